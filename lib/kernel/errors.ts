@@ -1,0 +1,77 @@
+/**
+ * The one error that Sluice throws on purpose. Its code is stable and public; the table says which status it
+ * answers with, its public title, and whether the same request may succeed later. `detail` is for the person
+ * who made the request and names what to do; `cause` is for our log only.
+ */
+const CODES = {
+  invalid_json: [400, 'The body is not valid JSON'],
+  invalid_request: [400, 'The request is not valid'],
+  invalid_header: [400, 'A header is missing or malformed'],
+  token_missing: [401, 'A token is required'],
+  token_invalid: [401, 'The token is not valid'],
+  token_revoked: [401, 'The token was revoked'],
+  token_expired: [401, 'The token has expired'],
+  sender_token_exposed: [401, 'A Sender token must never be in a browser'],
+  account_key_missing: [401, 'An account key is required'],
+  account_key_invalid: [401, 'The account key is not valid'],
+  signed_out: [401, 'Sign in first'],
+  origin_not_allowed: [403, 'Uploads from this origin are not allowed'],
+  type_not_allowed: [403, 'Files of this type are not allowed'],
+  quota_exceeded: [403, 'The transfer quota is used up'],
+  token_exhausted: [403, 'The token has created all the uploads that it may'],
+  pipe_source_off: [403, 'The HTTP (TUS) source of this Pipe is off'],
+  upload_is_final: [403, 'A final upload takes no bytes'],
+  forbidden: [403, 'Not allowed'],
+  not_found: [404, 'Not found'],
+  pipe_not_found: [404, 'No such Pipe'],
+  upload_not_found: [404, 'No such upload'],
+  method_not_allowed: [405, 'The method is not allowed here'],
+  conflict: [409, 'The request does not fit the present state'],
+  offset_conflict: [409, 'The offset is not the confirmed one'],
+  upload_gone: [410, 'The upload is gone'],
+  version_not_supported: [412, 'The protocol version is not supported'],
+  body_too_large: [413, 'The body is too large'],
+  file_too_large: [413, 'The file is too large'],
+  unsupported_media_type: [415, 'The media type is not supported'],
+  misdirected_host: [421, 'This server does not answer for that host'],
+  upload_locked: [423, 'Another request is writing this upload'],
+  rate_limited: [429, 'Too many requests'],
+  checksum_mismatch: [460, 'The checksum does not match'],
+  internal: [500, 'Something went wrong'],
+  bucket_refused: [502, 'The bucket refused'],
+  unavailable: [503, 'Temporarily unavailable'],
+} as const satisfies Record<string, readonly [status: number, title: string]>
+
+export type ErrorCode = keyof typeof CODES
+export type FieldError = { field: string; message: string }
+
+export type ErrorOptions = {
+  status?: number
+  fields?: FieldError[]
+  /** Headers that belong to the answer, as `Retry-After`. */
+  headers?: Record<string, string>
+  cause?: unknown
+}
+
+export class SluiceError extends Error {
+  override readonly name = 'SluiceError'
+  readonly code: ErrorCode
+  readonly status: number
+  readonly title: string
+  readonly fields: FieldError[] | undefined
+  readonly headers: Record<string, string>
+
+  constructor(code: ErrorCode, detail?: string, options: ErrorOptions = {}) {
+    super(detail ?? `${CODES[code][1]}.`, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.status = options.status ?? CODES[code][0]
+    this.title = CODES[code][1]
+    this.fields = options.fields
+    this.headers = options.headers ?? {}
+  }
+}
+
+/** By name, not by class: the server and Next load this module once each. */
+export function isSluiceError(error: unknown): error is SluiceError {
+  return error instanceof Error && error.name === 'SluiceError'
+}

@@ -1,0 +1,57 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+
+/**
+ * Ids and secrets of the contract's section 1. Every secret has a prefix that says what it is, and enough
+ * random bytes that its SHA-256 can be stored without a salt.
+ */
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
+const SECRET_BYTES = 32
+/** 62^43 is the first power of 62 above 2^256, so 43 digits hold 32 bytes. */
+const SECRET_DIGITS = 43
+
+export type SecretPrefix = 'sk_' | 'tmp_' | 'ak_'
+
+export function newPipeId(): string {
+  return `pipe_${Array.from(randomBytes(20), (byte) => BASE32[byte & 31]).join('')}`
+}
+
+export function newSecret(prefix: SecretPrefix): string {
+  let value = BigInt(`0x${randomBytes(SECRET_BYTES).toString('hex')}`)
+  let digits = ''
+  while (digits.length < SECRET_DIGITS) {
+    digits = BASE62[Number(value % 62n)] + digits
+    value /= 62n
+  }
+  return prefix + digits
+}
+
+export function newWebhookSecret(): string {
+  return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
+}
+
+/** How a secret is stored and looked up. */
+export function hashSecret(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex')
+}
+
+export function secretsEqual(a: string, b: string): boolean {
+  const [left, right] = [createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest()]
+  return timingSafeEqual(left, right)
+}
+
+/** UUID version 7 (RFC 9562, 5.7): ordered by time, so rows that grow without bound stay in index order. */
+export function uuidv7(nowMs: number = Date.now()): string {
+  const bytes = randomBytes(16)
+  bytes.writeUIntBE(nowMs, 0, 6)
+  bytes[6] = (bytes[6]! & 0x0f) | 0x70
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  const hex = bytes.toString('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const PIPE_ID = /^pipe_[a-z2-7]{20}$/
+
+export const isUuid = (text: string): boolean => UUID.test(text)
+export const isPipeId = (text: string): boolean => PIPE_ID.test(text)

@@ -1,0 +1,41 @@
+import { defineConfig } from 'vitest/config'
+
+const common = { environment: 'node', restoreMocks: true } as const
+
+// Four rings, from quick to whole: the file name says which one a test belongs to.
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          ...common,
+          name: 'unit',
+          include: ['{lib,app,components,scripts,bench}/**/*.test.{ts,tsx}'],
+          exclude: ['**/*.db.test.ts'],
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'database',
+          include: ['{lib,app,scripts}/**/*.db.test.ts'],
+          globalSetup: ['e2e/parts/postgres-setup.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'system',
+          include: ['e2e/system/**/*.test.ts'],
+          globalSetup: ['e2e/parts/postgres-setup.ts'],
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+          maxWorkers: 2,
+        },
+      },
+    ],
+  },
+})
