@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { hashSecret, isPipeId, isUuid, newPipeId, newSecret, newWebhookSecret, secretsEqual, uuidv7 } from './ids.ts'
+import {
+  hashSecret,
+  isPipeId,
+  isUuid,
+  newPipeId,
+  newSecret,
+  newWebhookSecret,
+  secretsEqual,
+  uuidv7,
+} from './ids.ts'
 
 describe('ids and secrets', () => {
   it('makes a Pipe id of 20 base32 characters', () => {
@@ -27,7 +36,8 @@ describe('ids and secrets', () => {
   it('makes UUIDs of version 7 in the order of time', () => {
     const ids = [1, 2, 3].map((n) => uuidv7(1_700_000_000_000 + n))
     expect(ids).toEqual([...ids].sort())
-    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    for (const id of ids)
+      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
     expect(isUuid(ids[0]!)).toBe(true)
   })
 })

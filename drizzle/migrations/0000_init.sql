@@ -1,0 +1,419 @@
+CREATE TABLE "account_keys" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"name" text NOT NULL,
+	"key_hash" text NOT NULL,
+	"last4" text NOT NULL,
+	"last_used_at" timestamp (3) with time zone,
+	"revoked_at" timestamp (3) with time zone,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "account_keys_keyHash_unique" UNIQUE("key_hash")
+);
+--> statement-breakpoint
+CREATE TABLE "audit_log" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"actor_kind" text NOT NULL,
+	"actor_id" text,
+	"actor_label" text NOT NULL,
+	"action" text NOT NULL,
+	"subject_id" text,
+	"subject_label" text,
+	"detail" jsonb DEFAULT '{}'::jsonb NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "email_links" (
+	"token_hash" text PRIMARY KEY NOT NULL,
+	"user_id" uuid NOT NULL,
+	"purpose" text NOT NULL,
+	"email" text NOT NULL,
+	"expires_at" timestamp (3) with time zone NOT NULL,
+	"used_at" timestamp (3) with time zone,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "idempotency_keys" (
+	"workspace_id" uuid NOT NULL,
+	"key" text NOT NULL,
+	"request_hash" text NOT NULL,
+	"status" integer,
+	"body" text,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "idempotency_keys_workspace_id_key_pk" PRIMARY KEY("workspace_id","key")
+);
+--> statement-breakpoint
+CREATE TABLE "identities" (
+	"provider" text NOT NULL,
+	"provider_account_id" text NOT NULL,
+	"user_id" uuid NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "identities_provider_provider_account_id_pk" PRIMARY KEY("provider","provider_account_id")
+);
+--> statement-breakpoint
+CREATE TABLE "members" (
+	"workspace_id" uuid NOT NULL,
+	"user_id" uuid NOT NULL,
+	"role" text NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "members_workspace_id_user_id_pk" PRIMARY KEY("workspace_id","user_id")
+);
+--> statement-breakpoint
+CREATE TABLE "sessions" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"user_id" uuid NOT NULL,
+	"user_agent" text,
+	"address" "inet",
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"last_seen_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"expires_at" timestamp (3) with time zone NOT NULL,
+	"revoked_at" timestamp (3) with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "users" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"email" text NOT NULL,
+	"name" text,
+	"password_hash" text,
+	"email_verified_at" timestamp (3) with time zone,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "workspaces" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"name" text NOT NULL,
+	"demo" boolean DEFAULT false NOT NULL,
+	"inbox_key" text NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "workspaces_inboxKey_unique" UNIQUE("inbox_key")
+);
+--> statement-breakpoint
+CREATE TABLE "data_stores" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"name" text NOT NULL,
+	"provider" text NOT NULL,
+	"endpoint" text NOT NULL,
+	"region" text NOT NULL,
+	"bucket" text NOT NULL,
+	"prefix" text DEFAULT '' NOT NULL,
+	"force_path_style" boolean NOT NULL,
+	"access_key_id_encrypted" text NOT NULL,
+	"secret_access_key_encrypted" text NOT NULL,
+	"storage_class" text,
+	"encryption" jsonb,
+	"check" jsonb,
+	"may_abort" boolean DEFAULT false NOT NULL,
+	"may_read" boolean DEFAULT false NOT NULL,
+	"may_delete" boolean DEFAULT false NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"deleted_at" timestamp (3) with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "file_destinations" (
+	"file_id" uuid NOT NULL,
+	"data_store_id" uuid NOT NULL,
+	"bucket" text NOT NULL,
+	"key" text NOT NULL,
+	"status" text DEFAULT 'pending' NOT NULL,
+	"multipart_id" text,
+	"etag" text,
+	"certainty" text,
+	"abort_pending" boolean DEFAULT false NOT NULL,
+	CONSTRAINT "file_destinations_file_id_data_store_id_pk" PRIMARY KEY("file_id","data_store_id")
+);
+--> statement-breakpoint
+CREATE TABLE "file_parts" (
+	"file_id" uuid NOT NULL,
+	"number" integer NOT NULL,
+	"offset_bytes" bigint NOT NULL,
+	"size_bytes" bigint NOT NULL,
+	"etag" text NOT NULL,
+	"crc32" bigint NOT NULL,
+	CONSTRAINT "file_parts_file_id_number_pk" PRIMARY KEY("file_id","number")
+);
+--> statement-breakpoint
+CREATE TABLE "file_timeline" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"file_id" uuid NOT NULL,
+	"kind" text NOT NULL,
+	"detail" jsonb DEFAULT '{}'::jsonb NOT NULL,
+	"at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "files" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"pipe_id" text NOT NULL,
+	"token_id" uuid,
+	"sender_id" uuid,
+	"sender_name" text NOT NULL,
+	"subject" text,
+	"protocol" text DEFAULT 'tus' NOT NULL,
+	"filename" text NOT NULL,
+	"filetype" text,
+	"upload_metadata_header" text,
+	"upload_metadata" jsonb DEFAULT '{}'::jsonb NOT NULL,
+	"metadata" jsonb DEFAULT '{}'::jsonb NOT NULL,
+	"status" text DEFAULT 'uploading' NOT NULL,
+	"failure_reason" text,
+	"length_bytes" bigint,
+	"offset_bytes" bigint DEFAULT 0 NOT NULL,
+	"crc32" bigint DEFAULT 0 NOT NULL,
+	"concat" text,
+	"concat_parts" uuid[],
+	"part_bytes" bigint,
+	"reserved_part_number" integer DEFAULT 0 NOT NULL,
+	"lease_holder" text,
+	"lease_fence" integer DEFAULT 0 NOT NULL,
+	"lease_until" timestamp (3) with time zone,
+	"reserved_bytes" bigint DEFAULT 0 NOT NULL,
+	"reserved_month" text,
+	"complete_sent_at" timestamp (3) with time zone,
+	"complete_attempts" integer DEFAULT 0 NOT NULL,
+	"resume_count" integer DEFAULT 0 NOT NULL,
+	"saved_bytes" bigint DEFAULT 0 NOT NULL,
+	"retired_at" timestamp (3) with time zone,
+	"first_byte_at" timestamp (3) with time zone,
+	"last_byte_at" timestamp (3) with time zone,
+	"expiry_seconds" integer NOT NULL,
+	"expires_at" timestamp (3) with time zone NOT NULL,
+	"finished_at" timestamp (3) with time zone,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "upload_tails" (
+	"file_id" uuid NOT NULL,
+	"offset_bytes" bigint NOT NULL,
+	"bytes" "bytea" NOT NULL,
+	CONSTRAINT "upload_tails_file_id_offset_bytes_pk" PRIMARY KEY("file_id","offset_bytes")
+);
+--> statement-breakpoint
+CREATE TABLE "pipe_destinations" (
+	"pipe_id" text NOT NULL,
+	"data_store_id" uuid NOT NULL,
+	CONSTRAINT "pipe_destinations_pipe_id_data_store_id_pk" PRIMARY KEY("pipe_id","data_store_id")
+);
+--> statement-breakpoint
+CREATE TABLE "pipes" (
+	"id" text PRIMARY KEY NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"name" text NOT NULL,
+	"source_http" boolean DEFAULT false NOT NULL,
+	"key_template" text NOT NULL,
+	"max_file_bytes" bigint,
+	"allowed_types" text[] DEFAULT '{}' NOT NULL,
+	"allowed_origins" text[] DEFAULT '{}' NOT NULL,
+	"upload_expiry_seconds" integer NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"deleted_at" timestamp (3) with time zone
+);
+--> statement-breakpoint
+CREATE TABLE "webhook_outputs" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"pipe_id" text NOT NULL,
+	"enabled" boolean NOT NULL,
+	"url" text NOT NULL,
+	"statuses" text[] DEFAULT '{"transferred"}' NOT NULL,
+	"secret_encrypted" text NOT NULL,
+	"previous_secret_encrypted" text,
+	"previous_secret_until" timestamp (3) with time zone,
+	"turned_off_reason" text,
+	"turned_off_at" timestamp (3) with time zone,
+	"failing_since" timestamp (3) with time zone,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "webhook_outputs_pipeId_unique" UNIQUE("pipe_id")
+);
+--> statement-breakpoint
+CREATE TABLE "rate_limits" (
+	"key" text PRIMARY KEY NOT NULL,
+	"tokens" double precision NOT NULL,
+	"updated_at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "senders" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"name" text NOT NULL,
+	"token_hash" text NOT NULL,
+	"token_last4" text NOT NULL,
+	"previous_token_hash" text,
+	"previous_token_until" timestamp (3) with time zone,
+	"request_count" bigint DEFAULT 0 NOT NULL,
+	"last_used_at" timestamp (3) with time zone,
+	"exposed_at" timestamp (3) with time zone,
+	"exposed_origin" text,
+	"revoked_at" timestamp (3) with time zone,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	"rate_tokens" double precision,
+	"rate_updated_at" timestamp (3) with time zone,
+	CONSTRAINT "senders_tokenHash_unique" UNIQUE("token_hash"),
+	CONSTRAINT "senders_previousTokenHash_unique" UNIQUE("previous_token_hash")
+);
+--> statement-breakpoint
+CREATE TABLE "tokens" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"pipe_id" text NOT NULL,
+	"sender_id" uuid NOT NULL,
+	"token_hash" text NOT NULL,
+	"subject" text,
+	"max_bytes" bigint,
+	"max_files" integer,
+	"files_created" integer DEFAULT 0 NOT NULL,
+	"allowed_types" text[] DEFAULT '{}' NOT NULL,
+	"key_prefix" text DEFAULT '' NOT NULL,
+	"metadata" jsonb DEFAULT '{}'::jsonb NOT NULL,
+	"expires_at" timestamp (3) with time zone NOT NULL,
+	"revoked_at" timestamp (3) with time zone,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "tokens_tokenHash_unique" UNIQUE("token_hash")
+);
+--> statement-breakpoint
+CREATE TABLE "usage_days" (
+	"workspace_id" uuid NOT NULL,
+	"pipe_id" text NOT NULL,
+	"day" date NOT NULL,
+	"bytes" bigint DEFAULT 0 NOT NULL,
+	CONSTRAINT "usage_days_workspace_id_day_pipe_id_pk" PRIMARY KEY("workspace_id","day","pipe_id")
+);
+--> statement-breakpoint
+CREATE TABLE "usage_months" (
+	"workspace_id" uuid NOT NULL,
+	"month" text NOT NULL,
+	"used_bytes" bigint DEFAULT 0 NOT NULL,
+	"reserved_bytes" bigint DEFAULT 0 NOT NULL,
+	"noticed80_at" timestamp (3) with time zone,
+	"noticed100_at" timestamp (3) with time zone,
+	CONSTRAINT "usage_months_workspace_id_month_pk" PRIMARY KEY("workspace_id","month")
+);
+--> statement-breakpoint
+CREATE TABLE "attempts" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"delivery_id" uuid NOT NULL,
+	"trigger" text NOT NULL,
+	"at" timestamp (3) with time zone NOT NULL,
+	"duration_ms" integer,
+	"request_headers" jsonb NOT NULL,
+	"status" integer,
+	"response_headers" jsonb,
+	"response_body" text,
+	"error" text,
+	"error_detail" text
+);
+--> statement-breakpoint
+CREATE TABLE "deliveries" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"event_id" uuid NOT NULL,
+	"pipe_id" text NOT NULL,
+	"file_id" uuid,
+	"webhook_output_id" uuid NOT NULL,
+	"url" text NOT NULL,
+	"state" text DEFAULT 'pending' NOT NULL,
+	"attempt_count" integer DEFAULT 0 NOT NULL,
+	"next_attempt_at" timestamp (3) with time zone,
+	"claimed_by" text,
+	"claimed_until" timestamp (3) with time zone,
+	"last_status" integer,
+	"last_error" text,
+	"delivered_at" timestamp (3) with time zone,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "events" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"pipe_id" text NOT NULL,
+	"file_id" uuid,
+	"kind" text DEFAULT 'file.status_changed' NOT NULL,
+	"test" boolean DEFAULT false NOT NULL,
+	"payload" text NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "inbox_messages" (
+	"id" uuid PRIMARY KEY NOT NULL,
+	"workspace_id" uuid NOT NULL,
+	"webhook_id" text,
+	"headers" jsonb NOT NULL,
+	"body" text NOT NULL,
+	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
+ALTER TABLE "account_keys" ADD CONSTRAINT "account_keys_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "audit_log" ADD CONSTRAINT "audit_log_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "email_links" ADD CONSTRAINT "email_links_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "idempotency_keys" ADD CONSTRAINT "idempotency_keys_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "identities" ADD CONSTRAINT "identities_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "members" ADD CONSTRAINT "members_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "members" ADD CONSTRAINT "members_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "sessions" ADD CONSTRAINT "sessions_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "data_stores" ADD CONSTRAINT "data_stores_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "file_destinations" ADD CONSTRAINT "file_destinations_file_id_files_id_fk" FOREIGN KEY ("file_id") REFERENCES "public"."files"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "file_parts" ADD CONSTRAINT "file_parts_file_id_files_id_fk" FOREIGN KEY ("file_id") REFERENCES "public"."files"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "file_timeline" ADD CONSTRAINT "file_timeline_file_id_files_id_fk" FOREIGN KEY ("file_id") REFERENCES "public"."files"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "files" ADD CONSTRAINT "files_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "upload_tails" ADD CONSTRAINT "upload_tails_file_id_files_id_fk" FOREIGN KEY ("file_id") REFERENCES "public"."files"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "pipe_destinations" ADD CONSTRAINT "pipe_destinations_pipe_id_pipes_id_fk" FOREIGN KEY ("pipe_id") REFERENCES "public"."pipes"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "pipe_destinations" ADD CONSTRAINT "pipe_destinations_data_store_id_data_stores_id_fk" FOREIGN KEY ("data_store_id") REFERENCES "public"."data_stores"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "pipes" ADD CONSTRAINT "pipes_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "webhook_outputs" ADD CONSTRAINT "webhook_outputs_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "webhook_outputs" ADD CONSTRAINT "webhook_outputs_pipe_id_pipes_id_fk" FOREIGN KEY ("pipe_id") REFERENCES "public"."pipes"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "senders" ADD CONSTRAINT "senders_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "tokens" ADD CONSTRAINT "tokens_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "tokens" ADD CONSTRAINT "tokens_pipe_id_pipes_id_fk" FOREIGN KEY ("pipe_id") REFERENCES "public"."pipes"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "tokens" ADD CONSTRAINT "tokens_sender_id_senders_id_fk" FOREIGN KEY ("sender_id") REFERENCES "public"."senders"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "usage_days" ADD CONSTRAINT "usage_days_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "usage_months" ADD CONSTRAINT "usage_months_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "attempts" ADD CONSTRAINT "attempts_delivery_id_deliveries_id_fk" FOREIGN KEY ("delivery_id") REFERENCES "public"."deliveries"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "deliveries" ADD CONSTRAINT "deliveries_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "deliveries" ADD CONSTRAINT "deliveries_event_id_events_id_fk" FOREIGN KEY ("event_id") REFERENCES "public"."events"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "events" ADD CONSTRAINT "events_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "inbox_messages" ADD CONSTRAINT "inbox_messages_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+CREATE INDEX "account_keys_workspace_id_id_index" ON "account_keys" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "audit_log_workspace_id_id_index" ON "audit_log" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "email_links_user_id_index" ON "email_links" USING btree ("user_id");--> statement-breakpoint
+CREATE INDEX "idempotency_keys_created_at_index" ON "idempotency_keys" USING btree ("created_at");--> statement-breakpoint
+CREATE INDEX "identities_user_id_index" ON "identities" USING btree ("user_id");--> statement-breakpoint
+CREATE INDEX "members_user_id_index" ON "members" USING btree ("user_id");--> statement-breakpoint
+CREATE INDEX "sessions_user_id_index" ON "sessions" USING btree ("user_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "users_email_unique" ON "users" USING btree (lower("email"));--> statement-breakpoint
+CREATE UNIQUE INDEX "workspaces_one_demo" ON "workspaces" USING btree ("demo") WHERE "workspaces"."demo";--> statement-breakpoint
+CREATE INDEX "data_stores_workspace_id_id_index" ON "data_stores" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "file_destinations_data_store_id_index" ON "file_destinations" USING btree ("data_store_id");--> statement-breakpoint
+CREATE INDEX "file_timeline_file_id_id_index" ON "file_timeline" USING btree ("file_id","id");--> statement-breakpoint
+CREATE INDEX "files_by_workspace" ON "files" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "files_by_workspace_status" ON "files" USING btree ("workspace_id","status","id");--> statement-breakpoint
+CREATE INDEX "files_by_pipe" ON "files" USING btree ("pipe_id","id");--> statement-breakpoint
+CREATE INDEX "files_by_pipe_status" ON "files" USING btree ("pipe_id","status","id");--> statement-breakpoint
+CREATE INDEX "files_by_sender" ON "files" USING btree ("sender_id","id");--> statement-breakpoint
+CREATE INDEX "files_open" ON "files" USING btree ("expires_at") WHERE "files"."status" = 'uploading';--> statement-breakpoint
+CREATE INDEX "files_transferring" ON "files" USING btree ("created_at") WHERE "files"."status" = 'transferring';--> statement-breakpoint
+CREATE INDEX "files_reserving" ON "files" USING btree ("last_byte_at") WHERE "files"."reserved_bytes" > 0;--> statement-breakpoint
+CREATE INDEX "pipe_destinations_data_store_id_index" ON "pipe_destinations" USING btree ("data_store_id");--> statement-breakpoint
+CREATE INDEX "pipes_workspace_id_id_index" ON "pipes" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "webhook_outputs_workspace_id_index" ON "webhook_outputs" USING btree ("workspace_id");--> statement-breakpoint
+CREATE INDEX "senders_workspace_id_id_index" ON "senders" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "tokens_workspace_id_id_index" ON "tokens" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "tokens_sender_id_index" ON "tokens" USING btree ("sender_id");--> statement-breakpoint
+CREATE INDEX "tokens_pipe_id_index" ON "tokens" USING btree ("pipe_id");--> statement-breakpoint
+CREATE INDEX "tokens_expires_at_index" ON "tokens" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "usage_days_pipe_id_day_index" ON "usage_days" USING btree ("pipe_id","day");--> statement-breakpoint
+CREATE INDEX "attempts_delivery_id_id_index" ON "attempts" USING btree ("delivery_id","id");--> statement-breakpoint
+CREATE INDEX "deliveries_by_workspace" ON "deliveries" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "deliveries_by_workspace_state" ON "deliveries" USING btree ("workspace_id","state","id");--> statement-breakpoint
+CREATE INDEX "deliveries_by_pipe" ON "deliveries" USING btree ("pipe_id","id");--> statement-breakpoint
+CREATE INDEX "deliveries_by_pipe_state" ON "deliveries" USING btree ("pipe_id","state","id");--> statement-breakpoint
+CREATE INDEX "deliveries_by_file" ON "deliveries" USING btree ("file_id");--> statement-breakpoint
+CREATE INDEX "deliveries_by_event" ON "deliveries" USING btree ("event_id");--> statement-breakpoint
+CREATE INDEX "deliveries_due" ON "deliveries" USING btree ("next_attempt_at") WHERE "deliveries"."state" = 'pending';--> statement-breakpoint
+CREATE INDEX "deliveries_by_age" ON "deliveries" USING btree ("created_at");--> statement-breakpoint
+CREATE INDEX "events_workspace_id_id_index" ON "events" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "events_file_id_index" ON "events" USING btree ("file_id");--> statement-breakpoint
+CREATE INDEX "events_created_at_index" ON "events" USING btree ("created_at");--> statement-breakpoint
+CREATE INDEX "inbox_messages_workspace_id_id_index" ON "inbox_messages" USING btree ("workspace_id","id");

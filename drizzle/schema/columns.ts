@@ -1,0 +1,13 @@
+import { bigint, customType, timestamp, uuid } from 'drizzle-orm/pg-core'
+
+/** Bytes and counts stay exact up to 2^53; the largest object of any provider is 2^46. */
+export const bytes = () => bigint({ mode: 'number' })
+
+export const instant = () => timestamp({ withTimezone: true, mode: 'date', precision: 3 })
+
+export const createdAt = () => instant().notNull().defaultNow()
+
+export const id = () => uuid().primaryKey()
+
+/** Read and written by hand-made SQL only: see `lib/uploads`. */
+export const bytea = customType<{ data: Buffer; driverData: Buffer }>({ dataType: () => 'bytea' })

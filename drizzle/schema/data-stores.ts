@@ -1,0 +1,46 @@
+import { boolean, index, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { workspaces } from './accounts.ts'
+import { createdAt, id, instant } from './columns.ts'
+
+export type ProviderName = 'aws' | 'r2' | 'b2' | 'wasabi' | 'spaces' | 'gcs' | 'scaleway' | 'minio' | 'other'
+
+/** What the last check of a bucket found. */
+export type BucketCheck = {
+  checkedAt: string
+  ok: boolean
+  operations: { name: string; ok: boolean; message: string }[]
+  /** The least policy to paste, and the lifecycle rule where the keys may not abort. */
+  policy?: string
+  lifecycleRule?: string
+}
+
+export const dataStores = pgTable(
+  'data_stores',
+  {
+    id: id(),
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    name: text().notNull(),
+    provider: text().$type<ProviderName>().notNull(),
+    endpoint: text().notNull(),
+    region: text().notNull(),
+    bucket: text().notNull(),
+    prefix: text().notNull().default(''),
+    forcePathStyle: boolean().notNull(),
+    accessKeyIdEncrypted: text().notNull(),
+    secretAccessKeyEncrypted: text().notNull(),
+    storageClass: text(),
+    encryption: jsonb().$type<{ type: 'SSE-S3' } | { type: 'SSE-KMS'; keyId: string }>(),
+    check: jsonb().$type<BucketCheck>(),
+    /** Found by the check; what they allow is made use of and never needed. */
+    mayAbort: boolean().notNull().default(false),
+    mayRead: boolean().notNull().default(false),
+    mayDelete: boolean().notNull().default(false),
+    createdAt: createdAt(),
+    updatedAt: instant().notNull().defaultNow(),
+    /** Files remember their Data Store; its keys are wiped when it goes. */
+    deletedAt: instant(),
+  },
+  (t) => [index().on(t.workspaceId, t.id)],
+)

@@ -1,0 +1,154 @@
+import { sql } from 'drizzle-orm'
+import { boolean, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { workspaces } from './accounts.ts'
+import { bytea, bytes, createdAt, id, instant } from './columns.ts'
+
+export const FILE_STATUSES = [
+  'uploading',
+  'transferring',
+  'transferred',
+  'failed',
+  'expired',
+  'canceled',
+] as const
+export type FileStatus = (typeof FILE_STATUSES)[number]
+export type DestinationStatus = 'pending' | 'transferring' | 'transferred' | 'failed'
+
+/**
+ * A file is also its upload: the row holds what the customer sees, the confirmed offset and the lease of
+ * the one writer. The Pipe, token and Sender are named but not referenced, since the record outlives them.
+ */
+export const files = pgTable(
+  'files',
+  {
+    id: id(),
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    pipeId: text().notNull(),
+    tokenId: uuid(),
+    senderId: uuid(),
+    senderName: text().notNull(),
+    subject: text(),
+    protocol: text().notNull().default('tus'),
+    filename: text().notNull(),
+    filetype: text(),
+    /** The Upload-Metadata header as sent. */
+    uploadMetadataHeader: text(),
+    /** What the client sent beside filename and filetype. */
+    uploadMetadata: jsonb().$type<Record<string, string>>().notNull().default({}),
+    /** What the customer's backend fixed in the token. */
+    metadata: jsonb().$type<Record<string, string>>().notNull().default({}),
+    status: text({ enum: FILE_STATUSES }).notNull().default('uploading'),
+    failureReason: text(),
+    /** Null until a deferred length is known. */
+    lengthBytes: bytes(),
+    /** The confirmed offset: durable bytes, from the first, without a gap. Never goes back. */
+    offsetBytes: bytes().notNull().default(0),
+    /** CRC32 over the confirmed bytes, running. */
+    crc32: bytes().notNull().default(0),
+    concat: text({ enum: ['partial', 'final'] }),
+    /** Of a final upload: its partial uploads, in order. */
+    concatParts: uuid().array(),
+    /** Size of a part in this upload, fixed when the length or the first part is known. */
+    partBytes: bytes(),
+    /** Part numbers up to here may be in flight; a new lease starts above. */
+    reservedPartNumber: integer().notNull().default(0),
+    leaseHolder: text(),
+    /** Grows with each taking of the lease; every write of the ledger names it. */
+    leaseFence: integer().notNull().default(0),
+    leaseUntil: instant(),
+    /** Bytes still reserved of the quota, and the month ('2026-11') that they are reserved in. */
+    reservedBytes: bytes().notNull().default(0),
+    reservedMonth: text(),
+    completeSentAt: instant(),
+    completeAttempts: integer().notNull().default(0),
+    resumeCount: integer().notNull().default(0),
+    /** Bytes that resuming did not have to send again. */
+    savedBytes: bytes().notNull().default(0),
+    /** DELETE of a finished upload retires its address and keeps the record. */
+    retiredAt: instant(),
+    firstByteAt: instant(),
+    lastByteAt: instant(),
+    expirySeconds: integer().notNull(),
+    expiresAt: instant().notNull(),
+    finishedAt: instant(),
+    createdAt: createdAt(),
+  },
+  (t) => [
+    index('files_by_workspace').on(t.workspaceId, t.id),
+    index('files_by_workspace_status').on(t.workspaceId, t.status, t.id),
+    index('files_by_pipe').on(t.pipeId, t.id),
+    index('files_by_pipe_status').on(t.pipeId, t.status, t.id),
+    index('files_by_sender').on(t.senderId, t.id),
+    index('files_open').on(t.expiresAt).where(sql`${t.status} = 'uploading'`),
+    index('files_transferring').on(t.createdAt).where(sql`${t.status} = 'transferring'`),
+    index('files_reserving').on(t.lastByteAt).where(sql`${t.reservedBytes} > 0`),
+  ],
+)
+
+export const fileDestinations = pgTable(
+  'file_destinations',
+  {
+    fileId: uuid()
+      .notNull()
+      .references(() => files.id, { onDelete: 'cascade' }),
+    /** The destinationId of the webhook: the Data Store's id. */
+    dataStoreId: uuid().notNull(),
+    bucket: text().notNull(),
+    key: text().notNull(),
+    status: text().$type<DestinationStatus>().notNull().default('pending'),
+    /** The bucket's id of the multipart upload, once there is one. */
+    multipartId: text(),
+    etag: text(),
+    /** How sure it is that the object is there: the bucket answered, it was looked up, or it is inferred. */
+    certainty: text({ enum: ['answered', 'confirmed', 'inferred'] }),
+    /** The multipart upload of an upload that ended badly still has to be aborted. */
+    abortPending: boolean().notNull().default(false),
+  },
+  (t) => [primaryKey({ columns: [t.fileId, t.dataStoreId] }), index().on(t.dataStoreId)],
+)
+
+/** Parts that the bucket acknowledged, recorded in order only. */
+export const fileParts = pgTable(
+  'file_parts',
+  {
+    fileId: uuid()
+      .notNull()
+      .references(() => files.id, { onDelete: 'cascade' }),
+    number: integer().notNull(),
+    offsetBytes: bytes().notNull(),
+    sizeBytes: bytes().notNull(),
+    etag: text().notNull(),
+    crc32: bytes().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.fileId, t.number] })],
+)
+
+/** Confirmed bytes past the last part, each written once; they join the next part. */
+export const uploadTails = pgTable(
+  'upload_tails',
+  {
+    fileId: uuid()
+      .notNull()
+      .references(() => files.id, { onDelete: 'cascade' }),
+    offsetBytes: bytes().notNull(),
+    bytes: bytea().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.fileId, t.offsetBytes] })],
+)
+
+/** What happened to a file, for its page: created, first byte, request, resume, part, completed, failed … */
+export const fileTimeline = pgTable(
+  'file_timeline',
+  {
+    id: id(),
+    fileId: uuid()
+      .notNull()
+      .references(() => files.id, { onDelete: 'cascade' }),
+    kind: text().notNull(),
+    detail: jsonb().$type<Record<string, string | number | boolean | null>>().notNull().default({}),
+    at: instant().notNull(),
+  },
+  (t) => [index().on(t.fileId, t.id)],
+)

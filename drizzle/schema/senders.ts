@@ -1,0 +1,65 @@
+import { bigint, doublePrecision, index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { workspaces } from './accounts.ts'
+import { bytes, createdAt, id, instant } from './columns.ts'
+import { pipes } from './pipes.ts'
+
+export const senders = pgTable(
+  'senders',
+  {
+    id: id(),
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    name: text().notNull(),
+    tokenHash: text().notNull().unique(),
+    tokenLast4: text().notNull(),
+    /** Good beside the new one until the overlap of a rotation ends. */
+    previousTokenHash: text().unique(),
+    previousTokenUntil: instant(),
+    requestCount: bigint({ mode: 'number' }).notNull().default(0),
+    lastUsedAt: instant(),
+    /** Set when its token reached the TUS endpoint, so was in a browser. */
+    exposedAt: instant(),
+    exposedOrigin: text(),
+    revokedAt: instant(),
+    createdAt: createdAt(),
+    /** The token bucket of the token API lives here, so that issuing is one statement. */
+    rateTokens: doublePrecision(),
+    rateUpdatedAt: instant(),
+  },
+  (t) => [index().on(t.workspaceId, t.id)],
+)
+
+/** Temporary upload tokens. */
+export const tokens = pgTable(
+  'tokens',
+  {
+    id: id(),
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    pipeId: text()
+      .notNull()
+      .references(() => pipes.id, { onDelete: 'cascade' }),
+    senderId: uuid()
+      .notNull()
+      .references(() => senders.id, { onDelete: 'cascade' }),
+    tokenHash: text().notNull().unique(),
+    subject: text(),
+    maxBytes: bytes(),
+    maxFiles: integer(),
+    filesCreated: integer().notNull().default(0),
+    allowedTypes: text().array().notNull().default([]),
+    keyPrefix: text().notNull().default(''),
+    metadata: jsonb().$type<Record<string, string>>().notNull().default({}),
+    expiresAt: instant().notNull(),
+    revokedAt: instant(),
+    createdAt: createdAt(),
+  },
+  (t) => [
+    index().on(t.workspaceId, t.id),
+    index().on(t.senderId),
+    index().on(t.pipeId),
+    index().on(t.expiresAt),
+  ],
+)

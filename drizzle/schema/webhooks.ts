@@ -1,0 +1,106 @@
+import { sql } from 'drizzle-orm'
+import { boolean, index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { workspaces } from './accounts.ts'
+import { createdAt, id, instant } from './columns.ts'
+
+/** What happened, in the exact bytes that every attempt sends. */
+export const events = pgTable(
+  'events',
+  {
+    id: id(),
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    pipeId: text().notNull(),
+    /** Null for a test event. */
+    fileId: uuid(),
+    kind: text().notNull().default('file.status_changed'),
+    test: boolean().notNull().default(false),
+    payload: text().notNull(),
+    createdAt: createdAt(),
+  },
+  (t) => [index().on(t.workspaceId, t.id), index().on(t.fileId), index().on(t.createdAt)],
+)
+
+export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const
+export type DeliveryState = (typeof DELIVERY_STATES)[number]
+
+/** One event to one output. The row is the truth; a queued job is only its alarm clock. */
+export const deliveries = pgTable(
+  'deliveries',
+  {
+    id: id(),
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    eventId: uuid()
+      .notNull()
+      .references(() => events.id, { onDelete: 'cascade' }),
+    pipeId: text().notNull(),
+    fileId: uuid(),
+    webhookOutputId: uuid().notNull(),
+    url: text().notNull(),
+    state: text({ enum: DELIVERY_STATES }).notNull().default('pending'),
+    /** Attempts on the schedule; a manual one does not count. */
+    attemptCount: integer().notNull().default(0),
+    nextAttemptAt: instant(),
+    /** While an attempt is under way: who makes it, and until when nobody else may. */
+    claimedBy: text(),
+    claimedUntil: instant(),
+    lastStatus: integer(),
+    lastError: text(),
+    deliveredAt: instant(),
+    createdAt: createdAt(),
+  },
+  (t) => [
+    index('deliveries_by_workspace').on(t.workspaceId, t.id),
+    index('deliveries_by_workspace_state').on(t.workspaceId, t.state, t.id),
+    index('deliveries_by_pipe').on(t.pipeId, t.id),
+    index('deliveries_by_pipe_state').on(t.pipeId, t.state, t.id),
+    index('deliveries_by_file').on(t.fileId),
+    index('deliveries_by_event').on(t.eventId),
+    index('deliveries_due').on(t.nextAttemptAt).where(sql`${t.state} = 'pending'`),
+    index('deliveries_by_age').on(t.createdAt),
+  ],
+)
+
+export const ATTEMPT_ERRORS = ['dns', 'connect', 'tls', 'timeout', 'blocked', 'status'] as const
+export type AttemptError = (typeof ATTEMPT_ERRORS)[number]
+
+export const attempts = pgTable(
+  'attempts',
+  {
+    id: id(),
+    deliveryId: uuid()
+      .notNull()
+      .references(() => deliveries.id, { onDelete: 'cascade' }),
+    trigger: text({ enum: ['auto', 'manual', 'test'] }).notNull(),
+    at: instant().notNull(),
+    durationMs: integer(),
+    /** The request's body is the event's payload. */
+    requestHeaders: jsonb().$type<Record<string, string>>().notNull(),
+    status: integer(),
+    responseHeaders: jsonb().$type<Record<string, string>>(),
+    /** The first 16 KiB. */
+    responseBody: text(),
+    error: text({ enum: ATTEMPT_ERRORS }),
+    errorDetail: text(),
+  },
+  (t) => [index().on(t.deliveryId, t.id)],
+)
+
+/** The last webhooks that a workspace's own inbox received. */
+export const inboxMessages = pgTable(
+  'inbox_messages',
+  {
+    id: id(),
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    webhookId: text(),
+    headers: jsonb().$type<Record<string, string>>().notNull(),
+    body: text().notNull(),
+    createdAt: createdAt(),
+  },
+  (t) => [index().on(t.workspaceId, t.id)],
+)

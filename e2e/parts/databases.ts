@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, describe, inject } from 'vitest'
+import type { DatabaseHandle } from '#lib/db/database.ts'
+import { migrate } from '#lib/db/migrate.ts'
+import { openEmbedded } from '#lib/db/open-embedded.ts'
+import { openPostgres } from '#lib/db/open-postgres.ts'
+import { createDatabase } from './postgres.ts'
+
+/** A migrated PostgreSQL database of the test's own, dropped when it closes. */
+export async function openTestPostgres(): Promise<DatabaseHandle & { url: string }> {
+  const { url, drop } = await createDatabase(inject('postgresUrl'))
+  const handle = openPostgres({ url })
+  await migrate(handle.db)
+  const close = async () => {
+    await handle.close()
+    await drop()
+  }
+  return { ...handle, url, close }
+}
+
+async function openTestEmbedded(): Promise<DatabaseHandle> {
+  const handle = await openEmbedded('memory')
+  await migrate(handle.db)
+  return handle
+}
+
+/** Runs the same tests on both databases. `database()` is the handle, inside a test. */
+export function onBothDatabases(name: string, tests: (database: () => DatabaseHandle) => void): void {
+  describe.each([
+    ['embedded', openTestEmbedded],
+    ['PostgreSQL', openTestPostgres],
+  ] as const)(`${name}, %s`, (_, open) => {
+    let handle: DatabaseHandle
+    beforeAll(async () => {
+      handle = await open()
+    })
+    afterAll(() => handle?.close())
+    tests(() => handle)
+  })
+}

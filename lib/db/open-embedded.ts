@@ -1,0 +1,40 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { PGlite, types } from '@electric-sql/pglite'
+import { drizzle } from 'drizzle-orm/pglite'
+import * as schema from '#drizzle/schema/index.ts'
+import type { DatabaseHandle } from './database.ts'
+import { lockFolder } from './lock-folder.ts'
+
+export type EmbeddedHandle = DatabaseHandle & { kind: 'embedded'; pglite: PGlite }
+
+/**
+ * PGlite in a folder, or in memory. It is one connection in one process: PGlite itself lets a second
+ * process open the same folder and ruin it, so the folder is locked first.
+ */
+export async function openEmbedded(folder: string | 'memory'): Promise<EmbeddedHandle> {
+  const unlock = folder === 'memory' ? () => {} : lockBeside(folder)
+  try {
+    const pglite = await PGlite.create(folder === 'memory' ? 'memory://' : folder, {
+      parsers: { [types.INT8]: Number },
+    })
+    return {
+      kind: 'embedded',
+      pglite,
+      db: drizzle({ client: pglite, schema, casing: 'snake_case' }),
+      listen: (channel, onMessage) => pglite.listen(channel, onMessage),
+      async close() {
+        await pglite.close()
+        unlock()
+      },
+    }
+  } catch (error) {
+    unlock()
+    throw error
+  }
+}
+
+function lockBeside(folder: string): () => void {
+  mkdirSync(dirname(folder), { recursive: true, mode: 0o700 })
+  return lockFolder(folder)
+}

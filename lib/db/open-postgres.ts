@@ -1,0 +1,30 @@
+import { drizzle } from 'drizzle-orm/postgres-js'
+import postgres from 'postgres'
+import * as schema from '#drizzle/schema/index.ts'
+import type { DatabaseHandle } from './database.ts'
+
+export type PostgresOptions = { url: string; maxConnections?: number; onNotice?: (message: string) => void }
+
+/** PostgreSQL 13 or newer, by postgres.js. */
+export function openPostgres({ url, maxConnections = 20, onNotice }: PostgresOptions): DatabaseHandle {
+  const client = postgres(url, {
+    max: maxConnections,
+    connect_timeout: 10,
+    onnotice: (notice) => onNotice?.(String(notice.message)),
+    // Every bigint of the schema stays below 2^53.
+    types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
+    connection: { application_name: 'sluice' },
+  })
+  return {
+    kind: 'postgres',
+    db: drizzle(client, { schema, casing: 'snake_case' }),
+    async listen(channel, onMessage) {
+      let lines = 0
+      const subscription = await client.listen(channel, onMessage, () => {
+        if (lines++ > 0) onMessage(null)
+      })
+      return () => subscription.unlisten()
+    },
+    close: () => client.end({ timeout: 5 }),
+  }
+}
