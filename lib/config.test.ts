@@ -1,0 +1,72 @@
+import { mkdtempSync, readFileSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { envExample } from '../scripts/env-example.ts'
+import { loadConfig } from './config.ts'
+
+const DATA_DIR = mkdtempSync(join(tmpdir(), 'sluice-config-'))
+const production = {
+  DATABASE_URL: 'postgres://sluice@localhost/sluice',
+  ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'),
+  AUTH_SECRET: 'x'.repeat(32),
+}
+
+describe('loadConfig', () => {
+  it('needs nothing for the embedded default, and makes its keys once', () => {
+    const first = loadConfig({ DATA_DIR })
+    expect(first).toMatchObject({
+      port: 3000,
+      host: '127.0.0.1',
+      baseUrl: 'http://localhost:3000',
+      demo: true,
+    })
+    expect(first.allowedPrivateHosts).toEqual(['*'])
+    expect(loadConfig({ DATA_DIR }).authSecret).toBe(first.authSecret)
+    expect(statSync(join(DATA_DIR, 'secrets.json')).mode & 0o777).toBe(0o600)
+  })
+
+  it('takes PORT into the addresses', () => {
+    expect(loadConfig({ DATA_DIR, PORT: '4000' }).uploadUrl).toBe('http://localhost:4000')
+  })
+
+  it('is strict in production', () => {
+    expect(loadConfig(production)).toMatchObject({ host: '0.0.0.0', demo: false, allowedPrivateHosts: [] })
+    expect(() => loadConfig({ DATABASE_URL: production.DATABASE_URL })).toThrow(
+      /ENCRYPTION_KEY is required.*\n.*AUTH_SECRET is required/,
+    )
+  })
+
+  it('reports all faults at once, by name', () => {
+    const env = {
+      DATA_DIR,
+      PORT: 'http',
+      ROLES: 'web,uploads',
+      DEMO: 'yes',
+      SMTP_URL: 'mail',
+      ENCRYPTION_KEY: 'short',
+    }
+    for (const name of ['PORT', 'ROLES', 'DEMO', 'SMTP_URL', 'ENCRYPTION_KEY']) {
+      expect(() => loadConfig(env)).toThrow(new RegExp(`- ${name} must`))
+    }
+  })
+
+  it('refuses to show the embedded default to the network, with the reason', () => {
+    expect(() => loadConfig({ DATA_DIR, HOST: '0.0.0.0' })).toThrow(/HOST is 0\.0\.0\.0.*no DATABASE_URL/)
+  })
+
+  it('wants both halves of a sign-in provider', () => {
+    expect(() => loadConfig({ DATA_DIR, GITHUB_CLIENT_ID: 'x' })).toThrow(
+      /GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET go together/,
+    )
+  })
+
+  it('reads several encryption keys', () => {
+    const two = `${production.ENCRYPTION_KEY},${Buffer.alloc(32, 2).toString('base64')}`
+    expect(loadConfig({ ...production, ENCRYPTION_KEY: two }).encryptionKeys).toHaveLength(2)
+  })
+
+  it('is what .env.example says', () => {
+    expect(readFileSync('.env.example', 'utf8')).toBe(envExample())
+  })
+})

@@ -1,0 +1,56 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { migrationsApplied } from '../db/migrate.ts'
+import { secretsEqual } from '../kernel/ids.ts'
+import type { Runtime } from '../runtime.ts'
+import { bearerToken } from './bearer.ts'
+
+const PROBE_TIMEOUT_MS = 3000
+
+/** `/healthz`, `/readyz` and `/metrics`: for machines, so on any Host. True if the request was one of them. */
+export async function answerProbe(
+  req: IncomingMessage,
+  res: ServerResponse,
+  runtime?: Runtime,
+): Promise<boolean> {
+  const path = req.url?.split('?', 1)[0]
+  if (path === '/healthz') say(res, 200, 'alive\n')
+  else if (path === '/readyz') await answerReady(res, runtime)
+  else if (path === '/metrics') await answerMetrics(req, res, runtime)
+  else return false
+  return true
+}
+
+async function answerReady(res: ServerResponse, runtime: Runtime | undefined): Promise<void> {
+  if (!runtime) return say(res, 503, 'starting\n')
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), PROBE_TIMEOUT_MS)
+  })
+  const ready = await Promise.race([migrationsApplied(runtime.db).catch(() => false), late])
+  clearTimeout(timer)
+  if (ready) say(res, 200, 'ready\n')
+  else say(res, 503, 'the database does not answer, or lacks a migration\n')
+}
+
+async function answerMetrics(
+  req: IncomingMessage,
+  res: ServerResponse,
+  runtime: Runtime | undefined,
+): Promise<void> {
+  const wanted = runtime?.config.metricsToken
+  if (!runtime || !wanted) return say(res, 404, 'METRICS_TOKEN is not set\n')
+  const given = bearerToken(req.headers.authorization)
+  if (!given || !secretsEqual(given, wanted)) {
+    res.setHeader('WWW-Authenticate', 'Bearer')
+    return say(res, 401, 'send METRICS_TOKEN as a Bearer token\n')
+  }
+  const text = await runtime.metrics.registry.metrics()
+  res.setHeader('Content-Type', runtime.metrics.registry.contentType)
+  res.end(text)
+}
+
+function say(res: ServerResponse, status: number, text: string): void {
+  res
+    .writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' })
+    .end(text)
+}

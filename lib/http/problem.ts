@@ -1,0 +1,34 @@
+import { isSluiceError, SluiceError } from '../kernel/errors.ts'
+
+/** RFC 9457 answers. `code` is stable; `detail` says what was wrong and what to do. */
+export type Problem = { status: number; headers: Record<string, string>; body: string }
+
+const TYPES = 'https://sluice.dev/problems/'
+
+export function toProblem(error: unknown): Problem {
+  const known = isSluiceError(error)
+    ? error
+    : new SluiceError(
+        'internal',
+        'Sluice made a mistake. It is in the log under the X-Request-Id of this answer.',
+      )
+  const body = {
+    type: TYPES + known.code,
+    title: known.title,
+    status: known.status,
+    detail: known.message,
+    code: known.code,
+    ...(known.fields && { errors: known.fields }),
+  }
+  const authenticate: Record<string, string> = known.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}
+  return {
+    status: known.status,
+    headers: {
+      'Content-Type': 'application/problem+json',
+      'Cache-Control': 'no-store',
+      ...authenticate,
+      ...known.headers,
+    },
+    body: JSON.stringify(body),
+  }
+}

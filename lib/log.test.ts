@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest'
+import { newSecret, newWebhookSecret } from './kernel/ids.ts'
+import { createLogger } from './log.ts'
+
+const lines: string[] = []
+const log = createLogger('debug', { write: (line: string) => void lines.push(line) })
+
+it('writes no secret, wherever it stands', () => {
+  const secrets = [
+    newSecret('sk_'),
+    newSecret('tmp_'),
+    newSecret('ak_'),
+    newWebhookSecret(),
+    'hunter2hunter2',
+  ]
+  const [sk, tmp, ak, whsec, password] = secrets as [string, string, string, string, string]
+  log.info({ headers: { authorization: `Bearer ${sk}` } }, 'in a header')
+  log.info({ req: { headers: { Authorization: 'Bearer hunter2hunter2', cookie: password } } }, 'deeper')
+  log.info({ token: tmp, password, secretAccessKey: password }, 'a field')
+  log.warn({ url: `https://x.example/?token=${tmp}` }, `in a message: ${ak}`)
+  log.error(
+    { err: new Error(`boom ${whsec}`, { cause: new Error(`postgres://user:${password}@host/db`) }) },
+    'in an error',
+  )
+  const text = lines.join('')
+  for (const secret of secrets) expect(text).not.toContain(secret)
+  expect(text).toContain('[redacted]')
+  expect(lines).toHaveLength(5)
+  for (const line of lines) expect(JSON.parse(line)).toHaveProperty('msg')
+})

@@ -1,0 +1,52 @@
+import pino from 'pino'
+
+/**
+ * Structured logs, one JSON object a line. Secrets do not belong in a log call; the paths below are the second
+ * line of defence, for objects that carry headers or credentials along.
+ */
+export type Logger = pino.Logger
+
+const SECRET_FIELDS = [
+  'authorization',
+  'Authorization',
+  'cookie',
+  'Cookie',
+  '["set-cookie"]',
+  '["x-service-signature"]',
+  '["webhook-signature"]',
+  'password',
+  'secret',
+  'token',
+  'secretAccessKey',
+  'encryptionKey',
+  'authSecret',
+  'metricsToken',
+  'senderToken',
+  'accountKey',
+  'webhookSecret',
+]
+const at = (prefix: string) =>
+  SECRET_FIELDS.map((field) => (field.startsWith('[') ? prefix + field : `${prefix}.${field}`))
+
+/** A secret of ours that slipped into a message, a stack or an address. */
+const SECRET_TEXT =
+  /\b(?:sk|tmp|ak)_[0-9A-Za-z]{20,}|whsec_[0-9A-Za-z+/=]{20,}|(?<=:\/\/[^\s:/@]*:)[^\s@/]+(?=@)/g
+
+export function createLogger(level: string, destination?: pino.DestinationStream): Logger {
+  const options: pino.LoggerOptions = {
+    level,
+    base: { service: 'sluice' },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: { paths: [...SECRET_FIELDS, ...at('*'), ...at('*.*')], censor: '[redacted]' },
+    serializers: { err: serializeError, error: serializeError },
+    hooks: { streamWrite: (line) => line.replace(SECRET_TEXT, '[redacted]') },
+  }
+  return destination ? pino(options, destination) : pino(options)
+}
+
+function serializeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const { code, status } = error as Error & { code?: string; status?: number }
+  const cause = error.cause === undefined ? undefined : serializeError(error.cause)
+  return { type: error.name, message: error.message, code, status, stack: error.stack, cause }
+}

@@ -1,0 +1,35 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+/** Every number that `/metrics` shows. One set for each process, made by the composition root. */
+export type Metrics = ReturnType<typeof createMetrics>
+
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+export function createMetrics() {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Counter({ name, help, labelNames, registers })
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers })
+  const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Histogram({ name, help, labelNames, buckets: SECONDS, registers })
+  return {
+    registry,
+    http: histogram('sluice_http_seconds', 'Time to answer a request', ['handler', 'method', 'status']),
+    uploadBytes: counter('sluice_upload_bytes_total', 'Bytes of uploads confirmed'),
+    uploadsOpen: gauge('sluice_upload_requests_open', 'Requests that carry bytes now'),
+    uploadsFinished: counter('sluice_uploads_total', 'Uploads that ended', ['status']),
+    resumes: counter('sluice_upload_resumes_total', 'Uploads that went on after an interruption'),
+    savedBytes: counter('sluice_upload_saved_bytes_total', 'Bytes that resuming did not send again'),
+    leasesTakenOver: counter('sluice_leases_taken_over_total', 'Leases taken from another request', ['how']),
+    memoryUsed: gauge('sluice_upload_memory_bytes', 'Memory budget of uploads in use'),
+    memoryLimit: gauge('sluice_upload_memory_limit_bytes', 'Memory budget of uploads'),
+    bucketRequests: counter('sluice_bucket_requests_total', 'Requests to buckets', ['operation', 'outcome']),
+    bucketSeconds: histogram('sluice_bucket_seconds', 'Time of a request to a bucket', ['operation']),
+    tokens: counter('sluice_tokens_total', 'Answers of the token API', ['code']),
+    webhookAttempts: counter('sluice_webhook_attempts_total', 'Attempts to deliver a webhook', ['outcome']),
+    webhookSeconds: histogram('sluice_webhook_seconds', 'Time of an attempt'),
+    webhookDelay: histogram('sluice_webhook_delay_seconds', 'From the event to its first attempt'),
+  }
+}

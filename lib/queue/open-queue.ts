@@ -1,0 +1,56 @@
+import { sql } from 'drizzle-orm'
+import { fromDrizzle, fromPglite, PgBoss } from 'pg-boss'
+import type { DatabaseHandle, Db } from '../db/database.ts'
+import type { EmbeddedHandle } from '../db/open-embedded.ts'
+import type { Logger } from '../log.ts'
+
+/**
+ * The queue is pg-boss on the database that holds everything else, so a job can be put in by the transaction
+ * that makes it necessary. A job is an alarm clock: the rows it speaks of are the truth, and a sweep finds
+ * those that a crash left without one.
+ */
+export const QUEUES = ['webhook-attempt', 'mail'] as const
+export type QueueName = (typeof QUEUES)[number]
+
+export type Queue = {
+  /** Commits or rolls back with `tx`. */
+  enqueue(tx: Db, queue: QueueName, data: object, options?: { startAfter?: Date }): Promise<void>
+  work<Data extends object>(
+    queue: QueueName,
+    concurrency: number,
+    handle: (data: Data) => Promise<void>,
+  ): Promise<void>
+  stop(): Promise<void>
+}
+
+export type QueueOptions = { databaseUrl: string | undefined; worker: boolean; log: Logger }
+
+export async function openQueue(database: DatabaseHandle, options: QueueOptions): Promise<Queue> {
+  const boss = new PgBoss({
+    ...(database.kind === 'embedded'
+      ? { db: fromPglite((database as EmbeddedHandle).pglite), backend: 'pglite' as const }
+      : { connectionString: options.databaseUrl!, max: 4, application_name: 'sluice-queue' }),
+    useListenNotify: true,
+    supervise: options.worker,
+    schedule: false,
+  })
+  boss.on('error', (error) => options.log.error({ err: error }, 'queue'))
+  await boss.start()
+  for (const name of QUEUES)
+    await boss.createQueue(name, {
+      notify: true,
+      retryLimit: 3,
+      expireInSeconds: 120,
+      deleteAfterSeconds: 3600,
+    })
+  return {
+    async enqueue(tx, queue, data, { startAfter } = {}) {
+      await boss.send(queue, data, { db: fromDrizzle(tx as never, sql), ...(startAfter && { startAfter }) })
+    },
+    async work(queue, concurrency, handle) {
+      const worker = { localConcurrency: concurrency, pollingIntervalSeconds: 2 }
+      await boss.work(queue, worker, async ([job]) => handle(job!.data as never))
+    },
+    stop: () => boss.stop({ graceful: true, close: true, timeout: 10_000 }),
+  }
+}

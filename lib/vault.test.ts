@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest'
+import { createVault } from './vault.ts'
+
+const [first, second] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+
+it('opens what it sealed, and only in its own context', () => {
+  const vault = createVault([first])
+  const sealed = vault.seal('wJalrXUtnFEMI', 'data_store:1')
+  expect(sealed).not.toContain('wJalr')
+  expect(vault.open(sealed, 'data_store:1')).toBe('wJalrXUtnFEMI')
+  expect(() => vault.open(sealed, 'data_store:2')).toThrow()
+  expect(vault.seal('wJalrXUtnFEMI', 'data_store:1')).not.toBe(sealed)
+})
+
+it('opens with every key and seals with the first', () => {
+  const old = createVault([first]).seal('x', 'c')
+  const rotated = createVault([second, first])
+  expect(rotated.open(old, 'c')).toBe('x')
+  expect(rotated.isCurrent(old)).toBe(false)
+  expect(rotated.isCurrent(rotated.seal('x', 'c'))).toBe(true)
+  expect(() => createVault([second]).open(old, 'c')).toThrow(/No key of ENCRYPTION_KEY/)
+})
+
+it('refuses a changed byte', () => {
+  const vault = createVault([first])
+  const parts = vault.seal('hello', 'c').split('.')
+  parts[3] = Buffer.from('hellp').toString('base64url')
+  expect(() => vault.open(parts.join('.'), 'c')).toThrow()
+})
