@@ -1,6 +1,7 @@
 import { totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { StartError } from './kernel/errors.ts'
 import { type LocalSecrets, readLocalSecrets } from './local-secrets.ts'
 
 /**
@@ -171,20 +172,17 @@ export type Config = {
   google: Provider | undefined
 }
 
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError'
-  constructor(faults: string[]) {
-    super(`Sluice cannot start with these settings:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`)
-  }
-}
-
 type Environment = Record<string, string | undefined>
 
 /** Reads the environment, and the secrets that the embedded default generates once into DATA_DIR. */
 export function loadConfig(env: Environment = process.env): Config {
   const { parsed, faults } = parse(env)
   const all = [...faults, ...contradictions(env, parsed, faults.length > 0)]
-  if (all.length > 0) throw new ConfigError(all)
+  if (all.length > 0) {
+    throw new StartError(
+      `Sluice cannot start with these settings:\n${all.map((fault) => `  - ${fault}`).join('\n')}`,
+    )
+  }
   const dataDir = resolve(parsed.DATA_DIR ?? '.data')
   return assemble(parsed, dataDir, parsed.DATABASE_URL ? undefined : readLocalSecrets(dataDir))
 }

@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
+import { StartError } from '../kernel/errors.ts'
 
 /**
  * A lock that the operating system lets go when the process ends, however it ends. Node has no flock of its
@@ -10,7 +11,7 @@ export function lockFolder(folder: string): () => void {
     lock.exec('pragma journal_mode = memory; begin exclusive')
   } catch (error) {
     lock.close()
-    throw new Error(
+    throw new StartError(
       `Another process is using the embedded database in ${folder}. Stop it, choose another DATA_DIR, or set DATABASE_URL to share a PostgreSQL.`,
       { cause: error },
     )

@@ -75,3 +75,8 @@ export class SluiceError extends Error {
 export function isSluiceError(error: unknown): error is SluiceError {
   return error instanceof Error && error.name === 'SluiceError'
 }
+
+/** A reason not to start that the operator can mend: shown as it is, without a stack. */
+export class StartError extends Error {
+  override readonly name = 'StartError'
+}

@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { SluiceError } from '../kernel/errors.ts'
+import { uuidv7 } from '../kernel/ids.ts'
+import type { Logger } from '../log.ts'
+import type { Runtime } from '../runtime.ts'
+import { allowedHosts } from './hosts.ts'
+import { answerProbe } from './probes.ts'
+import { toProblem } from './problem.ts'
+import { contentSecurityPolicy, setSecurityHeaders } from './security-headers.ts'
+import { forwarded, type ProxyTrust, proxyTrust } from './trusted-proxies.ts'
+
+/**
+ * Every request comes in here: it gets an id, the security headers and a line in the log, then goes to the
+ * probes, the TUS endpoint or Next. The TUS endpoint stands before Next, which must not touch a body.
+ */
+export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
+export type Handlers = { tus?: Handler | undefined; pages?: Handler | undefined }
+
+/** Made once the process is up; until then only the probes answer. */
+export type Opened = {
+  runtime: Runtime
+  handlers: Handlers
+  dev: boolean
+  hosts: ReadonlySet<string>
+  trusts: ProxyTrust
+}
+
+export function openDoor(runtime: Runtime, handlers: Handlers, dev: boolean): Opened {
+  const { baseUrl, uploadUrl, trustedProxies } = runtime.config
+  return {
+    runtime,
+    handlers,
+    dev,
+    hosts: allowedHosts([baseUrl, uploadUrl]),
+    trusts: proxyTrust(trustedProxies),
+  }
+}
+
+export function frontDoor(
+  opened: () => Opened | undefined,
+  log: Logger,
+): (req: IncomingMessage, res: ServerResponse) => void {
+  return (req, res) => {
+    const startedAt = performance.now()
+    const requestId = uuidv7()
+    req.headers['x-request-id'] = requestId
+    res.setHeader('X-Request-Id', requestId)
+    const now = opened()
+    if (now) observe(req, res, now.runtime, startedAt, requestId)
+    route(req, res, now).catch((error: unknown) => fail(res, error, log.child({ requestId })))
+  }
+}
+
+async function route(req: IncomingMessage, res: ServerResponse, opened: Opened | undefined): Promise<void> {
+  setSecurityHeaders(res, opened?.runtime.config.baseUrl.startsWith('https:') ?? false)
+  if (await answerProbe(req, res, opened?.runtime)) return
+  if (!opened)
+    throw new SluiceError('unavailable', 'Sluice is starting. Try again in a moment.', {
+      headers: { 'Retry-After': '2' },
+    })
+  const { runtime, handlers, dev } = opened
+  trustOnlyProxies(req, opened.trusts)
+  assertOurHost(req, opened.hosts)
+  const toUploads = isUploadPath(req.url ?? '/')
+  const handler = toUploads ? handlers.tus : handlers.pages
+  if (!handler)
+    throw new SluiceError('not_found', `This node does not serve ${toUploads ? 'uploads' : 'pages'}.`)
+  if (!toUploads) nonce(req, res, runtime, dev)
+  await handler(req, res)
+}
+
+function isUploadPath(url: string): boolean {
+  return url.startsWith('/pipes/')
+}
+
+/** X-Forwarded-* of anybody else is dropped, so that nothing behind this point can be deceived by it. */
+function trustOnlyProxies(req: IncomingMessage, trusts: ProxyTrust): void {
+  const { host, proto, address } = forwarded(req, trusts)
+  for (const name of ['x-forwarded-host', 'x-forwarded-port', 'forwarded']) delete req.headers[name]
+  req.headers.host = host
+  req.headers['x-forwarded-proto'] = proto
+  req.headers['x-forwarded-for'] = address
+}
+
+function assertOurHost(req: IncomingMessage, hosts: ReadonlySet<string>): void {
+  if (hosts.has(req.headers.host ?? '')) return
+  throw new SluiceError(
+    'misdirected_host',
+    'The Host of the request is neither that of BASE_URL nor of UPLOAD_URL.',
+  )
+}
+
+/** Next reads the nonce from the policy of the request and puts it on its scripts. */
+function nonce(req: IncomingMessage, res: ServerResponse, { config }: Runtime, dev: boolean): void {
+  const policy = contentSecurityPolicy(randomBytes(16).toString('base64'), config.uploadUrl, dev)
+  req.headers['content-security-policy'] = policy
+  res.setHeader('Content-Security-Policy', policy)
+}
+
+function fail(res: ServerResponse, error: unknown, log: Logger): void {
+  const problem = toProblem(error)
+  if (problem.status >= 500) log.error({ err: error }, 'request failed')
+  if (res.headersSent) res.destroy()
+  else res.writeHead(problem.status, problem.headers).end(problem.body)
+}
+
+function observe(
+  req: IncomingMessage,
+  res: ServerResponse,
+  runtime: Runtime,
+  startedAt: number,
+  requestId: string,
+): void {
+  res.once('close', () => {
+    const path = (req.url ?? '/').split('?', 1)[0]!
+    const handler = isUploadPath(path) ? 'tus' : path.startsWith('/api/') ? 'api' : 'pages'
+    const ms = performance.now() - startedAt
+    const status = res.writableFinished ? res.statusCode : 499
+    runtime.metrics.http.observe({ handler, method: req.method ?? '', status: String(status) }, ms / 1000)
+    if (path.startsWith('/_next/')) return
+    runtime.log.debug({ requestId, method: req.method, path, status, ms: Math.round(ms) }, 'request')
+  })
+}

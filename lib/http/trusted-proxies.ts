@@ -1,0 +1,45 @@
+import type { IncomingMessage } from 'node:http'
+import { BlockList, isIP } from 'node:net'
+
+/** Which peers may say, by X-Forwarded-*, what the client asked for and where it is. */
+export type ProxyTrust = (address: string) => boolean
+
+export function proxyTrust(networks: string[]): ProxyTrust {
+  const list = new BlockList()
+  for (const network of networks) {
+    const [address, bits] = network.split('/') as [string, string?]
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    if (bits === undefined) list.addAddress(address, family)
+    else list.addSubnet(address, Number(bits), family)
+  }
+  return (address) => {
+    const plain = address.replace(/^::ffff:(?=\d+\.)/, '')
+    return isIP(plain) !== 0 && list.check(plain, isIP(plain) === 6 ? 'ipv6' : 'ipv4')
+  }
+}
+
+export function forwarded(
+  req: IncomingMessage,
+  trusts: ProxyTrust,
+): { host: string; proto: string; address: string } {
+  const peer = req.socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/, '') ?? ''
+  const encrypted = 'encrypted' in req.socket
+  const direct = { host: req.headers.host ?? '', proto: encrypted ? 'https' : 'http', address: peer }
+  if (!trusts(peer)) return direct
+  const header = (name: string) => String(req.headers[name] ?? '')
+  const last = (name: string) => header(name).split(',').at(-1)!.trim()
+  return {
+    host: last('x-forwarded-host') || direct.host,
+    proto: last('x-forwarded-proto') || direct.proto,
+    address: clientAddress(header('x-forwarded-for'), trusts) || peer,
+  }
+}
+
+/** The last address of the chain that no trusted proxy vouches for: what stands before it anyone can write. */
+function clientAddress(chain: string, trusts: ProxyTrust): string | undefined {
+  const addresses = chain
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => isIP(part) !== 0)
+  return addresses.reverse().find((address) => !trusts(address)) ?? addresses.at(-1)
+}

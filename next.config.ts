@@ -1,0 +1,22 @@
+import type { NextConfig } from 'next'
+
+const config: NextConfig = {
+  poweredByHeader: false,
+  reactStrictMode: true,
+  // `npm run check` does this once, over everything.
+  typescript: { ignoreBuildErrors: true },
+  // The server brings these; a second copy of PGlite in a bundle would open the folder twice.
+  serverExternalPackages: [
+    '@electric-sql/pglite',
+    'pg-boss',
+    'pino',
+    'postgres',
+    'prom-client',
+    'nodemailer',
+    '@aws-sdk/client-s3',
+  ],
+  experimental: { serverActions: { bodySizeLimit: '1mb' } },
+  devIndicators: false,
+}
+
+export default config

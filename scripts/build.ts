@@ -1,0 +1,54 @@
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Builds the pages unless there is a build of this very source already. */
+const SOURCES = [
+  'app',
+  'components',
+  'lib',
+  'drizzle/schema',
+  'public',
+  'middleware.ts',
+  'next.config.ts',
+  'postcss.config.mjs',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+]
+const MARK = '.next/sluice-source'
+
+export function buildIfNeeded(): void {
+  const source = sourceHash()
+  if (existsSync(MARK) && readFileSync(MARK, 'utf8') === source) return
+  process.stdout.write('Building the pages (once for each change of the source)…\n')
+  const next = spawnSync(process.execPath, ['node_modules/next/dist/bin/next', 'build'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    encoding: 'utf8',
+    env: { ...process.env, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
+  })
+  if (next.status !== 0) {
+    process.stderr.write(next.stdout + next.stderr)
+    throw new Error('The build failed; what it said stands above.')
+  }
+  writeFileSync(MARK, source)
+}
+
+function sourceHash(): string {
+  const hash = createHash('sha256')
+  for (const source of SOURCES.filter((path) => existsSync(path))) {
+    for (const file of filesOf(source)) hash.update(file).update('\0').update(readFileSync(file)).update('\0')
+  }
+  return hash.digest('hex')
+}
+
+function filesOf(path: string): string[] {
+  if (!statSync(path).isDirectory()) return [path]
+  return readdirSync(path)
+    .sort()
+    .filter((name) => !name.includes('.test.'))
+    .flatMap((name) => filesOf(join(path, name)))
+}
+
+if (import.meta.main) buildIfNeeded()

@@ -1,0 +1,118 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Config, loadConfig } from './lib/config.ts'
+import { migrate } from './lib/db/migrate.ts'
+import { openDatabase } from './lib/db/open-database.ts'
+import { frontDoor, type Handler, type Opened, openDoor } from './lib/http/front-door.ts'
+import { systemClock } from './lib/kernel/clock.ts'
+import { StartError } from './lib/kernel/errors.ts'
+import { createLogger, type Logger } from './lib/log.ts'
+import { createMetrics } from './lib/metrics.ts'
+import { openQueue } from './lib/queue/open-queue.ts'
+import { type Runtime, setRuntime } from './lib/runtime.ts'
+import { startSweeps } from './lib/sweeps/start-sweeps.ts'
+import { createVault } from './lib/vault.ts'
+
+/**
+ * The composition root: config, database, services, then one HTTP server. What a process does is decided by
+ * ROLES: `upload` carries bytes, `web` serves pages and the API, `worker` sends webhooks and sweeps.
+ */
+const DRAIN_MS = 10_000
+const dev = process.argv.includes('--dev')
+
+type Part = { stop(): Promise<void> }
+
+async function main(): Promise<void> {
+  const asked = loadConfig()
+  const log = createLogger(asked.logLevel)
+  let opened: Opened | undefined
+  const server = createServer(
+    { requestTimeout: 0, keepAliveTimeout: 65_000 },
+    frontDoor(() => opened, log),
+  )
+  const config = await listen(server, asked)
+  const runtime = await openRuntime(config, log)
+  const { handlers, parts } = await openRoles(runtime, server)
+  opened = openDoor(runtime, handlers, dev)
+  stopOnSignal(runtime, server, parts)
+  process.stdout.write(`ready ${config.baseUrl}\n`)
+}
+
+/** Listens first, so that a taken port is known before the database is touched; the probes answer from now on. */
+async function listen(server: Server, config: Config): Promise<Config> {
+  server.listen(config.port, config.host)
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  if (config.port === port) return config
+  const put = (address: string) => address.replace(/:0$/, `:${port}`)
+  return { ...config, port, baseUrl: put(config.baseUrl), uploadUrl: put(config.uploadUrl) }
+}
+
+async function openRuntime(config: Config, log: Logger): Promise<Runtime> {
+  const database = await openDatabase(config)
+  await migrate(database.db)
+  const worker = config.roles.has('worker')
+  const queue = await openQueue(database, { databaseUrl: config.databaseUrl, worker, log })
+  const vault = createVault(config.encryptionKeys)
+  const runtime = {
+    config,
+    clock: systemClock,
+    log,
+    metrics: createMetrics(),
+    database,
+    db: database.db,
+    queue,
+    vault,
+  }
+  setRuntime(runtime)
+  return runtime
+}
+
+async function openRoles(
+  runtime: Runtime,
+  server: Server,
+): Promise<Pick<Opened, 'handlers'> & { parts: Part[] }> {
+  const { roles } = runtime.config
+  const parts: Part[] = []
+  const handlers: Opened['handlers'] = {}
+  if (roles.has('web')) {
+    handlers.pages = await openPages(runtime.config, server)
+  }
+  if (roles.has('worker')) parts.push(startSweeps([], runtime.log))
+  return { handlers, parts }
+}
+
+/** Next takes many modules and much memory, so only the nodes that serve pages load it. */
+async function openPages(config: Config, httpServer: Server): Promise<Handler> {
+  const { default: next } = await import('next')
+  const app = next({ dev, dir: import.meta.dirname, hostname: 'localhost', port: config.port, httpServer })
+  await app.prepare()
+  return app.getRequestHandler()
+}
+
+/** SIGTERM: take nothing new, let what is under way reach a boundary and be recorded, then end with 0. */
+function stopOnSignal(runtime: Runtime, server: Server, parts: Part[]): void {
+  let stopping = false
+  const stop = async (signal: string) => {
+    if (stopping) return
+    stopping = true
+    runtime.log.info({ signal }, 'stopping')
+    setTimeout(() => process.exit(0), DRAIN_MS).unref()
+    const closed = new Promise((resolve) => server.close(resolve))
+    server.closeIdleConnections()
+    await Promise.all(parts.map((part) => part.stop()))
+    server.closeIdleConnections()
+    await closed
+    await runtime.queue.stop()
+    await runtime.database.close()
+    process.exit(0)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
+}
+
+main().catch((error: NodeJS.ErrnoException) => {
+  const plain = error instanceof StartError || error.code === 'EADDRINUSE'
+  process.stderr.write(`${plain ? error.message : error.stack}\n`)
+  process.exit(1)
+})
