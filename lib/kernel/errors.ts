@@ -6,6 +6,7 @@
 const CODES = {
   invalid_json: [400, 'The body is not valid JSON'],
   invalid_request: [400, 'The request is not valid'],
+  address_not_allowed: [400, 'Sluice does not connect to that address'],
   invalid_header: [400, 'A header is missing or malformed'],
   token_missing: [401, 'A token is required'],
   token_invalid: [401, 'The token is not valid'],

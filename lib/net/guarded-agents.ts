@@ -1,0 +1,113 @@
+import { type AgentOptions, type ClientRequestArgs, Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import { isIP } from 'node:net'
+import type { Duplex } from 'node:stream'
+import {
+  type AllowedHosts,
+  bareHost,
+  isNamed,
+  judgeConnection,
+  readAllowedHosts,
+  refused,
+  type Target,
+} from './judge-connection.ts'
+import { LOOPBACK_NAME, type ResolveHost, resolveHost } from './resolve-host.ts'
+
+/**
+ * The only way out to an address that a customer gave (contract, section 8). Every connection is judged by the
+ * addresses that it is about to use, at the moment it is made, so a name that changes its mind between a check and
+ * the connection gains nothing. Nothing here follows a redirect.
+ */
+export type GuardedAgents = {
+  http: HttpAgent
+  https: HttpsAgent
+  /** Throws `address_not_allowed` where the address alone shows that it would be refused: for forms, not for safety. */
+  assertAllowedUrl(url: string | URL): void
+}
+
+export type GuardedAgentOptions = { agent?: AgentOptions; resolve?: ResolveHost }
+
+type Connected = (error: Error | null, socket: Duplex) => void
+
+/** A second address of a host gets its turn after this long without an answer from the first. */
+const NEXT_ADDRESS_MS = 1000
+
+export function createGuardedAgents(entries: string[], options: GuardedAgentOptions = {}): GuardedAgents {
+  const allowed = readAllowedHosts(entries)
+  const guard = createGuard(allowed, options.resolve ?? resolveHost)
+  const settings: AgentOptions = {
+    keepAlive: true,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
+    ...options.agent,
+  }
+
+  class GuardedHttpAgent extends HttpAgent {
+    override createConnection(args: ClientRequestArgs, connected?: Connected): Duplex | null | undefined {
+      return guard(args, false, connected!, (guarded) => super.createConnection(guarded))
+    }
+  }
+  class GuardedHttpsAgent extends HttpsAgent {
+    override createConnection(args: ClientRequestArgs, connected?: Connected): Duplex | null | undefined {
+      return guard(args, true, connected!, (guarded) => super.createConnection(guarded))
+    }
+  }
+  return {
+    http: new GuardedHttpAgent(settings),
+    https: new GuardedHttpsAgent(settings),
+    assertAllowedUrl: (url) => assertAllowedUrl(url, allowed),
+  }
+}
+
+function createGuard(allowed: AllowedHosts, resolve: ResolveHost) {
+  return (
+    args: ClientRequestArgs,
+    secure: boolean,
+    connected: Connected,
+    connect: (args: ClientRequestArgs) => Duplex | null | undefined,
+  ): Duplex | null | undefined => {
+    try {
+      if (args.socketPath) throw refused('A socket of this machine is never allowed.')
+      const hostname = bareHost(args.host ?? args.hostname ?? '')
+      const target: Target = { hostname, port: Number(args.port ?? (secure ? 443 : 80)), secure }
+      // Node does not ask `lookup` about a literal address.
+      if (isIP(hostname)) judgeConnection(target, hostname, allowed)
+      return connect({ ...args, lookup: guardedLookup(target, allowed, resolve) })
+    } catch (error) {
+      connected(error as Error, undefined as never)
+      return undefined
+    }
+  }
+}
+
+function guardedLookup(target: Target, allowed: AllowedHosts, resolve: ResolveHost): LookupFunction {
+  return (_, { all }, done) => {
+    const { hostname } = target
+    const trusted = allowed.all || isNamed(target, allowed)
+    const judged = resolve(hostname, trusted).then((addresses) => {
+      // One that is refused condemns the name: nobody has a good reason to mix them.
+      for (const { address } of addresses) judgeConnection(target, address, allowed)
+      if (addresses.length > 0) return addresses
+      throw Object.assign(new Error(`${hostname} has no address`), { code: 'ENOTFOUND' })
+    })
+    judged.then(
+      (addresses) => (all ? done(null, addresses) : done(null, addresses[0]!.address, addresses[0]!.family)),
+      (error) => done(error, ''),
+    )
+  }
+}
+
+function assertAllowedUrl(text: string | URL, allowed: AllowedHosts): void {
+  const url = URL.parse(text)
+  if (!url) throw refused('That is not an address. It looks like https://host/path.')
+  if (!/^https?:$/.test(url.protocol)) throw refused('Use an https address.')
+  if (url.username || url.password) throw refused('Leave the user name and password out of the address.')
+  const secure = url.protocol === 'https:'
+  const hostname = bareHost(url.hostname)
+  const target = { hostname, port: Number(url.port || (secure ? 443 : 80)), secure }
+  const literal = isIP(hostname) ? hostname : LOOPBACK_NAME.test(hostname) ? '127.0.0.1' : undefined
+  if (literal) judgeConnection(target, literal, allowed)
+  if (secure || literal || allowed.all || isNamed(target, allowed)) return
+  throw refused(`${url.host} must be reached by https, not plain http.`)
+}

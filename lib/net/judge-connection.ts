@@ -1,0 +1,46 @@
+import { isIP } from 'node:net'
+import { SluiceError } from '../kernel/errors.ts'
+import { addressKind } from './address-kind.ts'
+
+/** ALLOWED_PRIVATE_HOSTS, read: `host:port` names, and whether `*` opens all loopback and private addresses. */
+export type AllowedHosts = { all: boolean; named: ReadonlySet<string> }
+
+export function readAllowedHosts(entries: string[]): AllowedHosts {
+  return {
+    all: entries.includes('*'),
+    named: new Set(entries.map((entry) => entry.toLowerCase())),
+  }
+}
+
+export type Target = { hostname: string; port: number; secure: boolean }
+
+/** The host without the brackets and the final dot that an address may carry. */
+export function bareHost(hostname: string): string {
+  return hostname
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+}
+
+export function isNamed({ hostname, port }: Target, allowed: AllowedHosts): boolean {
+  const host = bareHost(hostname)
+  return allowed.named.has(`${host}:${port}`) || (isIP(host) === 6 && allowed.named.has(`[${host}]:${port}`))
+}
+
+/** Throws unless Sluice may talk to `address` for this target. */
+export function judgeConnection(target: Target, address: string, allowed: AllowedHosts): void {
+  const kind = addressKind(address)
+  const what = isIP(bareHost(target.hostname)) ? address : `${target.hostname} (${address})`
+  if (kind === 'never') throw refused(`${what} is reserved and never allowed.`)
+  if (isNamed(target, allowed)) return
+  if (kind === 'local' && allowed.all) return
+  if (kind !== 'public')
+    throw refused(
+      `${what} is not on the public internet. The operator can allow it with ALLOWED_PRIVATE_HOSTS.`,
+    )
+  if (!target.secure) throw refused(`${what} must be reached by https, not plain http.`)
+}
+
+export function refused(detail: string): SluiceError {
+  return new SluiceError('address_not_allowed', detail)
+}
