@@ -1,0 +1,85 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+/** Each check of `npm run check` is shown to fail on a planted fault, in a copy of the source. */
+let copy: string
+
+beforeAll(() => {
+  copy = mkdtempSync(join(tmpdir(), 'sluice-check-'))
+  const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    encoding: 'utf8',
+  })
+  for (const file of files.split('\n').filter(Boolean)) cpSync(file, join(copy, file))
+  symlinkSync(resolve('node_modules'), join(copy, 'node_modules'))
+  execFileSync('git', ['init', '--quiet'], { cwd: copy })
+})
+afterAll(() => rmSync(copy, { recursive: true, force: true }))
+
+function check(step: string, planted: Record<string, string>): { status: number | null; output: string } {
+  for (const [file, text] of Object.entries(planted)) {
+    mkdirSync(join(copy, dirname(file)), { recursive: true })
+    writeFileSync(join(copy, file), text)
+  }
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['scripts/check.ts', '--only', step], {
+    cwd: copy,
+    encoding: 'utf8',
+    env: { ...process.env, PATH: `${resolve('node_modules/.bin')}:${process.env.PATH}` },
+  })
+  for (const file of Object.keys(planted)) rmSync(join(copy, file))
+  return { status, output: stdout + stderr }
+}
+
+const imports = (path: string) => `import * as planted from '${path}'\nexport const seen = planted\n`
+
+describe('npm run check', () => {
+  it.each([
+    ['lib-knows-no-pages', 'lib/planted.ts', imports('next/server')],
+    ['kernel-is-the-ground', 'lib/kernel/planted.ts', imports('../runtime.ts')],
+    ['one-door-to-s3', 'lib/planted.ts', imports('@aws-sdk/client-s3')],
+    ['one-door-outside', 'lib/planted.ts', imports('node:https')],
+    ['pages-reach-the-database-by-lib', 'app/planted.ts', imports('#lib/db/database.ts')],
+    ['tus-alone-knows-tus', 'lib/planted.ts', imports('@tus/server')],
+    ['no-cycles', 'lib/planted.ts', imports('./planted.ts')],
+    ['not-found', 'lib/planted.ts', imports('./nowhere.ts')],
+    ['tests-stay-tests', 'lib/planted.ts', imports('../e2e/parts/postgres.ts')],
+  ])('finds a broken direction: %s', (rule, file, text) => {
+    const { status, output } = check('directions', { [file]: text })
+    expect(output).toContain(rule)
+    expect(status).toBe(1)
+  })
+
+  it.each([
+    ['ground-floor', 'lib/net/planted.ts', 'lib/webhooks/planted.ts'],
+    ['uploads-know-a-port', 'lib/uploads/planted.ts', 'lib/buckets/planted.ts'],
+    ['webhooks-know-no-uploads', 'lib/webhooks/planted.ts', 'lib/uploads/planted.ts'],
+  ])('finds a broken direction between two rooms: %s', (rule, from, to) => {
+    const target = to.replace('lib/', '../')
+    const { output } = check('directions', { [to]: 'export const planted = 1\n', [from]: imports(target) })
+    expect(output).toContain(rule)
+  })
+
+  it('finds process.env outside config.ts', () => {
+    const { status, output } = check('format and lint', {
+      'lib/planted.ts': 'export const home = process.env.HOME\n',
+    })
+    expect(output).toContain('noProcessEnv')
+    expect(status).toBe(1)
+  })
+
+  it('finds an unused export', () => {
+    const { status, output } = check('dead code', { 'lib/planted.ts': 'export const planted = 1\n' })
+    expect(output).toContain('lib/planted.ts')
+    expect(status).toBe(1)
+  })
+
+  it('finds a dead link and a dead anchor in the docs', () => {
+    const text = '[a](nowhere.md) [b](planted.md#no-such-heading)\n'
+    const { status, output } = check('doc links', { 'docs/planted.md': text })
+    expect(output).toContain('docs/planted.md: nowhere.md')
+    expect(output).toContain('docs/planted.md: planted.md#no-such-heading')
+    expect(status).toBe(1)
+  })
+})

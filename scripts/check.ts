@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process'
+import { existsSync, rmSync } from 'node:fs'
+
+/**
+ * Everything that can be known without running the product: format and lint, types, directions between rooms,
+ * dead code, links of the docs. All of it runs, and what fails is printed whole.
+ */
+const SOURCES = [
+  'server.ts',
+  'middleware.ts',
+  'lib',
+  'app',
+  'components',
+  'drizzle',
+  'scripts',
+  'e2e',
+  'bench',
+]
+
+const STEPS: [name: string, command: string[]][] = [
+  ['format and lint', ['biome', 'ci', '--error-on-warnings', '.']],
+  ['types', ['tsc', '--noEmit']],
+  ['directions', ['depcruise', '--output-type', 'err', ...SOURCES.filter((path) => existsSync(path))]],
+  ['dead code', ['knip']],
+  ['doc links', [process.execPath, 'scripts/doc-links.ts']],
+]
+
+type Outcome = { name: string; ok: boolean; output: string }
+
+function run([name, [command, ...args]]: (typeof STEPS)[number]): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const child = spawn(command!, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+    child.once('error', (error) => resolve({ name, ok: false, output: String(error) }))
+    child.once('close', (code) => resolve({ name, ok: code === 0, output }))
+  })
+}
+
+// Types of routes that a build left behind may speak of pages that are gone.
+rmSync('.next/types', { recursive: true, force: true })
+rmSync('.next/dev/types', { recursive: true, force: true })
+
+const only = process.argv[2] === '--only' ? process.argv[3] : undefined
+const steps = STEPS.filter(([name]) => only === undefined || name === only)
+const outcomes: Outcome[] = []
+for (let at = 0; at < steps.length; at += 2)
+  outcomes.push(...(await Promise.all(steps.slice(at, at + 2).map(run))))
+for (const { name, ok, output } of outcomes) console.log(ok ? `ok    ${name}` : `FAIL  ${name}\n${output}`)
+process.exit(outcomes.every(({ ok }) => ok) ? 0 : 1)

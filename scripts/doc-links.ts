@@ -1,0 +1,51 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/** Every relative link of every Markdown file leads to a file, and every anchor to a heading. */
+export function deadLinks(files: string[]): string[] {
+  return files.flatMap((file) =>
+    linksOf(readFileSync(file, 'utf8'))
+      .filter((link) => isDead(file, link))
+      .map((link) => `${file}: ${link}`),
+  )
+}
+
+function linksOf(markdown: string): string[] {
+  const text = markdown.replace(/```[\s\S]*?```/g, '').replace(/`[^`\n]*`/g, '')
+  return [...text.matchAll(/\]\(([^)\s]+)(?:\s+"[^"]*")?\)/g)]
+    .map((match) => match[1]!)
+    .filter((link) => !/^[a-z]+:/.test(link))
+}
+
+function isDead(from: string, link: string): boolean {
+  const [path, anchor] = link.split('#') as [string, string?]
+  const target = path ? join(dirname(from), decodeURIComponent(path)) : from
+  if (!existsSync(target)) return true
+  return (
+    anchor !== undefined && target.endsWith('.md') && !anchorsOf(readFileSync(target, 'utf8')).has(anchor)
+  )
+}
+
+function anchorsOf(markdown: string): Set<string> {
+  const headings = [...markdown.matchAll(/^#{1,6}\s+(.+)$/gm)].map((match) => match[1]!)
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+        .trim()
+        .replace(/\s/g, '-'),
+    ),
+  )
+}
+
+if (import.meta.main) {
+  const list = ['ls-files', '--cached', '--others', '--exclude-standard', '*.md']
+  const files = execFileSync('git', list, { encoding: 'utf8' })
+    .split('\n')
+    .filter((file) => file && existsSync(file))
+  const dead = deadLinks(files)
+  for (const line of dead) console.log(`dead link in ${line}`)
+  process.exit(dead.length === 0 ? 0 : 1)
+}
