@@ -316,8 +316,9 @@ CREATE TABLE "deliveries" (
 	"url" text NOT NULL,
 	"state" text DEFAULT 'pending' NOT NULL,
 	"attempt_count" integer DEFAULT 0 NOT NULL,
+	"next_trigger" text DEFAULT 'auto' NOT NULL,
 	"next_attempt_at" timestamp (3) with time zone,
-	"claimed_by" text,
+	"claimed_by" uuid,
 	"claimed_until" timestamp (3) with time zone,
 	"last_status" integer,
 	"last_error" text,
@@ -411,7 +412,7 @@ CREATE INDEX "deliveries_by_pipe" ON "deliveries" USING btree ("pipe_id","id");-
 CREATE INDEX "deliveries_by_pipe_state" ON "deliveries" USING btree ("pipe_id","state","id");--> statement-breakpoint
 CREATE INDEX "deliveries_by_file" ON "deliveries" USING btree ("file_id");--> statement-breakpoint
 CREATE INDEX "deliveries_by_event" ON "deliveries" USING btree ("event_id");--> statement-breakpoint
-CREATE INDEX "deliveries_due" ON "deliveries" USING btree ("next_attempt_at") WHERE "deliveries"."state" = 'pending';--> statement-breakpoint
+CREATE INDEX "deliveries_due" ON "deliveries" USING btree ("webhook_output_id","next_attempt_at") WHERE "deliveries"."state" = 'pending';--> statement-breakpoint
 CREATE INDEX "deliveries_by_age" ON "deliveries" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "events_workspace_id_id_index" ON "events" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "events_file_id_index" ON "events" USING btree ("file_id");--> statement-breakpoint

@@ -25,6 +25,12 @@ export const events = pgTable(
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
 
+export const ATTEMPT_TRIGGERS = ['auto', 'manual', 'test'] as const
+export type AttemptTrigger = (typeof ATTEMPT_TRIGGERS)[number]
+
+export const ATTEMPT_ERRORS = ['dns', 'connect', 'tls', 'timeout', 'blocked', 'status'] as const
+export type AttemptError = (typeof ATTEMPT_ERRORS)[number]
+
 /** One event to one output. The row is the truth; a queued job is only its alarm clock. */
 export const deliveries = pgTable(
   'deliveries',
@@ -41,11 +47,13 @@ export const deliveries = pgTable(
     webhookOutputId: uuid().notNull(),
     url: text().notNull(),
     state: text({ enum: DELIVERY_STATES }).notNull().default('pending'),
-    /** Attempts on the schedule; a manual one does not count. */
+    /** Attempts made since the schedule began; a resend begins it anew. */
     attemptCount: integer().notNull().default(0),
+    nextTrigger: text({ enum: ATTEMPT_TRIGGERS }).notNull().default('auto'),
+    /** Due from here on. A claim moves it to its own end, so one whose maker died comes up again. */
     nextAttemptAt: instant(),
-    /** While an attempt is under way: who makes it, and until when nobody else may. */
-    claimedBy: text(),
+    /** While an attempt is under way: which one, and until when nobody else may make one. */
+    claimedBy: uuid(),
     claimedUntil: instant(),
     lastStatus: integer(),
     lastError: text(),
@@ -59,13 +67,10 @@ export const deliveries = pgTable(
     index('deliveries_by_pipe_state').on(t.pipeId, t.state, t.id),
     index('deliveries_by_file').on(t.fileId),
     index('deliveries_by_event').on(t.eventId),
-    index('deliveries_due').on(t.nextAttemptAt).where(sql`${t.state} = 'pending'`),
+    index('deliveries_due').on(t.webhookOutputId, t.nextAttemptAt).where(sql`${t.state} = 'pending'`),
     index('deliveries_by_age').on(t.createdAt),
   ],
 )
-
-export const ATTEMPT_ERRORS = ['dns', 'connect', 'tls', 'timeout', 'blocked', 'status'] as const
-export type AttemptError = (typeof ATTEMPT_ERRORS)[number]
 
 export const attempts = pgTable(
   'attempts',
@@ -74,7 +79,7 @@ export const attempts = pgTable(
     deliveryId: uuid()
       .notNull()
       .references(() => deliveries.id, { onDelete: 'cascade' }),
-    trigger: text({ enum: ['auto', 'manual', 'test'] }).notNull(),
+    trigger: text({ enum: ATTEMPT_TRIGGERS }).notNull(),
     at: instant().notNull(),
     durationMs: integer(),
     /** The request's body is the event's payload. */

@@ -1,0 +1,114 @@
+import { eq } from 'drizzle-orm'
+import { expect, it } from 'vitest'
+import { deliveries, events } from '#drizzle/schema/index.ts'
+import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { addDestination, addFile, addOutput } from '../../e2e/parts/webhook-rows.ts'
+import type { Db } from '../db/database.ts'
+import type { Queue } from '../queue/open-queue.ts'
+import { emitFileEvent } from './emit-file-event.ts'
+
+const NOW = Date.parse('2026-11-05T10:00:00.123Z')
+const clock = { now: () => NOW }
+
+function recordingQueue() {
+  const jobs: object[] = []
+  const enqueue: Queue['enqueue'] = async (_tx, queue, data) => void jobs.push({ queue, ...data })
+  return { jobs, queue: { enqueue } as Queue }
+}
+
+async function emit(db: Db, fileId: string) {
+  const { jobs, queue } = recordingQueue()
+  await db.transaction((tx) => emitFileEvent(tx, { queue, clock }, fileId))
+  const written = await db.select().from(events).where(eq(events.fileId, fileId))
+  return {
+    jobs,
+    events: written,
+    deliveries: await db.select().from(deliveries).where(eq(deliveries.fileId, fileId)),
+  }
+}
+
+onBothDatabases('emitFileEvent', (database) => {
+  it('writes the event, its delivery and the first job', async () => {
+    const { db } = database()
+    const output = await addOutput(db, 'https://hooks.example.com/a')
+    const fileId = await addFile(db, output)
+    const dataStoreId = await addDestination(db, output.workspaceId, fileId)
+    const emitted = await emit(db, fileId)
+    const [event] = emitted.events
+    expect(JSON.parse(event!.payload)).toEqual({
+      id: event!.id,
+      event: 'file.status_changed',
+      timestamp: '2026-11-05T10:00:00.123Z',
+      data: {
+        pipe_id: output.pipeId,
+        file_id: fileId,
+        filename: 'a film.mp4',
+        filetype: 'video/mp4',
+        status: 'transferred',
+        size: 11,
+        sender: 'Backend',
+        protocol: 'tus',
+        subject: 'user-1',
+        metadata: { order: '7' },
+        uploadMetadata: { album: 'été' },
+        checksum: 'crc32:0d4a1185',
+        destinations: [
+          {
+            destinationId: dataStoreId,
+            status: 'transferred',
+            bucket: 'media',
+            key: `${fileId}/a film.mp4`,
+            etag: '"abc"',
+          },
+        ],
+      },
+    })
+    expect(emitted.deliveries).toMatchObject([
+      {
+        eventId: event!.id,
+        state: 'pending',
+        attemptCount: 0,
+        nextAttemptAt: new Date(NOW),
+        webhookOutputId: output.id,
+      },
+    ])
+    expect(emitted.jobs).toEqual([
+      { queue: 'webhook-attempt', outputId: output.id, deliveryId: emitted.deliveries[0]!.id },
+    ])
+  })
+
+  it('leaves nothing when its transaction rolls back', async () => {
+    const { db } = database()
+    const fileId = await addFile(db, await addOutput(db, 'https://hooks.example.com/a'))
+    const rolledBack = db.transaction(async (tx) => {
+      await emitFileEvent(tx, { queue: recordingQueue().queue, clock }, fileId)
+      throw new Error('no')
+    })
+    await expect(rolledBack).rejects.toThrow('no')
+    expect(await db.select().from(events).where(eq(events.fileId, fileId))).toEqual([])
+  })
+
+  it.each(['failed', 'expired', 'canceled'] as const)('sends %s only to those who ask', async (status) => {
+    const { db } = database()
+    const unfinished = { status, lengthBytes: 11, offsetBytes: 5 }
+    const silent = await addFile(db, await addOutput(db, 'https://hooks.example.com/a'), unfinished)
+    expect(await emit(db, silent)).toEqual({ jobs: [], events: [], deliveries: [] })
+    const asking = await addOutput(db, 'https://hooks.example.com/a', { statuses: [status] })
+    const [event] = (await emit(db, await addFile(db, asking, unfinished))).events
+    expect(JSON.parse(event!.payload).data).toMatchObject({ status, size: 5, checksum: null })
+  })
+
+  it('sends transferred to those who ask for others only, too', async () => {
+    const { db } = database()
+    const output = await addOutput(db, 'https://hooks.example.com/a', { statuses: ['failed'] })
+    expect((await emit(db, await addFile(db, output))).events).toHaveLength(1)
+  })
+
+  it('sends nothing where the output is off, and nothing for a partial upload', async () => {
+    const { db } = database()
+    const off = await addOutput(db, 'https://hooks.example.com/a', { enabled: false })
+    expect((await emit(db, await addFile(db, off))).events).toEqual([])
+    const on = await addOutput(db, 'https://hooks.example.com/a')
+    expect((await emit(db, await addFile(db, on, { concat: 'partial' }))).events).toEqual([])
+  })
+})
