@@ -74,9 +74,9 @@ async function main(): Promise<boolean> {
     (sum, { passed, failed }) => ({ passed: sum.passed + passed, failed: sum.failed + failed }),
     { passed: 0, failed: 0 },
   )
-  rings.forEach(({ name }, at) =>
-    console.log(`${name}: ${counts[at]!.passed} passed, ${counts[at]!.failed} failed`),
-  )
+  for (const [at, { name }] of rings.entries()) {
+    console.log(`${name}: ${counts[at]!.passed} passed, ${counts[at]!.failed} failed`)
+  }
   if (!checked) console.log('check: failed; it stands at the top of this output')
   console.log(`${total.passed} passed, ${total.failed + (checked ? 0 : 1)} failed`)
   return checked && total.failed === 0

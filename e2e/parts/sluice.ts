@@ -1,0 +1,64 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export type Sluice = {
+  baseUrl: string
+  pid: number
+  child: ChildProcess
+  /** Everything that it printed so far. */
+  output(): string
+  /** SIGTERM; answers with the exit code. */
+  stop(): Promise<number | null>
+  /** kill -9 */
+  kill(): Promise<void>
+}
+
+/** The server as its own process, on a port chosen by the system. ROLES decides how much of it. */
+export async function startSluice(env: Record<string, string>): Promise<Sluice> {
+  const child = spawn(process.execPath, ['server.ts'], {
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: process.env.HOME ?? '',
+      NODE_ENV: 'production',
+      PORT: '0',
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const exited = once(child, 'exit') as Promise<[number | null]>
+  const ready = new Promise<string>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => {
+        output += chunk
+        const baseUrl = output.match(/^ready (\S+)$/m)?.[1]
+        if (baseUrl) resolve(baseUrl)
+      })
+    }
+    exited.then(([code]) => reject(new Error(`Sluice ended with ${code}:\n${output}`)))
+  })
+  const baseUrl = await ready
+  return {
+    baseUrl,
+    pid: child.pid!,
+    child,
+    output: () => output,
+    async stop() {
+      child.kill('SIGTERM')
+      return (await exited)[0]
+    },
+    async kill() {
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}
+
+/** A data folder that goes when the test is done with it. */
+export function temporaryFolder(): { path: string; [Symbol.dispose](): void } {
+  const path = mkdtempSync(join(tmpdir(), 'sluice-data-'))
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
+}

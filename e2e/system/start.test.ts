@@ -1,0 +1,107 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { sql } from 'drizzle-orm'
+import { expect, inject, it } from 'vitest'
+import { rows } from '#lib/db/database.ts'
+import { openDatabase } from '#lib/db/open-database.ts'
+import { createDatabase } from '../parts/postgres.ts'
+import { startSluice, temporaryFolder } from '../parts/sluice.ts'
+
+const production = {
+  ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+  AUTH_SECRET: 'a'.repeat(40),
+  METRICS_TOKEN: 'metrics-token-of-the-test',
+  BASE_URL: 'http://localhost:0',
+  HOST: '127.0.0.1',
+}
+
+it('three processes at once migrate one empty PostgreSQL, serve, and stop with 0', async () => {
+  const database = await createDatabase(inject('postgresUrl'))
+  using folder = temporaryFolder()
+  const env = { ...production, DATABASE_URL: database.url, DATA_DIR: folder.path, ROLES: 'upload,worker' }
+  const nodes = await Promise.all([startSluice(env), startSluice(env), startSluice(env)])
+  for (const { baseUrl } of nodes) expect((await fetch(`${baseUrl}/readyz`)).status).toBe(200)
+  expect(await Promise.all(nodes.map((node) => node.stop()))).toEqual([0, 0, 0])
+  await database.drop()
+})
+
+it('two run side by side, each in its own DATA_DIR and on its own port', async () => {
+  using one = temporaryFolder()
+  using two = temporaryFolder()
+  const start = (folder: string) => startSluice({ DATA_DIR: folder, ROLES: 'upload' })
+  const nodes = await Promise.all([start(one.path), start(two.path)])
+  expect(nodes[0]!.baseUrl).not.toBe(nodes[1]!.baseUrl)
+  for (const node of nodes) {
+    expect((await fetch(`${node.baseUrl}/healthz`)).status).toBe(200)
+    expect(await node.stop()).toBe(0)
+  }
+})
+
+it('refuses a second process on the same embedded database, and says what to do', async () => {
+  using folder = temporaryFolder()
+  const first = await startSluice({ DATA_DIR: folder.path, ROLES: 'upload' })
+  await expect(startSluice({ DATA_DIR: folder.path, ROLES: 'upload' })).rejects.toThrow(
+    /Another process is using the embedded database.*DATA_DIR.*DATABASE_URL/,
+  )
+  await first.stop()
+})
+
+it('names every fault of the settings and starts nothing', () => {
+  const { status, stderr } = spawnSync(process.execPath, ['server.ts'], {
+    encoding: 'utf8',
+    env: { NODE_ENV: 'production', HOST: '0.0.0.0', PORT: 'x' },
+  })
+  expect(status).toBe(1)
+  expect(stderr).toContain('PORT must be a whole number')
+  expect(stderr).toContain('HOST is 0.0.0.0')
+  expect(stderr).not.toContain('    at ')
+})
+
+it('answers only for its own host, and metrics only with the token', async () => {
+  using folder = temporaryFolder()
+  const node = await startSluice({
+    DATA_DIR: folder.path,
+    ROLES: 'upload',
+    METRICS_TOKEN: production.METRICS_TOKEN,
+  })
+  const { port } = new URL(node.baseUrl)
+  const ask = (path: string, headers: Record<string, string>) =>
+    fetch(`http://127.0.0.1:${port}${path}`, { headers })
+  const metrics = (token: string) => ask('/metrics', { authorization: `Bearer ${token}` })
+  expect((await metrics('wrong')).status).toBe(401)
+  expect(await (await metrics(production.METRICS_TOKEN)).text()).toContain('sluice_upload_bytes_total')
+  const evil = spawnSync('curl', ['-si', '-H', 'Host: evil.example', `http://127.0.0.1:${port}/pipes/x`], {
+    encoding: 'utf8',
+  })
+  expect(evil.stdout).toMatch(/^HTTP\/1.1 421 /)
+  expect(evil.stdout).toContain('"code":"misdirected_host"')
+  expect(evil.stdout).toMatch(/^X-Request-Id: [0-9a-f-]{36}\r?$/m)
+  await node.stop()
+})
+
+it.each(['embedded', 'PostgreSQL'])(
+  'kill -9 while writing loses nothing that was committed, %s',
+  async (kind) => {
+    using folder = temporaryFolder()
+    const database = kind === 'PostgreSQL' ? await createDatabase(inject('postgresUrl')) : undefined
+    const args = database ? [folder.path, database.url] : [folder.path]
+    const writer = spawn(process.execPath, ['e2e/parts/writer.ts', ...args], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    let acknowledged = 0
+    for await (const chunk of writer.stdout) {
+      acknowledged = Number(String(chunk).trimEnd().split('\n').at(-1))
+      if (acknowledged > 300) writer.kill('SIGKILL')
+    }
+    if (writer.exitCode === null && writer.signalCode === null) await once(writer, 'exit')
+    const handle = await openDatabase({ dataDir: folder.path, databaseUrl: database?.url })
+    const [row] = await rows<{ n: number; top: number }>(
+      handle.db,
+      sql`select count(*)::int as n, max(n)::int as top from written`,
+    )
+    expect(row!.n).toBe(row!.top)
+    expect(row!.top).toBeGreaterThanOrEqual(acknowledged)
+    await handle.close()
+    await database?.drop()
+  },
+)
