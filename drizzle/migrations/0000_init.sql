@@ -84,6 +84,7 @@ CREATE TABLE "workspaces" (
 	"name" text NOT NULL,
 	"demo" boolean DEFAULT false NOT NULL,
 	"inbox_key" text NOT NULL,
+	"demo_sealed" text,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "workspaces_inboxKey_unique" UNIQUE("inbox_key")
 );
@@ -397,7 +398,7 @@ CREATE INDEX "files_open" ON "files" USING btree ("expires_at") WHERE "files"."s
 CREATE INDEX "files_transferring" ON "files" USING btree ("created_at") WHERE "files"."status" = 'transferring';--> statement-breakpoint
 CREATE INDEX "files_reserving" ON "files" USING btree ("last_byte_at") WHERE "files"."reserved_bytes" > 0;--> statement-breakpoint
 CREATE INDEX "pipe_destinations_data_store_id_index" ON "pipe_destinations" USING btree ("data_store_id");--> statement-breakpoint
-CREATE INDEX "pipes_workspace_id_id_index" ON "pipes" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "pipes_by_workspace" ON "pipes" USING btree ("workspace_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "webhook_outputs_workspace_id_index" ON "webhook_outputs" USING btree ("workspace_id");--> statement-breakpoint
 CREATE INDEX "senders_workspace_id_id_index" ON "senders" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "tokens_workspace_id_id_index" ON "tokens" USING btree ("workspace_id","id");--> statement-breakpoint

@@ -84,6 +84,8 @@ export const workspaces = pgTable(
     demo: boolean().notNull().default(false),
     /** The unguessable part of the address of the workspace's webhook inbox. */
     inboxKey: text().notNull().unique(),
+    /** The demo workspace's sign-in and tokens, sealed: what `demo.json` is written from. */
+    demoSealed: text(),
     createdAt: createdAt(),
   },
   (t) => [uniqueIndex('workspaces_one_demo').on(t.demo).where(sql`${t.demo}`)],

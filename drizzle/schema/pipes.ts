@@ -22,7 +22,7 @@ export const pipes = pgTable(
     updatedAt: instant().notNull().defaultNow(),
     deletedAt: instant(),
   },
-  (t) => [index().on(t.workspaceId, t.id)],
+  (t) => [index('pipes_by_workspace').on(t.workspaceId, t.createdAt, t.id)],
 )
 
 /** Where a Pipe's files go. One Data Store now; the shape allows several. */

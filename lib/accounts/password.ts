@@ -1,0 +1,35 @@
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+
+/**
+ * Passwords by scrypt. The stored form names its cost, so that it can be raised for new passwords:
+ * `scrypt$<log2 N>$<r>$<p>$<salt>$<hash>`.
+ */
+const COST = { logN: 15, r: 8, p: 3 }
+const HASH_BYTES = 32
+/** Same cost as any stored one; matches no password. */
+const NOBODY = `scrypt$${COST.logN}$${COST.r}$${COST.p}$${'A'.repeat(22)}$${'A'.repeat(43)}`
+
+const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
+
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(16)
+  const hash = await stretch(password, salt, COST)
+  return ['scrypt', COST.logN, COST.r, COST.p, salt.toString('base64url'), hash.toString('base64url')].join(
+    '$',
+  )
+}
+
+/** Works as long for an account that does not exist (`null`) as for one that does. */
+export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
+  const [, logN, r, p, salt, hash] = (stored ?? NOBODY).split('$')
+  const cost = { logN: Number(logN), r: Number(r), p: Number(p) }
+  const wanted = Buffer.from(hash!, 'base64url')
+  const given = await stretch(password, Buffer.from(salt!, 'base64url'), cost)
+  return timingSafeEqual(given, wanted) && stored !== null
+}
+
+function stretch(password: string, salt: Buffer, { logN, r, p }: typeof COST): Promise<Buffer> {
+  const N = 2 ** logN
+  return derive(password.normalize('NFKC'), salt, HASH_BYTES, { N, r, p, maxmem: 256 * N * r })
+}

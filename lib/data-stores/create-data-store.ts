@@ -1,0 +1,39 @@
+import { dataStores } from '#drizzle/schema/index.ts'
+import { type Actor, recordAudit } from '../audit/record-audit.ts'
+import { uuidv7 } from '../kernel/ids.ts'
+import type { Runtime } from '../runtime.ts'
+import { type DataStore, type DataStoreInput, toDataStore, vaultContext } from './data-store.ts'
+import { resolvePlace } from './resolve-place.ts'
+
+export async function createDataStore(
+  { db, clock, vault, config }: Pick<Runtime, 'db' | 'clock' | 'vault' | 'config'>,
+  actor: Actor,
+  input: DataStoreInput,
+): Promise<DataStore> {
+  const place = resolvePlace(input, config.allowedPrivateHosts)
+  const id = uuidv7(clock.now())
+  const now = new Date(clock.now())
+  return db.transaction(async (tx) => {
+    const [row] = await tx
+      .insert(dataStores)
+      .values({
+        id,
+        workspaceId: actor.workspaceId,
+        name: input.name,
+        provider: input.provider,
+        ...place,
+        bucket: input.bucket,
+        prefix: input.prefix ?? '',
+        accessKeyIdEncrypted: vault.seal(input.accessKeyId, vaultContext(id)),
+        secretAccessKeyEncrypted: vault.seal(input.secretAccessKey, vaultContext(id)),
+        storageClass: input.storageClass ?? null,
+        encryption: input.encryption ?? null,
+        createdAt: now,
+        updatedAt: now,
+      })
+      .returning()
+    const entry = { action: 'data_store.created', subjectId: id, subjectLabel: input.name }
+    await recordAudit({ db: tx, clock }, actor, entry)
+    return toDataStore(row!, vault)
+  })
+}

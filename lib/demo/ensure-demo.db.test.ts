@@ -1,0 +1,69 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { dataStores, pipes, senders, webhookOutputs } from '#drizzle/schema/index.ts'
+import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { testRuntime } from '../../e2e/parts/runtime.ts'
+import type { DemoBucket } from './demo-document.ts'
+import { ensureDemo } from './ensure-demo.ts'
+
+const bucket: DemoBucket = {
+  endpoint: 'http://127.0.0.1:4001',
+  region: 'us-east-1',
+  name: 'demo',
+  directory: '/data/bucket/demo',
+  accessKeyId: 'PUTONLY',
+  secretAccessKey: 'put-secret',
+  reader: { accessKeyId: 'READER', secretAccessKey: 'read-secret' },
+}
+
+onBothDatabases('the demo workspace', (database) => {
+  let dataDir: string
+  beforeAll(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'sluice-demo-'))
+  })
+  afterAll(() => rmSync(dataDir, { recursive: true }))
+  const runtime = (env = {}) => testRuntime(database(), { DATA_DIR: dataDir, ...env })
+  const written = () => JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
+
+  it('is made once by however many start, and demo.json tells of it to its owner alone', async () => {
+    const [document, ...others] = await Promise.all([1, 2, 3].map(() => ensureDemo(runtime(), { bucket })))
+    expect(others).toEqual([document, document])
+    expect(written()).toEqual(document)
+    expect(statSync(join(dataDir, 'demo.json')).mode & 0o777).toBe(0o600)
+    expect(document!).toMatchObject({
+      accountKey: expect.stringMatching(/^ak_/),
+      senderToken: expect.stringMatching(/^sk_/),
+      webhookSecret: expect.stringMatching(/^whsec_/),
+      pipeId: expect.stringMatching(/^pipe_/),
+      bucket,
+    })
+    expect(await database().db.select().from(pipes)).toMatchObject([
+      { id: document!.pipeId, sourceHttp: true },
+    ])
+  })
+
+  it('is kept over restarts, and follows the ports', async () => {
+    const before = written()
+    const moved = { ...bucket, endpoint: 'http://127.0.0.1:4999' }
+    rmSync(join(dataDir, 'demo.json'))
+    await ensureDemo(runtime({ BASE_URL: 'http://localhost:3111' }), { bucket: moved })
+    expect(written()).toEqual({
+      ...before,
+      baseUrl: 'http://localhost:3111',
+      uploadUrl: 'http://localhost:3111',
+      bucket: moved,
+    })
+    expect(await database().db.select().from(dataStores)).toMatchObject([{ endpoint: moved.endpoint }])
+    const [output] = await database().db.select().from(webhookOutputs)
+    expect(output!.url).toMatch(/^http:\/\/localhost:3111\/api\/inbox\/.{32}$/)
+    expect(await database().db.select().from(senders)).toHaveLength(1)
+  })
+
+  it('keeps the bucket of the process that made it when another joins', async () => {
+    const other = { ...bucket, endpoint: 'http://127.0.0.1:5000', directory: '/elsewhere/bucket/demo' }
+    const document = await ensureDemo(runtime(), { bucket: other })
+    expect(document.bucket).toMatchObject({ directory: bucket.directory, endpoint: 'http://127.0.0.1:4999' })
+  })
+})

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { and, eq, like, sql } from 'drizzle-orm'
+import { dataStores, webhookOutputs, workspaces } from '#drizzle/schema/index.ts'
+import { vaultContext } from '../data-stores/data-store.ts'
+import type { Runtime } from '../runtime.ts'
+import { type DemoBucket, type DemoDocument, demoVaultContext } from './demo-document.ts'
+import { makeDemo } from './make-demo.ts'
+
+/**
+ * The demo workspace: made once, then kept. Its addresses follow those of this start, since the local bucket's
+ * port may change. What `demo.json` says is sealed in the database too, so that a second process, or one that
+ * lost the file, writes the same.
+ */
+type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'vault'>
+
+/** Any fixed number does; it is the lock's name. */
+const LOCK = 7_584_230_020
+
+export async function ensureDemo(runtime: Needs, { bucket }: { bucket: DemoBucket }): Promise<DemoDocument> {
+  const document = await runtime.db.transaction(async (tx) => {
+    await tx.execute(sql`select pg_advisory_xact_lock(${LOCK})`)
+    const inTx = { ...runtime, db: tx }
+    const [made] = await tx.select().from(workspaces).where(eq(workspaces.demo, true))
+    return made?.demoSealed ? keepDemo(inTx, made.id, made.demoSealed, bucket) : makeDemo(inTx, bucket)
+  })
+  await writeDocument(runtime.config.dataDir, document)
+  return document
+}
+
+async function keepDemo(
+  runtime: Needs,
+  workspaceId: string,
+  sealed: string,
+  bucket: DemoBucket,
+): Promise<DemoDocument> {
+  const { db, config, vault } = runtime
+  const context = demoVaultContext(workspaceId)
+  const before = JSON.parse(vault.open(sealed, context)) as DemoDocument
+  // The bucket of another process, with another folder, stays the demo's: both may be running.
+  const ours = before.bucket.directory === bucket.directory
+  const document: DemoDocument = {
+    ...before,
+    baseUrl: config.baseUrl,
+    uploadUrl: config.uploadUrl,
+    metricsToken: config.metricsToken ?? '',
+    bucket: ours ? bucket : before.bucket,
+  }
+  if (JSON.stringify(document) === JSON.stringify(before)) return before
+  await db
+    .update(workspaces)
+    .set({ demoSealed: vault.seal(JSON.stringify(document), context) })
+    .where(eq(workspaces.id, workspaceId))
+  await moveDataStore(runtime, workspaceId, document)
+  await moveInbox(runtime, workspaceId, before.baseUrl)
+  return document
+}
+
+async function moveDataStore(
+  { db, vault }: Needs,
+  workspaceId: string,
+  { dataStoreId, bucket }: DemoDocument,
+): Promise<void> {
+  await db
+    .update(dataStores)
+    .set({
+      endpoint: bucket.endpoint,
+      region: bucket.region,
+      bucket: bucket.name,
+      accessKeyIdEncrypted: vault.seal(bucket.accessKeyId, vaultContext(dataStoreId)),
+      secretAccessKeyEncrypted: vault.seal(bucket.secretAccessKey, vaultContext(dataStoreId)),
+    })
+    .where(and(eq(dataStores.workspaceId, workspaceId), eq(dataStores.id, dataStoreId)))
+}
+
+/** Only what still points at the inbox: the owner may have given another address. */
+async function moveInbox({ db, config }: Needs, workspaceId: string, from: string): Promise<void> {
+  const inbox = `${from}/api/inbox/`
+  await db
+    .update(webhookOutputs)
+    .set({
+      url: sql`${`${config.baseUrl}/api/inbox/`} || substr(${webhookOutputs.url}, ${inbox.length + 1}::int)`,
+    })
+    .where(and(eq(webhookOutputs.workspaceId, workspaceId), like(webhookOutputs.url, `${inbox}%`)))
+}
+
+async function writeDocument(dataDir: string, document: DemoDocument): Promise<void> {
+  const file = join(dataDir, 'demo.json')
+  const fresh = `${file}.${randomUUID()}`
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await writeFile(fresh, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 })
+  await rename(fresh, file)
+}

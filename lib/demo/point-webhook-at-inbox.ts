@@ -1,0 +1,26 @@
+import { eq } from 'drizzle-orm'
+import { webhookOutputs, workspaces } from '#drizzle/schema/index.ts'
+import { uuidv7 } from '../kernel/ids.ts'
+import type { Runtime } from '../runtime.ts'
+
+type Output = { workspaceId: string; pipeId: string; secret: string }
+
+/** The demo Pipe's webhook goes to Sluice's own inbox. */
+export async function pointWebhookAtInbox(
+  { db, clock, config, vault }: Pick<Runtime, 'db' | 'clock' | 'config' | 'vault'>,
+  { workspaceId, pipeId, secret }: Output,
+): Promise<void> {
+  const [workspace] = await db
+    .select({ inboxKey: workspaces.inboxKey })
+    .from(workspaces)
+    .where(eq(workspaces.id, workspaceId))
+  const id = uuidv7(clock.now())
+  await db.insert(webhookOutputs).values({
+    id,
+    workspaceId,
+    pipeId,
+    enabled: true,
+    url: `${config.baseUrl}/api/inbox/${workspace!.inboxKey}`,
+    secretEncrypted: vault.seal(secret, `webhook_output:${id}`),
+  })
+}

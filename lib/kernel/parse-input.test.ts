@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { isSluiceError } from './errors.ts'
+import { parseInput } from './parse-input.ts'
+
+const schema = z.strictObject({ name: z.string().min(1, 'must not be empty'), size: z.number().optional() })
+
+function fault(value: unknown) {
+  try {
+    parseInput(schema, value)
+  } catch (error) {
+    if (isSluiceError(error)) return error
+  }
+  throw new Error('nothing was thrown')
+}
+
+describe('parseInput', () => {
+  it('passes what is right', () => {
+    expect(parseInput(schema, { name: 'a' })).toEqual({ name: 'a' })
+  })
+
+  it.each([
+    [{}, 'name', 'is required'],
+    [{ name: 7 }, 'name', 'must be a string'],
+    [{ name: '' }, 'name', 'must not be empty'],
+    [{ name: 'a', colour: 'red' }, 'colour', 'is not a known field'],
+    [[], 'body', 'must be an object'],
+  ])('names what is wrong with %j', (value, field, message) => {
+    const error = fault(value)
+    expect(error).toMatchObject({ code: 'invalid_request', fields: [{ field, message }] })
+    expect(error.message).toContain(field)
+  })
+})

@@ -1,0 +1,31 @@
+import type { z } from 'zod'
+import { type FieldError, SluiceError } from './errors.ts'
+
+/** Input of a person or program, checked at the edge. A fault names its field; so does an unknown field. */
+export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  throw invalidRequest(result.error.issues.flatMap(fieldErrors))
+}
+
+export function invalidRequest(fields: FieldError[]): SluiceError {
+  const detail = fields.map(({ field, message }) => `${field} ${message}`.trim()).join('; ')
+  return new SluiceError('invalid_request', `${detail}.`, { fields })
+}
+
+type Issue = z.core.$ZodIssue
+
+function fieldErrors(issue: Issue): FieldError[] {
+  const path = issue.path.map(String)
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({ field: [...path, key].join('.'), message: 'is not a known field' }))
+  }
+  return [{ field: path.join('.') || 'body', message: words(issue) }]
+}
+
+function words(issue: Issue): string {
+  if (/received undefined$/.test(issue.message)) return 'is required'
+  const expected = issue.message.match(/^Invalid input: expected (.+), received/)?.[1]
+  if (expected) return `must be ${/^[aeiou]/.test(expected) ? 'an' : 'a'} ${expected}`
+  return issue.message.replace(/^(Invalid|Too)/, (word) => `is ${word.toLowerCase()}`)
+}

@@ -1,0 +1,104 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { cleanFilename } from './clean-filename.ts'
+import { DEFAULT_KEY_TEMPLATE, type KeyParts, keyTemplateFault, renderObjectKey } from './key-template.ts'
+
+const parts: KeyParts = {
+  prefix: '',
+  keyPrefix: '',
+  fileId: '019a0000-0000-7000-8000-000000000001',
+  filename: 'Ünïcode photo.JPG',
+  sender: 'My backend',
+  pipeId: 'pipe_aaaaaaaaaaaaaaaaaaaa',
+  at: new Date('2026-03-04T23:59:59.999Z'),
+}
+
+describe('keyTemplateFault', () => {
+  it.each([
+    DEFAULT_KEY_TEMPLATE,
+    '{yyyy}/{mm}/{dd}/{file_id}.{ext}',
+    '{sender}/{pipe_id}/{file_id}',
+    'a.b/{file_id}',
+  ])('takes %s', (template) => expect(keyTemplateFault(template)).toBeUndefined())
+
+  it.each([
+    ['{filename}', 'must have {file_id}'],
+    ['{file_id}/{fname}', 'unknown field {fname}'],
+    ['{file_id}/{', 'has a { or }'],
+    ['/{file_id}', 'must not start with /'],
+    ['{file_id}/', 'must not end with /'],
+    ['a//{file_id}', 'must not have //'],
+    ['../{file_id}', 'must not have ..'],
+    ['a/./{file_id}', 'must not have ..'],
+    ['a\\{file_id}', 'control characters'],
+    ['a\n{file_id}', 'control characters'],
+    [`${'x'.repeat(500)}{file_id}`, 'is too long'],
+    ['', 'must have {file_id}'],
+    ['{file_id}/}', 'has a { or }'],
+  ])('refuses %j', (template, words) => expect(keyTemplateFault(template)).toContain(words))
+})
+
+describe('renderObjectKey', () => {
+  it('joins the prefixes and the template with its fields', () => {
+    const given = { ...parts, prefix: 'in/', keyPrefix: 'user-7/' }
+    expect(renderObjectKey('{yyyy}-{mm}-{dd}/{sender}/{pipe_id}/{file_id}/{filename}.{ext}', given)).toBe(
+      `in/user-7/2026-03-04/My backend/${parts.pipeId}/${parts.fileId}/Ünïcode photo.JPG.jpg`,
+    )
+  })
+
+  it('shortens the filename first, and keeps its extension', () => {
+    const given = {
+      ...parts,
+      prefix: 'p'.repeat(256),
+      keyPrefix: 'k'.repeat(256),
+      filename: `${'n'.repeat(400)}.tar`,
+    }
+    const key = renderObjectKey('{file_id}/{filename}/{filename}/{filename}', given)
+    expect(Buffer.byteLength(key)).toBeLessThanOrEqual(1024)
+    expect(key).toMatch(/n\.tar$/)
+  })
+
+  it('makes a safe key of whatever a client sends, at most 1,024 bytes', () => {
+    const templates = [
+      DEFAULT_KEY_TEMPLATE,
+      '{sender}/{file_id}.{ext}',
+      '{filename}{filename}{filename}/{file_id}',
+    ]
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary', maxLength: 2000 }),
+        fc.string({ unit: 'binary', maxLength: 200 }),
+        fc.constantFrom(...templates),
+        (filename, sender, template) => {
+          const key = renderObjectKey(template, { ...parts, filename, sender, prefix: 'é'.repeat(128) })
+          expect(Buffer.byteLength(key)).toBeLessThanOrEqual(1024)
+          expect(key).toContain(parts.fileId)
+          expect(key.split('/')).toHaveLength(template.split('/').length)
+          expect(key.split('/').every((segment) => segment !== '' && !segment.includes('..'))).toBe(true)
+          expect(key.isWellFormed() && !/\p{Cc}/u.test(key)).toBe(true)
+        },
+      ),
+    )
+  })
+})
+
+it('keeps two dots from meeting', () => {
+  const key = renderObjectKey('{file_id}/{filename}{filename}', { ...parts, filename: '.a.' })
+  expect(key).toBe(`${parts.fileId}/.a.a.`)
+})
+
+describe('cleanFilename', () => {
+  it.each([
+    ['photo.jpg', 'photo.jpg'],
+    ['写真 📷.jpg', '写真 📷.jpg'],
+    ['../../etc/passwd', '._._etc_passwd'],
+    ['C:\\temp\\a.txt', 'C:_temp_a.txt'],
+    ['a\u0000b\r\n.txt', 'a_b__.txt'],
+    ['..', 'file'],
+    ['  ', 'file'],
+    ['', 'file'],
+    ['\ud800x', '_x'],
+    ['exe.\u202etxt', 'exe._txt'],
+    [`${'é'.repeat(300)}.jpeg`, `${'é'.repeat(125)}.jpeg`],
+  ])('makes of %j %j', (sent, cleaned) => expect(cleanFilename(sent)).toBe(cleaned))
+})
