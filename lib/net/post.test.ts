@@ -1,0 +1,215 @@
+import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createGuardedAgents } from './guarded-agents.ts'
+import { type PostLimits, post } from './post.ts'
+import { readFault } from './post-error.ts'
+
+const LIMITS: PostLimits = {
+  connectMs: 150,
+  totalMs: 300,
+  bodyMs: 100,
+  bodyBytes: 16_384,
+  headerBytes: 16_384,
+}
+
+const open = new Set<Server>()
+const sockets = new Set<Socket>()
+afterEach(() => {
+  for (const socket of sockets) socket.destroy()
+  for (const server of open) server.close()
+  open.clear()
+  sockets.clear()
+})
+
+async function listen(server: Server): Promise<string> {
+  open.add(server)
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+/** A receiver below HTTP: it is given the socket once the request has begun to arrive. */
+const raw = (answer: (socket: Socket) => void) =>
+  listen(createServer((socket) => void socket.once('data', () => answer(socket))))
+
+const send = (url: string, limits = LIMITS) => {
+  const body = Buffer.from('{"a":1}')
+  const headers = { 'Content-Type': 'application/json', 'Content-Length': String(body.length) }
+  return post(createGuardedAgents(['*']), { url, headers, body }, limits)
+}
+
+/** Writes until the other side hangs up. */
+function flood(socket: Socket, start: string, chunk: string) {
+  const more = () => {
+    while (!socket.destroyed && socket.write(chunk));
+  }
+  socket.write(start)
+  socket.on('drain', more)
+  more()
+  return new Promise((resolve) => socket.once('close', resolve))
+}
+
+function drip(socket: Socket, start: string, text: string) {
+  socket.write(start)
+  const timer = setInterval(() => socket.write(text), 20)
+  socket.once('close', () => clearInterval(timer))
+}
+
+const OK = 'HTTP/1.1 200 OK\r\n'
+
+describe('post', () => {
+  it('sends the body as it is and keeps status, headers and body', async () => {
+    let got = ''
+    const server = createHttpServer((req, res) => {
+      req.on('data', (chunk) => (got += chunk))
+      req.on('end', () => res.writeHead(201, { 'X-A': 'b' }).end('thanks \u0000'))
+    })
+    const answer = await send(`http://${await listen(server)}/hook?x=1`)
+    expect(got).toBe('{"a":1}')
+    expect(answer).toMatchObject({ status: 201, headers: { 'x-a': 'b' }, body: 'thanks \ufffd' })
+    expect(answer.cut).toBeUndefined()
+  })
+
+  it('does not follow a redirect', async () => {
+    let hits = 0
+    const server = createHttpServer((_, res) => {
+      hits += 1
+      res.writeHead(307, { Location: '/again' }).end()
+    })
+    expect(await send(`http://${await listen(server)}/`)).toMatchObject({ status: 307 })
+    expect(hits).toBe(1)
+  })
+
+  it('keeps 16 KiB of an endless body and hangs up', async () => {
+    let closed: Promise<unknown> | undefined
+    const host = await raw((socket) => {
+      closed = flood(socket, 'HTTP/1.1 200 OK\r\nContent-Length: 1073741824\r\n\r\n', 'x'.repeat(65_536))
+    })
+    const answer = await send(`http://${host}/`)
+    expect(answer).toMatchObject({ status: 200, cut: expect.stringContaining('longer than 16 KiB') })
+    expect(answer.body).toHaveLength(16_384)
+    await closed
+  })
+
+  it('cuts a body that drips', async () => {
+    const host = await raw((socket) => {
+      drip(socket, `${OK}Transfer-Encoding: chunked\r\n\r\n`, '1\r\nx\r\n')
+    })
+    expect(await send(`http://${host}/`)).toMatchObject({
+      status: 200,
+      cut: expect.stringContaining('not complete'),
+    })
+  })
+
+  it('says where a body broke off', async () => {
+    const host = await raw((socket) => socket.end('HTTP/1.1 500 No\r\nContent-Length: 100\r\n\r\nhalf'))
+    const cut = expect.stringContaining('in the middle of its body')
+    expect(await send(`http://${host}/`)).toMatchObject({ status: 500, body: 'half', cut })
+  })
+
+  it.each<[string, (socket: Socket) => void, string, RegExp]>([
+    ['silence', () => {}, 'timeout', /did not answer within 0.3 s/],
+    [
+      'headers that drip',
+      (s) => drip(s, 'HTTP/1.1 200 OK\r\nX-A: ', 'b'),
+      'timeout',
+      /did not answer within/,
+    ],
+    [
+      'headers without end',
+      (s) => flood(s, OK, `X-A: ${'b'.repeat(500)}\r\n`),
+      'status',
+      /larger than 16 KiB/,
+    ],
+    [
+      'one header without end',
+      (s) => flood(s, `${OK}X-A: `, 'b'.repeat(5000)),
+      'status',
+      /larger than 16 KiB/,
+    ],
+    [
+      'endless informational answers',
+      (s) => flood(s, '', 'HTTP/1.1 103 Early Hints\r\n\r\n'),
+      'status',
+      /informational/,
+    ],
+    ['another protocol', (s) => void s.end('SSH-2.0-OpenSSH_9.9\r\n'), 'status', /not HTTP/],
+    ['a hang-up', (s) => void s.destroy(), 'connect', /closed without an answer/],
+    ['a reset', (s) => void s.resetAndDestroy(), 'connect', /closed without an answer/],
+    ['an empty answer', (s) => void s.end(), 'connect', /closed without an answer/],
+  ])('names %s', async (_, answer, fault, words) => {
+    const error = await send(`http://${await raw(answer)}/`).catch((caught) => caught)
+    expect(error).toMatchObject({
+      name: 'PostError',
+      fault: expect.stringMatching(new RegExp(`^(${fault})$`)),
+    })
+    expect(error.message).toMatch(words)
+  })
+
+  it('names a port where nobody listens', async () => {
+    const server = createServer()
+    const host = await listen(server)
+    server.close()
+    await expect(send(`http://${host}/`)).rejects.toMatchObject({ fault: 'connect', message: /refused/ })
+  })
+
+  it('names a server that does not speak TLS', async () => {
+    const host = await raw((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+    await expect(send(`https://${host}/`)).rejects.toMatchObject({ fault: 'tls' })
+  })
+
+  it('gives up on a TLS handshake that goes nowhere', async () => {
+    const host = await raw(() => {})
+    const message = expect.stringContaining('did not connect within 0.15 s')
+    await expect(send(`https://${host}/`)).rejects.toMatchObject({ fault: 'timeout', message })
+  })
+
+  it('names a blocked address', async () => {
+    await expect(send('http://169.254.169.254/latest/meta-data')).rejects.toMatchObject({ fault: 'blocked' })
+  })
+
+  it('sends again by itself when a kept connection turns out to be closed', async () => {
+    let requests = 0
+    const host = await listen(
+      createServer((socket) => {
+        socket.on('data', () => {
+          requests += 1
+          if (requests === 2) return socket.resetAndDestroy()
+          socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+        })
+      }),
+    )
+    const agents = createGuardedAgents(['*'])
+    const request = { url: `http://${host}/`, headers: { 'Content-Length': '1' }, body: Buffer.from('x') }
+    await post(agents, request, LIMITS)
+    await new Promise(setImmediate)
+    expect(await post(agents, request, LIMITS)).toMatchObject({ status: 200 })
+    expect(requests).toBe(3)
+  })
+})
+
+describe('readFault', () => {
+  it.each([
+    ['ENOTFOUND', 'dns'],
+    ['EAI_AGAIN', 'dns'],
+    ['ESERVFAIL', 'dns'],
+    ['ETIMEOUT', 'dns'],
+    ['ETIMEDOUT', 'timeout'],
+    ['EHOSTUNREACH', 'connect'],
+    ['ECONNREFUSED', 'connect'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls'],
+    ['CERT_HAS_EXPIRED', 'tls'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'tls'],
+    ['HPE_INVALID_CONSTANT', 'status'],
+    ['something new', 'connect'],
+  ])('%s is %s', (code, fault) => {
+    expect(readFault(Object.assign(new Error('x'), { code }), LIMITS).fault).toBe(fault)
+  })
+})

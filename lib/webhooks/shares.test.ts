@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { createShares, type Pace } from './shares.ts'
+
+const limits = { total: 40, perWorkspace: 20, perOutput: 16 }
+
+function end(shares: ReturnType<typeof createShares>, output: string, workspace: string, ...paces: Pace[]) {
+  for (const pace of paces) {
+    shares.take(output, workspace, 1)
+    shares.end(output, workspace, pace)
+  }
+}
+
+describe('shares', () => {
+  it('begins with little and gives more to a receiver that answers at once', () => {
+    const shares = createShares(limits)
+    const seen = [shares.room('a', 'w')]
+    for (let n = 0; n < 5; n++) {
+      end(shares, 'a', 'w', 'prompt')
+      seen.push(shares.room('a', 'w'))
+    }
+    expect(seen).toEqual([2, 4, 8, 16, 16, 16])
+  })
+
+  it('takes the share back from one that is silent, and slowly trusts one that is late', () => {
+    const shares = createShares(limits)
+    end(shares, 'a', 'w', 'prompt', 'prompt', 'dead')
+    expect(shares.room('a', 'w')).toBe(1)
+    end(shares, 'a', 'w', 'late')
+    expect(shares.room('a', 'w')).toBe(2)
+  })
+
+  it('leaves half of a workspace to its prompt receivers', () => {
+    const shares = createShares(limits)
+    end(shares, 'good', 'w', 'prompt', 'prompt', 'prompt')
+    for (let n = 0; n < 30; n++) shares.take(`hanging-${n}`, 'w', shares.room(`hanging-${n}`, 'w'))
+    expect(shares.underWay()).toBe(10)
+    expect(shares.room('good', 'w')).toBe(10)
+  })
+
+  it('leaves half of everything to the prompt receivers of others', () => {
+    const shares = createShares(limits)
+    end(shares, 'good', 'w', 'prompt', 'prompt', 'prompt')
+    for (let n = 0; n < 100; n++) shares.take(`hanging-${n}`, `w${n}`, shares.room(`hanging-${n}`, `w${n}`))
+    expect(shares.underWay()).toBe(20)
+    expect(shares.room('good', 'w')).toBe(16)
+  })
+
+  it('counts one that lags as slow before it is done', () => {
+    const shares = createShares(limits)
+    end(shares, 'a', 'w', 'prompt', 'prompt', 'prompt')
+    shares.take('a', 'w', 10)
+    expect(shares.room('new', 'w')).toBe(2)
+    shares.lag('a')
+    expect(shares.room('new', 'w')).toBe(0)
+    for (let n = 0; n < 10; n++) shares.end('a', 'w', 'dead')
+    expect(shares.room('new', 'w')).toBe(2)
+    expect(shares.underWay()).toBe(0)
+  })
+
+  it('gives back what was not used', () => {
+    const shares = createShares(limits)
+    shares.take('a', 'w', 2)
+    expect(shares.room('a', 'w')).toBe(0)
+    shares.giveBack('a', 'w', 2)
+    expect(shares.room('a', 'w')).toBe(2)
+  })
+})
