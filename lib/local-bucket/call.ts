@@ -1,0 +1,19 @@
+import type { Clock } from '../kernel/clock.ts'
+import type { Answer } from './answer.ts'
+import type { Action } from './grants.ts'
+import type { IncomingBody } from './incoming-body.ts'
+import type { S3Request } from './request.ts'
+import type { BucketStorage } from './storage.ts'
+
+/** A request that is proven, allowed, and for a bucket that exists: what an operation gets. */
+export interface Call {
+  request: S3Request
+  body: IncomingBody
+  storage: BucketStorage
+  /** Of another bucket, as the source of a copy. */
+  storageOf(bucket: string): BucketStorage
+  clock: Clock
+  permits(action: Action): boolean
+}
+
+export type Perform = (call: Call) => Promise<Answer>

@@ -1,0 +1,75 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Answer } from './answer.ts'
+
+const MAX_DISCARDED_BYTES = 64 * 2 ** 20
+
+/** The connection went, or a fault cut it. There is nobody to answer. */
+export class ConnectionCut extends Error {
+  override readonly name = 'ConnectionCut'
+}
+
+/** One request and its answer on the wire: the body in, the answer out, and the end of the connection. */
+export class Exchange {
+  readonly request: IncomingMessage
+  readonly #response: ServerResponse
+  readonly #awaitsContinue: boolean
+  readonly #gone = Promise.withResolvers<never>()
+  #bodyWanted = false
+
+  constructor(request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) {
+    this.request = request
+    this.#response = response
+    this.#awaitsContinue = awaitsContinue
+    this.#gone.promise.catch(() => {})
+    response.once('close', () => this.#gone.reject(new ConnectionCut()))
+  }
+
+  /** A client that sent `Expect: 100-continue` is told to go on here: what is refused before costs it nothing. */
+  async *body(): AsyncGenerator<Buffer> {
+    this.#bodyWanted = true
+    if (this.#awaitsContinue) this.#response.writeContinue()
+    // Left open when reading stops early, so that the refusal can still be answered.
+    try {
+      yield* this.request.iterator({ destroyOnReturn: false })
+    } catch {
+      throw new ConnectionCut()
+    }
+  }
+
+  /** Waits, but no longer than the connection lives. */
+  async whileConnected<T>(waiting: Promise<T>): Promise<T> {
+    return Promise.race([waiting, this.#gone.promise])
+  }
+
+  cut(): void {
+    this.request.socket.destroy()
+  }
+
+  async answer({ status, headers, body }: Answer): Promise<void> {
+    if (this.#response.destroyed) {
+      if (body instanceof Readable) body.destroy()
+      throw new ConnectionCut()
+    }
+    for (const [name, value] of Object.entries(headers)) this.#response.setHeader(name, value)
+    const bodyMayCome = !this.#bodyWanted && this.#awaitsContinue
+    if (bodyMayCome) this.#response.setHeader('connection', 'close')
+    this.#response.statusCode = status
+    if (this.request.method === 'HEAD') this.#response.end()
+    else if (body instanceof Readable) await pipeline(body, this.#response)
+    else this.#response.setHeader('content-length', Buffer.byteLength(body ?? '')).end(body)
+    if (!this.request.complete && !bodyMayCome) this.#discardRest()
+  }
+
+  /** Reads on to the next request on this connection, unless that is too far. */
+  #discardRest(): void {
+    let bytes = 0
+    this.request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > MAX_DISCARDED_BYTES) this.request.socket.destroy()
+    })
+    this.request.on('error', () => {})
+    this.request.resume()
+  }
+}

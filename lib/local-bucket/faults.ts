@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Operation, S3Request } from './request.ts'
+
+/**
+ * What a bucket can be told to do wrong, in tests. A fault says which call it strikes, when in that call, and
+ * what happens then. It is plain data, so it can be sent to another process.
+ */
+export interface Fault {
+  operation: Operation | 'any'
+  key?: string
+  partNumber?: number
+  /** The k-th matching call from now on, counted from 1, and how many calls in a row from there. Both 1 if not given. */
+  call?: number
+  times?: number
+  /**
+   * `request`: before the body is read, nothing is done (the default). `body`: when `afterBytes` of it have been
+   * read, or else the first of them. `answer`: when all is done and stored, but before the answer.
+   */
+  at?: Phase
+  afterBytes?: number
+  effect: Effect
+}
+
+export type Phase = 'request' | 'body' | 'answer'
+
+export type Effect =
+  /** Answers with an error; with status 200 it is an error inside a success, as CompleteMultipartUpload can give. */
+  | { kind: 'refuse'; status: number; code: string; message?: string }
+  /** Ends the connection without a word. */
+  | { kind: 'cut' }
+  /** Never goes on; the connection stays open. */
+  | { kind: 'stall' }
+  /** Goes on when `release(gate)` is called. */
+  | { kind: 'hold'; gate: string }
+  /** Goes on after a time. */
+  | { kind: 'delay'; delayMs: number }
+
+export class Faults {
+  #planned: { fault: Fault; calls: number }[] = []
+  readonly #gates = new Map<string, PromiseWithResolvers<void>>()
+
+  add(fault: Fault): void {
+    this.#planned.push({ fault, calls: 0 })
+  }
+
+  /** Forgets what is planned and lets go what is held. */
+  clear(): void {
+    this.#planned = []
+    for (const gate of this.#gates.values()) gate.resolve()
+    this.#gates.clear()
+  }
+
+  /** Opens a gate for all that wait at it or will. */
+  release(gate: string): void {
+    this.#gate(gate).resolve()
+  }
+
+  /** Counts the request, and tells which faults strike it. */
+  strike(request: S3Request): Fault[] {
+    const struck = this.#planned.filter((planned) => {
+      if (!matches(planned.fault, request)) return false
+      planned.calls += 1
+      const { call = 1, times = 1 } = planned.fault
+      return planned.calls >= call && planned.calls < call + times
+    })
+    return struck.map(({ fault }) => fault)
+  }
+
+  /** Resolves when the request may go on; never, for a stall. */
+  async wait(effect: Extract<Effect, { kind: 'hold' | 'delay' | 'stall' }>): Promise<void> {
+    if (effect.kind === 'hold') return this.#gate(effect.gate).promise
+    if (effect.kind === 'delay') return delay(effect.delayMs)
+    return new Promise(() => {})
+  }
+
+  #gate(name: string): PromiseWithResolvers<void> {
+    const gate = this.#gates.get(name) ?? Promise.withResolvers<void>()
+    this.#gates.set(name, gate)
+    return gate
+  }
+}
+
+function matches(fault: Fault, { operation, key, query }: S3Request): boolean {
+  return (
+    (fault.operation === 'any' || fault.operation === operation) &&
+    (fault.key === undefined || fault.key === key) &&
+    (fault.partNumber === undefined || String(fault.partNumber) === query.get('partNumber'))
+  )
+}

@@ -1,0 +1,75 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decodeName, keyToPath } from './key-path.ts'
+
+function pathToKey(path: string): string {
+  let key = ''
+  for (const [n, name] of path.split('/').entries()) {
+    const { text, continues } = decodeName(name)
+    key += text + (continues || n === path.split('/').length - 1 ? '' : '/')
+  }
+  return key
+}
+
+describe('keys as paths', () => {
+  it.each([
+    ['a/b/photo.jpg', 'a/b/photo.jpg'],
+    ['Größe 100%.pdf', 'Größe 100%.pdf'],
+    ['/absolute', '%/absolute'],
+    ['a//b', 'a/%/b'],
+    ['folder/', 'folder/%'],
+    ['../../etc/passwd', '%2E%2E/%2E%2E/etc/passwd'],
+    ['a/./b', 'a/%2E/b'],
+    ['...', '...'],
+    ['nul\0 and\nline', 'nul%00 and%0Aline'],
+    ['%', '%25'],
+    ['%2E%2E', '%252E%252E'],
+    ['ends in %+', 'ends in %25+'],
+  ])('%j is %j', (key, path) => {
+    expect(keyToPath(key)).toBe(path)
+    expect(pathToKey(path)).toBe(key)
+  })
+
+  it('cuts a segment that no file system takes as one name', () => {
+    const key = `a/${'€'.repeat(300)}/b`
+    const names = keyToPath(key).split('/')
+    expect(names).toHaveLength(6)
+    for (const name of names) expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255)
+    expect(pathToKey(keyToPath(key))).toBe(key)
+  })
+
+  it.each(['..', '.', '%'])('has no bare %j at the end of a segment that was cut', (end) => {
+    const key = 'a'.repeat(2 * 253) + end
+    expect(pathToKey(keyToPath(key))).toBe(key)
+    expect(keyToPath(key).split('/').at(-1)).toMatch(/^%/)
+  })
+
+  it('leads back to the key and never out of the folder, whatever the key', () => {
+    const awkward = fc.constantFrom('/', '.', '..', '%', '%2E', '%+', '+', '\0', 'é', '€'.repeat(90), 'a')
+    const key = fc
+      .array(fc.oneof(awkward, fc.string({ unit: 'binary' })), { minLength: 1 })
+      .map((bits) => bits.join(''))
+    fc.assert(
+      fc.property(key, (text) => {
+        const path = keyToPath(text)
+        expect(pathToKey(path)).toBe(text)
+        for (const name of path.split('/')) {
+          expect(['', '.', '..']).not.toContain(name)
+          expect(name).not.toContain('\0')
+          expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255)
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('gives no two keys one path', () => {
+    const key = fc
+      .array(fc.constantFrom('/', '.', '%', '%25', '2E', '+', 'a'), { maxLength: 5 })
+      .map((bits) => bits.join(''))
+    fc.assert(
+      fc.property(key, key, (a, b) => a === b || keyToPath(a) !== keyToPath(b)),
+      { numRuns: 2000 },
+    )
+  })
+})

@@ -1,0 +1,19 @@
+/** One at a time for each name. Only for this process, and only around steps that end by themselves. */
+export class KeyedLock {
+  readonly #tails = new Map<string, Promise<void>>()
+
+  async run<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#tails.get(name) ?? Promise.resolve()
+    const result = before.then(work)
+    const tail = result.then(
+      () => {},
+      () => {},
+    )
+    this.#tails.set(name, tail)
+    try {
+      return await result
+    } finally {
+      if (this.#tails.get(name) === tail) this.#tails.delete(name)
+    }
+  }
+}

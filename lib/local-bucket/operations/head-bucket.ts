@@ -1,0 +1,4 @@
+import { emptyAnswer } from '../answer.ts'
+import type { Perform } from '../call.ts'
+
+export const headBucket: Perform = async () => emptyAnswer(200)

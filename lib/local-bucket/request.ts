@@ -1,0 +1,130 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { S3Error } from './s3-error.ts'
+
+const MAX_KEY_BYTES = 1024
+
+/** Which operation a method means, by what it addresses and the query parameters that decide. First match wins. */
+const ROUTES = [
+  { operation: 'HeadBucket', on: 'bucket', method: 'HEAD', needs: [], takes: [] },
+  {
+    operation: 'ListMultipartUploads',
+    on: 'bucket',
+    method: 'GET',
+    needs: ['uploads'],
+    takes: ['prefix', 'delimiter', 'max-uploads', 'key-marker', 'upload-id-marker', 'encoding-type'],
+  },
+  {
+    operation: 'ListObjectsV2',
+    on: 'bucket',
+    method: 'GET',
+    needs: ['list-type'],
+    takes: [
+      'prefix',
+      'delimiter',
+      'max-keys',
+      'continuation-token',
+      'start-after',
+      'encoding-type',
+      'fetch-owner',
+    ],
+  },
+  { operation: 'UploadPart', on: 'key', method: 'PUT', needs: ['partNumber', 'uploadId'], takes: [] },
+  { operation: 'PutObject', on: 'key', method: 'PUT', needs: [], takes: [] },
+  { operation: 'CreateMultipartUpload', on: 'key', method: 'POST', needs: ['uploads'], takes: [] },
+  { operation: 'CompleteMultipartUpload', on: 'key', method: 'POST', needs: ['uploadId'], takes: [] },
+  { operation: 'AbortMultipartUpload', on: 'key', method: 'DELETE', needs: ['uploadId'], takes: [] },
+  { operation: 'DeleteObject', on: 'key', method: 'DELETE', needs: [], takes: [] },
+  {
+    operation: 'ListParts',
+    on: 'key',
+    method: 'GET',
+    needs: ['uploadId'],
+    takes: ['max-parts', 'part-number-marker', 'encoding-type'],
+  },
+  {
+    operation: 'GetObject',
+    on: 'key',
+    method: 'GET',
+    needs: [],
+    takes: ['response-content-type', 'response-content-disposition', 'response-cache-control'],
+  },
+  { operation: 'HeadObject', on: 'key', method: 'HEAD', needs: [], takes: [] },
+] as const
+
+export type Operation = (typeof ROUTES)[number]['operation'] | 'UploadPartCopy'
+
+export interface S3Request {
+  operation: Operation
+  method: string
+  /** As it stands in the request line: what the client signed. */
+  path: string
+  query: URLSearchParams
+  headers: Record<string, string>
+  bucket: string
+  /** Empty for the operations on a bucket. */
+  key: string
+}
+
+export function readRequest(method: string, url: string, rawHeaders: IncomingHttpHeaders): S3Request {
+  const [path, search] = splitOnce(url, '?')
+  const query = new URLSearchParams(search)
+  const headers = { ...hoistedHeaders(query), ...flatHeaders(rawHeaders) }
+  const { bucket, key } = readAddress(path, headers.host ?? '')
+  if (Buffer.byteLength(key) > MAX_KEY_BYTES) throw new S3Error('KeyTooLongError')
+  const operation = chooseOperation(method, key === '' ? 'bucket' : 'key', query, headers)
+  return { operation, method, path, query, headers, bucket, key }
+}
+
+function chooseOperation(
+  method: string,
+  on: 'bucket' | 'key',
+  query: URLSearchParams,
+  headers: Record<string, string>,
+): Operation {
+  const route = ROUTES.find((candidate) => {
+    const known: readonly string[] = [...candidate.needs, ...candidate.takes]
+    return (
+      candidate.method === method &&
+      candidate.on === on &&
+      candidate.needs.every((name) => query.has(name)) &&
+      [...query.keys()].every((name) => known.includes(name) || name === 'x-id' || /^x-amz-/i.test(name))
+    )
+  })
+  const copies = headers['x-amz-copy-source'] !== undefined
+  if (route?.operation === 'UploadPart' && copies) return 'UploadPartCopy'
+  if (!route || copies) throw new S3Error('NotImplemented')
+  return route.operation
+}
+
+/** Path style, or virtual-host style where the host is `<bucket>.localhost`. */
+function readAddress(path: string, host: string): { bucket: string; key: string } {
+  const decoded = decodePath(path.slice(1))
+  const virtual = /^([^:]+)\.localhost(?::\d+)?$/.exec(host)
+  if (virtual) return { bucket: virtual[1]!, key: decoded }
+  const [bucket, key] = splitOnce(decoded, '/')
+  return { bucket, key }
+}
+
+function decodePath(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    throw new S3Error('InvalidURI')
+  }
+}
+
+/** A presigned URL carries what would be `x-amz-` headers in its query, and S3 takes them as such. */
+function hoistedHeaders(query: URLSearchParams): Record<string, string> {
+  if (!query.has('X-Amz-Signature')) return {}
+  const named = [...query].map(([name, value]) => [name.toLowerCase(), value] as const)
+  return Object.fromEntries(named.filter(([name]) => name.startsWith('x-amz-')))
+}
+
+function flatHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+}
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator)
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)]
+}

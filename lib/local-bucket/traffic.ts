@@ -1,0 +1,72 @@
+import type { Operation } from './request.ts'
+
+/** One request, from its arrival on. */
+export interface SeenRequest {
+  id: string
+  operation: Operation
+  bucket: string
+  key: string
+  partNumber: number | undefined
+  uploadId: string | undefined
+  state: 'arrived' | 'answered' | 'cut'
+  /** Once it is answered. */
+  status: number | undefined
+  /** Of the S3 error, if that was the answer. */
+  code: string | undefined
+  /** What went wrong inside this server; a bug, or a full disk. */
+  trouble: unknown
+}
+
+export type TrafficFilter = Partial<
+  Pick<SeenRequest, 'operation' | 'key' | 'partNumber' | 'state' | 'status'>
+>
+
+const KEPT = 1000
+
+/** What came to the bucket, so that a test can await it and a benchmark can count it. */
+export class Traffic {
+  readonly #counts = new Map<Operation, number>()
+  readonly #listeners = new Set<(request: SeenRequest) => void>()
+  readonly #seen = new Map<string, SeenRequest>()
+
+  /** How often each operation was called, refused calls included. */
+  counts(): Partial<Record<Operation, number>> {
+    return Object.fromEntries(this.#counts)
+  }
+
+  /** The last thousand, the oldest first. */
+  seen(filter: TrafficFilter = {}): SeenRequest[] {
+    return [...this.#seen.values()].filter((request) => fits(request, filter))
+  }
+
+  /** Called on every arrival and every end. */
+  listen(listener: (request: SeenRequest) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Resolves as soon as `count` requests fit; at once if they already do. */
+  async until(filter: TrafficFilter, count = 1): Promise<SeenRequest> {
+    const { promise, resolve } = Promise.withResolvers<SeenRequest>()
+    const look = () => {
+      const fitting = this.seen(filter)
+      if (fitting.length >= count) resolve(fitting[count - 1]!)
+    }
+    const unlisten = this.listen(look)
+    look()
+    return promise.finally(unlisten)
+  }
+
+  note(request: SeenRequest): void {
+    if (!this.#seen.has(request.id)) {
+      this.#counts.set(request.operation, (this.#counts.get(request.operation) ?? 0) + 1)
+    }
+    this.#seen.set(request.id, request)
+    if (this.#seen.size > KEPT) this.#seen.delete(this.#seen.keys().next().value!)
+    for (const listener of this.#listeners) listener(request)
+  }
+}
+
+function fits(request: SeenRequest, filter: TrafficFilter): boolean {
+  return Object.entries(filter).every(([name, value]) => request[name as keyof TrafficFilter] === value)
+}
