@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { dataStores } from '#drizzle/schema/index.ts'
-import { nameField } from '../kernel/fields.ts'
+import { isPlainText, nameField } from '../kernel/fields.ts'
 import type { Vault } from '../vault.ts'
 
 export const PROVIDERS = ['aws', 'r2', 'b2', 'wasabi', 'spaces', 'gcs', 'scaleway', 'minio', 'other'] as const
@@ -30,11 +30,14 @@ const prefixField = z
   .refine((text) => Buffer.byteLength(text) <= 256, 'must have at most 256 bytes')
   .refine((text) => !text.startsWith('/'), 'must not start with /')
   .refine((text) => !text.split('/').includes('..'), 'must not have .. in it')
-  .refine((text) => !/[\p{Cc}\\]/u.test(text), 'must not have control characters or \\ in it')
+  .refine((text) => isPlainText(text) && !text.includes('\\'), 'must not have control characters or \\ in it')
 
 const encryptionField = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('SSE-S3') }),
-  z.strictObject({ type: z.literal('SSE-KMS'), keyId: z.string().min(1, 'must not be empty').max(2048) }),
+  z.strictObject({
+    type: z.literal('SSE-KMS'),
+    keyId: z.string().regex(/^[\w:/.@-]{1,2048}$/, 'is not the id or ARN of a key'),
+  }),
 ])
 
 const place = {

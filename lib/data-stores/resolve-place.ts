@@ -5,6 +5,7 @@ import { ENDPOINT_EXAMPLES, PRESETS } from './presets.ts'
 
 type Given = {
   provider: ProviderName
+  bucket: string
   endpoint?: string | undefined
   region?: string | undefined
   forcePathStyle?: boolean | undefined
@@ -20,7 +21,10 @@ export function resolvePlace(given: Given, allowedPrivateHosts: string[]): Place
   if (!endpoint) {
     faults.push({ field: 'endpoint', message: `is required, such as ${ENDPOINT_EXAMPLES[given.provider]}` })
   } else {
-    faults.push(...endpointFaults(endpoint, allowedPrivateHosts), ...otherRegion(given, endpoint, region))
+    faults.push(
+      ...endpointFaults(endpoint, given.bucket, allowedPrivateHosts),
+      ...otherRegion(given, endpoint, region),
+    )
   }
   if (faults.length > 0) throw invalidRequest(faults)
   return { endpoint: endpoint!, region, forcePathStyle: given.forcePathStyle ?? preset.forcePathStyle }
@@ -42,13 +46,15 @@ function regionOf(given: Given, faults: FieldError[]): string {
   return region
 }
 
-function endpointFaults(endpoint: string, allowedPrivateHosts: string[]): FieldError[] {
+function endpointFaults(endpoint: string, bucket: string, allowedPrivateHosts: string[]): FieldError[] {
   const fault = (message: string) => [{ field: 'endpoint', message }]
   if (!URL.canParse(endpoint)) return fault('must be an address such as https://s3.example.com')
   const url = new URL(endpoint)
   if (url.username || url.password) return fault('must not have a user or password in it')
   if (url.pathname !== '/' || url.search || url.hash)
     return fault('must end after the host; the bucket has a field of its own')
+  if (url.hostname.startsWith(`${bucket}.`))
+    return fault(`has the bucket in it; leave ${bucket}. out, Sluice puts it there where needed`)
   if (url.protocol === 'https:') return []
   if (url.protocol !== 'http:') return fault('must be an https address')
   const host = `${url.hostname}:${url.port || '80'}`

@@ -21,6 +21,6 @@ export async function pointWebhookAtInbox(
     pipeId,
     enabled: true,
     url: `${config.baseUrl}/api/inbox/${workspace!.inboxKey}`,
-    secretEncrypted: vault.seal(secret, `webhook_output:${id}`),
+    secretEncrypted: vault.seal(secret, `webhook:${id}`),
   })
 }

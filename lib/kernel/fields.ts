@@ -1,11 +1,15 @@
 import { z } from 'zod'
 
+/** Text that every database and header can hold: whole characters, none of them a control character. */
+export const isPlainText = (text: string) => text.isWellFormed() && !/\p{Cc}/u.test(text)
+
 /** A name that a customer chooses. */
 export const nameField = z
   .string()
   .trim()
   .min(1, 'must not be empty')
   .max(100, 'must have at most 100 characters')
+  .refine(isPlainText, 'must not have control characters in it')
 
 export const bytesField = z
   .int('must be a whole number')

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto'
+import { and, eq, lt } from 'drizzle-orm'
+import { idempotencyKeys } from '#drizzle/schema/index.ts'
+import type { Actor } from '../audit/record-audit.ts'
+import type { Db } from '../db/database.ts'
+import { days } from '../kernel/clock.ts'
+import { SluiceError } from '../kernel/errors.ts'
+import { invalidRequest } from '../kernel/parse-input.ts'
+import type { Runtime } from '../runtime.ts'
+import type { Operation } from './operation.ts'
+
+/**
+ * `Idempotency-Key`: the same request, sent again within a day, gets the first answer and changes nothing. The
+ * answer is stored in the transaction of the change itself: there is no moment at which one exists without the
+ * other, and a second request that comes meanwhile waits on the row. Only successes are kept. Answers are sealed,
+ * since they may hold a secret that is shown once.
+ */
+const KEPT_MS = days(1)
+const MAX_KEY_LENGTH = 255
+
+type Asked = { key: string; what: string }
+type Answered = { status: number; body: unknown }
+
+export async function answerOnce(
+  runtime: Runtime,
+  actor: Actor,
+  { key, what }: Asked,
+  operation: Operation,
+  run: (runtime: Runtime) => Promise<unknown>,
+): Promise<Answered> {
+  if (key.length === 0 || key.length > MAX_KEY_LENGTH) {
+    throw invalidRequest([{ field: 'Idempotency-Key', message: 'must have 1 to 255 characters' }])
+  }
+  const requestHash = createHash('sha256').update(what).digest('hex')
+  const place = { workspaceId: actor.workspaceId, key, requestHash }
+  const first = async (inside: Runtime): Promise<Answered> => ({
+    status: operation.status,
+    body: await run(inside),
+  })
+  if (operation.network) {
+    const answered = await earlier(runtime, place)
+    if (answered) return answered
+    const fresh = await first(runtime)
+    await claim(runtime, place)
+    await keep(runtime, place, fresh)
+    return fresh
+  }
+  return runtime.db.transaction(async (tx) => {
+    const inside = { ...runtime, db: tx }
+    const answered = (await claim(inside, place)) ? undefined : await earlier(inside, place)
+    if (answered) return answered
+    const fresh = await first(inside)
+    await keep(inside, place, fresh)
+    return fresh
+  })
+}
+
+type Place = { workspaceId: string; key: string; requestHash: string }
+type Needs = Pick<Runtime, 'clock' | 'vault'> & { db: Db }
+
+const at = ({ workspaceId, key }: Place) =>
+  and(eq(idempotencyKeys.workspaceId, workspaceId), eq(idempotencyKeys.key, key))
+const sealedFor = ({ workspaceId, key }: Place) => `idempotency:${workspaceId}:${key}`
+
+/** True for the first; a later one waits here until the first has committed or rolled back. */
+async function claim({ db, clock }: Needs, place: Place): Promise<boolean> {
+  const overSince = new Date(clock.now() - KEPT_MS)
+  await db.delete(idempotencyKeys).where(and(at(place), lt(idempotencyKeys.createdAt, overSince)))
+  const claimed = await db
+    .insert(idempotencyKeys)
+    .values({ ...place, createdAt: new Date(clock.now()) })
+    .onConflictDoNothing()
+    .returning({ key: idempotencyKeys.key })
+  return claimed.length > 0
+}
+
+async function keep({ db, vault }: Needs, place: Place, { status, body }: Answered): Promise<void> {
+  const sealed = vault.seal(JSON.stringify(body ?? null), sealedFor(place))
+  await db.update(idempotencyKeys).set({ status, body: sealed }).where(at(place))
+}
+
+async function earlier({ db, clock, vault }: Needs, place: Place): Promise<Answered | undefined> {
+  const [row] = await db.select().from(idempotencyKeys).where(at(place))
+  if (!row || row.createdAt.getTime() < clock.now() - KEPT_MS) return undefined
+  if (row.requestHash !== place.requestHash) {
+    throw new SluiceError(
+      'conflict',
+      'This Idempotency-Key was used for another request within the last day.',
+    )
+  }
+  // Claimed by an operation that went out to the network and has not come back.
+  if (row.body === null) return undefined
+  const body = JSON.parse(vault.open(row.body, sealedFor(place)))
+  return { status: row.status!, body: body ?? undefined }
+}

@@ -1,0 +1,161 @@
+import { z } from 'zod'
+import { type ErrorCode, SluiceError } from '../kernel/errors.ts'
+import type { Operation, Problem } from './operation.ts'
+
+/** OpenAPI 3.1, made from the very schemas that judge the requests. */
+type Json = Record<string, unknown>
+
+export function openApiDocument(operations: Operation[], baseUrl: string): Json {
+  const paths: Record<string, Json> = {}
+  for (const operation of operations) {
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method.toLowerCase()]: describe(operation),
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Sluice', version: '1', description: DESCRIPTION },
+    servers: [{ url: `${baseUrl}/api/v1` }],
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        accountKey: { type: 'http', scheme: 'bearer', description: 'An account key, ak_…' },
+        senderToken: { type: 'http', scheme: 'bearer', description: 'The token of a Sender, sk_…' },
+      },
+      schemas: { Problem: PROBLEM },
+    },
+  }
+}
+
+const DESCRIPTION =
+  'Resumable uploads straight into your own bucket. Version 1 takes only additive changes: expect fields that you do not know.'
+
+/** RFC 9457. */
+const PROBLEM = {
+  type: 'object',
+  required: ['type', 'title', 'status', 'detail', 'code'],
+  properties: {
+    type: { type: 'string', format: 'uri' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string', description: 'What was wrong and what to do' },
+    code: { type: 'string', description: 'Stable; go by this' },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['field', 'message'],
+        properties: { field: { type: 'string' }, message: { type: 'string' } },
+      },
+    },
+  },
+}
+
+const SECURITY = { actor: [{ accountKey: [] }], sender: [{ senderToken: [] }], nobody: [] }
+
+function describe(operation: Operation): Json {
+  const { id, tag, summary, auth, body } = operation
+  const parameters = [...pathParameters(operation), ...queryParameters(operation), ...idempotency(operation)]
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    security: SECURITY[auth],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && {
+      requestBody: {
+        required: !body.safeParse({}).success,
+        content: { 'application/json': { schema: requestSchema(body) } },
+      },
+    }),
+    responses: { ...success(operation), ...problems(operation) },
+  }
+}
+
+function requestSchema(schema: z.ZodType): Json {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+  return json
+}
+
+/** An answer may grow, so it is left open. */
+function answerSchema(schema: z.ZodType): Json {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, {
+    io: 'output',
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
+    },
+  })
+  return json
+}
+
+function pathParameters({ path }: Operation): Json[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }))
+}
+
+function queryParameters({ query }: Operation): Json[] {
+  if (!query) return []
+  const { properties = {}, required = [] } = requestSchema(query) as {
+    properties?: Record<string, Json>
+    required?: string[]
+  }
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    schema,
+  }))
+}
+
+function idempotency({ method, auth }: Operation): Json[] {
+  if (method !== 'POST' || auth !== 'actor') return []
+  const description =
+    'The same request, sent again with it within a day, gets the first answer and changes nothing.'
+  return [{ name: 'Idempotency-Key', in: 'header', description, schema: { type: 'string', maxLength: 255 } }]
+}
+
+function success({ status, answer }: Operation): Json {
+  const content = answer && { 'application/json': { schema: answerSchema(answer) } }
+  return { [status]: { description: STATUS_WORDS[status], ...(content && { content }) } }
+}
+
+const STATUS_WORDS = { 200: 'Done', 201: 'Created', 202: 'Accepted', 204: 'Done' }
+
+function problems(operation: Operation): Json {
+  const byStatus = Map.groupBy(
+    [...COMMON[operation.auth], ...ofInput(operation), ...(operation.problems ?? [])].map(withStatus),
+    ({ status }) => status,
+  )
+  const entries = [...byStatus].map(([status, codes]) => [
+    status,
+    {
+      description: codes.map(({ code }) => `\`${code}\``).join(', '),
+      content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+    },
+  ])
+  return Object.fromEntries(entries)
+}
+
+const COMMON: Record<Operation['auth'], Problem[]> = {
+  actor: ['account_key_missing', 'account_key_invalid', 'unavailable'],
+  sender: ['token_missing', 'token_invalid', 'token_revoked', 'unavailable'],
+  nobody: ['unavailable'],
+}
+
+function ofInput({ body, query, method, auth }: Operation): Problem[] {
+  const codes: ErrorCode[] = []
+  if (body) codes.push('invalid_json', 'body_too_large', 'unsupported_media_type')
+  if (body || query || method === 'POST') codes.push('invalid_request')
+  if (method === 'POST' && auth === 'actor') codes.push('conflict')
+  return codes
+}
+
+function withStatus(problem: Problem): { code: ErrorCode; status: number } {
+  return typeof problem === 'string' ? { code: problem, status: new SluiceError(problem).status } : problem
+}

@@ -1,0 +1,76 @@
+import type { z } from 'zod'
+import type { Actor } from '../audit/record-audit.ts'
+import type { ErrorCode } from '../kernel/errors.ts'
+import type { Runtime } from '../runtime.ts'
+
+/**
+ * One row of the API. Routes, `openapi.json` and the test that calls every operation are all made from these
+ * rows, so the three cannot disagree. A row holds no rule: it parses, calls a verb, and answers.
+ */
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+export type Call<Query, Body, Who> = {
+  runtime: Runtime
+  who: Who
+  /** From the path, as they came: the verbs judge them. */
+  params: Record<string, string>
+  query: Query
+  body: Body
+}
+
+type Schema = z.ZodType
+
+/** An error that it may answer with, where needed with a status that is not the code's usual one. */
+export type Problem = ErrorCode | { code: ErrorCode; status: number }
+
+export type Operation<Query = unknown, Body = unknown, Answer = unknown, Who = unknown> = {
+  id: string
+  method: Method
+  /** Below `/api/v1`, with `{name}` for what varies. */
+  path: string
+  tag: string
+  summary: string
+  /** `actor`: an `ak_` key, for its workspace. `sender`: the `sk_` token itself. `nobody`: open. */
+  auth: 'actor' | 'sender' | 'nobody'
+  query?: Schema
+  body?: Schema
+  status: 200 | 201 | 202 | 204
+  answer?: Schema
+  /** Beside those that every operation of its kind has. */
+  problems?: Problem[]
+  /** It goes out to the network, so it runs in no transaction. */
+  network?: boolean
+  run(call: Call<Query, Body, Who>): Promise<Answer>
+}
+
+type Typed<
+  Q extends Schema | undefined,
+  B extends Schema | undefined,
+  A extends Schema | undefined,
+  Who,
+> = Omit<Operation, 'auth' | 'query' | 'body' | 'answer' | 'run'> & {
+  query?: Q
+  body?: B
+  answer?: A
+  run(
+    call: Call<Q extends Schema ? z.output<Q> : undefined, B extends Schema ? z.output<B> : undefined, Who>,
+  ): Promise<A extends Schema ? z.input<A> : unknown>
+}
+
+/** An operation of the management API. */
+export function operation<
+  Q extends Schema | undefined = undefined,
+  B extends Schema | undefined = undefined,
+  A extends Schema | undefined = undefined,
+>(row: Typed<Q, B, A, Actor>): Operation {
+  return { ...row, auth: 'actor' } as unknown as Operation
+}
+
+/** The one that a customer's backend calls with a Sender's token. */
+export function senderOperation<
+  Q extends Schema | undefined = undefined,
+  B extends Schema | undefined = undefined,
+  A extends Schema | undefined = undefined,
+>(row: Typed<Q, B, A, string>): Operation {
+  return { ...row, auth: 'sender' } as unknown as Operation
+}

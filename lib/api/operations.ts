@@ -1,0 +1,16 @@
+import type { Operation } from './operation.ts'
+import { dataStoreOperations } from './operations/data-stores.ts'
+import { documentOperation } from './operations/document.ts'
+import { pipeOperations } from './operations/pipes.ts'
+import { senderOperations } from './operations/senders.ts'
+import { tokenOperations } from './operations/tokens.ts'
+
+/** Every operation of `/api/v1`, in the order of the reference. */
+const described: Operation[] = [
+  ...tokenOperations,
+  ...dataStoreOperations,
+  ...pipeOperations,
+  ...senderOperations,
+]
+
+export const OPERATIONS: Operation[] = [...described, documentOperation(described)]

@@ -1,0 +1,68 @@
+import { createDataStore } from '../../data-stores/create-data-store.ts'
+import { dataStoreAnswer, dataStoreChanges, dataStoreInput } from '../../data-stores/data-store.ts'
+import { deleteDataStore } from '../../data-stores/delete-data-store.ts'
+import { listDataStores } from '../../data-stores/list-data-stores.ts'
+import { showDataStore } from '../../data-stores/show-data-store.ts'
+import { updateDataStore } from '../../data-stores/update-data-store.ts'
+import { pageAnswer, pageQuery } from '../../db/page.ts'
+import { operation } from '../operation.ts'
+
+const tag = 'Data Stores'
+
+export const dataStoreOperations = [
+  operation({
+    id: 'createDataStore',
+    method: 'POST',
+    path: '/data-stores',
+    tag,
+    summary: 'Connect a bucket.',
+    body: dataStoreInput,
+    status: 201,
+    answer: dataStoreAnswer,
+    run: ({ runtime, who, body }) => createDataStore(runtime, who, body),
+  }),
+  operation({
+    id: 'listDataStores',
+    method: 'GET',
+    path: '/data-stores',
+    tag,
+    summary: 'List Data Stores, newest first.',
+    query: pageQuery,
+    status: 200,
+    answer: pageAnswer(dataStoreAnswer),
+    run: ({ runtime, who, query }) => listDataStores(runtime, who, query),
+  }),
+  operation({
+    id: 'showDataStore',
+    method: 'GET',
+    path: '/data-stores/{id}',
+    tag,
+    summary: 'Show a Data Store.',
+    status: 200,
+    answer: dataStoreAnswer,
+    problems: ['not_found'],
+    run: ({ runtime, who, params }) => showDataStore(runtime, who, params.id!),
+  }),
+  operation({
+    id: 'updateDataStore',
+    method: 'PATCH',
+    path: '/data-stores/{id}',
+    tag,
+    summary: 'Change a Data Store. Its place cannot change while uploads to it are under way.',
+    body: dataStoreChanges,
+    status: 200,
+    answer: dataStoreAnswer,
+    problems: ['not_found', 'conflict'],
+    run: ({ runtime, who, params, body }) => updateDataStore(runtime, who, params.id!, body),
+  }),
+  operation({
+    id: 'deleteDataStore',
+    method: 'DELETE',
+    path: '/data-stores/{id}',
+    tag,
+    summary: 'Delete a Data Store that no Pipe uses. The bucket and its objects stay.',
+    status: 204,
+    problems: ['not_found', 'conflict'],
+    run: ({ runtime, who, params }) => deleteDataStore(runtime, who, params.id!),
+  }),
+]

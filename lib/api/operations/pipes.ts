@@ -1,0 +1,57 @@
+import { pageAnswer, pageQuery } from '../../db/page.ts'
+import { createPipe } from '../../pipes/create-pipe.ts'
+import { listPipes } from '../../pipes/list-pipes.ts'
+import { pipeAnswer, pipeChanges, pipeInput } from '../../pipes/pipe.ts'
+import { showPipe } from '../../pipes/show-pipe.ts'
+import { updatePipe } from '../../pipes/update-pipe.ts'
+import { operation } from '../operation.ts'
+
+const tag = 'Pipes'
+
+export const pipeOperations = [
+  operation({
+    id: 'createPipe',
+    method: 'POST',
+    path: '/pipes',
+    tag,
+    summary: 'Create a Pipe.',
+    body: pipeInput,
+    status: 201,
+    answer: pipeAnswer,
+    run: ({ runtime, who, body }) => createPipe(runtime, who, body),
+  }),
+  operation({
+    id: 'listPipes',
+    method: 'GET',
+    path: '/pipes',
+    tag,
+    summary: 'List Pipes, newest first.',
+    query: pageQuery,
+    status: 200,
+    answer: pageAnswer(pipeAnswer),
+    run: ({ runtime, who, query }) => listPipes(runtime, who, query),
+  }),
+  operation({
+    id: 'showPipe',
+    method: 'GET',
+    path: '/pipes/{id}',
+    tag,
+    summary: 'Show a Pipe.',
+    status: 200,
+    answer: pipeAnswer,
+    problems: ['pipe_not_found'],
+    run: ({ runtime, who, params }) => showPipe(runtime, who, params.id!),
+  }),
+  operation({
+    id: 'updatePipe',
+    method: 'PATCH',
+    path: '/pipes/{id}',
+    tag,
+    summary: 'Change a Pipe. Uploads under way keep what they began with.',
+    body: pipeChanges,
+    status: 200,
+    answer: pipeAnswer,
+    problems: ['pipe_not_found'],
+    run: ({ runtime, who, params, body }) => updatePipe(runtime, who, params.id!, body),
+  }),
+]

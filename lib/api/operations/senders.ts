@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { pageAnswer, pageQuery } from '../../db/page.ts'
+import { createSender } from '../../senders/create-sender.ts'
+import { listSenders } from '../../senders/list-senders.ts'
+import { renameSender } from '../../senders/rename-sender.ts'
+import { revokeSender } from '../../senders/revoke-sender.ts'
+import { rotateSender, rotateSenderInput } from '../../senders/rotate-sender.ts'
+import { senderAnswer, senderInput } from '../../senders/sender.ts'
+import { showSender } from '../../senders/show-sender.ts'
+import { operation } from '../operation.ts'
+
+const tag = 'Senders'
+const withToken = senderAnswer.extend({ token: z.string() })
+
+export const senderOperations = [
+  operation({
+    id: 'createSender',
+    method: 'POST',
+    path: '/senders',
+    tag,
+    summary: 'Create a Sender. Its token is in this answer and nowhere else.',
+    body: senderInput,
+    status: 201,
+    answer: withToken,
+    run: ({ runtime, who, body }) => createSender(runtime, who, body),
+  }),
+  operation({
+    id: 'listSenders',
+    method: 'GET',
+    path: '/senders',
+    tag,
+    summary: 'List Senders, newest first.',
+    query: pageQuery,
+    status: 200,
+    answer: pageAnswer(senderAnswer),
+    run: ({ runtime, who, query }) => listSenders(runtime, who, query),
+  }),
+  operation({
+    id: 'showSender',
+    method: 'GET',
+    path: '/senders/{id}',
+    tag,
+    summary: 'Show a Sender.',
+    status: 200,
+    answer: senderAnswer,
+    problems: ['not_found'],
+    run: ({ runtime, who, params }) => showSender(runtime, who, params.id!),
+  }),
+  operation({
+    id: 'renameSender',
+    method: 'PATCH',
+    path: '/senders/{id}',
+    tag,
+    summary: 'Rename a Sender. Files keep the name that they began with.',
+    body: senderInput,
+    status: 200,
+    answer: senderAnswer,
+    problems: ['not_found'],
+    run: ({ runtime, who, params, body }) => renameSender(runtime, who, params.id!, body),
+  }),
+  operation({
+    id: 'rotateSender',
+    method: 'POST',
+    path: '/senders/{id}/rotate',
+    tag,
+    summary: 'Give a Sender a new token; the one of before stays good for the overlap.',
+    body: rotateSenderInput,
+    status: 200,
+    answer: withToken,
+    problems: ['not_found', 'conflict'],
+    run: ({ runtime, who, params, body }) => rotateSender(runtime, who, params.id!, body),
+  }),
+  operation({
+    id: 'revokeSender',
+    method: 'DELETE',
+    path: '/senders/{id}',
+    tag,
+    summary: 'Revoke a Sender at once and for good, with every token that it issued.',
+    status: 200,
+    answer: senderAnswer,
+    problems: ['not_found'],
+    run: ({ runtime, who, params }) => revokeSender(runtime, who, params.id!),
+  }),
+]

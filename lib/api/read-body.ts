@@ -1,0 +1,36 @@
+import { SluiceError } from '../kernel/errors.ts'
+
+const MAX_BODY_BYTES = 64 * 1024
+
+/** The JSON of a request, at most 64 KiB of it; undefined where there is no body. */
+export async function readBody(request: Request): Promise<unknown> {
+  const bytes = await readBytes(request)
+  if (bytes.length === 0) return undefined
+  assertJson(request.headers.get('content-type'))
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (cause) {
+    throw new SluiceError('invalid_json', 'The body is not JSON in UTF-8.', { cause })
+  }
+}
+
+function assertJson(contentType: string | null): void {
+  if (/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(contentType ?? '')) return
+  throw new SluiceError('unsupported_media_type', 'Send the body as Content-Type: application/json.')
+}
+
+async function readBytes(request: Request): Promise<Uint8Array> {
+  if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length
+    if (size > MAX_BODY_BYTES) throw tooLarge()
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function tooLarge(): SluiceError {
+  return new SluiceError('body_too_large', `The body may have ${MAX_BODY_BYTES} bytes.`)
+}

@@ -1,0 +1,81 @@
+import { eq } from 'drizzle-orm'
+import { dataStores } from '#drizzle/schema/index.ts'
+import { type Actor, recordAudit } from '../audit/record-audit.ts'
+import { SluiceError } from '../kernel/errors.ts'
+import type { Runtime } from '../runtime.ts'
+import { countUploadsUnderWay, uploads } from './count-uploads-under-way.ts'
+import { type DataStore, type DataStoreChanges, toDataStore, vaultContext } from './data-store.ts'
+import { type DataStoreRow, findDataStore } from './find-data-store.ts'
+import { resolvePlace } from './resolve-place.ts'
+
+/** Where the bucket is cannot change under an upload; its name, prefix and keys can. */
+const PLACE = ['provider', 'endpoint', 'region', 'bucket', 'forcePathStyle'] as const
+
+/** What a check found is about the place and keys of then. */
+const UNCHECKED = { check: null, mayAbort: false, mayRead: false, mayDelete: false }
+
+type Needs = Pick<Runtime, 'db' | 'clock' | 'vault' | 'config'>
+
+export async function updateDataStore(
+  { db, clock, vault, config }: Needs,
+  actor: Actor,
+  id: string,
+  changes: DataStoreChanges,
+): Promise<DataStore> {
+  return db.transaction(async (tx) => {
+    const before = await findDataStore(tx, actor, id, 'update')
+    const after = changed(before, changes, config.allowedPrivateHosts)
+    if (PLACE.some((field) => after[field] !== before[field])) await assertIdle(tx, id)
+    const { accessKeyId, secretAccessKey } = changes
+    const seal = (text: string) => vault.seal(text, vaultContext(id))
+    const [row] = await tx
+      .update(dataStores)
+      .set({
+        ...after,
+        ...(accessKeyId !== undefined && { accessKeyIdEncrypted: seal(accessKeyId) }),
+        ...(secretAccessKey !== undefined && { secretAccessKeyEncrypted: seal(secretAccessKey) }),
+        ...(Object.keys(changes).some((field) => field !== 'name') && UNCHECKED),
+        updatedAt: new Date(clock.now()),
+      })
+      .where(eq(dataStores.id, id))
+      .returning()
+    const detail = { fields: Object.keys(changes) }
+    const entry = { action: 'data_store.updated', subjectId: id, subjectLabel: row!.name, detail }
+    await recordAudit({ db: tx, clock }, actor, entry)
+    return toDataStore(row!, vault)
+  })
+}
+
+/** With another provider, what is not given comes from its preset. */
+function changed(before: DataStoreRow, changes: DataStoreChanges, allowedPrivateHosts: string[]) {
+  const { accessKeyId: _, secretAccessKey: __, ...fields } = changes
+  const moves = fields.provider !== undefined && fields.provider !== before.provider
+  const given = moves
+    ? {}
+    : { endpoint: before.endpoint, region: before.region, forcePathStyle: before.forcePathStyle }
+  // Another region is at another address, unless the address is the customer's own.
+  if (!moves && fields.region && fields.region !== before.region && fields.endpoint === undefined)
+    given.endpoint = followRegion(before, fields.region)
+  const place = resolvePlace(
+    { provider: before.provider, bucket: before.bucket, ...given, ...fields },
+    allowedPrivateHosts,
+  )
+  return { ...before, ...withoutUndefined(fields), ...place }
+}
+
+function followRegion({ endpoint, region }: DataStoreRow, next: string): string {
+  return endpoint.includes(region) ? endpoint.replace(region, next) : endpoint
+}
+
+function withoutUndefined<T extends object>(value: T): { [K in keyof T]-?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined)) as never
+}
+
+async function assertIdle(tx: Needs['db'], id: string): Promise<void> {
+  const underWay = await countUploadsUnderWay(tx, id)
+  if (underWay === 0) return
+  throw new SluiceError(
+    'conflict',
+    `${uploads(underWay)} under way to this bucket, so its place cannot change now. Create another Data Store, or wait until they end.`,
+  )
+}

@@ -1,0 +1,26 @@
+/** The database did not answer, or is going down: the same request may succeed in a moment. */
+const CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'CONNECT_TIMEOUT',
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+  // PostgreSQL, appendix A: admin_shutdown, crash_shutdown, cannot_connect_now, too_many_connections.
+  '57P01',
+  '57P02',
+  '57P03',
+  '53300',
+])
+const MAX_DEPTH = 5
+
+export function isOutage(error: unknown): boolean {
+  let at = error
+  for (let depth = 0; depth < MAX_DEPTH && at instanceof Error; depth++) {
+    if (CODES.has(String((at as { code?: unknown }).code))) return true
+    at = at.cause
+  }
+  return false
+}

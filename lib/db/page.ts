@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { invalidRequest } from '../kernel/parse-input.ts'
+
+/** Lists page by keyset: the cursor is where the last page ended, so a page costs the same however deep it is. */
+export const pageQuery = z.strictObject({
+  limit: z.coerce
+    .number()
+    .int('must be a whole number')
+    .min(1, 'must be at least 1')
+    .max(100, 'must be at most 100')
+    .default(50),
+  cursor: z.string().max(200, 'is not one that Sluice gave').optional(),
+})
+export type PageQuery = z.output<typeof pageQuery>
+
+export type Page<Item> = { data: Item[]; nextCursor: string | null }
+
+export function pageAnswer<Item extends z.ZodType>(item: Item) {
+  return z.strictObject({ data: z.array(item), nextCursor: z.string().nullable() })
+}
+
+/** Ask for one row more than the page holds: it says whether there is another page. */
+export function toPage<Row, Item>(
+  rows: Row[],
+  limit: number,
+  toItem: (row: Row) => Item,
+  keyOf: (row: Row) => string,
+): Page<Item> {
+  const shown = rows.slice(0, limit)
+  const more = rows.length > limit
+  return { data: shown.map(toItem), nextCursor: more ? writeCursor(keyOf(shown.at(-1)!)) : null }
+}
+
+export function writeCursor(key: string): string {
+  return Buffer.from(key).toString('base64url')
+}
+
+/** The key in a cursor, if it has the form that the list's keys have. */
+export function readCursor(cursor: string | undefined, isKey: (key: string) => boolean): string | undefined {
+  if (cursor === undefined) return undefined
+  const key = Buffer.from(cursor, 'base64url').toString()
+  if (isKey(key)) return key
+  throw invalidRequest([{ field: 'cursor', message: 'is not one that Sluice gave for this list' }])
+}
