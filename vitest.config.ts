@@ -10,7 +10,7 @@ export default defineConfig({
         test: {
           ...common,
           name: 'unit',
-          include: ['{lib,app,components,scripts,bench}/**/*.test.{ts,tsx}'],
+          include: ['{lib,app,components,scripts,bench,deploy}/**/*.test.{ts,tsx}'],
           exclude: ['**/*.db.test.ts'],
         },
       },

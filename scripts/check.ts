@@ -15,6 +15,7 @@ const SOURCES = [
   'scripts',
   'e2e',
   'bench',
+  'deploy',
 ]
 
 const STEPS: [name: string, command: string[]][] = [

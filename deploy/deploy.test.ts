@@ -1,0 +1,123 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { createMetrics } from '#lib/metrics.ts'
+import { ROLES, settings } from '#lib/settings.ts'
+
+type Container = {
+  image: string
+  env: { name: string; value: string }[]
+  [probe: string]: unknown
+}
+type Manifest = {
+  kind: string
+  metadata: { name: string; annotations?: Record<string, string> }
+  data?: Record<string, string>
+  stringData?: Record<string, string>
+  resources?: string[]
+  spec: { template: { spec: { containers: Container[] } } }
+}
+type Service = { image?: string; environment?: Record<string, string> }
+
+const read = (file: string) => readFileSync(`deploy/${file}`, 'utf8')
+const files = readdirSync('deploy/kubernetes')
+const manifests = files.flatMap((file) =>
+  parseAllDocuments(read(`kubernetes/${file}`)).map((document) => document.toJS() as Manifest),
+)
+const { services } = parse(readFileSync('compose.yaml', 'utf8'), { merge: true }) as {
+  services: Record<string, Service>
+}
+
+async function metricNames(): Promise<string[]> {
+  const list = await createMetrics().registry.getMetricsAsJSON()
+  return list.map(({ name }) => name)
+}
+
+/** The metrics that PromQL speaks of, a histogram by its own name. */
+function metricsIn(text: string): string[] {
+  const names = text.match(/\b(?:sluice|process|nodejs)_[a-z0-9_]+/g) ?? []
+  return [...new Set(names.map((name) => name.replace(/_(bucket|count|sum)$/, '')))]
+}
+
+describe('the dashboard and the alerts', () => {
+  it('speak of metrics that there are', async () => {
+    const known = await metricNames()
+    for (const file of ['grafana.json', 'alerts.yaml']) {
+      expect(metricsIn(read(file)).filter((name) => !known.includes(name))).toEqual([])
+    }
+  })
+
+  it('leave out none of ours', async () => {
+    const ours = (await metricNames()).filter((name) => name.startsWith('sluice_'))
+    const shown = metricsIn(read('grafana.json'))
+    expect(ours.filter((name) => !shown.includes(name))).toEqual([])
+  })
+})
+
+describe('compose.yaml and the Kubernetes manifests', () => {
+  const own = Object.values(services).filter((service) => service.image === 'sluice')
+  const containers = manifests
+    .filter(({ kind }) => kind === 'Deployment')
+    .map(({ spec }) => spec.template.spec.containers[0]!)
+
+  it('use settings that there are', () => {
+    const used = [
+      ...own.flatMap(({ environment }) => Object.keys(environment!)),
+      ...containers.flatMap(({ env }) => env.map(({ name }) => name)),
+      ...manifests.flatMap(({ data, stringData }) => Object.keys({ ...data, ...stringData })),
+    ]
+    expect(used.filter((name) => !Object.hasOwn(settings, name))).toEqual([])
+    for (const name of ['DATABASE_URL', 'ENCRYPTION_KEY', 'AUTH_SECRET']) expect(used).toContain(name)
+  })
+
+  it('run every role, and two upload nodes', () => {
+    expect(own.map(({ environment }) => environment!.ROLES).sort()).toEqual([
+      'upload',
+      'upload',
+      'web',
+      'worker',
+    ])
+    expect(containers.map(({ env }) => env[0]!.value).sort()).toEqual([...ROLES].sort())
+  })
+
+  it('name every manifest in the kustomization', () => {
+    const listed = manifests.find(({ kind }) => kind === 'Kustomization')!.resources!
+    const there = files.filter((file) => file !== 'kustomization.yaml')
+    expect(there.map((file) => file.replace('.example', '')).sort()).toEqual([...listed].sort())
+  })
+
+  it('probe what the server answers', () => {
+    const text = files.map((file) => read(`kubernetes/${file}`)).join('\n')
+    expect(new Set(text.match(/path: \/[a-z]+z$/gm))).toEqual(new Set(['path: /healthz', 'path: /readyz']))
+    for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
+      for (const container of containers) expect(container).toHaveProperty(probe)
+    }
+  })
+
+  it('pin the images', () => {
+    for (const { image } of Object.values(services).filter(({ image }) => image !== 'sluice'))
+      expect(image).toMatch(/:v?\d/)
+  })
+})
+
+it('no balancer keeps the bytes of an upload back, or limits their number', () => {
+  const uploads = read('nginx.conf').match(/location \/pipes\/ \{[^}]*\}/)![0]
+  expect(uploads).toContain('proxy_request_buffering off;')
+  expect(uploads).toContain('client_max_body_size 0;')
+  expect(read('haproxy.cfg')).not.toContain('http-buffer-request')
+  const { annotations } = manifests.find(({ kind }) => kind === 'Ingress')!.metadata
+  expect(annotations).toMatchObject({
+    'nginx.ingress.kubernetes.io/proxy-request-buffering': 'off',
+    'nginx.ingress.kubernetes.io/proxy-body-size': '0',
+  })
+})
+
+it('the image carries what the server needs, and no secret', () => {
+  const carried = readFileSync('.dockerignore', 'utf8')
+    .match(/^!.+$/gm)!
+    .map((line) => line.slice(1))
+  for (const path of ['server.ts', 'lib', 'app', 'components', 'drizzle', 'package-lock.json'])
+    expect(carried).toContain(path)
+  expect(carried.filter((path) => path.startsWith('.') && path !== '.npmrc')).toEqual([])
+  expect(readFileSync('Dockerfile', 'utf8')).toMatch(/^USER 1000:1000$/m)
+})
