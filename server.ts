@@ -13,6 +13,8 @@ import { openQueue } from './lib/queue/open-queue.ts'
 import { type Runtime, setRuntime } from './lib/runtime.ts'
 import { startSweeps } from './lib/sweeps/start-sweeps.ts'
 import { createVault } from './lib/vault.ts'
+import { startWebhookWorker } from './lib/webhooks/start-webhook-worker.ts'
+import { webhookSweeps } from './lib/webhooks/sweeps.ts'
 
 /**
  * The composition root: config, database, services, then one HTTP server. What a process does is decided by
@@ -79,7 +81,10 @@ async function openRoles(
   if (roles.has('web')) {
     handlers.pages = await openPages(runtime.config, server)
   }
-  if (roles.has('worker')) parts.push(startSweeps([], runtime.log))
+  if (roles.has('worker')) {
+    parts.push(await startWebhookWorker(runtime))
+    parts.push(startSweeps([...webhookSweeps(runtime)], runtime.log))
+  }
   return { handlers, parts }
 }
 

@@ -299,6 +299,7 @@ CREATE TABLE "attempts" (
 	"trigger" text NOT NULL,
 	"at" timestamp (3) with time zone NOT NULL,
 	"duration_ms" integer,
+	"url" text NOT NULL,
 	"request_headers" jsonb NOT NULL,
 	"status" integer,
 	"response_headers" jsonb,

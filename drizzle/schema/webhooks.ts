@@ -82,6 +82,7 @@ export const attempts = pgTable(
     trigger: text({ enum: ATTEMPT_TRIGGERS }).notNull(),
     at: instant().notNull(),
     durationMs: integer(),
+    url: text().notNull(),
     /** The request's body is the event's payload. */
     requestHeaders: jsonb().$type<Record<string, string>>().notNull(),
     status: integer(),
@@ -89,6 +90,7 @@ export const attempts = pgTable(
     /** The first 16 KiB. */
     responseBody: text(),
     error: text({ enum: ATTEMPT_ERRORS }),
+    /** In words; of a delivered event, why its answer was not read to the end. */
     errorDetail: text(),
   },
   (t) => [index().on(t.deliveryId, t.id)],

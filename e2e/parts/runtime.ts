@@ -45,7 +45,9 @@ export function testRuntime(database: DatabaseHandle, settings: Record<string, s
     db: database.db,
     queue: {
       enqueue: async (_tx, queue, data) => void jobs.push({ queue, data }),
+      enqueueAll: async (_tx, queue, all) => void jobs.push(...all.map(({ data }) => ({ queue, data }))),
       work: async () => {},
+      workBatches: async () => {},
       stop: async () => {},
     },
     vault: createVault(config.encryptionKeys),

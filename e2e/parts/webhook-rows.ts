@@ -40,7 +40,7 @@ export async function addOutput(db: Db, url: string, fields: OutputFields = {}) 
   const pipeId = fields.pipeId ?? (await addPipe(db, workspaceId))
   const id = uuidv7()
   const secret = newWebhookSecret()
-  const secretEncrypted = testVault.seal(secret, `webhook:${id}`)
+  const secretEncrypted = testVault.seal(secret, `webhook_output:${id}`)
   await db
     .insert(webhookOutputs)
     .values({ id, workspaceId, pipeId, url, enabled: true, secretEncrypted, ...fields })

@@ -73,7 +73,7 @@ onBothDatabases('emitFileEvent', (database) => {
       },
     ])
     expect(emitted.jobs).toEqual([
-      { queue: 'webhook-attempt', outputId: output.id, deliveryId: emitted.deliveries[0]!.id },
+      { queue: 'webhook-attempt', outputId: output.id, workspaceId: output.workspaceId },
     ])
   })
 

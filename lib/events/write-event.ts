@@ -31,6 +31,6 @@ export async function writeEvent(tx: Db, queue: Queue, event: NewEvent): Promise
     nextAttemptAt: at,
     createdAt: at,
   })
-  await queue.enqueue(tx, 'webhook-attempt', { outputId: output.id, deliveryId })
+  await queue.enqueue(tx, 'webhook-attempt', { outputId: output.id, workspaceId })
   return deliveryId
 }

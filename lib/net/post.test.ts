@@ -135,7 +135,7 @@ describe('post', () => {
     ],
     [
       'endless informational answers',
-      (s) => flood(s, '', 'HTTP/1.1 103 Early Hints\r\n\r\n'),
+      (s) => flood(s, '', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)),
       'status',
       /informational/,
     ],

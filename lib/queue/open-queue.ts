@@ -15,15 +15,26 @@ export type QueueName = (typeof QUEUES)[number]
 export type Queue = {
   /** Commits or rolls back with `tx`. */
   enqueue(tx: Db, queue: QueueName, data: object, options?: { startAfter?: Date }): Promise<void>
+  /** Many in one statement. */
+  enqueueAll(tx: Db, queue: QueueName, jobs: { data: object; startAfter?: Date }[]): Promise<void>
   work<Data extends object>(
     queue: QueueName,
     concurrency: number,
     handle: (data: Data) => Promise<void>,
   ): Promise<void>
+  /** As many jobs at once as are there, up to `batchSize`: for jobs that are cheaper together. */
+  workBatches<Data extends object>(
+    queue: QueueName,
+    batchSize: number,
+    handle: (data: Data[]) => Promise<void>,
+  ): Promise<void>
   stop(): Promise<void>
 }
 
 export type QueueOptions = { databaseUrl: string | undefined; worker: boolean; log: Logger }
+
+/** NOTIFY wakes a worker for what is due now; what falls due later is found by looking. */
+const POLL = { pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 1 }
 
 export async function openQueue(database: DatabaseHandle, options: QueueOptions): Promise<Queue> {
   const boss = new PgBoss({
@@ -41,15 +52,25 @@ export async function openQueue(database: DatabaseHandle, options: QueueOptions)
       notify: true,
       retryLimit: 3,
       expireInSeconds: 120,
-      deleteAfterSeconds: 3600,
+      deleteAfterSeconds: 300,
     })
   return {
     async enqueue(tx, queue, data, { startAfter } = {}) {
       await boss.send(queue, data, { db: fromDrizzle(tx as never, sql), ...(startAfter && { startAfter }) })
     },
+    async enqueueAll(tx, queue, jobs) {
+      if (jobs.length === 0) return
+      await boss.insert(queue, jobs, { db: fromDrizzle(tx as never, sql) })
+    },
     async work(queue, concurrency, handle) {
-      const worker = { localConcurrency: concurrency, pollingIntervalSeconds: 2 }
-      await boss.work(queue, worker, async ([job]) => handle(job!.data as never))
+      await boss.work(queue, { ...POLL, localConcurrency: concurrency }, async ([job]) =>
+        handle(job!.data as never),
+      )
+    },
+    async workBatches(queue, batchSize, handle) {
+      await boss.work(queue, { ...POLL, batchSize, burstWhenBatchFull: true }, async (jobs) =>
+        handle(jobs.map(({ data }) => data as never)),
+      )
     },
     stop: () => boss.stop({ graceful: true, close: true, timeout: 10_000 }),
   }

@@ -1,0 +1,60 @@
+import { emitFileEvent } from '#lib/events/emit-file-event.ts'
+import { createGuardedAgents, type GuardedAgentOptions } from '#lib/net/guarded-agents.ts'
+import type { PostLimits } from '#lib/net/post.ts'
+import { type Checkpoint, POST_LIMITS } from '#lib/webhooks/deliver.ts'
+import { createDispatcher, type Wake } from '#lib/webhooks/dispatcher.ts'
+import { recordAttempts } from '#lib/webhooks/record.ts'
+import { createShares } from '#lib/webhooks/shares.ts'
+import { wakeDueOutputs } from '#lib/webhooks/sweeps.ts'
+import type { TestRuntime } from './runtime.ts'
+import { addFile } from './webhook-rows.ts'
+
+type Options = {
+  limits?: Partial<PostLimits>
+  allowed?: string[]
+  network?: GuardedAgentOptions
+  checkpoint?: Checkpoint
+}
+
+/** The webhook worker without its queue: the test says when it looks, and what time it is. */
+export function dispatching(runtime: TestRuntime, options: Options = {}) {
+  const dispatcher = createDispatcher(
+    {
+      ...runtime,
+      agents: createGuardedAgents(options.allowed ?? ['*'], options.network),
+      limits: { ...POST_LIMITS, ...options.limits },
+      random: () => 0.5,
+      record: (attempt) => recordAttempts(runtime, [attempt]),
+      checkpoint: options.checkpoint ?? (() => {}),
+    },
+    createShares(),
+  )
+  const takeWakes = () =>
+    runtime.jobs
+      .splice(0)
+      .filter(({ queue }) => queue === 'webhook-attempt')
+      .map(({ data }) => data as Wake)
+  return {
+    dispatcher,
+    emit: (fileId: string) => runtime.db.transaction((tx) => emitFileEvent(tx, runtime, fileId)),
+    /** A file that is there, and its event. */
+    async event(output: { workspaceId: string; pipeId: string }): Promise<string> {
+      const fileId = await addFile(runtime.db, output)
+      await runtime.db.transaction((tx) => emitFileEvent(tx, runtime, fileId))
+      return fileId
+    },
+    /** Works on the jobs that are there until everything under way is done. */
+    async work(): Promise<void> {
+      await dispatcher.wake(takeWakes())
+      await dispatcher.idle()
+    },
+    /** Moves the clock, sweeps, and works. */
+    async later(ms: number): Promise<void> {
+      runtime.clock.advance(ms)
+      runtime.jobs.splice(0)
+      await wakeDueOutputs(runtime)
+      await dispatcher.wake(takeWakes())
+      await dispatcher.idle()
+    },
+  }
+}

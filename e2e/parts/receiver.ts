@@ -1,0 +1,51 @@
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export type Received = { path: string; headers: IncomingHttpHeaders; body: string }
+type Answer = number | ((received: Received, res: ServerResponse) => void)
+
+/** A customer's webhook receiver. It answers 204 until told otherwise, and keeps what it got. */
+export async function startReceiver(first: Answer = 204) {
+  const received: Received[] = []
+  let answer = first
+  const waiting = new Set<() => void>()
+  const server = createServer((req, res) => {
+    const chunks: Buffer[] = []
+    req.on('data', (chunk) => chunks.push(chunk))
+    req.on('end', () => {
+      const one = { path: req.url!, headers: req.headers, body: Buffer.concat(chunks).toString() }
+      received.push(one)
+      if (typeof answer === 'number') res.writeHead(answer).end()
+      else answer(one, res)
+      for (const look of waiting) look()
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    received,
+    answerWith(next: Answer) {
+      answer = next
+    },
+    /** When that many requests have come in all. */
+    async gets(count: number): Promise<void> {
+      while (received.length < count) {
+        await new Promise<void>((resolve) => {
+          const look = () => {
+            waiting.delete(look)
+            resolve()
+          }
+          waiting.add(look)
+        })
+      }
+    },
+    async stop() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>

@@ -1,0 +1,106 @@
+import { sql } from 'drizzle-orm'
+import type { AttemptTrigger } from '#drizzle/schema/webhooks.ts'
+import { type Db, rows } from '../db/database.ts'
+import { seconds } from '../kernel/clock.ts'
+import type { SealedSecrets } from './secrets.ts'
+
+/** A delivery that this process alone may attempt, for as long as `LEASE_MS`. */
+export type Claimed = {
+  deliveryId: string
+  /** Names this attempt: what it finds out is written only while the delivery still bears it. */
+  claim: string
+  trigger: AttemptTrigger
+  /** Counted from 1, this attempt included. */
+  attempt: number
+  workspaceId: string
+  pipeId: string
+  eventId: string
+  eventAt: Date
+  body: string
+  /** Null if it was deleted. */
+  output: (SealedSecrets & { id: string; url: string; enabled: boolean; failingSince: Date | null }) | null
+  outputId: string
+}
+
+/** Longer than the longest attempt and its recording; whoever dies in between holds an event up for no longer. */
+const LEASE_MS = seconds(30)
+
+/** Takes up to `count` due deliveries of each output, the longest due first, in one statement. */
+export async function claimDeliveries(
+  db: Db,
+  wanted: { outputId: string; count: number }[],
+  nowMs: number,
+): Promise<Claimed[]> {
+  const now = new Date(nowMs).toISOString()
+  const until = new Date(nowMs + LEASE_MS).toISOString()
+  const found = await rows<Row>(
+    db,
+    sql`with due as materialized (
+      select d.id
+      from json_to_recordset(${JSON.stringify(wanted)}::json) as w("outputId" uuid, count int)
+      cross join lateral (
+        select id from deliveries
+        where webhook_output_id = w."outputId" and state = 'pending' and next_attempt_at <= ${now}::timestamptz
+        order by next_attempt_at limit w.count
+        for update skip locked
+      ) d
+    )
+    update deliveries d
+    set claimed_by = gen_random_uuid(), claimed_until = ${until}::timestamptz, next_attempt_at = ${until}::timestamptz
+    from due
+    join deliveries self on self.id = due.id
+    join events e on e.id = self.event_id
+    left join webhook_outputs o on o.id = self.webhook_output_id
+    where d.id = due.id
+    returning d.id, d.claimed_by, d.next_trigger, d.attempt_count, d.workspace_id, d.pipe_id, d.webhook_output_id,
+      e.id as event_id, e.created_at as event_at, e.payload, o.id as output_id, o.url, o.enabled, o.failing_since,
+      o.secret_encrypted, o.previous_secret_encrypted, o.previous_secret_until`,
+  )
+  return found.map(toClaimed)
+}
+
+type Row = {
+  id: string
+  claimed_by: string
+  next_trigger: AttemptTrigger
+  attempt_count: number
+  workspace_id: string
+  pipe_id: string
+  webhook_output_id: string
+  event_id: string
+  event_at: string | Date
+  payload: string
+  output_id: string | null
+  url: string
+  enabled: boolean
+  failing_since: string | Date | null
+  secret_encrypted: string
+  previous_secret_encrypted: string | null
+  previous_secret_until: string | Date | null
+}
+
+function toClaimed(row: Row): Claimed {
+  const instant = (value: string | Date | null) => (value === null ? null : new Date(value))
+  const output = row.output_id && {
+    id: row.output_id,
+    url: row.url,
+    enabled: row.enabled,
+    failingSince: instant(row.failing_since),
+    secretEncrypted: row.secret_encrypted,
+    previousSecretEncrypted: row.previous_secret_encrypted,
+    previousSecretUntil: instant(row.previous_secret_until),
+  }
+  return {
+    deliveryId: row.id,
+    claim: row.claimed_by,
+    trigger: row.next_trigger,
+    attempt: row.attempt_count + 1,
+    workspaceId: row.workspace_id,
+    pipeId: row.pipe_id,
+    eventId: row.event_id,
+    eventAt: new Date(row.event_at),
+    body: row.payload,
+    output: output || null,
+    outputId: row.webhook_output_id,
+  }
+}

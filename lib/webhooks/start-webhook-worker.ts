@@ -1,0 +1,43 @@
+import { createGuardedAgents } from '../net/guarded-agents.ts'
+import type { Runtime } from '../runtime.ts'
+import { createBatch } from './batch.ts'
+import { type Attempt, type Checkpoint, POST_LIMITS } from './deliver.ts'
+import { createDispatcher, type Wake } from './dispatcher.ts'
+import { recordAttempts } from './record.ts'
+import { createShares } from './shares.ts'
+
+/** Jobs that one look into the queue takes along. */
+const WAKES_AT_ONCE = 200
+const RECORD_AT_ONCE = 100
+/** A kept connection without traffic is let go after this long. */
+const IDLE_MS = 20_000
+
+/** Sends webhooks as their jobs come up, until it is stopped. */
+export async function startWebhookWorker(
+  runtime: Runtime,
+  checkpoint: Checkpoint = () => {},
+): Promise<{ stop(): Promise<void> }> {
+  const { config, queue } = runtime
+  // The inbox is Sluice's own front door, wherever that is.
+  const allowed = [...config.allowedPrivateHosts, hostAndPort(config.baseUrl)]
+  const agents = createGuardedAgents(allowed, { agent: { timeout: IDLE_MS } })
+  const record = createBatch((made: Attempt[]) => {
+    checkpoint('recording')
+    return recordAttempts(runtime, made)
+  }, RECORD_AT_ONCE)
+  const parts = { ...runtime, agents, limits: POST_LIMITS, random: Math.random, record, checkpoint }
+  const dispatcher = createDispatcher(parts, createShares())
+  await queue.workBatches<Wake>('webhook-attempt', WAKES_AT_ONCE, (wakes) => dispatcher.wake(wakes))
+  return {
+    async stop() {
+      await dispatcher.stop()
+      agents.http.destroy()
+      agents.https.destroy()
+    },
+  }
+}
+
+function hostAndPort(address: string): string {
+  const { hostname, port, protocol } = new URL(address)
+  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
+}
