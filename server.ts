@@ -4,7 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { type Config, loadConfig } from './lib/config.ts'
 import { migrate } from './lib/db/migrate.ts'
 import { openDatabase } from './lib/db/open-database.ts'
-import { frontDoor, type Handler, type Opened, openDoor } from './lib/http/front-door.ts'
+import type { DemoBucket } from './lib/demo/demo-document.ts'
+import { ensureDemo } from './lib/demo/ensure-demo.ts'
+import { openDemoBucket } from './lib/demo/open-demo-bucket.ts'
+import { frontDoor, type Handler, type Handlers, type Opened, openDoor } from './lib/http/front-door.ts'
 import { systemClock } from './lib/kernel/clock.ts'
 import { StartError } from './lib/kernel/errors.ts'
 import { createLogger, type Logger } from './lib/log.ts'
@@ -33,9 +36,19 @@ async function main(): Promise<void> {
     { requestTimeout: 0, keepAliveTimeout: 65_000 },
     frontDoor(() => opened, log),
   )
-  const config = await listen(server, asked)
+  const listening = await listen(server, asked)
+  const demo = listening.demo ? await openDemoBucket(listening, log) : undefined
+  const config = demo ? allowDemo(listening, demo.bucket) : listening
   const runtime = await openRuntime(config, log)
-  const { handlers, parts } = await openRoles(runtime, server)
+  const parts: Part[] = []
+  if (demo) {
+    const { email } = await ensureDemo(runtime, demo)
+    process.stdout.write(
+      `demo workspace: ${email}; its password and keys are in ${config.dataDir}/demo.json\n`,
+    )
+    parts.push(demo)
+  }
+  const handlers = await openRoles(runtime, server, parts)
   opened = openDoor(runtime, handlers, dev)
   stopOnSignal(runtime, server, parts)
   process.stdout.write(`ready ${config.baseUrl}\n`)
@@ -71,21 +84,23 @@ async function openRuntime(config: Config, log: Logger): Promise<Runtime> {
   return runtime
 }
 
-async function openRoles(
-  runtime: Runtime,
-  server: Server,
-): Promise<Pick<Opened, 'handlers'> & { parts: Part[] }> {
+/** The demo's bucket and inbox are on this machine, which the guarded network would refuse. */
+function allowDemo(config: Config, bucket: DemoBucket): Config {
+  const hostAndPort = ({ hostname, port, protocol }: URL) =>
+    `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
+  const own = [bucket.endpoint, config.baseUrl].map((address) => hostAndPort(new URL(address)))
+  return { ...config, allowedPrivateHosts: [...config.allowedPrivateHosts, ...own] }
+}
+
+async function openRoles(runtime: Runtime, server: Server, parts: Part[]): Promise<Handlers> {
   const { roles } = runtime.config
-  const parts: Part[] = []
-  const handlers: Opened['handlers'] = {}
-  if (roles.has('web')) {
-    handlers.pages = await openPages(runtime.config, server)
-  }
+  const handlers: Handlers = {}
+  if (roles.has('web')) handlers.pages = await openPages(runtime.config, server)
   if (roles.has('worker')) {
     parts.push(await startWebhookWorker(runtime))
     parts.push(startSweeps([...webhookSweeps(runtime)], runtime.log))
   }
-  return { handlers, parts }
+  return handlers
 }
 
 /** Next takes many modules and much memory, so only the nodes that serve pages load it. */

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { PGlite, types } from '@electric-sql/pglite'
 import { drizzle } from 'drizzle-orm/pglite'
 import * as schema from '#drizzle/schema/index.ts'
+import { StartError } from '../kernel/errors.ts'
 import type { DatabaseHandle } from './database.ts'
 import { lockFolder } from './lock-folder.ts'
 
@@ -36,5 +37,9 @@ export async function openEmbedded(folder: string | 'memory'): Promise<EmbeddedH
 
 function lockBeside(folder: string): () => void {
   mkdirSync(dirname(folder), { recursive: true, mode: 0o700 })
-  return lockFolder(folder)
+  const unlock = lockFolder(folder)
+  if (unlock) return unlock
+  throw new StartError(
+    `Another process is using the embedded database in ${folder}. Stop it, choose another DATA_DIR, or set DATABASE_URL to share a PostgreSQL.`,
+  )
 }

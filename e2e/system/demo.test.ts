@@ -1,0 +1,81 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, inject, it } from 'vitest'
+import type { DemoDocument } from '#lib/demo/demo-document.ts'
+import { createDatabase } from '../parts/postgres.ts'
+import { startSluice, temporaryFolder } from '../parts/sluice.ts'
+
+const readDemo = (folder: string) =>
+  JSON.parse(readFileSync(join(folder, 'demo.json'), 'utf8')) as DemoDocument
+
+/** A program of its own, with the AWS SDK and the credentials alone. */
+const PROGRAM = `
+import { readFileSync } from 'node:fs'
+import { S3Client, PutObjectCommand, GetObjectCommand, ListObjectsV2Command, DeleteObjectCommand } from '@aws-sdk/client-s3'
+const { bucket } = JSON.parse(readFileSync(process.argv[1], 'utf8'))
+const { endpoint, region, name: Bucket, accessKeyId, secretAccessKey } = bucket
+const s3 = new S3Client({ endpoint, region, forcePathStyle: true, credentials: { accessKeyId, secretAccessKey } })
+const Key = 'by-another-program.bin'
+const status = (command) => s3.send(command).then((answer) => answer.$metadata.httpStatusCode, (error) => error.name + ' ' + error.$metadata?.httpStatusCode)
+console.log(JSON.stringify([
+  await status(new PutObjectCommand({ Bucket, Key, Body: Buffer.alloc(20 * 1024 * 1024, 'sluice') })),
+  await status(new GetObjectCommand({ Bucket, Key })),
+  await status(new ListObjectsV2Command({ Bucket })),
+  await status(new DeleteObjectCommand({ Bucket, Key })),
+]))
+`
+
+it('takes 20 MiB from the AWS SDK of another program, and refuses its keys everything but PutObject', async () => {
+  using folder = temporaryFolder()
+  const node = await startSluice({ DATA_DIR: folder.path, ROLES: 'upload' })
+  const args = ['--input-type=module', '--eval', PROGRAM, join(folder.path, 'demo.json')]
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  expect(stderr).toBe('')
+  expect(JSON.parse(stdout)).toEqual([200, 'AccessDenied 403', 'AccessDenied 403', 'AccessDenied 403'])
+  const file = join(readDemo(folder.path).bucket.directory, 'by-another-program.bin')
+  expect(readFileSync(file).equals(Buffer.alloc(20 * 1024 * 1024, 'sluice'))).toBe(true)
+  await node.stop()
+})
+
+it('is the same after a restart, with the bucket at the same address', async () => {
+  using folder = temporaryFolder()
+  const start = () => startSluice({ DATA_DIR: folder.path, ROLES: 'upload' })
+  await (await start()).stop()
+  const first = readDemo(folder.path)
+  const again = await start()
+  expect(readDemo(folder.path)).toEqual({ ...first, baseUrl: again.baseUrl, uploadUrl: again.baseUrl })
+  expect(again.output()).not.toContain(first.password)
+  await again.stop()
+})
+
+it('has its bucket taken over by another process when the one that serves it is killed', async () => {
+  using folder = temporaryFolder()
+  const database = await createDatabase(inject('postgresUrl'))
+  const env = {
+    DATABASE_URL: database.url,
+    DATA_DIR: folder.path,
+    ROLES: 'upload',
+    DEMO: '1',
+    BASE_URL: 'http://localhost:0',
+    HOST: '127.0.0.1',
+    ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    AUTH_SECRET: 'a'.repeat(40),
+  }
+  const [first, second] = [await startSluice(env), await startSluice(env)]
+  const endpoint = `${readDemo(folder.path).bucket.endpoint}/demo/key`
+  expect((await fetch(endpoint)).status).toBe(403)
+  await first.kill()
+  await expect
+    .poll(
+      () =>
+        fetch(endpoint).then(
+          ({ status }) => status,
+          () => 'gone',
+        ),
+      { timeout: 20_000 },
+    )
+    .toBe(403)
+  expect(await second.stop()).toBe(0)
+  await database.drop()
+})
