@@ -10,6 +10,8 @@ export interface BodyOptions {
   headers: Record<string, string>
   authentication: Authentication
   source: AsyncIterable<Buffer>
+  /** False where the checksum in the headers is that of the object to assemble, not of this body. */
+  checksummed: boolean
   /** False saves the MD5 of bytes that are not kept, unless Content-MD5 asks for it. */
   md5: boolean
 }
@@ -23,7 +25,7 @@ export class IncomingBody {
 
   constructor(options: BodyOptions) {
     this.#options = options
-    this.#declaredCrc32 = declaredCrc32(options.headers)
+    this.#declaredCrc32 = options.checksummed ? declaredCrc32(options.headers) : undefined
     this.#meter = new Meter({
       md5: options.md5 || declaredMd5(options.headers) !== undefined,
       sha256: isSha256(options.authentication.payload),

@@ -87,8 +87,10 @@ async function perform(
   const storage = storageOf(request.bucket)
   const permits = (action: string) => authentication.key.actions.some((granted) => granted === action)
   if (!permits(requiredAction(request.operation))) throw new S3Error('AccessDenied')
-  const body = new IncomingBody({ headers: request.headers, authentication, source, md5: keepBytes })
-  return OPERATIONS[request.operation]({ request, body, storage, storageOf, clock, permits })
+  const { headers, operation } = request
+  const checksummed = operation !== 'CompleteMultipartUpload'
+  const body = new IncomingBody({ headers, authentication, source, checksummed, md5: keepBytes })
+  return OPERATIONS[operation]({ request, body, storage, storageOf, clock, permits })
 }
 
 function arrival(id: string, { operation, bucket, key, query }: S3Request): SeenRequest {

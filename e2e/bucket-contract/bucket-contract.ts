@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { accessClauses } from './access-clauses.ts'
+import { type BucketUnderTest, Ground } from './ground.ts'
+import { integrityClauses } from './integrity-clauses.ts'
+import { listingClauses } from './listing-clauses.ts'
+import { multipartClauses } from './multipart-clauses.ts'
+import { multipartRefusalClauses } from './multipart-refusal-clauses.ts'
+import { objectClauses } from './object-clauses.ts'
+
+/**
+ * What Sluice takes for granted about S3, said to a bucket by the AWS SDK as it comes. Each clause has a sentence
+ * for its name. A bucket that cannot do all of it lists the clauses that it breaks, and each of those must fail:
+ * a gap that was closed, or never was one, does not stay on the list.
+ */
+const GROUPS = {
+  objects: objectClauses,
+  'multipart uploads': multipartClauses,
+  'what multipart uploads refuse': multipartRefusalClauses,
+  integrity: integrityClauses,
+  access: accessClauses,
+  listing: listingClauses,
+}
+
+const TIMEOUT_MS = 60_000
+
+export function bucketContract(
+  name: string,
+  make: () => Promise<BucketUnderTest>,
+  { cannot }: { cannot: readonly string[] },
+): void {
+  const unknown = cannot.filter((clause) => !Object.values(GROUPS).some((clauses) => clause in clauses))
+  if (unknown.length > 0) throw new Error(`no clause is called '${unknown.join("', '")}'`)
+  describe(`${name} keeps the contract of a bucket`, () => {
+    let ground: Ground
+    beforeAll(async () => {
+      ground = new Ground(await make())
+    })
+    afterAll(async () => {
+      await ground.leave()
+    })
+    for (const [group, clauses] of Object.entries(GROUPS)) {
+      describe(group, () => {
+        for (const [clause, prove] of Object.entries(clauses)) {
+          if (cannot.includes(clause))
+            it(`cannot: ${clause}`, () => expect(prove(ground)).rejects.toThrow(), TIMEOUT_MS)
+          else it(clause, () => prove(ground), TIMEOUT_MS)
+        }
+      })
+    }
+  })
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto'
+import { type CompletedPart, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
+import { expect } from 'vitest'
+
+export interface Keys {
+  accessKeyId: string
+  secretAccessKey: string
+}
+
+export interface BucketUnderTest {
+  endpoint: string
+  region: string
+  bucket: string
+  /** May do everything. */
+  keys: Keys
+  /** Granted PutObject and nothing else; the same as `keys` where the bucket knows no grants. */
+  putOnlyKeys: Keys
+  close(): Promise<void>
+}
+
+export type Prove = (ground: Ground) => Promise<void>
+
+const MIB = 2 ** 20
+/** The least that S3 takes for a part that is not the last. */
+export const PART_BYTES = 5 * MIB
+
+/** A bucket that never answers breaks a clause, too. */
+const GIVE_UP_MS = 5000
+
+/** A bucket, clients for it, and keys that no other clause uses. */
+export class Ground {
+  readonly under: BucketUnderTest
+  readonly #clients: S3Client[] = []
+  readonly s3: S3Client
+  readonly putOnly: S3Client
+
+  constructor(under: BucketUnderTest) {
+    this.under = under
+    this.s3 = this.client({})
+    this.putOnly = this.client({ credentials: under.putOnlyKeys })
+  }
+
+  client = (config: S3ClientConfig): S3Client => {
+    const { endpoint, region, keys } = this.under
+    const requestHandler = { requestTimeout: GIVE_UP_MS, throwOnRequestTimeout: true }
+    const client = new S3Client({
+      requestHandler,
+      endpoint,
+      region,
+      credentials: keys,
+      forcePathStyle: true,
+      maxAttempts: 1,
+      ...config,
+    })
+    this.#clients.push(client)
+    return client
+  }
+
+  /** An address of its own, under a prefix of its own. */
+  target = (name = 'object'): { Bucket: string; Key: string } => {
+    return { Bucket: this.under.bucket, Key: `contract/${randomUUID()}/${name}` }
+  }
+
+  async leave(): Promise<void> {
+    for (const client of this.#clients) client.destroy()
+    await this.under.close()
+  }
+}
+
+/** Bytes that differ from place to place, so that a swapped or shifted part shows. */
+export function patternBytes(size: number, seed = 1): Buffer {
+  const bytes = Buffer.allocUnsafe(size)
+  for (let n = 0; n < size; n++) bytes[n] = (n * 31 + (n >> 8) * 17 + (n >> 16) * 7 + seed * 101) & 0xff
+  return bytes
+}
+
+export function namedPart(
+  PartNumber: number,
+  sent: { ETag?: string; ChecksumCRC32?: string },
+): CompletedPart {
+  return { PartNumber, ETag: sent.ETag, ChecksumCRC32: sent.ChecksumCRC32 }
+}
+
+export async function expectRefusal(sending: Promise<unknown>, status: number, code: string): Promise<void> {
+  const error = await sending.then(
+    () => expect.fail(`went through, and not ${status} ${code}`),
+    (refusal) => refusal,
+  )
+  expect({ status: error.$metadata?.httpStatusCode, code: error.name, message: error.message }).toEqual({
+    status,
+    code,
+    message: expect.any(String),
+  })
+}
