@@ -132,3 +132,8 @@ function usableMemory(): number {
   const limit = process.constrainedMemory()
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
 }
+
+/** next-auth takes its own address from the environment alone. */
+export function setAuthUrl(baseUrl: string): void {
+  process.env.NEXTAUTH_URL = baseUrl
+}

@@ -21,6 +21,8 @@ export const senders = pgTable(
     /** Set when its token reached the TUS endpoint, so was in a browser. */
     exposedAt: instant(),
     exposedOrigin: text(),
+    /** When its owner was told. */
+    exposedNoticedAt: instant(),
     revokedAt: instant(),
     createdAt: createdAt(),
     /** The token bucket of the token API lives here, so that issuing is one statement. */

@@ -16,6 +16,8 @@ const CODES = {
   account_key_missing: [401, 'An account key is required'],
   account_key_invalid: [401, 'The account key is not valid'],
   signed_out: [401, 'Sign in first'],
+  sign_in_failed: [401, 'Sign-in failed'],
+  link_invalid: [400, 'The link is not valid'],
   origin_not_allowed: [403, 'Uploads from this origin are not allowed'],
   type_not_allowed: [403, 'Files of this type are not allowed'],
   quota_exceeded: [403, 'The transfer quota is used up'],

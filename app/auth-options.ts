@@ -1,0 +1,99 @@
+import type { NextAuthOptions, User } from 'next-auth'
+import Credentials from 'next-auth/providers/credentials'
+import GitHub from 'next-auth/providers/github'
+import Google from 'next-auth/providers/google'
+import { signIn, signInInput } from '#lib/accounts/sign-in.ts'
+import { type ProviderProfile, signInWithProvider } from '#lib/accounts/sign-in-with-provider.ts'
+import { setAuthUrl } from '#lib/config.ts'
+import { isSluiceError } from '#lib/kernel/errors.ts'
+import { isUuid } from '#lib/kernel/ids.ts'
+import { parseInput } from '#lib/kernel/parse-input.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { createSession, SESSION_MS } from '#lib/sessions/create-session.ts'
+import { readSession } from '#lib/sessions/read-session.ts'
+import { revokeSession } from '#lib/sessions/revoke-session.ts'
+import { visitor } from './session.ts'
+
+type SignedIn = User & { sid?: string }
+
+/** next-auth with sessions of ours: its token says which row of `sessions` it stands for, and nothing else. */
+export function authOptions(): NextAuthOptions {
+  const { config, log } = getRuntime()
+  setAuthUrl(config.baseUrl)
+  return {
+    secret: config.authSecret,
+    session: { strategy: 'jwt', maxAge: SESSION_MS / 1000 },
+    pages: { signIn: '/login', signOut: '/login', error: '/login' },
+    providers: [
+      Credentials({
+        credentials: { email: { type: 'email' }, password: { type: 'password' } },
+        authorize: (given) => authorize(given),
+      }),
+      ...(config.github ? [GitHub(config.github)] : []),
+      ...(config.google ? [Google(config.google)] : []),
+    ],
+    callbacks: {
+      async signIn({ user, account, profile }) {
+        if (!account || account.provider === 'credentials') return true
+        return startForProvider(user, {
+          provider: account.provider as ProviderProfile['provider'],
+          providerAccountId: account.providerAccountId,
+          email: user.email ?? '',
+          // GitHub does not say whether the address is proven.
+          emailVerified: account.provider === 'google' && isVerified(profile),
+          name: user.name ?? undefined,
+        })
+      },
+      jwt: ({ token, user }) => ({ sid: (user as SignedIn | undefined)?.sid ?? token.sid }),
+      async session({ session, token }) {
+        const found = typeof token.sid === 'string' ? await readSession(getRuntime(), token.sid) : undefined
+        if (!found) return {} as typeof session
+        return { expires: session.expires, user: { email: found.email, name: found.name } }
+      },
+    },
+    events: {
+      async signOut({ token }) {
+        const id = typeof token?.sid === 'string' && isUuid(token.sid) ? token.sid : undefined
+        const found = id && (await readSession(getRuntime(), id))
+        if (found) await revokeSession(getRuntime(), found, found.id)
+      },
+    },
+    logger: {
+      error: (code, metadata) => log.error({ code, err: metadata }, 'sign-in'),
+      warn: (code) => log.debug({ code }, 'sign-in'),
+      debug: () => {},
+    },
+  }
+}
+
+async function authorize(given: unknown): Promise<SignedIn | null> {
+  const { email, password } = (given ?? {}) as Record<string, unknown>
+  const { address, userAgent } = await visitor()
+  try {
+    const input = parseInput(signInInput, { email, password })
+    const { userId } = await signIn(getRuntime(), input, address)
+    const { id: sid } = await createSession(getRuntime(), userId, { address, userAgent })
+    return { id: userId, sid }
+  } catch (error) {
+    if (!isSluiceError(error)) throw error
+    if (error.code === 'rate_limited') throw new Error('RateLimited')
+    return null
+  }
+}
+
+/** True lets them in; an address sends them there, with the reason. */
+async function startForProvider(user: SignedIn, profile: ProviderProfile): Promise<true | string> {
+  try {
+    if (!profile.email) return '/login?error=NoEmail'
+    const { userId } = await signInWithProvider(getRuntime(), profile)
+    user.sid = (await createSession(getRuntime(), userId, await visitor())).id
+    return true
+  } catch (error) {
+    if (isSluiceError(error)) return '/login?error=AccessDenied'
+    throw error
+  }
+}
+
+function isVerified(profile: unknown): boolean {
+  return (profile as { email_verified?: unknown } | undefined)?.email_verified === true
+}

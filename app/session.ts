@@ -1,0 +1,73 @@
+import { cookies, headers } from 'next/headers'
+import { redirect } from 'next/navigation'
+import { decode, encode } from 'next-auth/jwt'
+import { cache } from 'react'
+import type { Actor } from '#lib/audit/record-audit.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { createSession, SESSION_MS, type Visitor } from '#lib/sessions/create-session.ts'
+import { readSession, type Session } from '#lib/sessions/read-session.ts'
+import { revokeSession } from '#lib/sessions/revoke-session.ts'
+
+/**
+ * Who is looking. The cookie is next-auth's JWT; all that it says is the id of a row in `sessions`, which is
+ * read again for each request, so that a session can be ended from elsewhere.
+ */
+const MAX_AGE_SECONDS = SESSION_MS / 1000
+
+function cookieName(): string {
+  return `${isSecure() ? '__Secure-' : ''}next-auth.session-token`
+}
+
+function isSecure(): boolean {
+  return getRuntime().config.baseUrl.startsWith('https:')
+}
+
+export const currentSession = cache(async (): Promise<Session | undefined> => {
+  const id = await sessionIdOfCookie()
+  return id === undefined ? undefined : readSession(getRuntime(), id)
+})
+
+async function sessionIdOfCookie(): Promise<string | undefined> {
+  const token = (await cookies()).get(cookieName())?.value
+  if (!token) return undefined
+  const claims = await decode({ token, secret: getRuntime().config.authSecret }).catch(() => null)
+  return typeof claims?.sid === 'string' ? claims.sid : undefined
+}
+
+/** For pages and actions of the dashboard: somebody without a session is sent to sign in. */
+export async function requireSession(): Promise<Session> {
+  return (await currentSession()) ?? redirect('/login')
+}
+
+/** Whom the verbs are to act for. */
+export async function currentActor(): Promise<Actor> {
+  return (await requireSession()).actor
+}
+
+/** What the sign-in limits and the list of sessions go by; the front door has judged X-Forwarded-For. */
+export async function visitor(): Promise<Visitor & { address: string }> {
+  const sent = await headers()
+  const address = sent.get('x-forwarded-for') ?? ''
+  return { userAgent: sent.get('user-agent'), address: /^[\da-f.:]+$/i.test(address) ? address : '0.0.0.0' }
+}
+
+/** After a sign-in or sign-up by a form of our own. */
+export async function openSession(userId: string): Promise<void> {
+  const { config, ...runtime } = getRuntime()
+  const session = await createSession(runtime, userId, await visitor())
+  const token = await encode({
+    token: { sid: session.id },
+    secret: config.authSecret,
+    maxAge: MAX_AGE_SECONDS,
+  })
+  const options = { httpOnly: true, sameSite: 'lax', path: '/', secure: isSecure() } as const
+  const store = await cookies()
+  store.set(cookieName(), token, { ...options, expires: session.expiresAt })
+}
+
+export async function closeSession(): Promise<void> {
+  const session = await currentSession()
+  if (session) await revokeSession(getRuntime(), session, session.id)
+  const store = await cookies()
+  store.delete(cookieName())
+}

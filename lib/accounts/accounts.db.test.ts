@@ -1,0 +1,218 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
+import { hours } from '../kernel/clock.ts'
+import { listKeptMails } from '../mail/list-kept-mails.ts'
+import { openMailJob } from '../mail/mail.ts'
+import { workOnMail } from '../mail/start-mail-worker.ts'
+import { createSession } from '../sessions/create-session.ts'
+import { listSessions } from '../sessions/list-sessions.ts'
+import { readSession } from '../sessions/read-session.ts'
+import { revokeSession } from '../sessions/revoke-session.ts'
+import { changePassword } from './change-password.ts'
+import { requestPasswordReset } from './request-password-reset.ts'
+import { resetPassword } from './reset-password.ts'
+import { signIn } from './sign-in.ts'
+import { signInWithProvider } from './sign-in-with-provider.ts'
+import { signUp } from './sign-up.ts'
+import { verifyEmail } from './verify-email.ts'
+
+const PASSWORD = 'correct horse battery'
+const VISITOR = { userAgent: 'Test', address: '192.0.2.1' }
+const dataDir = mkdtempSync(join(tmpdir(), 'sluice-accounts-'))
+afterAll(() => rmSync(dataDir, { recursive: true }))
+let people = 0
+const newEmail = () => `person-${++people}@example.com`
+let addresses = 0
+const newAddress = () => `198.51.100.${++addresses}`
+
+onBothDatabases('accounts', (database) => {
+  let open: TestRuntime
+  let mailing: TestRuntime
+  beforeEach(() => {
+    open = testRuntime(database(), { DATA_DIR: dataDir })
+    mailing = testRuntime(database(), { DATA_DIR: dataDir, SMTP_URL: 'smtp://mail.example.com' })
+  })
+  const mails = (runtime: TestRuntime) =>
+    runtime.jobs.map(({ data }) => openMailJob(runtime, data as { sealed: string }))
+  const linkOf = (text: string) => text.match(/#(\S+)/)![1]!
+
+  async function signUpOpen(email = newEmail()): Promise<{ email: string; userId: string }> {
+    const outcome = await signUp(open, { email, password: PASSWORD }, newAddress())
+    if (outcome.outcome !== 'signed-up') throw new Error(outcome.outcome)
+    return { email, userId: outcome.userId }
+  }
+
+  describe('sign-up and sign-in', () => {
+    it('makes an account with a workspace, and knows it again in any letter case', async () => {
+      const { email, userId } = await signUpOpen()
+      const again = await signIn(open, { email: email.toUpperCase(), password: PASSWORD }, newAddress())
+      expect(again).toEqual({ userId })
+      const { id } = await createSession(open, userId, VISITOR)
+      expect(await readSession(open, id)).toMatchObject({
+        email,
+        emailVerified: false,
+        workspace: { demo: false },
+      })
+    })
+
+    it('says the same to a wrong password and to nobody', async () => {
+      const { email } = await signUpOpen()
+      const failures = await Promise.all(
+        [
+          { email, password: 'wrong' },
+          { email: newEmail(), password: PASSWORD },
+          { email: 'a\0b', password: '' },
+        ].map((given) =>
+          signIn(open, given, newAddress()).catch((error) => ({ code: error.code, message: error.message })),
+        ),
+      )
+      expect(new Set(failures.map((failure) => JSON.stringify(failure))).size).toBe(1)
+      expect(failures[0]).toMatchObject({ code: 'sign_in_failed' })
+    })
+
+    it('says the same to a new address and to one with an account, where mails arrive', async () => {
+      const { email } = await signUpOpen()
+      const input = { password: PASSWORD }
+      expect(await signUp(mailing, { ...input, email }, newAddress())).toEqual({ outcome: 'check-mail' })
+      expect(await signUp(mailing, { ...input, email: newEmail() }, newAddress())).toEqual({
+        outcome: 'check-mail',
+      })
+      expect(mails(mailing)).toMatchObject([
+        { mail: { to: email, subject: 'You have an account already' } },
+        { mail: { subject: 'Verify your e-mail address' } },
+      ])
+    })
+
+    it('lets nobody in before the address is proven, where mails arrive', async () => {
+      const given = { email: newEmail(), password: PASSWORD }
+      await signUp(mailing, given, newAddress())
+      await expect(signIn(mailing, given, newAddress())).rejects.toMatchObject({ code: 'sign_in_failed' })
+      const [job] = mails(mailing)
+      const token = linkOf(job!.kind === 'mail' ? job!.mail.text : '')
+      expect(await verifyEmail(mailing, token)).toEqual({ email: given.email })
+      await expect(verifyEmail(mailing, token)).rejects.toMatchObject({ code: 'link_invalid' })
+      await signIn(mailing, given, newAddress())
+    })
+
+    it('is closed where SIGN_UP says so', async () => {
+      const closed = testRuntime(database(), { SIGN_UP: 'closed' })
+      const asked = signUp(closed, { email: newEmail(), password: PASSWORD }, newAddress())
+      await expect(asked).rejects.toMatchObject({ code: 'forbidden' })
+    })
+
+    it('is limited for each account, whether it exists or not', async () => {
+      const nobody = { email: newEmail(), password: 'x' }
+      for (let n = 0; n < 10; n++) {
+        await expect(signIn(open, nobody, newAddress())).rejects.toMatchObject({ code: 'sign_in_failed' })
+      }
+      await expect(signIn(open, nobody, newAddress())).rejects.toMatchObject({ code: 'rate_limited' })
+      open.clock.advance(60_000)
+      await expect(signIn(open, nobody, newAddress())).rejects.toMatchObject({ code: 'sign_in_failed' })
+    })
+
+    it('is limited for each address, over all accounts', async () => {
+      const address = newAddress()
+      const tries = Array.from({ length: 21 }, () =>
+        signIn(open, { email: newEmail(), password: 'x' }, address),
+      )
+      const codes = (await Promise.allSettled(tries)).map(
+        (tried) => tried.status === 'rejected' && tried.reason.code,
+      )
+      expect(codes.filter((code) => code === 'rate_limited')).toHaveLength(1)
+    })
+  })
+
+  describe('by a provider', () => {
+    const google = (email: string, emailVerified: boolean) => ({
+      provider: 'google' as const,
+      providerAccountId: email,
+      email,
+      emailVerified,
+    })
+
+    it('makes an account, and finds it again', async () => {
+      const profile = google(newEmail(), true)
+      const first = await signInWithProvider(open, profile)
+      expect(await signInWithProvider(open, { ...profile, email: newEmail() })).toEqual(first)
+    })
+
+    it.each([
+      ['the provider', false, true],
+      ['the account', true, false],
+    ])('joins no account whose address is unproven to %s', async (_, theirs, ours) => {
+      const { email } = await signUpOpen()
+      const job = mails(open)[0]!
+      if (ours) await verifyEmail(open, linkOf(job.kind === 'mail' ? job.mail.text : ''))
+      await expect(signInWithProvider(open, google(email, theirs))).rejects.toMatchObject({
+        code: 'forbidden',
+      })
+    })
+  })
+
+  describe('sessions and passwords', () => {
+    it('end at once when they are revoked, and by themselves after 30 days', async () => {
+      const { userId } = await signUpOpen()
+      const [a, b] = [await createSession(open, userId, VISITOR), await createSession(open, userId, VISITOR)]
+      const session = (await readSession(open, a.id))!
+      expect(await listSessions(open, session)).toHaveLength(2)
+      await revokeSession(open, session, b.id)
+      expect(await readSession(open, b.id)).toBeUndefined()
+      open.clock.advance(hours(24 * 30))
+      expect(await readSession(open, a.id)).toBeUndefined()
+      const stranger = await signUpOpen()
+      await expect(revokeSession(open, stranger, a.id)).rejects.toMatchObject({ code: 'not_found' })
+    })
+
+    it('change of password: asks for the present one, and ends every other session', async () => {
+      const { email, userId } = await signUpOpen()
+      const [here, there] = [
+        await createSession(open, userId, VISITOR),
+        await createSession(open, userId, VISITOR),
+      ]
+      const session = (await readSession(open, here.id))!
+      const wrong = changePassword(open, session, { current: 'no', password: 'another password' })
+      await expect(wrong).rejects.toMatchObject({ fields: [{ field: 'current' }] })
+      await changePassword(open, session, { current: PASSWORD, password: 'another password' })
+      expect(await readSession(open, here.id)).toBeDefined()
+      expect(await readSession(open, there.id)).toBeUndefined()
+      await signIn(open, { email, password: 'another password' }, newAddress())
+    })
+
+    it('reset: one mail to the owner, a link for once, every session over', async () => {
+      const { email, userId } = await signUpOpen()
+      const session = await createSession(open, userId, VISITOR)
+      open.jobs.length = 0
+      await requestPasswordReset(open, { email }, newAddress())
+      await requestPasswordReset(open, { email: newEmail() }, newAddress())
+      expect(open.jobs).toHaveLength(2)
+      const before = (await listKeptMails(open)).length
+      for (const { data } of open.jobs) await workOnMail(open, data as { sealed: string })
+      const kept = await listKeptMails(open)
+      expect(kept).toHaveLength(before + 1)
+      const mail = kept.find(({ to, subject }) => to === email && subject === 'Set a new password')!
+      expect(mail.text).toContain('http://localhost:3000/reset-password#')
+      const reset = { token: linkOf(mail.text), password: 'a third password' }
+      await resetPassword(open, reset)
+      await expect(resetPassword(open, reset)).rejects.toMatchObject({ code: 'link_invalid' })
+      expect(await readSession(open, session.id)).toBeUndefined()
+      await signIn(open, { email, password: 'a third password' }, newAddress())
+    })
+
+    it('reset: a link is good for an hour', async () => {
+      const { email } = await signUpOpen()
+      open.jobs.length = 0
+      await requestPasswordReset(open, { email }, newAddress())
+      await workOnMail(open, open.jobs[0]!.data as { sealed: string })
+      const mail = (await listKeptMails(open)).find(
+        ({ to, subject }) => to === email && /new password/.test(subject),
+      )!
+      open.clock.advance(hours(1))
+      const reset = resetPassword(open, { token: linkOf(mail.text), password: 'a fourth password' })
+      await expect(reset).rejects.toMatchObject({ code: 'link_invalid' })
+    })
+  })
+})

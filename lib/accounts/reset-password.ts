@@ -1,0 +1,32 @@
+import { eq } from 'drizzle-orm'
+import { z } from 'zod'
+import { users } from '#drizzle/schema/index.ts'
+import { enqueueMail } from '../mail/mail.ts'
+import type { Runtime } from '../runtime.ts'
+import { signOutEverywhere } from '../sessions/sign-out-everywhere.ts'
+import { newPasswordField } from './account.ts'
+import { useEmailLink } from './email-link.ts'
+import { passwordChangedMail } from './mails.ts'
+import { hashPassword } from './password.ts'
+
+export const passwordReset = z.strictObject({ token: z.string().max(100), password: newPasswordField })
+
+/** Whoever opened the link holds the mailbox, so the address counts as verified. Every session ends. */
+export async function resetPassword(
+  { db, clock, config, queue, vault }: Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>,
+  { token, password }: z.output<typeof passwordReset>,
+): Promise<void> {
+  const passwordHash = await hashPassword(password)
+  await db.transaction(async (tx) => {
+    const { userId, email } = await useEmailLink({ db: tx, clock }, 'reset', token)
+    await tx
+      .update(users)
+      .set({ passwordHash, emailVerifiedAt: new Date(clock.now()) })
+      .where(eq(users.id, userId))
+    await signOutEverywhere({ db: tx, clock }, userId)
+    await enqueueMail({ queue, vault }, tx, {
+      kind: 'mail',
+      mail: passwordChangedMail(email, config.baseUrl),
+    })
+  })
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import { SluiceError } from '../kernel/errors.ts'
+import { hashSecret } from '../kernel/ids.ts'
+import { takeFromLimit } from '../rate-limits/take.ts'
+import type { Runtime } from '../runtime.ts'
+import { findUserByEmail } from './find-user.ts'
+import { verifyPassword } from './password.ts'
+
+export const signInInput = z.strictObject({
+  email: z.string().trim().max(254),
+  password: z.string().max(1000),
+})
+
+const PER_ADDRESS = { burst: 20, refillMs: 30_000 }
+const PER_ACCOUNT = { burst: 10, refillMs: 60_000 }
+
+/**
+ * Limited for each address and each account, whether it exists or not. Every refusal is the same, and takes as
+ * long, so that nobody learns who has an account.
+ */
+export async function signIn(
+  runtime: Pick<Runtime, 'db' | 'clock' | 'config'>,
+  { email, password }: z.output<typeof signInInput>,
+  address: string,
+): Promise<{ userId: string }> {
+  await takeFromLimit(runtime, `sign-in:address:${address}`, PER_ADDRESS)
+  await takeFromLimit(runtime, `sign-in:account:${hashSecret(email.toLowerCase())}`, PER_ACCOUNT)
+  const user = email.includes('\0') ? undefined : await findUserByEmail(runtime.db, email)
+  const right = await verifyPassword(password, user?.passwordHash ?? null)
+  const proven = user?.emailVerifiedAt || !mustVerify(runtime.config)
+  if (user && right && proven) return { userId: user.id }
+  throw new SluiceError(
+    'sign_in_failed',
+    'The e-mail address or the password is wrong, or the address is not verified yet.',
+  )
+}
+
+/** Where mails really arrive, an address must be proven before it can be used. */
+export function mustVerify({ smtpUrl }: { smtpUrl: string | undefined }): boolean {
+  return smtpUrl !== undefined
+}

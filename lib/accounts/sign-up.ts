@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { SluiceError } from '../kernel/errors.ts'
+import { nameField } from '../kernel/fields.ts'
+import { enqueueMail } from '../mail/mail.ts'
+import { takeFromLimit } from '../rate-limits/take.ts'
+import type { Runtime } from '../runtime.ts'
+import { emailField, newPasswordField } from './account.ts'
+import { createAccount } from './create-account.ts'
+import { createEmailLink } from './email-link.ts'
+import { findUserByEmail } from './find-user.ts'
+import { alreadyMail, verifyMail } from './mails.ts'
+import { hashPassword } from './password.ts'
+import { mustVerify } from './sign-in.ts'
+
+export const signUpInput = z.strictObject({
+  email: emailField,
+  password: newPasswordField,
+  name: nameField.optional(),
+})
+
+const PER_ADDRESS = { burst: 10, refillMs: 60_000 }
+
+/** `check-mail` says nothing of whether there was an account: the mail does, to the address's owner. */
+export type SignedUp = { outcome: 'signed-up'; userId: string } | { outcome: 'check-mail' }
+
+type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>
+
+export async function signUp(
+  runtime: Needs,
+  input: z.output<typeof signUpInput>,
+  address: string,
+): Promise<SignedUp> {
+  const { db, config } = runtime
+  if (config.signUp === 'closed') {
+    throw new SluiceError('forbidden', 'Sign-up is closed here. The operator makes accounts.')
+  }
+  await takeFromLimit(runtime, `sign-up:address:${address}`, PER_ADDRESS)
+  const passwordHash = await hashPassword(input.password)
+  return db.transaction(async (tx) => {
+    const inTx = { ...runtime, db: tx }
+    if (await findUserByEmail(tx, input.email)) return refuse(inTx, input.email)
+    const account = { email: input.email, name: input.name, passwordHash, emailVerified: false }
+    const { userId } = await createAccount(inTx, account)
+    const link = await createEmailLink(inTx, 'verify', { id: userId, email: input.email })
+    await enqueueMail(runtime, tx, { kind: 'mail', mail: verifyMail(input.email, link) })
+    return mustVerify(config) ? { outcome: 'check-mail' } : { outcome: 'signed-up', userId }
+  })
+}
+
+/** Without mail there is no other way to say it than here. */
+async function refuse(runtime: Needs, email: string): Promise<SignedUp> {
+  if (!mustVerify(runtime.config)) {
+    throw new SluiceError('conflict', 'This did not work. If you have an account, sign in instead.')
+  }
+  await enqueueMail(runtime, runtime.db, { kind: 'mail', mail: alreadyMail(email, runtime.config.baseUrl) })
+  return { outcome: 'check-mail' }
+}

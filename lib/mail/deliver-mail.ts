@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createTransport } from 'nodemailer'
+import type { Runtime } from '../runtime.ts'
+import type { Mail } from './mail.ts'
+
+const SMTP_TIMEOUT_MS = 20_000
+
+export const mailFolder = (dataDir: string) => join(dataDir, 'mail')
+
+/** By SMTP_URL; without it a mail is kept as a file that only its owner may read. */
+export async function deliverMail(
+  { config, clock }: Pick<Runtime, 'config' | 'clock'>,
+  mail: Mail,
+): Promise<void> {
+  const date = new Date(clock.now())
+  if (!config.smtpUrl) return keepMail(mailFolder(config.dataDir), config.mailFrom, mail, date)
+  const timeouts = {
+    connectionTimeout: SMTP_TIMEOUT_MS,
+    greetingTimeout: SMTP_TIMEOUT_MS,
+    socketTimeout: SMTP_TIMEOUT_MS,
+  }
+  const transport = createTransport({ url: config.smtpUrl, ...timeouts })
+  try {
+    await transport.sendMail({ from: config.mailFrom, date, ...mail })
+  } finally {
+    transport.close()
+  }
+}
+
+async function keepMail(folder: string, from: string, mail: Mail, date: Date): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const head = { Date: date.toISOString(), From: from, To: mail.to, Subject: mail.subject }
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value.replace(/[\r\n]+/g, ' ')}`)
+  const name = `${date.toISOString().replaceAll(':', '-')}-${randomUUID()}.txt`
+  await writeFile(join(folder, name), `${lines.join('\n')}\n\n${mail.text}`, { mode: 0o600 })
+}
