@@ -12,9 +12,13 @@ import { systemClock } from './lib/kernel/clock.ts'
 import { StartError } from './lib/kernel/errors.ts'
 import { createLogger, type Logger } from './lib/log.ts'
 import { createMetrics } from './lib/metrics.ts'
+import { openUploads } from './lib/open-uploads.ts'
 import { openQueue } from './lib/queue/open-queue.ts'
 import { type Runtime, setRuntime } from './lib/runtime.ts'
 import { startSweeps } from './lib/sweeps/start-sweeps.ts'
+import { createTusHandler } from './lib/tus/create-tus-handler.ts'
+import { drainUploads } from './lib/uploads/drain.ts'
+import { uploadSweeps } from './lib/uploads/upload-sweeps.ts'
 import { createVault } from './lib/vault.ts'
 import { startWebhookWorker } from './lib/webhooks/start-webhook-worker.ts'
 import { webhookSweeps } from './lib/webhooks/sweeps.ts'
@@ -96,9 +100,13 @@ async function openRoles(runtime: Runtime, server: Server, parts: Part[]): Promi
   const { roles } = runtime.config
   const handlers: Handlers = {}
   if (roles.has('web')) handlers.pages = await openPages(runtime.config, server)
+  if (!roles.has('upload') && !roles.has('worker')) return handlers
+  const uploads = await openUploads(runtime)
+  parts.push({ stop: () => drainUploads(uploads) })
+  if (roles.has('upload')) handlers.tus = createTusHandler(runtime, uploads)
   if (roles.has('worker')) {
     parts.push(await startWebhookWorker(runtime))
-    parts.push(startSweeps([...webhookSweeps(runtime)], runtime.log))
+    parts.push(startSweeps([...webhookSweeps(runtime), ...uploadSweeps(uploads)], runtime.log))
   }
   return handlers
 }

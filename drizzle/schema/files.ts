@@ -26,7 +26,9 @@ export const files = pgTable(
       .notNull()
       .references(() => workspaces.id, { onDelete: 'cascade' }),
     pipeId: text().notNull(),
+    /** The token that created it; the others continued it while they were unexpired. Each stays good for it. */
     tokenId: uuid(),
+    continuedBy: uuid().array().notNull().default([]),
     senderId: uuid(),
     senderName: text().notNull(),
     subject: text(),
@@ -63,6 +65,8 @@ export const files = pgTable(
     reservedMonth: text(),
     completeSentAt: instant(),
     completeAttempts: integer().notNull().default(0),
+    /** The last request ended before its body did, so the next one resumes. */
+    interrupted: boolean().notNull().default(false),
     resumeCount: integer().notNull().default(0),
     /** Bytes that resuming did not have to send again. */
     savedBytes: bytes().notNull().default(0),
@@ -106,7 +110,11 @@ export const fileDestinations = pgTable(
     /** The multipart upload of an upload that ended badly still has to be aborted. */
     abortPending: boolean().notNull().default(false),
   },
-  (t) => [primaryKey({ columns: [t.fileId, t.dataStoreId] }), index().on(t.dataStoreId)],
+  (t) => [
+    primaryKey({ columns: [t.fileId, t.dataStoreId] }),
+    index().on(t.dataStoreId),
+    index('file_destinations_to_abort').on(t.fileId).where(sql`${t.abortPending}`),
+  ],
 )
 
 /** Parts that the bucket acknowledged, recorded in order only. */

@@ -65,7 +65,9 @@ export class IncomingBody {
     return this.#declaredCrc32
   }
 
+  /** XML. Its `x-amz-checksum-crc32` header speaks of the object that it completes, not of these bytes. */
   async text(maxBytes: number): Promise<string> {
+    this.#declaredCrc32 = undefined
     const chunks: Buffer[] = []
     let size = 0
     for await (const chunk of this.bytes()) {

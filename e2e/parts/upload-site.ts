@@ -1,0 +1,147 @@
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAccount } from '#lib/accounts/create-account.ts'
+import type { Actor } from '#lib/audit/record-audit.ts'
+import { createDataStore } from '#lib/data-stores/create-data-store.ts'
+import type { DatabaseHandle } from '#lib/db/database.ts'
+import { parseInput } from '#lib/kernel/parse-input.ts'
+import { ALL_ACTIONS, type BucketKey } from '#lib/local-bucket/grants.ts'
+import { type LocalBucket, startLocalBucket } from '#lib/local-bucket/start.ts'
+import { openUploads } from '#lib/open-uploads.ts'
+import { createPipe } from '#lib/pipes/create-pipe.ts'
+import { pipeInput } from '#lib/pipes/pipe.ts'
+import type { Runtime } from '#lib/runtime.ts'
+import { createSender } from '#lib/senders/create-sender.ts'
+import { issueToken } from '#lib/tokens/issue-token.ts'
+import { tokenInput } from '#lib/tokens/token.ts'
+import { createTusHandler } from '#lib/tus/create-tus-handler.ts'
+import { drainUploads } from '#lib/uploads/drain.ts'
+import type { UploadContext } from '#lib/uploads/upload-context.ts'
+import type { UploadTerms } from '#lib/uploads/upload-terms.ts'
+import { testRuntime } from './runtime.ts'
+
+/** A bucket whose credentials may put objects and nothing else, unless told otherwise. */
+export type TestBucket = LocalBucket & {
+  name: string
+  region: string
+  key: BucketKey
+  /** What is in the bucket, by key. */
+  objects(): Promise<string[]>
+  object(key: string): Promise<Buffer>
+  /** Multipart uploads that were begun and neither completed nor aborted. */
+  unfinished(): Promise<string[]>
+}
+
+const REGION = 'eu-west-1'
+
+export async function openTestBucket(
+  options: { actions?: BucketKey['actions']; keepBytes?: boolean } = {},
+): Promise<TestBucket> {
+  const directory = await mkdtemp(join(tmpdir(), 'sluice-bucket-'))
+  const actions = options.actions ?? ['s3:PutObject']
+  const key = { accessKeyId: 'PUTTER', secretAccessKey: 'secret-of-putter', actions }
+  const reader = { accessKeyId: 'READER', secretAccessKey: 'secret-of-reader', actions: ALL_ACTIONS }
+  const { keepBytes = true } = options
+  const bucket = await startLocalBucket({
+    directory,
+    region: REGION,
+    buckets: ['media'],
+    keys: [key, reader],
+    keepBytes,
+  })
+  const folder = join(directory, 'media')
+  return {
+    ...bucket,
+    name: 'media',
+    region: REGION,
+    key,
+    async objects() {
+      const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+      const files = entries.filter((entry) => entry.isFile())
+      return files.map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1)).sort()
+    },
+    object: (name) => readFile(join(folder, name)),
+    unfinished: () => readdir(join(directory, '.sluice/uploads/media/open')).catch(() => []),
+    async close() {
+      await bucket.close()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+export type SiteOptions = {
+  bucket?: Parameters<typeof openTestBucket>[0]
+  provider?: string
+  pipe?: Record<string, unknown>
+  settings?: Record<string, string>
+}
+
+/** A customer with a bucket, a Pipe and a Sender, in a database. */
+export async function createSite(database: DatabaseHandle, options: SiteOptions = {}) {
+  let offsetMs = 0
+  const clock = {
+    now: () => Date.now() + offsetMs,
+    advance(ms: number) {
+      offsetMs += ms
+    },
+  }
+  const runtime = { ...testRuntime(database, options.settings), clock }
+  const bucket = await openTestBucket(options.bucket)
+  const email = `customer-${Math.random().toString(36).slice(2)}@example.com`
+  const { userId, workspaceId } = await createAccount(runtime, {
+    email,
+    passwordHash: null,
+    emailVerified: true,
+  })
+  const actor: Actor = { workspaceId, kind: 'user', id: userId, label: email }
+  const dataStore = await createDataStore(runtime, actor, {
+    name: 'Bucket',
+    provider: (options.provider ?? 'minio') as 'minio',
+    endpoint: bucket.endpoint,
+    region: bucket.region,
+    bucket: bucket.name,
+    forcePathStyle: true,
+    accessKeyId: bucket.key.accessKeyId,
+    secretAccessKey: bucket.key.secretAccessKey,
+  })
+  const fields = { name: 'Photos', dataStoreId: dataStore.id, source: { http: true }, ...options.pipe }
+  const pipe = await createPipe(runtime, actor, parseInput(pipeInput, fields))
+  const sender = await createSender(runtime, actor, { name: 'Backend' })
+  return {
+    ...{ runtime, clock, bucket, workspaceId, actor, dataStore, pipe, sender },
+    async token(input: Record<string, unknown> = {}): Promise<string> {
+      return (await issueToken(runtime, sender.token, parseInput(tokenInput, { pipeId: pipe.id, ...input })))
+        .token
+    },
+    close: () => bucket.close(),
+  }
+}
+
+export type Site = Awaited<ReturnType<typeof createSite>>
+
+/** A node that serves uploads, within the test's own process. */
+export async function serveUploads(
+  runtime: Runtime,
+  options: { terms?: Partial<UploadTerms>; checkpoint?: UploadContext['checkpoint'] } = {},
+) {
+  const server = createServer({ requestTimeout: 0 }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const config = { ...runtime.config, baseUrl: url, uploadUrl: url }
+  const context = await openUploads({ ...runtime, config }, options)
+  const handle = createTusHandler({ config, log: runtime.log }, context)
+  server.on('request', (req, res) => void handle(req, res))
+  return {
+    url,
+    context,
+    async close() {
+      await drainUploads(context)
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

@@ -1,0 +1,129 @@
+import type { Agent } from 'node:http'
+import type { Clock } from '../kernel/clock.ts'
+import { isSluiceError } from '../kernel/errors.ts'
+import type { Metrics } from '../metrics.ts'
+import { BucketError, isBucketError, readFault } from './bucket-error.ts'
+import type { BucketPlace } from './bucket-place.ts'
+import { type Answer, exchange } from './exchange.ts'
+import { RETRY_DELAYS_MS, withRetries } from './retry.ts'
+import {
+  type Credentials,
+  canonicalQuery,
+  createSigner,
+  encodePath,
+  sha256,
+  UNSIGNED_PAYLOAD,
+} from './sign-request.ts'
+
+/** One operation on a bucket: signed, sent, counted, repeated while the trouble may pass, its fault read. */
+export type Call = {
+  operation: string
+  method: 'PUT' | 'POST' | 'GET' | 'HEAD' | 'DELETE'
+  key: string
+  query?: Record<string, string>
+  headers?: Record<string, string>
+  body?: readonly Uint8Array[]
+  bytes?: number
+  /** A body that is worth hashing: small, and not checked by a checksum of its own. */
+  signBody?: boolean
+  silenceMs?: number
+  signal?: AbortSignal | undefined
+}
+
+export type CallBucket = (call: Call) => Promise<Answer>
+
+export type BucketDeps = {
+  clock: Clock
+  agents: { http: Agent; https: Agent }
+  metrics?: Pick<Metrics, 'bucketRequests' | 'bucketSeconds'>
+  retryDelaysMs?: readonly number[]
+  silenceMs?: number
+}
+
+const SILENCE_MS = 30_000
+const EMPTY_SHA256 = sha256('')
+
+export function createCaller(place: BucketPlace, credentials: Credentials, deps: BucketDeps): CallBucket {
+  const { base, host, prefix } = addressOf(place)
+  const sign = createSigner(place.region, credentials)
+  const agent = base.protocol === 'https:' ? deps.agents.https : deps.agents.http
+
+  const once = async (call: Call): Promise<Answer> => {
+    const body = call.body ?? []
+    const path = encodePath(`${prefix}/${call.key}`)
+    const query = call.query ?? {}
+    const unsigned = {
+      method: call.method,
+      path,
+      query,
+      headers: { host, 'content-length': String(call.bytes ?? 0), ...call.headers },
+      payloadHash: hashOf(call),
+    }
+    const search = canonicalQuery(query)
+    return exchange({
+      url: base,
+      agent,
+      method: call.method,
+      path: search ? `${path}?${search}` : path,
+      headers: sign(unsigned, deps.clock.now()),
+      body,
+      silenceMs: call.silenceMs ?? deps.silenceMs ?? SILENCE_MS,
+      signal: call.signal,
+    })
+  }
+
+  return (call) =>
+    withRetries(
+      async () => {
+        const startedAt = performance.now()
+        let outcome = 'ok'
+        try {
+          return judge(call, place.bucket, await once(call))
+        } catch (error) {
+          const fault = isBucketError(error) ? error : unanswered(call.operation, place.bucket, error)
+          outcome = fault.kind
+          throw fault
+        } finally {
+          const { operation } = call
+          deps.metrics?.bucketRequests.inc({ operation, outcome })
+          deps.metrics?.bucketSeconds.observe({ operation }, (performance.now() - startedAt) / 1000)
+        }
+      },
+      { delaysMs: deps.retryDelaysMs ?? RETRY_DELAYS_MS, signal: call.signal },
+    )
+}
+
+function hashOf({ body, signBody }: Call): string {
+  if (!body || body.length === 0) return EMPTY_SHA256
+  return signBody ? sha256(Buffer.concat(body)) : UNSIGNED_PAYLOAD
+}
+
+/** S3 may answer CompleteMultipartUpload and UploadPartCopy with 200 and then find an error. */
+function judge(call: Call, bucket: string, answer: Answer): Answer {
+  const failed = answer.status < 200 || answer.status >= 300
+  const late = !failed && call.method !== 'GET' && answer.body.includes('<Error>')
+  if (!failed && !late) return answer
+  const status = late ? 500 : answer.status
+  throw readFault(call.operation, bucket, status, answer.body.toString('utf8'), answer.headers)
+}
+
+function unanswered(operation: string, bucket: string, error: unknown): BucketError {
+  if (isSluiceError(error)) return new BucketError('refused', error.code, error.message, error)
+  const code = (error as NodeJS.ErrnoException).code ?? 'failed'
+  if (code === 'ABORT_ERR') return new BucketError('aborted', 'aborted', `${operation} was given up.`, error)
+  return new BucketError(
+    'trouble',
+    code,
+    `${operation} on the bucket ${bucket} got no answer (${code}).`,
+    error,
+  )
+}
+
+/** Virtual-host addressing puts the bucket's name before the host, path style at the start of the path. */
+function addressOf({ endpoint, bucket, forcePathStyle }: BucketPlace) {
+  const base = new URL(endpoint)
+  const prefix = base.pathname.replace(/\/+$/, '')
+  if (forcePathStyle) return { base, host: base.host, prefix: `${prefix}/${bucket}` }
+  base.hostname = `${bucket}.${base.hostname}`
+  return { base, host: base.host, prefix }
+}

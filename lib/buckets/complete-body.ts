@@ -1,0 +1,18 @@
+import { crc32ToBase64 } from '../kernel/crc32.ts'
+
+export type NamedPart = { number: number; etag: string; crc32: number }
+
+/** The XML of CompleteMultipartUpload: the parts by number, with what the bucket said of each. */
+export function completeBody(parts: readonly NamedPart[], withChecksums: boolean): Buffer {
+  const lines = parts.map(({ number, etag, crc32 }) => {
+    const checksum = withChecksums ? `<ChecksumCRC32>${crc32ToBase64(crc32)}</ChecksumCRC32>` : ''
+    return `<Part><PartNumber>${number}</PartNumber><ETag>${escapeXml(etag)}</ETag>${checksum}</Part>`
+  })
+  return Buffer.from(
+    `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${lines.join('')}</CompleteMultipartUpload>`,
+  )
+}
+
+function escapeXml(text: string): string {
+  return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;')
+}

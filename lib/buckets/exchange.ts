@@ -1,0 +1,63 @@
+import { type Agent, type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+
+/** One HTTP request with a body that lies in memory, and its answer. Neither retries nor judges. */
+export type Outgoing = {
+  url: URL
+  agent: Agent
+  method: string
+  /** With the encoded query. */
+  path: string
+  headers: Record<string, string>
+  body: readonly Uint8Array[]
+  /** No byte in either direction for so long ends it. */
+  silenceMs: number
+  signal?: AbortSignal | undefined
+}
+
+export type Answer = {
+  status: number
+  headers: IncomingMessage['headers']
+  body: Buffer
+}
+
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+
+export function exchange(outgoing: Outgoing): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const { url, agent, method, path, headers, silenceMs, signal } = outgoing
+    const open = url.protocol === 'https:' ? requestHttps : requestHttp
+    const { hostname, port } = url
+    const host = hostname.replace(/^\[|\]$/g, '')
+    const request = open({ host, port, agent, method, path, headers, signal })
+    request.setTimeout(silenceMs, () => request.destroy(timeout(silenceMs)))
+    request.once('error', reject)
+    request.once('response', (response) => collect(request, response).then(resolve, reject))
+    send(request, outgoing.body)
+  })
+}
+
+/** Chunks go out as they are, in one writev: nothing is copied. */
+function send(request: ClientRequest, body: readonly Uint8Array[]): void {
+  request.cork()
+  for (const chunk of body) request.write(chunk)
+  request.end()
+  request.uncork()
+}
+
+async function collect(request: ClientRequest, response: IncomingMessage): Promise<Answer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of response) {
+    bytes += chunk.length
+    if (bytes > MAX_ANSWER_BYTES) throw new Error('the answer is too long')
+    chunks.push(chunk)
+  }
+  // Answered before the body was taken: the rest of it must not be read as the next request.
+  if (!request.writableFinished) request.destroy()
+  return { status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks) }
+}
+
+function timeout(silenceMs: number): Error {
+  return Object.assign(new Error(`silent for ${silenceMs} ms`), { code: 'timeout' })
+}

@@ -1,0 +1,88 @@
+import { createHash, createHmac } from 'node:crypto'
+
+/** AWS Signature Version 4 in the Authorization header, for S3: the path is encoded once, the body may go unsigned. */
+export type Signer = (request: Unsigned, nowMs: number) => Record<string, string>
+
+export type Unsigned = {
+  method: string
+  /** Encoded as it goes out. */
+  path: string
+  query: Record<string, string>
+  /** Lower-case names; `host` is among them. */
+  headers: Record<string, string>
+  /** Of the body, in hex, or UNSIGNED-PAYLOAD. */
+  payloadHash: string
+}
+
+export const UNSIGNED_PAYLOAD = 'UNSIGNED-PAYLOAD'
+const ALGORITHM = 'AWS4-HMAC-SHA256'
+
+export type Credentials = { accessKeyId: string; secretAccessKey: string }
+
+export function createSigner(region: string, { accessKeyId, secretAccessKey }: Credentials): Signer {
+  let keyDay = ''
+  let key: Buffer = Buffer.alloc(0)
+  const keyOf = (day: string) => {
+    if (day !== keyDay) {
+      key = [day, region, 's3', 'aws4_request'].reduce<Buffer>(
+        (secret, text) => hmac(secret, text),
+        Buffer.from(`AWS4${secretAccessKey}`),
+      )
+      keyDay = day
+    }
+    return key
+  }
+  return (request, nowMs) => {
+    const time = `${new Date(nowMs).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`
+    const day = time.slice(0, 8)
+    const headers: Record<string, string> = {
+      ...request.headers,
+      'x-amz-date': time,
+      'x-amz-content-sha256': request.payloadHash,
+    }
+    const names = Object.keys(headers).sort()
+    const signedHeaders = names.join(';')
+    const canonical = [
+      request.method,
+      request.path,
+      canonicalQuery(request.query),
+      ...names.map((name) => `${name}:${headers[name]!.trim().replace(/ +/g, ' ')}`),
+      '',
+      signedHeaders,
+      request.payloadHash,
+    ].join('\n')
+    const scope = `${day}/${region}/s3/aws4_request`
+    const text = [ALGORITHM, time, scope, sha256(canonical)].join('\n')
+    const signature = hmac(keyOf(day), text).toString('hex')
+    headers.authorization = `${ALGORITHM} Credential=${accessKeyId}/${scope}, SignedHeaders=${signedHeaders}, Signature=${signature}`
+    return headers
+  }
+}
+
+/** Sorted by encoded name, as it is both signed and sent. */
+export function canonicalQuery(query: Record<string, string>): string {
+  return Object.entries(query)
+    .map(([name, value]) => `${encode(name)}=${encode(value)}`)
+    .sort()
+    .join('&')
+}
+
+export function encodePath(path: string): string {
+  return path.split('/').map(encode).join('/')
+}
+
+/** RFC 3986: everything but unreserved characters. */
+function encode(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+}
+
+export function sha256(text: string | Uint8Array): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+function hmac(key: Buffer, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest()
+}

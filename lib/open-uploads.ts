@@ -1,0 +1,60 @@
+import { openBucket } from './buckets/open-bucket.ts'
+import { CAPABILITIES } from './buckets/providers.ts'
+import { vaultContext } from './data-stores/data-store.ts'
+import { emitFileEvent } from './events/emit-file-event.ts'
+import { createGuardedAgents } from './net/guarded-agents.ts'
+import type { Runtime } from './runtime.ts'
+import type { DataStoreRow } from './tokens/authenticate-upload.ts'
+import type { Bucket } from './uploads/bucket-port.ts'
+import { openLeases } from './uploads/leases.ts'
+import { lapseLeases } from './uploads/ledger/lapse-leases.ts'
+import { createMemoryBudget } from './uploads/memory-budget.ts'
+import type { UploadContext } from './uploads/upload-context.ts'
+import { UPLOAD_TERMS, type UploadTerms } from './uploads/upload-terms.ts'
+
+/** Puts the data plane together: uploads on one side, real buckets, the vault and events on the other. */
+export async function openUploads(
+  runtime: Runtime,
+  options: { terms?: Partial<UploadTerms>; checkpoint?: UploadContext['checkpoint'] } = {},
+): Promise<UploadContext> {
+  const { config, database, db, clock, log, metrics, queue } = runtime
+  const terms = { ...UPLOAD_TERMS, ...options.terms }
+  // Nobody else can be alive on an embedded database: what was held there, a dead process held.
+  if (database.kind === 'embedded') await lapseLeases(db)
+  metrics.memoryLimit.set(config.uploadMemoryBytes)
+  return {
+    ...{ database, db, clock, log, metrics, terms },
+    quota: { limitBytes: config.freeTierBytes },
+    budget: createMemoryBudget(config.uploadMemoryBytes, (used) => metrics.memoryUsed.set(used)),
+    leases: await openLeases({ database, clock, log, metrics, terms }),
+    openBucket: bucketsOf(runtime),
+    announce: (tx, fileId) => emitFileEvent(tx, { queue, clock }, fileId),
+    checkpoint: options.checkpoint ?? (() => {}),
+    background: new Set(),
+  }
+}
+
+const MAX_OPEN_BUCKETS = 1000
+const SOCKETS_PER_HOST = 256
+
+/** Buckets by the version of their row: a client keeps its signing key, and its secret is opened once. */
+function bucketsOf({ config, clock, metrics, vault }: Runtime): (row: DataStoreRow) => Bucket {
+  const agents = createGuardedAgents(config.allowedPrivateHosts, {
+    agent: { maxSockets: SOCKETS_PER_HOST, maxFreeSockets: 64, scheduling: 'lifo' },
+  })
+  const opened = new Map<string, Bucket>()
+  return (row) => {
+    const name = `${row.id} ${row.version}`
+    const known = opened.get(name)
+    if (known) return known
+    const credentials = {
+      accessKeyId: vault.open(row.accessKeyIdEncrypted, vaultContext(row.id)),
+      secretAccessKey: vault.open(row.secretAccessKeyEncrypted, vaultContext(row.id)),
+    }
+    const place = { ...row, capabilities: CAPABILITIES[row.provider] }
+    const bucket = openBucket(place, credentials, { clock, agents, metrics })
+    if (opened.size >= MAX_OPEN_BUCKETS) opened.delete(opened.keys().next().value!)
+    opened.set(name, bucket)
+    return bucket
+  }
+}

@@ -1,0 +1,177 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { FileStatus, ProviderName } from '#drizzle/schema/index.ts'
+import { type Db, rows } from '../db/database.ts'
+import { SluiceError } from '../kernel/errors.ts'
+import { hashSecret } from '../kernel/ids.ts'
+
+/**
+ * What a temporary token may do, found with all that the request needs in one query. A token creates uploads until it
+ * expires; for uploads that it created, or continued while unexpired, it stays good until they end.
+ */
+export type UploadToken = {
+  id: string
+  workspaceId: string
+  senderId: string
+  senderName: string
+  subject: string | null
+  maxBytes: number | null
+  maxFiles: number | null
+  allowedTypes: string[]
+  keyPrefix: string
+  metadata: Record<string, string>
+}
+
+/** The bucket as it is configured: credentials still sealed. */
+export type DataStoreRow = {
+  id: string
+  /** Changes with every change of the row, so that nothing old is used from a cache. */
+  version: string
+  provider: ProviderName
+  endpoint: string
+  region: string
+  bucket: string
+  prefix: string
+  forcePathStyle: boolean
+  accessKeyIdEncrypted: string
+  secretAccessKeyEncrypted: string
+  storageClass: string | null
+  encryption: { type: 'SSE-S3' } | { type: 'SSE-KMS'; keyId: string } | null
+  mayAbort: boolean
+  mayRead: boolean
+  mayDelete: boolean
+}
+
+export type PipeRow = {
+  id: string
+  sourceHttp: boolean
+  keyTemplate: string
+  maxFileBytes: number | null
+  allowedTypes: string[]
+  allowedOrigins: string[]
+  uploadExpirySeconds: number
+}
+
+export type UploadRow = {
+  id: string
+  workspaceId: string
+  pipeId: string
+  status: FileStatus
+  lengthBytes: number | null
+  offsetBytes: number
+  partBytes: number | null
+  concat: 'partial' | 'final' | null
+  concatParts: string[] | null
+  filename: string
+  filetype: string | null
+  uploadMetadataHeader: string | null
+  key: string
+  multipartId: string | null
+  expiresAtMs: number
+  retired: boolean
+  /** Another request is writing it now. */
+  leased: boolean
+  leaseFence: number
+}
+
+type Standing = { tokenRevoked: boolean; senderRevoked: boolean; tokenExpired: boolean }
+type Common = { token: UploadToken; pipe: PipeRow; dataStore: DataStoreRow }
+export type CreationRight = Common
+export type UploadRight = Common & { upload: UploadRow }
+
+/** Whether this token may create an upload at this Pipe. */
+export async function authenticateCreation(
+  db: Db,
+  secret: string,
+  pipeId: string,
+  nowMs: number,
+): Promise<CreationRight> {
+  const [row] = await rows<Common & Standing & Record<string, unknown>>(
+    db,
+    sql`select ${common(nowMs)}
+    from tokens t join senders s on s.id = t.sender_id join pipes p on p.id = t.pipe_id
+    join pipe_destinations pd on pd.pipe_id = p.id join data_stores ds on ds.id = pd.data_store_id
+    where t.token_hash = ${hashSecret(secret)} and p.deleted_at is null`,
+  )
+  const right = assertStanding(row)
+  assertPipe(right, pipeId)
+  if (right.tokenExpired) throw expired()
+  return right
+}
+
+/** Whether this token may continue this upload. What it may not touch, it cannot see. */
+export async function authenticateUpload(
+  db: Db,
+  secret: string,
+  { pipeId, fileId }: { pipeId: string; fileId: string },
+  nowMs: number,
+): Promise<UploadRight> {
+  const [row] = await rows<Common & Standing & { upload: UploadRow | null; own: boolean; sameHand: boolean }>(
+    db,
+    sql`select ${common(nowMs)}, ${upload()},
+      t.id = f.token_id or t.id = any(f.continued_by) as own,
+      f.sender_id = t.sender_id and f.subject is not distinct from t.subject as "sameHand"
+    from tokens t join senders s on s.id = t.sender_id join pipes p on p.id = t.pipe_id
+    left join files f on f.id = ${fileId}::uuid and f.pipe_id = p.id
+    left join file_destinations fd on fd.file_id = f.id
+    left join pipe_destinations pd on pd.pipe_id = p.id
+    left join data_stores ds on ds.id = coalesce(fd.data_store_id, pd.data_store_id)
+    where t.token_hash = ${hashSecret(secret)}`,
+  )
+  const right = assertStanding(row)
+  assertPipe(right, pipeId)
+  const { own, sameHand } = right
+  if (!right.upload || !(own || sameHand)) {
+    if (right.tokenExpired) throw expired()
+    throw new SluiceError('upload_not_found', 'There is no such upload at this Pipe.')
+  }
+  if (!own && right.tokenExpired) throw expired()
+  return { ...right, upload: right.upload }
+}
+
+function common(nowMs: number): SQL {
+  return sql`
+    t.revoked_at is not null as "tokenRevoked", s.revoked_at is not null as "senderRevoked",
+    t.expires_at <= ${new Date(nowMs).toISOString()}::timestamptz as "tokenExpired",
+    json_build_object('id', t.id, 'workspaceId', t.workspace_id, 'senderId', s.id, 'senderName', s.name,
+      'subject', t.subject, 'maxBytes', t.max_bytes, 'maxFiles', t.max_files, 'allowedTypes', t.allowed_types,
+      'keyPrefix', t.key_prefix, 'metadata', t.metadata) as token,
+    json_build_object('id', p.id, 'sourceHttp', p.source_http, 'keyTemplate', p.key_template,
+      'maxFileBytes', p.max_file_bytes, 'allowedTypes', p.allowed_types, 'allowedOrigins', p.allowed_origins,
+      'uploadExpirySeconds', p.upload_expiry_seconds) as pipe,
+    ${dataStoreColumn()} as "dataStore"`
+}
+
+/** For every query that ends at a bucket; `ds` is the row. */
+export function dataStoreColumn(): SQL {
+  return sql`json_build_object('id', ds.id, 'version', ds.updated_at, 'provider', ds.provider, 'endpoint', ds.endpoint,
+      'region', ds.region, 'bucket', ds.bucket, 'prefix', ds.prefix, 'forcePathStyle', ds.force_path_style,
+      'accessKeyIdEncrypted', ds.access_key_id_encrypted,
+      'secretAccessKeyEncrypted', ds.secret_access_key_encrypted, 'storageClass', ds.storage_class,
+      'encryption', ds.encryption, 'mayAbort', ds.may_abort, 'mayRead', ds.may_read, 'mayDelete', ds.may_delete)`
+}
+
+function upload(): SQL {
+  return sql`case when f.id is null then null else json_build_object('id', f.id, 'workspaceId', f.workspace_id,
+      'pipeId', f.pipe_id, 'status', f.status, 'lengthBytes', f.length_bytes, 'offsetBytes', f.offset_bytes,
+      'partBytes', f.part_bytes, 'concat', f.concat, 'concatParts', f.concat_parts, 'filename', f.filename,
+      'filetype', f.filetype, 'uploadMetadataHeader', f.upload_metadata_header, 'key', fd.key,
+      'multipartId', fd.multipart_id, 'expiresAtMs', floor(extract(epoch from f.expires_at) * 1000)::bigint,
+      'retired', f.retired_at is not null, 'leased', coalesce(f.lease_until > now(), false),
+      'leaseFence', f.lease_fence) end as upload`
+}
+
+function assertStanding<Row extends Standing>(row: Row | undefined): Row {
+  if (!row)
+    throw new SluiceError('token_invalid', 'There is no such upload token. Ask your backend for a new one.')
+  if (row.tokenRevoked || row.senderRevoked)
+    throw new SluiceError('token_revoked', 'This upload token was revoked. Ask your backend for a new one.')
+  return row
+}
+
+function assertPipe({ pipe }: Common, pipeId: string): void {
+  if (pipe.id !== pipeId) throw new SluiceError('token_invalid', 'This upload token is for another Pipe.')
+}
+
+function expired(): SluiceError {
+  return new SluiceError('token_expired', 'This upload token has expired. Ask your backend for a new one.')
+}

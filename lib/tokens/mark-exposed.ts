@@ -1,0 +1,16 @@
+import { sql } from 'drizzle-orm'
+import type { Db } from '../db/database.ts'
+import { hashSecret } from '../kernel/ids.ts'
+
+/** A Sender's token reached the TUS endpoint, so it is in somebody's browser: its page in the dashboard says so. */
+export async function markExposed(
+  db: Db,
+  senderToken: string,
+  seen: { origin: string | null; nowMs: number },
+): Promise<void> {
+  const hash = hashSecret(senderToken)
+  await db.execute(sql`
+    update senders set exposed_at = ${new Date(seen.nowMs).toISOString()}::timestamptz,
+      exposed_origin = ${seen.origin?.slice(0, 512) ?? null}
+    where token_hash = ${hash} or previous_token_hash = ${hash}`)
+}

@@ -1,0 +1,50 @@
+import { SluiceError } from '../kernel/errors.ts'
+import {
+  authenticateCreation,
+  authenticateUpload,
+  type CreationRight,
+  type PipeRow,
+  type UploadRight,
+} from '../tokens/authenticate-upload.ts'
+import { markExposed } from '../tokens/mark-exposed.ts'
+import type { UploadContext } from '../uploads/upload-context.ts'
+import { isAllowedOrigin } from './cors.ts'
+import { requiredFileId, requiredToken, type TusRequest } from './tus-request.ts'
+
+export async function authenticateToCreate(
+  context: UploadContext,
+  request: TusRequest,
+): Promise<CreationRight> {
+  const token = await temporaryToken(context, request)
+  const right = await authenticateCreation(context.db, token, request.pipeId, context.clock.now())
+  assertOrigin(right.pipe, request)
+  return right
+}
+
+export async function authenticateToContinue(
+  context: UploadContext,
+  request: TusRequest,
+): Promise<UploadRight> {
+  const fileId = requiredFileId(request)
+  const token = await temporaryToken(context, request)
+  const at = { pipeId: request.pipeId, fileId }
+  const right = await authenticateUpload(context.db, token, at, context.clock.now())
+  assertOrigin(right.pipe, request)
+  return right
+}
+
+/** Only `tmp_`. A Sender's own token here was in a browser, so its owner must hear of it. */
+async function temporaryToken({ db, clock }: UploadContext, request: TusRequest): Promise<string> {
+  const token = requiredToken(request)
+  if (!token.startsWith('sk_')) return token
+  await markExposed(db, token, { origin: request.origin, nowMs: clock.now() })
+  throw new SluiceError(
+    'sender_token_exposed',
+    'A Sender token belongs on a backend. Rotate it now, and send the browser a temporary token.',
+  )
+}
+
+function assertOrigin({ allowedOrigins }: PipeRow, { origin }: TusRequest): void {
+  if (!isAllowedOrigin(allowedOrigins, origin))
+    throw new SluiceError('origin_not_allowed', `This Pipe takes no uploads from pages of ${origin}.`)
+}

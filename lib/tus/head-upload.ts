@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isSluiceError, SluiceError } from '../kernel/errors.ts'
+import type { UploadRight, UploadRow } from '../tokens/authenticate-upload.ts'
+import type { UploadContext } from '../uploads/upload-context.ts'
+import { authenticateToContinue } from './authenticate.ts'
+import type { TusAnswer, TusRequest } from './tus-request.ts'
+
+/** The common clients throw an upload away on any other failure of HEAD. */
+const ANSWERS = new Set([401, 403, 404, 405, 410, 412, 423])
+const PATIENCE_MS = 9500
+const AGAIN_MS = 250
+
+/** The confirmed offset. A writer is asked to stop first, so that it is exact; a passing trouble is waited out. */
+export async function headUpload(context: UploadContext, request: TusRequest): Promise<TusAnswer> {
+  const patience = AbortSignal.timeout(PATIENCE_MS)
+  const tooLate = new Promise<never>((_, reject) => {
+    patience.addEventListener('abort', () => reject(busy(patience.reason)), { once: true })
+  })
+  tooLate.catch(() => {})
+  for (;;) {
+    try {
+      const { upload } = await Promise.race([standing(context, request), tooLate])
+      return { status: 200, headers: describe(upload) }
+    } catch (error) {
+      if (isSluiceError(error) && ANSWERS.has(error.status)) throw error
+      if (patience.aborted) throw busy(error)
+      await sleep(AGAIN_MS)
+    }
+  }
+}
+
+async function standing(context: UploadContext, request: TusRequest): Promise<UploadRight> {
+  const right = await authenticateToContinue(context, request)
+  const { upload } = right
+  assertStillThere(upload, context.clock.now())
+  if (!upload.leased || upload.status !== 'uploading') return right
+  await context.leases.waitUntilFree({ fileId: upload.id, fence: upload.leaseFence })
+  return authenticateToContinue(context, request)
+}
+
+/** 410 for what has ended without a file, and for a finished upload whose address was retired. */
+export function assertStillThere({ status, retired, expiresAtMs }: UploadRow, nowMs: number): void {
+  const expired = status === 'expired' || (status === 'uploading' && expiresAtMs <= nowMs)
+  if (expired) throw new SluiceError('upload_gone', 'The upload was not finished in time, and has expired.')
+  if (status === 'canceled' || retired) throw new SluiceError('upload_gone', 'The upload was terminated.')
+  if (status === 'failed') throw new SluiceError('upload_gone', 'The upload has failed. Start it again.')
+}
+
+function describe(upload: UploadRow): Record<string, string> {
+  const { lengthBytes, uploadMetadataHeader, status, concat } = upload
+  return {
+    'Upload-Offset': String(upload.offsetBytes),
+    ...(lengthBytes === null ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(lengthBytes) }),
+    ...(uploadMetadataHeader !== null && { 'Upload-Metadata': uploadMetadataHeader }),
+    ...(concat === 'partial' && { 'Upload-Concat': 'partial' }),
+    ...(status === 'uploading' && expiresHeader(upload.expiresAtMs)),
+    'Cache-Control': 'no-store',
+  }
+}
+
+export function expiresHeader(atMs: number): Record<string, string> {
+  return { 'Upload-Expires': new Date(atMs).toUTCString() }
+}
+
+function busy(cause: unknown): SluiceError {
+  return new SluiceError('upload_locked', 'The upload cannot be looked up just now. Ask again.', {
+    headers: { 'Retry-After': '1' },
+    cause,
+  })
+}

@@ -1,0 +1,42 @@
+import { SluiceError } from '../kernel/errors.ts'
+import { findPipe, type PublicPipe } from '../tokens/find-pipe.ts'
+import { maxUploadBytes } from '../uploads/create-upload.ts'
+import { partLimits } from '../uploads/part-plan.ts'
+import type { UploadContext } from '../uploads/upload-context.ts'
+import { ALGORITHMS } from './checksum.ts'
+import { isAllowedOrigin, preflight } from './cors.ts'
+import type { TusAnswer, TusRequest } from './tus-request.ts'
+
+export const TUS_VERSION = '1.0.0'
+
+const EXTENSIONS = [
+  'creation',
+  'creation-with-upload',
+  'creation-defer-length',
+  'termination',
+  'expiration',
+  'checksum',
+  'checksum-trailer',
+]
+
+/** What this Pipe can do, and leave for a page of another origin to do it. Neither needs a token. */
+export async function answerOptions(context: UploadContext, request: TusRequest): Promise<TusAnswer> {
+  const pipe = await findPipe(context.db, request.pipeId)
+  if (!pipe) throw new SluiceError('pipe_not_found', 'There is no such Pipe.')
+  const asked = request.headers['access-control-request-method'] !== undefined
+  const cors = asked
+    ? preflight(request.origin, isAllowedOrigin(pipe.allowedOrigins, request.origin))
+    : undefined
+  return { status: 204, headers: { ...abilities(context, pipe), ...cors?.headers } }
+}
+
+function abilities(context: UploadContext, { dataStore, maxFileBytes }: PublicPipe): Record<string, string> {
+  const { capabilities } = context.openBucket(dataStore)
+  const limits = partLimits(capabilities, context.budget.limitBytes)
+  return {
+    'Tus-Version': TUS_VERSION,
+    'Tus-Extension': EXTENSIONS.join(','),
+    'Tus-Checksum-Algorithm': ALGORITHMS.join(','),
+    'Tus-Max-Size': String(maxUploadBytes(limits, { tokenBytes: null, pipeBytes: maxFileBytes })),
+  }
+}

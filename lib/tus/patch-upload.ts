@@ -1,0 +1,157 @@
+import { isSluiceError, SluiceError } from '../kernel/errors.ts'
+import type { UploadRight } from '../tokens/authenticate-upload.ts'
+import { type Appended, appendBytes } from '../uploads/append.ts'
+import { maxUploadBytes, tooLarge } from '../uploads/create-upload.ts'
+import { declareLength } from '../uploads/declare-length.ts'
+import { currentOffset } from '../uploads/ledger/current-offset.ts'
+import { releaseLease } from '../uploads/ledger/release-lease.ts'
+import { expiresAtMs, type OpenUpload, openUpload } from '../uploads/open-upload.ts'
+import type { UploadContext } from '../uploads/upload-context.ts'
+import { authenticateToContinue } from './authenticate.ts'
+import { type BodyCheck, bodyCheck } from './checksum.ts'
+import { assertStillThere, expiresHeader } from './head-upload.ts'
+import { requestSource } from './request-source.ts'
+import { assertOffsetStream, bodyBytes, countHeader, type TusAnswer, type TusRequest } from './tus-request.ts'
+
+/** What the headers say, judged before the database is touched. */
+type Chunk = {
+  offsetBytes: number
+  lengthBytes: number | undefined
+  bytes: number | undefined
+  check: BodyCheck | undefined
+}
+
+/** Undefined: the client is gone, and there is nobody to answer. */
+export async function patchUpload(
+  context: UploadContext,
+  request: TusRequest,
+): Promise<TusAnswer | undefined> {
+  assertOffsetStream(request)
+  const chunk = readChunk(request)
+  const right = await authenticateToContinue(context, request)
+  assertStillThere(right.upload, context.clock.now())
+  if (right.upload.status !== 'uploading') return answerFinished(right, chunk)
+  if (right.upload.concat === 'final') throw new SluiceError('upload_is_final')
+  if (!right.upload.leased) assertOffset(right.upload.offsetBytes, chunk)
+  const upload = await openUpload(context, right)
+  if (!upload) return patchUpload(context, request)
+  try {
+    await prepare(context, right, upload, chunk)
+  } catch (error) {
+    await letGo(context, upload)
+    throw error
+  }
+  return carry(context, right, upload, { request, chunk })
+}
+
+function readChunk(request: TusRequest): Chunk {
+  const offsetBytes = countHeader(request, 'upload-offset')
+  if (offsetBytes === undefined) throw new SluiceError('invalid_header', 'PATCH needs Upload-Offset.')
+  const lengthBytes = countHeader(request, 'upload-length')
+  return { offsetBytes, lengthBytes, bytes: bodyBytes(request), check: bodyCheck(request) }
+}
+
+function assertOffset(confirmedBytes: number, { offsetBytes }: Chunk): void {
+  if (offsetBytes === confirmedBytes) return
+  throw new SluiceError('offset_conflict', `The confirmed offset is ${confirmedBytes}, not ${offsetBytes}.`, {
+    headers: { 'Upload-Offset': String(confirmedBytes) },
+  })
+}
+
+/** An empty PATCH at the end of a finished upload changes nothing. */
+function answerFinished({ upload }: UploadRight, chunk: Chunk): TusAnswer {
+  if (upload.concat === 'final') throw new SluiceError('upload_is_final')
+  assertOffset(upload.offsetBytes, chunk)
+  if (chunk.bytes !== 0) throw new SluiceError('file_too_large', 'The upload has all its bytes already.')
+  return { status: 204, headers: { 'Upload-Offset': String(upload.offsetBytes) } }
+}
+
+async function prepare(
+  context: UploadContext,
+  right: UploadRight,
+  upload: OpenUpload,
+  chunk: Chunk,
+): Promise<void> {
+  assertOffset(upload.offsetBytes, chunk)
+  if (chunk.lengthBytes !== undefined && chunk.lengthBytes !== upload.lengthBytes)
+    await declareLength(context, upload, {
+      lengthBytes: chunk.lengthBytes,
+      maxBytes: maxBytesOf(right, upload),
+    })
+  if (chunk.bytes !== undefined && chunk.bytes > mayTakeBytes(right, upload)) throw excess(right, upload)
+}
+
+async function carry(
+  context: UploadContext,
+  right: UploadRight,
+  upload: OpenUpload,
+  { request, chunk }: { request: TusRequest; chunk: Chunk },
+): Promise<TusAnswer | undefined> {
+  const { check } = chunk
+  const source = requestSource(request.body, check && ((piece) => check.update(piece)))
+  const options = {
+    mayTakeBytes: mayTakeBytes(right, upload),
+    ...(check && { verify: () => check.verify() }),
+  }
+  context.metrics.uploadsOpen.inc()
+  try {
+    return answerAppended(context, upload, await appendBytes(context, upload, source, options))
+  } catch (error) {
+    throw await withOffset(context, upload, error)
+  } finally {
+    context.metrics.uploadsOpen.dec()
+  }
+}
+
+export function answerAppended(
+  context: UploadContext,
+  upload: OpenUpload,
+  { offsetBytes, why, state }: Appended,
+): TusAnswer | undefined {
+  const headers = {
+    'Upload-Offset': String(offsetBytes),
+    ...(state === 'uploading' && expiresHeader(expiresAtMs(upload, context.clock.now()))),
+  }
+  if (why === 'cut') return undefined
+  if (state !== 'uploading' || why === 'end') return { status: 204, headers }
+  if (why === 'preempted')
+    throw new SluiceError('upload_locked', 'Another request goes on with this upload.', { headers })
+  throw new SluiceError('unavailable', 'This node is stopping. Go on with the upload at once.', {
+    headers: { ...headers, 'Retry-After': '1' },
+  })
+}
+
+/** A writer that lost its upload learns where it stands now, or that it has ended. */
+export async function withOffset(
+  context: UploadContext,
+  { fileId }: OpenUpload,
+  error: unknown,
+): Promise<unknown> {
+  if (!isSluiceError(error) || error.code !== 'upload_locked' || error.headers['Upload-Offset']) return error
+  const now = await currentOffset(context.db, fileId).catch(() => undefined)
+  if (!now) return error
+  if (!['uploading', 'transferring', 'transferred'].includes(now.status))
+    return new SluiceError('upload_gone', 'The upload was ended while this request was writing it.')
+  return new SluiceError('upload_locked', error.message, {
+    headers: { 'Upload-Offset': String(now.offsetBytes) },
+  })
+}
+
+function maxBytesOf({ token, pipe }: UploadRight, { limits }: OpenUpload): number {
+  return maxUploadBytes(limits, { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes })
+}
+
+function mayTakeBytes(right: UploadRight, upload: OpenUpload): number {
+  return (upload.lengthBytes ?? maxBytesOf(right, upload)) - upload.offsetBytes
+}
+
+function excess(right: UploadRight, upload: OpenUpload): SluiceError {
+  if (upload.lengthBytes === null) return tooLarge(maxBytesOf(right, upload))
+  const rest = upload.lengthBytes - upload.offsetBytes
+  return new SluiceError('file_too_large', `Only ${rest} bytes are missing, and the body has more.`)
+}
+
+async function letGo({ db }: UploadContext, { lease, usedPartNumber }: OpenUpload): Promise<void> {
+  await releaseLease(db, lease, { usedPartNumber, interrupted: false }).catch(() => {})
+  lease.end()
+}

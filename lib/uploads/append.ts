@@ -1,0 +1,113 @@
+import { SluiceError } from '../kernel/errors.ts'
+import type { ByteSource } from './byte-source.ts'
+import { finishUpload } from './finish.ts'
+import { releaseLease } from './ledger/release-lease.ts'
+import type { OpenUpload } from './open-upload.ts'
+import { openPartLine, type PartLine } from './part-line.ts'
+import { mayCloseEarly } from './part-plan.ts'
+import { type Received, receive, standing } from './receive.ts'
+import { recoverFromFault } from './recover-from-fault.ts'
+import type { UploadContext } from './upload-context.ts'
+
+/**
+ * Appends the bytes of one request to an upload that it alone may write, and lets the upload go. All bytes that arrived
+ * are durable when it returns, however the request ended: in parts that the bucket acknowledged and the ledger
+ * recorded, in a tail that the ledger holds, or in the object.
+ */
+export type Appended = {
+  offsetBytes: number
+  why: Exclude<Received['why'], 'overrun' | 'fault'>
+  state: 'uploading' | 'transferring' | 'transferred'
+}
+
+export type AppendOptions = {
+  /** More is an error of the request. */
+  mayTakeBytes: number
+  /** Judges the whole body once it is there, by throwing. With it, the request counts whole or not at all. */
+  verify?: () => void
+}
+
+export async function appendBytes(
+  context: UploadContext,
+  upload: OpenUpload,
+  source: ByteSource,
+  { mayTakeBytes, verify }: AppendOptions,
+): Promise<Appended> {
+  const agreed = Promise.withResolvers<void>()
+  agreed.promise.catch(() => {})
+  if (!verify) agreed.resolve()
+  const fromBytes = upload.offsetBytes
+  let receiver: ReturnType<typeof receive> | undefined
+  let fault: unknown
+  const line = openPartLine(
+    context,
+    upload,
+    {
+      onRoom: () => receiver?.onRoom(),
+      onFault: (error) => {
+        fault ??= error
+        receiver?.onFault()
+      },
+    },
+    agreed.promise,
+  )
+  receiver = receive(context, upload, source, { line: () => line, mayTakeBytes, maySpill: !verify })
+  const { why, rest } = await receiver.done
+  try {
+    if (why === 'overrun') return await refuseOverrun(line, verify)
+    if (why === 'fault') throw fault ?? upload.lease.signal.reason
+    if (verify && why !== 'end') return await forget(context, upload, line, why)
+    verify?.()
+    agreed.resolve()
+    if (line.endBytes + rest.bytes === upload.lengthBytes)
+      return { ...(await finishUpload(context, upload, line, rest)), why }
+    await keep(context, upload, line, { why, rest, fromBytes })
+    return { offsetBytes: upload.offsetBytes, why, state: 'uploading' }
+  } catch (error) {
+    return { ...(await recoverFromFault(context, upload, line, error)), why: 'end' }
+  } finally {
+    line.drop()
+    rest.free()
+  }
+}
+
+/** What did not fill a part closes one early, if it is large enough and numbers allow, or waits in a tail. */
+async function keep(
+  context: UploadContext,
+  upload: OpenUpload,
+  line: PartLine,
+  { why, rest, fromBytes }: { why: Appended['why']; rest: Received['rest']; fromBytes: number },
+): Promise<void> {
+  const interrupted = why !== 'end'
+  const toBytes = line.endBytes + rest.bytes
+  const note = { kind: 'request', detail: { fromBytes, toBytes, ended: why } }
+  if (rest.bytes === 0) {
+    await line.settled()
+    await releaseLease(context.db, upload.lease, { usedPartNumber: line.nextNumber - 1, interrupted })
+    upload.lease.end()
+    return
+  }
+  const also = { release: { interrupted }, note }
+  if (mayCloseEarly(upload.limits, standing(upload, line, rest))) line.send(rest, also)
+  else line.keepTail(rest, also)
+  await line.settled()
+  upload.lease.end()
+}
+
+/** A body with a checksum that did not come whole: the offset stays, and the numbers that it used are burnt. */
+async function forget(
+  context: UploadContext,
+  upload: OpenUpload,
+  line: PartLine,
+  why: Appended['why'],
+): Promise<Appended> {
+  await releaseLease(context.db, upload.lease, { usedPartNumber: line.nextNumber - 1, interrupted: true })
+  upload.lease.end()
+  return { offsetBytes: upload.offsetBytes, why, state: 'uploading' }
+}
+
+/** Whole parts before the excess stay; the rest of the request does not count. */
+async function refuseOverrun(line: PartLine, verify: AppendOptions['verify']): Promise<never> {
+  if (!verify) await line.settled()
+  throw new SluiceError('file_too_large', 'The request has bytes past the end of the upload.')
+}

@@ -1,0 +1,45 @@
+/**
+ * A bucket, as far as uploads know one. Bodies are lists of chunks that stay as they are until the answer. Faults are
+ * errors with a `kind`: see `bucketFault`.
+ */
+export type BucketLimits = {
+  maxParts: number
+  equalParts: boolean
+  dropsUnfinishedAfterDays: number | null
+}
+export type Body = { chunks: readonly Uint8Array[]; bytes: number; crc32: number }
+export type SentPart = { number: number; etag: string; crc32: number }
+type Options = { signal?: AbortSignal | undefined }
+type Target = { key: string; contentType: string }
+type Multipart = { key: string; multipartId: string }
+
+export type Bucket = {
+  capabilities: BucketLimits
+  /** `etag` is null where the object was there already. */
+  putObject(target: Target, body: Body, options?: Options): Promise<{ etag: string | null }>
+  createMultipart(target: Target, options?: Options): Promise<string>
+  uploadPart(part: Multipart & { number: number }, body: Body, options?: Options): Promise<{ etag: string }>
+  completeMultipart(
+    upload: Multipart,
+    object: { parts: readonly SentPart[]; bytes: number; crc32: number },
+    options?: Options,
+  ): Promise<{ etag: string | null }>
+  abortMultipart(upload: Multipart, options?: Options): Promise<void>
+  headObject(key: string, options?: Options): Promise<{ bytes: number; etag: string | null } | undefined>
+  readRange(key: string, first: number, bytes: number, options?: Options): Promise<Buffer>
+  copyPart(
+    part: Multipart & { number: number },
+    source: { key: string; first: number; bytes: number },
+    options?: Options,
+  ): Promise<{ etag: string }>
+  deleteObject(key: string, options?: Options): Promise<void>
+}
+
+export type BucketFaultKind = 'trouble' | 'refused' | 'no_such_upload' | 'exists' | 'impossible' | 'aborted'
+
+/** What kind of fault of a bucket an error is; undefined if it is something else. */
+export function bucketFault(error: unknown): BucketFaultKind | undefined {
+  return error instanceof Error && error.name === 'BucketError'
+    ? (error as Error & { kind: BucketFaultKind }).kind
+    : undefined
+}

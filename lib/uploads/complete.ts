@@ -1,0 +1,89 @@
+import { type Bucket, bucketFault } from './bucket-port.ts'
+import { endUpload } from './end-upload.ts'
+import type { Lease } from './leases.ts'
+import type { Delivered } from './ledger/advance.ts'
+import { markTransferred } from './ledger/mark-transferred.ts'
+import { readParts } from './ledger/read-parts.ts'
+import { releaseLease } from './ledger/release-lease.ts'
+import type { UploadContext } from './upload-context.ts'
+
+/** A file all of whose bytes are in parts, and that is to become an object. */
+export type Assembly = {
+  fileId: string
+  lease: Lease
+  bucket: Bucket
+  key: string
+  multipartId: string
+  bytes: number
+  crc32: number
+  usedPartNumber: number
+  /** CompleteMultipartUpload was sent before, perhaps by a process that is dead. */
+  sentBefore: boolean
+  mayRead: boolean
+}
+
+/**
+ * Makes the object and says so, once. `complete_sent_at` was committed before this is called, so a crash anywhere in
+ * here leaves a file in `transferring`, which the reconciler takes up. False: it is not there yet, and will be tried
+ * again.
+ */
+export async function completeUpload(context: UploadContext, assembly: Assembly): Promise<boolean> {
+  const { db, clock, announce, checkpoint } = context
+  const { lease } = assembly
+  try {
+    const delivered = await assemble(context, assembly)
+    checkpoint('complete answered')
+    await lease.whileHeld(
+      db.transaction(async (tx) => {
+        await markTransferred(tx, lease, delivered, clock.now())
+        await announce(tx, assembly.fileId)
+      }),
+    )
+    checkpoint('transferred')
+    context.metrics.uploadsFinished.inc({ status: 'transferred' })
+    return true
+  } catch (error) {
+    await giveUpForNow(context, assembly, error)
+    return false
+  } finally {
+    lease.end()
+  }
+}
+
+async function assemble({ db }: UploadContext, assembly: Assembly): Promise<Delivered> {
+  const { lease, bucket, key, multipartId, bytes, crc32 } = assembly
+  const parts = await lease.whileHeld(readParts(db, assembly.fileId))
+  lease.assertHeld()
+  try {
+    const object = { parts, bytes, crc32 }
+    const { etag } = await bucket.completeMultipart({ key, multipartId }, object, { signal: lease.signal })
+    return { etag, certainty: 'answered' }
+  } catch (error) {
+    if (bucketFault(error) !== 'no_such_upload' || !mayHaveHappened(assembly, error)) throw error
+    return lookUp(assembly)
+  }
+}
+
+/** An unknown upload means that Complete happened, if it was ever sent; else the bucket has dropped the upload. */
+function mayHaveHappened({ sentBefore }: Assembly, error: unknown): boolean {
+  return sentBefore || ((error as { attempts?: number }).attempts ?? 1) > 1
+}
+
+async function lookUp({ bucket, key, bytes, mayRead, lease }: Assembly): Promise<Delivered> {
+  if (!mayRead) return { etag: null, certainty: 'inferred' }
+  const object = await bucket.headObject(key, { signal: lease.signal })
+  if (object?.bytes === bytes) return { etag: object.etag, certainty: 'confirmed' }
+  throw new Error('the bucket knows neither the multipart upload nor the object')
+}
+
+async function giveUpForNow(context: UploadContext, assembly: Assembly, error: unknown): Promise<void> {
+  const { fileId, lease, usedPartNumber } = assembly
+  context.log.warn({ err: error, fileId }, 'the object could not be completed')
+  const kind = bucketFault(error)
+  if (kind === 'no_such_upload' || kind === 'impossible') {
+    const reason = error instanceof Error ? error.message : null
+    await endUpload(context, fileId, { status: 'failed', reason, from: ['transferring'] })
+    return
+  }
+  await releaseLease(context.db, lease, { usedPartNumber, interrupted: false }).catch(() => {})
+}

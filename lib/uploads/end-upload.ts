@@ -1,0 +1,68 @@
+import { sql } from 'drizzle-orm'
+import { type Db, rows } from '../db/database.ts'
+import { uuidv7 } from '../kernel/ids.ts'
+import type { UploadContext } from './upload-context.ts'
+
+export type BadEnd = {
+  status: 'failed' | 'expired' | 'canceled'
+  /** Words for the customer. */
+  reason: string | null
+  /** From which states this end may come. */
+  from: readonly ('uploading' | 'transferring')[]
+}
+
+/**
+ * Ends an upload that will not become an object: its state, its event, its tail, and what it had reserved, in one
+ * transaction. Whoever is writing it finds its lease gone. False if it had ended already.
+ */
+export async function endUpload(
+  context: Pick<UploadContext, 'db' | 'clock' | 'announce' | 'metrics'>,
+  fileId: string,
+  end: BadEnd,
+): Promise<boolean> {
+  const ended = await context.db.transaction(async (tx) => {
+    const done = await recordEnd(tx, fileId, end, context.clock.now())
+    if (done) await context.announce(tx, fileId)
+    return done
+  })
+  if (ended) context.metrics.uploadsFinished.inc({ status: end.status })
+  return ended
+}
+
+async function recordEnd(
+  db: Db,
+  fileId: string,
+  { status, reason, from }: BadEnd,
+  nowMs: number,
+): Promise<boolean> {
+  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
+  const states = sql.join(
+    from.map((state) => sql`${state}`),
+    sql`, `,
+  )
+  const ended = await rows(
+    db,
+    sql`
+    with open as (
+      select id, reserved_bytes, reserved_month, workspace_id from files
+      where id = ${fileId}::uuid and status in (${states}) for update
+    ), ended as (
+      update files f set status = ${status}, failure_reason = ${reason}, finished_at = ${now}, reserved_bytes = 0,
+        lease_holder = null, lease_until = null
+      from open where f.id = open.id returning f.id
+    ), given_back as (
+      update usage_months u set reserved_bytes = greatest(u.reserved_bytes - open.reserved_bytes, 0)
+      from open where u.workspace_id = open.workspace_id and u.month = open.reserved_month and open.reserved_bytes > 0
+    ), stopped as (
+      update file_destinations d set status = 'failed', abort_pending = d.multipart_id is not null
+      from ended where d.file_id = ended.id
+    ), untailed as (delete from upload_tails t using ended where t.file_id = ended.id
+    ), unparted as (delete from file_parts p using ended where p.file_id = ended.id
+    ), noted as (
+      insert into file_timeline (id, file_id, kind, detail, at)
+      select ${uuidv7(nowMs)}::uuid, id, ${status}, ${JSON.stringify({ reason })}::jsonb, ${now} from ended
+    )
+    select id from ended`,
+  )
+  return ended.length > 0
+}

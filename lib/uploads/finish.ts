@@ -1,0 +1,129 @@
+import { combineCrc32 } from '../kernel/crc32.ts'
+import type { Body } from './bucket-port.ts'
+import { bucketFault } from './bucket-port.ts'
+import { completeUpload } from './complete.ts'
+import { advance } from './ledger/advance.ts'
+import type { OpenUpload } from './open-upload.ts'
+import type { PartBuffer } from './part-buffer.ts'
+import { type PartLine, withTail } from './part-line.ts'
+import type { UploadContext } from './upload-context.ts'
+
+export type Finished = { offsetBytes: number; state: 'transferring' | 'transferred' }
+
+/**
+ * The last byte is here. A file of one part is a single PutObject; any other becomes `transferring` with its last part,
+ * and then an object. If the bucket takes too long the request is answered all the same: every byte is durable.
+ */
+export async function finishUpload(
+  context: UploadContext,
+  upload: OpenUpload,
+  line: PartLine,
+  rest: PartBuffer,
+): Promise<Finished> {
+  const whole = upload.multipartId === null && line.partsSent === 0
+  return whole ? putWhole(context, upload, line, rest) : assembleParts(context, upload, line, rest)
+}
+
+/** No window for a crash: the bytes are in memory until the bucket has answered, and go to the tail if it does not. */
+async function putWhole(
+  context: UploadContext,
+  upload: OpenUpload,
+  line: PartLine,
+  rest: PartBuffer,
+): Promise<Finished> {
+  await line.settled()
+  const { lease, bucket, key, contentType } = upload
+  const put = (body: Body) => {
+    lease.assertHeld()
+    return bucket.putObject({ key, contentType }, body, { signal: lease.signal })
+  }
+  const putting = upload.tailBytes > 0 ? withTail(context, upload, rest, put) : put(rest)
+  const answer = await within(context.terms.assembleMs, putting).catch((error: unknown) => {
+    if (bucketFault(error) === 'trouble') return 'late' as const
+    throw error
+  })
+  if (answer === 'late') return keepForLater(context, upload, line, rest)
+  context.checkpoint('object put')
+  await recordWhole(context, upload, rest, answer.etag)
+  return { offsetBytes: upload.offsetBytes, state: 'transferred' }
+}
+
+async function recordWhole(
+  context: UploadContext,
+  upload: OpenUpload,
+  rest: PartBuffer,
+  etag: string | null,
+): Promise<void> {
+  const { db, clock, announce, metrics, checkpoint } = context
+  const toBytes = upload.offsetBytes + rest.bytes
+  const certainty = etag === null ? 'inferred' : 'answered'
+  await upload.lease.whileHeld(
+    db.transaction(async (tx) => {
+      const change = {
+        fromBytes: upload.offsetBytes,
+        toBytes,
+        crc32: combineCrc32(upload.crc32, rest.crc32, rest.bytes),
+        become: { transferred: { etag, certainty } as const },
+        release: { interrupted: false },
+        note: { kind: 'completed', detail: { certainty } },
+      }
+      await advance(tx, upload.lease, change, clock.now())
+      await announce(tx, upload.fileId)
+    }),
+  )
+  checkpoint('transferred')
+  upload.lease.end()
+  upload.offsetBytes = toBytes
+  metrics.uploadBytes.inc(rest.bytes)
+  metrics.uploadsFinished.inc({ status: 'transferred' })
+}
+
+/** The database holds the bytes; the reconciler brings them to the bucket. */
+async function keepForLater(
+  context: UploadContext,
+  upload: OpenUpload,
+  line: PartLine,
+  rest: PartBuffer,
+): Promise<Finished> {
+  context.log.warn({ fileId: upload.fileId }, 'the bucket does not take the object now; it is kept in a tail')
+  const also = { become: 'transferring', release: { interrupted: false } } as const
+  line.keepTail(rest, also)
+  await line.settled()
+  upload.lease.end()
+  return { offsetBytes: upload.offsetBytes, state: 'transferring' }
+}
+
+async function assembleParts(
+  context: UploadContext,
+  upload: OpenUpload,
+  line: PartLine,
+  rest: PartBuffer,
+): Promise<Finished> {
+  const pending = line.tailBytes + rest.bytes > 0
+  if (pending) line.send(rest, { become: 'transferring' })
+  await line.settled()
+  if (!pending) await becomeTransferring(context, upload)
+  context.checkpoint('transferring')
+  const completing = completeUpload(context, {
+    ...{ fileId: upload.fileId, lease: upload.lease, bucket: upload.bucket, key: upload.key },
+    ...{ multipartId: upload.multipartId!, bytes: upload.offsetBytes, crc32: upload.crc32 },
+    ...{ usedPartNumber: line.nextNumber - 1, sentBefore: false, mayRead: upload.mayRead },
+  })
+  context.background.add(completing)
+  void completing.finally(() => context.background.delete(completing))
+  const done = await within(context.terms.assembleMs, completing)
+  return { offsetBytes: upload.offsetBytes, state: done === true ? 'transferred' : 'transferring' }
+}
+
+async function becomeTransferring({ db, clock }: UploadContext, upload: OpenUpload): Promise<void> {
+  const { offsetBytes, crc32, lease } = upload
+  const change = { fromBytes: offsetBytes, toBytes: offsetBytes, crc32, become: 'transferring' } as const
+  await lease.whileHeld(advance(db, lease, change, clock.now()))
+}
+
+async function within<Result>(ms: number, work: Promise<Result>): Promise<Result | 'late'> {
+  work.catch(() => {})
+  const { promise: late, resolve } = Promise.withResolvers<'late'>()
+  const timer = setTimeout(resolve, ms, 'late')
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}

@@ -1,0 +1,286 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { type DatabaseHandle, notify, rows } from '../db/database.ts'
+import type { Clock } from '../kernel/clock.ts'
+import { SluiceError } from '../kernel/errors.ts'
+import type { Logger } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import { lostLease } from './ledger/advance.ts'
+import { type Fenced, LEASE_CHANNEL, type LeaseTerms } from './ledger/lease-terms.ts'
+import { renewLeases } from './ledger/renew-leases.ts'
+import { type Taken, takeLease } from './ledger/take-lease.ts'
+import type { UploadTerms } from './upload-terms.ts'
+
+/**
+ * One writer for each file, over all nodes. The truth is the lease in the file's row; here is what this process holds
+ * of it. A newcomer asks the holder to stop, by a word within the process or by NOTIFY, and waits. A holder whose
+ * bytes are flowing finishes its turn first, so two clients that fight over an upload carry it on in turns and
+ * both come to its end. The signal of a lease fires when it was lost, or could not be renewed in time.
+ */
+export type Lease = Fenced & {
+  readonly signal: AbortSignal
+  /** Somebody else waits for it. */
+  readonly wanted: boolean
+  /** Throws if the time of the lease is up; called before anything goes to the bucket. */
+  assertHeld(): void
+  /** Bytes came. */
+  touch(): void
+  /** What to do when the holder should stop; at once, if it should already. */
+  onStop(stop: (why: StopReason) => void): void
+  /** Rejects when the lease is lost before `work` is done. */
+  whileHeld<Result>(work: Promise<Result>): Promise<Result>
+  /** The row's lease was let go, or is lost: forget it here. */
+  end(): void
+}
+
+export type StopReason = 'preempted' | 'draining'
+
+export type Leases = {
+  terms: LeaseTerms
+  /** Waits for the holder. Undefined if the file takes no more bytes. */
+  take(file: {
+    fileId: string
+    tokenId: string | null
+    numbers: number
+  }): Promise<(Taken & { lease: Lease }) | undefined>
+  /** A lease that its row was born with. */
+  adopt(fenced: Fenced): Lease
+  /** Asks the holder to stop and resolves when it did; throws `upload_locked` if it does not in time. */
+  waitUntilFree(held: Fenced): Promise<void>
+  stop(): Promise<void>
+}
+
+type Deps = {
+  database: DatabaseHandle
+  clock: Clock
+  log: Logger
+  metrics: Pick<Metrics, 'leasesTakenOver'>
+  terms: UploadTerms
+}
+
+const WATCH_MS = 250
+
+export async function openLeases({ database, clock, log, metrics, terms }: Deps): Promise<Leases> {
+  const { db } = database
+  const row: LeaseTerms = { holder: randomUUID(), leaseMs: terms.leaseMs }
+  const held = new Map<string, HeldLease>()
+  const waiting = new Map<string, Set<() => void>>()
+  let draining = false
+
+  const wake = (fileId: string) => {
+    for (const look of waiting.get(fileId) ?? []) look()
+  }
+  const unlisten = await database.listen(LEASE_CHANNEL, (payload) => {
+    if (payload === null) return [...waiting.keys()].forEach(wake)
+    const [word, fileId = '', fence] = payload.split(':')
+    if (word === 'free') return wake(fileId)
+    const lease = held.get(fileId)
+    if (lease && lease.fence === Number(fence)) lease.ask('preempted')
+  })
+  const hold = (fenced: Fenced, sinceMs: number): Lease => {
+    const forget = () => {
+      if (held.get(fenced.fileId) === lease) held.delete(fenced.fileId)
+      wake(fenced.fileId)
+      if (lease.wanted) void notify(db, LEASE_CHANNEL, `free:${fenced.fileId}`).catch(() => {})
+    }
+    const lease = createHeldLease(fenced, sinceMs, { clock, terms, forget })
+    held.set(fenced.fileId, lease)
+    if (draining) lease.ask('draining')
+    return lease
+  }
+  const askHolder = async ({ fileId, fence }: Fenced) => {
+    const here = held.get(fileId)
+    if (here?.fence === fence) return here.ask('preempted')
+    await notify(db, LEASE_CHANNEL, `stop:${fileId}:${fence}`)
+  }
+  const renew = async () => {
+    if (held.size === 0) return
+    const sentAt = clock.now()
+    const leases = [...held.values()]
+    const renewed = await renewLeases(db, row, leases)
+    for (const lease of leases) {
+      if (renewed.has(lease.fileId)) lease.renewed(sentAt)
+      else if (held.get(lease.fileId) === lease) lease.lose()
+    }
+  }
+  const renewing = setInterval(() => {
+    renew().catch((error) => log.warn({ err: error }, 'leases could not be renewed'))
+  }, terms.renewMs)
+  const watching = setInterval(() => {
+    for (const lease of held.values()) lease.watch()
+  }, WATCH_MS)
+  renewing.unref()
+  watching.unref()
+
+  /** Tries again on each word that the file is free, and from time to time. */
+  const untilFree = async <Result>(fileId: string, look: () => Promise<Result | 'held'>): Promise<Result> => {
+    const deadline = clock.now() + terms.waitMs
+    for (;;) {
+      const freed = nextWord(waiting, fileId, terms.pollMs)
+      try {
+        const result = await look()
+        if (result !== 'held') return result
+        if (clock.now() >= deadline) throw stillLocked()
+        await freed.word
+      } finally {
+        freed.forget()
+      }
+    }
+  }
+
+  return {
+    terms: row,
+    adopt: (fenced) => hold(fenced, clock.now()),
+    async take(file) {
+      let asked = -1
+      return untilFree(file.fileId, async () => {
+        if (draining)
+          throw new SluiceError('unavailable', 'This node is stopping.', { headers: { 'Retry-After': '1' } })
+        const sentAt = clock.now()
+        const taken = await takeLease(db, row, file)
+        if (taken) {
+          if (asked >= 0) metrics.leasesTakenOver.inc({ how: 'asked' })
+          else if (taken.resumed) metrics.leasesTakenOver.inc({ how: 'lapsed' })
+          return { ...taken, lease: hold({ fileId: file.fileId, fence: taken.fence }, sentAt) }
+        }
+        const holder = await holderOf(file.fileId)
+        if (!holder) return undefined
+        if (holder.leased && holder.fence !== asked)
+          await askHolder({ fileId: file.fileId, fence: holder.fence })
+        asked = holder.fence
+        return 'held'
+      })
+    },
+    async waitUntilFree(fenced) {
+      await askHolder(fenced)
+      await untilFree(fenced.fileId, async () => {
+        const holder = await holderOf(fenced.fileId)
+        return !holder?.leased || holder.fence !== fenced.fence ? undefined : ('held' as const)
+      })
+    },
+    async stop() {
+      draining = true
+      for (const lease of held.values()) lease.ask('draining')
+      await Promise.all([...held.values()].map((lease) => lease.ended))
+      clearInterval(renewing)
+      clearInterval(watching)
+      await unlisten()
+    },
+  }
+
+  async function holderOf(fileId: string): Promise<{ fence: number; leased: boolean } | undefined> {
+    const [found] = await rows<{ fence: number; leased: boolean }>(
+      db,
+      sql`select lease_fence as fence, coalesce(lease_until > now(), false) as leased from files
+        where id = ${fileId}::uuid and status = 'uploading'`,
+    )
+    return found
+  }
+}
+
+function stillLocked(): SluiceError {
+  return new SluiceError('upload_locked', 'Another request is writing this upload. Try again in a moment.', {
+    headers: { 'Retry-After': '1' },
+  })
+}
+
+function nextWord(waiting: Map<string, Set<() => void>>, fileId: string, pollMs: number) {
+  const { promise: word, resolve } = Promise.withResolvers<void>()
+  const looks = waiting.get(fileId) ?? new Set()
+  waiting.set(fileId, looks.add(resolve))
+  const timer = setTimeout(resolve, pollMs)
+  const forget = () => {
+    clearTimeout(timer)
+    looks.delete(resolve)
+    if (looks.size === 0) waiting.delete(fileId)
+  }
+  return { word, forget }
+}
+
+type HeldLease = Lease & {
+  ask(why: StopReason): void
+  renewed(sentAtMs: number): void
+  lose(): void
+  watch(): void
+  readonly ended: Promise<void>
+}
+
+function createHeldLease(
+  { fileId, fence }: Fenced,
+  sinceMs: number,
+  { clock, terms, forget }: { clock: Clock; terms: UploadTerms; forget: () => void },
+): HeldLease {
+  const lost = new AbortController()
+  const { promise: ended, resolve: nowEnded } = Promise.withResolvers<void>()
+  let untilMs = sinceMs + terms.leaseMs - terms.marginMs
+  let touchedMs = sinceMs
+  let asked: StopReason | undefined
+  let told = false
+  let stop: ((why: StopReason) => void) | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  const tell = () => {
+    if (!asked || told || !stop) return
+    const now = clock.now()
+    const turnLeftMs = sinceMs + terms.turnMs - now
+    const flowing = now - touchedMs < terms.quietMs
+    if (asked === 'preempted' && flowing && turnLeftMs > 0) {
+      timer = setTimeout(tell, Math.min(turnLeftMs, terms.quietMs))
+      return
+    }
+    told = true
+    stop(asked)
+  }
+  return {
+    fileId,
+    fence,
+    signal: lost.signal,
+    ended,
+    get wanted() {
+      return asked === 'preempted'
+    },
+    assertHeld() {
+      if (clock.now() >= untilMs) lost.abort(lostLease())
+      if (lost.signal.aborted) throw lostLease()
+    },
+    touch() {
+      touchedMs = clock.now()
+    },
+    onStop(callback) {
+      stop = callback
+      tell()
+    },
+    ask(why) {
+      asked = asked === 'draining' ? asked : why
+      clearTimeout(timer)
+      tell()
+    },
+    renewed(sentAtMs) {
+      untilMs = sentAtMs + terms.leaseMs - terms.marginMs
+    },
+    lose() {
+      lost.abort(lostLease())
+    },
+    watch() {
+      if (clock.now() >= untilMs) lost.abort(lostLease())
+    },
+    whileHeld(work) {
+      return whileNotAborted(work, lost.signal)
+    },
+    end() {
+      clearTimeout(timer)
+      told = true
+      nowEnded()
+      forget()
+    },
+  }
+}
+
+function whileNotAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}

@@ -1,0 +1,119 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { byteaParam, type Db, rows } from '../../db/database.ts'
+import { SluiceError } from '../../kernel/errors.ts'
+import { uuidv7 } from '../../kernel/ids.ts'
+import { countBytes, monthOf } from '../../usage/count-bytes.ts'
+import type { Fenced } from './lease-terms.ts'
+
+/**
+ * The one way that a confirmed offset moves: forward, from exactly where the writer believes it to be, while the lease
+ * is his. The part or tail that makes the bytes durable, the usage, and all that follows from them change in the same
+ * statement.
+ */
+export type Advance = {
+  fromBytes: number
+  toBytes: number
+  /** Over all confirmed bytes, the new ones included. */
+  crc32: number
+  /** Bytes that the bucket acknowledged; the tails that were part of it go. */
+  part?: { number: number; offsetBytes: number; sizeBytes: number; etag: string; crc32: number }
+  /** Bytes that only the database holds. */
+  tail?: Uint8Array
+  reservedPartNumber?: number
+  /** `transferring`: every byte is durable and the object is to be made. `transferred`: it is there. */
+  become?: 'transferring' | { transferred: Delivered }
+  /** Lets the lease go in the same breath. */
+  release?: { interrupted: boolean }
+  note?: Note
+}
+
+export type Delivered = { etag: string | null; certainty: 'answered' | 'confirmed' | 'inferred' }
+/** A line for the file's timeline. */
+export type Note = { kind: string; detail: Record<string, string | number | boolean | null> }
+
+export async function advance(db: Db, lease: Fenced, change: Advance, nowMs: number): Promise<void> {
+  const moved = await rows(
+    db,
+    sql`with ${sql.join(steps(lease, change, nowMs), sql`, `)} select id from moved`,
+  )
+  if (moved.length === 0) throw lostLease()
+}
+
+/** The writer was taken for dead, or the upload ended under him: nothing that he holds may count. */
+export function lostLease(): SluiceError {
+  return new SluiceError(
+    'upload_locked',
+    'Another request has taken over this upload. Ask for its offset again.',
+  )
+}
+
+function steps(lease: Fenced, change: Advance, nowMs: number): SQL[] {
+  const { fromBytes, toBytes, part, tail, become, note } = change
+  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
+  const all = [writer(lease, fromBytes), moved(change, now, nowMs)]
+  if (toBytes > fromBytes) all.push(countBytes(sql`moved`, toBytes - fromBytes, nowMs))
+  if (part) {
+    const { number, offsetBytes, sizeBytes, etag, crc32 } = part
+    all.push(
+      sql`part as (insert into file_parts (file_id, number, offset_bytes, size_bytes, etag, crc32)
+        select id, ${number}::int, ${offsetBytes}::bigint, ${sizeBytes}::bigint, ${etag}, ${crc32}::bigint from moved)`,
+    )
+  }
+  if (part || typeof become === 'object')
+    all.push(sql`untailed as (delete from upload_tails t using moved where t.file_id = moved.id)`)
+  if (tail)
+    all.push(
+      sql`tailed as (insert into upload_tails (file_id, offset_bytes, bytes)
+        select id, ${fromBytes}::bigint, ${byteaParam(tail)} from moved)`,
+    )
+  if (become) all.push(destination(become))
+  if (note) all.push(noted(note, now, nowMs))
+  return all
+}
+
+function writer({ fileId, fence }: Fenced, fromBytes: number): SQL {
+  return sql`writer as (
+    select id, reserved_bytes from files
+    where id = ${fileId}::uuid and lease_fence = ${fence}::int and lease_until is not null
+      and offset_bytes = ${fromBytes}::bigint and status = 'uploading'
+    for update)`
+}
+
+function moved(
+  { toBytes, crc32, become, release, reservedPartNumber }: Advance,
+  now: SQL,
+  nowMs: number,
+): SQL {
+  const status = typeof become === 'object' ? 'transferred' : (become ?? 'uploading')
+  const changes = [
+    sql`offset_bytes = ${toBytes}::bigint, crc32 = ${crc32}::bigint, status = ${status}`,
+    sql`first_byte_at = coalesce(f.first_byte_at, ${now}), last_byte_at = ${now}`,
+    sql`expires_at = least(${now} + f.expiry_seconds * interval '1 second', f.created_at + interval '30 days')`,
+    // A reservation that lapsed is made again here: an upload of known length may always finish.
+    sql`reserved_bytes = greatest(coalesce(f.length_bytes, 0) - ${toBytes}::bigint, 0)`,
+    sql`reserved_month = case when writer.reserved_bytes = 0 then ${monthOf(nowMs)} else f.reserved_month end`,
+  ]
+  if (reservedPartNumber !== undefined) changes.push(sql`reserved_part_number = ${reservedPartNumber}::int`)
+  if (become === 'transferring') changes.push(sql`complete_sent_at = ${now}`)
+  if (typeof become === 'object') changes.push(sql`finished_at = ${now}`)
+  if (release)
+    changes.push(sql`lease_holder = null, lease_until = null, interrupted = ${release.interrupted}::boolean`)
+  return sql`moved as (
+    update files f set ${sql.join(changes, sql`, `)}
+    from writer where f.id = writer.id
+    returning f.id, f.workspace_id, f.pipe_id, f.reserved_month,
+      f.reserved_bytes - writer.reserved_bytes as reserved_delta)`
+}
+
+function destination(become: NonNullable<Advance['become']>): SQL {
+  if (become === 'transferring')
+    return sql`going as (update file_destinations d set status = 'transferring' from moved where d.file_id = moved.id)`
+  const { etag, certainty } = become.transferred
+  return sql`arrived as (update file_destinations d set status = 'transferred', etag = ${etag}, certainty = ${certainty}
+    from moved where d.file_id = moved.id)`
+}
+
+function noted({ kind, detail }: Note, now: SQL, nowMs: number): SQL {
+  return sql`noted as (insert into file_timeline (id, file_id, kind, detail, at)
+    select ${uuidv7(nowMs)}::uuid, id, ${kind}, ${JSON.stringify(detail)}::jsonb, ${now} from moved)`
+}

@@ -1,0 +1,9 @@
+import { sql } from 'drizzle-orm'
+import type { Db } from '../../db/database.ts'
+
+/** Whoever held a lease is dead: it can be taken over at once. */
+export async function lapseLeases(db: Db): Promise<void> {
+  await db.execute(
+    sql`update files set lease_until = now() - interval '1 second' where lease_until is not null`,
+  )
+}

@@ -1,0 +1,35 @@
+import { sql } from 'drizzle-orm'
+import { type Db, rows } from '../../db/database.ts'
+import { uuidv7 } from '../../kernel/ids.ts'
+import { type Delivered, lostLease } from './advance.ts'
+import type { Fenced } from './lease-terms.ts'
+
+/** The object is there. What the ledger kept to make it goes, and so does the lease. */
+export async function markTransferred(
+  db: Db,
+  { fileId, fence }: Fenced,
+  { etag, certainty }: Delivered,
+  nowMs: number,
+): Promise<void> {
+  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
+  const marked = await rows(
+    db,
+    sql`
+    with done as (
+      update files set status = 'transferred', finished_at = ${now}, lease_holder = null, lease_until = null
+      where id = ${fileId}::uuid and lease_fence = ${fence}::int and lease_until is not null
+        and status = 'transferring'
+      returning id
+    ), arrived as (
+      update file_destinations d set status = 'transferred', etag = ${etag}, certainty = ${certainty}
+      from done where d.file_id = done.id
+    ), unparted as (delete from file_parts p using done where p.file_id = done.id
+    ), untailed as (delete from upload_tails t using done where t.file_id = done.id
+    ), noted as (
+      insert into file_timeline (id, file_id, kind, detail, at)
+      select ${uuidv7(nowMs)}::uuid, id, 'completed', ${JSON.stringify({ certainty })}::jsonb, ${now} from done
+    )
+    select id from done`,
+  )
+  if (marked.length === 0) throw lostLease()
+}

@@ -1,0 +1,28 @@
+import { sql } from 'drizzle-orm'
+import { type Db, rows } from '../../db/database.ts'
+import { lostLease } from './advance.ts'
+import type { Fenced } from './lease-terms.ts'
+
+/** The tail of a file in `transferring` is in the bucket now. Its bytes were counted when they came. */
+export async function recordLastPart(
+  db: Db,
+  { fileId, fence }: Fenced,
+  part: { number: number; offsetBytes: number; sizeBytes: number; etag: string; crc32: number },
+): Promise<void> {
+  const recorded = await rows(
+    db,
+    sql`
+    with writer as (
+      update files set reserved_part_number = greatest(reserved_part_number, ${part.number}::int)
+      where id = ${fileId}::uuid and lease_fence = ${fence}::int and lease_until is not null
+        and status = 'transferring'
+      returning id
+    ), part as (
+      insert into file_parts (file_id, number, offset_bytes, size_bytes, etag, crc32)
+      select id, ${part.number}::int, ${part.offsetBytes}::bigint, ${part.sizeBytes}::bigint, ${part.etag},
+        ${part.crc32}::bigint from writer
+    ), untailed as (delete from upload_tails t using writer where t.file_id = writer.id)
+    select id from writer`,
+  )
+  if (recorded.length === 0) throw lostLease()
+}

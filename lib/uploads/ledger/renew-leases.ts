@@ -1,0 +1,21 @@
+import { sql } from 'drizzle-orm'
+import { type Db, rows } from '../../db/database.ts'
+import type { Fenced, LeaseTerms } from './lease-terms.ts'
+
+/** Renews all leases of this process in one statement, and answers those that still are its own. */
+export async function renewLeases(
+  db: Db,
+  { leaseMs }: LeaseTerms,
+  leases: Fenced[],
+): Promise<ReadonlySet<string>> {
+  const held = JSON.stringify(leases.map(({ fileId, fence }) => ({ id: fileId, fence })))
+  const renewed = await rows<{ id: string }>(
+    db,
+    sql`
+    update files f set lease_until = now() + ${leaseMs}::int * interval '1 millisecond'
+    from jsonb_to_recordset(${held}::jsonb) as held(id uuid, fence int)
+    where f.id = held.id and f.lease_fence = held.fence and f.lease_until is not null
+    returning f.id`,
+  )
+  return new Set(renewed.map(({ id }) => id))
+}

@@ -1,0 +1,100 @@
+import { days } from '../kernel/clock.ts'
+import type { UploadRight } from '../tokens/authenticate-upload.ts'
+import type { Bucket } from './bucket-port.ts'
+import type { Lease } from './leases.ts'
+import type { Taken } from './ledger/take-lease.ts'
+import { type PartLimits, partLimits } from './part-plan.ts'
+import type { UploadContext } from './upload-context.ts'
+
+/** An upload that this request alone may write, and what of its ledger the writer has to know. */
+export type OpenUpload = {
+  readonly fileId: string
+  readonly lease: Lease
+  readonly bucket: Bucket
+  readonly limits: PartLimits
+  readonly key: string
+  readonly contentType: string
+  readonly partial: boolean
+  readonly mayRead: boolean
+  readonly expirySeconds: number
+  readonly createdAtMs: number
+  lengthBytes: number | null
+  /** Confirmed, the tail included. */
+  offsetBytes: number
+  crc32: number
+  tailBytes: number
+  /** Where all parts must be equal. */
+  partBytes: number | null
+  multipartId: string | null
+  usedPartNumber: number
+  reservedPartNumber: number
+}
+
+/** However often bytes come. */
+const MAX_AGE_MS = days(30)
+
+/** Numbers that a lease begins with: enough for the parts that may be in flight before the first is recorded. */
+export function firstNumbers({ terms }: Pick<UploadContext, 'terms'>): number {
+  return terms.partsInFlight + 1
+}
+
+/** Takes the lease, waiting for another writer to let go. Undefined if the upload takes no more bytes. */
+export async function openUpload(
+  context: UploadContext,
+  { upload, dataStore, token }: UploadRight,
+): Promise<OpenUpload | undefined> {
+  const numbers = firstNumbers(context)
+  const taken = await context.leases.take({ fileId: upload.id, tokenId: token.id, numbers })
+  if (!taken) return undefined
+  if (taken.resumed) {
+    context.metrics.resumes.inc()
+    context.metrics.savedBytes.inc(taken.offsetBytes)
+  }
+  return describe(context, { ...upload, ...taken }, taken, context.openBucket(dataStore), {
+    numbers,
+    mayRead: dataStore.mayRead,
+  })
+}
+
+function describe(
+  context: UploadContext,
+  file: Pick<UploadRight['upload'], 'id' | 'key' | 'filetype' | 'concat'>,
+  taken: Taken & { lease: Lease },
+  bucket: Bucket,
+  { numbers, mayRead }: { numbers: number; mayRead: boolean },
+): OpenUpload {
+  return {
+    fileId: file.id,
+    lease: taken.lease,
+    bucket,
+    limits: partLimits(bucket.capabilities, context.budget.limitBytes),
+    key: file.key,
+    contentType: contentTypeOf(file.filetype),
+    partial: file.concat === 'partial',
+    mayRead,
+    expirySeconds: taken.expirySeconds,
+    createdAtMs: taken.createdAtMs,
+    lengthBytes: taken.lengthBytes,
+    offsetBytes: taken.offsetBytes,
+    crc32: taken.crc32,
+    tailBytes: taken.tailBytes,
+    partBytes: taken.partBytes,
+    multipartId: taken.multipartId,
+    usedPartNumber: taken.usedPartNumber,
+    reservedPartNumber: taken.usedPartNumber + numbers,
+  }
+}
+
+const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(\s*;\s*[a-z0-9!#$&^_.+-]+=[^\s;"\\]+)*$/i
+
+/** The object's Content-Type: what the client declared, if it is a media type at all. */
+export function contentTypeOf(filetype: string | null): string {
+  return filetype && filetype.length <= 255 && MEDIA_TYPE.test(filetype)
+    ? filetype
+    : 'application/octet-stream'
+}
+
+/** When an upload ends whose last byte came at `nowMs`. */
+export function expiresAtMs(of: { expirySeconds: number; createdAtMs: number }, nowMs: number): number {
+  return Math.min(nowMs + of.expirySeconds * 1000, of.createdAtMs + MAX_AGE_MS)
+}

@@ -1,0 +1,199 @@
+import { crc32 } from 'node:zlib'
+import { combineCrc32 } from '../kernel/crc32.ts'
+import { SluiceError } from '../kernel/errors.ts'
+import type { Body } from './bucket-port.ts'
+import { type Advance, advance } from './ledger/advance.ts'
+import { readTail } from './ledger/read-tail.ts'
+import { recordMultipart } from './ledger/record-multipart.ts'
+import { reserveNumbers } from './ledger/reserve-numbers.ts'
+import type { OpenUpload } from './open-upload.ts'
+import type { PartBuffer } from './part-buffer.ts'
+import type { UploadContext } from './upload-context.ts'
+
+/**
+ * The line in which the bytes of one request become durable. Parts go to the bucket side by side; the ledger takes them
+ * one after another, so that the offset never counts past a gap. A buffer stays until the ledger has it. After the
+ * first fault nothing more is recorded.
+ */
+export type PartLine = {
+  /** Where the upload stands once all that is in the line is recorded. */
+  readonly endBytes: number
+  /** Bytes of tail that the next part begins with. */
+  readonly tailBytes: number
+  readonly nextNumber: number
+  /** Buffers that are not recorded yet, the oldest first. */
+  readonly waiting: readonly PartBuffer[]
+  readonly partsSent: number
+  send(buffer: PartBuffer, also?: Also): void
+  keepTail(buffer: PartBuffer, also?: Also): void
+  /** Resolves when all in the line is recorded; rejects with the first fault. */
+  settled(): Promise<void>
+  /** Nothing of the line counts: the buffers go, the numbers are burnt. */
+  drop(): void
+}
+
+/** What else changes with the last piece of a request. */
+export type Also = Pick<Advance, 'become' | 'release' | 'note'>
+
+/** Larger tails are written as several rows: a statement of them takes a third more as text. */
+const TAIL_ROW_BYTES = 4 * 1024 * 1024
+
+export type LineEvents = { onRoom(): void; onFault(error: unknown): void }
+
+/** With `held`, what is sent is not recorded until that promise resolves: the checksum of the request agreed. */
+export function openPartLine(
+  context: UploadContext,
+  upload: OpenUpload,
+  events: LineEvents,
+  held: Promise<void> = Promise.resolve(),
+): PartLine {
+  const { db, terms, clock, checkpoint } = context
+  const { lease, bucket } = upload
+  const dropped = new AbortController()
+  const signal = AbortSignal.any([lease.signal, dropped.signal])
+  const waiting: PartBuffer[] = []
+  let endBytes = upload.offsetBytes
+  let tailBytes = upload.tailBytes
+  let nextNumber = upload.usedPartNumber + 1
+  let partsSent = 0
+  let line: Promise<void> = held
+  let tailInLine: Promise<void> = Promise.resolve()
+  let multipart: Promise<string> | undefined
+
+  const enqueue = (buffer: PartBuffer, record: () => Promise<void>) => {
+    waiting.push(buffer)
+    line = line.then(record).then(() => {
+      waiting.shift()
+      buffer.free()
+      events.onRoom()
+    })
+    line.catch(events.onFault)
+  }
+  const record = async (change: Omit<Advance, 'fromBytes'>) => {
+    const fromBytes = upload.offsetBytes
+    // Nothing is in flight behind the last piece, so the numbers above it are given back.
+    if (change.release) change.reservedPartNumber = nextNumber - 1
+    await lease.whileHeld(advance(db, lease, { fromBytes, ...change }, clock.now()))
+    upload.offsetBytes = change.toBytes
+    upload.crc32 = change.crc32
+    context.metrics.uploadBytes.inc(change.toBytes - fromBytes)
+  }
+  const openMultipart = async () => {
+    if (upload.multipartId) return upload.multipartId
+    const target = { key: upload.key, contentType: upload.contentType }
+    const id = await bucket.createMultipart(target, { signal })
+    checkpoint('multipart created')
+    await lease.whileHeld(recordMultipart(db, lease, id))
+    upload.multipartId = id
+    return id
+  }
+  const reserve = async (number: number) => {
+    if (number > upload.limits.maxParts) throw tooManyParts(upload)
+    if (number <= upload.reservedPartNumber) return
+    upload.reservedPartNumber = number + terms.partsInFlight
+    await lease.whileHeld(reserveNumbers(db, lease, upload.reservedPartNumber))
+  }
+  const put = async (number: number, body: Body) => {
+    multipart ??= openMultipart()
+    const [multipartId] = await Promise.all([multipart, reserve(number)])
+    lease.assertHeld()
+    const { key } = upload
+    const { etag } = await bucket.uploadPart({ key, multipartId, number }, body, { signal })
+    checkpoint('part sent')
+    return { etag, crc32: body.crc32 }
+  }
+
+  return {
+    get endBytes() {
+      return endBytes
+    },
+    get tailBytes() {
+      return tailBytes
+    },
+    get nextNumber() {
+      return nextNumber
+    },
+    get partsSent() {
+      return partsSent
+    },
+    waiting,
+    send(buffer, also = {}) {
+      const number = nextNumber++
+      const before = tailBytes
+      const part = { number, offsetBytes: endBytes - before, sizeBytes: before + buffer.bytes }
+      endBytes += buffer.bytes
+      tailBytes = 0
+      partsSent += 1
+      const toBytes = endBytes
+      const sending =
+        before === 0
+          ? put(number, buffer)
+          : tailInLine.then(() => withTail(context, upload, buffer, (body) => put(number, body)))
+      sending.catch(events.onFault)
+      enqueue(buffer, async () => {
+        const sent = await sending
+        upload.reservedPartNumber = Math.max(upload.reservedPartNumber, number + terms.partsInFlight)
+        const crc = combineCrc32(upload.crc32, buffer.crc32, buffer.bytes)
+        const { reservedPartNumber } = upload
+        await record({ toBytes, crc32: crc, part: { ...part, ...sent }, reservedPartNumber, ...also })
+        upload.tailBytes = 0
+        checkpoint('part recorded')
+      })
+    },
+    keepTail(buffer, also = {}) {
+      tailBytes += buffer.bytes
+      endBytes += buffer.bytes
+      enqueue(buffer, async () => {
+        const rows = rowsOf(buffer)
+        for (const [at, tail] of rows.entries()) {
+          const crc = crc32(tail, upload.crc32)
+          const last = at === rows.length - 1 ? also : {}
+          await record({ toBytes: upload.offsetBytes + tail.length, crc32: crc, tail, ...last })
+          upload.tailBytes += tail.length
+        }
+      })
+      tailInLine = line
+    },
+    settled: () => line,
+    drop() {
+      dropped.abort()
+      for (const buffer of waiting.splice(0)) buffer.free()
+    },
+  }
+}
+
+/** Brings the tail from the database for as long as `work` needs it. */
+export async function withTail<Result>(
+  { db, budget }: Pick<UploadContext, 'db' | 'budget'>,
+  upload: Pick<OpenUpload, 'fileId' | 'lease'>,
+  rest: Body,
+  work: (body: Body) => Promise<Result>,
+): Promise<Result> {
+  const tail = await upload.lease.whileHeld(readTail(db, upload.fileId))
+  const tailBytes = tail.reduce((sum, piece) => sum + piece.length, 0)
+  const tailCrc = tail.reduce((crc, piece) => crc32(piece, crc), 0)
+  budget.take(tailBytes)
+  try {
+    return await work({
+      chunks: [...tail, ...rest.chunks],
+      bytes: tailBytes + rest.bytes,
+      crc32: combineCrc32(tailCrc, rest.crc32, rest.bytes),
+    })
+  } finally {
+    budget.give(tailBytes)
+  }
+}
+
+function rowsOf(buffer: PartBuffer): Buffer[] {
+  const whole = Buffer.concat(buffer.chunks, buffer.bytes)
+  const rows: Buffer[] = []
+  for (let at = 0; at < whole.length; at += TAIL_ROW_BYTES) rows.push(whole.subarray(at, at + TAIL_ROW_BYTES))
+  return rows
+}
+
+function tooManyParts({ limits }: OpenUpload): SluiceError {
+  return new SluiceError(
+    'file_too_large',
+    `The bucket's provider takes ${limits.maxParts} parts, and this upload has used them up.`,
+  )
+}

@@ -1,0 +1,80 @@
+/**
+ * How an upload is cut into parts. Numbers are scarce: a provider takes so many parts and no more, an interruption
+ * may close a part early, and a crash burns the numbers that were reserved. So the size of the next part follows
+ * from what is left: the bytes to come over the numbers that remain.
+ */
+const MiB = 1024 * 1024
+const GiB = 1024 * MiB
+
+/** S3: every part but the last. */
+export const MIN_PART_BYTES = 5 * MiB
+const USUAL_PART_BYTES = 8 * MiB
+const MAX_PART_BYTES = 512 * MiB
+const MAX_EQUAL_PART_BYTES = 64 * MiB
+/** S3: "Maximum object size 48.8 TiB". */
+const MAX_OBJECT_BYTES = 10_000 * 5 * GiB
+/** One number in twenty is kept for those that crashes burn. */
+const USABLE = 0.95
+/** A deferred length is met by parts that grow: one is a share of what came before it. */
+const DEFERRED_GROWTH = 20
+
+export type PartLimits = { maxParts: number; equalParts: boolean; maxPartBytes: number }
+
+/** An eighth of the memory budget, so that one upload cannot take it all. */
+export function partLimits(
+  provider: { maxParts: number; equalParts: boolean },
+  memoryBytes: number,
+): PartLimits {
+  const most = provider.equalParts ? MAX_EQUAL_PART_BYTES : MAX_PART_BYTES
+  const { maxParts, equalParts } = provider
+  return {
+    maxParts,
+    equalParts,
+    maxPartBytes: Math.max(Math.min(most, floorMiB(memoryBytes / 8)), USUAL_PART_BYTES),
+  }
+}
+
+export function largestUpload({ maxParts, maxPartBytes }: PartLimits): number {
+  return Math.min(Math.floor(maxParts * USABLE) * maxPartBytes, MAX_OBJECT_BYTES)
+}
+
+/** Where all parts must be equal, the one size that carries the upload, fixed at its creation. */
+export function equalPartBytes(limits: PartLimits, lengthBytes: number | null): number {
+  if (lengthBytes === null) return limits.maxPartBytes
+  return clamp(ceilMiB(lengthBytes / Math.floor(limits.maxParts * USABLE)), limits.maxPartBytes)
+}
+
+/** How large the part that begins at `offsetBytes` should be, if it is not the last. */
+export function nextPartBytes(
+  limits: PartLimits,
+  at: { lengthBytes: number | null; offsetBytes: number; nextNumber: number },
+): number {
+  const numbersLeft = Math.max(Math.floor((limits.maxParts - at.nextNumber + 1) * USABLE), 1)
+  if (at.lengthBytes !== null)
+    return clamp(ceilMiB((at.lengthBytes - at.offsetBytes) / numbersLeft), limits.maxPartBytes)
+  return clamp(ceilMiB((at.offsetBytes * DEFERRED_GROWTH) / limits.maxParts), limits.maxPartBytes)
+}
+
+/** Whether an interruption may close a part here, or its bytes must wait in a tail. */
+export function mayCloseEarly(
+  limits: PartLimits,
+  at: { lengthBytes: number | null; offsetBytes: number; nextNumber: number; partBytes: number },
+): boolean {
+  if (limits.equalParts || at.partBytes < MIN_PART_BYTES) return false
+  // Of an unknown length nobody knows how many parts will follow: half of the numbers may go to interruptions.
+  if (at.lengthBytes === null) return at.nextNumber <= limits.maxParts / 2
+  const rest = at.lengthBytes - at.offsetBytes - at.partBytes
+  return Math.floor((limits.maxParts - at.nextNumber) * USABLE) * limits.maxPartBytes >= rest
+}
+
+function clamp(bytes: number, maxPartBytes: number): number {
+  return Math.min(Math.max(bytes, USUAL_PART_BYTES), maxPartBytes)
+}
+
+function ceilMiB(bytes: number): number {
+  return Math.ceil(bytes / MiB) * MiB
+}
+
+function floorMiB(bytes: number): number {
+  return Math.floor(bytes / MiB) * MiB
+}

@@ -1,0 +1,101 @@
+import type { ByteSource } from './byte-source.ts'
+import type { StopReason } from './leases.ts'
+import type { OpenUpload } from './open-upload.ts'
+import { createPartBuffer, type PartBuffer } from './part-buffer.ts'
+import type { PartLine } from './part-line.ts'
+import { mayCloseEarly, nextPartBytes } from './part-plan.ts'
+import type { UploadContext } from './upload-context.ts'
+
+/** Why no more bytes came, and those that did not fill a part. */
+export type Received = { why: 'end' | 'cut' | 'overrun' | 'fault' | StopReason; rest: PartBuffer }
+
+export type Receiver = {
+  done: Promise<Received>
+  /** There may be room in the line again. */
+  onRoom(): void
+  /** A part could not be sent: stop reading. */
+  onFault(): void
+}
+
+/**
+ * Reads a request into parts. Memory is taken as bytes arrive; the source is paused while the budget is used up or
+ * enough parts are under way. The last bytes of a file stay with `rest`, since what finishes it is decided there.
+ */
+export function receive(
+  context: UploadContext,
+  upload: OpenUpload,
+  source: ByteSource,
+  { line, mayTakeBytes, maySpill }: { line: () => PartLine; mayTakeBytes: number; maySpill: boolean },
+): Receiver {
+  const { budget, clock, terms } = context
+  const { promise: done, resolve } = Promise.withResolvers<Received>()
+  let buffer = createPartBuffer(budget)
+  let takenBytes = 0
+  let paused = false
+  let stopped = false
+
+  const stop = (why: Received['why']) => {
+    if (stopped) return
+    stopped = true
+    retract()
+    source.stop()
+    resolve({ why, rest: buffer })
+  }
+  const mayFlow = () => !budget.full && line().waiting.length < terms.partsInFlight
+  const regulate = () => {
+    if (stopped || mayFlow() !== paused) return
+    paused = !paused
+    if (!paused) return source.resume()
+    source.pause()
+    if (budget.full) budget.whenFree(regulate)
+  }
+  const isLast = () => line().endBytes + buffer.bytes === upload.lengthBytes
+  const room = () => targetBytes(upload, line()) - line().tailBytes - buffer.bytes
+  const takeBuffer = () => {
+    const taken = buffer
+    buffer = createPartBuffer(budget)
+    return taken
+  }
+  const onChunk = (chunk: Buffer) => {
+    if (stopped) return
+    upload.lease.touch()
+    takenBytes += chunk.length
+    if (takenBytes > mayTakeBytes) return stop('overrun')
+    for (let rest = chunk; rest.length > 0; ) {
+      const space = Math.max(room(), 0)
+      buffer.push(rest.length > space ? rest.subarray(0, space) : rest, clock.now())
+      rest = rest.subarray(Math.min(space, rest.length))
+      if (room() <= 0 && !isLast()) line().send(takeBuffer())
+    }
+    regulate()
+  }
+  const spill = async () => {
+    if (stopped || isLast()) return
+    const taken = takeBuffer()
+    if (mayCloseEarly(upload.limits, standing(upload, line(), taken))) line().send(taken)
+    else line().keepTail(taken)
+    await line().settled()
+  }
+  const retract = maySpill
+    ? budget.offer({ heldBytes: () => buffer.bytes, sinceMs: () => buffer.sinceMs, spill })
+    : () => {}
+
+  upload.lease.onStop(stop)
+  upload.lease.signal.addEventListener('abort', () => stop('fault'), { once: true })
+  if (!stopped) source.start(onChunk, stop)
+  return { done, onRoom: regulate, onFault: () => stop('fault') }
+}
+
+/** What the part plan has to know to judge a part that ends with these bytes. */
+export function standing(upload: OpenUpload, line: PartLine, rest: { bytes: number }) {
+  return {
+    lengthBytes: upload.lengthBytes,
+    offsetBytes: line.endBytes - line.tailBytes,
+    nextNumber: line.nextNumber,
+    partBytes: line.tailBytes + rest.bytes,
+  }
+}
+
+function targetBytes(upload: OpenUpload, line: PartLine): number {
+  return upload.partBytes ?? nextPartBytes(upload.limits, standing(upload, line, { bytes: 0 }))
+}

@@ -1,0 +1,107 @@
+import { crc32 } from 'node:zlib'
+import { hours } from '../kernel/clock.ts'
+import { type Bucket, bucketFault } from './bucket-port.ts'
+import { completeUpload } from './complete.ts'
+import { endUpload } from './end-upload.ts'
+import type { Lease } from './leases.ts'
+import { type Claimed, claimTransferring } from './ledger/claim-transferring.ts'
+import { markTransferred } from './ledger/mark-transferred.ts'
+import { readTail } from './ledger/read-tail.ts'
+import { recordLastPart } from './ledger/record-last-part.ts'
+import { releaseLease } from './ledger/release-lease.ts'
+import { contentTypeOf } from './open-upload.ts'
+import type { UploadContext } from './upload-context.ts'
+
+/** Given up after this long without an object. */
+const GIVE_UP_AFTER_MS = hours(24)
+const AT_ONCE = 4
+
+/**
+ * Makes the objects of files that a crash, or a bucket in trouble, left in `transferring`. Each attempt holds the
+ * file's lease, so it is one node's at a time; answers how many it took up.
+ */
+export async function reconcileUploads(context: UploadContext): Promise<number> {
+  const { db, leases, clock } = context
+  const claimed = await claimTransferring(db, leases.terms, { limit: AT_ONCE, nowMs: clock.now() })
+  await Promise.all(claimed.map((file) => reconcile(context, file)))
+  return claimed.length
+}
+
+async function reconcile(context: UploadContext, file: Claimed): Promise<void> {
+  const { fileId, fence, usedPartNumber } = file
+  const lease = context.leases.adopt({ fileId, fence })
+  try {
+    if (context.clock.now() - file.sinceMs > GIVE_UP_AFTER_MS) return await giveUp(context, fileId)
+    const bucket = context.openBucket(file.dataStore)
+    if (file.multipartId === null) return await putFromTail(context, file, lease, bucket)
+    if (file.tailBytes > 0) await sendTail(context, file, file.multipartId, { lease, bucket })
+    await completeUpload(context, {
+      ...{ fileId, lease, bucket, key: file.key, multipartId: file.multipartId },
+      ...{ bytes: file.bytes, crc32: file.crc32, sentBefore: file.sentBefore },
+      ...{ usedPartNumber: usedPartNumber + 1, mayRead: file.dataStore.mayRead },
+    })
+  } catch (error) {
+    context.log.warn({ err: error, fileId }, 'the object could not be made yet')
+    const kind = bucketFault(error)
+    if (kind === 'no_such_upload' || kind === 'impossible')
+      return void (await endUpload(context, fileId, failed(error)))
+    const used = { usedPartNumber: usedPartNumber + 1, interrupted: false }
+    await releaseLease(context.db, lease, used).catch(() => {})
+  } finally {
+    lease.end()
+  }
+}
+
+async function giveUp(context: UploadContext, fileId: string): Promise<void> {
+  await endUpload(context, fileId, {
+    status: 'failed',
+    reason: 'The bucket did not take the object for 24 hours.',
+    from: ['transferring'],
+  })
+}
+
+const failed = (error: unknown) => ({
+  status: 'failed' as const,
+  reason: error instanceof Error ? error.message : null,
+  from: ['transferring'] as const,
+})
+
+/** A file of one part that the bucket would not take at the time. */
+async function putFromTail(
+  context: UploadContext,
+  file: Claimed,
+  lease: Lease,
+  bucket: Bucket,
+): Promise<void> {
+  const { db, clock, announce } = context
+  const chunks = await readTail(db, file.fileId)
+  lease.assertHeld()
+  const target = { key: file.key, contentType: contentTypeOf(file.filetype) }
+  const { bytes, crc32: crc } = file
+  const { etag } = await bucket.putObject(target, { chunks, bytes, crc32: crc }, { signal: lease.signal })
+  const certainty = etag === null ? 'inferred' : 'answered'
+  await db.transaction(async (tx) => {
+    await markTransferred(tx, lease, { etag, certainty }, clock.now())
+    await announce(tx, file.fileId)
+  })
+  context.metrics.uploadsFinished.inc({ status: 'transferred' })
+}
+
+/** The last part was kept in the tail. */
+async function sendTail(
+  { db }: UploadContext,
+  file: Claimed,
+  multipartId: string,
+  { lease, bucket }: { lease: Lease; bucket: Bucket },
+): Promise<void> {
+  const chunks = await readTail(db, file.fileId)
+  const number = file.usedPartNumber + 1
+  const crc = chunks.reduce((sum, chunk) => crc32(chunk, sum), 0)
+  lease.assertHeld()
+  const body = { chunks, bytes: file.tailBytes, crc32: crc }
+  const { etag } = await bucket.uploadPart({ key: file.key, multipartId, number }, body, {
+    signal: lease.signal,
+  })
+  const offsetBytes = file.bytes - file.tailBytes
+  await recordLastPart(db, lease, { number, offsetBytes, sizeBytes: file.tailBytes, etag, crc32: crc })
+}

@@ -1,0 +1,67 @@
+import { crc32 } from 'node:zlib'
+import { isSluiceError, SluiceError } from '../kernel/errors.ts'
+import { type BucketFaultKind, bucketFault } from './bucket-port.ts'
+import { endUpload } from './end-upload.ts'
+import { advance } from './ledger/advance.ts'
+import { releaseLease } from './ledger/release-lease.ts'
+import type { OpenUpload } from './open-upload.ts'
+import type { PartLine } from './part-line.ts'
+import type { UploadContext } from './upload-context.ts'
+
+/** More than this is not worth writing to the database: the client sends it again. */
+const MAX_SALVAGE_BYTES = 16 * 1024 * 1024
+
+type Recovered = { offsetBytes: number; state: 'transferring' }
+
+/**
+ * A part could not be made durable. What is confirmed stays, and nothing that came behind the fault counts. If the bucket
+ * is only in trouble, the part is kept in the tail: when it was the last one, every byte is durable, and the
+ * object is made later; if not, the client goes on behind it. In all other cases this throws what the client is told.
+ */
+export async function recoverFromFault(
+  context: UploadContext,
+  upload: OpenUpload,
+  line: PartLine,
+  error: unknown,
+): Promise<Recovered> {
+  const kind = bucketFault(error)
+  if (upload.lease.signal.aborted) throw upload.lease.signal.reason
+  try {
+    if (kind === 'no_such_upload') await giveUp(context, upload)
+    if (kind === 'trouble' && (await salvage(context, upload, line)))
+      return { offsetBytes: upload.offsetBytes, state: 'transferring' }
+    await releaseLease(context.db, upload.lease, { usedPartNumber: line.nextNumber - 1, interrupted: true })
+  } finally {
+    upload.lease.end()
+  }
+  throw kind ? toldOf(kind, error as Error) : error
+}
+
+async function giveUp(context: UploadContext, { fileId }: OpenUpload): Promise<void> {
+  const reason = 'The bucket has dropped the unfinished multipart upload.'
+  await endUpload(context, fileId, { status: 'failed', reason, from: ['uploading'] })
+}
+
+/** True if those were the last bytes. */
+async function salvage(context: UploadContext, upload: OpenUpload, line: PartLine): Promise<boolean> {
+  const oldest = line.waiting[0]
+  if (!oldest || oldest.bytes === 0 || oldest.bytes > MAX_SALVAGE_BYTES) return false
+  const { clock, db } = context
+  const tail = Buffer.concat(oldest.chunks, oldest.bytes)
+  const toBytes = upload.offsetBytes + tail.length
+  const last = toBytes === upload.lengthBytes
+  const change = {
+    ...{ fromBytes: upload.offsetBytes, toBytes, crc32: crc32(tail, upload.crc32), tail },
+    reservedPartNumber: line.nextNumber - 1,
+    ...(last && ({ become: 'transferring', release: { interrupted: false } } as const)),
+  }
+  await upload.lease.whileHeld(advance(db, upload.lease, change, clock.now()))
+  upload.offsetBytes = toBytes
+  return last
+}
+
+function toldOf(kind: BucketFaultKind, error: Error): unknown {
+  if (isSluiceError(error)) return error
+  const again = kind === 'trouble' ? { headers: { 'Retry-After': '5' } } : {}
+  return new SluiceError('bucket_refused', error.message, { cause: error, ...again })
+}

@@ -1,0 +1,42 @@
+import type { DatabaseHandle, Db } from '../db/database.ts'
+import type { Clock } from '../kernel/clock.ts'
+import type { Logger } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import type { DataStoreRow } from '../tokens/authenticate-upload.ts'
+import type { Quota } from '../usage/reserve.ts'
+import type { Bucket } from './bucket-port.ts'
+import type { Leases } from './leases.ts'
+import type { MemoryBudget } from './memory-budget.ts'
+import type { UploadTerms } from './upload-terms.ts'
+
+/** What the verbs of uploads are made of. */
+export type UploadContext = {
+  database: DatabaseHandle
+  db: Db
+  clock: Clock
+  log: Logger
+  metrics: Metrics
+  terms: UploadTerms
+  quota: Quota
+  budget: MemoryBudget
+  leases: Leases
+  openBucket(dataStore: DataStoreRow): Bucket
+  /** Writes the event of a file's new status, in the transaction that changes it. */
+  announce(tx: Db, fileId: string): Promise<void>
+  /** Where tests kill the process: between any two steps that must survive it. */
+  checkpoint(name: Checkpoint): void
+  /** Work that goes on after its request was answered; a stopping node waits for it. */
+  background: Set<Promise<unknown>>
+}
+
+export const CHECKPOINTS = [
+  'upload created',
+  'multipart created',
+  'part sent',
+  'part recorded',
+  'object put',
+  'transferring',
+  'complete answered',
+  'transferred',
+] as const
+export type Checkpoint = (typeof CHECKPOINTS)[number]

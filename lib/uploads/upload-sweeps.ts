@@ -1,0 +1,16 @@
+import { minutes, seconds } from '../kernel/clock.ts'
+import type { Sweep } from '../sweeps/start-sweeps.ts'
+import { lapseReservations } from '../usage/lapse-reservations.ts'
+import { abortPending } from './abort-pending.ts'
+import { expireUploads } from './expire-uploads.ts'
+import { reconcileUploads } from './reconcile.ts'
+import type { UploadContext } from './upload-context.ts'
+
+export function uploadSweeps(context: UploadContext): Sweep[] {
+  return [
+    { name: 'reconcile uploads', everyMs: seconds(2), run: () => reconcileUploads(context) },
+    { name: 'expire uploads', everyMs: minutes(1), run: () => expireUploads(context) },
+    { name: 'abort multipart uploads', everyMs: minutes(1), run: () => abortPending(context) },
+    { name: 'lapse reservations', everyMs: minutes(5), run: () => lapseReservations(context) },
+  ]
+}

@@ -1,0 +1,33 @@
+import { seconds } from '../kernel/clock.ts'
+
+/** Every time and bound of the data plane, in one place, so that tests can shorten them. */
+export type UploadTerms = {
+  /** A lease that is not renewed for so long may be taken over. */
+  leaseMs: number
+  renewMs: number
+  /** Nothing is sent or written in the last stretch of a lease. */
+  marginMs: number
+  /** A newcomer waits so long for the holder to let go, then gets 423. The clients wait for HEAD ten seconds at most. */
+  waitMs: number
+  /** How often it looks by itself, should a notification be lost. */
+  pollMs: number
+  /** A holder whose bytes are flowing keeps its turn so long, so that two that fight both get on. */
+  turnMs: number
+  /** A holder that had no byte for so long is not thought to be flowing. */
+  quietMs: number
+  partsInFlight: number
+  /** The last PATCH waits so long for the object; then it is answered, since every byte is durable. */
+  assembleMs: number
+}
+
+export const UPLOAD_TERMS: UploadTerms = {
+  leaseMs: seconds(15),
+  renewMs: seconds(4),
+  marginMs: seconds(2),
+  waitMs: seconds(9),
+  pollMs: 200,
+  turnMs: seconds(2),
+  quietMs: 250,
+  partsInFlight: 3,
+  assembleMs: seconds(30),
+}
