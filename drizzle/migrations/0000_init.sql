@@ -318,6 +318,7 @@ CREATE TABLE "deliveries" (
 	"event_id" uuid NOT NULL,
 	"pipe_id" text NOT NULL,
 	"file_id" uuid,
+	"test" boolean DEFAULT false NOT NULL,
 	"webhook_output_id" uuid NOT NULL,
 	"url" text NOT NULL,
 	"state" text DEFAULT 'pending' NOT NULL,
@@ -393,6 +394,7 @@ CREATE UNIQUE INDEX "users_email_unique" ON "users" USING btree (lower("email"))
 CREATE UNIQUE INDEX "workspaces_one_demo" ON "workspaces" USING btree ("demo") WHERE "workspaces"."demo";--> statement-breakpoint
 CREATE INDEX "data_stores_workspace_id_id_index" ON "data_stores" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "file_destinations_data_store_id_index" ON "file_destinations" USING btree ("data_store_id");--> statement-breakpoint
+CREATE INDEX "file_destinations_to_abort" ON "file_destinations" USING btree ("file_id") WHERE "file_destinations"."abort_pending";--> statement-breakpoint
 CREATE INDEX "file_timeline_file_id_id_index" ON "file_timeline" USING btree ("file_id","id");--> statement-breakpoint
 CREATE INDEX "files_by_workspace" ON "files" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "files_by_workspace_status" ON "files" USING btree ("workspace_id","status","id");--> statement-breakpoint

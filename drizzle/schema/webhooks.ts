@@ -44,6 +44,7 @@ export const deliveries = pgTable(
       .references(() => events.id, { onDelete: 'cascade' }),
     pipeId: text().notNull(),
     fileId: uuid(),
+    test: boolean().notNull().default(false),
     webhookOutputId: uuid().notNull(),
     url: text().notNull(),
     state: text({ enum: DELIVERY_STATES }).notNull().default('pending'),

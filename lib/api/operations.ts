@@ -4,6 +4,7 @@ import { documentOperation } from './operations/document.ts'
 import { pipeOperations } from './operations/pipes.ts'
 import { senderOperations } from './operations/senders.ts'
 import { tokenOperations } from './operations/tokens.ts'
+import { webhookOperations } from './operations/webhooks.ts'
 
 /** Every operation of `/api/v1`, in the order of the reference. */
 const described: Operation[] = [
@@ -11,6 +12,7 @@ const described: Operation[] = [
   ...dataStoreOperations,
   ...pipeOperations,
   ...senderOperations,
+  ...webhookOperations,
 ]
 
 export const OPERATIONS: Operation[] = [...described, documentOperation(described)]

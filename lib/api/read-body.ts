@@ -1,10 +1,11 @@
+import { readBytes } from '../http/read-bytes.ts'
 import { SluiceError } from '../kernel/errors.ts'
 
 const MAX_BODY_BYTES = 64 * 1024
 
 /** The JSON of a request, at most 64 KiB of it; undefined where there is no body. */
 export async function readBody(request: Request): Promise<unknown> {
-  const bytes = await readBytes(request)
+  const bytes = await readBytes(request, MAX_BODY_BYTES)
   if (bytes.length === 0) return undefined
   assertJson(request.headers.get('content-type'))
   try {
@@ -17,20 +18,4 @@ export async function readBody(request: Request): Promise<unknown> {
 function assertJson(contentType: string | null): void {
   if (/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(contentType ?? '')) return
   throw new SluiceError('unsupported_media_type', 'Send the body as Content-Type: application/json.')
-}
-
-async function readBytes(request: Request): Promise<Uint8Array> {
-  if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge()
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request.body ?? []) {
-    size += chunk.length
-    if (size > MAX_BODY_BYTES) throw tooLarge()
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-}
-
-function tooLarge(): SluiceError {
-  return new SluiceError('body_too_large', `The body may have ${MAX_BODY_BYTES} bytes.`)
 }

@@ -1,7 +1,9 @@
 import { eq } from 'drizzle-orm'
 import { webhookOutputs, workspaces } from '#drizzle/schema/index.ts'
+import { inboxUrl } from '../inbox/show-inbox.ts'
 import { uuidv7 } from '../kernel/ids.ts'
 import type { Runtime } from '../runtime.ts'
+import { secretContext } from '../webhooks/secrets.ts'
 
 type Output = { workspaceId: string; pipeId: string; secret: string }
 
@@ -20,7 +22,7 @@ export async function pointWebhookAtInbox(
     workspaceId,
     pipeId,
     enabled: true,
-    url: `${config.baseUrl}/api/inbox/${workspace!.inboxKey}`,
-    secretEncrypted: vault.seal(secret, `webhook:${id}`),
+    url: inboxUrl(config, workspace!.inboxKey),
+    secretEncrypted: vault.seal(secret, secretContext(id)),
   })
 }

@@ -25,6 +25,7 @@ export async function writeEvent(tx: Db, queue: Queue, event: NewEvent): Promise
     eventId: id,
     pipeId,
     fileId,
+    test,
     webhookOutputId: output.id,
     url: output.url,
     nextTrigger: test ? 'test' : 'auto',

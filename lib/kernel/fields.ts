@@ -15,3 +15,7 @@ export const bytesField = z
   .int('must be a whole number')
   .min(1, 'must be at least 1')
   .max(2 ** 46, 'must be at most 70368744177664')
+
+export const timeField = z.iso
+  .datetime({ offset: true, message: 'must be a time such as 2026-11-05T10:00:00Z' })
+  .transform((text) => new Date(text))

@@ -12,7 +12,7 @@ import {
   refused,
   type Target,
 } from './judge-connection.ts'
-import { LOOPBACK_NAME, type ResolveHost, resolveHost } from './resolve-host.ts'
+import { type ResolveHost, resolveHost } from './resolve-host.ts'
 
 /**
  * The only way out to an address that a customer gave (contract, section 8). Every connection is judged by the
@@ -22,8 +22,6 @@ import { LOOPBACK_NAME, type ResolveHost, resolveHost } from './resolve-host.ts'
 export type GuardedAgents = {
   http: HttpAgent
   https: HttpsAgent
-  /** Throws `address_not_allowed` where the address alone shows that it would be refused: for forms, not for safety. */
-  assertAllowedUrl(url: string | URL): void
 }
 
 export type GuardedAgentOptions = { agent?: AgentOptions; resolve?: ResolveHost }
@@ -53,11 +51,7 @@ export function createGuardedAgents(entries: string[], options: GuardedAgentOpti
       return guard(args, true, connected!, (guarded) => super.createConnection(guarded))
     }
   }
-  return {
-    http: new GuardedHttpAgent(settings),
-    https: new GuardedHttpsAgent(settings),
-    assertAllowedUrl: (url) => assertAllowedUrl(url, allowed),
-  }
+  return { http: new GuardedHttpAgent(settings), https: new GuardedHttpsAgent(settings) }
 }
 
 function createGuard(allowed: AllowedHosts, resolve: ResolveHost) {
@@ -96,18 +90,4 @@ function guardedLookup(target: Target, allowed: AllowedHosts, resolve: ResolveHo
       (error) => done(error, ''),
     )
   }
-}
-
-function assertAllowedUrl(text: string | URL, allowed: AllowedHosts): void {
-  const url = URL.parse(text)
-  if (!url) throw refused('That is not an address. It looks like https://host/path.')
-  if (!/^https?:$/.test(url.protocol)) throw refused('Use an https address.')
-  if (url.username || url.password) throw refused('Leave the user name and password out of the address.')
-  const secure = url.protocol === 'https:'
-  const hostname = bareHost(url.hostname)
-  const target = { hostname, port: Number(url.port || (secure ? 443 : 80)), secure }
-  const literal = isIP(hostname) ? hostname : LOOPBACK_NAME.test(hostname) ? '127.0.0.1' : undefined
-  if (literal) judgeConnection(target, literal, allowed)
-  if (secure || literal || allowed.all || isNamed(target, allowed)) return
-  throw refused(`${url.host} must be reached by https, not plain http.`)
 }

@@ -8,6 +8,7 @@ import { type Receiver, startReceiver } from '../../e2e/parts/receiver.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
 import { addOutput } from '../../e2e/parts/webhook-rows.ts'
 import { RETRY_DELAYS_MS } from './schedule.ts'
+import { secretContext } from './secrets.ts'
 
 const HOUR = 3_600_000
 /** The sweep leaves what is just due to its job. */
@@ -212,7 +213,7 @@ onBothDatabases('delivery', (database) => {
     const { event, work } = dispatching(runtime)
     const before = await addOutput(runtime.db, receiver.url)
     const after = await addOutput(runtime.db, receiver.url)
-    const previousSecretEncrypted = runtime.vault.seal(after.secret, `webhook_output:${before.id}`)
+    const previousSecretEncrypted = runtime.vault.seal(after.secret, secretContext(before.id))
     const previousSecretUntil = new Date(runtime.clock.now() + 24 * HOUR)
     await runtime.db
       .update(webhookOutputs)

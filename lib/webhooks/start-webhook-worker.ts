@@ -5,6 +5,7 @@ import { type Attempt, type Checkpoint, POST_LIMITS } from './deliver.ts'
 import { createDispatcher, type Wake } from './dispatcher.ts'
 import { recordAttempts } from './record.ts'
 import { createShares } from './shares.ts'
+import { webhookHosts } from './webhook-hosts.ts'
 
 /** Jobs that one look into the queue takes along. */
 const WAKES_AT_ONCE = 200
@@ -18,9 +19,7 @@ export async function startWebhookWorker(
   checkpoint: Checkpoint = () => {},
 ): Promise<{ stop(): Promise<void> }> {
   const { config, queue } = runtime
-  // The inbox is Sluice's own front door, wherever that is.
-  const allowed = [...config.allowedPrivateHosts, hostAndPort(config.baseUrl)]
-  const agents = createGuardedAgents(allowed, { agent: { timeout: IDLE_MS } })
+  const agents = createGuardedAgents(webhookHosts(config), { agent: { timeout: IDLE_MS } })
   const record = createBatch((made: Attempt[]) => {
     checkpoint('recording')
     return recordAttempts(runtime, made)
@@ -35,9 +34,4 @@ export async function startWebhookWorker(
       agents.https.destroy()
     },
   }
-}
-
-function hostAndPort(address: string): string {
-  const { hostname, port, protocol } = new URL(address)
-  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
 }

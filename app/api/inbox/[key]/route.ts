@@ -1,0 +1,11 @@
+import { handleInboxRequest } from '#lib/inbox/handle-inbox-request.ts'
+import { getRuntime } from '#lib/runtime.ts'
+
+export const dynamic = 'force-dynamic'
+
+export async function POST(
+  request: Request,
+  { params }: { params: Promise<{ key: string }> },
+): Promise<Response> {
+  return handleInboxRequest(getRuntime(), request, (await params).key)
+}

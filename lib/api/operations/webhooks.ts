@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { pageAnswer } from '../../db/page.ts'
+import { deliveryAnswer, wholeDeliveryAnswer } from '../../webhooks/delivery.ts'
+import { deliveryQuery, listDeliveries } from '../../webhooks/list-deliveries.ts'
+import { resendDelivery } from '../../webhooks/resend-delivery.ts'
+import { resendFailed, resendFailedAnswer, resendFailedInput } from '../../webhooks/resend-failed.ts'
+import { rotateSecret } from '../../webhooks/rotate-secret.ts'
+import { saveOutput } from '../../webhooks/save-output.ts'
+import { sendTestEvent } from '../../webhooks/send-test-event.ts'
+import { showDelivery } from '../../webhooks/show-delivery.ts'
+import { showOutput } from '../../webhooks/show-output.ts'
+import { webhookOutputAnswer, webhookOutputInput } from '../../webhooks/webhook-output.ts'
+import { operation } from '../operation.ts'
+
+const outputs = { tag: 'Webhook outputs', problems: ['pipe_not_found', 'not_found'] as const }
+const deliveries = { tag: 'Deliveries' }
+
+export const webhookOperations = [
+  operation({
+    id: 'saveWebhookOutput',
+    method: 'PUT',
+    path: '/pipes/{id}/webhook',
+    tag: outputs.tag,
+    summary: 'Create or change the webhook output of a Pipe. Its secret is in the answer that creates it.',
+    body: webhookOutputInput,
+    status: 200,
+    answer: webhookOutputAnswer.extend({ secret: z.string().optional() }),
+    problems: ['pipe_not_found'],
+    run: ({ runtime, who, params, body }) => saveOutput(runtime, who, params.id!, body),
+  }),
+  operation({
+    id: 'showWebhookOutput',
+    method: 'GET',
+    path: '/pipes/{id}/webhook',
+    tag: outputs.tag,
+    summary: 'Show the webhook output of a Pipe.',
+    status: 200,
+    answer: webhookOutputAnswer,
+    problems: [...outputs.problems],
+    run: ({ runtime, who, params }) => showOutput(runtime, who, params.id!),
+  }),
+  operation({
+    id: 'rotateWebhookSecret',
+    method: 'POST',
+    path: '/pipes/{id}/webhook/rotate',
+    tag: outputs.tag,
+    summary: 'Make a new signing secret. The one of before signs beside it for 24 hours.',
+    status: 200,
+    answer: webhookOutputAnswer.extend({ secret: z.string() }),
+    problems: [...outputs.problems],
+    run: ({ runtime, who, params }) => rotateSecret(runtime, who, params.id!),
+  }),
+  operation({
+    id: 'sendTestEvent',
+    method: 'POST',
+    path: '/pipes/{id}/webhook/test',
+    tag: outputs.tag,
+    summary: 'Send an event marked as a test. It goes out even while the output is off, and is tried once.',
+    status: 202,
+    answer: wholeDeliveryAnswer,
+    problems: [...outputs.problems],
+    run: ({ runtime, who, params }) => sendTestEvent(runtime, who, params.id!),
+  }),
+  operation({
+    id: 'listDeliveries',
+    method: 'GET',
+    path: '/deliveries',
+    tag: deliveries.tag,
+    summary: 'List deliveries, newest first, each with its latest attempts.',
+    query: deliveryQuery,
+    status: 200,
+    answer: pageAnswer(deliveryAnswer),
+    run: ({ runtime, who, query }) => listDeliveries(runtime, who, query),
+  }),
+  operation({
+    id: 'showDelivery',
+    method: 'GET',
+    path: '/deliveries/{id}',
+    tag: deliveries.tag,
+    summary: 'Show a delivery with what was sent and answered in each attempt.',
+    status: 200,
+    answer: wholeDeliveryAnswer,
+    problems: ['not_found'],
+    run: ({ runtime, who, params }) => showDelivery(runtime, who, params.id!),
+  }),
+  operation({
+    id: 'resendDelivery',
+    method: 'POST',
+    path: '/deliveries/{id}/resend',
+    tag: deliveries.tag,
+    summary: 'Send an event again, at once and then on the schedule from its start.',
+    status: 202,
+    answer: wholeDeliveryAnswer,
+    problems: ['not_found', 'conflict'],
+    run: ({ runtime, who, params }) => resendDelivery(runtime, who, params.id!),
+  }),
+  operation({
+    id: 'resendFailed',
+    method: 'POST',
+    path: '/deliveries/resend-failed',
+    tag: deliveries.tag,
+    summary: 'Send all events again that were given up since a time, up to 10,000 in one call.',
+    body: resendFailedInput,
+    status: 202,
+    answer: resendFailedAnswer,
+    problems: ['pipe_not_found'],
+    run: ({ runtime, who, body }) => resendFailed(runtime, who, body),
+  }),
+]

@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import {
+  ATTEMPT_ERRORS,
+  ATTEMPT_TRIGGERS,
+  type attempts,
+  DELIVERY_STATES,
+  type deliveries,
+} from '#drizzle/schema/index.ts'
+
+const instantAnswer = z.iso.datetime().nullable()
+const headersAnswer = z.record(z.string(), z.string())
+
+const attemptAnswer = z.strictObject({
+  id: z.uuid(),
+  at: z.iso.datetime(),
+  durationMs: z.int().nullable(),
+  status: z.int().nullable(),
+  error: z.enum(ATTEMPT_ERRORS).nullable(),
+  trigger: z.enum(ATTEMPT_TRIGGERS),
+})
+
+const shared = {
+  id: z.uuid(),
+  eventId: z.uuid(),
+  pipeId: z.string(),
+  fileId: z.uuid().nullable(),
+  test: z.boolean(),
+  url: z.string(),
+  state: z.enum(DELIVERY_STATES),
+  nextAttemptAt: instantAnswer,
+  /** An attempt is being made at this moment. */
+  underWay: z.boolean(),
+  deliveredAt: instantAnswer,
+  createdAt: z.iso.datetime(),
+}
+
+export const deliveryAnswer = z.strictObject({ ...shared, attempts: z.array(attemptAnswer) })
+export type Delivery = z.output<typeof deliveryAnswer>
+
+/** With all that was said on both sides. */
+export const wholeDeliveryAnswer = z.strictObject({
+  ...shared,
+  requestBody: z.string(),
+  attempts: z.array(
+    attemptAnswer.extend({
+      url: z.string(),
+      requestHeaders: headersAnswer,
+      responseHeaders: headersAnswer.nullable(),
+      /** The first 16 KiB. */
+      responseBody: z.string().nullable(),
+      /** What went wrong, in words. */
+      errorDetail: z.string().nullable(),
+    }),
+  ),
+})
+export type WholeDelivery = z.output<typeof wholeDeliveryAnswer>
+
+type Row = typeof deliveries.$inferSelect
+export type AttemptRow = Pick<
+  typeof attempts.$inferSelect,
+  'id' | 'at' | 'durationMs' | 'status' | 'error' | 'trigger'
+>
+
+export function toDelivery(row: Row, made: AttemptRow[], nowMs: number): Delivery {
+  const underWay = row.claimedUntil !== null && row.claimedUntil.getTime() > nowMs
+  return {
+    id: row.id,
+    eventId: row.eventId,
+    pipeId: row.pipeId,
+    fileId: row.fileId,
+    test: row.test,
+    url: row.url,
+    state: row.state,
+    nextAttemptAt: underWay ? null : (row.nextAttemptAt?.toISOString() ?? null),
+    underWay,
+    deliveredAt: row.deliveredAt?.toISOString() ?? null,
+    createdAt: row.createdAt.toISOString(),
+    attempts: made.map(toAttempt),
+  }
+}
+
+export function toAttempt({
+  id,
+  at,
+  durationMs,
+  status,
+  error,
+  trigger,
+}: AttemptRow): Delivery['attempts'][number] {
+  return { id, at: at.toISOString(), durationMs, status, error, trigger }
+}

@@ -1,0 +1,52 @@
+import { sql } from 'drizzle-orm'
+import { z } from 'zod'
+import { type Actor, recordAudit } from '../audit/record-audit.ts'
+import { rows } from '../db/database.ts'
+import { timeField } from '../kernel/fields.ts'
+import { findPipe } from '../pipes/find-pipe.ts'
+import type { Runtime } from '../runtime.ts'
+
+export const resendFailedInput = z.strictObject({
+  /** Events from then on. */
+  since: timeField,
+  pipeId: z.string().optional(),
+})
+export const resendFailedAnswer = z.strictObject({
+  resent: z.int(),
+  /** There are more than one call takes; call again. */
+  more: z.boolean(),
+})
+
+const AT_ONCE = 10_000
+
+/** Sends every event again that was given up since then, where the output is on. The oldest first. */
+export async function resendFailed(
+  { db, clock, queue }: Pick<Runtime, 'db' | 'clock' | 'queue'>,
+  actor: Actor,
+  { since, pipeId }: z.output<typeof resendFailedInput>,
+): Promise<z.output<typeof resendFailedAnswer>> {
+  const now = new Date(clock.now()).toISOString()
+  return db.transaction(async (tx) => {
+    if (pipeId) await findPipe(tx, actor, pipeId)
+    const resent = await rows<{ output_id: string }>(
+      tx,
+      sql`update deliveries
+      set state = 'pending', attempt_count = 0, next_trigger = 'manual', next_attempt_at = ${now}::timestamptz
+      where id in (
+        select d.id from deliveries d
+        join webhook_outputs o on o.id = d.webhook_output_id and o.enabled
+        where d.workspace_id = ${actor.workspaceId} and d.state = 'failed' and not d.test
+          and d.created_at >= ${since.toISOString()}::timestamptz
+          ${pipeId ? sql`and d.pipe_id = ${pipeId}` : sql``}
+        order by d.id limit ${AT_ONCE} for update of d skip locked
+      )
+      returning webhook_output_id as output_id`,
+    )
+    const detail = { since: since.toISOString(), resent: resent.length, ...(pipeId && { pipeId }) }
+    await recordAudit({ db: tx, clock }, actor, { action: 'delivery.failed_resent', detail })
+    const outputs = [...new Set(resent.map((row) => row.output_id))]
+    const wakes = outputs.map((outputId) => ({ data: { outputId, workspaceId: actor.workspaceId } }))
+    await queue.enqueueAll(tx, 'webhook-attempt', wakes)
+    return { resent: resent.length, more: resent.length === AT_ONCE }
+  })
+}

@@ -1,0 +1,36 @@
+import { eq } from 'drizzle-orm'
+import { webhookOutputs } from '#drizzle/schema/index.ts'
+import { type Actor, recordAudit } from '../audit/record-audit.ts'
+import { hours } from '../kernel/clock.ts'
+import { newWebhookSecret } from '../kernel/ids.ts'
+import type { Runtime } from '../runtime.ts'
+import { findOutput } from './find-output.ts'
+import { secretContext } from './secrets.ts'
+import { toWebhookOutput, type WebhookOutput } from './webhook-output.ts'
+
+const OVERLAP_MS = hours(24)
+
+/** A new secret; the one before it signs beside it for a day, so that receivers can change over. */
+export async function rotateSecret(
+  { db, clock, vault }: Pick<Runtime, 'db' | 'clock' | 'vault'>,
+  actor: Actor,
+  pipeId: string,
+): Promise<WebhookOutput & { secret: string }> {
+  const secret = newWebhookSecret()
+  return db.transaction(async (tx) => {
+    const { output, pipeName } = await findOutput(tx, actor, pipeId, 'update')
+    const [row] = await tx
+      .update(webhookOutputs)
+      .set({
+        secretEncrypted: vault.seal(secret, secretContext(output.id)),
+        previousSecretEncrypted: output.secretEncrypted,
+        previousSecretUntil: new Date(clock.now() + OVERLAP_MS),
+        updatedAt: new Date(clock.now()),
+      })
+      .where(eq(webhookOutputs.id, output.id))
+      .returning()
+    const entry = { action: 'webhook.secret_rotated', subjectId: pipeId, subjectLabel: pipeName }
+    await recordAudit({ db: tx, clock }, actor, entry)
+    return { ...toWebhookOutput(row!), secret }
+  })
+}
