@@ -1,3 +1,4 @@
+import { DrizzleQueryError } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { newSecret, newWebhookSecret } from './kernel/ids.ts'
 import { createLogger } from './log.ts'
@@ -27,4 +28,19 @@ it('writes no secret, wherever it stands', () => {
   expect(text).toContain('[redacted]')
   expect(lines).toHaveLength(5)
   for (const line of lines) expect(JSON.parse(line)).toHaveProperty('msg')
+})
+
+it('leaves out the parameters of a failed query, and keeps the query and the stack', () => {
+  lines.length = 0
+  const error = new DrizzleQueryError(
+    'insert into t values ($1, $2)',
+    ['sealed\nsecret', 7],
+    new Error('down'),
+  )
+  log.error({ err: error }, 'failed')
+  const { err } = JSON.parse(lines[0]!)
+  expect(lines[0]).not.toContain('sealed')
+  expect(err.message).toBe('Failed query: insert into t values ($1, $2)\nparams: [left out]')
+  expect(err.stack).toContain('log.test.ts')
+  expect(err.cause.message).toBe('down')
 })

@@ -48,5 +48,11 @@ function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { code, status } = error as Error & { code?: string; status?: number }
   const cause = error.cause === undefined ? undefined : serializeError(error.cause)
-  return { type: error.name, message: error.message, code, status, stack: error.stack, cause }
+  const [message, stack] = [withoutParameters(error.message), withoutParameters(error.stack ?? '')]
+  return { type: error.name, message, code, status, stack, cause }
+}
+
+/** Drizzle puts every parameter of a failed query into the message: secrets sealed and hashed, bytes of files. */
+function withoutParameters(text: string): string {
+  return text.replace(/^params: [\s\S]*?(?=\n {4}at |$(?![\s\S]))/m, 'params: [left out]')
 }
