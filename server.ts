@@ -36,10 +36,9 @@ async function main(): Promise<void> {
   const asked = loadConfig()
   const log = createLogger(asked.logLevel)
   let opened: Opened | undefined
-  const server = createServer(
-    { requestTimeout: 0, keepAliveTimeout: 65_000 },
-    frontDoor(() => opened, log),
-  )
+  const door = frontDoor(() => opened, log)
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 65_000 }, door)
+  server.on('checkContinue', door)
   const listening = await listen(server, asked)
   const demo = listening.demo ? await openDemoBucket(listening, log) : undefined
   const config = demo ? allowDemo(listening, demo.bucket) : listening

@@ -36,6 +36,17 @@ export default defineConfig({
           maxWorkers: 2,
         },
       },
+      {
+        test: {
+          ...common,
+          name: 'served',
+          include: ['e2e/{conformance,security}/**/*.test.ts'],
+          globalSetup: ['e2e/parts/target-setup.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          maxWorkers: 2,
+        },
+      },
     ],
   },
 })

@@ -3,7 +3,7 @@ import { existsSync, rmSync } from 'node:fs'
 
 /**
  * Everything that can be known without running the product: format and lint, types, directions between rooms,
- * dead code, links of the docs. All of it runs, and what fails is printed whole.
+ * dead code, links of the docs, and the table of conformance. All of it runs, and what fails is printed whole.
  */
 const SOURCES = [
   'server.ts',
@@ -24,6 +24,7 @@ const STEPS: [name: string, command: string[]][] = [
   ['directions', ['depcruise', '--output-type', 'err', ...SOURCES.filter((path) => existsSync(path))]],
   ['dead code', ['knip']],
   ['doc links', [process.execPath, 'scripts/doc-links.ts']],
+  ['conformance', [process.execPath, 'scripts/conformance.ts']],
 ]
 
 type Outcome = { name: string; ok: boolean; output: string }

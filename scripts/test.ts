@@ -11,13 +11,12 @@ import { buildIfNeeded } from './build.ts'
 type Ring = { name: string; command: (report: string) => string[]; count: (report: unknown) => Count }
 type Count = { passed: number; failed: number }
 
-const vitest = (name: string): Ring => ({
+const vitest = (name: string, projects = [name]): Ring => ({
   name,
   command: (report) => [
     'vitest',
     'run',
-    '--project',
-    name,
+    ...projects.map((project) => `--project=${project}`),
     '--reporter=default',
     '--reporter=json',
     `--outputFile.json=${report}`,
@@ -31,7 +30,7 @@ const vitest = (name: string): Ring => ({
 const RINGS: Ring[] = [
   vitest('unit'),
   vitest('database'),
-  vitest('system'),
+  vitest('system', ['system', 'served']),
   {
     name: 'browser',
     command: () => ['playwright', 'test', '--reporter=list,json'],

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -28,7 +28,10 @@ function check(step: string, planted: Record<string, string>): { status: number 
     encoding: 'utf8',
     env: { ...process.env, PATH: `${resolve('node_modules/.bin')}:${process.env.PATH}` },
   })
-  for (const file of Object.keys(planted)) rmSync(join(copy, file))
+  for (const file of Object.keys(planted)) {
+    rmSync(join(copy, file))
+    if (existsSync(file)) cpSync(file, join(copy, file))
+  }
   return { status, output: stdout + stderr }
 }
 
@@ -80,6 +83,17 @@ describe('npm run check', () => {
     const { status, output } = check('doc links', { 'docs/planted.md': text })
     expect(output).toContain('docs/planted.md: nowhere.md')
     expect(output).toContain('docs/planted.md: planted.md#no-such-heading')
+    expect(status).toBe(1)
+  })
+
+  it('finds a clause of the conformance table without a test, and a test without a clause', () => {
+    const row = (proof: string) => `| A clause | MUST | ${proof} |\n`
+    const { status, output } = check('conformance', {
+      'docs/conformance.md': row('[core](../e2e/conformance/core.test.ts): no such test') + row(''),
+    })
+    expect(output).toContain('line 1: e2e/conformance/core.test.ts has no test "no such test"')
+    expect(output).toContain('line 2: name tests as')
+    expect(output).toContain('no clause names the test "ignores Tus-Resumable"')
     expect(status).toBe(1)
   })
 })

@@ -66,8 +66,19 @@ async function route(req: IncomingMessage, res: ServerResponse, opened: Opened |
   const handler = toUploads ? handlers.tus : handlers.pages
   if (!handler)
     throw new SluiceError('not_found', `This node does not serve ${toUploads ? 'uploads' : 'pages'}.`)
+  continueWhenRead(req, res, toUploads)
   if (!toUploads) nonce(req, res, runtime, dev)
   await handler(req, res)
+}
+
+/** A client that sends Expect: 100-continue hears a refusal before it sends its bytes (RFC 9110, 10.1.1). */
+function continueWhenRead(req: IncomingMessage, res: ServerResponse, toUploads: boolean): void {
+  if (req.headers.expect === undefined) return
+  const carryOn = () => {
+    if (!res.headersSent) res.writeContinue()
+  }
+  if (toUploads) req.once('resume', carryOn)
+  else carryOn()
 }
 
 function isUploadPath(url: string): boolean {

@@ -30,6 +30,18 @@ export async function patchUpload(
   const chunk = readChunk(request)
   const right = await authenticateToContinue(context, request)
   assertStillThere(right.upload, context.clock.now())
+  try {
+    return await patch(context, right, { request, chunk })
+  } catch (error) {
+    throw tellExpiry(error, right.upload)
+  }
+}
+
+async function patch(
+  context: UploadContext,
+  right: UploadRight,
+  { request, chunk }: { request: TusRequest; chunk: Chunk },
+): Promise<TusAnswer | undefined> {
   if (right.upload.status !== 'uploading') return answerFinished(right, chunk)
   if (right.upload.concat === 'final') throw new SluiceError('upload_is_final')
   if (!right.upload.leased) assertOffset(right.upload.offsetBytes, chunk)
@@ -42,6 +54,13 @@ export async function patchUpload(
     throw error
   }
   return carry(context, right, upload, { request, chunk })
+}
+
+/** Upload-Expires "MUST be included in every PATCH response if the upload is going to expire": refusals, too. */
+function tellExpiry(error: unknown, { status, expiresAtMs }: UploadRight['upload']): unknown {
+  if (isSluiceError(error) && error.code !== 'upload_gone' && status === 'uploading')
+    Object.assign(error.headers, { ...expiresHeader(expiresAtMs), ...error.headers })
+  return error
 }
 
 function readChunk(request: TusRequest): Chunk {

@@ -1,0 +1,224 @@
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { cut, open, requestHead } from '../parts/raw-http.ts'
+import { targetOf } from '../parts/target.ts'
+import { codeOf, newTus, OCTETS, type Tus } from '../parts/tus.ts'
+
+let tus: Tus
+beforeAll(async () => {
+  tus = await newTus(targetOf(inject('demo')))
+})
+
+const NO_NUMBERS = ['', '-1', '1.5', '0x10', '1e3', '1 1', 'abc', '9'.repeat(30), '+1']
+
+describe('headers', () => {
+  it.each(NO_NUMBERS)('an Upload-Offset that is no whole number is 400: %j', async (offset) => {
+    const address = await tus.create(5)
+    const answer = await tus.patch(address, offset, 'hello')
+    expect(answer.status).toBe(400)
+    expect(JSON.parse(answer.body).detail).toContain('Upload-Offset')
+    expect(await tus.offset(address)).toBe(0)
+  })
+
+  it('a PATCH without Upload-Offset is 400', async () => {
+    const address = await tus.create(5)
+    const answer = await tus.send('PATCH', address, { 'Content-Type': OCTETS }, 'hello')
+    expect(answer.status).toBe(400)
+    expect(await tus.offset(address)).toBe(0)
+  })
+
+  it.each(NO_NUMBERS)('an Upload-Length that is no whole number is 400: %j', async (length) => {
+    const answer = await tus.post({ 'Upload-Length': length })
+    expect(answer.status).toBe(400)
+    expect(JSON.parse(answer.body).detail).toContain('Upload-Length')
+  })
+
+  it('Tus-Resumable is on every answer, refusals included', async () => {
+    const address = await tus.create(5)
+    const answers = [
+      await tus.head(address),
+      await tus.patch(address, 3, 'hello'),
+      await tus.patch(address, 0, 'hello', { 'Content-Type': 'text/plain' }),
+      await tus.patch(address, 0, 'hello'),
+      await tus.post({}),
+      await tus.post({ 'Upload-Length': 1, Authorization: undefined }),
+      await tus.head(`${tus.uploadUrl}01890000-0000-7000-8000-000000000000`),
+      await tus.send('GET', address),
+      await tus.delete(address),
+    ]
+    for (const { headers } of answers) expect(headers['tus-resumable']).toBe('1.0.0')
+  })
+
+  it.each([undefined, '0.2.2', '1.0.1', ''])(
+    'another version or none is 412 with Tus-Version, and nothing is done: %j',
+    async (version) => {
+      const address = await tus.create(5)
+      for (const answer of [
+        await tus.patch(address, 0, 'hello', { 'Tus-Resumable': version }),
+        await tus.head(address, { 'Tus-Resumable': version }),
+        await tus.delete(address, { 'Tus-Resumable': version }),
+        await tus.post({ 'Upload-Length': 5, 'Tus-Resumable': version }),
+      ]) {
+        expect(answer.status).toBe(412)
+        expect(answer.headers['tus-version']).toBe('1.0.0')
+        expect(answer.headers.location).toBeUndefined()
+      }
+      expect(await tus.offset(address)).toBe(0)
+    },
+  )
+
+  it('X-HTTP-Method-Override replaces the method', async () => {
+    const address = await tus.create(5)
+    const override = (method: string, fields = {}, body = '') =>
+      tus.send('POST', address, { 'X-HTTP-Method-Override': method, ...fields }, body)
+    const patched = await override('PATCH', { 'Content-Type': OCTETS, 'Upload-Offset': 0 }, 'hel')
+    expect(patched).toMatchObject({ status: 204, headers: { 'upload-offset': '3' } })
+    expect(await override('HEAD')).toMatchObject({ headers: { 'upload-offset': '3' } })
+    expect((await override('DELETE')).status).toBe(204)
+    expect((await tus.head(address)).status).toBe(410)
+  })
+})
+
+describe('HEAD', () => {
+  it('tells the offset always, and the length: at the start, in between, at the end', async () => {
+    const address = await tus.create(5)
+    const told: (string | undefined)[][] = []
+    for (const [offset, bytes] of [
+      [0, 'hel'],
+      [3, 'lo'],
+    ] as const) {
+      const { headers } = await tus.head(address)
+      told.push([headers['upload-offset'], headers['upload-length']])
+      await tus.patch(address, offset, bytes)
+    }
+    const { status, headers } = await tus.head(address)
+    told.push([headers['upload-offset'], headers['upload-length']])
+    expect(told).toEqual([
+      ['0', '5'],
+      ['3', '5'],
+      ['5', '5'],
+    ])
+    expect(status).toBe(200)
+  })
+
+  it('is never cached', async () => {
+    const address = await tus.create(5)
+    expect((await tus.head(address)).headers['cache-control']).toBe('no-store')
+    expect((await tus.head(`${address}0`)).headers['cache-control']).toBe('no-store')
+  })
+
+  it('of an unknown upload is 404 without Upload-Offset', async () => {
+    for (const id of ['01890000-0000-7000-8000-000000000000', 'no-such', '..%2f..%2fetc']) {
+      const { status, headers } = await tus.head(tus.uploadUrl + id)
+      expect(status).toBe(404)
+      expect(headers['upload-offset']).toBeUndefined()
+    }
+  })
+})
+
+describe('PATCH', () => {
+  it('is 204 with the sum of the offset before and the bytes of the request', async () => {
+    const address = await tus.create(11)
+    expect(await tus.patch(address, 0, 'hello ')).toMatchObject({
+      status: 204,
+      headers: { 'upload-offset': '6' },
+    })
+    expect(await tus.patch(address, 6, 'world')).toMatchObject({
+      status: 204,
+      headers: { 'upload-offset': '11' },
+    })
+  })
+
+  it.each([0, 2, 4, 11])('at another offset is 409 and changes nothing: %i', async (offset) => {
+    const address = await tus.create(11)
+    await tus.patch(address, 0, 'hel')
+    const answer = await tus.patch(address, offset, 'lo world')
+    expect(answer.status).toBe(409)
+    expect(answer.headers['upload-offset']).toBe('3')
+    expect(await tus.offset(address)).toBe(3)
+  })
+
+  it.each([undefined, 'text/plain', 'application/octet-stream', 'application/offset+octet-stream2'])(
+    'with another Content-Type is 415 and changes nothing: %j',
+    async (type) => {
+      const address = await tus.create(5)
+      expect((await tus.patch(address, 0, 'hello', { 'Content-Type': type })).status).toBe(415)
+      expect(await tus.offset(address)).toBe(0)
+    },
+  )
+
+  it('of an unknown upload is 404', async () => {
+    const answer = await tus.patch(`${tus.uploadUrl}01890000-0000-7000-8000-000000000000`, 0, 'hello')
+    expect(answer.status).toBe(404)
+  })
+
+  it('keeps what arrived before the connection broke', async () => {
+    const address = await tus.create(1_000_000)
+    const url = tus.at(address)
+    const fields = { ...tus.common, 'Content-Type': OCTETS, 'Upload-Offset': 0, 'Content-Length': 1_000_000 }
+    await using connection = open(url)
+    connection.write(requestHead('PATCH', url, fields))
+    connection.write(Buffer.alloc(300_000, 'x'))
+    // The reset must not overtake the bytes: what a live server has not read, a reset throws away.
+    await connection.end()
+    await expect.poll(() => tus.offset(address)).toBe(300_000)
+  })
+
+  it('takes no bytes past the length: 413', async () => {
+    const address = await tus.create(5)
+    const answer = await tus.patch(address, 0, 'hello world')
+    expect(answer.status).toBe(413)
+    expect(await tus.offset(address)).toBeLessThanOrEqual(5)
+  })
+
+  it('of nothing at the end of a finished upload is 204', async () => {
+    const address = await tus.create(5)
+    await tus.patch(address, 0, 'hello')
+    expect(await tus.patch(address, 5, '')).toMatchObject({ status: 204, headers: { 'upload-offset': '5' } })
+  })
+
+  it('whose connection is reset leaves an offset that is not too large', async () => {
+    const address = await tus.create(1_000_000)
+    const url = tus.at(address)
+    const fields = { ...tus.common, 'Content-Type': OCTETS, 'Upload-Offset': 0, 'Content-Length': 1_000_000 }
+    await using connection = open(url)
+    connection.write(requestHead('PATCH', url, fields))
+    connection.write(Buffer.alloc(200_000, 'x'))
+    await expect.poll(() => connection.socket.writableLength).toBe(0)
+    cut(connection.socket)
+    const offset = await tus.offset(address)
+    expect(offset).toBeLessThanOrEqual(200_000)
+    const rest = Buffer.alloc(1_000_000 - offset, 'x')
+    expect((await tus.patch(address, offset, rest)).status).toBe(204)
+  })
+})
+
+describe('OPTIONS', () => {
+  it('tells versions, extensions, the largest size and the checksum algorithms, to anybody', async () => {
+    const { status, headers } = await tus.options()
+    expect([200, 204]).toContain(status)
+    expect(headers['tus-version']).toBe('1.0.0')
+    expect(headers['tus-max-size']).toMatch(/^\d+$/)
+    expect(headers['tus-extension']!.split(',')).toEqual(
+      expect.arrayContaining([
+        'creation',
+        'creation-with-upload',
+        'creation-defer-length',
+        'termination',
+        'expiration',
+        'checksum',
+        'checksum-trailer',
+      ]),
+    )
+    expect(headers['tus-checksum-algorithm']!.split(',').sort()).toEqual(['crc32', 'md5', 'sha1', 'sha256'])
+  })
+
+  it('ignores Tus-Resumable', async () => {
+    expect((await tus.options({ 'Tus-Resumable': '0.0.1' })).headers['tus-version']).toBe('1.0.0')
+  })
+})
+
+it('GET on an upload is 405', async () => {
+  const answer = await tus.send('GET', await tus.create(1))
+  expect(answer.status).toBe(405)
+  expect(codeOf(answer)).toBe('method_not_allowed')
+})

@@ -1,0 +1,57 @@
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { targetOf } from '../parts/target.ts'
+import { newTus, type Tus } from '../parts/tus.ts'
+
+let tus: Tus
+beforeAll(async () => {
+  tus = await newTus(targetOf(inject('demo')))
+})
+
+const announced = async () => (await tus.options()).headers['tus-extension']!.split(',')
+
+describe('termination', () => {
+  it('is announced', async () => {
+    expect(await announced()).toContain('termination')
+  })
+
+  it('of an unfinished upload is 204, and its address is 410 from then on', async () => {
+    const address = await tus.create(10)
+    await tus.patch(address, 0, 'hello')
+    expect((await tus.delete(address)).status).toBe(204)
+    const head = await tus.head(address)
+    expect(head.status).toBe(410)
+    expect(head.headers['upload-offset']).toBeUndefined()
+    expect((await tus.patch(address, 5, 'world')).status).toBe(410)
+    expect((await tus.delete(address)).status).toBe(410)
+  })
+
+  it('of a finished upload is 204, and its address is 410 from then on', async () => {
+    const address = await tus.create(5)
+    await tus.patch(address, 0, 'hello')
+    expect((await tus.delete(address)).status).toBe(204)
+    expect((await tus.head(address)).status).toBe(410)
+  })
+})
+
+describe('expiration', () => {
+  const HTTP_DATE = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/
+
+  it('is announced', async () => {
+    expect(await announced()).toContain('expiration')
+  })
+
+  it('is told as an HTTP date by POST, PATCH and HEAD of an unfinished upload', async () => {
+    const created = await tus.post({ 'Upload-Length': 10 })
+    const address = created.headers.location!
+    for (const { headers } of [created, await tus.patch(address, 0, 'hello'), await tus.head(address)]) {
+      expect(headers['upload-expires']).toMatch(HTTP_DATE)
+      expect(Date.parse(headers['upload-expires']!)).toBeGreaterThan(Date.now())
+    }
+  })
+
+  it('is told by a creation with upload and by refused PATCHes, too', async () => {
+    const created = await tus.post({ 'Upload-Length': 10 }, 'hello')
+    const refused = await tus.patch(created.headers.location!, 2, 'x')
+    for (const { headers } of [created, refused]) expect(headers['upload-expires']).toMatch(HTTP_DATE)
+  })
+})
