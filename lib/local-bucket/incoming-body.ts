@@ -35,7 +35,8 @@ export class IncomingBody {
   /** The bytes; throws after the last one if they are not what was declared. */
   async *bytes(): AsyncGenerator<Buffer> {
     const trailers: Record<string, string> = {}
-    yield* this.#meter.pass(this.#decoded(trailers))
+    const decodedLength = requireLength(this.#options.headers)
+    yield* this.#meter.pass(this.#decoded(decodedLength, trailers))
     const { sha256, ...measured } = this.#meter.result()
     const { headers, authentication } = this.#options
     this.#declaredCrc32 ??= declaredCrc32(trailers)
@@ -78,12 +79,12 @@ export class IncomingBody {
     return Buffer.concat(chunks).toString('utf8')
   }
 
-  #decoded(trailers: Record<string, string>): AsyncIterable<Buffer> {
-    const { headers, authentication, source } = this.#options
+  #decoded(decodedLength: number, trailers: Record<string, string>): AsyncIterable<Buffer> {
+    const { authentication, source } = this.#options
     const streamed = STREAMED.exec(authentication.payload)
     if (streamed) {
       const signatures = streamed[1] === 'UNSIGNED-PAYLOAD' ? undefined : authentication
-      return decodeAwsChunked(source, { signatures, decodedLength: bodyLength(headers), trailers })
+      return decodeAwsChunked(source, { signatures, decodedLength, trailers })
     }
     if (authentication.payload !== 'UNSIGNED-PAYLOAD' && !isSha256(authentication.payload)) {
       throw new S3Error(
@@ -96,7 +97,7 @@ export class IncomingBody {
 }
 
 /** How many bytes the object or part will have. S3 wants to know before the first of them. */
-export function bodyLength(headers: Record<string, string>): number {
+function requireLength(headers: Record<string, string>): number {
   const declared = headers['x-amz-decoded-content-length'] ?? headers['content-length']
   if (declared === undefined) throw new S3Error('MissingContentLength')
   const length = /^\d{1,15}$/.test(declared) ? Number(declared) : Number.NaN

@@ -90,6 +90,7 @@ export class ObjectFiles {
   async requireRoom(key: string): Promise<void> {
     try {
       await this.#makeFolder(key)
+      if ((await stat(this.#path(key)).catch(absent))?.isDirectory()) throw fileAndFolder(key)
     } catch (error) {
       throw obstructed(error, key)
     }
@@ -194,10 +195,13 @@ function absent(error: unknown): undefined {
   if (!NOT_A_FILE.has(codeOf(error))) throw error
 }
 
-/** S3 keeps `a` and `a/b` side by side. A folder of plain files cannot, and says so rather than lose one. */
 function obstructed(error: unknown, key: string): unknown {
   if (codeOf(error) === 'ENAMETOOLONG') return new S3Error('KeyTooLongError')
-  if (!['ENOTDIR', 'EEXIST', 'EISDIR', 'ENOTEMPTY'].includes(codeOf(error))) return error
+  return ['ENOTDIR', 'EEXIST', 'EISDIR', 'ENOTEMPTY'].includes(codeOf(error)) ? fileAndFolder(key) : error
+}
+
+/** S3 keeps `a` and `a/b` side by side. A folder of plain files cannot, and says so rather than lose one. */
+function fileAndFolder(key: string): S3Error {
   return new S3Error(
     'InvalidArgument',
     `This bucket keeps objects as files: '${key}' would be a file where a folder of other keys is, or the reverse.`,

@@ -1,0 +1,32 @@
+import type { Fault } from '#lib/local-bucket/faults.ts'
+import { startLocalBucket } from '#lib/local-bucket/start.ts'
+import type { SeenRequest } from '#lib/local-bucket/traffic.ts'
+
+/** The other end of `startFaultyBucket`. */
+export type ToBucket =
+  | { kind: 'add'; fault: Fault }
+  | { kind: 'release'; gate: string }
+  | { kind: 'clear' }
+  | { kind: 'ask' }
+export type FromBucket =
+  | { kind: 'started'; endpoint: string; port: number }
+  | { kind: 'seen'; request: SeenRequest }
+  | { kind: 'done'; peakMemoryBytes: number }
+
+const { endpoint, port, faults, traffic, close } = await startLocalBucket(JSON.parse(process.argv[2]!))
+const send = (message: FromBucket) => process.connected && process.send!(message)
+
+process.on('message', (message: ToBucket) => {
+  if (message.kind === 'add') faults.add(message.fault)
+  else if (message.kind === 'release') faults.release(message.gate)
+  else if (message.kind === 'clear') faults.clear()
+  send({ kind: 'done', peakMemoryBytes: process.resourceUsage().maxRSS * 1024 })
+})
+const end = async () => {
+  await close()
+  process.exit()
+}
+process.once('SIGTERM', end)
+process.once('disconnect', end)
+traffic.listen((request) => send({ kind: 'seen', request }))
+send({ kind: 'started', endpoint, port })
