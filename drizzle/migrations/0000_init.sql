@@ -183,6 +183,7 @@ CREATE TABLE "files" (
 	"expiry_seconds" integer NOT NULL,
 	"expires_at" timestamp (3) with time zone NOT NULL,
 	"finished_at" timestamp (3) with time zone,
+	"erased_at" timestamp (3) with time zone,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL
 );
 --> statement-breakpoint
@@ -403,6 +404,7 @@ CREATE INDEX "files_by_pipe_status" ON "files" USING btree ("pipe_id","status","
 CREATE INDEX "files_by_sender" ON "files" USING btree ("sender_id","id");--> statement-breakpoint
 CREATE INDEX "files_open" ON "files" USING btree ("expires_at") WHERE "files"."status" = 'uploading';--> statement-breakpoint
 CREATE INDEX "files_transferring" ON "files" USING btree ("created_at") WHERE "files"."status" = 'transferring';--> statement-breakpoint
+CREATE INDEX "files_erased" ON "files" USING btree ("erased_at") WHERE "files"."erased_at" is not null;--> statement-breakpoint
 CREATE INDEX "files_reserving" ON "files" USING btree ("last_byte_at") WHERE "files"."reserved_bytes" > 0;--> statement-breakpoint
 CREATE INDEX "pipe_destinations_data_store_id_index" ON "pipe_destinations" USING btree ("data_store_id");--> statement-breakpoint
 CREATE INDEX "pipes_by_workspace" ON "pipes" USING btree ("workspace_id","created_at","id");--> statement-breakpoint

@@ -77,6 +77,8 @@ export const files = pgTable(
     expirySeconds: integer().notNull(),
     expiresAt: instant().notNull(),
     finishedAt: instant(),
+    /** Its customer erased it; the row goes when the bucket is cleared of its parts. */
+    erasedAt: instant(),
     createdAt: createdAt(),
   },
   (t) => [
@@ -87,6 +89,7 @@ export const files = pgTable(
     index('files_by_sender').on(t.senderId, t.id),
     index('files_open').on(t.expiresAt).where(sql`${t.status} = 'uploading'`),
     index('files_transferring').on(t.createdAt).where(sql`${t.status} = 'transferring'`),
+    index('files_erased').on(t.erasedAt).where(sql`${t.erasedAt} is not null`),
     index('files_reserving').on(t.lastByteAt).where(sql`${t.reservedBytes} > 0`),
   ],
 )

@@ -20,39 +20,38 @@ const MAX_KEY_LENGTH = 255
 
 type Asked = { key: string; what: string }
 type Answered = { status: number; body: unknown }
+type Work = {
+  run(inside: Runtime): Promise<unknown>
+  /** Goes out to the network, so it comes after the transaction. */
+  after(answered: unknown): Promise<unknown>
+}
 
 export async function answerOnce(
   runtime: Runtime,
   actor: Actor,
   { key, what }: Asked,
-  operation: Operation,
-  run: (runtime: Runtime) => Promise<unknown>,
+  { network, status }: Operation,
+  { run, after }: Work,
 ): Promise<Answered> {
   if (key.length === 0 || key.length > MAX_KEY_LENGTH) {
     throw invalidRequest([{ field: 'Idempotency-Key', message: 'must have 1 to 255 characters' }])
   }
   const requestHash = createHash('sha256').update(what).digest('hex')
   const place = { workspaceId: actor.workspaceId, key, requestHash }
-  const first = async (inside: Runtime): Promise<Answered> => ({
-    status: operation.status,
-    body: await run(inside),
-  })
-  if (operation.network) {
-    const answered = await earlier(runtime, place)
-    if (answered) return answered
-    const fresh = await first(runtime)
-    await claim(runtime, place)
-    await keep(runtime, place, fresh)
-    return fresh
-  }
-  return runtime.db.transaction(async (tx) => {
-    const inside = { ...runtime, db: tx }
+  const once = async (inside: Runtime) => {
     const answered = (await claim(inside, place)) ? undefined : await earlier(inside, place)
-    if (answered) return answered
-    const fresh = await first(inside)
-    await keep(inside, place, fresh)
-    return fresh
-  })
+    if (answered) return { answered, fresh: false }
+    const made = { status, body: await run(inside) }
+    await keep(inside, place, made)
+    return { answered: made, fresh: true }
+  }
+  const { answered, fresh } = await (network
+    ? once(runtime)
+    : runtime.db.transaction((tx) => once({ ...runtime, db: tx })))
+  if (!fresh) return answered
+  const body = await after(answered.body)
+  if (body !== answered.body) await keep(runtime, place, { status, body })
+  return { status, body }
 }
 
 type Place = { workspaceId: string; key: string; requestHash: string }

@@ -53,13 +53,15 @@ async function answer(
   const raw =
     operation.method === 'GET' || operation.method === 'DELETE' ? undefined : await readBody(request)
   const body = operation.body ? parseInput(operation.body, raw ?? whenEmpty(operation)) : undefined
-  const run = (inTransaction: Runtime) => operation.run({ runtime: inTransaction, who, params, query, body })
+  const call = { runtime, who, params, query, body }
+  const run = (inside: Runtime) => operation.run({ ...call, runtime: inside })
+  const after = async (answered: unknown) => operation.after?.(call, answered) ?? answered
   const key = request.headers.get('idempotency-key')
   if (key === null || operation.method !== 'POST' || operation.auth !== 'actor') {
-    return respond(operation.status, await run(runtime))
+    return respond(operation.status, await after(await run(runtime)))
   }
   const asked = { key, what: `${url.pathname}\n${JSON.stringify(raw ?? null)}` }
-  const once = await answerOnce(runtime, who as Actor, asked, operation, run)
+  const once = await answerOnce(runtime, who as Actor, asked, operation, { run, after })
   return respond(once.status, once.body)
 }
 

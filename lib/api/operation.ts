@@ -41,20 +41,29 @@ export type Operation<Query = unknown, Body = unknown, Answer = unknown, Who = u
   /** It goes out to the network, so it runs in no transaction. */
   network?: boolean
   run(call: Call<Query, Body, Who>): Promise<Answer>
+  /** What goes out to the network once `run` is committed; its answer stands in for that of `run`. */
+  after?(call: Call<Query, Body, Who>, answer: Answer): Promise<Answer>
 }
+
+type Parsed<S extends Schema | undefined> = S extends Schema ? z.output<S> : undefined
+type TypedCall<Q extends Schema | undefined, B extends Schema | undefined, Who> = Call<
+  Parsed<Q>,
+  Parsed<B>,
+  Who
+>
+type TypedAnswer<A extends Schema | undefined> = A extends Schema ? z.input<A> : unknown
 
 type Typed<
   Q extends Schema | undefined,
   B extends Schema | undefined,
   A extends Schema | undefined,
   Who,
-> = Omit<Operation, 'auth' | 'query' | 'body' | 'answer' | 'run'> & {
+> = Omit<Operation, 'auth' | 'query' | 'body' | 'answer' | 'run' | 'after'> & {
   query?: Q
   body?: B
   answer?: A
-  run(
-    call: Call<Q extends Schema ? z.output<Q> : undefined, B extends Schema ? z.output<B> : undefined, Who>,
-  ): Promise<A extends Schema ? z.input<A> : unknown>
+  run(call: TypedCall<Q, B, Who>): Promise<TypedAnswer<A>>
+  after?(call: TypedCall<Q, B, Who>, answer: TypedAnswer<A>): Promise<TypedAnswer<A>>
 }
 
 /** An operation of the management API. */

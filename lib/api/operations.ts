@@ -1,6 +1,8 @@
 import type { Operation } from './operation.ts'
+import { accountOperations } from './operations/account.ts'
 import { dataStoreOperations } from './operations/data-stores.ts'
 import { documentOperation } from './operations/document.ts'
+import { fileOperations } from './operations/files.ts'
 import { pipeOperations } from './operations/pipes.ts'
 import { senderOperations } from './operations/senders.ts'
 import { tokenOperations } from './operations/tokens.ts'
@@ -13,6 +15,8 @@ const described: Operation[] = [
   ...pipeOperations,
   ...senderOperations,
   ...webhookOperations,
+  ...fileOperations,
+  ...accountOperations,
 ]
 
 export const OPERATIONS: Operation[] = [...described, documentOperation(described)]

@@ -58,7 +58,7 @@ async function keepDemo(
 }
 
 async function moveDataStore(
-  { db, vault }: Needs,
+  { db, clock, vault }: Needs,
   workspaceId: string,
   { dataStoreId, bucket }: DemoDocument,
 ): Promise<void> {
@@ -68,6 +68,7 @@ async function moveDataStore(
       endpoint: bucket.endpoint,
       region: bucket.region,
       bucket: bucket.name,
+      updatedAt: new Date(clock.now()),
       accessKeyIdEncrypted: vault.seal(bucket.accessKeyId, vaultContext(dataStoreId)),
       secretAccessKeyEncrypted: vault.seal(bucket.secretAccessKey, vaultContext(dataStoreId)),
     })

@@ -1,3 +1,4 @@
+import { checkDataStore, checkNewDataStore } from '../../data-stores/check-data-store.ts'
 import { createDataStore } from '../../data-stores/create-data-store.ts'
 import { dataStoreAnswer, dataStoreChanges, dataStoreInput } from '../../data-stores/data-store.ts'
 import { deleteDataStore } from '../../data-stores/delete-data-store.ts'
@@ -15,11 +16,12 @@ export const dataStoreOperations = [
     method: 'POST',
     path: '/data-stores',
     tag,
-    summary: 'Connect a bucket.',
+    summary: 'Connect a bucket, and check it.',
     body: dataStoreInput,
     status: 201,
     answer: dataStoreAnswer,
     run: ({ runtime, who, body }) => createDataStore(runtime, who, body),
+    after: ({ runtime, who }, made) => checkNewDataStore(runtime, who, made),
   }),
   operation({
     id: 'listDataStores',
@@ -54,6 +56,18 @@ export const dataStoreOperations = [
     answer: dataStoreAnswer,
     problems: ['not_found', 'conflict'],
     run: ({ runtime, who, params, body }) => updateDataStore(runtime, who, params.id!, body),
+  }),
+  operation({
+    id: 'checkDataStore',
+    method: 'POST',
+    path: '/data-stores/{id}/check',
+    tag,
+    summary: 'Try each operation on the bucket, and say what to change.',
+    status: 200,
+    answer: dataStoreAnswer,
+    problems: ['not_found', 'conflict', 'rate_limited'],
+    network: true,
+    run: ({ runtime, who, params }) => checkDataStore(runtime, who, params.id!),
   }),
   operation({
     id: 'deleteDataStore',

@@ -1,5 +1,6 @@
 import { pageAnswer, pageQuery } from '../../db/page.ts'
 import { createPipe } from '../../pipes/create-pipe.ts'
+import { deletedPipeAnswer, deletePipe } from '../../pipes/delete-pipe.ts'
 import { listPipes } from '../../pipes/list-pipes.ts'
 import { pipeAnswer, pipeChanges, pipeInput } from '../../pipes/pipe.ts'
 import { showPipe } from '../../pipes/show-pipe.ts'
@@ -53,5 +54,16 @@ export const pipeOperations = [
     answer: pipeAnswer,
     problems: ['pipe_not_found'],
     run: ({ runtime, who, params, body }) => updatePipe(runtime, who, params.id!, body),
+  }),
+  operation({
+    id: 'deletePipe',
+    method: 'DELETE',
+    path: '/pipes/{id}',
+    tag,
+    summary: 'Delete a Pipe. Its uploads under way are canceled; files that arrived stay.',
+    status: 200,
+    answer: deletedPipeAnswer,
+    problems: ['pipe_not_found'],
+    run: ({ runtime, who, params }) => deletePipe(runtime, who, params.id!),
   }),
 ]

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { accountKeyAnswer, accountKeyInput } from '../../accounts/account-key.ts'
+import { createAccountKey } from '../../accounts/create-account-key.ts'
+import { listAccountKeys } from '../../accounts/list-account-keys.ts'
+import { revokeAccountKey } from '../../accounts/revoke-account-key.ts'
+import { auditAnswer, listAudit } from '../../audit/list-audit.ts'
+import { pageAnswer, pageQuery } from '../../db/page.ts'
+import { reportUsage, usageAnswer, usageQuery } from '../../usage/report-usage.ts'
+import { operation } from '../operation.ts'
+
+const tag = 'Account'
+
+export const accountOperations = [
+  operation({
+    id: 'reportUsage',
+    method: 'GET',
+    path: '/usage',
+    tag,
+    summary: 'What the workspace transferred in a calendar month (UTC), and its quota.',
+    query: usageQuery,
+    status: 200,
+    answer: usageAnswer,
+    run: ({ runtime, who, query }) => reportUsage(runtime, who, query),
+  }),
+  operation({
+    id: 'createAccountKey',
+    method: 'POST',
+    path: '/account-keys',
+    tag,
+    summary: 'Create an account key. The key is in this answer and nowhere else.',
+    body: accountKeyInput,
+    status: 201,
+    answer: accountKeyAnswer.extend({ key: z.string() }),
+    run: ({ runtime, who, body }) => createAccountKey(runtime, who, body),
+  }),
+  operation({
+    id: 'listAccountKeys',
+    method: 'GET',
+    path: '/account-keys',
+    tag,
+    summary: 'List account keys, newest first.',
+    query: pageQuery,
+    status: 200,
+    answer: pageAnswer(accountKeyAnswer),
+    run: ({ runtime, who, query }) => listAccountKeys(runtime, who, query),
+  }),
+  operation({
+    id: 'revokeAccountKey',
+    method: 'DELETE',
+    path: '/account-keys/{id}',
+    tag,
+    summary: 'Revoke an account key at once and for good.',
+    status: 200,
+    answer: accountKeyAnswer,
+    problems: ['not_found'],
+    run: ({ runtime, who, params }) => revokeAccountKey(runtime, who, params.id!),
+  }),
+  operation({
+    id: 'listAudit',
+    method: 'GET',
+    path: '/audit-log',
+    tag,
+    summary: 'Who changed what and when, newest first.',
+    query: pageQuery,
+    status: 200,
+    answer: pageAnswer(auditAnswer),
+    run: ({ runtime, who, query }) => listAudit(runtime, who, query),
+  }),
+]

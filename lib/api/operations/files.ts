@@ -1,0 +1,56 @@
+import { pageAnswer } from '../../db/page.ts'
+import { cancelFile } from '../../files/cancel-file.ts'
+import { eraseFile } from '../../files/erase-file.ts'
+import { fileAnswer, fileWithTimelineAnswer } from '../../files/file.ts'
+import { fileQuery, listFiles } from '../../files/list-files.ts'
+import { showFile } from '../../files/show-file.ts'
+import { operation } from '../operation.ts'
+
+const tag = 'Files'
+
+export const fileOperations = [
+  operation({
+    id: 'listFiles',
+    method: 'GET',
+    path: '/files',
+    tag,
+    summary:
+      'List files, newest first. With a filter a page may hold less than its limit and still have a next one.',
+    query: fileQuery,
+    status: 200,
+    answer: pageAnswer(fileAnswer),
+    run: ({ runtime, who, query }) => listFiles(runtime, who, query),
+  }),
+  operation({
+    id: 'showFile',
+    method: 'GET',
+    path: '/files/{id}',
+    tag,
+    summary: 'Show a file with its timeline.',
+    status: 200,
+    answer: fileWithTimelineAnswer,
+    problems: ['not_found'],
+    run: ({ runtime, who, params }) => showFile(runtime, who, params.id!),
+  }),
+  operation({
+    id: 'cancelFile',
+    method: 'POST',
+    path: '/files/{id}/cancel',
+    tag,
+    summary: 'Cancel an upload under way.',
+    status: 200,
+    answer: fileAnswer,
+    problems: ['not_found', 'conflict'],
+    run: ({ runtime, who, params }) => cancelFile(runtime, who, params.id!),
+  }),
+  operation({
+    id: 'eraseFile',
+    method: 'DELETE',
+    path: '/files/{id}',
+    tag,
+    summary: 'Erase the record of a file. The object stays in the bucket.',
+    status: 204,
+    problems: ['not_found', 'conflict'],
+    run: ({ runtime, who, params }) => eraseFile(runtime, who, params.id!),
+  }),
+]

@@ -1,0 +1,65 @@
+import { and, eq } from 'drizzle-orm'
+import { type BucketCheck, dataStores } from '#drizzle/schema/index.ts'
+import type { Actor } from '../audit/record-audit.ts'
+import { probeBucket } from '../buckets/probe-bucket.ts'
+import { isSluiceError, SluiceError } from '../kernel/errors.ts'
+import { takeFromLimit } from '../rate-limits/take.ts'
+import type { Runtime } from '../runtime.ts'
+import { type DataStore, type DataStoreInput, toDataStore, vaultContext } from './data-store.ts'
+import { diagnose } from './diagnose.ts'
+import { findDataStore } from './find-data-store.ts'
+import { resolvePlace } from './resolve-place.ts'
+
+/** The bucket doctor. It goes out to the network, so it must not be called in a transaction. */
+type Needs = Pick<Runtime, 'db' | 'clock' | 'vault' | 'config'>
+
+const PER_WORKSPACE = { burst: 30, refillMs: 2000 }
+
+export async function checkDataStore(runtime: Needs, actor: Actor, id: string): Promise<DataStore> {
+  const { db, clock, vault, config } = runtime
+  const row = await findDataStore(db, actor, id)
+  await takeFromLimit(runtime, `check:${actor.workspaceId}`, PER_WORKSPACE)
+  const open = (sealed: string) => vault.open(sealed, vaultContext(id))
+  const keys = {
+    accessKeyId: open(row.accessKeyIdEncrypted),
+    secretAccessKey: open(row.secretAccessKeyEncrypted),
+  }
+  const { allowedPrivateHosts } = config
+  const probe = await probeBucket({ ...row, ...keys }, { allowedPrivateHosts, clock })
+  const { mayAbort, mayRead, mayDelete } = probe
+  const check = diagnose(probe, row, clock.now())
+  // A change in the meantime makes this the check of another place.
+  const unchanged = and(eq(dataStores.id, id), eq(dataStores.updatedAt, row.updatedAt))
+  const [after] = await db
+    .update(dataStores)
+    .set({ check, mayAbort, mayRead, mayDelete, updatedAt: new Date(clock.now()) })
+    .where(unchanged)
+    .returning()
+  if (!after)
+    throw new SluiceError('conflict', 'The Data Store was changed during the check. Check it again.')
+  return toDataStore(after, vault)
+}
+
+/** On creation. A Data Store stays as it is made if its check cannot be kept. */
+export async function checkNewDataStore(runtime: Needs, actor: Actor, made: DataStore): Promise<DataStore> {
+  return checkDataStore(runtime, actor, made.id).catch((error) => {
+    if (isSluiceError(error)) return made
+    throw error
+  })
+}
+
+/** For a form: checks what is entered, and keeps nothing. */
+export async function checkBucket(runtime: Needs, actor: Actor, input: DataStoreInput): Promise<BucketCheck> {
+  const { clock, config } = runtime
+  const { allowedPrivateHosts } = config
+  const entered = {
+    ...input,
+    ...resolvePlace(input, allowedPrivateHosts),
+    prefix: input.prefix ?? '',
+    storageClass: input.storageClass ?? null,
+    encryption: input.encryption ?? null,
+  }
+  await takeFromLimit(runtime, `check:${actor.workspaceId}`, PER_WORKSPACE)
+  const probe = await probeBucket(entered, { allowedPrivateHosts, clock })
+  return diagnose(probe, entered, clock.now())
+}
