@@ -8,6 +8,7 @@ import { createAccount } from '#lib/accounts/create-account.ts'
 import type { Actor } from '#lib/audit/record-audit.ts'
 import { createDataStore } from '#lib/data-stores/create-data-store.ts'
 import type { DatabaseHandle } from '#lib/db/database.ts'
+import { type Clock, systemClock } from '#lib/kernel/clock.ts'
 import { parseInput } from '#lib/kernel/parse-input.ts'
 import { ALL_ACTIONS, type BucketKey } from '#lib/local-bucket/grants.ts'
 import { type LocalBucket, startLocalBucket } from '#lib/local-bucket/start.ts'
@@ -39,19 +40,20 @@ export type TestBucket = LocalBucket & {
 const REGION = 'eu-west-1'
 
 export async function openTestBucket(
-  options: { actions?: BucketKey['actions']; keepBytes?: boolean } = {},
+  options: { actions?: BucketKey['actions']; keepBytes?: boolean; clock?: Clock } = {},
 ): Promise<TestBucket> {
   const directory = await mkdtemp(join(tmpdir(), 'sluice-bucket-'))
   const actions = options.actions ?? ['s3:PutObject']
   const key = { accessKeyId: 'PUTTER', secretAccessKey: 'secret-of-putter', actions }
   const reader = { accessKeyId: 'READER', secretAccessKey: 'secret-of-reader', actions: ALL_ACTIONS }
-  const { keepBytes = true } = options
+  const { keepBytes = true, clock = systemClock } = options
   const bucket = await startLocalBucket({
     directory,
     region: REGION,
     buckets: ['media'],
     keys: [key, reader],
     keepBytes,
+    clock,
   })
   const folder = join(directory, 'media')
   return {
@@ -90,7 +92,7 @@ export async function createSite(database: DatabaseHandle, options: SiteOptions 
     },
   }
   const runtime = { ...testRuntime(database, options.settings), clock }
-  const bucket = await openTestBucket(options.bucket)
+  const bucket = await openTestBucket({ clock, ...options.bucket })
   const email = `customer-${Math.random().toString(36).slice(2)}@example.com`
   const { userId, workspaceId } = await createAccount(runtime, {
     email,

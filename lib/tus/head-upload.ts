@@ -30,6 +30,7 @@ export async function headUpload(context: UploadContext, request: TusRequest): P
 }
 
 async function standing(context: UploadContext, request: TusRequest): Promise<UploadRight> {
+  if (request.fileId) await context.leases.arrived(request.fileId)
   const right = await authenticateToContinue(context, request)
   const { upload } = right
   assertStillThere(upload, context.clock.now())

@@ -1,6 +1,7 @@
 import { isSluiceError, SluiceError } from '../kernel/errors.ts'
 import type { UploadRight } from '../tokens/authenticate-upload.ts'
 import { type Appended, appendBytes } from '../uploads/append.ts'
+import type { ByteSource } from '../uploads/byte-source.ts'
 import { maxUploadBytes, tooLarge } from '../uploads/create-upload.ts'
 import { declareLength } from '../uploads/declare-length.ts'
 import { currentOffset } from '../uploads/ledger/current-offset.ts'
@@ -10,8 +11,15 @@ import type { UploadContext } from '../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
 import { type BodyCheck, bodyCheck } from './checksum.ts'
 import { assertStillThere, expiresHeader } from './head-upload.ts'
-import { requestSource } from './request-source.ts'
-import { assertOffsetStream, bodyBytes, countHeader, type TusAnswer, type TusRequest } from './tus-request.ts'
+import { observed, requestSource } from './request-source.ts'
+import {
+  assertOffsetStream,
+  bodyBytes,
+  countHeader,
+  requiredFileId,
+  type TusAnswer,
+  type TusRequest,
+} from './tus-request.ts'
 
 /** What the headers say, judged before the database is touched. */
 type Chunk = {
@@ -19,6 +27,7 @@ type Chunk = {
   lengthBytes: number | undefined
   bytes: number | undefined
   check: BodyCheck | undefined
+  source: ByteSource
 }
 
 /** Undefined: the client is gone, and there is nobody to answer. */
@@ -28,6 +37,17 @@ export async function patchUpload(
 ): Promise<TusAnswer | undefined> {
   assertOffsetStream(request)
   const chunk = readChunk(request)
+  const arrived = context.leases.arrive(requiredFileId(request))
+  const opened = await open(context, request, chunk).finally(arrived)
+  if ('status' in opened) return opened
+  const { right, upload } = opened
+  return carry(context, right, upload, chunk)
+}
+
+type Opened = { right: UploadRight; upload: OpenUpload }
+
+/** Everything that can be refused before the body is read. */
+async function open(context: UploadContext, request: TusRequest, chunk: Chunk): Promise<Opened | TusAnswer> {
   const right = await authenticateToContinue(context, request)
   assertStillThere(right.upload, context.clock.now())
   try {
@@ -43,17 +63,17 @@ async function patch(
   { request, chunk }: { request: TusRequest; chunk: Chunk },
 ): Promise<TusAnswer | undefined> {
   if (right.upload.status !== 'uploading') return answerFinished(right, chunk)
-  if (right.upload.concat === 'final') throw new SluiceError('upload_is_final')
   if (!right.upload.leased) assertOffset(right.upload.offsetBytes, chunk)
   const upload = await openUpload(context, right)
-  if (!upload) return patchUpload(context, request)
+  // It ended while we waited for its lease.
+  if (!upload) return open(context, request, chunk)
   try {
     await prepare(context, right, upload, chunk)
+    return { right, upload }
   } catch (error) {
     await letGo(context, upload)
     throw error
   }
-  return carry(context, right, upload, { request, chunk })
 }
 
 /** Upload-Expires "MUST be included in every PATCH response if the upload is going to expire": refusals, too. */
@@ -67,7 +87,8 @@ function readChunk(request: TusRequest): Chunk {
   const offsetBytes = countHeader(request, 'upload-offset')
   if (offsetBytes === undefined) throw new SluiceError('invalid_header', 'PATCH needs Upload-Offset.')
   const lengthBytes = countHeader(request, 'upload-length')
-  return { offsetBytes, lengthBytes, bytes: bodyBytes(request), check: bodyCheck(request) }
+  const said = { offsetBytes, lengthBytes, bytes: bodyBytes(request), check: bodyCheck(request) }
+  return { ...said, source: requestSource(request.body) }
 }
 
 function assertOffset(confirmedBytes: number, { offsetBytes }: Chunk): void {
@@ -104,10 +125,10 @@ async function carry(
   context: UploadContext,
   right: UploadRight,
   upload: OpenUpload,
-  { request, chunk }: { request: TusRequest; chunk: Chunk },
+  chunk: Chunk,
 ): Promise<TusAnswer | undefined> {
   const { check } = chunk
-  const source = requestSource(request.body, check && ((piece) => check.update(piece)))
+  const source = check ? observed(chunk.source, (piece) => check.update(piece)) : chunk.source
   const options = {
     mayTakeBytes: mayTakeBytes(right, upload),
     ...(check && { verify: () => check.verify() }),

@@ -7,7 +7,7 @@ import type { UploadContext } from '../uploads/upload-context.ts'
 import { authenticateToCreate } from './authenticate.ts'
 import { bodyCheck } from './checksum.ts'
 import { expiresHeader } from './head-upload.ts'
-import { requestSource } from './request-source.ts'
+import { observed, requestSource } from './request-source.ts'
 import {
   assertOffsetStream,
   bodyBytes,
@@ -34,6 +34,7 @@ export async function postUpload(
   if (lengthBytes !== null && bytes !== undefined && bytes > lengthBytes)
     throw new SluiceError('file_too_large', 'The body has more bytes than Upload-Length says.')
   const check = hasBody ? bodyCheck(request) : undefined
+  const source = hasBody ? requestSource(request.body) : NO_BYTES
   const right = await authenticateToCreate(context, request)
   const made = await createUpload(context, right, announced, { open: hasBody || lengthBytes === 0 })
   const headers = {
@@ -41,7 +42,6 @@ export async function postUpload(
     ...expiresHeader(expiresAtMs(made, context.clock.now())),
   }
   if (!made.upload) return { status: 201, headers }
-  const source = hasBody ? requestSource(request.body, check && ((piece) => check.update(piece))) : NO_BYTES
   context.metrics.uploadsOpen.inc()
   try {
     const mayTakeBytes =
@@ -51,7 +51,12 @@ export async function postUpload(
         pipeBytes: right.pipe.maxFileBytes,
       })
     const options = { mayTakeBytes, ...(check && { verify: () => check.verify() }) }
-    const { why, offsetBytes } = await appendBytes(context, made.upload, source, options)
+    const { why, offsetBytes } = await appendBytes(
+      context,
+      made.upload,
+      check ? observed(source, (piece) => check.update(piece)) : source,
+      options,
+    )
     if (why === 'cut') return undefined
     return { status: 201, headers: { ...headers, 'Upload-Offset': String(offsetBytes) } }
   } finally {

@@ -3,45 +3,81 @@ import type { ByteSource } from '../uploads/byte-source.ts'
 
 /** A client that sends nothing for so long has gone, whatever its connection says. Node's own limit is off. */
 const IDLE_MS = 120_000
+/** What is taken before anybody wants it; Node itself would hold as much. */
+const EARLY_BYTES = 65_536
 
-/** The body as Node reads it: no web stream, no copy. `observe` sees each chunk first. */
-export function requestSource(body: IncomingMessage, observe?: (chunk: Buffer) => void): ByteSource {
-  let stop = () => {}
+/**
+ * The body as Node reads it: no web stream, no copy. It is listened to from the first moment, since Node throws away what
+ * nobody has read when a client hangs up.
+ */
+export function requestSource(body: IncomingMessage): ByteSource {
+  const early: Buffer[] = []
+  let earlyBytes = 0
+  let ended: 'end' | 'cut' | undefined
+  let idle: NodeJS.Timeout | undefined
+  let onChunk = (chunk: Buffer): void => {
+    early.push(chunk)
+    earlyBytes += chunk.length
+    if (earlyBytes >= EARLY_BYTES) body.pause()
+  }
+  let onEnd = (how: 'end' | 'cut'): void => {
+    ended ??= how
+  }
+  const unwatch = () => {
+    clearTimeout(idle)
+    idle = undefined
+  }
+  const watch = () => {
+    unwatch()
+    idle = setTimeout(() => body.destroy(), IDLE_MS)
+  }
+  const take = (chunk: Buffer) => {
+    idle?.refresh()
+    onChunk(chunk)
+  }
+  const finish = () => onEnd('end')
+  const cut = () => onEnd('cut')
+  const stop = () => {
+    unwatch()
+    onChunk = () => {}
+    onEnd = () => {}
+    body.pause()
+  }
+  body.on('data', take).on('end', finish).on('close', cut).on('error', cut)
   return {
-    start(onChunk, onEnd) {
-      let ended = false
-      let paused = false
-      let lastAt = performance.now()
-      const end = (how: 'end' | 'cut') => {
-        if (ended) return
-        ended = true
+    start(wantsChunk, wantsEnd) {
+      onChunk = wantsChunk
+      onEnd = (how) => {
         stop()
-        onEnd(how)
+        wantsEnd(how)
       }
-      const take = (chunk: Buffer) => {
-        lastAt = performance.now()
-        observe?.(chunk)
-        onChunk(chunk)
-      }
-      const finish = () => end('end')
-      const cut = () => end('cut')
-      const idle = setInterval(() => {
-        paused = body.isPaused()
-        if (paused) lastAt = performance.now()
-        else if (performance.now() - lastAt > IDLE_MS) body.destroy()
-      }, IDLE_MS / 4)
-      idle.unref()
-      stop = () => {
-        ended = true
-        clearInterval(idle)
-        body.off('data', take).off('end', finish).off('close', cut).off('error', cut)
-        body.on('error', () => {}).pause()
-      }
-      body.on('data', take).on('end', finish).on('close', cut).on('error', cut)
-      if (body.destroyed && !body.readableEnded) cut()
+      // Before the chunks, any of which may pause it again.
+      if (earlyBytes >= EARLY_BYTES) body.resume()
+      watch()
+      for (const chunk of early.splice(0)) onChunk(chunk)
+      if (ended) onEnd(ended)
     },
-    pause: () => void body.pause(),
-    resume: () => void body.resume(),
-    stop: () => stop(),
+    pause() {
+      unwatch()
+      body.pause()
+    },
+    resume() {
+      watch()
+      body.resume()
+    },
+    stop,
+  }
+}
+
+/** Shows every chunk to somebody else first. */
+export function observed(source: ByteSource, see: (chunk: Buffer) => void): ByteSource {
+  return {
+    ...source,
+    start(onChunk, onEnd) {
+      source.start((chunk) => {
+        see(chunk)
+        onChunk(chunk)
+      }, onEnd)
+    },
   }
 }

@@ -35,7 +35,6 @@ export async function appendBytes(
 ): Promise<Appended> {
   const agreed = Promise.withResolvers<void>()
   agreed.promise.catch(() => {})
-  if (!verify) agreed.resolve()
   const fromBytes = upload.offsetBytes
   let receiver: ReturnType<typeof receive> | undefined
   let fault: unknown
@@ -49,7 +48,7 @@ export async function appendBytes(
         receiver?.onFault()
       },
     },
-    agreed.promise,
+    verify && agreed.promise,
   )
   receiver = receive(context, upload, source, { line: () => line, mayTakeBytes, maySpill: !verify })
   const { why, rest } = await receiver.done

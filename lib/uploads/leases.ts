@@ -45,6 +45,10 @@ export type Leases = {
   }): Promise<(Taken & { lease: Lease }) | undefined>
   /** A lease that its row was born with. */
   adopt(fenced: Fenced): Lease
+  /** A request is on its way to the lease. Call the answer when it has it, or gave up. */
+  arrive(fileId: string): () => void
+  /** Resolves when no request of this node is on its way any more: what it brought shows in the offset. */
+  arrived(fileId: string): Promise<void>
   /** Asks the holder to stop and resolves when it did; throws `upload_locked` if it does not in time. */
   waitUntilFree(held: Fenced): Promise<void>
   stop(): Promise<void>
@@ -65,6 +69,7 @@ export async function openLeases({ database, clock, log, metrics, terms }: Deps)
   const row: LeaseTerms = { holder: randomUUID(), leaseMs: terms.leaseMs }
   const held = new Map<string, HeldLease>()
   const waiting = new Map<string, Set<() => void>>()
+  const arriving = new Map<string, Set<Promise<void>>>()
   let draining = false
 
   const wake = (fileId: string) => {
@@ -150,6 +155,19 @@ export async function openLeases({ database, clock, log, metrics, terms }: Deps)
         asked = holder.fence
         return 'held'
       })
+    },
+    arrive(fileId) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const on = arriving.get(fileId) ?? new Set()
+      arriving.set(fileId, on.add(promise))
+      return () => {
+        resolve()
+        on.delete(promise)
+        if (on.size === 0) arriving.delete(fileId)
+      }
+    },
+    async arrived(fileId) {
+      await Promise.all(arriving.get(fileId) ?? [])
     },
     async waitUntilFree(fenced) {
       await askHolder(fenced)

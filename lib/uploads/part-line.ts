@@ -45,7 +45,7 @@ export function openPartLine(
   context: UploadContext,
   upload: OpenUpload,
   events: LineEvents,
-  held: Promise<void> = Promise.resolve(),
+  held?: Promise<void>,
 ): PartLine {
   const { db, terms, clock, checkpoint } = context
   const { lease, bucket } = upload
@@ -56,17 +56,20 @@ export function openPartLine(
   let tailBytes = upload.tailBytes
   let nextNumber = upload.usedPartNumber + 1
   let partsSent = 0
-  let line: Promise<void> = held
+  let line: Promise<void> = held ?? Promise.resolve()
   let tailInLine: Promise<void> = Promise.resolve()
   let multipart: Promise<string> | undefined
 
+  const letGo = (buffer: PartBuffer) => {
+    const at = waiting.indexOf(buffer)
+    if (at < 0) return
+    waiting.splice(at, 1)
+    buffer.free()
+    events.onRoom()
+  }
   const enqueue = (buffer: PartBuffer, record: () => Promise<void>) => {
     waiting.push(buffer)
-    line = line.then(record).then(() => {
-      waiting.shift()
-      buffer.free()
-      events.onRoom()
-    })
+    line = line.then(record).then(() => letGo(buffer))
     line.catch(events.onFault)
   }
   const record = async (change: Omit<Advance, 'fromBytes'>) => {
@@ -129,7 +132,8 @@ export function openPartLine(
         before === 0
           ? put(number, buffer)
           : tailInLine.then(() => withTail(context, upload, buffer, (body) => put(number, body)))
-      sending.catch(events.onFault)
+      // A part that may not be recorded yet would keep its memory until the request has ended.
+      sending.then(() => held && letGo(buffer), events.onFault)
       enqueue(buffer, async () => {
         const sent = await sending
         upload.reservedPartNumber = Math.max(upload.reservedPartNumber, number + terms.partsInFlight)

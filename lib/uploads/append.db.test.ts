@@ -1,0 +1,283 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { onBothDatabases, openTestPostgres } from '../../e2e/parts/databases.ts'
+import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
+import { type DatabaseHandle, rows } from '../db/database.ts'
+import { reconcileUploads } from './reconcile.ts'
+
+const MiB = 1024 * 1024
+type Node = Awaited<ReturnType<typeof serveUploads>>
+type Client = ReturnType<typeof tusClient>
+
+const idOf = (url: string) => url.split('/').at(-1)!
+const on = (node: Node, url: string) => node.url + new URL(url).pathname
+
+async function clientOf(node: Node, site: Site): Promise<Client> {
+  return tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+}
+
+async function begin(client: Client, length: number): Promise<string> {
+  return (await client.create(length)).headers.location!
+}
+
+async function offsetOf(client: Client, url: string): Promise<number> {
+  const reply = await client.head(url)
+  expect(reply.status).toBe(200)
+  return Number(reply.headers['upload-offset'])
+}
+
+function statusOf(database: DatabaseHandle, url: string): Promise<string | undefined> {
+  return rows<{ status: string }>(
+    database.db,
+    sql`select status from files where id = ${idOf(url)}::uuid`,
+  ).then(([row]) => row?.status)
+}
+
+/** Until a request writes the upload. */
+async function leased(database: DatabaseHandle, url: string): Promise<void> {
+  const look = sql`select 1 from files where id = ${idOf(url)}::uuid and lease_until is not null`
+  while ((await rows(database.db, look)).length === 0);
+}
+
+onBothDatabases('bytes that arrived before a cut', (database) => {
+  let site: Site
+  let node: Node
+  let client: Client
+  beforeAll(async () => {
+    site = await createSite(database())
+    node = await serveUploads(site.runtime)
+    client = await clientOf(node, site)
+  })
+  afterAll(async () => {
+    await node?.close()
+    await site?.close()
+  })
+
+  it.each([1, 70_000, 5 * MiB - 1, 5 * MiB, 8 * MiB, 20 * MiB + 3])('are all kept: %i', async (sentBytes) => {
+    const whole = randomBytes(21 * MiB)
+    const url = await begin(client, whole.length)
+    const patch = openPatch(client, url, { offset: 0, length: whole.length })
+    await patch.write(whole.subarray(0, sentBytes))
+    patch.cut()
+    expect(await offsetOf(client, url)).toBe(sentBytes)
+    expect((await client.patch(url, sentBytes, whole.subarray(sentBytes))).status).toBe(204)
+    expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+    expect(await site.bucket.unfinished()).toEqual([])
+    const left = sql`select (select count(*)::int from upload_tails where file_id = ${idOf(url)}::uuid) as tails,
+      (select count(*)::int from file_parts where file_id = ${idOf(url)}::uuid) as parts`
+    expect(await rows(database().db, left)).toEqual([{ tails: 0, parts: 0 }])
+  })
+})
+
+describe('several writers', () => {
+  let database: DatabaseHandle
+  let site: Site
+  let first: Node
+  let second: Node
+  let client: Client
+  beforeAll(async () => {
+    database = await openTestPostgres()
+    site = await createSite(database)
+    first = await serveUploads(site.runtime)
+    second = await serveUploads(site.runtime)
+    client = await clientOf(first, site)
+  })
+  afterAll(async () => {
+    await first?.close()
+    await second?.close()
+    await site?.close()
+    await database?.close()
+  })
+
+  it.each([
+    ['the same node', () => first],
+    ['another node', () => second],
+  ])('a HEAD on %s stops a quiet writer, which learns the offset', async (_, other) => {
+    const whole = randomBytes(3 * MiB)
+    const url = await begin(client, whole.length)
+    const patch = openPatch(client, url, { offset: 0, length: whole.length })
+    await patch.write(whole.subarray(0, MiB))
+    await leased(database, url)
+    expect(await offsetOf(client, on(other(), url))).toBe(MiB)
+    const stopped = await patch.reply
+    expect(stopped).toMatchObject({ status: 423, headers: { 'upload-offset': String(MiB) } })
+    expect((await client.patch(on(other(), url), MiB, whole.subarray(MiB))).status).toBe(204)
+    expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+  })
+
+  it('two PATCHes at once on two nodes: one writes, the other learns where it stands', async () => {
+    const whole = randomBytes(2 * MiB)
+    const url = await begin(client, whole.length)
+    const replies = await Promise.all([client.patch(url, 0, whole), client.patch(on(second, url), 0, whole)])
+    expect(replies.map(({ status }) => status).sort()).toContain(204)
+    for (const { status } of replies) expect([204, 409, 413, 423]).toContain(status)
+    expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+    expect(await statusOf(database, url)).toBe('transferred')
+  })
+
+  it('chunks that alternate between the nodes make the object', async () => {
+    const whole = randomBytes(12 * MiB)
+    const url = await begin(client, whole.length)
+    for (let at = 0, turn = 0; at < whole.length; at += MiB, turn++) {
+      const here = on(turn % 2 === 0 ? first : second, url)
+      expect(await offsetOf(client, here)).toBe(at)
+      expect((await client.patch(here, at, whole.subarray(at, at + MiB))).status).toBe(204)
+    }
+    expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+  })
+
+  it('a DELETE under a writer ends it', async () => {
+    const url = await begin(client, 3 * MiB)
+    const patch = openPatch(client, url, { offset: 0, length: 3 * MiB })
+    await patch.write(randomBytes(MiB))
+    expect((await client.terminate(on(second, url))).status).toBe(204)
+    await patch.write(randomBytes(2 * MiB))
+    expect((await patch.reply).status).toBe(410)
+  })
+
+  it('a node that stops records what came, and the client goes on at the other', async () => {
+    const stopping = await serveUploads(site.runtime)
+    const whole = randomBytes(9 * MiB)
+    const url = await begin(client, whole.length)
+    const patch = openPatch(client, on(stopping, url), { offset: 0, length: whole.length })
+    await patch.write(whole.subarray(0, 8 * MiB + 77))
+    await site.bucket.traffic.until({ operation: 'UploadPart', key: `${idOf(url)}/file` })
+    await stopping.close()
+    const offset = await offsetOf(client, url)
+    expect(offset).toBe(8 * MiB + 77)
+    expect((await client.patch(url, offset, whole.subarray(offset))).status).toBe(204)
+    expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+  })
+})
+
+describe('a bucket in trouble', () => {
+  let database: DatabaseHandle
+  let site: Site
+  let node: Node
+  let client: Client
+  beforeAll(async () => {
+    database = await openTestPostgres()
+    site = await createSite(database)
+    node = await serveUploads(site.runtime, { terms: { assembleMs: 300 } })
+    client = await clientOf(node, site)
+  })
+  afterEach(() => site.bucket.faults.clear())
+  afterAll(async () => {
+    await node?.close()
+    await site?.close()
+    await database?.close()
+  })
+  const objectIs = async (url: string, whole: Buffer) => {
+    await Promise.all(node.context.background)
+    expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+    expect(await statusOf(database, url)).toBe('transferred')
+    expect(await site.bucket.unfinished()).toEqual([])
+  }
+  const slowDown = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
+
+  it.each([
+    ['500', { kind: 'refuse', status: 500, code: 'InternalError' }],
+    ['503 SlowDown', slowDown],
+    ['a cut', { kind: 'cut' }],
+  ] as const)('%s on the second of three parts is retried from its buffer', async (_, effect) => {
+    const whole = randomBytes(20 * MiB)
+    const url = await begin(client, whole.length)
+    site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 2, at: 'body', effect })
+    expect((await client.patch(url, 0, whole)).status).toBe(204)
+    await objectIs(url, whole)
+  })
+
+  it('a part that never gets through is kept in the tail, and the offset is right', async () => {
+    const whole = randomBytes(25 * MiB)
+    const url = await begin(client, whole.length)
+    site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 100, effect: slowDown })
+    const reply = await client.patch(url, 0, whole)
+    expect(reply.status).toBe(502)
+    expect(JSON.parse(reply.body)).toMatchObject({
+      code: 'bucket_refused',
+      detail: expect.stringContaining('SlowDown'),
+    })
+    site.bucket.faults.clear()
+    const offset = await offsetOf(client, url)
+    expect(offset).toBe(16 * MiB)
+    expect((await client.patch(url, offset, whole.subarray(offset))).status).toBe(204)
+    await objectIs(url, whole)
+  })
+
+  it.each(['CompleteMultipartUpload', 'PutObject'] as const)(
+    '%s that fails for long is made by the reconciler',
+    async (operation) => {
+      const whole = randomBytes(operation === 'PutObject' ? MiB : 9 * MiB)
+      const url = await begin(client, whole.length)
+      site.bucket.faults.add({
+        operation,
+        times: 100,
+        effect: { kind: 'refuse', status: 200, code: 'InternalError' },
+      })
+      if (operation === 'PutObject') site.bucket.faults.add({ operation, times: 100, effect: slowDown })
+      expect((await client.patch(url, 0, whole)).status).toBe(204)
+      expect(await offsetOf(client, url)).toBe(whole.length)
+      await Promise.all(node.context.background)
+      expect(await statusOf(database, url)).toBe('transferring')
+      site.bucket.faults.clear()
+      site.clock.advance(60_000)
+      while ((await statusOf(database, url)) !== 'transferred') await reconcileUploads(node.context)
+      await objectIs(url, whole)
+    },
+  )
+
+  it('an error inside the 200 of Complete is retried', async () => {
+    const whole = randomBytes(9 * MiB)
+    const url = await begin(client, whole.length)
+    const effect = { kind: 'refuse', status: 200, code: 'InternalError' } as const
+    site.bucket.faults.add({ operation: 'CompleteMultipartUpload', times: 1, effect })
+    expect((await client.patch(url, 0, whole)).status).toBe(204)
+    await Promise.all(node.context.background)
+    await objectIs(url, whole)
+  })
+
+  it('a Complete whose answer was lost happened once', async () => {
+    const whole = randomBytes(9 * MiB)
+    const url = await begin(client, whole.length)
+    site.bucket.faults.add({ operation: 'CompleteMultipartUpload', at: 'answer', effect: { kind: 'cut' } })
+    expect((await client.patch(url, 0, whole)).status).toBe(204)
+    await Promise.all(node.context.background)
+    await objectIs(url, whole)
+  })
+
+  it('a PutObject whose answer was lost happened once', async () => {
+    const whole = randomBytes(MiB)
+    const url = await begin(client, whole.length)
+    site.bucket.faults.add({ operation: 'PutObject', at: 'answer', effect: { kind: 'cut' } })
+    expect((await client.patch(url, 0, whole)).status).toBe(204)
+    await objectIs(url, whole)
+  })
+
+  it('a refusal is a 502 with the reason and without secrets, and the offset stays', async () => {
+    const whole = randomBytes(MiB)
+    const url = await begin(client, whole.length)
+    const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
+    site.bucket.faults.add({ operation: 'PutObject', effect })
+    const reply = await client.patch(url, 0, whole)
+    expect(reply.status).toBe(502)
+    expect(reply.body).toContain('AccessDenied')
+    expect(reply.body).not.toContain('secret')
+    expect(await offsetOf(client, url)).toBe(0)
+    expect((await client.patch(url, 0, whole)).status).toBe(204)
+    await objectIs(url, whole)
+  })
+
+  it('a bucket that dropped the upload fails the file, and says so', async () => {
+    const whole = randomBytes(17 * MiB)
+    const url = await begin(client, whole.length)
+    await client.patch(url, 0, whole.subarray(0, 8 * MiB))
+    const effect = { kind: 'refuse', status: 404, code: 'NoSuchUpload' } as const
+    site.bucket.faults.add({ operation: 'UploadPart', times: 100, effect })
+    const reply = await client.patch(url, 8 * MiB, whole.subarray(8 * MiB))
+    expect(reply.status).toBe(502)
+    expect((await client.head(url)).status).toBe(410)
+    expect(await statusOf(database, url)).toBe('failed')
+  })
+})
