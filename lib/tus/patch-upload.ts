@@ -51,17 +51,17 @@ async function open(context: UploadContext, request: TusRequest, chunk: Chunk): 
   const right = await authenticateToContinue(context, request)
   assertStillThere(right.upload, context.clock.now())
   try {
-    return await patch(context, right, { request, chunk })
+    return await take(context, right, { request, chunk })
   } catch (error) {
     throw tellExpiry(error, right.upload)
   }
 }
 
-async function patch(
+async function take(
   context: UploadContext,
   right: UploadRight,
   { request, chunk }: { request: TusRequest; chunk: Chunk },
-): Promise<TusAnswer | undefined> {
+): Promise<Opened | TusAnswer> {
   if (right.upload.status !== 'uploading') return answerFinished(right, chunk)
   if (!right.upload.leased) assertOffset(right.upload.offsetBytes, chunk)
   const upload = await openUpload(context, right)
