@@ -40,4 +40,10 @@ describe('ids and secrets', () => {
       expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
     expect(isUuid(ids[0]!)).toBe(true)
   })
+
+  it('keeps the order of a thousand UUIDs of one millisecond', () => {
+    const ids = Array.from({ length: 1000 }, () => uuidv7(1_700_000_000_000))
+    expect(ids).toEqual([...ids].sort())
+    expect(new Set(ids).size).toBe(1000)
+  })
 })

@@ -40,15 +40,26 @@ export function secretsEqual(a: string, b: string): boolean {
   return timingSafeEqual(left, right)
 }
 
-/** UUID version 7 (RFC 9562, 5.7): ordered by time, so rows that grow without bound stay in index order. */
+/**
+ * UUID version 7 (RFC 9562, 5.7): ordered by time, so rows that grow without bound stay in index order. Within one
+ * millisecond a counter keeps the order of this process (6.2, method 1); it starts low and at random.
+ */
 export function uuidv7(nowMs: number = Date.now()): string {
   const bytes = randomBytes(16)
+  counter =
+    nowMs === counterMs ? Math.min(counter + 1, COUNTER_MAX) : bytes.readUInt16BE(6) & COUNTER_START_MAX
+  counterMs = nowMs
   bytes.writeUIntBE(nowMs, 0, 6)
-  bytes[6] = (bytes[6]! & 0x0f) | 0x70
+  bytes.writeUInt16BE(0x7000 | counter, 6)
   bytes[8] = (bytes[8]! & 0x3f) | 0x80
   const hex = bytes.toString('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
+
+const COUNTER_MAX = 0xfff
+const COUNTER_START_MAX = 0x7ff
+let counterMs = 0
+let counter = 0
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const PIPE_ID = /^pipe_[a-z2-7]{20}$/
