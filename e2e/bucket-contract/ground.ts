@@ -15,6 +15,8 @@ export interface BucketUnderTest {
   keys: Keys
   /** Granted PutObject and nothing else; the same as `keys` where the bucket knows no grants. */
   putOnlyKeys: Keys
+  /** How long a request may take: a bucket that never answers breaks a clause, too. */
+  giveUpMs?: number
   close(): Promise<void>
 }
 
@@ -24,8 +26,7 @@ const MIB = 2 ** 20
 /** The least that S3 takes for a part that is not the last. */
 export const PART_BYTES = 5 * MIB
 
-/** A bucket that never answers breaks a clause, too. */
-const GIVE_UP_MS = 5000
+const GIVE_UP_MS = 20_000
 
 /** A bucket, clients for it, and keys that no other clause uses. */
 export class Ground {
@@ -41,8 +42,8 @@ export class Ground {
   }
 
   client = (config: S3ClientConfig): S3Client => {
-    const { endpoint, region, keys } = this.under
-    const requestHandler = { requestTimeout: GIVE_UP_MS, throwOnRequestTimeout: true }
+    const { endpoint, region, keys, giveUpMs = GIVE_UP_MS } = this.under
+    const requestHandler = { requestTimeout: giveUpMs, throwOnRequestTimeout: true }
     const client = new S3Client({
       requestHandler,
       endpoint,

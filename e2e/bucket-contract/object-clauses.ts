@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import {
   DeleteObjectCommand,
+  DeleteObjectsCommand,
   GetObjectCommand,
   HeadObjectCommand,
   PutObjectCommand,
@@ -82,6 +83,19 @@ export const objectClauses = {
     await ground.s3.send(new DeleteObjectCommand(target))
     await expectRefusal(ground.s3.send(new GetObjectCommand(target)), 404, 'NoSuchKey')
     await ground.s3.send(new DeleteObjectCommand(target))
+  },
+  'deletes several at once': async (ground) => {
+    const targets = ['a & b', 'c', 'not there'].map((name) => ground.target(name))
+    for (const target of targets.slice(0, 2))
+      await ground.s3.send(new PutObjectCommand({ ...target, Body: 'a' }))
+    const Objects = targets.map(({ Key }) => ({ Key }))
+    const { Deleted, Errors } = await ground.s3.send(
+      new DeleteObjectsCommand({ Bucket: ground.under.bucket, Delete: { Objects } }),
+    )
+    expect({ Deleted, Errors }).toEqual({ Deleted: Objects, Errors: undefined })
+    for (const target of targets) {
+      await expectRefusal(ground.s3.send(new GetObjectCommand(target)), 404, 'NoSuchKey')
+    }
   },
   'never overwrites with If-None-Match: *': async (ground) => {
     const target = ground.target()

@@ -14,7 +14,9 @@ export type FromBucket =
   | { kind: 'done'; peakMemoryBytes: number }
 
 const { endpoint, port, faults, traffic, close } = await startLocalBucket(JSON.parse(process.argv[2]!))
-const send = (message: FromBucket) => process.connected && process.send!(message)
+/** Nobody may be there to hear it any more. */
+const send = (message: FromBucket) =>
+  process.connected && process.send!(message, undefined, undefined, () => {})
 
 process.on('message', (message: ToBucket) => {
   if (message.kind === 'add') faults.add(message.fault)

@@ -23,12 +23,16 @@ export class Meter {
     this.#sha256 = options.sha256 ? createHash('sha256') : undefined
   }
 
+  update(chunk: Buffer): void {
+    this.#size += chunk.length
+    this.#crc32 = crc32(chunk, this.#crc32)
+    this.#md5?.update(chunk)
+    this.#sha256?.update(chunk)
+  }
+
   async *pass(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of source) {
-      this.#size += chunk.length
-      this.#crc32 = crc32(chunk, this.#crc32)
-      this.#md5?.update(chunk)
-      this.#sha256?.update(chunk)
+      this.update(chunk)
       yield chunk
     }
   }

@@ -22,7 +22,9 @@ export function readNamedParts(body: string): NamedPart[] {
     throw new S3Error('MalformedXML')
   }
   return parts.map((part) => {
-    const [number, etag, crc32] = ['PartNumber', 'ETag', 'ChecksumCRC32'].map((name) => childText(part, name))
+    const [number, etag, crc32] = ['PartNumber', 'ETag', 'ChecksumCRC32'].map((name) =>
+      childText(part, name)?.trim(),
+    )
     if (number === undefined || etag === undefined) throw new S3Error('MalformedXML')
     return {
       number: requirePartNumber(number),

@@ -27,15 +27,19 @@ export class Exchange {
   }
 
   /** A client that sent `Expect: 100-continue` is told to go on here: what is refused before costs it nothing. */
-  async *body(): AsyncGenerator<Buffer> {
-    this.#bodyWanted = true
-    if (this.#awaitsContinue) this.#response.writeContinue()
-    // Left open when reading stops early, so that the refusal can still be answered.
-    try {
-      yield* this.request.iterator({ destroyOnReturn: false })
-    } catch {
-      throw new ConnectionCut()
+  body(): AsyncIterable<Buffer> {
+    return {
+      [Symbol.asyncIterator]: () => {
+        this.#bodyWanted = true
+        if (this.#awaitsContinue) this.#response.writeContinue()
+        // Left open when reading stops early, so that the refusal can still be answered.
+        return this.request.iterator({ destroyOnReturn: false })
+      },
     }
+  }
+
+  get isGone(): boolean {
+    return this.#response.destroyed || this.request.errored !== null
   }
 
   /** Waits, but no longer than the connection lives. */
@@ -48,7 +52,7 @@ export class Exchange {
   }
 
   async answer({ status, headers, body }: Answer): Promise<void> {
-    if (this.#response.destroyed) {
+    if (this.isGone) {
       if (body instanceof Readable) body.destroy()
       throw new ConnectionCut()
     }

@@ -11,6 +11,7 @@ const REQUIRED = {
   GetObject: 's3:GetObject',
   HeadObject: 's3:GetObject',
   DeleteObject: 's3:DeleteObject',
+  DeleteObjects: 's3:DeleteObject',
   ListParts: 's3:ListMultipartUploadParts',
   ListMultipartUploads: 's3:ListBucketMultipartUploads',
   ListObjectsV2: 's3:ListBucket',

@@ -36,7 +36,10 @@ export class IncomingBody {
   async *bytes(): AsyncGenerator<Buffer> {
     const trailers: Record<string, string> = {}
     const decodedLength = requireLength(this.#options.headers)
-    yield* this.#meter.pass(this.#decoded(decodedLength, trailers))
+    for await (const chunk of this.#decoded(decodedLength, trailers)) {
+      this.#meter.update(chunk)
+      yield chunk
+    }
     const { sha256, ...measured } = this.#meter.result()
     const { headers, authentication } = this.#options
     this.#declaredCrc32 ??= declaredCrc32(trailers)

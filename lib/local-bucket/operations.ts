@@ -3,6 +3,7 @@ import { abortMultipartUpload } from './operations/abort-multipart-upload.ts'
 import { completeMultipartUpload } from './operations/complete-multipart-upload.ts'
 import { createMultipartUpload } from './operations/create-multipart-upload.ts'
 import { deleteObject } from './operations/delete-object.ts'
+import { deleteObjects } from './operations/delete-objects.ts'
 import { getObject } from './operations/get-object.ts'
 import { headBucket } from './operations/head-bucket.ts'
 import { headObject } from './operations/head-object.ts'
@@ -19,6 +20,7 @@ export const OPERATIONS: Record<Operation, Perform> = {
   CompleteMultipartUpload: completeMultipartUpload,
   CreateMultipartUpload: createMultipartUpload,
   DeleteObject: deleteObject,
+  DeleteObjects: deleteObjects,
   GetObject: getObject,
   HeadBucket: headBucket,
   HeadObject: headObject,

@@ -28,6 +28,7 @@ const ROUTES = [
       'fetch-owner',
     ],
   },
+  { operation: 'DeleteObjects', on: 'bucket', method: 'POST', needs: ['delete'], takes: [] },
   { operation: 'UploadPart', on: 'key', method: 'PUT', needs: ['partNumber', 'uploadId'], takes: [] },
   { operation: 'PutObject', on: 'key', method: 'PUT', needs: [], takes: [] },
   { operation: 'CreateMultipartUpload', on: 'key', method: 'POST', needs: ['uploads'], takes: [] },

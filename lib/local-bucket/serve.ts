@@ -35,7 +35,7 @@ export async function serve(served: ServedBuckets, exchange: Exchange): Promise<
       seen = arrival(id, request)
       served.traffic.note(seen)
     }).catch((error) => {
-      if (error instanceof ConnectionCut) throw error
+      if (error instanceof ConnectionCut || exchange.isGone) throw new ConnectionCut()
       if (!isRefusal(error)) trouble = error
       return refusalAnswer(
         isRefusal(error) ? error : new S3Error('InternalError'),

@@ -33,24 +33,7 @@ export class Staging {
 
   /** Writes as fast as the disk takes it, and reads no faster. */
   async write(bytes: AsyncIterable<Buffer>): Promise<StagedFile> {
-    return this.#whole(async (file) => {
-      let size = 0
-      let batch: Buffer[] = []
-      let batchBytes = 0
-      const flush = async () => {
-        if (this.#keepBytes && batchBytes > 0) await writeFully(file, batch, batchBytes)
-        size += batchBytes
-        batch = []
-        batchBytes = 0
-      }
-      for await (const chunk of bytes) {
-        batch.push(chunk)
-        batchBytes += chunk.length
-        if (batchBytes >= BATCH_BYTES) await flush()
-      }
-      await flush()
-      return size
-    })
+    return this.#whole((file) => (this.#keepBytes ? writeBatches(file, bytes) : countBytes(bytes)))
   }
 
   /** One file out of several in a row, through one buffer however large they are. */
@@ -82,6 +65,29 @@ export class Staging {
       await file.close()
     }
   }
+}
+
+async function writeBatches(file: FileHandle, bytes: AsyncIterable<Buffer>): Promise<number> {
+  let size = 0
+  let batch: Buffer[] = []
+  let batchBytes = 0
+  for await (const chunk of bytes) {
+    batch.push(chunk)
+    batchBytes += chunk.length
+    if (batchBytes < BATCH_BYTES) continue
+    await writeFully(file, batch, batchBytes)
+    size += batchBytes
+    batch = []
+    batchBytes = 0
+  }
+  if (batchBytes > 0) await writeFully(file, batch, batchBytes)
+  return size + batchBytes
+}
+
+async function countBytes(bytes: AsyncIterable<Buffer>): Promise<number> {
+  let size = 0
+  for await (const chunk of bytes) size += chunk.length
+  return size
 }
 
 async function append(file: FileHandle, path: string, buffer: Buffer): Promise<void> {

@@ -1,105 +1,120 @@
-import { randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import {
-  type CompletedPart,
+  AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
-  ListObjectsV2Command,
+  HeadObjectCommand,
   PutObjectCommand,
-  S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
-import { afterEach, beforeEach, expect, it } from 'vitest'
-import { ALL_ACTIONS } from './grants.ts'
-import { type LocalBucket, startLocalBucket } from './start.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  BUCKET,
+  type BucketInTest,
+  disposeLocalBucket,
+  KEYS,
+  openLocalBucket,
+} from '../../e2e/parts/local-bucket.ts'
+import { days } from '../kernel/clock.ts'
+import type { Action } from './grants.ts'
+import { startLocalBucket } from './start.ts'
 
-let directory: string
-let bucket: LocalBucket
-let writer: S3Client
-let reader: S3Client
+let bucket: BucketInTest
+let nowMs: number
 
-const client = (accessKeyId: string) =>
-  new S3Client({
-    endpoint: bucket.endpoint,
-    region: 'eu-west-1',
-    forcePathStyle: true,
-    maxAttempts: 1,
-    credentials: { accessKeyId, secretAccessKey: `secret of ${accessKeyId}` },
-  })
+const granted = (accessKeyId: string, ...actions: Action[]) => ({
+  accessKeyId,
+  secretAccessKey: accessKeyId,
+  actions,
+})
+const as = (accessKeyId: string) =>
+  bucket.client({ credentials: { accessKeyId, secretAccessKey: accessKeyId } })
+const at = (Key: string) => ({ Bucket: BUCKET, Key })
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'bucket-'))
-  bucket = await startLocalBucket({
-    directory,
-    region: 'eu-west-1',
-    buckets: ['demo'],
+  nowMs = Date.now()
+  bucket = await openLocalBucket({
     keys: [
-      { accessKeyId: 'WRITER', secretAccessKey: 'secret of WRITER', actions: ['s3:PutObject'] },
-      { accessKeyId: 'READER', secretAccessKey: 'secret of READER', actions: ALL_ACTIONS },
+      ...KEYS,
+      granted('ABORTER', 's3:PutObject', 's3:AbortMultipartUpload'),
+      granted('GETTER', 's3:GetObject'),
+      granted('LOOKER', 's3:GetObject', 's3:ListBucket'),
     ],
+    clock: { now: () => nowMs },
   })
-  writer = client('WRITER')
-  reader = client('READER')
 })
-
 afterEach(async () => {
-  await bucket.close()
-  await rm(directory, { recursive: true })
+  await disposeLocalBucket(bucket)
 })
 
-it('keeps a put object as a plain file, and shows nothing else in the folder', async () => {
-  await writer.send(
-    new PutObjectCommand({
-      Bucket: 'demo',
-      Key: 'a/hello world.txt',
-      Body: 'hello',
-      ContentType: 'text/plain',
-    }),
-  )
-  expect(await readFile(join(directory, 'demo/a/hello world.txt'), 'utf8')).toBe('hello')
-  expect(await readdir(join(directory, 'demo'), { recursive: true })).toEqual(['a', 'a/hello world.txt'])
-  const got = await reader.send(new GetObjectCommand({ Bucket: 'demo', Key: 'a/hello world.txt' }))
-  expect(got.ContentType).toBe('text/plain')
-  expect(await got.Body?.transformToString()).toBe('hello')
-  const list = await reader.send(new ListObjectsV2Command({ Bucket: 'demo' }))
-  expect(list.Contents).toMatchObject([{ Key: 'a/hello world.txt', Size: 5 }])
-})
+describe('a key', () => {
+  it('may do each action that it is granted, and no other', async () => {
+    const { UploadId } = await as('ABORTER').send(new CreateMultipartUploadCommand(at('a')))
+    await as('ABORTER').send(new AbortMultipartUploadCommand({ ...at('a'), UploadId }))
+    await expect(as('ABORTER').send(new DeleteObjectCommand(at('a')))).rejects.toMatchObject({
+      name: 'AccessDenied',
+    })
+    await expect(as('GETTER').send(new PutObjectCommand({ ...at('a'), Body: 'a' }))).rejects.toMatchObject({
+      name: 'AccessDenied',
+    })
+  })
 
-it('assembles parts, and completes again for a client that lost the answer', async () => {
-  const target = { Bucket: 'demo', Key: 'film' }
-  const { UploadId } = await writer.send(new CreateMultipartUploadCommand(target))
-  const bytes = [randomBytes(5 * 2 ** 20), randomBytes(1000)]
-  const Parts: CompletedPart[] = []
-  for (const [n, Body] of bytes.entries()) {
-    const { ETag } = await writer.send(
-      new UploadPartCommand({ ...target, UploadId, PartNumber: n + 3, Body }),
-    )
-    Parts.push({ PartNumber: n + 3, ETag })
-  }
-  const complete = () =>
-    writer.send(new CompleteMultipartUploadCommand({ ...target, UploadId, MultipartUpload: { Parts } }))
-  const first = await complete()
-  expect((await complete()).ETag).toBe(first.ETag)
-  expect((await readFile(join(directory, 'demo/film'))).equals(Buffer.concat(bytes))).toBe(true)
-  expect(await readdir(join(directory, '.sluice/uploads/demo/open'))).toEqual([])
-  expect(bucket.traffic.counts()).toEqual({
-    CreateMultipartUpload: 1,
-    UploadPart: 2,
-    CompleteMultipartUpload: 2,
+  it('that may not list learns of no key that is free', async () => {
+    await bucket.s3.send(new PutObjectCommand({ ...at('a'), Body: 'a' }))
+    await as('GETTER').send(new HeadObjectCommand(at('a')))
+    const missing = new GetObjectCommand(at('missing'))
+    await expect(as('GETTER').send(missing)).rejects.toMatchObject({ name: 'AccessDenied' })
+    await expect(as('LOOKER').send(missing)).rejects.toMatchObject({ name: 'NoSuchKey' })
   })
 })
 
-it('grants a key nothing but its actions', async () => {
-  const target = { Bucket: 'demo', Key: 'a' }
-  for (const command of [new GetObjectCommand(target), new DeleteObjectCommand(target)]) {
-    await expect(writer.send(command as GetObjectCommand)).rejects.toMatchObject({ name: 'AccessDenied' })
-  }
-  await expect(writer.send(new ListObjectsV2Command({ Bucket: 'demo' }))).rejects.toMatchObject({
-    name: 'AccessDenied',
-    $metadata: { httpStatusCode: 403 },
+describe('the server', () => {
+  it('listens on 127.0.0.1 and nowhere else', async () => {
+    expect(bucket.endpoint).toBe(`http://127.0.0.1:${bucket.port}`)
+    const [error] = await once(connect(bucket.port, '127.0.0.2'), 'error')
+    expect(error).toBeInstanceOf(Error)
+  })
+
+  it('says that a port is taken', async () => {
+    const { directory, port } = bucket
+    const starting = startLocalBucket({
+      directory: `${directory}/other`,
+      region: 'x',
+      buckets: [],
+      keys: [],
+      port,
+    })
+    await expect(starting).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  })
+
+  it.each(['Demo', 'ab', '.sluice', 'a/b', '..'])('takes no bucket named %j', async (name) => {
+    const starting = startLocalBucket({
+      directory: `${bucket.directory}/other`,
+      region: 'x',
+      buckets: [name],
+      keys: [],
+    })
+    await expect(starting).rejects.toThrow(`'${name}' is not a name`)
+  })
+
+  it('remembers what it completed for a day', async () => {
+    const { UploadId } = await bucket.s3.send(new CreateMultipartUploadCommand(at('a')))
+    const { ETag } = await bucket.s3.send(
+      new UploadPartCommand({ ...at('a'), UploadId, PartNumber: 1, Body: 'a' }),
+    )
+    const complete = () => {
+      const s3 = bucket.client({ systemClockOffset: nowMs - Date.now() })
+      const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] }
+      return s3.send(new CompleteMultipartUploadCommand({ ...at('a'), UploadId, MultipartUpload }))
+    }
+    const first = await complete()
+    bucket = await bucket.restart()
+    expect((await complete()).ETag).toBe(first.ETag)
+    nowMs += days(1) + 1
+    bucket = await bucket.restart()
+    await expect(complete()).rejects.toMatchObject({ name: 'NoSuchUpload' })
   })
 })

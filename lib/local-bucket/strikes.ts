@@ -33,8 +33,12 @@ export class Strikes {
     for (const { effect } of this.#of(phase)) await this.#inflict(effect)
   }
 
-  async *body(): AsyncGenerator<Buffer> {
-    const pending = this.#of('body').sort((a, b) => startOf(a) - startOf(b))
+  body(): AsyncIterable<Buffer> {
+    const striking = this.#of('body').sort((a, b) => startOf(a) - startOf(b))
+    return striking.length > 0 ? this.#struckBody(striking) : this.#exchange.body()
+  }
+
+  async *#struckBody(pending: Fault[]): AsyncGenerator<Buffer> {
     let read = 0
     for await (const chunk of this.#exchange.body()) {
       yield chunk

@@ -37,7 +37,7 @@ export function readXml(text: string): XmlNode {
 }
 
 export function childText(node: XmlNode, name: string): string | undefined {
-  return node.children.find((child) => child.name === name)?.text.trim()
+  return node.children.find((child) => child.name === name)?.text
 }
 
 function* tokens(text: string): Generator<RegExpExecArray> {

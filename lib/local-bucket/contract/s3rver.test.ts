@@ -17,6 +17,7 @@ bucketContract(
       bucket: 'contract',
       keys,
       putOnlyKeys: keys,
+      giveUpMs: 2000,
       close: async () => {
         child.disconnect()
         await once(child, 'exit')
