@@ -7,6 +7,8 @@ import { dispatching } from '../../e2e/parts/dispatching.ts'
 import { type Receiver, startReceiver } from '../../e2e/parts/receiver.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
 import { addOutput } from '../../e2e/parts/webhook-rows.ts'
+import { createTestWorkspace } from '../../e2e/parts/workspace.ts'
+import { openMailJob } from '../mail/mail.ts'
 import { RETRY_DELAYS_MS } from './schedule.ts'
 import { secretContext } from './secrets.ts'
 
@@ -143,7 +145,9 @@ onBothDatabases('delivery', (database) => {
   it('turns the output off after 410, says why, and does not call it again', async () => {
     const { event, work, later } = dispatching(runtime)
     receiver.answerWith(410)
-    const output = await addOutput(runtime.db, receiver.url)
+    const customer = await createTestWorkspace(runtime)
+    const place = { workspaceId: customer.workspaceId, pipeId: customer.pipe.id }
+    const output = await addOutput(runtime.db, receiver.url, place)
     const [first, second] = [await event(output), await event(output)]
     receiver.answerWith(410)
     await work()
@@ -152,8 +156,20 @@ onBothDatabases('delivery', (database) => {
       turnedOffReason: expect.stringContaining('410'),
     })
     const log = await runtime.db.select().from(auditLog).where(eq(auditLog.workspaceId, output.workspaceId))
-    expect(log).toMatchObject([
+    expect(log.filter(({ actorKind }) => actorKind === 'system')).toMatchObject([
       { action: 'webhook.turned_off', actorKind: 'system', subjectId: output.pipeId },
+    ])
+    const mails = runtime.jobs.flatMap(({ queue, data }) =>
+      queue === 'mail' ? [openMailJob(runtime, data as { sealed: string })] : [],
+    )
+    expect(mails).toMatchObject([
+      {
+        mail: {
+          to: customer.email,
+          subject: 'The webhook of "Photos" is off',
+          text: expect.stringContaining('410 Gone'),
+        },
+      },
     ])
     const calls = receiver.received.length
     await later(HOUR)

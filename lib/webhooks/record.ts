@@ -5,23 +5,24 @@ import { minutes } from '../kernel/clock.ts'
 import { uuidv7 } from '../kernel/ids.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Attempt } from './deliver.ts'
-import { turnOffOutput } from './turn-off-output.ts'
+import { type TurningOff, turnOffOutput } from './turn-off-output.ts'
 
 /** A wait up to this long gets a job of its own; the sweep finds the end of a longer one, so that what waits for days is not stepped over by every look into the queue. */
 const OWN_JOB_MS = minutes(1)
 
 /** What came of some attempts, and all that follows from it, in one transaction. */
 export async function recordAttempts(
-  { db, clock, queue }: Pick<Runtime, 'db' | 'clock' | 'queue'>,
+  runtime: Pick<Runtime, 'db'> & TurningOff,
   made: Attempt[],
 ): Promise<void> {
+  const { db, clock, queue } = runtime
   const now = new Date(clock.now())
   await db.transaction(async (tx) => {
     await tx.insert(attemptRows).values(made.map(toRow))
     await settle(tx, made, now)
     await noteHealth(tx, made, now)
     for (const { claimed, decision } of made) {
-      if (decision.turnOff) await turnOffOutput({ db: tx, clock, queue }, claimed.output, decision.turnOff)
+      if (decision.turnOff) await turnOffOutput(runtime, tx, claimed.output, decision.turnOff)
     }
     const soon = made.filter(
       ({ decision }) => decision.retryInMs !== undefined && decision.retryInMs <= OWN_JOB_MS,
