@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { SCHEMA_FILE, webhookSchema } from '../../scripts/webhook-schema.ts'
+import { fileEventBody } from './file-event.ts'
+import { fileEventSchema } from './file-event-schema.ts'
+
+const ID = '019a0000-0000-7000-8000-000000000001'
+const event: Parameters<typeof fileEventBody>[0] = {
+  id: ID,
+  at: new Date('2026-11-05T10:00:00.007Z'),
+  file: {
+    id: ID,
+    pipeId: 'pipe_aaaaaaaaaaaaaaaaaaaa',
+    filename: 'a "film"\n.mp4',
+    filetype: null,
+    status: 'transferred',
+    sizeBytes: 2 ** 45,
+    senderName: 'Backend',
+    protocol: 'tus',
+    subject: null,
+    metadata: {},
+    uploadMetadata: { __proto__: 'x', été: '📷' },
+    crc32: 0x1a,
+    destinations: [{ dataStoreId: ID, status: 'transferred', bucket: 'media', key: 'a/b', etag: null }],
+  },
+}
+
+it('is what its published schema says', () => {
+  const body = JSON.parse(fileEventBody(event))
+  expect(fileEventSchema.strict().parse(body)).toEqual(body)
+  expect(body).toMatchObject({
+    timestamp: '2026-11-05T10:00:00.007Z',
+    data: { checksum: 'crc32:0000001a', size: 2 ** 45 },
+  })
+  expect(body).not.toHaveProperty('test')
+  const test = JSON.parse(fileEventBody({ ...event, test: true }))
+  expect(fileEventSchema.parse(test)).toMatchObject({ test: true })
+})
+
+it('has no checksum where the object is not there', () => {
+  expect(
+    JSON.parse(fileEventBody({ ...event, file: { ...event.file, crc32: null } })).data.checksum,
+  ).toBeNull()
+})
+
+it('is published as it is', () => {
+  expect(readFileSync(SCHEMA_FILE, 'utf8')).toBe(webhookSchema())
+})
