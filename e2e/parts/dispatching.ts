@@ -1,7 +1,8 @@
 import { emitFileEvent } from '#lib/events/emit-file-event.ts'
 import { createGuardedAgents, type GuardedAgentOptions } from '#lib/net/guarded-agents.ts'
 import type { PostLimits } from '#lib/net/post.ts'
-import { type Checkpoint, POST_LIMITS } from '#lib/webhooks/deliver.ts'
+import { createBatch } from '#lib/webhooks/batch.ts'
+import { type Attempt, type Checkpoint, KEPT_MS, POST_LIMITS } from '#lib/webhooks/deliver.ts'
 import { createDispatcher, type Wake } from '#lib/webhooks/dispatcher.ts'
 import { recordAttempts } from '#lib/webhooks/record.ts'
 import { createShares } from '#lib/webhooks/shares.ts'
@@ -21,10 +22,13 @@ export function dispatching(runtime: TestRuntime, options: Options = {}) {
   const dispatcher = createDispatcher(
     {
       ...runtime,
-      agents: createGuardedAgents(options.allowed ?? ['*'], options.network),
+      agents: createGuardedAgents(options.allowed ?? ['*'], {
+        agent: { timeout: KEPT_MS },
+        ...options.network,
+      }),
       limits: { ...POST_LIMITS, ...options.limits },
       random: () => 0.5,
-      record: (attempt) => recordAttempts(runtime, [attempt]),
+      record: createBatch((made: Attempt[]) => recordAttempts(runtime, made), 100),
       checkpoint: options.checkpoint ?? (() => {}),
     },
     createShares(),

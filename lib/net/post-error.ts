@@ -7,18 +7,18 @@ export type PostFault = 'dns' | 'connect' | 'tls' | 'timeout' | 'blocked' | 'sta
 export class PostError extends Error {
   override readonly name = 'PostError'
   readonly fault: PostFault
-  /** The other side closed a kept connection before it saw the request. */
-  readonly stale: boolean
 
-  constructor(fault: PostFault, message: string, options: { stale?: boolean; cause?: unknown } = {}) {
-    super(message, { cause: options.cause })
+  constructor(fault: PostFault, message: string, cause?: unknown) {
+    super(message, { cause })
     this.fault = fault
-    this.stale = options.stale ?? false
   }
 }
 
-const RESET = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED'])
+const CLOSED = 'The connection was closed without an answer.'
 const NETWORK: Record<string, string> = {
+  ECONNRESET: CLOSED,
+  EPIPE: CLOSED,
+  ECONNABORTED: CLOSED,
   ECONNREFUSED: 'The connection was refused.',
   EHOSTUNREACH: 'The host cannot be reached.',
   ENETUNREACH: 'The network cannot be reached.',
@@ -28,9 +28,9 @@ const DNS = /^(ENOTFOUND|EAI_.+|ENODATA|ESERVFAIL|EREFUSED|EBADRESP|EFORMERR|ENO
 
 export function readFault(error: unknown, limits: PostLimits): PostError {
   if (error instanceof PostError) return error
-  if (isSluiceError(error)) return new PostError('blocked', error.message, { cause: error })
+  if (isSluiceError(error)) return new PostError('blocked', error.message, error)
   const { code = '', syscall, message } = error as NodeJS.ErrnoException
-  const because = (fault: PostFault, words: string) => new PostError(fault, words, { cause: error })
+  const because = (fault: PostFault, words: string) => new PostError(fault, words, error)
   if (DNS.test(code)) return because('dns', `The host name does not resolve (${code}).`)
   // A name server that does not answer says ETIMEOUT; a host that does not says ETIMEDOUT.
   if (code === 'ETIMEOUT' || syscall?.startsWith('query'))
@@ -41,12 +41,6 @@ export function readFault(error: unknown, limits: PostLimits): PostError {
   }
   if (code.startsWith('HPE_')) return because('status', `Its answer is not HTTP (${code}).`)
   if (isTls(code)) return because('tls', `${tlsWords(code, message)}`)
-  if (RESET.has(code)) {
-    return new PostError('connect', 'The connection was closed without an answer.', {
-      cause: error,
-      stale: true,
-    })
-  }
   return because('connect', NETWORK[code] ?? `The connection failed (${code || 'unknown'}).`)
 }
 

@@ -173,25 +173,6 @@ describe('post', () => {
   it('names a blocked address', async () => {
     await expect(send('http://169.254.169.254/latest/meta-data')).rejects.toMatchObject({ fault: 'blocked' })
   })
-
-  it('sends again by itself when a kept connection turns out to be closed', async () => {
-    let requests = 0
-    const host = await listen(
-      createServer((socket) => {
-        socket.on('data', () => {
-          requests += 1
-          if (requests === 2) return socket.resetAndDestroy()
-          socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
-        })
-      }),
-    )
-    const agents = createGuardedAgents(['*'])
-    const request = { url: `http://${host}/`, headers: { 'Content-Length': '1' }, body: Buffer.from('x') }
-    await post(agents, request, LIMITS)
-    await new Promise(setImmediate)
-    expect(await post(agents, request, LIMITS)).toMatchObject({ status: 200 })
-    expect(requests).toBe(3)
-  })
 })
 
 describe('readFault', () => {

@@ -29,23 +29,16 @@ export type PostAnswer = {
 
 /** Informational answers (RFC 9110, 15.2) that are sat through; a receiver could send them for ever. */
 const MOST_INFORMATIONAL = 8
-/** A kept connection may have been closed by the other side meanwhile; that is no fault of this request. */
-const MOST_STALE = 3
-
 /** One POST, never a redirect. Throws a `PostError` that says in which class it failed. */
 export async function post(
   agents: GuardedAgents,
   request: PostRequest,
   limits: PostLimits,
 ): Promise<PostAnswer> {
-  for (let stale = 0; ; stale++) {
-    const attempt = open(agents, request, limits)
-    try {
-      return await answerOf(attempt, request.body, limits)
-    } catch (error) {
-      const fault = readFault(error, limits)
-      if (!(fault.stale && attempt.reusedSocket && stale < MOST_STALE)) throw fault
-    }
+  try {
+    return await answerOf(open(agents, request, limits), request.body, limits)
+  } catch (error) {
+    throw readFault(error, limits)
   }
 }
 

@@ -33,6 +33,12 @@ export type Delivering = Pick<Runtime, 'clock' | 'vault' | 'metrics' | 'log'> & 
   checkpoint: Checkpoint
 }
 
+/**
+ * A connection is kept for no longer than this without use: receivers close idle ones after seconds, without a
+ * word, and a request on a closed one would be a failed attempt.
+ */
+export const KEPT_MS = seconds(1)
+
 export const POST_LIMITS: PostLimits = {
   connectMs: seconds(5),
   totalMs: seconds(15),

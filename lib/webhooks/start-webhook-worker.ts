@@ -1,7 +1,7 @@
 import { createGuardedAgents } from '../net/guarded-agents.ts'
 import type { Runtime } from '../runtime.ts'
 import { createBatch } from './batch.ts'
-import { type Attempt, type Checkpoint, POST_LIMITS } from './deliver.ts'
+import { type Attempt, type Checkpoint, KEPT_MS, POST_LIMITS } from './deliver.ts'
 import { createDispatcher, type Wake } from './dispatcher.ts'
 import { recordAttempts } from './record.ts'
 import { createShares } from './shares.ts'
@@ -10,8 +10,6 @@ import { webhookHosts } from './webhook-hosts.ts'
 /** Jobs that one look into the queue takes along. */
 const WAKES_AT_ONCE = 200
 const RECORD_AT_ONCE = 100
-/** A kept connection without traffic is let go after this long. */
-const IDLE_MS = 20_000
 
 /** Sends webhooks as their jobs come up, until it is stopped. */
 export async function startWebhookWorker(
@@ -19,7 +17,7 @@ export async function startWebhookWorker(
   checkpoint: Checkpoint = () => {},
 ): Promise<{ stop(): Promise<void> }> {
   const { config, queue } = runtime
-  const agents = createGuardedAgents(webhookHosts(config), { agent: { timeout: IDLE_MS } })
+  const agents = createGuardedAgents(webhookHosts(config), { agent: { timeout: KEPT_MS } })
   const record = createBatch((made: Attempt[]) => {
     checkpoint('recording')
     return recordAttempts(runtime, made)
