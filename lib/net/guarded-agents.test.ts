@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import http, { createServer, type Server } from 'node:http'
 import https from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { assertAllowedUrl } from './assert-allowed-url.ts'
 import { createGuardedAgents, type GuardedAgents } from './guarded-agents.ts'
@@ -188,4 +188,22 @@ it('keeps connections', async () => {
     await new Promise(setImmediate)
   }
   expect(ports.size).toBe(1)
+})
+
+it('lets go of a kept connection after its time, and never of one in use', async () => {
+  const slow = createServer((req, res) => {
+    req.resume()
+    setTimeout(() => res.end('late'), 100)
+  }).listen(0, '127.0.0.1')
+  await once(slow, 'listening')
+  const agents = createGuardedAgents(['*'], { agent: { timeout: 20 } })
+  const request = http.get(`http://127.0.0.1:${(slow.address() as AddressInfo).port}/`, {
+    agent: agents.http,
+  })
+  const [socket] = (await once(request, 'socket')) as [Socket]
+  const closed = once(socket, 'close')
+  const [response] = await once(request, 'response')
+  expect((await response.toArray()).join('')).toBe('late')
+  await closed
+  slow.close()
 })

@@ -1,0 +1,123 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { attempts, deliveries } from '#drizzle/schema/index.ts'
+import type { DatabaseHandle } from '#lib/db/database.ts'
+import { emitFileEvent } from '#lib/events/emit-file-event.ts'
+import { createLogger } from '#lib/log.ts'
+import { openQueue, type Queue } from '#lib/queue/open-queue.ts'
+import { openTestPostgres } from '../parts/databases.ts'
+import { type Receiver, startReceiver } from '../parts/receiver.ts'
+import { startWebhookWorkerProcess } from '../parts/start-webhook-worker.ts'
+import { addFile, addOutput } from '../parts/webhook-rows.ts'
+
+/** Past the end of every claim, and of the grace of the sweep. */
+const AFTER_THE_CLAIM = { CLOCK_AHEAD_MS: '60000' }
+
+let database: DatabaseHandle & { url: string }
+let queue: Queue
+let receiver: Receiver
+
+beforeAll(async () => {
+  database = await openTestPostgres()
+  queue = await openQueue(database, { databaseUrl: database.url, worker: false, log: createLogger('silent') })
+})
+afterAll(async () => {
+  await queue?.stop()
+  await database?.close()
+})
+beforeEach(async () => {
+  receiver = await startReceiver()
+})
+afterEach(() => receiver.stop())
+
+async function emit(output: { workspaceId: string; pipeId: string }): Promise<string> {
+  const fileId = await addFile(database.db, output)
+  await database.db.transaction((tx) =>
+    emitFileEvent(tx, { queue, clock: { now: () => Date.now() } }, fileId),
+  )
+  return fileId
+}
+
+async function logOf(fileId: string) {
+  const [delivery] = await database.db.select().from(deliveries).where(eq(deliveries.fileId, fileId))
+  const made = await database.db.select().from(attempts).where(eq(attempts.deliveryId, delivery!.id))
+  return { ...delivery!, attempts: made }
+}
+
+const idsOf = (all: Receiver) => all.received.map(({ headers }) => headers['webhook-id'])
+
+describe('a worker killed at the step', () => {
+  it.each([
+    // Before the receiver is called: it is called once, by the next worker.
+    { step: 'woken', calls: 1, recorded: 1 },
+    { step: 'claimed', calls: 1, recorded: 1 },
+    { step: 'prepared', calls: 1, recorded: 1 },
+    // The receiver has answered but nobody knows: once more, under the same id.
+    { step: 'called', calls: 2, recorded: 1 },
+    { step: 'recording', calls: 2, recorded: 1 },
+    { step: 'committing', calls: 2, recorded: 1 },
+    // Recorded: never again.
+    { step: 'recorded', calls: 1, recorded: 1 },
+  ])('$step', async ({ step, calls, recorded }) => {
+    const output = await addOutput(database.db, receiver.url)
+    const fileId = await emit(output)
+    const victim = await startWebhookWorkerProcess(database.url, { DIE_AT: step })
+    expect(await victim.exited).toEqual([null, 'SIGKILL'])
+
+    const next = await startWebhookWorkerProcess(database.url, AFTER_THE_CLAIM)
+    if (step !== 'recorded') await next.printed('recorded')
+    // What comes after shows that the first is really over.
+    const second = await emit(output)
+    await next.printed('recorded', step === 'recorded' ? 1 : 2)
+    await next.stop()
+
+    const { eventId, state, attempts: made } = await logOf(fileId)
+    expect(state).toBe('delivered')
+    expect(made).toHaveLength(recorded)
+    expect(idsOf(receiver).filter((id) => id === eventId)).toHaveLength(calls)
+    expect(new Set(idsOf(receiver))).toEqual(new Set([eventId, (await logOf(second)).eventId]))
+  })
+
+  it('sent, while the receiver has it and has not answered', async () => {
+    const output = await addOutput(database.db, receiver.url)
+    const victim = await startWebhookWorkerProcess(database.url)
+    await victim.printed('ready')
+    receiver.answerWith(() => victim.kill())
+    const fileId = await emit(output)
+    await victim.exited
+    receiver.answerWith(204)
+    const next = await startWebhookWorkerProcess(database.url, AFTER_THE_CLAIM)
+    await next.printed('recorded')
+    await next.stop()
+    const { eventId, state } = await logOf(fileId)
+    expect(state).toBe('delivered')
+    expect(idsOf(receiver)).toEqual([eventId, eventId])
+  })
+
+  it('called, when the answer was a failure: the attempt is made again, and the schedule goes on', async () => {
+    const output = await addOutput(database.db, receiver.url)
+    receiver.answerWith(500)
+    const fileId = await emit(output)
+    const victim = await startWebhookWorkerProcess(database.url, { DIE_AT: 'called' })
+    await victim.exited
+    const next = await startWebhookWorkerProcess(database.url, AFTER_THE_CLAIM)
+    await next.printed('recorded')
+    await next.stop()
+    expect(await logOf(fileId)).toMatchObject({ state: 'pending', attemptCount: 1, lastStatus: 500 })
+    expect(receiver.received).toHaveLength(2)
+  })
+})
+
+it('two workers make no attempt twice', async () => {
+  const workers = await Promise.all([
+    startWebhookWorkerProcess(database.url),
+    startWebhookWorkerProcess(database.url),
+  ])
+  await Promise.all(workers.map((worker) => worker.printed('ready')))
+  const outputs = await Promise.all(Array.from({ length: 4 }, () => addOutput(database.db, receiver.url)))
+  const files = await Promise.all(Array.from({ length: 100 }, (_, n) => emit(outputs[n % 4]!)))
+  await receiver.gets(files.length)
+  await Promise.all(workers.map((worker) => worker.stop()))
+  expect(new Set(idsOf(receiver)).size).toBe(files.length)
+  expect(receiver.received).toHaveLength(files.length)
+})
