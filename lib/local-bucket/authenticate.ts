@@ -1,10 +1,10 @@
-import { timingSafeEqual } from 'node:crypto'
 import { minutes } from '../kernel/clock.ts'
 import { type CredentialClaim, readClaim } from './credential-claim.ts'
 import type { BucketKey } from './grants.ts'
 import type { KeyAndSigner, KeyRing } from './key-ring.ts'
 import type { S3Request } from './request.ts'
 import { S3Error } from './s3-error.ts'
+import { sameSignature } from './same-signature.ts'
 
 const MAX_SKEW_MS = minutes(15)
 
@@ -138,11 +138,6 @@ const only = (values: string[]): string | string[] => (values.length === 1 ? val
 
 function inQuery({ query }: S3Request, header: string): boolean {
   return query.has('X-Amz-Signature') && [...query.keys()].some((name) => name.toLowerCase() === header)
-}
-
-function sameSignature(a: string, b: string): boolean {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)]
-  return left.length === right.length && timingSafeEqual(left, right)
 }
 
 const isoBasic = (date: Date): string => date.toISOString().replace(/[-:]|\.\d+/g, '')

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Authentication } from './authenticate.ts'
 import { ByteReader } from './byte-reader.ts'
 import { S3Error } from './s3-error.ts'
+import { sameSignature } from './same-signature.ts'
 
 /**
  * The `aws-chunked` encoding: chunks of `<hex length>[;chunk-signature=<hex>]\r\n<bytes>\r\n`, a chunk of length
@@ -73,7 +74,7 @@ async function requireChunkSignature(
 ): Promise<string> {
   const lines = ['AWS4-HMAC-SHA256-PAYLOAD', signingScope, previous, EMPTY_SHA256, digest]
   const expected = await signChunk(lines.join('\n'))
-  if (signature !== expected) throw new S3Error('SignatureDoesNotMatch')
+  if (!sameSignature(expected, signature)) throw new S3Error('SignatureDoesNotMatch')
   return expected
 }
 
@@ -85,5 +86,5 @@ async function requireTrailerSignature(
   const signed = Object.entries(trailers).map(([name, value]) => `${name}:${value}\n`)
   const digest = createHash('sha256').update(signed.join('')).digest('hex')
   const expected = await signChunk(['AWS4-HMAC-SHA256-TRAILER', signingScope, previous, digest].join('\n'))
-  if (signature !== expected) throw new S3Error('SignatureDoesNotMatch')
+  if (!sameSignature(expected, signature)) throw new S3Error('SignatureDoesNotMatch')
 }

@@ -59,7 +59,7 @@ describe('keys as paths', () => {
           expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255)
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 
@@ -69,7 +69,7 @@ describe('keys as paths', () => {
       .map((bits) => bits.join(''))
     fc.assert(
       fc.property(key, key, (a, b) => a === b || keyToPath(a) !== keyToPath(b)),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     )
   })
 })

@@ -44,11 +44,16 @@ function safeName(name: string): string {
 /** Cut between characters and between escapes, so that each piece decodes by itself. */
 function pieces(encoded: string): string[] {
   if (Buffer.byteLength(encoded) <= MAX_NAME_BYTES) return [encoded]
-  const room = MAX_NAME_BYTES - CONTINUES.length
   const cut = ['']
+  let left = MAX_NAME_BYTES - CONTINUES.length
   for (const [unit] of encoded.matchAll(/%[0-9A-F]{2}|./gsu)) {
-    if (Buffer.byteLength(cut.at(-1)! + unit) > room) cut.push('')
+    const bytes = Buffer.byteLength(unit)
+    if (bytes > left) {
+      cut.push('')
+      left = MAX_NAME_BYTES - CONTINUES.length
+    }
     cut[cut.length - 1] += unit
+    left -= bytes
   }
   return cut.map((piece, n) => (n < cut.length - 1 ? piece + CONTINUES : piece))
 }
