@@ -3,12 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { decodeName, keyToPath } from './key-path.ts'
 
 function pathToKey(path: string): string {
-  let key = ''
-  for (const [n, name] of path.split('/').entries()) {
-    const { text, continues } = decodeName(name)
-    key += text + (continues || n === path.split('/').length - 1 ? '' : '/')
-  }
-  return key
+  const names = path.split('/').map(decodeName)
+  return names
+    .map(({ text, continues }, n) => text + (continues || n === names.length - 1 ? '' : '/'))
+    .join('')
 }
 
 describe('keys as paths', () => {
@@ -47,17 +45,16 @@ describe('keys as paths', () => {
   it('leads back to the key and never out of the folder, whatever the key', () => {
     const awkward = fc.constantFrom('/', '.', '..', '%', '%2E', '%+', '+', '\0', 'é', '€'.repeat(90), 'a')
     const key = fc
-      .array(fc.oneof(awkward, fc.string({ unit: 'binary' })), { minLength: 1 })
+      .array(fc.oneof(awkward, fc.string({ unit: 'binary' })), { minLength: 1, maxLength: 12 })
       .map((bits) => bits.join(''))
     fc.assert(
       fc.property(key, (text) => {
         const path = keyToPath(text)
         expect(pathToKey(path)).toBe(text)
-        for (const name of path.split('/')) {
-          expect(['', '.', '..']).not.toContain(name)
-          expect(name).not.toContain('\0')
-          expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255)
-        }
+        const bad = path.split('/').filter((name) => {
+          return ['', '.', '..'].includes(name) || name.includes('\0') || Buffer.byteLength(name) > 255
+        })
+        expect(bad).toEqual([])
       }),
       { numRuns: 200 },
     )
