@@ -16,6 +16,12 @@ export type Sluice = {
   kill(): Promise<void>
 }
 
+/** Whatever becomes of a test, nothing that it started outlives it. */
+const started = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of started) child.kill('SIGKILL')
+})
+
 /** The server as its own process, on a port chosen by the system. ROLES decides how much of it. */
 export async function startSluice(env: Record<string, string>): Promise<Sluice> {
   const child = spawn(process.execPath, ['server.ts'], {
@@ -28,6 +34,7 @@ export async function startSluice(env: Record<string, string>): Promise<Sluice> 
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  started.add(child)
   let output = ''
   const exited = once(child, 'exit') as Promise<[number | null]>
   const ready = new Promise<string>((resolve, reject) => {
