@@ -165,7 +165,7 @@ describe('a process that dies at any step', () => {
   it('of a CompleteMultipartUpload leaves the object or the upload, and the client can ask again', async () => {
     const { Body, ...described } = fresh
     const etags = new Set<string | undefined>()
-    await atEachStep(
+    const steps = await atEachStep(
       async ({ s3 }) => {
         const { UploadId } = await s3.send(new CreateMultipartUploadCommand({ ...target, ...described }))
         const { ETag } = await s3.send(new UploadPartCommand({ ...target, UploadId, PartNumber: 1, Body }))
@@ -187,5 +187,6 @@ describe('a process that dies at any step', () => {
       },
     )
     expect(etags.size).toBe(1)
+    expect(steps).toBeGreaterThan(8)
   })
 })

@@ -62,7 +62,7 @@ export class UploadFiles {
     const created = { ...upload, id: randomBytes(32).toString('base64url'), initiatedMs: this.#clock.now() }
     const staged = this.#staging.newPath()
     await mkdir(staged)
-    await writeFile(join(staged, 'upload.json'), JSON.stringify(created))
+    await writeFile(join(staged, 'upload.json'), JSON.stringify(created), { flush: true })
     await rename(staged, this.#folder(created.id))
     return created
   }
@@ -111,7 +111,7 @@ export class UploadFiles {
   /** Written before the object is published, and true only once the folder has moved: see `close`. */
   async prepareCompletion(id: string, completion: Omit<Completion, 'completedMs'>): Promise<void> {
     const json = JSON.stringify({ ...completion, completedMs: this.#clock.now() })
-    await writeFile(join(this.#folder(id), 'completion.json'), json)
+    await writeFile(join(this.#folder(id), 'completion.json'), json, { flush: true })
   }
 
   async close(id: string): Promise<void> {
