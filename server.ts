@@ -35,8 +35,8 @@ type Part = { stop(): Promise<void> }
 async function main(): Promise<void> {
   const asked = loadConfig()
   const log = createLogger(asked.logLevel)
-  let opened: Opened | undefined
-  const door = frontDoor(() => opened, log)
+  const opening = Promise.withResolvers<Opened>()
+  const door = frontDoor(opening.promise, log)
   const server = createServer({ requestTimeout: 0, keepAliveTimeout: 65_000 }, door)
   server.on('checkContinue', door)
   const listening = await listen(server, asked)
@@ -52,7 +52,7 @@ async function main(): Promise<void> {
     parts.push(demo)
   }
   const handlers = await openRoles(runtime, server, parts)
-  opened = openDoor(runtime, handlers, dev)
+  opening.resolve(openDoor(runtime, handlers, dev))
   stopOnSignal(runtime, server, parts)
   process.stdout.write(`ready ${config.baseUrl}\n`)
 }

@@ -17,7 +17,7 @@ import { forwarded, type ProxyTrust, proxyTrust } from './trusted-proxies.ts'
 export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 export type Handlers = { tus?: Handler | undefined; pages?: Handler | undefined }
 
-/** Made once the process is up; until then only the probes answer. */
+/** Made once the process is up; until then only the probes are answered, and everybody else waits. */
 export type Opened = {
   runtime: Runtime
   handlers: Handlers
@@ -38,27 +38,50 @@ export function openDoor(runtime: Runtime, handlers: Handlers, dev: boolean): Op
 }
 
 export function frontDoor(
-  opened: () => Opened | undefined,
+  opening: Promise<Opened>,
   log: Logger,
 ): (req: IncomingMessage, res: ServerResponse) => void {
+  let opened: Opened | undefined
+  void opening.then((now) => {
+    opened = now
+  })
   return (req, res) => {
     const startedAt = performance.now()
     const requestId = uuidv7()
     req.headers['x-request-id'] = requestId
     res.setHeader('X-Request-Id', requestId)
-    const now = opened()
-    if (now) observe(req, res, now.runtime, startedAt, requestId)
-    route(req, res, now).catch((error: unknown) => fail(res, error, log.child({ requestId })))
+    setSecurityHeaders(res, opened?.runtime.config.baseUrl.startsWith('https:') ?? false)
+    const enter = async () => {
+      if (await answerProbe(req, res, opened?.runtime)) return
+      const now = opened ?? (await soon(opening, req))
+      observe(req, res, now.runtime, startedAt, requestId)
+      await route(req, res, now)
+    }
+    enter().catch((error: unknown) => fail(res, error, log.child({ requestId })))
   }
 }
 
-async function route(req: IncomingMessage, res: ServerResponse, opened: Opened | undefined): Promise<void> {
-  setSecurityHeaders(res, opened?.runtime.config.baseUrl.startsWith('https:') ?? false)
-  if (await answerProbe(req, res, opened?.runtime)) return
-  if (!opened)
-    throw new SluiceError('unavailable', 'Sluice is starting. Try again in a moment.', {
-      headers: { 'Retry-After': '2' },
-    })
+const PATIENCE_MS = 9000
+
+/**
+ * Clients whose node went come back at once, perhaps before the next one is ready. They wait for it: the common
+ * ones throw their upload away on any failure of HEAD but 423.
+ */
+async function soon(opening: Promise<Opened>, req: IncomingMessage): Promise<Opened> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, PATIENCE_MS, undefined)
+  })
+  const opened = await Promise.race([opening, late])
+  clearTimeout(timer)
+  if (opened) return opened
+  const code = req.method === 'HEAD' && isUploadPath(req.url ?? '/') ? 'upload_locked' : 'unavailable'
+  throw new SluiceError(code, 'Sluice is starting. Try again in a moment.', {
+    headers: { 'Retry-After': '1' },
+  })
+}
+
+async function route(req: IncomingMessage, res: ServerResponse, opened: Opened): Promise<void> {
   const { runtime, handlers, dev } = opened
   trustOnlyProxies(req, opened.trusts)
   assertOurHost(req, opened.hosts)

@@ -1,0 +1,56 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { testRuntime } from '../../e2e/parts/runtime.ts'
+import { createLogger } from '../log.ts'
+import { frontDoor, type Opened, openDoor } from './front-door.ts'
+
+let server: Server
+let opening: PromiseWithResolvers<Opened>
+beforeEach(async () => {
+  opening = Promise.withResolvers()
+  server = createServer(frontDoor(opening.promise, createLogger('silent'))).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+})
+afterEach(() => {
+  vi.useRealTimers()
+  server.close()
+})
+
+const ask = async (method: string, path: string) => {
+  const arrived = once(server, 'request')
+  const { port } = server.address() as AddressInfo
+  const answer = fetch(`http://127.0.0.1:${port}${path}`, { method })
+  await arrived
+  return { answer }
+}
+
+function open(): void {
+  const { port } = server.address() as AddressInfo
+  const runtime = testRuntime({} as never, { BASE_URL: `http://127.0.0.1:${port}` })
+  const tus = async (_: unknown, res: { end(): unknown }) => void res.end()
+  opening.resolve(openDoor(runtime, { tus }, false))
+}
+
+it('lets a request that comes during the start wait for its end', async () => {
+  const { answer } = await ask('HEAD', '/pipes/pipe_x/files/y')
+  open()
+  expect((await answer).status).toBe(200)
+})
+
+it.each([
+  ['HEAD', '/pipes/pipe_x/files/y', 423],
+  ['POST', '/pipes/pipe_x/files/', 503],
+  ['GET', '/dashboard', 503],
+])('answers %s %s with %i when the start takes long', async (method, path, status) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const { answer } = await ask(method, path)
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect((await answer).status).toBe(status)
+})
+
+it('answers the probes at once', async () => {
+  expect((await (await ask('GET', '/healthz')).answer).status).toBe(200)
+  expect((await (await ask('GET', '/readyz')).answer).status).toBe(503)
+})
