@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Log } from './log.ts'
+import type { Random } from './random.ts'
+import { type Call, type Reply, send } from './send.ts'
+import type { Source } from './source.ts'
+
+/** What a client needs to know, and when it may give up. */
+export type Site = {
+  url: string
+  senderToken: string
+  log: Log
+  /** From then on an upload that does not come to its end is a fault. */
+  impatient(): boolean
+}
+
+/** Where an upload came to, by what its client was told. */
+export type Outcome = { source: Source; address: string; end: 'transferred' | 'canceled' }
+
+type Upload = {
+  site: Site
+  random: Random
+  source: Source
+  pipeId: string
+  address: string
+  token: string
+  known: number
+}
+type Kind = { deferred: boolean; cancelAt: number | undefined; contended: boolean }
+
+const OCTETS = { 'Content-Type': 'application/offset+octet-stream' }
+const MIB = 1024 * 1024
+const COMMON = { 'Tus-Resumable': '1.0.0' }
+
+/** A browser's page that uploads by hand: it loses its line, opens two tabs, changes its mind, and comes back. */
+export async function uploadByHand(
+  site: Site,
+  source: Source,
+  pipeId: string,
+  random: Random,
+): Promise<Outcome> {
+  const upload: Upload = { site, random, source, pipeId, address: '', token: '', known: 0 }
+  const kind: Kind = {
+    deferred: random.chance(0.2),
+    cancelAt: random.chance(0.06) ? random.whole(0, source.bytes.length) : undefined,
+    contended: random.chance(0.1),
+  }
+  upload.address = await create(upload, kind)
+  for (;;) {
+    const offset = await head(upload)
+    if (offset === 'gone') throw new Error('the upload is gone, and nobody ended it')
+    if (offset.complete) return { source, address: upload.address, end: 'transferred' }
+    if (kind.cancelAt !== undefined && offset.at >= kind.cancelAt) return cancel(upload)
+    await patches(upload, offset.at, kind)
+  }
+}
+
+export async function newToken(site: Site, pipeId: string): Promise<string> {
+  const reply = await persist(site, 'a token', async () => {
+    const got = await send({
+      method: 'POST',
+      url: `${site.url}/api/v1/tokens`,
+      headers: { Authorization: `Bearer ${site.senderToken}`, 'Content-Type': 'application/json' },
+      body: Buffer.from(JSON.stringify({ pipeId })),
+    })
+    return got?.status === 201 ? got : later(site, 'POST tokens', got, [500, 503])
+  })
+  return JSON.parse(reply.body).token
+}
+
+async function create(upload: Upload, kind: Kind): Promise<string> {
+  const { site, random, source, pipeId } = upload
+  const name = Buffer.from(source.name).toString('base64')
+  const { length } = source.bytes
+  const headers: Record<string, string> = {
+    'Upload-Metadata': `filename ${name}`,
+    ...(kind.deferred ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(length) }),
+  }
+  const withBytes = length > 0 && random.chance(0.3)
+  const reply = await persist(site, `creating ${source.name}`, async () => {
+    const body = withBytes ? source.bytes.subarray(0, random.whole(1, length)) : Buffer.alloc(0)
+    const call = {
+      method: 'POST',
+      url: `${site.url}/pipes/${pipeId}/files/`,
+      body,
+      cutAfter: cut(random, body),
+    }
+    const got = await authorized(upload, { ...call, headers: { ...headers, ...(withBytes && OCTETS) } })
+    if (got === undefined) site.log.count('creations whose answer was lost')
+    return got?.status === 201 ? got : later(site, 'POST', got, [423, 502, 503])
+  })
+  const address = reply.headers.location!
+  upload.known = Number(reply.headers['upload-offset'] ?? 0)
+  return address
+}
+
+async function head(upload: Upload): Promise<'gone' | { at: number; complete: boolean }> {
+  const { site, source } = upload
+  const reply = await persist(site, `HEAD of ${source.name}`, async () => {
+    const got = await authorized(upload, { method: 'HEAD', url: upload.address })
+    return got?.status === 200 || got?.status === 410 ? got : later(site, 'HEAD', got, [423])
+  })
+  if (reply.status === 410) return 'gone'
+  const at = Number(reply.headers['upload-offset'])
+  if (at < upload.known)
+    site.log.violation(`${source.name} ${upload.address}: the offset went back from ${upload.known} to ${at}`)
+  upload.known = at
+  return { at, complete: at === source.bytes.length && reply.headers['upload-length'] !== undefined }
+}
+
+async function patches(upload: Upload, at: number, kind: Kind): Promise<void> {
+  const { random, source } = upload
+  const rest = source.bytes.length - at
+  const count = random.chance(0.5) ? rest : Math.min(rest, random.whole(1, random.pick([MIB, 6 * MIB])))
+  const last: Record<string, string> =
+    kind.deferred && count === rest ? { 'Upload-Length': String(source.bytes.length) } : {}
+  const once = () => patch(upload, at, count, last)
+  if (!kind.contended || random.chance(0.7)) return once()
+  upload.site.log.count('contentions')
+  await Promise.all([once(), sleep(random.whole(0, 300)).then(once)])
+}
+
+async function patch(upload: Upload, at: number, count: number, more: Record<string, string>): Promise<void> {
+  const { site, random, source } = upload
+  const body = source.bytes.subarray(at, at + count)
+  const sum = random.chance(0.15) ? checksum(body, random.chance(0.2)) : undefined
+  const got = await authorized(upload, {
+    method: 'PATCH',
+    url: upload.address,
+    headers: {
+      ...OCTETS,
+      'Upload-Offset': String(at),
+      ...more,
+      ...(sum && { 'Upload-Checksum': sum.header }),
+    },
+    body,
+    cutAfter: cut(random, body),
+  })
+  if (got?.status === 204) {
+    const now = Number(got.headers['upload-offset'])
+    if (now !== at + count || sum?.wrong)
+      site.log.violation(`${source.name}: PATCH of ${count} bytes at ${at} was answered with offset ${now}`)
+    upload.known = Math.max(upload.known, now)
+  } else if (!(got?.status === 460 && sum?.wrong)) await later(site, 'PATCH', got, [409, 423, 502, 503])
+}
+
+function checksum(body: Uint8Array, wrong: boolean): { header: string; wrong: boolean } {
+  const hash = createHash('sha1').update(body)
+  if (wrong) hash.update('x')
+  return { header: `sha1 ${hash.digest('base64')}`, wrong }
+}
+
+async function cancel(upload: Upload): Promise<Outcome> {
+  const { site, source, address } = upload
+  await persist(site, `canceling ${source.name}`, async () => {
+    const got = await authorized(upload, { method: 'DELETE', url: address })
+    return got?.status === 204 || got?.status === 410 ? got : later(site, 'DELETE', got, [409, 423, 503])
+  })
+  site.log.count('cancellations')
+  return { source, address, end: 'canceled' }
+}
+
+/** With the token it has, or now and then a new one, as a page that was reloaded. */
+async function authorized(upload: Upload, call: Call): Promise<Reply | undefined> {
+  const { site, random, pipeId } = upload
+  if (upload.token === '' || random.chance(0.1)) upload.token = await newToken(site, pipeId)
+  return send({ ...call, headers: { ...COMMON, Authorization: `Bearer ${upload.token}`, ...call.headers } })
+}
+
+function cut(random: Random, body: Uint8Array): number | undefined {
+  return body.length > 0 && random.chance(0.25) ? random.whole(1, body.length) : undefined
+}
+
+/** Anything but a broken line and the statuses that a client may meet is a fault of the server. */
+async function later(
+  { log }: Site,
+  what: string,
+  got: Reply | undefined,
+  allowed: number[],
+): Promise<undefined> {
+  if (got === undefined) log.count('broken lines')
+  else if (allowed.includes(got.status)) log.count(`${what} answered with ${got.status}`)
+  else log.violation(`${what} was answered with ${got.status}: ${got.body}`)
+  await sleep(100)
+}
+
+async function persist<Result>(
+  site: Site,
+  what: string,
+  attempt: () => Promise<Result | undefined>,
+): Promise<Result> {
+  for (;;) {
+    const result = await attempt()
+    if (result !== undefined) return result
+    if (site.impatient()) throw new Error(`gave up on ${what}`)
+  }
+}

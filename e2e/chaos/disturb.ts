@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'drizzle-orm'
+import type { Effect, Fault } from '#lib/local-bucket/faults.ts'
+import type { Log } from './log.ts'
+import type { Node, Role } from './nodes.ts'
+import type { Random } from './random.ts'
+import type { Period } from './run.ts'
+import type { World } from './world.ts'
+
+/** Longer than a lease: the frozen node wakes up as a writer that was taken for dead. */
+const LONG_FREEZE_MS = 18_000
+
+type Disturbance = (world: World, random: Random, log: Log) => Promise<void>
+
+const DISTURBANCES: Disturbance[] = [
+  killNode('upload'),
+  killNode('upload'),
+  killNode('worker'),
+  killNode('web'),
+  freezeNode('upload'),
+  freezeNode('upload'),
+  freezeNode('worker'),
+  restartNode('upload'),
+  restartNode('worker'),
+  cutClients,
+  cutDatabase,
+  breakBucket,
+  breakBucket,
+  breakBucket,
+]
+
+/** One thing after another goes wrong until the time is up; what takes its time runs beside the next ones. */
+export async function disturb(world: World, random: Random, log: Log, period: Period): Promise<void> {
+  const running = new Set<Promise<void>>()
+  while (period.overForMs() < 0) {
+    await sleep(random.whole(200, 2500))
+    const part = random.fork(`disturbance ${log.counts.disturbances ?? 0}`)
+    log.count('disturbances')
+    const disturbance = random.pick(DISTURBANCES)(world, part, log)
+    running.add(disturbance)
+    void disturbance.finally(() => running.delete(disturbance))
+  }
+  await Promise.all(running)
+  world.bucket.order('mend')
+  world.receiver.calm()
+}
+
+function aNode(world: World, role: Role, random: Random): Node | undefined {
+  const up = world.nodes.filter((node) => node.role === role && node.running)
+  return up.length === 0 ? undefined : random.pick(up)
+}
+
+function killNode(role: Role): Disturbance {
+  return async (world, random, log) => {
+    const node = aNode(world, role, random)
+    if (!node) return
+    log.note(`kill -9 ${node.name}`)
+    log.count('kills')
+    await node.kill()
+    await sleep(random.whole(0, 1500))
+    await node.start()
+  }
+}
+
+function freezeNode(role: Role): Disturbance {
+  return async (world, random, log) => {
+    const node = aNode(world, role, random)
+    if (!node) return
+    const ms = random.chance(0.2) ? LONG_FREEZE_MS : random.whole(300, 6000)
+    log.note(`freeze ${node.name} for ${ms} ms`)
+    log.count('freezes')
+    node.freeze()
+    await sleep(ms)
+    node.thaw()
+  }
+}
+
+function restartNode(role: Role): Disturbance {
+  return async (world, random, log) => {
+    const node = aNode(world, role, random)
+    if (!node) return
+    log.note(`restart ${node.name}`)
+    log.count('restarts')
+    const code = await node.stop()
+    if (code !== 0) log.violation(`${node.name} ended with ${code} on SIGTERM`)
+    await node.start()
+  }
+}
+
+async function cutClients({ balancer }: World, random: Random, log: Log): Promise<void> {
+  log.note('cut half of the connections')
+  log.count('cuts of connections')
+  balancer.cut(() => random.chance(0.5))
+}
+
+async function cutDatabase({ database }: World, _: Random, log: Log): Promise<void> {
+  log.note('end all sessions of the database')
+  log.count('cuts of the database')
+  await database.db.execute(sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`)
+}
+
+const OPERATIONS = [
+  'any',
+  'PutObject',
+  'CreateMultipartUpload',
+  'UploadPart',
+  'CompleteMultipartUpload',
+] as const
+
+async function breakBucket({ bucket }: World, random: Random, log: Log): Promise<void> {
+  const fault: Fault = {
+    operation: random.pick(OPERATIONS),
+    at: random.pick(['request', 'body', 'answer']),
+    call: random.whole(1, 3),
+    times: random.whole(1, 4),
+    effect: anEffect(random),
+  }
+  log.note(`bucket: ${JSON.stringify(fault)}`)
+  log.count('faults of the bucket')
+  bucket.order({ fault })
+}
+
+function anEffect(random: Random): Effect {
+  return random.pick<Effect>([
+    { kind: 'refuse', status: 500, code: 'InternalError' },
+    { kind: 'refuse', status: 503, code: 'SlowDown' },
+    { kind: 'refuse', status: 200, code: 'InternalError' },
+    { kind: 'cut' },
+    { kind: 'cut' },
+    { kind: 'delay', delayMs: random.whole(100, 4000) },
+  ])
+}

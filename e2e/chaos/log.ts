@@ -1,0 +1,23 @@
+/** What a run counts and what it found wrong. */
+export type Log = ReturnType<typeof createLog>
+
+export function createLog(say: (line: string) => void) {
+  const counts: Record<string, number> = {}
+  const violations: string[] = []
+  const startedAt = performance.now()
+  const stamp = () => `${((performance.now() - startedAt) / 1000).toFixed(1).padStart(6)} s`
+  return {
+    counts,
+    violations,
+    count(what: string, by = 1) {
+      counts[what] = (counts[what] ?? 0) + by
+    },
+    note(line: string) {
+      say(`${stamp()}  ${line}`)
+    },
+    violation(line: string) {
+      violations.push(line)
+      say(`${stamp()}  VIOLATION  ${line}`)
+    },
+  }
+}

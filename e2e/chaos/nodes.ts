@@ -1,0 +1,54 @@
+import { freePort } from '../parts/postgres.ts'
+import { type Sluice, startSluice } from '../parts/sluice.ts'
+import type { Balancer } from './balancer.ts'
+
+export type Role = 'upload' | 'web' | 'worker'
+
+/** A server process that can be killed, frozen and started again on its own port. */
+export type Node = Awaited<ReturnType<typeof startNode>>
+
+export async function startNode(role: Role, name: string, env: Record<string, string>, balancer: Balancer) {
+  const port = await freePort()
+  const start = () => startSluice({ ...env, ROLES: role, PORT: String(port) })
+  let running: Sluice | undefined = await start()
+  let frozen = false
+  let log = ''
+  const pool = role === 'worker' ? [] : balancer.pools[role]
+  pool.push(port)
+  const node = {
+    role,
+    name,
+    get running() {
+      return running !== undefined && !frozen
+    },
+    freeze() {
+      frozen = true
+      running?.child.kill('SIGSTOP')
+    },
+    thaw() {
+      frozen = false
+      running?.child.kill('SIGCONT')
+    },
+    /** As a crash of the machine: no time to say anything. */
+    async kill() {
+      await end((sluice) => sluice.kill())
+    },
+    /** As an upgrade does it; answers with the exit code. */
+    async stop(): Promise<number | null> {
+      return end((sluice) => sluice.stop())
+    },
+    async start() {
+      running ??= await start()
+    },
+    output: () => log + (running?.output() ?? ''),
+  }
+  async function end<Result>(how: (sluice: Sluice) => Promise<Result>): Promise<Result> {
+    const ending = running!
+    running = undefined
+    frozen = false
+    const result = await how(ending)
+    log += ending.output()
+    return result
+  }
+  return node
+}

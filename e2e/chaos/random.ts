@@ -1,0 +1,32 @@
+import { createCipheriv, createHash } from 'node:crypto'
+
+/**
+ * Every decision of a run comes from its seed. Each part draws from a stream of its own, so the order in which
+ * they happen to run changes none of them.
+ */
+export type Random = ReturnType<typeof randomOf>
+
+export function randomOf(seed: string) {
+  const digest = createHash('sha256').update(seed).digest()
+  let [a, b, c, d] = [0, 4, 8, 12].map((at) => digest.readInt32LE(at)) as [number, number, number, number]
+  /** sfc32 */
+  const next = (): number => {
+    const t = (((a + b) | 0) + d) | 0
+    d = (d + 1) | 0
+    a = b ^ (b >>> 9)
+    b = (c + (c << 3)) | 0
+    c = ((c << 21) | (c >>> 11)) + t
+    return (t >>> 0) / 2 ** 32
+  }
+  const whole = (min: number, max: number) => min + Math.floor(next() * (max - min + 1))
+  return {
+    whole,
+    chance: (probability: number) => next() < probability,
+    pick: <T>(from: readonly T[]): T => from[whole(0, from.length - 1)]!,
+    fork: (name: string) => randomOf(`${seed}/${name}`),
+    bytes(length: number): Buffer {
+      const key = createHash('sha256').update(`${seed}/bytes`).digest()
+      return createCipheriv('aes-256-ctr', key, Buffer.alloc(16)).update(Buffer.alloc(length))
+    },
+  }
+}

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto'
+import { parseArgs } from 'node:util'
+import { minutes, seconds } from '#lib/kernel/clock.ts'
+import { buildIfNeeded } from '../../scripts/build.ts'
+import { startPostgres } from '../parts/postgres.ts'
+import { type Outcome, type Site, uploadByHand } from './client.ts'
+import { disturb } from './disturb.ts'
+import { createLog, type Log } from './log.ts'
+import { type Random, randomOf } from './random.ts'
+import { makeSource, type Source } from './source.ts'
+import { uploadByTusJs } from './tus-js.ts'
+import { settle, verify } from './verify.ts'
+import { openWorld, type World } from './world.ts'
+
+/**
+ * The chaos suite: clients upload through a balancer to nodes that are killed, frozen and restarted, into a bucket that
+ * fails, with webhooks to a receiver that fails, on a database whose sessions end. When it is over, everything has to
+ * agree to the byte. The same seed makes the same decisions; which of them meet is up to the machine.
+ */
+const CLIENTS = 5
+const SETTLE_MS = seconds(120)
+
+/** While uploads are begun; negative before its end. */
+export type Period = { overForMs(): number }
+
+function periodOf(ms: number): Period {
+  const endMs = Date.now() + ms
+  return { overForMs: () => Date.now() - endMs }
+}
+
+type Options = { seed: string; forMs: number; postgresUrl: string; say: (line: string) => void }
+
+export async function runChaos({ seed, forMs, postgresUrl, say }: Options): Promise<Log> {
+  const random = randomOf(seed)
+  const log = createLog(say)
+  const world = await openWorld(postgresUrl, random.fork('world'))
+  log.note(`the nodes are up; the seed is ${seed}`)
+  try {
+    const period = periodOf(forMs)
+    const [done] = await Promise.all([
+      uploadMany(world, random, log, period),
+      disturb(world, random.fork('disturb'), log, period),
+    ])
+    await judge(world, log, done, say)
+    return log
+  } finally {
+    await world.close()
+  }
+}
+
+/** Once nothing is under way any more, everything has to be where it belongs. */
+export async function judge(
+  world: World,
+  log: Log,
+  done: { outcomes: Outcome[]; sources: Source[] },
+  say: (line: string) => void,
+): Promise<void> {
+  log.note('waiting until nothing is under way')
+  await settle(world, log, SETTLE_MS)
+  await verify(world, log, done)
+  if (log.violations.length > 0) for (const node of world.nodes) say(`--- ${node.name}\n${node.output()}`)
+}
+
+/** Several clients at a time, one upload after another, until the time is up; those under way come to their end. */
+export async function uploadMany(world: World, random: Random, log: Log, period: Period) {
+  const outcomes: Outcome[] = []
+  const sources: Source[] = []
+  const { senderToken, pipes } = world.customer
+  const impatient = () => period.overForMs() > SETTLE_MS
+  const site: Site = { url: world.balancer.url, senderToken, log, impatient }
+  const client = async (at: number) => {
+    for (let n = 1; period.overForMs() < 0; n++) {
+      const own = random.fork(`client ${at}, upload ${n}`)
+      const source = makeSource(own, `client-${at}-upload-${n}.bin`)
+      sources.push(source)
+      const by = own.chance(0.4) ? uploadByTusJs : uploadByHand
+      try {
+        outcomes.push(await by(site, source, own.pick(pipes).id, own))
+        log.count('uploads')
+      } catch (error) {
+        log.violation(`${source.name} (${source.bytes.length} bytes): ${error}`)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: CLIENTS }, (_, at) => client(at + 1)))
+  return { outcomes, sources }
+}
+
+async function main(): Promise<boolean> {
+  const { values } = parseArgs({
+    options: { minutes: { type: 'string', default: '1' }, seed: { type: 'string' } },
+  })
+  const seed = values.seed ?? randomBytes(4).toString('hex')
+  buildIfNeeded()
+  const server = await startPostgres()
+  const say = (line: string) => console.log(line)
+  const forMs = minutes(Number(values.minutes))
+  const { counts, violations } = await runChaos({ seed, forMs, postgresUrl: server.url, say })
+  await server.stop()
+  for (const what of Object.keys(counts).sort()) console.log(`${String(counts[what]).padStart(12)}  ${what}`)
+  for (const violation of violations) console.log(`VIOLATION  ${violation}`)
+  const verdict = violations.length === 0 ? 'all is well' : `${violations.length} violations`
+  console.log(`${verdict}; again with: npm run chaos -- --minutes ${values.minutes} --seed ${seed}`)
+  return violations.length === 0
+}
+
+if (import.meta.main) process.exit((await main()) ? 0 : 1)

@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Upload } from 'tus-js-client'
+import { newToken, type Outcome, type Site } from './client.ts'
+import type { Random } from './random.ts'
+import type { Source } from './source.ts'
+
+const MIB = 1024 * 1024
+
+/** The client of Uppy: paused and continued at random, and begun again by its user whenever it gives up. */
+export async function uploadByTusJs(
+  site: Site,
+  source: Source,
+  pipeId: string,
+  random: Random,
+): Promise<Outcome> {
+  const token = await newToken(site, pipeId)
+  const done = Promise.withResolvers<void>()
+  let address: string | null = null
+  let over = false
+  const upload = new Upload(source.bytes, {
+    endpoint: `${site.url}/pipes/${pipeId}/files/`,
+    headers: { Authorization: `Bearer ${token}` },
+    metadata: { filename: source.name },
+    retryDelays: [0, 1000, 3000, 5000],
+    chunkSize: random.pick([Number.POSITIVE_INFINITY, MIB, 5 * MIB, 8 * MIB]),
+    uploadDataDuringCreation: random.chance(0.3),
+    onUploadUrlAvailable: () => {
+      if (address !== null && upload.url !== address)
+        site.log.violation(`${source.name}: tus-js-client threw its upload away and began another`)
+      address = upload.url
+    },
+    onSuccess: () => done.resolve(),
+    onError: (error) => {
+      site.log.count('tus-js-client gave up and was begun again')
+      if (site.impatient()) return done.reject(error)
+      setTimeout(() => over || upload.start(), 300)
+    },
+  })
+  upload.start()
+  const pausing = pauseNowAndThen()
+  await done.promise.finally(() => {
+    over = true
+  })
+  await pausing
+  return { source, address: upload.url!, end: 'transferred' }
+
+  async function pauseNowAndThen(): Promise<void> {
+    for (let times = random.whole(0, 3); times > 0; times--) {
+      await sleep(random.whole(50, 1500))
+      if (over) return
+      await upload.abort()
+      await sleep(random.whole(0, 800))
+      if (over) return
+      site.log.count('pauses of tus-js-client')
+      upload.start()
+    }
+  }
+}

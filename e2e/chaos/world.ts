@@ -1,0 +1,94 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DatabaseHandle } from '#lib/db/database.ts'
+import { migrate } from '#lib/db/migrate.ts'
+import { openPostgres } from '#lib/db/open-postgres.ts'
+import { ALL_ACTIONS } from '#lib/local-bucket/grants.ts'
+import { createDatabase } from '../parts/postgres.ts'
+import { temporaryFolder } from '../parts/sluice.ts'
+import { type Balancer, startBalancer } from './balancer.ts'
+import type { BucketOptions, BucketOrder } from './bucket.ts'
+import { addCustomer, BUCKETS, type Customer } from './customer.ts'
+import { type Node, type Role, startNode } from './nodes.ts'
+import type { Random } from './random.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
+
+/** All of Sluice as it runs for others, on one machine: and handles to everything that can go wrong. */
+export type World = {
+  database: DatabaseHandle
+  balancer: Balancer
+  receiver: Receiver
+  customer: Customer
+  nodes: Node[]
+  bucket: { directory: string; order(order: BucketOrder): void }
+  close(): Promise<void>
+}
+
+const ROLES: [Role, string][] = [
+  ['upload', 'upload-1'],
+  ['upload', 'upload-2'],
+  ['web', 'web'],
+  ['worker', 'worker'],
+]
+
+const KEYS = { accessKeyId: 'AKIAPUTONLY', secretAccessKey: 'a secret of the bucket' }
+
+export async function openWorld(postgresUrl: string, random: Random): Promise<World> {
+  const folder = temporaryFolder()
+  const { url, drop } = await createDatabase(postgresUrl)
+  const database = openPostgres({ url, maxConnections: 4 })
+  await migrate(database.db)
+  const receiver = await startReceiver(random.fork('receiver'))
+  const balancer = await startBalancer()
+  const directory = join(folder.path, 'bucket')
+  const bucket = await startBucket(directory, random.chance(0.5))
+  const endpoint = `http://127.0.0.1:${bucket.port}`
+  const customer = await addCustomer(database, { ...KEYS, endpoint, receiverUrl: receiver.url })
+  receiver.verifyWith(customer.pipes.map(({ webhookSecret }) => webhookSecret))
+  const env = settings(url, balancer.url, folder.path)
+  const nodes = await Promise.all(ROLES.map(([role, name]) => startNode(role, name, env, balancer)))
+  return {
+    ...{ database, balancer, receiver, customer, nodes },
+    bucket: { directory, order: (order) => bucket.child.send(order) },
+    async close() {
+      await Promise.all(nodes.filter(({ running }) => running).map((node) => node.kill()))
+      bucket.child.disconnect()
+      await Promise.all([once(bucket.child, 'exit'), receiver.close(), balancer.close(), database.close()])
+      await drop()
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+function settings(databaseUrl: string, baseUrl: string, dataDir: string): Record<string, string> {
+  return {
+    DATABASE_URL: databaseUrl,
+    DATA_DIR: join(dataDir, 'data'),
+    BASE_URL: baseUrl,
+    HOST: '127.0.0.1',
+    ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    AUTH_SECRET: 'a secret of thirty-two characters',
+    ALLOWED_PRIVATE_HOSTS: '*',
+    FREE_TIER_BYTES: '0',
+    // The least: what cannot be had at once has to be waited for.
+    UPLOAD_MEMORY_BYTES: String(64 * 1024 * 1024),
+    LOG_LEVEL: 'warn',
+  }
+}
+
+/** Half of the runs have keys that may put and nothing else. */
+async function startBucket(
+  directory: string,
+  putOnly: boolean,
+): Promise<{ child: ChildProcess; port: number }> {
+  mkdirSync(directory, { recursive: true })
+  const actions = putOnly ? ALL_ACTIONS.filter((action) => action === 's3:PutObject') : ALL_ACTIONS
+  const options: BucketOptions = { directory, buckets: [...BUCKETS], keys: [{ ...KEYS, actions }] }
+  const child = fork(join(import.meta.dirname, 'bucket.ts'), [JSON.stringify(options)], { execArgv: [] })
+  const ended = once(child, 'exit').then(() => Promise.reject(new Error('The bucket did not start.')))
+  const [{ port }] = (await Promise.race([once(child, 'message'), ended])) as [{ port: number }]
+  ended.catch(() => {})
+  return { child, port }
+}
