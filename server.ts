@@ -11,10 +11,12 @@ import { frontDoor, type Handler, type Handlers, type Opened, openDoor } from '.
 import { systemClock } from './lib/kernel/clock.ts'
 import { StartError } from './lib/kernel/errors.ts'
 import { createLogger, type Logger } from './lib/log.ts'
+import { startMailWorker } from './lib/mail/start-mail-worker.ts'
 import { createMetrics } from './lib/metrics.ts'
 import { openUploads } from './lib/open-uploads.ts'
 import { openQueue } from './lib/queue/open-queue.ts'
 import { type Runtime, setRuntime } from './lib/runtime.ts'
+import { controlSweeps } from './lib/sweeps/control-sweeps.ts'
 import { startSweeps } from './lib/sweeps/start-sweeps.ts'
 import { createTusHandler } from './lib/tus/create-tus-handler.ts'
 import { drainUploads } from './lib/uploads/drain.ts'
@@ -104,8 +106,14 @@ async function openRoles(runtime: Runtime, server: Server, parts: Part[]): Promi
   parts.push({ stop: () => drainUploads(uploads) })
   if (roles.has('upload')) handlers.tus = createTusHandler(runtime, uploads)
   if (roles.has('worker')) {
+    await startMailWorker(runtime)
     parts.push(await startWebhookWorker(runtime))
-    parts.push(startSweeps([...webhookSweeps(runtime), ...uploadSweeps(uploads)], runtime.log))
+    parts.push(
+      startSweeps(
+        [...webhookSweeps(runtime), ...uploadSweeps(uploads), ...controlSweeps(runtime)],
+        runtime.log,
+      ),
+    )
   }
   return handlers
 }

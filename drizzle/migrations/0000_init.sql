@@ -227,7 +227,6 @@ CREATE TABLE "webhook_outputs" (
 	"previous_secret_until" timestamp (3) with time zone,
 	"turned_off_reason" text,
 	"turned_off_at" timestamp (3) with time zone,
-	"turned_off_noticed_at" timestamp (3) with time zone,
 	"failing_since" timestamp (3) with time zone,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	"updated_at" timestamp (3) with time zone DEFAULT now() NOT NULL,

@@ -61,8 +61,6 @@ export const webhookOutputs = pgTable(
     /** Why Sluice itself turned it off, for people. */
     turnedOffReason: text(),
     turnedOffAt: instant(),
-    /** When its owner was told. */
-    turnedOffNoticedAt: instant(),
     /** The first of an unbroken run of failed attempts. */
     failingSince: instant(),
     createdAt: createdAt(),

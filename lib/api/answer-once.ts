@@ -59,7 +59,10 @@ type Needs = Pick<Runtime, 'clock' | 'vault'> & { db: Db }
 
 const at = ({ workspaceId, key }: Place) =>
   and(eq(idempotencyKeys.workspaceId, workspaceId), eq(idempotencyKeys.key, key))
-const sealedFor = ({ workspaceId, key }: Place) => `idempotency:${workspaceId}:${key}`
+const sealedFor = ({ workspaceId, key }: Place) => idempotencyContext(`${workspaceId}:${key}`)
+
+/** What a kept answer is sealed for; `id` is `<workspace>:<key>`. */
+export const idempotencyContext = (id: string) => `idempotency:${id}`
 
 /** True for the first; a later one waits here until the first has committed or rolled back. */
 async function claim({ db, clock }: Needs, place: Place): Promise<boolean> {

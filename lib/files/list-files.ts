@@ -5,8 +5,8 @@ import { FILE_STATUSES, fileDestinations, files } from '#drizzle/schema/index.ts
 import type { Actor } from '../audit/record-audit.ts'
 import type { Db } from '../db/database.ts'
 import { type Page, pageQuery, readCursor, writeCursor } from '../db/page.ts'
-import { isPlainText } from '../kernel/fields.ts'
-import { isPipeId, isUuid, uuidv7 } from '../kernel/ids.ts'
+import { isPlainText, timeField } from '../kernel/fields.ts'
+import { firstUuidAt, isPipeId, isUuid } from '../kernel/ids.ts'
 import type { Runtime } from '../runtime.ts'
 import { type File, toFile } from './file.ts'
 
@@ -26,8 +26,8 @@ export const fileQuery = pageQuery.extend({
     .max(255)
     .refine(isPlainText, 'must not have control characters in it')
     .optional(),
-  createdAfter: z.iso.datetime({ offset: true }).optional(),
-  createdBefore: z.iso.datetime({ offset: true }).optional(),
+  createdAfter: timeField.optional(),
+  createdBefore: timeField.optional(),
 })
 export type FileQuery = z.output<typeof fileQuery>
 
@@ -69,17 +69,12 @@ function alongIndex(actor: Actor, query: FileQuery): SQL | undefined {
     !senderId && pipeId ? eq(files.pipeId, pipeId) : undefined,
     !senderId && status ? eq(files.status, status) : undefined,
     before ? lt(files.id, before) : undefined,
-    createdAfter ? gte(files.id, firstIdAt(createdAfter)) : undefined,
-    createdBefore ? lt(files.id, firstIdAt(createdBefore)) : undefined,
+    createdAfter ? gte(files.id, firstUuidAt(createdAfter.getTime())) : undefined,
+    createdBefore ? lt(files.id, firstUuidAt(createdBefore.getTime())) : undefined,
     isNull(files.erasedAt),
     // Contract, section 5: partial uploads are not listed.
     sql`${files.concat} is distinct from 'partial'`,
   )
-}
-
-/** An id of version 7 begins with its time. */
-function firstIdAt(instant: string): string {
-  return `${uuidv7(Date.parse(instant)).slice(0, 14)}000-8000-000000000000`
 }
 
 type Columns = Record<'filename' | 'status' | 'pipeId', AnyPgColumn>

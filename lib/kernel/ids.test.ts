@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import {
+  firstUuidAt,
   hashSecret,
   isPipeId,
   isUuid,
@@ -45,5 +46,12 @@ describe('ids and secrets', () => {
     const ids = Array.from({ length: 1000 }, () => uuidv7(1_700_000_000_000))
     expect(ids).toEqual([...ids].sort())
     expect(new Set(ids).size).toBe(1000)
+  })
+
+  it('knows the first id of a time', () => {
+    const [before, at] = [uuidv7(1_700_000_000_000 - 1), uuidv7(1_700_000_000_000)]
+    const first = firstUuidAt(1_700_000_000_000)
+    expect(isUuid(first)).toBe(true)
+    expect([at, first, before].sort()).toEqual([before, first, at])
   })
 })

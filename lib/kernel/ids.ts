@@ -61,6 +61,11 @@ const COUNTER_START_MAX = 0x7ff
 let counterMs = 0
 let counter = 0
 
+/** Below every id of version 7 that was made from then on: rows can be found by age along their primary key. */
+export function firstUuidAt(ms: number): string {
+  return `${uuidv7(ms).slice(0, 14)}7000-8000-000000000000`
+}
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const PIPE_ID = /^pipe_[a-z2-7]{20}$/
 

@@ -37,6 +37,7 @@ export async function rotateSender(
         previousTokenUntil: new Date(clock.now() + days(overlapDays)),
         exposedAt: null,
         exposedOrigin: null,
+        exposedNoticedAt: null,
       })
       .where(eq(senders.id, id))
       .returning()

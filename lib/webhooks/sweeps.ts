@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../db/database.ts'
 import { days, minutes, seconds } from '../kernel/clock.ts'
-import { uuidv7 } from '../kernel/ids.ts'
+import { firstUuidAt } from '../kernel/ids.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Sweep } from '../sweeps/start-sweeps.ts'
 
@@ -67,7 +67,7 @@ export async function pruneEvents({ db, clock }: Needs): Promise<number> {
 
 async function pruneAttempts(db: Db, cutoff: Date): Promise<number> {
   // An id of version 7 begins with its time, so the primary key is also the index by age.
-  const oldest = `${uuidv7(cutoff.getTime()).slice(0, 14)}7000-8000-000000000000`
+  const oldest = firstUuidAt(cutoff.getTime())
   return count(
     db,
     sql`delete from attempts where id in (

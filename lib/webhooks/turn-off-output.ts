@@ -1,5 +1,6 @@
-import { and, eq, isNotNull } from 'drizzle-orm'
-import { members, pipes, users, webhookOutputs } from '#drizzle/schema/index.ts'
+import { and, eq } from 'drizzle-orm'
+import { pipes, webhookOutputs } from '#drizzle/schema/index.ts'
+import { memberAddresses } from '../accounts/member-addresses.ts'
 import { recordAudit } from '../audit/record-audit.ts'
 import type { Db } from '../db/database.ts'
 import { enqueueMail, type Mail } from '../mail/mail.ts'
@@ -33,22 +34,12 @@ export async function turnOffOutput(
     subjectLabel: pipe!.name,
     detail: { reason },
   })
-  for (const to of await addressesOf(tx, output.workspaceId)) {
+  for (const to of await memberAddresses(tx, output.workspaceId)) {
     await enqueueMail(runtime, tx, {
       kind: 'mail',
       mail: turnedOffMail(to, pipe!, reason, runtime.config.baseUrl),
     })
   }
-}
-
-/** Members whose address is known to be theirs. */
-async function addressesOf(tx: Db, workspaceId: string): Promise<string[]> {
-  const found = await tx
-    .select({ email: users.email })
-    .from(members)
-    .innerJoin(users, eq(users.id, members.userId))
-    .where(and(eq(members.workspaceId, workspaceId), isNotNull(users.emailVerifiedAt)))
-  return found.map(({ email }) => email)
 }
 
 function turnedOffMail(

@@ -1,0 +1,73 @@
+import { eq, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import { accountKeys, files, pipes, senders, users, workspaces } from '#drizzle/schema/index.ts'
+import type { Db } from '../db/database.ts'
+import { rows } from '../db/database.ts'
+import { SluiceError } from '../kernel/errors.ts'
+import { invalidRequest } from '../kernel/parse-input.ts'
+import { cancelUploadsOf } from '../pipes/cancel-uploads.ts'
+import type { Runtime } from '../runtime.ts'
+import type { Session } from '../sessions/read-session.ts'
+import { findUser } from './find-user.ts'
+import { verifyPassword } from './password.ts'
+
+export const accountDeletion = z.strictObject({
+  email: z.string(),
+  password: z.string().max(1000).default(''),
+})
+
+type Needs = Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>
+
+/**
+ * The user goes at once, with every session, key and token; what is under way is canceled. The workspace has
+ * nobody any more, and a sweep removes it when its buckets are cleared of unfinished parts. Objects stay.
+ */
+export async function deleteAccount(
+  runtime: Needs,
+  session: Session,
+  { email, password }: z.output<typeof accountDeletion>,
+): Promise<void> {
+  if (session.workspace.demo) throw new SluiceError('conflict', 'The demo workspace stays while DEMO is on.')
+  await assertOwner(runtime, session, email, password)
+  const { db, clock } = runtime
+  const { id: workspaceId } = session.workspace
+  const owned = await db.transaction(async (tx) => {
+    const now = new Date(clock.now())
+    await tx.update(accountKeys).set({ revokedAt: now }).where(eq(accountKeys.workspaceId, workspaceId))
+    await tx.update(senders).set({ revokedAt: now }).where(eq(senders.workspaceId, workspaceId))
+    await tx.delete(users).where(eq(users.id, session.userId))
+    return tx
+      .update(pipes)
+      .set({ deletedAt: now, sourceHttp: false })
+      .where(eq(pipes.workspaceId, workspaceId))
+      .returning({ id: pipes.id })
+  })
+  for (const { id } of owned) await cancelUploadsOf(runtime, id)
+}
+
+async function assertOwner({ db }: Needs, session: Session, email: string, password: string): Promise<void> {
+  if (email.trim().toLowerCase() !== session.email.toLowerCase()) {
+    throw invalidRequest([{ field: 'email', message: 'is not that of this account' }])
+  }
+  const user = await findUser(db, session.userId)
+  if (user?.passwordHash && !(await verifyPassword(password, user.passwordHash))) {
+    throw invalidRequest([{ field: 'password', message: 'is wrong' }])
+  }
+}
+
+/** Workspaces that nobody belongs to, once nothing of them is left to clear or to complete. */
+export async function removeLeftWorkspaces(db: Db): Promise<number> {
+  const left = await rows<{ id: string }>(
+    db,
+    sql`select w.id from ${workspaces} w
+    where not w.demo and not exists (select from members m where m.workspace_id = w.id)
+      and not exists (
+        select from ${files} f where f.workspace_id = w.id and f.status in ('uploading', 'transferring'))
+      and not exists (
+        select from files f join file_destinations d on d.file_id = f.id
+        where f.workspace_id = w.id and f.status in ('failed', 'expired', 'canceled') and d.abort_pending)
+    limit 1`,
+  )
+  for (const { id } of left) await db.delete(workspaces).where(eq(workspaces.id, id))
+  return left.length
+}

@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto'
+import { parseArgs } from 'node:util'
+import { emailField } from '../lib/accounts/account.ts'
+import { createAccount } from '../lib/accounts/create-account.ts'
+import { createAccountKey } from '../lib/accounts/create-account-key.ts'
+import { hashPassword } from '../lib/accounts/password.ts'
+import { loadConfig } from '../lib/config.ts'
+import { migrate } from '../lib/db/migrate.ts'
+import { openDatabase } from '../lib/db/open-database.ts'
+import { systemClock } from '../lib/kernel/clock.ts'
+import { parseInput } from '../lib/kernel/parse-input.ts'
+
+/** `npm run account -- --email you@example.com [--name You]`: makes an account, and prints its password and key as JSON. */
+const { values } = parseArgs({ options: { email: { type: 'string' }, name: { type: 'string' } } })
+
+try {
+  const email = parseInput(emailField, values.email)
+  console.log(JSON.stringify(await makeAccount(email, values.name), null, 2))
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}
+
+async function makeAccount(email: string, name: string | undefined) {
+  const database = await openDatabase(loadConfig())
+  try {
+    await migrate(database.db)
+    const password = randomBytes(15).toString('base64url')
+    const passwordHash = await hashPassword(password)
+    return await database.db.transaction(async (db) => {
+      const runtime = { db, clock: systemClock }
+      const made = await createAccount(runtime, { email, name, passwordHash, emailVerified: true })
+      const actor = { ...made, kind: 'system', id: null, label: 'npm run account' } as const
+      const { key } = await createAccountKey(runtime, actor, { name: 'First key' })
+      return { email, password, accountKey: key, workspaceId: made.workspaceId }
+    })
+  } finally {
+    await database.close()
+  }
+}
