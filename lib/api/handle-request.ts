@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { authenticateAccountKey } from '../accounts/authenticate-account-key.ts'
 import type { Actor } from '../audit/record-audit.ts'
-import { isOutage } from '../db/is-outage.ts'
 import { bearerToken } from '../http/bearer.ts'
 import { toProblem } from '../http/problem.ts'
-import { isSluiceError, SluiceError } from '../kernel/errors.ts'
+import { SluiceError } from '../kernel/errors.ts'
 import { parseInput } from '../kernel/parse-input.ts'
 import type { Runtime } from '../runtime.ts'
 import { answerOnce } from './answer-once.ts'
@@ -26,10 +25,9 @@ export async function handleApiRequest(runtime: Runtime, request: Request): Prom
   try {
     matched = matchOperation(request.method, url.pathname.slice(API_ROOT.length))
     return await answer(runtime, request, url, matched)
-  } catch (caught) {
-    const error = isOutage(caught) ? outage(caught) : caught
+  } catch (error) {
     const problem = toProblem(error)
-    code = isSluiceError(error) ? error.code : 'internal'
+    code = problem.code
     if (problem.status >= 500) {
       const requestId = request.headers.get('x-request-id')
       runtime.log.error({ err: error, requestId, operation: matched?.operation.id }, 'API request failed')
@@ -84,12 +82,4 @@ function respond(status: number, body: unknown): Response {
   return body === undefined
     ? new Response(null, { status: 204, headers })
     : Response.json(body, { status, headers })
-}
-
-function outage(cause: unknown): SluiceError {
-  const headers = { 'Retry-After': '2' }
-  return new SluiceError('unavailable', 'The database does not answer. Try again in a moment.', {
-    headers,
-    cause,
-  })
 }

@@ -1,17 +1,13 @@
-import { isSluiceError, SluiceError } from '../kernel/errors.ts'
+import { isOutage } from '../db/is-outage.ts'
+import { type ErrorCode, isSluiceError, SluiceError } from '../kernel/errors.ts'
 
 /** RFC 9457 answers. `code` is stable; `detail` says what was wrong and what to do. */
-export type Problem = { status: number; headers: Record<string, string>; body: string }
+export type Problem = { code: ErrorCode; status: number; headers: Record<string, string>; body: string }
 
 const TYPES = 'https://sluice.dev/problems/'
 
 export function toProblem(error: unknown): Problem {
-  const known = isSluiceError(error)
-    ? error
-    : new SluiceError(
-        'internal',
-        'Sluice made a mistake. It is in the log under the X-Request-Id of this answer.',
-      )
+  const known = isSluiceError(error) ? error : unforeseen(error)
   const body = {
     type: TYPES + known.code,
     title: known.title,
@@ -22,6 +18,7 @@ export function toProblem(error: unknown): Problem {
   }
   const authenticate: Record<string, string> = known.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}
   return {
+    code: known.code,
     status: known.status,
     headers: {
       'Content-Type': 'application/problem+json',
@@ -31,4 +28,15 @@ export function toProblem(error: unknown): Problem {
     },
     body: JSON.stringify(body),
   }
+}
+
+function unforeseen(error: unknown): SluiceError {
+  if (isOutage(error))
+    return new SluiceError('unavailable', 'The database does not answer. Try again in a moment.', {
+      headers: { 'Retry-After': '2' },
+    })
+  return new SluiceError(
+    'internal',
+    'Sluice made a mistake. It is in the log under the X-Request-Id of this answer.',
+  )
 }

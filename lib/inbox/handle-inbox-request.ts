@@ -1,7 +1,5 @@
-import { isOutage } from '../db/is-outage.ts'
 import { toProblem } from '../http/problem.ts'
 import { readBytes } from '../http/read-bytes.ts'
-import { isSluiceError, SluiceError } from '../kernel/errors.ts'
 import type { Runtime } from '../runtime.ts'
 import { receiveMessage } from './receive-message.ts'
 
@@ -16,10 +14,9 @@ export async function handleInboxRequest(
     const bytes = await readBytes(request, MAX_BODY_BYTES)
     await receiveMessage(runtime, inboxKey, { headers: request.headers, body: bytes.toString('utf8') })
     return new Response(null, { status: 204, headers: { 'Cache-Control': 'no-store' } })
-  } catch (caught) {
-    const error = isOutage(caught) ? new SluiceError('unavailable', undefined, { cause: caught }) : caught
-    if (!isSluiceError(error) || error.status >= 500) runtime.log.error({ err: error }, 'the inbox failed')
+  } catch (error) {
     const { status, headers, body } = toProblem(error)
+    if (status >= 500) runtime.log.error({ err: error }, 'the inbox failed')
     return new Response(body, { status, headers })
   }
 }

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { SluiceError } from '../kernel/errors.ts'
+import { toProblem } from './problem.ts'
+
+it('tells an error on purpose as it is', () => {
+  const { status, headers, body } = toProblem(new SluiceError('token_missing', 'Send a token.'))
+  expect(status).toBe(401)
+  expect(headers['WWW-Authenticate']).toBe('Bearer')
+  expect(JSON.parse(body)).toMatchObject({ code: 'token_missing', detail: 'Send a token.', status: 401 })
+})
+
+it('tells nothing of a mistake', () => {
+  const { status, body } = toProblem(new Error('select secret from users'))
+  expect(status).toBe(500)
+  expect(body).not.toContain('select')
+})
+
+it('takes a database that does not answer for something that passes', () => {
+  const cause = Object.assign(new Error('write CONNECTION_CLOSED'), { code: 'CONNECTION_CLOSED' })
+  const { status, headers, body } = toProblem(new Error('Failed query', { cause }))
+  expect(status).toBe(503)
+  expect(headers['Retry-After']).toBe('2')
+  expect(body).not.toContain('CONNECTION_CLOSED')
+})
