@@ -1,0 +1,102 @@
+import { eq } from 'drizzle-orm'
+import { beforeAll, expect, it } from 'vitest'
+import { idempotencyKeys, senders } from '#drizzle/schema/index.ts'
+import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
+import { createTestWorkspace, type TestWorkspace } from '../../e2e/parts/workspace.ts'
+import { hours } from '../kernel/clock.ts'
+import { handleApiRequest } from './handle-request.ts'
+
+onBothDatabases('Idempotency-Key', (database) => {
+  let runtime: TestRuntime
+  let mine: TestWorkspace
+  beforeAll(async () => {
+    runtime = testRuntime(database())
+    mine = await createTestWorkspace(runtime)
+  })
+
+  async function post(path: string, body: object, key: string, customer = mine) {
+    const response = await handleApiRequest(
+      runtime,
+      new Request(`http://localhost:3000/api/v1${path}`, {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${customer.accountKey.key}`,
+          'Content-Type': 'application/json',
+          'Idempotency-Key': key,
+        },
+        body: JSON.stringify(body),
+      }),
+    )
+    return { status: response.status, json: await response.json() }
+  }
+  const named = (name: string) => database().db.select().from(senders).where(eq(senders.name, name))
+
+  it('gives the first answer again, secrets included, and changes nothing', async () => {
+    const first = await post('/senders', { name: 'Once' }, 'a')
+    expect(first.status).toBe(201)
+    expect(await post('/senders', { name: 'Once' }, 'a')).toEqual(first)
+    expect(await named('Once')).toHaveLength(1)
+    const [kept] = await database().db.select().from(idempotencyKeys).where(eq(idempotencyKeys.key, 'a'))
+    expect(kept!.body).not.toContain(first.json.token)
+  })
+
+  it('holds when the same request comes many times at once', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => post('/senders', { name: 'At once' }, 'b')),
+    )
+    expect(new Set(answers.map(({ json }) => json.token)).size).toBe(1)
+    expect(await named('At once')).toHaveLength(1)
+  })
+
+  it('is refused for another request', async () => {
+    await post('/senders', { name: 'One' }, 'c')
+    expect(await post('/senders', { name: 'Two' }, 'c')).toMatchObject({
+      status: 409,
+      json: { code: 'conflict' },
+    })
+    expect(await named('Two')).toHaveLength(0)
+  })
+
+  it("is the workspace's own", async () => {
+    const other = await createTestWorkspace(runtime)
+    const [a, b] = [
+      await post('/senders', { name: 'X' }, 'd'),
+      await post('/senders', { name: 'X' }, 'd', other),
+    ]
+    expect(a.json.id).not.toBe(b.json.id)
+  })
+
+  it('keeps no failure, so the corrected request goes through', async () => {
+    const failed = await post(
+      '/pipes',
+      { name: 'P', dataStoreId: '019a0000-0000-7000-8000-000000000000' },
+      'e',
+    )
+    expect(failed.status).toBe(400)
+    expect((await post('/pipes', { name: 'P', dataStoreId: mine.dataStore.id }, 'e')).status).toBe(201)
+  })
+
+  it('keeps the check of a new bucket, and works where the verb goes out to the network', async () => {
+    const bucket = {
+      ...{ name: 'Out', provider: 'other', endpoint: 'http://127.0.0.1:1', bucket: 'media' },
+      ...{ accessKeyId: 'KEY', secretAccessKey: 'a-secret' },
+    }
+    const made = await post('/data-stores', bucket, 'f')
+    expect(made.json.check).toMatchObject({ ok: false })
+    expect(await post('/data-stores', bucket, 'f')).toEqual(made)
+    const checked = await post(`/data-stores/${made.json.id}/check`, {}, 'g')
+    runtime.clock.advance(1000)
+    expect(await post(`/data-stores/${made.json.id}/check`, {}, 'g')).toEqual(checked)
+  })
+
+  it('is forgotten after a day', async () => {
+    const first = await post('/senders', { name: 'Daily' }, 'h')
+    runtime.clock.advance(hours(24) + 1)
+    expect((await post('/senders', { name: 'Daily' }, 'h')).json.id).not.toBe(first.json.id)
+  })
+
+  it('has at most 255 characters', async () => {
+    expect((await post('/senders', { name: 'Long' }, 'x'.repeat(256))).status).toBe(400)
+  })
+})
