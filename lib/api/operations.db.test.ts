@@ -10,9 +10,11 @@ import { dataStoreInput } from '../data-stores/data-store.ts'
 import { minutes } from '../kernel/clock.ts'
 import { uuidv7 } from '../kernel/ids.ts'
 import { parseInput } from '../kernel/parse-input.ts'
+import { previewPipeDeletion } from '../pipes/delete-pipe.ts'
 import { issueToken } from '../tokens/issue-token.ts'
 import { listTokens } from '../tokens/list-tokens.ts'
 import { tokenInput } from '../tokens/token.ts'
+import { revealSecret } from '../webhooks/reveal-secret.ts'
 import { saveOutput } from '../webhooks/save-output.ts'
 import { sendTestEvent } from '../webhooks/send-test-event.ts'
 import { handleApiRequest } from './handle-request.ts'
@@ -218,6 +220,16 @@ onBothDatabases('the management API', (database) => {
     for (const id of ['listFiles', 'listTokens']) {
       const filtered = await handleApiRequest(runtime, request(byId(id), { query }, mine.accountKey.key))
       expect(await filtered.json()).toEqual({ data: [], nextCursor: null })
+    }
+  })
+
+  it("answers not found to another workspace's ids in the verbs that only the dashboard calls", async () => {
+    const runtime = testRuntime(database())
+    const [mine, theirs] = [await furnish(runtime), await furnish(runtime)]
+    for (const verb of [previewPipeDeletion, revealSecret]) {
+      await expect(verb(runtime, mine.actor, theirs.pipe.id)).rejects.toMatchObject({
+        code: 'pipe_not_found',
+      })
     }
   })
 
