@@ -25,7 +25,10 @@ export async function openUploads(
   return {
     ...{ database, db, clock, log, metrics, terms },
     quota: { limitBytes: config.freeTierBytes },
-    budget: createMemoryBudget(config.uploadMemoryBytes, (used) => metrics.memoryUsed.set(used)),
+    budget: createMemoryBudget(config.uploadMemoryBytes, {
+      clock,
+      onChange: (used) => metrics.memoryUsed.set(used),
+    }),
     leases: await openLeases({ database, clock, log, metrics, terms }),
     openBucket: bucketsOf(runtime),
     announce: (tx, fileId) => emitFileEvent(tx, { queue, clock }, fileId),

@@ -1,4 +1,4 @@
-/** Where the bytes of a request come from. Flows from `start` on, unless paused. */
+/** Where the bytes of a request come from. Flows from `start` on, unless paused. A chunk is there for its call only. */
 export type ByteSource = {
   start(onChunk: (chunk: Buffer) => void, onEnd: (how: 'end' | 'cut') => void): void
   pause(): void

@@ -48,7 +48,7 @@ async function recordEnd(
       where id = ${fileId}::uuid and status in (${states}) for update
     ), ended as (
       update files f set status = ${status}, failure_reason = ${reason}, finished_at = ${now}, reserved_bytes = 0,
-        lease_holder = null, lease_until = null
+        lease_holder = null, lease_until = null, lease_fence = f.lease_fence + 1
       from open where f.id = open.id returning f.id
     ), given_back as (
       update usage_months u set reserved_bytes = greatest(u.reserved_bytes - open.reserved_bytes, 0)

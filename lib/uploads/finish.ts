@@ -33,15 +33,19 @@ async function putWhole(
 ): Promise<Finished> {
   await line.settled()
   const { lease, bucket, key, contentType } = upload
+  // Given up before its memory is: what is still being sent must not be written over.
+  const late = new AbortController()
+  const signal = AbortSignal.any([lease.signal, late.signal])
   const put = (body: Body) => {
     lease.assertHeld()
-    return bucket.putObject({ key, contentType }, body, { signal: lease.signal })
+    return bucket.putObject({ key, contentType }, body, { signal })
   }
   const putting = upload.tailBytes > 0 ? withTail(context, upload, rest, put) : put(rest)
   const answer = await within(context.terms.assembleMs, putting).catch((error: unknown) => {
     if (bucketFault(error) === 'trouble') return 'late' as const
     throw error
   })
+  late.abort()
   if (answer === 'late') return keepForLater(context, upload, line, rest)
   context.checkpoint('object put')
   await recordWhole(context, upload, rest, answer.etag)

@@ -1,10 +1,8 @@
 import { crc32 } from 'node:zlib'
 import type { MemoryBudget } from './memory-budget.ts'
+import { PAGE_BYTES } from './page-pool.ts'
 
-/**
- * The bytes of a part as they arrive: a list of the chunks themselves, counted against the budget, with their
- * running CRC32. Chunks of a trickle are gathered on pages, since each has a price of its own.
- */
+/** The bytes of a part as they arrive, on pages that count against the budget, with their running CRC32. */
 export type PartBuffer = {
   readonly chunks: readonly Buffer[]
   readonly bytes: number
@@ -12,42 +10,29 @@ export type PartBuffer = {
   /** When the first byte came. */
   readonly sinceMs: number
   push(chunk: Buffer, nowMs: number): void
-  /** Gives the memory back; the chunks are gone after. */
+  /** Gives the pages back, to be written over: nobody may still be sending them. */
   free(): void
 }
 
-const SMALL_CHUNK_BYTES = 4096
-const PAGE_BYTES = 16_384
-
-export function createPartBuffer(budget: Pick<MemoryBudget, 'take' | 'give'>): PartBuffer {
-  let chunks: Buffer[] = []
+export function createPartBuffer({
+  pages,
+  take,
+  give,
+}: Pick<MemoryBudget, 'pages' | 'take' | 'give'>): PartBuffer {
+  let held: Buffer[] = []
   let bytes = 0
-  let heldBytes = 0
+  let room = 0
   let crc = 0
   let sinceMs = 0
-  let page: Buffer | undefined
-  let pageUsed = 0
 
-  const hold = (n: number) => {
-    heldBytes += n
-    budget.take(n)
-  }
-  const gather = (chunk: Buffer) => {
-    if (!page || pageUsed + chunk.length > PAGE_BYTES) {
-      page = Buffer.allocUnsafeSlow(PAGE_BYTES)
-      pageUsed = 0
-      chunks.push(page.subarray(0, 0))
-      hold(PAGE_BYTES)
-    }
-    chunk.copy(page, pageUsed)
-    pageUsed += chunk.length
-    // The last entry is always the page that is being filled.
-    const start = chunks.at(-1)!.byteOffset - page.byteOffset
-    chunks[chunks.length - 1] = page.subarray(start, pageUsed)
+  const addPage = () => {
+    held.push(pages.take())
+    room = PAGE_BYTES
+    take(PAGE_BYTES)
   }
   return {
     get chunks() {
-      return chunks
+      return held.map((page, at) => (at === held.length - 1 ? page.subarray(0, PAGE_BYTES - room) : page))
     },
     get bytes() {
       return bytes
@@ -62,17 +47,18 @@ export function createPartBuffer(budget: Pick<MemoryBudget, 'take' | 'give'>): P
       if (bytes === 0) sinceMs = nowMs
       bytes += chunk.length
       crc = crc32(chunk, crc)
-      if (chunk.length < SMALL_CHUNK_BYTES) return gather(chunk)
-      // What follows begins a new entry, behind this one.
-      page = undefined
-      chunks.push(chunk)
-      hold(chunk.length)
+      for (let from = 0; from < chunk.length; ) {
+        if (room === 0) addPage()
+        const copied = chunk.copy(held.at(-1)!, PAGE_BYTES - room, from)
+        from += copied
+        room -= copied
+      }
     },
     free() {
-      budget.give(heldBytes)
-      chunks = []
-      page = undefined
-      heldBytes = 0
+      for (const page of held) pages.give(page)
+      give(held.length * PAGE_BYTES)
+      held = []
+      room = 0
     },
   }
 }

@@ -47,7 +47,7 @@ export function openPartLine(
   events: LineEvents,
   held?: Promise<void>,
 ): PartLine {
-  const { db, terms, clock, checkpoint } = context
+  const { db, terms, clock, checkpoint, budget } = context
   const { lease, bucket } = upload
   const dropped = new AbortController()
   const signal = AbortSignal.any([lease.signal, dropped.signal])
@@ -64,11 +64,13 @@ export function openPartLine(
     const at = waiting.indexOf(buffer)
     if (at < 0) return
     waiting.splice(at, 1)
+    budget.leaving(-buffer.bytes)
     buffer.free()
     events.onRoom()
   }
   const enqueue = (buffer: PartBuffer, record: () => Promise<void>) => {
     waiting.push(buffer)
+    budget.leaving(buffer.bytes)
     line = line.then(record).then(() => letGo(buffer))
     line.catch(events.onFault)
   }
@@ -76,7 +78,8 @@ export function openPartLine(
     const fromBytes = upload.offsetBytes
     // Nothing is in flight behind the last piece, so the numbers above it are given back.
     if (change.release) change.reservedPartNumber = nextNumber - 1
-    await lease.whileHeld(advance(db, lease, { fromBytes, ...change }, clock.now()))
+    const unreserved = upload.lengthBytes === null ? context.quota : undefined
+    await lease.whileHeld(advance(db, lease, { fromBytes, unreserved, ...change }, clock.now()))
     upload.offsetBytes = change.toBytes
     upload.crc32 = change.crc32
     context.metrics.uploadBytes.inc(change.toBytes - fromBytes)
@@ -161,7 +164,7 @@ export function openPartLine(
     settled: () => line,
     drop() {
       dropped.abort()
-      for (const buffer of waiting.splice(0)) buffer.free()
+      for (const buffer of [...waiting]) letGo(buffer)
     },
   }
 }

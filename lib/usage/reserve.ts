@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { type Db, rows } from '../db/database.ts'
 import { SluiceError } from '../kernel/errors.ts'
 import { monthOf } from './count-bytes.ts'
 
@@ -20,6 +21,22 @@ export function reserved(workspaceId: string, bytes: number, { limitBytes }: Quo
         where ${fits(sql`u.used_bytes + u.reserved_bytes`)}
       returning 1
     )`
+}
+
+/** After bytes were counted, in the same transaction: the month's row is locked, so the answer is exact. */
+export async function assertWithinQuota(
+  tx: Db,
+  fileId: string,
+  { limitBytes }: Quota,
+  nowMs: number,
+): Promise<void> {
+  if (limitBytes === 0) return
+  const over = await rows(
+    tx,
+    sql`select 1 from usage_months u join files f on f.workspace_id = u.workspace_id
+      where f.id = ${fileId}::uuid and u.month = ${monthOf(nowMs)} and u.used_bytes + u.reserved_bytes > ${limitBytes}::bigint`,
+  )
+  if (over.length > 0) throw quotaExceeded(nowMs)
 }
 
 export function quotaExceeded(nowMs: number): SluiceError {

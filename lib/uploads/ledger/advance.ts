@@ -3,6 +3,7 @@ import { byteaParam, type Db, rows } from '../../db/database.ts'
 import { SluiceError } from '../../kernel/errors.ts'
 import { uuidv7 } from '../../kernel/ids.ts'
 import { countBytes, monthOf } from '../../usage/count-bytes.ts'
+import { assertWithinQuota, type Quota } from '../../usage/reserve.ts'
 import type { Fenced } from './lease-terms.ts'
 
 /**
@@ -20,6 +21,8 @@ export type Advance = {
   /** Bytes that only the database holds. */
   tail?: Uint8Array
   reservedPartNumber?: number
+  /** Nothing was reserved for an upload of unknown length, so each step asks the quota. */
+  unreserved?: Quota | undefined
   /** `transferring`: every byte is durable and the object is to be made. `transferred`: it is there. */
   become?: 'transferring' | { transferred: Delivered }
   /** Lets the lease go in the same breath. */
@@ -32,6 +35,15 @@ export type Delivered = { etag: string | null; certainty: 'answered' | 'confirme
 export type Note = { kind: string; detail: Record<string, string | number | boolean | null> }
 
 export async function advance(db: Db, lease: Fenced, change: Advance, nowMs: number): Promise<void> {
+  const { unreserved } = change
+  if (!unreserved) return write(db, lease, change, nowMs)
+  await db.transaction(async (tx) => {
+    await write(tx, lease, change, nowMs)
+    await assertWithinQuota(tx, lease.fileId, unreserved, nowMs)
+  })
+}
+
+async function write(db: Db, lease: Fenced, change: Advance, nowMs: number): Promise<void> {
   const moved = await rows(
     db,
     sql`with ${sql.join(steps(lease, change, nowMs), sql`, `)} select id from moved`,

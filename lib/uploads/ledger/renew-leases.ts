@@ -2,7 +2,10 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../db/database.ts'
 import type { Fenced, LeaseTerms } from './lease-terms.ts'
 
-/** Renews all leases of this process in one statement, and answers those that still are its own. */
+/**
+ * Renews all leases of this process in one statement, and answers those that nobody has taken over. One that was let go
+ * while this ran is among them: its own writer did that, and must not be told that it lost.
+ */
 export async function renewLeases(
   db: Db,
   { leaseMs }: LeaseTerms,
@@ -12,10 +15,12 @@ export async function renewLeases(
   const renewed = await rows<{ id: string }>(
     db,
     sql`
-    update files f set lease_until = now() + ${leaseMs}::int * interval '1 millisecond'
-    from jsonb_to_recordset(${held}::jsonb) as held(id uuid, fence int)
-    where f.id = held.id and f.lease_fence = held.fence and f.lease_until is not null
-    returning f.id`,
+    with held as (select * from jsonb_to_recordset(${held}::jsonb) as held(id uuid, fence int)),
+    renewed as (
+      update files f set lease_until = now() + ${leaseMs}::int * interval '1 millisecond'
+      from held where f.id = held.id and f.lease_fence = held.fence and f.lease_until is not null
+    )
+    select f.id from files f join held on f.id = held.id and f.lease_fence = held.fence`,
   )
   return new Set(renewed.map(({ id }) => id))
 }

@@ -1,0 +1,241 @@
+import { create, head, inParallel, MiB, percentile, send, type Target, upload } from './load.ts'
+import type { Measured, Sink } from './processes.ts'
+import { MEMORY_BYTES } from './sluice-site.ts'
+import { trickle } from './trickle.ts'
+
+export type Contender = { name: 'bare' | 'sluice' | 'peer'; node: Measured; target: Target }
+export type Field = { bare: Contender; sluice: Contender; peer: Contender; sink: Sink }
+
+/** A claim, what was measured, and whether it holds. */
+export type Finding = { what: string; measured: string; wanted: string; holds: boolean }
+export type Case = { name: string; run(field: Field): Promise<Finding[]> }
+
+const GiB = 1024 * MiB
+
+async function cpuPerGiB({ node }: Contender, bytes: number, work: () => Promise<void>): Promise<number> {
+  const before = await node.usage()
+  await work()
+  return (((await node.usage()).cpuSeconds - before.cpuSeconds) * GiB) / bytes
+}
+
+async function seconds(work: () => Promise<void>): Promise<number> {
+  const startedAt = performance.now()
+  await work()
+  return (performance.now() - startedAt) / 1000
+}
+
+const send1GiB = (contender: Contender, chunkBytes: number) => async () => {
+  if (contender.name !== 'bare') return upload(contender.target, GiB, chunkBytes)
+  for (let at = 0; at < GiB; at += chunkBytes)
+    await send({ method: 'PUT', url: contender.target.collection, bytes: chunkBytes })
+}
+
+/** The best of three: what else runs on the machine only ever adds. */
+async function bestCpu(contender: Contender, chunkBytes: number): Promise<number> {
+  const runs: number[] = []
+  for (let n = 0; n < 3; n++) runs.push(await cpuPerGiB(contender, GiB, send1GiB(contender, chunkBytes)))
+  return Math.min(...runs)
+}
+
+const cpu = (name: string, chunkBytes: number): Case => ({
+  name,
+  async run({ bare, sluice, peer }) {
+    const [least, ours, theirs] = [
+      await bestCpu(bare, chunkBytes),
+      await bestCpu(sluice, chunkBytes),
+      await bestCpu(peer, chunkBytes),
+    ]
+    const measured = (times: number) =>
+      `${times.toFixed(2)} times (bare ${least.toFixed(2)}, Sluice ${ours.toFixed(2)}, peer ${theirs.toFixed(2)} s/GiB)`
+    return [
+      {
+        what: `CPU per GiB to a bare pipe, ${name}`,
+        measured: measured(ours / least),
+        wanted: '≤ 1.5 times',
+        holds: ours / least <= 1.5,
+      },
+      {
+        what: `CPU per GiB of the peer to ours, ${name}`,
+        measured: measured(theirs / ours),
+        wanted: '≥ 4 times',
+        holds: theirs / ours >= 4,
+      },
+    ]
+  },
+})
+
+const rate = (what: string, ours: number, theirs: number, unit: string, wanted: number): Finding => ({
+  what,
+  measured: `${(ours / theirs).toFixed(1)} times (${ours.toFixed(0)} to ${theirs.toFixed(0)} ${unit})`,
+  wanted: `≥ ${wanted} times`,
+  holds: ours / theirs >= wanted,
+})
+
+const sixteen: Case = {
+  name: '16 uploads of 64 MiB at once',
+  async run({ sluice, peer }) {
+    const of = async ({ target }: Contender) =>
+      1024 / (await seconds(() => inParallel(16, 16, () => upload(target, 64 * MiB))))
+    return [rate('throughput to the peer, 16 × 64 MiB at once', await of(sluice), await of(peer), 'MiB/s', 4)]
+  },
+}
+
+const heads: Case = {
+  name: 'HEAD',
+  async run({ sluice, peer, sink }) {
+    const of = async ({ target }: Contender, count: number) => {
+      const url = await create(target, 100)
+      await inParallel(200, 8, () => head(target, url))
+      return count / (await seconds(() => inParallel(count, 16, () => head(target, url))))
+    }
+    const before = await sink.counts()
+    const ours = await of(sluice, 6000)
+    const asked = (await sink.counts()).HeadObject ?? 0
+    const theirs = await of(peer, 1500)
+    const p99 = await steady(sluice.target, 500, 5)
+    return [
+      rate('HEAD per second to the peer', ours, theirs, 'a second', 3),
+      {
+        what: 'HEAD at 500 a second, p99',
+        measured: `${p99.toFixed(1)} ms`,
+        wanted: '< 10 ms',
+        holds: p99 < 10,
+      },
+      {
+        what: 'S3 requests of a HEAD',
+        measured: String(asked - (before.HeadObject ?? 0)),
+        wanted: '0',
+        holds: asked === (before.HeadObject ?? 0),
+      },
+    ]
+  },
+}
+
+async function steady(target: Target, perSecond: number, forSeconds: number): Promise<number> {
+  const url = await create(target, 100)
+  const times: number[] = []
+  const pending: Promise<void>[] = []
+  const startedAt = performance.now()
+  for (let n = 0; n < perSecond * forSeconds; n++) {
+    const due = startedAt + (n * 1000) / perSecond
+    const waitMs = due - performance.now()
+    if (waitMs > 1) await new Promise((resolve) => setTimeout(resolve, waitMs))
+    const sentAt = performance.now()
+    pending.push(head(target, url).then(() => void times.push(performance.now() - sentAt)))
+  }
+  await Promise.all(pending)
+  return percentile(times, 0.99)
+}
+
+const small: Case = {
+  name: '5,000 files of 4 KiB',
+  async run({ sluice, peer }) {
+    const of = async ({ target }: Contender, count: number) => {
+      await inParallel(200, 32, async () => void (await create(target, 4096, 4096)))
+      return (
+        count /
+        (await seconds(() => inParallel(count, 32, async () => void (await create(target, 4096, 4096)))))
+      )
+    }
+    return [
+      rate(
+        'files of 4 KiB by creation-with-upload, 32 at a time',
+        await of(sluice, 5000),
+        await of(peer, 1000),
+        'a second',
+        3,
+      ),
+    ]
+  },
+}
+
+const requests: Case = {
+  name: 'S3 requests',
+  async run({ sluice, peer, sink }) {
+    const counted = async (work: () => Promise<unknown>) => {
+      const before = sum(await sink.counts())
+      await work()
+      return sum(await sink.counts()) - before
+    }
+    const findings: Finding[] = []
+    const compare = async (what: string, most: number, work: (target: Target) => Promise<unknown>) => {
+      const ours = await counted(() => work(sluice.target))
+      const theirs = await counted(() => work(peer.target))
+      findings.push({
+        what: `S3 requests: ${what}`,
+        measured: `${ours} (peer ${theirs})`,
+        wanted: `≤ ${most}`,
+        holds: ours <= most,
+      })
+    }
+    await compare('file of one part', 1, (target) => create(target, 4096, 4096))
+    await compare('eight parts', 10, (target) => upload(target, 64 * MiB))
+    await compare('ten chunks of 1 MiB', 4, (target) => upload(target, 10 * MiB, MiB))
+    return findings
+  },
+}
+
+const slow: Case = {
+  name: '1,000 slow clients',
+  async run({ sluice }) {
+    const { target, node } = sluice
+    const crowd = await trickle(target, { clients: 1000, bytesPerSecond: 10_000 })
+    const times: number[] = []
+    let rssBytes = 0
+    for (let n = 0; n < 300; n++) {
+      times.push((await seconds(async () => void (await create(target, 1024, 1024)))) * 1000)
+      if (n % 10 === 0) rssBytes = Math.max(rssBytes, (await node.usage()).rssBytes)
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    await crowd.stop()
+    const most = MEMORY_BYTES + 300 * MiB
+    const p95 = percentile(times, 0.95)
+    return [
+      {
+        what: 'memory beside 1,000 clients of 10 kB/s',
+        measured: `${(rssBytes / MiB).toFixed(0)} MiB`,
+        wanted: `< ${most / MiB} MiB`,
+        holds: rssBytes < most,
+      },
+      {
+        what: 'a file of 1 KiB beside them, p95',
+        measured: `${p95.toFixed(0)} ms`,
+        wanted: '< 100 ms',
+        holds: p95 < 100,
+      },
+    ]
+  },
+}
+
+/** Only with `--only memory`: it takes minutes. */
+const memory: Case = {
+  name: 'memory',
+  async run({ sluice }) {
+    const { target, node } = sluice
+    await upload(target, GiB)
+    const first = (await node.usage()).rssBytes
+    for (let n = 0; n < 50; n++) await upload(target, GiB)
+    const last = (await node.usage()).rssBytes
+    return [
+      {
+        what: 'memory after 50 GiB',
+        measured: `${(first / MiB).toFixed(0)} → ${(last / MiB).toFixed(0)} MiB`,
+        wanted: 'grows by < 64 MiB',
+        holds: last - first < 64 * MiB,
+      },
+    ]
+  },
+}
+
+const sum = (counts: Record<string, number>) => Object.values(counts).reduce((all, count) => all + count, 0)
+
+export const CASES: Case[] = [
+  cpu('one PATCH of 1 GiB', GiB),
+  cpu('chunks of 8 MiB', 8 * MiB),
+  sixteen,
+  requests,
+  heads,
+  small,
+  slow,
+]
+export const LONG_CASES: Case[] = [memory]

@@ -1,0 +1,65 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+
+export type Usage = { cpuSeconds: number; rssBytes: number }
+
+export type Measured = {
+  url: string
+  usage(): Promise<Usage>
+  stop(): Promise<void>
+}
+
+export type Sink = { url: string; counts(): Promise<Record<string, number>>; stop(): Promise<void> }
+
+const here = (path: string) => new URL(path, import.meta.url).pathname
+const ENV = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NODE_ENV: 'production' as const }
+
+export async function startSink(): Promise<Sink> {
+  const child = fork(here('./sink.ts'), { env: ENV })
+  const { port } = await answer<{ port: number }>(child)
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async counts() {
+      child.send('counts')
+      return (await answer<{ counts: Record<string, number> }>(child)).counts
+    },
+    stop: () => end(child),
+  }
+}
+
+/** A process under measure: `file` tells its address by a message, or prints `ready <address>`. */
+export async function startMeasured(file: string, env: Record<string, string>): Promise<Measured> {
+  const child = fork(here(file), {
+    env: { ...ENV, ...env },
+    // As `BENCH_NODE_FLAGS='--cpu-prof --cpu-prof-dir=/tmp/prof'`.
+    execArgv: ['--import', here('./report-usage.ts'), ...(process.env.BENCH_NODE_FLAGS?.split(' ') ?? [])],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  })
+  const url = await new Promise<string>((resolve, reject) => {
+    child.on('message', (message: { url?: string }) => message.url && resolve(message.url))
+    child.stdout!.on('data', (text) => {
+      const ready = String(text).match(/^ready (\S+)$/m)
+      if (ready) resolve(ready[1]!)
+    })
+    child.once('exit', (code) => reject(new Error(`${file} ended with ${code}`)))
+  })
+  return {
+    url,
+    async usage() {
+      child.send('usage')
+      return (await answer<{ usage: Usage }>(child)).usage
+    },
+    stop: () => end(child),
+  }
+}
+
+async function answer<Message>(child: ChildProcess): Promise<Message> {
+  const [message] = await once(child, 'message')
+  return message as Message
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exited
+}

@@ -1,0 +1,7 @@
+/** Loaded into each measured process before its own program: tells what it has used, when asked. */
+process.on('message', (message) => {
+  if (message !== 'usage') return
+  const { user, system } = process.cpuUsage()
+  process.send!({ usage: { cpuSeconds: (user + system) / 1e6, rssBytes: process.memoryUsage.rss() } })
+})
+process.channel?.unref()

@@ -1,0 +1,114 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/**
+ * An S3 that throws bytes away, for measuring what stands before it. It keeps only small objects, which @tus/s3-store
+ * needs to read back, and the sizes of parts. It checks nothing, so that it costs next to nothing.
+ */
+type Part = { number: number; bytes: number; etag: string }
+
+const objects = new Map<string, { body: Buffer; headers: Record<string, string> }>()
+const uploads = new Map<string, Part[]>()
+const counts: Record<string, number> = {}
+let nextUpload = 0
+
+const server = createServer({ keepAliveTimeout: 60_000 }, (req, res) => {
+  serve(req, res).catch(() => res.destroy())
+}).listen(0, '127.0.0.1')
+server.on('listening', () => process.send!({ port: (server.address() as AddressInfo).port }))
+process.on('message', () => process.send!({ counts: { ...counts } }))
+
+async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  const url = new URL(req.url!, 'http://sink')
+  const key = url.pathname
+  const uploadId = url.searchParams.get('uploadId')
+  const partNumber = url.searchParams.get('partNumber')
+  const operation = operationOf(req.method!, url)
+  counts[operation] = (counts[operation] ?? 0) + 1
+  if (operation === 'UploadPart') {
+    const bytes = await discard(req)
+    const etag = `"${partNumber}-${bytes}"`
+    uploads.get(uploadId!)?.push({ number: Number(partNumber), bytes, etag })
+    return void res.writeHead(200, { ETag: etag, 'Content-Length': 0 }).end()
+  }
+  if (operation === 'PutObject') {
+    // The peer reads these two back: the first whole, of the second only the size matters.
+    const body = key.endsWith('.info') ? Buffer.concat(await req.toArray()) : undefined
+    const bytes = body ? body.length : await discard(req)
+    if (body ?? key.endsWith('.part'))
+      objects.set(key, { body: body ?? Buffer.alloc(bytes), headers: metadataOf(req) })
+    return void res.writeHead(200, { ETag: '"object"', 'Content-Length': 0 }).end()
+  }
+  await discard(req)
+  if (operation === 'CreateMultipartUpload') {
+    const id = `upload-${++nextUpload}`
+    uploads.set(id, [])
+    return xml(
+      res,
+      `<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`,
+    )
+  }
+  if (operation === 'CompleteMultipartUpload') {
+    uploads.delete(uploadId!)
+    return xml(res, '<CompleteMultipartUploadResult><ETag>"whole"</ETag></CompleteMultipartUploadResult>')
+  }
+  if (operation === 'ListParts') return listParts(res, uploads.get(uploadId!) ?? [])
+  if (operation === 'GetObject' || operation === 'HeadObject') return read(req, res, key)
+  objects.delete(key)
+  res.writeHead(204).end()
+}
+
+function operationOf(method: string, url: URL): string {
+  const multipart = url.searchParams.has('uploadId')
+  if (method === 'PUT') return url.searchParams.has('partNumber') ? 'UploadPart' : 'PutObject'
+  if (method === 'POST') return multipart ? 'CompleteMultipartUpload' : 'CreateMultipartUpload'
+  if (method === 'HEAD') return 'HeadObject'
+  if (method === 'GET') return multipart ? 'ListParts' : 'GetObject'
+  return multipart ? 'AbortMultipartUpload' : 'DeleteObject'
+}
+
+function metadataOf(req: IncomingMessage): Record<string, string> {
+  const found = Object.entries(req.headers).filter(([name]) => name.startsWith('x-amz-meta-'))
+  return Object.fromEntries(found) as Record<string, string>
+}
+
+function discard(req: IncomingMessage): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let bytes = 0
+    req.on('data', (chunk) => {
+      bytes += chunk.length
+    })
+    // The AWS SDK wraps a stream in chunks with a checksum behind them.
+    req
+      .on('end', () => resolve(Number(req.headers['x-amz-decoded-content-length'] ?? bytes)))
+      .on('error', reject)
+  })
+}
+
+function listParts(res: ServerResponse, parts: Part[]): void {
+  const list = [...parts].sort((a, b) => a.number - b.number)
+  const items = list.map(
+    ({ number, bytes, etag }) =>
+      `<Part><PartNumber>${number}</PartNumber><ETag>${etag}</ETag><Size>${bytes}</Size></Part>`,
+  )
+  xml(res, `<ListPartsResult><IsTruncated>false</IsTruncated>${items.join('')}</ListPartsResult>`)
+}
+
+function read(req: IncomingMessage, res: ServerResponse, key: string): void {
+  const object = objects.get(key)
+  if (object) {
+    const headers = { ...object.headers, ETag: '"object"', 'Content-Length': object.body.length }
+    res.writeHead(200, headers).end(req.method === 'HEAD' ? undefined : object.body)
+  } else notFound(res, 'NoSuchKey')
+}
+
+function xml(res: ServerResponse, text: string): void {
+  res
+    .writeHead(200, { 'Content-Type': 'application/xml', 'Content-Length': Buffer.byteLength(text) })
+    .end(text)
+}
+
+function notFound(res: ServerResponse, code: string): void {
+  const text = `<Error><Code>${code}</Code><Message>none</Message></Error>`
+  res.writeHead(404, { 'Content-Type': 'application/xml', 'Content-Length': text.length }).end(text)
+}

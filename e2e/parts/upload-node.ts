@@ -1,0 +1,46 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { openPostgres } from '#lib/db/open-postgres.ts'
+import { openUploads } from '#lib/open-uploads.ts'
+import { startSweeps } from '#lib/sweeps/start-sweeps.ts'
+import { createTusHandler } from '#lib/tus/create-tus-handler.ts'
+import { drainUploads } from '#lib/uploads/drain.ts'
+import type { Checkpoint } from '#lib/uploads/upload-context.ts'
+import { uploadSweeps } from '#lib/uploads/upload-sweeps.ts'
+import type { UploadTerms } from '#lib/uploads/upload-terms.ts'
+import { testRuntime } from './runtime.ts'
+
+/** A node that serves uploads and sweeps, as a process of its own that dies where it is told to. */
+export type UploadNodeOptions = {
+  databaseUrl: string
+  port?: number
+  killAt?: Checkpoint | undefined
+  terms?: Partial<UploadTerms>
+}
+
+const { databaseUrl, port = 0, killAt, terms }: UploadNodeOptions = JSON.parse(process.argv[2]!)
+const server = createServer({ requestTimeout: 0 }).listen(port, '127.0.0.1')
+await once(server, 'listening')
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+const database = openPostgres({ url: databaseUrl })
+const clock = { now: () => Date.now(), advance() {} }
+const runtime = { ...testRuntime(database, { BASE_URL: url, UPLOAD_MEMORY_BYTES: '134217728' }), clock }
+const context = await openUploads(runtime, {
+  ...(terms && { terms }),
+  checkpoint(name) {
+    if (name === killAt) process.kill(process.pid, 'SIGKILL')
+  },
+})
+const handle = createTusHandler(runtime, context)
+server.on('request', (req, res) => void handle(req, res))
+const sweeps = startSweeps(
+  uploadSweeps(context).map((sweep) => ({ ...sweep, everyMs: 200 })),
+  runtime.log,
+)
+process.on('SIGTERM', async () => {
+  await sweeps.stop()
+  await drainUploads(context)
+  process.exit(0)
+})
+process.stdout.write(`ready ${url}\n`)

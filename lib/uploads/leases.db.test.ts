@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { expect, it } from 'vitest'
+import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
+import { createSite, serveUploads } from '../../e2e/parts/upload-site.ts'
+import { renewLeases } from './ledger/renew-leases.ts'
+
+onBothDatabases('a lease', (database) => {
+  it('is not lost by being let go while it is renewed; it is by being taken over, or by the end of the upload', async () => {
+    const site = await createSite(database())
+    const node = await serveUploads(site.runtime)
+    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const urls = await Promise.all([1, 2, 3].map(async () => (await client.create(10)).headers.location!))
+    for (const url of urls) await client.patch(url, 0, randomBytes(4))
+    const [released, takenOver, ended] = urls.map((url) => ({ fileId: url.split('/').at(-1)!, fence: 1 }))
+    await database().db.execute(sql`update files set lease_fence = 2 where id = ${takenOver!.fileId}::uuid`)
+    await client.terminate(urls[2]!)
+    const still = await renewLeases(database().db, node.context.leases.terms, [released!, takenOver!, ended!])
+    expect([...still]).toEqual([released!.fileId])
+    await node.close()
+    await site.close()
+  })
+
+  it('lets two clients that fight take turns, until both see the end', async () => {
+    const site = await createSite(database())
+    const node = await serveUploads(site.runtime, { terms: { turnMs: 50, quietMs: 20 } })
+    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const whole = randomBytes(3 * 2 ** 20)
+    const url = (await client.create(whole.length)).headers.location!
+    const tab = async () => {
+      for (;;) {
+        const head = await client.head(url)
+        if (head.status === 423) continue
+        const offset = Number(head.headers['upload-offset'])
+        if (offset === whole.length) return
+        const patch = openPatch(client, url, { offset, length: whole.length - offset })
+        for (let at = offset; at < whole.length; at += 65_536)
+          await patch.write(whole.subarray(at, at + 65_536))
+        await patch.reply.catch(() => {})
+      }
+    }
+    await Promise.all([tab(), tab()])
+    expect((await site.bucket.object(`${url.split('/').at(-1)}/file`)).equals(whole)).toBe(true)
+    await node.close()
+    await site.close()
+  })
+})

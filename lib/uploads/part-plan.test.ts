@@ -1,0 +1,114 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  equalPartBytes,
+  largestUpload,
+  MIN_PART_BYTES,
+  mayCloseEarly,
+  nextPartBytes,
+  partLimits,
+} from './part-plan.ts'
+
+const MiB = 1024 * 1024
+const GiB = 1024 * MiB
+const TiB = 1024 * GiB
+const aws = partLimits({ maxParts: 10_000, equalParts: false }, 64 * GiB)
+const r2 = partLimits({ maxParts: 10_000, equalParts: true }, 64 * GiB)
+const scaleway = partLimits({ maxParts: 1000, equalParts: false }, 64 * GiB)
+/** Parts as large as S3 takes them, for a machine with memory without end. */
+const boundless = { maxParts: 10_000, equalParts: false, maxPartBytes: 5 * GiB }
+
+/** Cuts an upload as it would be cut if nothing interrupted it; answers the number of parts. */
+function partsOf(limits: typeof aws, lengthBytes: number, known: boolean): number {
+  let offsetBytes = 0
+  let nextNumber = 1
+  while (offsetBytes < lengthBytes) {
+    offsetBytes += nextPartBytes(limits, { lengthBytes: known ? lengthBytes : null, offsetBytes, nextNumber })
+    nextNumber += 1
+    if (nextNumber > 20_000) break
+  }
+  return nextNumber - 1
+}
+
+describe('the part plan', () => {
+  it.each([
+    ['a small file', aws, 100 * MiB, 13],
+    ['a file for which 8 MiB are enough', aws, 70 * GiB, 8960],
+  ])('%s of known length fits in equal parts', (_, limits, lengthBytes, parts) => {
+    expect(partsOf(limits, lengthBytes, true)).toBe(parts)
+  })
+
+  it.each([aws, r2, scaleway])('the largest fits in the numbers that there are', (limits) => {
+    expect(partsOf(limits, largestUpload(limits), true)).toBeLessThanOrEqual(limits.maxParts)
+  })
+
+  it('goes up to 48.8 TiB where memory allows parts of 5 GiB', () => {
+    expect(largestUpload(boundless)).toBeGreaterThan(46 * TiB)
+    expect(partsOf(boundless, largestUpload(boundless), true)).toBeLessThanOrEqual(10_000)
+  })
+
+  it.each([aws, scaleway, boundless])(
+    'a deferred length has parts that grow, and reaches over half of the largest',
+    (limits) => {
+      expect(partsOf(limits, largestUpload(limits) * 0.55, false)).toBeLessThanOrEqual(limits.maxParts)
+      expect(partsOf(limits, 100 * MiB, false)).toBe(13)
+    },
+  )
+
+  it('takes an eighth of the memory at most, and 8 MiB at least', () => {
+    expect(partLimits({ maxParts: 10_000, equalParts: false }, 256 * MiB).maxPartBytes).toBe(32 * MiB)
+    expect(partLimits({ maxParts: 10_000, equalParts: false }, 16 * MiB).maxPartBytes).toBe(8 * MiB)
+    expect([aws.maxPartBytes, r2.maxPartBytes]).toEqual([512 * MiB, 64 * MiB])
+  })
+
+  it('has one size where all must be equal, large enough for the length', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: largestUpload(r2) }), (lengthBytes) => {
+        const size = equalPartBytes(r2, lengthBytes)
+        expect(size).toBeLessThanOrEqual(r2.maxPartBytes)
+        expect(Math.ceil(lengthBytes / size)).toBeLessThanOrEqual(r2.maxParts)
+      }),
+    )
+    expect(equalPartBytes(r2, null)).toBe(64 * MiB)
+  })
+
+  it('never runs out of numbers, wherever interruptions close parts early and crashes burn numbers', () => {
+    const interruption = fc.record({
+      cutBytes: fc.integer({ min: 1, max: 8 * MiB }),
+      burnt: fc.integer({ min: 0, max: 4 }),
+    })
+    fc.assert(
+      fc.property(
+        fc.array(interruption, { maxLength: 60 }),
+        fc.double({ min: 0.1, max: 0.9, noNaN: true }),
+        (cuts, share) => {
+          const limits = { ...scaleway, maxPartBytes: 16 * MiB }
+          const lengthBytes = Math.floor(largestUpload(limits) * share)
+          let offsetBytes = 0
+          let nextNumber = 1
+          for (const { cutBytes, burnt } of cuts) {
+            const at = { lengthBytes, offsetBytes, nextNumber, partBytes: cutBytes }
+            nextNumber += burnt
+            if (!mayCloseEarly(limits, at)) continue
+            expect(cutBytes).toBeGreaterThanOrEqual(MIN_PART_BYTES)
+            offsetBytes += cutBytes
+            nextNumber += 1
+          }
+          while (offsetBytes < lengthBytes) {
+            offsetBytes += nextPartBytes(limits, { lengthBytes, offsetBytes, nextNumber })
+            nextNumber += 1
+          }
+          expect(nextNumber - 1).toBeLessThanOrEqual(limits.maxParts)
+        },
+      ),
+    )
+  })
+
+  it('closes no part early where all must be equal, or below what S3 takes', () => {
+    const at = { lengthBytes: GiB, offsetBytes: 0, nextNumber: 1, partBytes: 6 * MiB }
+    expect(mayCloseEarly(aws, at)).toBe(true)
+    expect(mayCloseEarly(r2, at)).toBe(false)
+    expect(mayCloseEarly(aws, { ...at, partBytes: MIN_PART_BYTES - 1 })).toBe(false)
+    expect(mayCloseEarly(aws, { ...at, lengthBytes: null, nextNumber: 6000 })).toBe(false)
+  })
+})
