@@ -1,6 +1,7 @@
 import { deliveries, events } from '#drizzle/schema/index.ts'
 import type { Db } from '../db/database.ts'
 import { uuidv7 } from '../kernel/ids.ts'
+import { nudge } from '../live/nudge.ts'
 import type { Queue } from '../queue/open-queue.ts'
 
 type NewEvent = {
@@ -33,5 +34,6 @@ export async function writeEvent(tx: Db, queue: Queue, event: NewEvent): Promise
     createdAt: at,
   })
   await queue.enqueue(tx, 'webhook-attempt', { outputId: output.id, workspaceId })
+  await nudge(tx, workspaceId)
   return deliveryId
 }

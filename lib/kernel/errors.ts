@@ -3,7 +3,7 @@
  * answers with, its public title, and whether the same request may succeed later. `detail` is for the person
  * who made the request and names what to do; `cause` is for our log only.
  */
-const CODES = {
+export const errorCodes = {
   invalid_json: [400, 'The body is not valid JSON'],
   invalid_request: [400, 'The request is not valid'],
   address_not_allowed: [400, 'Sluice does not connect to that address'],
@@ -45,7 +45,7 @@ const CODES = {
   unavailable: [503, 'Temporarily unavailable'],
 } as const satisfies Record<string, readonly [status: number, title: string]>
 
-export type ErrorCode = keyof typeof CODES
+export type ErrorCode = keyof typeof errorCodes
 export type FieldError = { field: string; message: string }
 
 export type ErrorOptions = {
@@ -65,10 +65,13 @@ export class SluiceError extends Error {
   readonly headers: Record<string, string>
 
   constructor(code: ErrorCode, detail?: string, options: ErrorOptions = {}) {
-    super(detail ?? `${CODES[code][1]}.`, options.cause === undefined ? undefined : { cause: options.cause })
+    super(
+      detail ?? `${errorCodes[code][1]}.`,
+      options.cause === undefined ? undefined : { cause: options.cause },
+    )
     this.code = code
-    this.status = options.status ?? CODES[code][0]
-    this.title = CODES[code][1]
+    this.status = options.status ?? errorCodes[code][0]
+    this.title = errorCodes[code][1]
     this.fields = options.fields
     this.headers = options.headers ?? {}
   }

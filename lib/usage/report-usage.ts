@@ -76,6 +76,23 @@ export async function reportPipeUsage(
   return found.sort((a, b) => b.bytes - a.bytes)
 }
 
+export type PipeDay = { date: string; pipeId: string; name: string | null; bytes: number }
+
+/** The same month, day by day and Pipe by Pipe. */
+export async function listPipeDays(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  actor: Actor,
+  query: z.output<typeof usageQuery>,
+): Promise<PipeDay[]> {
+  const [from, until] = boundsOf(query.month ?? monthOf(clock.now()))
+  return db
+    .select({ date: usageDays.day, pipeId: usageDays.pipeId, name: pipes.name, bytes: usageDays.bytes })
+    .from(usageDays)
+    .leftJoin(pipes, eq(pipes.id, usageDays.pipeId))
+    .where(inMonth(actor, from, until))
+    .orderBy(usageDays.day, usageDays.pipeId)
+}
+
 const dateOf = (instant: Date) => instant.toISOString().slice(0, 10)
 
 function inMonth(actor: Actor, from: Date, until: Date) {

@@ -3,6 +3,7 @@ import { attempts as attemptRows, webhookOutputs } from '#drizzle/schema/index.t
 import { type Db, rows } from '../db/database.ts'
 import { minutes } from '../kernel/clock.ts'
 import { uuidv7 } from '../kernel/ids.ts'
+import { nudge } from '../live/nudge.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Attempt } from './deliver.ts'
 import { type TurningOff, turnOffOutput } from './turn-off-output.ts'
@@ -23,6 +24,9 @@ export async function recordAttempts(
     await noteHealth(tx, made, now)
     for (const { claimed, decision } of made) {
       if (decision.turnOff) await turnOffOutput(runtime, tx, claimed.output, decision.turnOff)
+    }
+    for (const workspaceId of new Set(made.map(({ claimed }) => claimed.workspaceId))) {
+      await nudge(tx, workspaceId)
     }
     const soon = made.filter(
       ({ decision }) => decision.retryInMs !== undefined && decision.retryInMs <= OWN_JOB_MS,

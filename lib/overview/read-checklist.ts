@@ -1,0 +1,28 @@
+import { sql } from 'drizzle-orm'
+import type { Actor } from '../audit/record-audit.ts'
+import { rows } from '../db/database.ts'
+import type { Runtime } from '../runtime.ts'
+
+/** What a new workspace has really done so far; each is one look along an index. */
+export type Checklist = {
+  dataStoreChecked: boolean
+  pipeOn: boolean
+  senderCreated: boolean
+  firstByte: boolean
+  webhookDelivered: boolean
+}
+
+export async function readChecklist({ db }: Pick<Runtime, 'db'>, { workspaceId }: Actor): Promise<Checklist> {
+  const mine = sql`workspace_id = ${workspaceId}::uuid`
+  const [row] = await rows<Checklist>(
+    db,
+    sql`select
+      exists (select 1 from data_stores where ${mine} and deleted_at is null and "check"->>'ok' = 'true')
+        as "dataStoreChecked",
+      exists (select 1 from pipes where ${mine} and deleted_at is null and source_http) as "pipeOn",
+      exists (select 1 from senders where ${mine} and revoked_at is null) as "senderCreated",
+      exists (select 1 from files where ${mine} and first_byte_at is not null) as "firstByte",
+      exists (select 1 from deliveries where ${mine} and state = 'delivered') as "webhookDelivered"`,
+  )
+  return row!
+}

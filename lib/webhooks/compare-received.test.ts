@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { differenceOf, readHeaders } from './compare-received.ts'
+
+it('reads headers as lines and as JSON', () => {
+  const lines = 'X-Service-Signature: t=1,v1=ab\r\nwebhook-id:  7 \n\nnonsense'
+  expect(readHeaders(lines)).toEqual({ 'x-service-signature': 't=1,v1=ab', 'webhook-id': '7' })
+  expect(readHeaders('{"Webhook-Id": "7"}')).toEqual({ 'webhook-id': '7' })
+})
+
+it('finds nothing where nothing differs', () => {
+  expect(differenceOf('{"a":1}', '{"a":1}')).toBeUndefined()
+})
+
+it.each([
+  ['{ "a": 1 }', 'some parser read and wrote it'],
+  ['{"a":2}', 'character 6'],
+  ['{"a":1', 'character 7'],
+])('tells what is wrong with %s', (received, words) => {
+  expect(differenceOf(received, '{"a":1}')).toContain(words)
+})
+
+it('tells white space at the ends of what is no JSON', () => {
+  expect(differenceOf('abc\n', 'abc')).toContain('white space')
+})

@@ -1,0 +1,40 @@
+/** `Name: value` lines, or the JSON object that many tools show; names come out in lower case. */
+export function readHeaders(text: string): Record<string, string> {
+  const pairs = fromJson(text) ?? text.split('\n').map((line) => line.split(/:(.*)/s, 2))
+  return Object.fromEntries(
+    pairs.flatMap(([name, value]) =>
+      name && value !== undefined ? [[name.trim().toLowerCase(), String(value).trim()]] : [],
+    ),
+  )
+}
+
+function fromJson(text: string): (string | undefined)[][] | undefined {
+  if (!text.trim().startsWith('{')) return undefined
+  try {
+    return Object.entries(JSON.parse(text) as Record<string, string>)
+  } catch {
+    return undefined
+  }
+}
+
+const AROUND = 24
+
+/** Where a body first differs from what was sent, in words; nothing where it is the same. */
+export function differenceOf(received: string, sent: string): string | undefined {
+  if (received === sent) return undefined
+  if (sameJson(received, sent))
+    return 'The same JSON, written anew: some parser read and wrote it. Verify the raw bytes of the request instead.'
+  if (received.trim() === sent) return 'The same, but for white space at its ends.'
+  let at = 0
+  while (at < Math.min(received.length, sent.length) && received[at] === sent[at]) at += 1
+  const show = (text: string) => JSON.stringify(text.slice(Math.max(0, at - AROUND), at + AROUND))
+  return `It differs from character ${at + 1}: sent ${show(sent)}, received ${show(received)}.`
+}
+
+function sameJson(one: string, other: string): boolean {
+  try {
+    return JSON.stringify(JSON.parse(one)) === JSON.stringify(JSON.parse(other))
+  } catch {
+    return false
+  }
+}
