@@ -1,19 +1,68 @@
-import type { Metadata } from 'next'
-import { headers } from 'next/headers'
+import type { Metadata, Viewport } from 'next'
+import localFont from 'next/font/local'
+import { cookies, headers } from 'next/headers'
 import type { ReactNode } from 'react'
+import { Toaster } from '#components/ui/toaster.tsx'
+import { getRuntime } from '#lib/runtime.ts'
 import './globals.css'
 
-export const metadata: Metadata = {
-  title: { default: 'Sluice', template: '%s · Sluice' },
-  description: 'Resumable uploads straight into your own object storage.',
+const text = localFont({
+  src: './fonts/hanken-grotesk.woff2',
+  variable: '--font-text',
+  weight: '100 900',
+  display: 'swap',
+})
+const code = localFont({
+  src: './fonts/jetbrains-mono.woff2',
+  variable: '--font-code',
+  weight: '100 800',
+  display: 'swap',
+  preload: false,
+  adjustFontFallback: false,
+})
+
+const DESCRIPTION =
+  'A TUS endpoint for resumable uploads that streams every byte straight into your own S3 bucket, and a signed webhook when it is there.'
+
+export function generateMetadata(): Metadata {
+  return {
+    metadataBase: new URL(getRuntime().config.baseUrl),
+    title: { default: 'Sluice: resumable uploads into your own bucket', template: '%s · Sluice' },
+    description: DESCRIPTION,
+    openGraph: { siteName: 'Sluice', type: 'website', images: ['/share.png'] },
+    twitter: { card: 'summary_large_image' },
+    icons: { icon: [{ url: '/favicon.svg', type: 'image/svg+xml' }], apple: '/apple-touch-icon.png' },
+  }
+}
+
+export const viewport: Viewport = {
+  themeColor: [
+    { media: '(prefers-color-scheme: light)', color: '#f9fbfb' },
+    { media: '(prefers-color-scheme: dark)', color: '#0b1012' },
+  ],
 }
 
 export default async function RootLayout({ children }: { children: ReactNode }) {
   // The nonce of the policy changes with each request, so every page is rendered for its request.
   await headers()
+  const theme = (await cookies()).get('theme')?.value
   return (
-    <html lang="en">
-      <body>{children}</body>
+    <html
+      lang="en"
+      data-theme={theme === 'light' || theme === 'dark' ? theme : undefined}
+      className={`${text.variable} ${code.variable}`}
+      suppressHydrationWarning
+    >
+      <body>
+        <a
+          href="#main"
+          className="fixed top-2 left-2 z-50 -translate-y-16 rounded-md bg-water px-3 py-1.5 font-medium text-on-water text-sm focus:translate-y-0"
+        >
+          Skip to the content
+        </a>
+        {children}
+        <Toaster />
+      </body>
     </html>
   )
 }

@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
+
+/** The pages of `/docs` on the site are Markdown files; a link to one of them, or to another page, begins with a slash. */
+const SITE_DOCS = 'app/(site)/docs/_text'
 
 /** Every relative link of every Markdown file leads to a file, and every anchor to a heading. */
 export function deadLinks(files: string[]): string[] {
@@ -19,12 +22,22 @@ function linksOf(markdown: string): string[] {
 }
 
 function isDead(from: string, link: string): boolean {
-  const [path, anchor] = link.split('#') as [string, string?]
+  const [path, anchor] = placeOf(from, link).split('#') as [string, string?]
   const target = path ? join(dirname(from), decodeURIComponent(path)) : from
   if (!existsSync(target)) return true
   return (
     anchor !== undefined && target.endsWith('.md') && !anchorsOf(readFileSync(target, 'utf8')).has(anchor)
   )
+}
+
+/** Seen from the file that it stands in. */
+function placeOf(from: string, link: string): string {
+  if (!link.startsWith('/') || !from.startsWith(SITE_DOCS)) return link
+  const [page, anchor] = link.split('#') as [string, string?]
+  const text = page.match(/^\/docs\/([a-z-]+)$/)?.[1]
+  const group = ['(site)', '(auth)'].find((name) => existsSync(`app/${name}${page}/page.tsx`))
+  const target = group ? `app/${group}${page}/page.tsx` : `${SITE_DOCS}/${text}.md`
+  return `${relative(dirname(from), target)}${anchor ? `#${anchor}` : ''}`
 }
 
 function anchorsOf(markdown: string): Set<string> {

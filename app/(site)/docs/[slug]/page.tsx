@@ -1,0 +1,21 @@
+import { notFound } from 'next/navigation'
+import { DocArticle } from '#components/docs/doc-article.tsx'
+import { PAGES } from '#components/docs/pages.ts'
+
+type Props = { params: Promise<{ slug: string }> }
+
+export async function generateMetadata({ params }: Props) {
+  const page = await find(params)
+  return { title: page?.title, description: page?.summary }
+}
+
+export default async function DocPage({ params }: Props) {
+  const page = await find(params)
+  if (!page) notFound()
+  return <DocArticle slug={page.slug} />
+}
+
+async function find(params: Props['params']) {
+  const { slug } = await params
+  return PAGES.find((page) => page.slug === slug)
+}

@@ -1,0 +1,7 @@
+import { DocArticle } from '#components/docs/doc-article.tsx'
+
+export const metadata = { title: 'Quickstart' }
+
+export default function DocsHome() {
+  return <DocArticle slug="quickstart" />
+}

@@ -1,0 +1,39 @@
+import { ArrowRight } from 'lucide-react'
+import { Explain } from '#components/site/explain.tsx'
+import { FreeTier } from '#components/site/free-tier.tsx'
+import { HeroDemo } from '#components/site/hero-demo.tsx'
+import { Properties } from '#components/site/properties.tsx'
+import { ButtonLink } from '#components/ui/button.tsx'
+
+export default function Landing() {
+  return (
+    <main id="main">
+      <section className="mx-auto grid max-w-6xl items-center gap-x-14 gap-y-12 px-4 pt-12 pb-16 sm:px-6 sm:pt-20 lg:grid-cols-[1.02fr_1fr]">
+        <div>
+          <h1 className="font-semibold text-4xl tracking-[-0.035em]">
+            Uploads that pick up where they left off.
+          </h1>
+          <p className="mt-5 max-w-[34rem] text-ink-soft text-lg leading-relaxed">
+            Sluice gives you a TUS endpoint, streams every byte straight into your own S3 bucket, and tells
+            your backend with a signed webhook when the file is there. A dropped connection costs nothing that
+            already arrived.
+          </p>
+          <div className="mt-7 flex flex-wrap gap-3">
+            <ButtonLink href="/sign-up" tone="primary" size="lg">
+              Start free
+              <ArrowRight aria-hidden />
+            </ButtonLink>
+            <ButtonLink href="/docs" size="lg">
+              Read the quickstart
+            </ButtonLink>
+          </div>
+          <p className="mt-4 text-ink-faint text-sm">10 GB of transfer a month, unlimited Pipes, no card.</p>
+        </div>
+        <HeroDemo />
+      </section>
+      <Explain />
+      <Properties />
+      <FreeTier />
+    </main>
+  )
+}

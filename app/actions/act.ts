@@ -1,0 +1,58 @@
+import { revalidatePath } from 'next/cache'
+import type { Actor } from '#lib/audit/record-audit.ts'
+import { isSluiceError } from '#lib/kernel/errors.ts'
+import { getRuntime, type Runtime } from '#lib/runtime.ts'
+import { currentActor } from '../session.ts'
+import type { FormState } from './form-state.ts'
+
+type Outcome<Data> = { message?: string; data?: Data }
+
+/** Runs a verb for whoever is signed in and turns what it says into what a form shows. */
+export async function act<Data = undefined>(
+  verb: (runtime: Runtime, actor: Actor) => Promise<Outcome<Data> | undefined>,
+): Promise<FormState<Data>> {
+  const actor = await currentActor()
+  return answer(async () => {
+    const outcome = await verb(getRuntime(), actor)
+    revalidatePath('/dashboard', 'layout')
+    return outcome
+  })
+}
+
+export async function answer<Data = undefined>(
+  run: () => Promise<Outcome<Data> | undefined>,
+): Promise<FormState<Data>> {
+  try {
+    return { status: 'done', ...(await run()) }
+  } catch (error) {
+    if (isSluiceError(error) && error.status < 500) return toFormError(error)
+    if (isSluiceError(error)) return { status: 'error', message: error.message, fields: {} }
+    if (isNextSignal(error)) throw error
+    getRuntime().log.error({ err: error }, 'action failed')
+    return {
+      status: 'error',
+      message: 'Something went wrong on our side. Try again in a moment.',
+      fields: {},
+    }
+  }
+}
+
+/** The message stands under the form only where no field can say it. */
+function toFormError(error: { message: string; fields: { field: string; message: string }[] | undefined }) {
+  const fields = Object.fromEntries(
+    (error.fields ?? []).map(({ field, message }) => [field, sentence(message)]),
+  )
+  const message = error.fields?.length ? '' : error.message
+  return { status: 'error' as const, message, fields }
+}
+
+/** Field messages are written to follow the field's name: `must not be empty`. */
+function sentence(message: string): string {
+  const text = message.charAt(0).toUpperCase() + message.slice(1)
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}
+
+/** `redirect()` and `notFound()` are thrown. */
+function isNextSignal(error: unknown): boolean {
+  return typeof (error as { digest?: unknown } | null)?.digest === 'string'
+}

@@ -1,0 +1,28 @@
+/** Reads a form the way people fill it in: blanks around a value do not count, an empty field is not given. */
+export function textOf(data: FormData, name: string): string | undefined {
+  const value = data.get(name)
+  if (typeof value !== 'string') return undefined
+  return value.trim() === '' ? undefined : value.trim()
+}
+
+/** One entry a line, or with commas between. */
+export function listOf(data: FormData, name: string): string[] {
+  return (textOf(data, name) ?? '').split(/[\s,]+/).filter(Boolean)
+}
+
+const UNIT_BYTES = { MB: 1e6, GB: 1e9, TB: 1e12 } as const
+export type Unit = keyof typeof UNIT_BYTES
+
+/** A size from a number field and its unit; NaN is left for the verb's own check to refuse. */
+export function bytesOf(data: FormData, name: string): number | null {
+  const amount = textOf(data, name)
+  if (amount === undefined) return null
+  const unit = (textOf(data, `${name}Unit`) ?? 'MB') as Unit
+  return Math.round(Number(amount) * UNIT_BYTES[unit])
+}
+
+/** The largest unit in which the size is a short number. */
+export function inUnit(bytes: number): { amount: number; unit: Unit } {
+  const unit = bytes % UNIT_BYTES.TB === 0 ? 'TB' : bytes % UNIT_BYTES.GB === 0 ? 'GB' : 'MB'
+  return { amount: bytes / UNIT_BYTES[unit], unit }
+}

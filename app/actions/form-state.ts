@@ -1,0 +1,5 @@
+/** What a form's action answers: nothing yet, what is wrong and where, or done. */
+export type FormState<Data = undefined> =
+  | { status: 'idle' }
+  | { status: 'error'; message: string; fields: Record<string, string> }
+  | { status: 'done'; message?: string; data?: Data }

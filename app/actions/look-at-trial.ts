@@ -1,0 +1,16 @@
+'use server'
+
+import type { DeliveryState, FileStatus } from '#drizzle/schema/index.ts'
+import { trialResult } from '#lib/live/trial-result.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { currentActor } from '../session.ts'
+
+export type TrialResult = {
+  status: FileStatus
+  key: string
+  delivery: { state: DeliveryState; lastStatus: number | null } | undefined
+}
+
+export async function lookAtTrial(fileId: string): Promise<TrialResult | undefined> {
+  return trialResult(getRuntime(), await currentActor(), String(fileId))
+}

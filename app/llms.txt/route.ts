@@ -1,0 +1,22 @@
+import { PAGES, readDoc } from '#components/docs/pages.ts'
+import { getRuntime } from '#lib/runtime.ts'
+
+/** All of the documentation as one text, for programs that read. */
+export async function GET(): Promise<Response> {
+  const { config } = getRuntime()
+  const texts = await Promise.all(PAGES.map(({ slug }) => readDoc(slug, config)))
+  const contents = PAGES.map(
+    ({ slug, title, summary }) => `- [${title}](${config.baseUrl}/docs/${slug}): ${summary}`,
+  )
+  const body = [
+    '# Sluice',
+    '',
+    '> Resumable uploads (TUS) straight into your own S3 bucket, with a signed webhook when a file is there.',
+    '',
+    ...contents,
+    `- [OpenAPI 3.1](${config.baseUrl}/api/v1/openapi.json): the management API and the token API.`,
+    '',
+    texts.join('\n\n---\n\n'),
+  ].join('\n')
+  return new Response(body, { headers: { 'Content-Type': 'text/plain; charset=utf-8' } })
+}

@@ -1,0 +1,19 @@
+/** The gate of a sluice, lifted: high water before it, low water behind. `public/favicon.svg` is the same drawing. */
+export function Mark({ className = 'size-6' }: { className?: string }) {
+  return (
+    <svg viewBox="0 0 24 24" className={className} aria-hidden="true">
+      <rect width="24" height="24" rx="6" fill="var(--water)" />
+      <path d="M4 8.2h5.2v7.3h5.6v-1.6H20V20H4z" fill="var(--on-water)" />
+      <path d="M10.9 3.6h2.2v9.4h-2.2z" fill="var(--on-water)" />
+    </svg>
+  )
+}
+
+export function Wordmark() {
+  return (
+    <span className="inline-flex items-center gap-2 font-semibold text-[1.0625rem] tracking-[-0.02em]">
+      <Mark />
+      Sluice
+    </span>
+  )
+}

@@ -1,0 +1,74 @@
+/** Sizes, counts and times for people. Sizes are decimal, as the quota and the providers' bills are. */
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB']
+
+export function formatBytes(bytes: number): string {
+  let value = bytes
+  let unit = 0
+  while (value >= 999.5 && unit < UNITS.length - 1) {
+    value /= 1000
+    unit += 1
+  }
+  const digits = unit === 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2
+  return `${Number(value.toFixed(digits))} ${UNITS[unit]}`
+}
+
+export function formatCount(count: number): string {
+  return count.toLocaleString('en-US')
+}
+
+/** `1 file`, `2 files` */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`
+}
+
+const STEPS = [
+  { limitMs: 60_000, unitMs: 1000, unit: 's' },
+  { limitMs: 3_600_000, unitMs: 60_000, unit: 'min' },
+  { limitMs: 86_400_000, unitMs: 3_600_000, unit: 'h' },
+  { limitMs: 30 * 86_400_000, unitMs: 86_400_000, unit: 'd' },
+]
+
+/** `12 s ago`, `in 3 h`; the date where that says more. */
+export function formatRelative(atMs: number, nowMs: number): string {
+  const distance = Math.abs(nowMs - atMs)
+  if (distance < 5000) return 'just now'
+  const step = STEPS.find(({ limitMs }) => distance < limitMs)
+  if (!step) return formatDate(atMs)
+  const text = `${Math.floor(distance / step.unitMs)} ${step.unit}`
+  return atMs > nowMs ? `in ${text}` : `${text} ago`
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** `21 Nov 2026`, in UTC as everything that Sluice counts by. */
+export function formatDate(atMs: number): string {
+  const date = new Date(atMs)
+  return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`
+}
+
+/** `21 Nov 2026, 08:24:11 UTC` */
+export function formatExact(atMs: number): string {
+  return `${formatDate(atMs)}, ${new Date(atMs).toISOString().slice(11, 19)} UTC`
+}
+
+/** `2026-11` as `November 2026` */
+export function formatMonth(month: string): string {
+  return new Date(`${month}-01T00:00:00Z`).toLocaleDateString('en-US', {
+    month: 'long',
+    year: 'numeric',
+    timeZone: 'UTC',
+  })
+}
+
+export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
+  return `${Math.floor(ms / 3_600_000)} h ${Math.round((ms % 3_600_000) / 60_000)} min`
+}
+
+export function formatPercent(part: number, whole: number): string {
+  if (whole <= 0) return '0 %'
+  const percent = Math.min(100, (part / whole) * 100)
+  return `${percent > 0 && percent < 1 ? '<1' : Math.floor(percent)} %`
+}

@@ -1,0 +1,22 @@
+'use client'
+
+import { Pause, Play } from 'lucide-react'
+import { useState } from 'react'
+import type { Topic } from '#lib/live/read-snapshot.ts'
+import { Button } from '../ui/button.tsx'
+import { LiveRefresh } from './live-refresh.tsx'
+
+/** The list follows what happens until it is told to stand still. */
+export function LiveTail({ topic }: { topic: Topic }) {
+  const [paused, setPaused] = useState(false)
+  return (
+    <>
+      <LiveRefresh topic={topic} paused={paused} />
+      <Button tone="quiet" aria-pressed={paused} onClick={() => setPaused(!paused)}>
+        {paused ? <Play aria-hidden /> : <Pause aria-hidden />}
+        {paused ? 'Paused' : 'Live'}
+        {!paused && <span className="size-1.5 animate-pulse rounded-full bg-good" aria-hidden />}
+      </Button>
+    </>
+  )
+}

@@ -1,0 +1,123 @@
+'use client'
+
+import { Command } from 'cmdk'
+import { CornerDownLeft, Database, FileUp, KeySquare, Plus, Search, Workflow } from 'lucide-react'
+import { useRouter } from 'next/navigation'
+import * as Radix from 'radix-ui/dialog'
+import { useEffect, useState } from 'react'
+import { findAnything } from '#app/actions/find-anything.ts'
+import type { Found } from '#lib/search/find-in-workspace.ts'
+import { NAV_ITEMS } from './nav-items.ts'
+
+const KINDS = {
+  pipe: { title: 'Pipes', icon: Workflow },
+  file: { title: 'Files', icon: FileUp },
+  sender: { title: 'Senders', icon: KeySquare },
+  dataStore: { title: 'Data Stores', icon: Database },
+} as const
+
+const ACTIONS = [
+  { href: '/dashboard/pipes/new', title: 'Create a Pipe' },
+  { href: '/dashboard/data-stores/new', title: 'Connect a bucket' },
+  { href: '/dashboard/senders?new=1', title: 'Create a Sender' },
+  { href: '/dashboard/webhooks/verify', title: 'Verify a signature' },
+  { href: '/dashboard/settings/keys', title: 'Account keys' },
+]
+
+const itemLook =
+  'flex h-9 cursor-pointer items-center gap-2.5 rounded-md px-2.5 text-sm data-[selected=true]:bg-hover'
+const groupLook =
+  '[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:pt-3 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-ink-faint [&_[cmdk-group-heading]]:text-xs'
+
+type Props = { open: boolean; onOpenChange: (open: boolean) => void }
+
+export function PaletteDialog({ open, onOpenChange }: Props) {
+  const router = useRouter()
+  const [query, setQuery] = useState('')
+  const found = useFound(open, query)
+  const go = (href: string) => {
+    onOpenChange(false)
+    setQuery('')
+    router.push(href)
+  }
+  const wanted = query.trim().toLowerCase()
+  const pages = [...NAV_ITEMS, ...ACTIONS.map((action) => ({ ...action, icon: Plus }))].filter(({ title }) =>
+    title.toLowerCase().includes(wanted),
+  )
+  return (
+    <Radix.Root open={open} onOpenChange={onOpenChange}>
+      <Radix.Portal>
+        <Radix.Overlay className="fixed inset-0 z-40 animate-fade bg-scrim" />
+        <Radix.Content
+          aria-describedby={undefined}
+          className="fixed inset-x-0 top-[10vh] z-50 mx-auto w-[calc(100vw-1.5rem)] max-w-xl animate-rise overflow-hidden rounded-xl border bg-raised shadow-float"
+        >
+          <Radix.Title className="sr-only">Find anything</Radix.Title>
+          <Command shouldFilter={false} label="Find anything" loop>
+            <div className="flex items-center gap-2.5 border-b px-3.5">
+              <Search className="size-4 text-ink-faint" aria-hidden />
+              <Command.Input
+                value={query}
+                onValueChange={setQuery}
+                placeholder="A Pipe, file, Sender or page"
+                className="h-12 flex-1 bg-transparent text-base outline-none placeholder:text-ink-faint"
+              />
+            </div>
+            <Command.List className="max-h-[min(24rem,60vh)] overflow-y-auto p-1.5">
+              <Command.Empty className="px-3 py-8 text-center text-ink-faint text-sm">
+                Nothing here is called that.
+              </Command.Empty>
+              {(Object.keys(KINDS) as (keyof typeof KINDS)[]).map((kind) => {
+                const { title, icon: Icon } = KINDS[kind]
+                const hits = found.filter((hit) => hit.kind === kind)
+                if (hits.length === 0) return null
+                return (
+                  <Command.Group key={kind} heading={title} className={groupLook}>
+                    {hits.map((hit) => (
+                      <Command.Item key={hit.href} value={hit.href} onSelect={go} className={itemLook}>
+                        <Icon className="size-4 shrink-0 text-ink-faint" aria-hidden />
+                        <span className="truncate">{hit.title}</span>
+                        <span className="ml-auto shrink-0 font-mono text-ink-faint text-xs">{hit.hint}</span>
+                      </Command.Item>
+                    ))}
+                  </Command.Group>
+                )
+              })}
+              {pages.length > 0 && (
+                <Command.Group heading="Go to" className={groupLook}>
+                  {pages.map(({ href, title, icon: Icon }) => (
+                    <Command.Item key={href} value={href} onSelect={go} className={itemLook}>
+                      <Icon className="size-4 shrink-0 text-ink-faint" aria-hidden />
+                      {title}
+                      <CornerDownLeft className="ml-auto size-3.5 text-ink-faint/0" aria-hidden />
+                    </Command.Item>
+                  ))}
+                </Command.Group>
+              )}
+            </Command.List>
+          </Command>
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  )
+}
+
+function useFound(open: boolean, query: string): Found[] {
+  const [found, setFound] = useState<Found[]>([])
+  useEffect(() => {
+    if (!open) return
+    let stale = false
+    const timer = setTimeout(
+      async () => {
+        const hits = await findAnything(query)
+        if (!stale) setFound(hits)
+      },
+      query ? 120 : 0,
+    )
+    return () => {
+      stale = true
+      clearTimeout(timer)
+    }
+  }, [open, query])
+  return found
+}

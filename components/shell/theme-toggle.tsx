@@ -1,0 +1,39 @@
+'use client'
+
+import { Monitor, Moon, Sun } from 'lucide-react'
+import { useEffect, useState } from 'react'
+
+const THEMES = ['system', 'light', 'dark'] as const
+type Theme = (typeof THEMES)[number]
+const ICONS = { system: Monitor, light: Sun, dark: Moon } as const
+
+/** Kept in a cookie, so that the server writes the right mode into the first byte of the page. */
+export function ThemeToggle() {
+  const [theme, setTheme] = useState<Theme>('system')
+  useEffect(() => {
+    const chosen = document.documentElement.dataset.theme
+    if (chosen === 'light' || chosen === 'dark') setTheme(chosen)
+  }, [])
+
+  function cycle() {
+    const next = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length]!
+    setTheme(next)
+    // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not in every browser
+    document.cookie = `theme=${next}; path=/; max-age=31536000; samesite=lax`
+    if (next === 'system') delete document.documentElement.dataset.theme
+    else document.documentElement.dataset.theme = next
+  }
+
+  const Icon = ICONS[theme]
+  return (
+    <button
+      type="button"
+      onClick={cycle}
+      aria-label={`Colour mode: ${theme}`}
+      title={`Colour mode: ${theme}`}
+      className="grid size-8 place-items-center rounded-md text-ink-faint hover:bg-hover hover:text-ink"
+    >
+      <Icon className="size-4" aria-hidden />
+    </button>
+  )
+}

@@ -1,0 +1,62 @@
+import { shortUppySnippet } from '#lib/embed/browser-snippets.ts'
+import { nodeTokenSnippet } from '#lib/embed/token-snippets.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { CodeBlock } from '../ui/code-block.tsx'
+
+const EVENT = `{
+  "event": "file.status_changed",
+  "data": {
+    "filename": "launch-cut.mov",
+    "status": "transferred",
+    "size": 4812302144,
+    "sender": "web backend",
+    "destinations": [{ "bucket": "acme-media",
+      "key": "0196…/launch-cut.mov" }]
+  }
+}`
+
+/** The three places where a customer's code meets Sluice, in the order in which a file passes them. */
+export function Explain() {
+  const { baseUrl, uploadUrl } = getRuntime().config
+  const at = { baseUrl, uploadUrl: `${uploadUrl}/pipes/pipe_…/files/`, pipeId: 'pipe_…' }
+  const steps = [
+    {
+      title: 'Your backend asks for a token',
+      text: 'The Sender token stays there. The browser gets one that only uploads, to one Pipe, for an hour.',
+      code: nodeTokenSnippet(at),
+      language: 'js',
+    },
+    {
+      title: 'The browser uploads, and resumes',
+      text: 'Any TUS client. Close the laptop, change the network, reload: it goes on from the confirmed offset.',
+      code: shortUppySnippet(at),
+      language: 'js',
+    },
+    {
+      title: 'Your backend hears that it is there',
+      text: 'The object is in your bucket. The event says where, under which key, with which checksum.',
+      code: EVENT,
+      language: 'json',
+    },
+  ] as const
+  return (
+    <section aria-labelledby="how" className="border-y bg-surface">
+      <div className="mx-auto max-w-6xl px-4 py-16 sm:px-6">
+        <h2 id="how" className="font-semibold text-3xl tracking-[-0.025em]">
+          Three places in your code.
+        </h2>
+        <ol className="mt-10 grid gap-10">
+          {steps.map(({ title, text, code, language }) => (
+            <li key={title} className="grid gap-x-12 gap-y-4 lg:grid-cols-[1fr_1.7fr]">
+              <div>
+                <h3 className="font-semibold text-lg">{title}</h3>
+                <p className="mt-1.5 text-base text-ink-soft leading-relaxed">{text}</p>
+              </div>
+              <CodeBlock code={code.trimEnd()} language={language} className="min-w-0" />
+            </li>
+          ))}
+        </ol>
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,5 @@
+import { HeroTrace } from './hero-trace.tsx'
+
+export function HeroDemo() {
+  return <HeroTrace />
+}

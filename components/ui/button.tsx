@@ -1,0 +1,64 @@
+import { clsx } from 'clsx'
+import { LoaderCircle } from 'lucide-react'
+import Link from 'next/link'
+import type { ComponentProps } from 'react'
+
+type Look = { tone?: 'primary' | 'plain' | 'quiet' | 'danger'; size?: 'sm' | 'md' | 'lg' | 'icon' }
+
+const TONES = {
+  primary:
+    'bg-water text-on-water shadow-raised hover:bg-water-strong disabled:hover:bg-water border border-transparent',
+  plain: 'border border-line-strong bg-raised text-ink shadow-raised hover:bg-hover',
+  quiet: 'border border-transparent text-ink-soft hover:bg-hover hover:text-ink',
+  danger: 'border border-transparent bg-bad-fill text-white shadow-raised hover:brightness-110',
+} as const
+
+const SIZES = {
+  sm: 'h-7 gap-1.5 px-2.5 text-sm',
+  md: 'h-8 gap-2 px-3 text-sm',
+  lg: 'h-10 gap-2 px-4.5 text-base',
+  icon: 'size-8 justify-center',
+} as const
+
+function buttonLook({ tone = 'plain', size = 'md' }: Look, className?: string): string {
+  return clsx(
+    'inline-flex shrink-0 select-none items-center justify-center whitespace-nowrap rounded-md font-medium',
+    'transition-[background-color,color,filter] duration-100 disabled:cursor-not-allowed disabled:opacity-55',
+    '[&_svg]:size-4 [&_svg]:shrink-0',
+    TONES[tone],
+    SIZES[size],
+    className,
+  )
+}
+
+type ButtonProps = ComponentProps<'button'> & Look & { busy?: boolean }
+
+export function Button({
+  tone,
+  size,
+  busy = false,
+  className,
+  children,
+  disabled,
+  type = 'button',
+  ...rest
+}: ButtonProps) {
+  return (
+    <button
+      type={type}
+      className={buttonLook({ tone, size }, className)}
+      disabled={disabled || busy}
+      aria-busy={busy || undefined}
+      {...rest}
+    >
+      {busy && <LoaderCircle className="animate-spin" aria-hidden />}
+      {children}
+    </button>
+  )
+}
+
+type ButtonLinkProps = ComponentProps<typeof Link> & Look
+
+export function ButtonLink({ tone, size, className, ...rest }: ButtonLinkProps) {
+  return <Link className={buttonLook({ tone, size }, className)} {...rest} />
+}

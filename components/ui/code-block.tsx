@@ -1,0 +1,48 @@
+import { clsx } from 'clsx'
+import { CopyButton } from './copy-button.tsx'
+import { highlight, type Language } from './highlight.ts'
+import { REACHABLE } from './reachable.ts'
+
+type Props = { code: string; language: Language; title?: string; className?: string; bare?: boolean }
+
+export function CodeBlock({ code, language, title, className, bare = false }: Props) {
+  return (
+    <figure
+      className={clsx(
+        'group relative overflow-hidden',
+        !bare && 'rounded-lg border border-line bg-sunken',
+        className,
+      )}
+    >
+      {title && (
+        <figcaption className="flex h-9 items-center justify-between border-b pr-1 pl-3.5 text-ink-soft text-xs">
+          {title}
+          <CopyButton text={code} what={title} />
+        </figcaption>
+      )}
+      {!title && <CopyButton text={code} what="code" className="absolute top-1.5 right-1.5 bg-sunken" />}
+      <pre {...REACHABLE} className="overflow-x-auto p-3.5 pr-11 font-mono text-[0.78rem] leading-[1.6]">
+        <Code code={code} language={language} />
+      </pre>
+    </figure>
+  )
+}
+
+export function Code({ code, language }: { code: string; language: Language }) {
+  let at = 0
+  return (
+    <code>
+      {highlight(code, language).map(({ kind, text }) => {
+        const key = at
+        at += text.length
+        return kind ? (
+          <span key={key} className={`tok-${kind}`}>
+            {text}
+          </span>
+        ) : (
+          text
+        )
+      })}
+    </code>
+  )
+}

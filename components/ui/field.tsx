@@ -1,0 +1,122 @@
+'use client'
+
+import { clsx } from 'clsx'
+import { CircleAlert } from 'lucide-react'
+import { type ComponentProps, createContext, type ReactNode, useContext, useId } from 'react'
+
+/** What the last answer of the form's action said about each field; the form provides it. */
+export const FieldErrors = createContext<Record<string, string>>({})
+
+const box =
+  'w-full rounded-md border bg-raised text-ink shadow-raised placeholder:text-ink-faint/80 disabled:opacity-60 disabled:bg-sunken focus:outline-2 focus:outline-water focus:outline-offset-0'
+
+type Extra = { label: ReactNode; hint?: ReactNode; optional?: boolean; className?: string }
+
+/** Label, control, hint and error, tied together for people who hear the page. */
+function useField(name: string, hint: unknown) {
+  const id = useId()
+  const error = useContext(FieldErrors)[name]
+  const describedBy = clsx(Boolean(hint) && `${id}-hint`, error && `${id}-error`) || undefined
+  const props = { id, name, 'aria-describedby': describedBy, 'aria-invalid': error ? true : undefined }
+  return { id, error, props, edge: error ? 'border-bad' : 'border-line-strong' }
+}
+
+type FrameProps = Extra & { id: string; error?: string | undefined; children: ReactNode }
+
+function Frame({ id, label, hint, optional, error, className, children }: FrameProps) {
+  return (
+    <div className={clsx('flex flex-col gap-1.5', className)}>
+      <label htmlFor={id} className="flex items-baseline gap-2 font-medium text-sm">
+        {label}
+        {optional && <span className="font-normal text-ink-faint text-xs">optional</span>}
+      </label>
+      {children}
+      {hint && (
+        <p id={`${id}-hint`} className="text-ink-faint text-xs">
+          {hint}
+        </p>
+      )}
+      {error && (
+        <p id={`${id}-error`} className="flex gap-1.5 text-bad text-xs">
+          <CircleAlert className="mt-px size-3.5 shrink-0" aria-hidden />
+          {error}
+        </p>
+      )}
+    </div>
+  )
+}
+
+type TextFieldProps = Omit<ComponentProps<'input'>, 'id'> &
+  Extra & { name: string; after?: ReactNode; mono?: boolean }
+
+export function TextField({ label, hint, optional, className, after, mono, name, ...rest }: TextFieldProps) {
+  const { id, error, props, edge } = useField(name, hint)
+  return (
+    <Frame {...{ id, label, hint, optional, error, className }}>
+      <div className="flex gap-2">
+        <input
+          {...props}
+          {...rest}
+          className={clsx(box, edge, 'h-8 min-w-0 px-2.5 text-sm', mono && 'font-mono text-xs')}
+        />
+        {after}
+      </div>
+    </Frame>
+  )
+}
+
+type TextAreaProps = Omit<ComponentProps<'textarea'>, 'id'> & Extra & { name: string; mono?: boolean }
+
+export function TextArea({ label, hint, optional, className, mono, name, ...rest }: TextAreaProps) {
+  const { id, error, props, edge } = useField(name, hint)
+  return (
+    <Frame {...{ id, label, hint, optional, error, className }}>
+      <textarea
+        {...props}
+        {...rest}
+        className={clsx(box, edge, 'min-h-20 px-2.5 py-1.5 text-sm', mono && 'font-mono text-xs')}
+      />
+    </Frame>
+  )
+}
+
+type SelectFieldProps = Omit<ComponentProps<'select'>, 'id'> & Extra & { name: string }
+
+export function SelectField({ label, hint, optional, className, name, children, ...rest }: SelectFieldProps) {
+  const { id, error, props, edge } = useField(name, hint)
+  return (
+    <Frame {...{ id, label, hint, optional, error, className }}>
+      <select {...props} {...rest} className={clsx(box, edge, 'select-arrow h-8 px-2.5 pr-8 text-sm')}>
+        {children}
+      </select>
+    </Frame>
+  )
+}
+
+type CheckFieldProps = Omit<ComponentProps<'input'>, 'id' | 'type'> & Extra & { name: string }
+
+export function CheckField({ label, hint, className, name, ...rest }: CheckFieldProps) {
+  const id = useId()
+  return (
+    <div className={clsx('flex gap-2.5', className)}>
+      <input
+        id={id}
+        type="checkbox"
+        name={name}
+        aria-describedby={hint ? `${id}-hint` : undefined}
+        {...rest}
+        className="mt-0.5 size-4 shrink-0 accent-(--water)"
+      />
+      <div>
+        <label htmlFor={id} className="text-sm">
+          {label}
+        </label>
+        {hint && (
+          <p id={`${id}-hint`} className="text-ink-faint text-xs">
+            {hint}
+          </p>
+        )}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,96 @@
+'use client'
+
+import { X } from 'lucide-react'
+import { usePathname, useRouter, useSearchParams } from 'next/navigation'
+import { type ReactNode, useEffect, useRef, useState, useTransition } from 'react'
+
+type Option = { value: string; label: string }
+export type Filter =
+  | { kind: 'choice'; name: string; label: string; options: Option[] }
+  | { kind: 'text'; name: string; label: string }
+
+const box = 'h-8 rounded-md border border-line-strong bg-raised px-2.5 text-sm shadow-raised'
+
+/** Filters live in the address, so that a view can be kept, shared and gone back to. */
+export function FilterBar({ filters, children }: { filters: Filter[]; children?: ReactNode }) {
+  const router = useRouter()
+  const path = usePathname()
+  const query = useSearchParams()
+  const [busy, start] = useTransition()
+  const set = filters.some(({ name }) => query.has(name))
+
+  function apply(name: string, value: string) {
+    const next = new URLSearchParams(query)
+    for (const gone of ['cursor', 'delivery']) next.delete(gone)
+    if (value) next.set(name, value)
+    else next.delete(name)
+    start(() => router.push(next.size > 0 ? `${path}?${next}` : path, { scroll: false }))
+  }
+
+  return (
+    <div className="mb-3 flex flex-wrap items-center gap-2" aria-busy={busy || undefined}>
+      <search className="flex flex-wrap items-center gap-2 max-sm:w-full">
+        {filters.map((filter) =>
+          filter.kind === 'text' ? (
+            <TextFilter
+              key={filter.name}
+              filter={filter}
+              value={query.get(filter.name) ?? ''}
+              onApply={apply}
+            />
+          ) : (
+            <select
+              key={filter.name}
+              aria-label={filter.label}
+              value={query.get(filter.name) ?? ''}
+              onChange={(event) => apply(filter.name, event.target.value)}
+              className={`${box} select-arrow max-w-44 pr-7 max-sm:flex-1`}
+            >
+              <option value="">{filter.label}: any</option>
+              {filter.options.map(({ value, label }) => (
+                <option key={value} value={value}>
+                  {label}
+                </option>
+              ))}
+            </select>
+          ),
+        )}
+        {set && (
+          <button
+            type="button"
+            onClick={() => start(() => router.push(path, { scroll: false }))}
+            className="inline-flex h-8 items-center gap-1 rounded-md px-2 text-ink-faint text-sm hover:bg-hover hover:text-ink"
+          >
+            <X className="size-3.5" aria-hidden />
+            Clear
+          </button>
+        )}
+      </search>
+      <div className="ml-auto flex gap-2">{children}</div>
+    </div>
+  )
+}
+
+const REST_MS = 300
+
+type TextProps = { filter: Filter; value: string; onApply: (name: string, value: string) => void }
+
+function TextFilter({ filter, value, onApply }: TextProps) {
+  const [text, setText] = useState(value)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => setText(value), [value])
+  return (
+    <input
+      type="search"
+      aria-label={filter.label}
+      placeholder={filter.label}
+      value={text}
+      onChange={(event) => {
+        setText(event.target.value)
+        clearTimeout(timer.current)
+        timer.current = setTimeout(() => onApply(filter.name, event.target.value.trim()), REST_MS)
+      }}
+      className={`${box} w-48 max-sm:w-full`}
+    />
+  )
+}

@@ -1,0 +1,52 @@
+'use client'
+
+import { TriangleAlert } from 'lucide-react'
+import { type ReactNode, useState } from 'react'
+import { Button } from './button.tsx'
+import { Copyable } from './copyable.tsx'
+import { Dialog } from './dialog.tsx'
+
+type Props = {
+  secret: string
+  what: string
+  title: string
+  /** True for the secrets that their owner may look at again. */
+  revealable?: boolean
+  children?: ReactNode
+  onSaved: () => void
+}
+
+/** The one showing of a secret. It cannot be dismissed by accident. */
+export function SecretOnce({ secret, what, title, revealable = false, children, onSaved }: Props) {
+  const [saved, setSaved] = useState(false)
+  return (
+    <Dialog open wide dismissable={false} title={title}>
+      <div className="flex flex-col gap-4">
+        <Copyable text={secret} what={what} />
+        <p className="flex gap-2 text-sm text-warn">
+          <TriangleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
+          <span>
+            {revealable
+              ? 'Keep it as you keep a password. You can reveal it again on this page; each time is noted in the audit log.'
+              : 'This is the only time that it is shown. Sluice keeps a hash of it, so it cannot be shown again.'}
+          </span>
+        </p>
+        {children}
+        <div className="flex flex-wrap items-center justify-between gap-3 border-t pt-4">
+          <label className="flex items-center gap-2 text-sm">
+            <input
+              type="checkbox"
+              checked={saved}
+              onChange={(event) => setSaved(event.target.checked)}
+              className="size-4 accent-(--water)"
+            />
+            I have saved it
+          </label>
+          <Button tone="primary" disabled={!saved} onClick={onSaved}>
+            Done
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,66 @@
+import { clsx } from 'clsx'
+import {
+  ArrowUp,
+  Ban,
+  Check,
+  CircleDashed,
+  CircleOff,
+  Clock,
+  type LucideIcon,
+  RefreshCw,
+  TimerOff,
+  TriangleAlert,
+  X,
+} from 'lucide-react'
+
+type Tone = 'good' | 'bad' | 'warn' | 'water' | 'calm'
+type Look = { tone: Tone; icon: LucideIcon; label?: string }
+
+/** Every state that Sluice shows, each by shape and word as well as colour. */
+const STATES = {
+  uploading: { tone: 'water', icon: ArrowUp },
+  transferring: { tone: 'water', icon: RefreshCw },
+  transferred: { tone: 'good', icon: Check },
+  failed: { tone: 'bad', icon: X },
+  expired: { tone: 'warn', icon: TimerOff },
+  canceled: { tone: 'calm', icon: Ban },
+  pending: { tone: 'water', icon: Clock },
+  delivered: { tone: 'good', icon: Check },
+  on: { tone: 'good', icon: Check },
+  off: { tone: 'calm', icon: CircleOff },
+  active: { tone: 'good', icon: Check },
+  revoked: { tone: 'calm', icon: Ban },
+  exposed: { tone: 'bad', icon: TriangleAlert },
+  checked: { tone: 'good', icon: Check },
+  problem: { tone: 'bad', icon: TriangleAlert },
+  unchecked: { tone: 'calm', icon: CircleDashed, label: 'not checked' },
+  verified: { tone: 'good', icon: Check },
+  unverified: { tone: 'bad', icon: X, label: 'not verified' },
+  test: { tone: 'calm', icon: CircleDashed },
+} as const satisfies Record<string, Look>
+
+export type State = keyof typeof STATES
+
+const TONES: Record<Tone, string> = {
+  good: 'bg-good-soft text-good',
+  bad: 'bg-bad-soft text-bad',
+  warn: 'bg-warn-soft text-warn',
+  water: 'bg-water-soft text-water',
+  calm: 'bg-hover text-ink-soft',
+}
+
+export function Status({ state, label, className }: { state: State; label?: string; className?: string }) {
+  const { tone, icon: Icon, label: word }: Look = STATES[state]
+  return (
+    <span
+      className={clsx(
+        'inline-flex h-5 items-center gap-1 whitespace-nowrap rounded-sm px-1.5 font-medium text-xs',
+        TONES[tone],
+        className,
+      )}
+    >
+      <Icon className="size-3" strokeWidth={2.6} aria-hidden />
+      {label ?? word ?? state}
+    </span>
+  )
+}
