@@ -1,0 +1,23 @@
+import Link from 'next/link'
+import { ForgotPasswordForm } from '#components/auth/forgot-password-form.tsx'
+import { getRuntime } from '#lib/runtime.ts'
+
+export const metadata = { title: 'Set a new password' }
+
+export default function ForgotPassword() {
+  const { smtpUrl, dataDir } = getRuntime().config
+  return (
+    <>
+      <h1 className="font-semibold text-2xl tracking-[-0.02em]">Forgot the password?</h1>
+      <p className="mt-1 mb-6 text-ink-soft text-sm">
+        We send a link to your address. It is good for an hour.
+      </p>
+      <ForgotPasswordForm keptIn={smtpUrl ? undefined : `${dataDir}/mail`} />
+      <p className="mt-6 text-sm">
+        <Link href="/login" className="text-ink-soft hover:text-ink hover:underline">
+          Back to sign-in
+        </Link>
+      </p>
+    </>
+  )
+}

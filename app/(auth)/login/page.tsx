@@ -1,0 +1,48 @@
+import Link from 'next/link'
+import { redirect } from 'next/navigation'
+import { ProviderButtons } from '#components/auth/provider-buttons.tsx'
+import { SignInForm } from '#components/auth/sign-in-form.tsx'
+import { Notice } from '#components/ui/notice.tsx'
+import { getRuntime } from '#lib/runtime.ts'
+import { readSearch, type Search } from '../../dashboard/page-query.ts'
+import { currentSession } from '../../session.ts'
+
+export const metadata = { title: 'Sign in' }
+
+const REASONS: Record<string, string> = {
+  NoEmail: 'That account has no e-mail address that Sluice may see.',
+  AccessDenied:
+    'That did not work. If you have an account here already, sign in the way that you did before.',
+}
+
+export default async function Login({ searchParams }: { searchParams: Search }) {
+  const { next, error } = await readSearch(searchParams)
+  if (await currentSession()) redirect('/dashboard')
+  const { demo, databaseUrl, dataDir, signUp } = getRuntime().config
+  return (
+    <>
+      <h1 className="mb-6 font-semibold text-2xl tracking-[-0.02em]">Sign in</h1>
+      {error && (
+        <Notice tone="bad" className="mb-5">
+          {REASONS[error] ?? 'Signing in did not work. Try again.'}
+        </Notice>
+      )}
+      <ProviderButtons />
+      <SignInForm next={next ?? '/dashboard'} />
+      {signUp === 'open' && (
+        <p className="mt-6 text-ink-soft text-sm">
+          New here?{' '}
+          <Link href="/sign-up" className="font-medium text-water hover:underline">
+            Create an account
+          </Link>
+        </p>
+      )}
+      {demo && !databaseUrl && (
+        <Notice tone="info" className="mt-8" title="There is a demo workspace">
+          Its e-mail address and password are in{' '}
+          <code className="break-all font-mono text-xs">{dataDir}/demo.json</code>.
+        </Notice>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,12 @@
+import { ResetPasswordForm } from '#components/auth/reset-password-form.tsx'
+
+export const metadata = { title: 'Set a new password' }
+
+export default function ResetPassword() {
+  return (
+    <>
+      <h1 className="mb-6 font-semibold text-2xl tracking-[-0.02em]">Set a new password</h1>
+      <ResetPasswordForm />
+    </>
+  )
+}

@@ -1,0 +1,36 @@
+import Link from 'next/link'
+import { redirect } from 'next/navigation'
+import { ProviderButtons } from '#components/auth/provider-buttons.tsx'
+import { SignUpForm } from '#components/auth/sign-up-form.tsx'
+import { Notice } from '#components/ui/notice.tsx'
+import { getRuntime } from '#lib/runtime.ts'
+import { currentSession } from '../../session.ts'
+
+export const metadata = { title: 'Create an account' }
+
+export default async function SignUp() {
+  if (await currentSession()) redirect('/dashboard')
+  const open = getRuntime().config.signUp === 'open'
+  return (
+    <>
+      <h1 className="font-semibold text-2xl tracking-[-0.02em]">Create an account</h1>
+      <p className="mt-1 mb-6 text-ink-soft text-sm">Free, without a card.</p>
+      {open ? (
+        <>
+          <ProviderButtons />
+          <SignUpForm />
+        </>
+      ) : (
+        <Notice tone="info" title="Sign-up is closed here">
+          Ask whoever runs this installation for an account.
+        </Notice>
+      )}
+      <p className="mt-6 text-ink-soft text-sm">
+        You have one?{' '}
+        <Link href="/login" className="font-medium text-water hover:underline">
+          Sign in
+        </Link>
+      </p>
+    </>
+  )
+}

@@ -1,0 +1,59 @@
+import type { NextRequest } from 'next/server'
+import { follow } from '#lib/live/follow.ts'
+import { isTopic } from '#lib/live/read-snapshot.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { currentSession } from '../../session.ts'
+
+const MOST_STREAMS = 500
+const stopping = new AbortController()
+process.once('SIGTERM', () => stopping.abort())
+let open = 0
+
+/** Server-sent events for the pages of whoever is signed in: `?topic=files`. */
+export async function GET(request: NextRequest): Promise<Response> {
+  const actor = (await currentSession())?.actor
+  if (!actor) return new Response(null, { status: 401 })
+  const topic = request.nextUrl.searchParams.get('topic') ?? ''
+  if (!isTopic(topic)) return new Response(null, { status: 400 })
+  // The page then looks for itself every few seconds.
+  if (open >= MOST_STREAMS || stopping.signal.aborted) return new Response(null, { status: 503 })
+  const signal = AbortSignal.any([request.signal, stopping.signal])
+  const snapshots = follow(getRuntime(), actor.workspaceId, topic, signal)
+  open += 1
+  let ended = false
+  const end = () => {
+    if (ended) return false
+    ended = true
+    open -= 1
+    return true
+  }
+  const encoder = new TextEncoder()
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(encoder.encode('retry: 2000\n\n'))
+    },
+    async pull(controller) {
+      try {
+        const { value, done } = await snapshots.next()
+        if (done) return void (end() && controller.close())
+        controller.enqueue(encoder.encode(`data: ${JSON.stringify({ uploads: value.uploads })}\n\n`))
+      } catch (error) {
+        if (!end()) return
+        getRuntime().log.warn({ err: error }, 'live stream failed')
+        controller.close()
+      }
+    },
+    async cancel() {
+      end()
+      await snapshots.return(undefined)
+    },
+  })
+  return new Response(body, {
+    headers: {
+      'Content-Type': 'text/event-stream',
+      // `no-transform` keeps the compression of pages away, which would hold events back.
+      'Cache-Control': 'no-cache, no-transform',
+      'X-Accel-Buffering': 'no',
+    },
+  })
+}

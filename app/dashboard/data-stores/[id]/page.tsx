@@ -1,0 +1,40 @@
+import { CheckReport } from '#components/data-stores/check-report.tsx'
+import { DataStoreForm } from '#components/data-stores/data-store-form.tsx'
+import { DataStoreState } from '#components/data-stores/data-store-state.tsx'
+import { DeleteDataStore } from '#components/data-stores/delete-data-store.tsx'
+import { FORM_PRESETS } from '#components/data-stores/provider-presets.ts'
+import { PageHeader } from '#components/shell/page-header.tsx'
+import { Panel } from '#components/ui/panel.tsx'
+import { showDataStore } from '#lib/data-stores/show-data-store.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { currentActor } from '../../../session.ts'
+import { orNotFound } from '../../or-not-found.ts'
+import { update } from '../actions.ts'
+
+export const metadata = { title: 'Data Store' }
+
+export default async function DataStorePage({ params }: { params: Promise<{ id: string }> }) {
+  const { id } = await params
+  const store = await orNotFound(showDataStore(getRuntime(), await currentActor(), id))
+  return (
+    <>
+      <PageHeader
+        back={{ href: '/dashboard/data-stores', label: 'Data Stores' }}
+        title={store.name}
+        beside={<DataStoreState store={store} />}
+      />
+      <div className="max-w-3xl space-y-5">
+        <CheckReport store={store} />
+        <Panel title="Settings">
+          <DataStoreForm
+            presets={FORM_PRESETS}
+            store={store}
+            submit="Save and check"
+            action={update.bind(null, id)}
+          />
+        </Panel>
+        <DeleteDataStore id={id} name={store.name} />
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,22 @@
+import { DataStoreForm } from '#components/data-stores/data-store-form.tsx'
+import { FORM_PRESETS } from '#components/data-stores/provider-presets.ts'
+import { PageHeader } from '#components/shell/page-header.tsx'
+import { Panel } from '#components/ui/panel.tsx'
+import { connect } from '../actions.ts'
+
+export const metadata = { title: 'Connect a bucket' }
+
+export default function NewDataStore() {
+  return (
+    <>
+      <PageHeader
+        back={{ href: '/dashboard/data-stores', label: 'Data Stores' }}
+        title="Connect a bucket"
+        description="The check tries each operation with these keys and says what works, what is refused, and what to change."
+      />
+      <Panel title="Bucket" className="max-w-3xl">
+        <DataStoreForm presets={FORM_PRESETS} submit="Connect and check" action={connect} />
+      </Panel>
+    </>
+  )
+}

@@ -1,0 +1,77 @@
+import { Database, Plus } from 'lucide-react'
+import Link from 'next/link'
+import { DataStoreState } from '#components/data-stores/data-store-state.tsx'
+import { PageHeader } from '#components/shell/page-header.tsx'
+import { Pager } from '#components/shell/pager.tsx'
+import { ButtonLink } from '#components/ui/button.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { Row, Table, Td, Th } from '#components/ui/table.tsx'
+import { Time } from '#components/ui/time.tsx'
+import { listDataStores } from '#lib/data-stores/list-data-stores.ts'
+import { PRESETS } from '#lib/data-stores/presets.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { currentActor } from '../../session.ts'
+import { pageOf, readSearch, type Search } from '../page-query.ts'
+
+export const metadata = { title: 'Data Stores' }
+
+export default async function DataStores({ searchParams }: { searchParams: Search }) {
+  const query = await readSearch(searchParams)
+  const { data, nextCursor } = await listDataStores(getRuntime(), await currentActor(), pageOf(query))
+  const connect = (
+    <ButtonLink href="/dashboard/data-stores/new" tone="primary">
+      <Plus aria-hidden />
+      Connect a bucket
+    </ButtonLink>
+  )
+  const head = (
+    <>
+      <Th>Name</Th>
+      <Th>Provider</Th>
+      <Th>Bucket</Th>
+      <Th>Check</Th>
+      <Th className="text-right">Last checked</Th>
+    </>
+  )
+  return (
+    <>
+      <PageHeader
+        title="Data Stores"
+        description="The buckets that your uploads go to."
+        actions={data.length > 0 && connect}
+      />
+      {data.length === 0 ? (
+        <EmptyState icon={Database} title="Connect your first bucket" action={connect}>
+          Uploads go straight into a bucket of yours, at any S3-compatible provider. One permission is enough:
+          PutObject.
+        </EmptyState>
+      ) : (
+        <Table caption="Data Stores" head={head}>
+          {data.map((store) => (
+            <Row key={store.id}>
+              <Td className="font-medium">
+                <Link href={`/dashboard/data-stores/${store.id}`} className="row-link">
+                  {store.name}
+                </Link>
+              </Td>
+              <Td label="Provider" className="text-ink-soft">
+                {PRESETS[store.provider].label}
+              </Td>
+              <Td label="Bucket" className="font-mono text-xs">
+                {store.bucket}
+                {store.prefix && <span className="text-ink-faint">/{store.prefix}</span>}
+              </Td>
+              <Td label="Check">
+                <DataStoreState store={store} />
+              </Td>
+              <Td label="Last checked" number className="text-ink-soft">
+                {store.check ? <Time at={store.check.checkedAt} /> : 'never'}
+              </Td>
+            </Row>
+          ))}
+        </Table>
+      )}
+      <Pager path="/dashboard/data-stores" query={query} nextCursor={nextCursor} />
+    </>
+  )
+}

@@ -1,0 +1,149 @@
+import Link from 'next/link'
+import { FileActions } from '#components/files/file-actions.tsx'
+import { Timeline } from '#components/files/timeline.tsx'
+import { formatBytes, formatPercent } from '#components/format.ts'
+import { LiveRefresh } from '#components/live/live-refresh.tsx'
+import { PageHeader } from '#components/shell/page-header.tsx'
+import { Copyable } from '#components/ui/copyable.tsx'
+import { Facts } from '#components/ui/facts.tsx'
+import { Notice } from '#components/ui/notice.tsx'
+import { Panel } from '#components/ui/panel.tsx'
+import { Progress } from '#components/ui/progress.tsx'
+import { Status } from '#components/ui/status.tsx'
+import { Time } from '#components/ui/time.tsx'
+import type { FileWithTimeline } from '#lib/files/file.ts'
+import { showFile } from '#lib/files/show-file.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { currentActor } from '../../../session.ts'
+import { orNotFound } from '../../or-not-found.ts'
+
+export const metadata = { title: 'File' }
+
+export default async function FilePage({ params }: { params: Promise<{ id: string }> }) {
+  const { id } = await params
+  const file = await orNotFound(showFile(getRuntime(), await currentActor(), id))
+  const underWay = file.status === 'uploading' || file.status === 'transferring'
+  return (
+    <>
+      <LiveRefresh topic={`file:${id}`} />
+      <PageHeader
+        back={{ href: '/dashboard/files', label: 'Files' }}
+        title={file.filename}
+        beside={<Status state={file.status} />}
+        actions={
+          <FileActions
+            id={id}
+            name={file.filename}
+            underWay={underWay}
+            cancelable={file.status === 'uploading'}
+          />
+        }
+      />
+      {file.failureReason && (
+        <Notice tone={file.status === 'failed' ? 'bad' : 'warn'} className="mb-5">
+          {file.failureReason}
+        </Notice>
+      )}
+      <div className="grid items-start gap-5 lg:grid-cols-[1fr_20rem]">
+        <Panel title="Timeline" className="max-lg:order-2">
+          <Timeline entries={file.timeline} />
+        </Panel>
+        <div className="space-y-5">
+          {underWay && file.size !== null && (
+            <Panel title="Progress">
+              <Progress value={file.offset} max={file.size} label="Confirmed" className="h-2" />
+              <p className="tnum mt-2 text-ink-soft text-sm" aria-live="polite">
+                {formatPercent(file.offset, file.size)}, {formatBytes(file.offset)} of{' '}
+                {formatBytes(file.size)} confirmed
+              </p>
+            </Panel>
+          )}
+          <FileFacts file={file} />
+        </div>
+      </div>
+    </>
+  )
+}
+
+function FileFacts({ file }: { file: FileWithTimeline }) {
+  const pairs = Object.entries({ ...file.uploadMetadata, ...file.metadata })
+  return (
+    <>
+      <Panel title="File">
+        <Facts
+          facts={[
+            [
+              'Size',
+              file.size === null ? (
+                'not told yet'
+              ) : (
+                <span key="s" title={`${file.size} bytes`}>
+                  {formatBytes(file.size)}
+                </span>
+              ),
+            ],
+            ['Type', file.filetype ?? '–'],
+            [
+              'Pipe',
+              <Link key="p" href={`/dashboard/pipes/${file.pipeId}`} className="text-water hover:underline">
+                {file.pipeId}
+              </Link>,
+            ],
+            [
+              'Sender',
+              file.senderId ? (
+                <Link
+                  key="r"
+                  href={`/dashboard/senders/${file.senderId}`}
+                  className="text-water hover:underline"
+                >
+                  {file.sender}
+                </Link>
+              ) : (
+                file.sender
+              ),
+            ],
+            ['Subject', file.subject ?? '–'],
+            ['Protocol', file.protocol],
+            [
+              'Checksum',
+              file.checksum ? (
+                <code key="c" className="font-mono text-xs">
+                  {file.checksum}
+                </code>
+              ) : (
+                '–'
+              ),
+            ],
+            ['Resumes', `${file.resumeCount}, ${formatBytes(file.savedBytes)} saved`],
+            ['Created', <Time key="t" at={file.createdAt} />],
+            ...(file.status === 'uploading'
+              ? [['Expires', <Time key="e" at={file.expiresAt} />] as [string, React.ReactNode]]
+              : []),
+          ]}
+        />
+      </Panel>
+      <Panel title="Id">
+        <Copyable text={file.id} what="file id" />
+      </Panel>
+      {file.destinations.map(({ destinationId, status, bucket, key, etag }) => (
+        <Panel key={destinationId} title="Destination" aside={<Status state={status} />}>
+          <div className="space-y-3">
+            <Facts
+              facts={[
+                ['Bucket', bucket],
+                ['ETag', etag ?? '–'],
+              ]}
+            />
+            <Copyable text={key} what="object key" />
+          </div>
+        </Panel>
+      ))}
+      {pairs.length > 0 && (
+        <Panel title="Metadata">
+          <Facts facts={pairs} />
+        </Panel>
+      )}
+    </>
+  )
+}

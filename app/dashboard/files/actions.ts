@@ -1,0 +1,20 @@
+'use server'
+
+import { redirect } from 'next/navigation'
+import { cancelFile } from '#lib/files/cancel-file.ts'
+import { eraseFile } from '#lib/files/erase-file.ts'
+import { act } from '../../actions/act.ts'
+
+export async function cancel(id: string) {
+  return act(async (runtime, actor) => {
+    await cancelFile(runtime, actor, id)
+    return { message: 'The upload was canceled.' }
+  })
+}
+
+export async function erase(id: string) {
+  return act(async (runtime, actor) => {
+    await eraseFile(runtime, actor, id)
+    redirect('/dashboard/files')
+  })
+}

@@ -1,0 +1,19 @@
+import { FileList } from '#components/files/file-list.tsx'
+import { PageHeader } from '#components/shell/page-header.tsx'
+import { currentActor } from '../../session.ts'
+import { readSearch, type Search } from '../page-query.ts'
+
+export const metadata = { title: 'Files' }
+
+export default async function Files({ searchParams }: { searchParams: Search }) {
+  const query = await readSearch(searchParams)
+  return (
+    <>
+      <PageHeader
+        title="Files"
+        description="Every upload, from its first byte to the object in your bucket."
+      />
+      <FileList actor={await currentActor()} path="/dashboard/files" query={query} />
+    </>
+  )
+}

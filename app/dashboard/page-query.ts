@@ -1,0 +1,13 @@
+import type { PageQuery } from '#lib/db/page.ts'
+
+export type Search = Promise<Record<string, string | string[] | undefined>>
+
+/** The query of an address, each name once. */
+export async function readSearch(search: Search): Promise<Record<string, string | undefined>> {
+  const entries = Object.entries(await search)
+  return Object.fromEntries(entries.map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]))
+}
+
+export function pageOf(query: Record<string, string | undefined>, limit = 50): PageQuery {
+  return { limit, cursor: query.cursor || undefined }
+}

@@ -1,0 +1,47 @@
+import { ChecklistPanel } from '#components/overview/checklist-panel.tsx'
+import { FailuresPanel } from '#components/overview/failures-panel.tsx'
+import { QuotaPanel } from '#components/overview/quota-panel.tsx'
+import { UploadsUnderWay } from '#components/overview/uploads-under-way.tsx'
+import { PageHeader } from '#components/shell/page-header.tsx'
+import { Panel } from '#components/ui/panel.tsx'
+import { DayChart } from '#components/usage/day-chart.tsx'
+import { readSnapshot } from '#lib/live/read-snapshot.ts'
+import { listFailures } from '#lib/overview/list-failures.ts'
+import { readChecklist } from '#lib/overview/read-checklist.ts'
+import { listPipes } from '#lib/pipes/list-pipes.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { reportUsage } from '#lib/usage/report-usage.ts'
+import { currentActor } from '../session.ts'
+
+export const metadata = { title: 'Overview' }
+
+export default async function Overview() {
+  const actor = await currentActor()
+  const runtime = getRuntime()
+  const [checklist, usage, failures, pipes, { uploads = [] }] = await Promise.all([
+    readChecklist(runtime, actor),
+    reportUsage(runtime, actor, {}),
+    listFailures(runtime, actor),
+    listPipes(runtime, actor, { limit: 1 }),
+    readSnapshot(runtime.db, actor.workspaceId, 'uploads'),
+  ])
+  const done = Object.values(checklist).every(Boolean)
+  return (
+    <>
+      <PageHeader title="Overview" />
+      <div className="space-y-5">
+        {!done && <ChecklistPanel checklist={checklist} pipeId={pipes.data[0]?.id} />}
+        <div className="grid gap-5 lg:grid-cols-[20rem_1fr]">
+          <QuotaPanel usage={usage} />
+          <Panel title="Transfer per day" description="This month, in UTC.">
+            <DayChart days={usage.days} />
+          </Panel>
+        </div>
+        <div className="grid items-start gap-5 lg:grid-cols-2">
+          <UploadsUnderWay uploads={uploads} />
+          <FailuresPanel failures={failures} />
+        </div>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,62 @@
+import { EmbedStep } from '#components/pipes/embed-step.tsx'
+import type { Language } from '#components/ui/highlight.ts'
+import { Notice } from '#components/ui/notice.tsx'
+import { plainUppySnippet, reactUppySnippet, tusJsSnippet } from '#lib/embed/browser-snippets.ts'
+import { curlTokenSnippet, nodeTokenSnippet } from '#lib/embed/token-snippets.ts'
+import { showPipe } from '#lib/pipes/show-pipe.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { verificationSnippets } from '#lib/webhooks/verification-snippets.ts'
+import { currentActor } from '../../../../session.ts'
+import { orNotFound } from '../../../or-not-found.ts'
+
+const HIGHLIGHT: Record<string, Language> = {
+  Node: 'js',
+  Python: 'python',
+  Go: 'go',
+  PHP: 'php',
+  Ruby: 'ruby',
+}
+
+export const metadata = { title: 'Embed' }
+
+export default async function Embed({ params }: { params: Promise<{ id: string }> }) {
+  const { id } = await params
+  const pipe = await orNotFound(showPipe(getRuntime(), await currentActor(), id))
+  const target = { baseUrl: getRuntime().config.baseUrl, uploadUrl: pipe.uploadUrl, pipeId: pipe.id }
+  const receivers = await verificationSnippets()
+  return (
+    <div className="max-w-3xl space-y-9">
+      {!pipe.source.http && (
+        <Notice tone="warn" title="The source of this Pipe is off">
+          Token requests get 409 until you switch it on under Inputs and outputs.
+        </Notice>
+      )}
+      <EmbedStep
+        title="On your backend: ask for a token"
+        text="The Sender token comes from the environment of your backend. It never belongs in a page."
+        snippets={[
+          { name: 'curl', language: 'bash', code: curlTokenSnippet(target) },
+          { name: 'Node', language: 'js', code: nodeTokenSnippet(target) },
+        ]}
+      />
+      <EmbedStep
+        title="On your page: upload"
+        text="It takes a fresh token when the old one nears its end, goes on after a reload, and retries by itself."
+        snippets={[
+          { name: 'Uppy', language: 'js', code: plainUppySnippet(target) },
+          { name: 'Uppy for React', language: 'tsx', code: reactUppySnippet(target) },
+          { name: 'tus-js-client', language: 'js', code: tusJsSnippet(target) },
+        ]}
+      />
+      <EmbedStep
+        title="On your backend: verify the webhook"
+        text="Give it the raw body, before any parser. It refuses what is older than five minutes."
+        snippets={receivers.map(({ language: name, code }) => ({
+          name,
+          code,
+          language: HIGHLIGHT[name] ?? 'text',
+        }))}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,42 @@
+import type { ReactNode } from 'react'
+import { PageHeader } from '#components/shell/page-header.tsx'
+import { PageTabs } from '#components/shell/page-tabs.tsx'
+import { Status } from '#components/ui/status.tsx'
+import { showPipe } from '#lib/pipes/show-pipe.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { currentActor } from '../../../session.ts'
+import { orNotFound } from '../../or-not-found.ts'
+
+type Props = { params: Promise<{ id: string }>; children: ReactNode }
+
+export default async function PipeLayout({ params, children }: Props) {
+  const { id } = await params
+  const pipe = await orNotFound(showPipe(getRuntime(), await currentActor(), id))
+  const at = `/dashboard/pipes/${id}`
+  return (
+    <>
+      <PageHeader
+        back={{ href: '/dashboard/pipes', label: 'Pipes' }}
+        title={pipe.name}
+        beside={
+          <Status
+            state={pipe.source.http ? 'on' : 'off'}
+            label={pipe.source.http ? 'takes uploads' : 'source off'}
+          />
+        }
+      />
+      <PageTabs
+        label="Pipe"
+        tabs={[
+          { href: at, title: 'Inputs and outputs' },
+          { href: `${at}/restrictions`, title: 'Restrictions' },
+          { href: `${at}/embed`, title: 'Embed' },
+          { href: `${at}/try`, title: 'Try it' },
+          { href: `${at}/files`, title: 'Files' },
+          { href: `${at}/settings`, title: 'Settings' },
+        ]}
+      />
+      {children}
+    </>
+  )
+}

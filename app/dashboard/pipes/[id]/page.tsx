@@ -1,0 +1,50 @@
+import { HttpSource } from '#components/pipes/http-source.tsx'
+import { PipeDestination } from '#components/pipes/pipe-destination.tsx'
+import { WebhookOutputPanel } from '#components/webhooks/webhook-output-panel.tsx'
+import { showDataStore } from '#lib/data-stores/show-data-store.ts'
+import { inboxUrl } from '#lib/inbox/show-inbox.ts'
+import { isSluiceError } from '#lib/kernel/errors.ts'
+import { showPipe } from '#lib/pipes/show-pipe.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { showOutput } from '#lib/webhooks/show-output.ts'
+import { requireSession } from '../../../session.ts'
+import { orNotFound } from '../../or-not-found.ts'
+
+export const metadata = { title: 'Pipe' }
+
+export default async function PipePage({ params }: { params: Promise<{ id: string }> }) {
+  const { id } = await params
+  const { actor, workspace } = await requireSession()
+  const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
+  const [store, output] = await Promise.all([
+    showDataStore(getRuntime(), actor, pipe.dataStoreId),
+    showOutput(getRuntime(), actor, id).catch(orNothing),
+  ])
+  return (
+    <div className="max-w-3xl space-y-8">
+      <section aria-labelledby="inputs" className="space-y-3">
+        <h2 id="inputs" className="font-semibold text-lg">
+          Inputs
+        </h2>
+        <HttpSource pipe={pipe} />
+      </section>
+      <section aria-labelledby="outputs" className="space-y-3">
+        <h2 id="outputs" className="font-semibold text-lg">
+          Outputs
+        </h2>
+        <PipeDestination store={store} />
+        <WebhookOutputPanel
+          pipeId={id}
+          output={output}
+          inboxUrl={inboxUrl(getRuntime().config, workspace.inboxKey)}
+        />
+      </section>
+    </div>
+  )
+}
+
+/** A Pipe without a webhook output is nothing unusual. */
+function orNothing(error: unknown) {
+  if (isSluiceError(error) && error.status === 404) return undefined
+  throw error
+}

@@ -1,0 +1,25 @@
+import { RestrictionsForm } from '#components/pipes/restrictions-form.tsx'
+import { Panel } from '#components/ui/panel.tsx'
+import { showDataStore } from '#lib/data-stores/show-data-store.ts'
+import { showPipe } from '#lib/pipes/show-pipe.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { currentActor } from '../../../../session.ts'
+import { orNotFound } from '../../../or-not-found.ts'
+
+export const metadata = { title: 'Restrictions' }
+
+export default async function Restrictions({ params }: { params: Promise<{ id: string }> }) {
+  const { id } = await params
+  const actor = await currentActor()
+  const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
+  const { prefix } = await showDataStore(getRuntime(), actor, pipe.dataStoreId)
+  return (
+    <Panel
+      title="Restrictions"
+      description="They hold for uploads that begin from now on. A token can narrow them further, never widen them."
+      className="max-w-3xl"
+    >
+      <RestrictionsForm pipe={pipe} prefix={prefix} />
+    </Panel>
+  )
+}

@@ -1,0 +1,32 @@
+import { DeletePipe } from '#components/pipes/delete-pipe.tsx'
+import { PipeSettings } from '#components/pipes/pipe-settings.tsx'
+import { Panel } from '#components/ui/panel.tsx'
+import { listDataStores } from '#lib/data-stores/list-data-stores.ts'
+import { previewPipeDeletion } from '#lib/pipes/delete-pipe.ts'
+import { showPipe } from '#lib/pipes/show-pipe.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { currentActor } from '../../../../session.ts'
+import { orNotFound } from '../../../or-not-found.ts'
+
+export const metadata = { title: 'Pipe settings' }
+
+export default async function Settings({ params }: { params: Promise<{ id: string }> }) {
+  const { id } = await params
+  const actor = await currentActor()
+  const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
+  const [stores, { uploadsUnderWay }] = await Promise.all([
+    listDataStores(getRuntime(), actor, { limit: 100 }),
+    previewPipeDeletion(getRuntime(), actor, id),
+  ])
+  return (
+    <div className="max-w-3xl space-y-5">
+      <Panel title="General">
+        <PipeSettings
+          pipe={pipe}
+          stores={stores.data.map(({ id, name, bucket }) => ({ id, label: `${name} (${bucket})` }))}
+        />
+      </Panel>
+      <DeletePipe id={id} name={pipe.name} underWay={uploadsUnderWay} />
+    </div>
+  )
+}

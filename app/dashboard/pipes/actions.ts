@@ -1,0 +1,59 @@
+'use server'
+
+import { redirect } from 'next/navigation'
+import { parseInput } from '#lib/kernel/parse-input.ts'
+import { createPipe } from '#lib/pipes/create-pipe.ts'
+import { deletePipe } from '#lib/pipes/delete-pipe.ts'
+import { pipeChanges, pipeInput } from '#lib/pipes/pipe.ts'
+import { updatePipe } from '#lib/pipes/update-pipe.ts'
+import { act } from '../../actions/act.ts'
+import { bytesOf, listOf, textOf } from '../../actions/form-fields.ts'
+
+/** A new Pipe begins with its source on: the person who makes one wants to use it. */
+export async function create(data: FormData) {
+  return act(async (runtime, actor) => {
+    const given = {
+      name: textOf(data, 'name'),
+      dataStoreId: textOf(data, 'dataStoreId'),
+      source: { http: data.get('sourceHttp') === 'on' },
+    }
+    const pipe = await createPipe(runtime, actor, parseInput(pipeInput, given))
+    redirect(`/dashboard/pipes/${pipe.id}`)
+  })
+}
+
+export async function switchSource(id: string, http: boolean) {
+  return act(async (runtime, actor) => {
+    await updatePipe(runtime, actor, id, parseInput(pipeChanges, { source: { http } }))
+    return { message: http ? 'The source is on.' : 'The source is off. Uploads under way go on.' }
+  })
+}
+
+export async function save(id: string, data: FormData) {
+  return act(async (runtime, actor) => {
+    const given = { name: textOf(data, 'name') ?? '', dataStoreId: textOf(data, 'dataStoreId') }
+    await updatePipe(runtime, actor, id, parseInput(pipeChanges, given))
+    return { message: 'Saved.' }
+  })
+}
+
+export async function restrict(id: string, data: FormData) {
+  return act(async (runtime, actor) => {
+    const changes = {
+      keyTemplate: textOf(data, 'keyTemplate') ?? '',
+      maxFileBytes: bytesOf(data, 'maxFileBytes'),
+      allowedTypes: listOf(data, 'allowedTypes'),
+      allowedOrigins: listOf(data, 'allowedOrigins'),
+      uploadExpirySeconds: Number(textOf(data, 'expiry')) * Number(textOf(data, 'expiryUnit')),
+    }
+    await updatePipe(runtime, actor, id, parseInput(pipeChanges, changes))
+    return { message: 'Saved. Uploads under way keep what they began with.' }
+  })
+}
+
+export async function remove(id: string) {
+  return act(async (runtime, actor) => {
+    await deletePipe(runtime, actor, id)
+    redirect('/dashboard/pipes')
+  })
+}

@@ -1,0 +1,37 @@
+import { Database } from 'lucide-react'
+import { CreatePipe } from '#components/pipes/create-pipe.tsx'
+import { PageHeader } from '#components/shell/page-header.tsx'
+import { ButtonLink } from '#components/ui/button.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { Panel } from '#components/ui/panel.tsx'
+import { listDataStores } from '#lib/data-stores/list-data-stores.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { currentActor } from '../../../session.ts'
+
+export const metadata = { title: 'Create a Pipe' }
+
+export default async function NewPipe() {
+  const { data } = await listDataStores(getRuntime(), await currentActor(), { limit: 100 })
+  return (
+    <>
+      <PageHeader back={{ href: '/dashboard/pipes', label: 'Pipes' }} title="Create a Pipe" />
+      {data.length === 0 ? (
+        <EmptyState
+          icon={Database}
+          title="A bucket comes first"
+          action={
+            <ButtonLink href="/dashboard/data-stores/new" tone="primary">
+              Connect a bucket
+            </ButtonLink>
+          }
+        >
+          A Pipe leads to a Data Store. Connect one, then come back here.
+        </EmptyState>
+      ) : (
+        <Panel title="Pipe" className="max-w-xl">
+          <CreatePipe stores={data.map(({ id, name, bucket }) => ({ id, label: `${name} (${bucket})` }))} />
+        </Panel>
+      )}
+    </>
+  )
+}

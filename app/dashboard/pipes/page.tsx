@@ -1,0 +1,81 @@
+import { Plus, Workflow } from 'lucide-react'
+import Link from 'next/link'
+import { PageHeader } from '#components/shell/page-header.tsx'
+import { Pager } from '#components/shell/pager.tsx'
+import { ButtonLink } from '#components/ui/button.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { Status } from '#components/ui/status.tsx'
+import { Row, Table, Td, Th } from '#components/ui/table.tsx'
+import { Time } from '#components/ui/time.tsx'
+import { listDataStores } from '#lib/data-stores/list-data-stores.ts'
+import { listPipes } from '#lib/pipes/list-pipes.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { currentActor } from '../../session.ts'
+import { pageOf, readSearch, type Search } from '../page-query.ts'
+
+export const metadata = { title: 'Pipes' }
+
+export default async function Pipes({ searchParams }: { searchParams: Search }) {
+  const query = await readSearch(searchParams)
+  const actor = await currentActor()
+  const [{ data, nextCursor }, stores] = await Promise.all([
+    listPipes(getRuntime(), actor, pageOf(query)),
+    listDataStores(getRuntime(), actor, { limit: 100 }),
+  ])
+  const storeNames = new Map(stores.data.map(({ id, name }) => [id, name]))
+  const create = (
+    <ButtonLink href="/dashboard/pipes/new" tone="primary">
+      <Plus aria-hidden />
+      Create a Pipe
+    </ButtonLink>
+  )
+  const head = (
+    <>
+      <Th>Name</Th>
+      <Th>HTTP (TUS)</Th>
+      <Th>Data Store</Th>
+      <Th>Id</Th>
+      <Th className="text-right">Created</Th>
+    </>
+  )
+  return (
+    <>
+      <PageHeader
+        title="Pipes"
+        description="Each Pipe is an upload endpoint that leads to one bucket, with rules of its own."
+        actions={data.length > 0 && create}
+      />
+      {data.length === 0 ? (
+        <EmptyState icon={Workflow} title="Create your first Pipe" action={create}>
+          A Pipe gives you an address that any TUS client can upload to. What arrives goes straight into your
+          bucket, and a webhook tells your backend.
+        </EmptyState>
+      ) : (
+        <Table caption="Pipes" head={head}>
+          {data.map((pipe) => (
+            <Row key={pipe.id}>
+              <Td className="font-medium">
+                <Link href={`/dashboard/pipes/${pipe.id}`} className="row-link">
+                  {pipe.name}
+                </Link>
+              </Td>
+              <Td label="HTTP (TUS)">
+                <Status state={pipe.source.http ? 'on' : 'off'} />
+              </Td>
+              <Td label="Data Store" className="text-ink-soft">
+                {storeNames.get(pipe.dataStoreId) ?? '–'}
+              </Td>
+              <Td label="Id" className="font-mono text-ink-soft text-xs">
+                {pipe.id}
+              </Td>
+              <Td label="Created" number className="text-ink-soft">
+                <Time at={pipe.createdAt} />
+              </Td>
+            </Row>
+          ))}
+        </Table>
+      )}
+      <Pager path="/dashboard/pipes" query={query} nextCursor={nextCursor} />
+    </>
+  )
+}

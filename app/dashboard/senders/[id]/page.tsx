@@ -1,0 +1,82 @@
+import { formatCount } from '#components/format.ts'
+import { IssuedTokens } from '#components/senders/issued-tokens.tsx'
+import { RenameSender } from '#components/senders/rename-sender.tsx'
+import { RevokeSender } from '#components/senders/revoke-sender.tsx'
+import { RotateSender } from '#components/senders/rotate-sender.tsx'
+import { SenderState } from '#components/senders/sender-state.tsx'
+import { PageHeader } from '#components/shell/page-header.tsx'
+import { Facts } from '#components/ui/facts.tsx'
+import { Notice } from '#components/ui/notice.tsx'
+import { Panel } from '#components/ui/panel.tsx'
+import { Time } from '#components/ui/time.tsx'
+import { getRuntime } from '#lib/runtime.ts'
+import { showSender } from '#lib/senders/show-sender.ts'
+import { listTokens } from '#lib/tokens/list-tokens.ts'
+import { currentActor } from '../../../session.ts'
+import { orNotFound } from '../../or-not-found.ts'
+import { pageOf, readSearch, type Search } from '../../page-query.ts'
+
+type Props = { params: Promise<{ id: string }>; searchParams: Search }
+
+export const metadata = { title: 'Sender' }
+
+export default async function SenderPage({ params, searchParams }: Props) {
+  const { id } = await params
+  const query = await readSearch(searchParams)
+  const actor = await currentActor()
+  const sender = await orNotFound(showSender(getRuntime(), actor, id))
+  const tokens = await listTokens(getRuntime(), actor, { ...pageOf(query, 20), senderId: id })
+  return (
+    <>
+      <PageHeader
+        back={{ href: '/dashboard/senders', label: 'Senders' }}
+        title={sender.name}
+        beside={<SenderState sender={sender} />}
+      />
+      <div className="space-y-5">
+        {sender.exposedAt && !sender.revokedAt && (
+          <Notice tone="bad" title="This token was in a browser" action={<RotateSender id={id} />}>
+            It reached the upload endpoint <Time at={sender.exposedAt} />
+            {sender.exposedOrigin && <> from a page of {sender.exposedOrigin}</>}. Whoever has seen it can
+            issue tokens in your name. Rotate it without an overlap, and send browsers temporary tokens only.
+          </Notice>
+        )}
+        <Panel title="Token" aside={!sender.revokedAt && !sender.exposedAt && <RotateSender id={id} />}>
+          <Facts
+            facts={[
+              [
+                'Token',
+                <code key="t" className="font-mono text-xs">
+                  sk_…{sender.tokenLast4}
+                </code>,
+              ],
+              ['Requests', formatCount(sender.requestCount)],
+              ['Last used', sender.lastUsedAt ? <Time key="l" at={sender.lastUsedAt} /> : 'never'],
+              ['Created', <Time key="c" at={sender.createdAt} />],
+              ...(sender.previousTokenUntil && new Date(sender.previousTokenUntil) > new Date()
+                ? [
+                    [
+                      'Old token',
+                      <span key="o">
+                        still good, ends <Time at={sender.previousTokenUntil} />
+                      </span>,
+                    ] as [string, React.ReactNode],
+                  ]
+                : []),
+              ...(sender.revokedAt
+                ? [['Revoked', <Time key="r" at={sender.revokedAt} />] as [string, React.ReactNode]]
+                : []),
+            ]}
+          />
+        </Panel>
+        <IssuedTokens page={tokens} path={`/dashboard/senders/${id}`} query={query} />
+        {!sender.revokedAt && (
+          <>
+            <RenameSender id={id} name={sender.name} />
+            <RevokeSender id={id} name={sender.name} />
+          </>
+        )}
+      </div>
+    </>
+  )
+}

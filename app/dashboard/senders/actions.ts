@@ -1,0 +1,51 @@
+'use server'
+
+import { parseInput } from '#lib/kernel/parse-input.ts'
+import { createSender } from '#lib/senders/create-sender.ts'
+import { renameSender } from '#lib/senders/rename-sender.ts'
+import { revokeSender } from '#lib/senders/revoke-sender.ts'
+import { rotateSender, rotateSenderInput } from '#lib/senders/rotate-sender.ts'
+import { senderInput } from '#lib/senders/sender.ts'
+import { revokeToken } from '#lib/tokens/revoke-token.ts'
+import { act } from '../../actions/act.ts'
+import { textOf } from '../../actions/form-fields.ts'
+
+type Shown = { id: string; token: string }
+
+const nameOf = (data: FormData) => parseInput(senderInput, { name: textOf(data, 'name') })
+
+export async function create(data: FormData) {
+  return act<Shown>(async (runtime, actor) => {
+    const { id, token } = await createSender(runtime, actor, nameOf(data))
+    return { data: { id, token } }
+  })
+}
+
+export async function rename(id: string, data: FormData) {
+  return act(async (runtime, actor) => {
+    await renameSender(runtime, actor, id, nameOf(data))
+    return { message: 'Renamed. Files keep the name that they began with.' }
+  })
+}
+
+export async function rotate(id: string, data: FormData) {
+  return act<Shown>(async (runtime, actor) => {
+    const input = parseInput(rotateSenderInput, { overlapDays: Number(textOf(data, 'overlapDays')) })
+    const { token } = await rotateSender(runtime, actor, id, input)
+    return { data: { id, token } }
+  })
+}
+
+export async function revoke(id: string) {
+  return act(async (runtime, actor) => {
+    await revokeSender(runtime, actor, id)
+    return { message: 'Revoked, with every token that it issued.' }
+  })
+}
+
+export async function revokeIssued(tokenId: string) {
+  return act(async (runtime, actor) => {
+    await revokeToken(runtime, actor, tokenId)
+    return { message: 'The token was revoked.' }
+  })
+}

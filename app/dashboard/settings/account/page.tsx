@@ -1,0 +1,22 @@
+import { DeleteAccount } from '#components/settings/delete-account.tsx'
+import { Notice } from '#components/ui/notice.tsx'
+import { Panel } from '#components/ui/panel.tsx'
+import { getRuntime } from '#lib/runtime.ts'
+import { countUnderWay } from '#lib/overview/count-under-way.ts'
+import { requireSession } from '../../../session.ts'
+
+export const metadata = { title: 'Delete the account' }
+
+export default async function Account() {
+  const { actor, email, hasPassword, workspace } = await requireSession()
+  const underWay = await countUnderWay(getRuntime(), actor)
+  return (
+    <Panel tone="danger" title="Delete the account" className="max-w-2xl">
+      {workspace.demo ? (
+        <Notice tone="info">The demo workspace stays while DEMO is on.</Notice>
+      ) : (
+        <DeleteAccount email={email} hasPassword={hasPassword} underWay={underWay} />
+      )}
+    </Panel>
+  )
+}

@@ -1,0 +1,82 @@
+'use server'
+
+import { redirect } from 'next/navigation'
+import { accountKeyInput } from '#lib/accounts/account-key.ts'
+import { changePassword, passwordChange } from '#lib/accounts/change-password.ts'
+import { createAccountKey } from '#lib/accounts/create-account-key.ts'
+import { accountDeletion, deleteAccount } from '#lib/accounts/delete-account.ts'
+import { requestVerification } from '#lib/accounts/request-verification.ts'
+import { revokeAccountKey } from '#lib/accounts/revoke-account-key.ts'
+import { profileChanges, updateProfile } from '#lib/accounts/update-profile.ts'
+import { parseInput } from '#lib/kernel/parse-input.ts'
+import { revokeSession } from '#lib/sessions/revoke-session.ts'
+import { signOutEverywhere } from '#lib/sessions/sign-out-everywhere.ts'
+import { act } from '../../actions/act.ts'
+import { textOf } from '../../actions/form-fields.ts'
+import { requireSession } from '../../session.ts'
+
+export async function saveProfile(data: FormData) {
+  const session = await requireSession()
+  return act(async (runtime) => {
+    await updateProfile(runtime, session, parseInput(profileChanges, { name: textOf(data, 'name') ?? '' }))
+    return { message: 'Saved.' }
+  })
+}
+
+export async function savePassword(data: FormData) {
+  const session = await requireSession()
+  return act(async (runtime) => {
+    const given = { current: String(data.get('current') ?? ''), password: String(data.get('password') ?? '') }
+    await changePassword(runtime, session, parseInput(passwordChange, given))
+    return { message: 'Changed. Every other session was signed out.' }
+  })
+}
+
+export async function sendVerification() {
+  const session = await requireSession()
+  return act(async (runtime) => {
+    await requestVerification(runtime, session.userId)
+    return { message: 'Sent. Look into your mailbox.' }
+  })
+}
+
+export async function endSession(id: string) {
+  const session = await requireSession()
+  return act(async (runtime) => {
+    await revokeSession(runtime, session, id)
+    if (id === session.id) redirect('/login')
+    return { message: 'That session was signed out.' }
+  })
+}
+
+export async function endOtherSessions() {
+  const session = await requireSession()
+  return act(async (runtime) => {
+    await signOutEverywhere(runtime, session.userId, { except: session.id })
+    return { message: 'Every other session was signed out.' }
+  })
+}
+
+export async function createKey(data: FormData) {
+  return act<{ key: string }>(async (runtime, actor) => {
+    const input = parseInput(accountKeyInput, { name: textOf(data, 'name') ?? '' })
+    const { key } = await createAccountKey(runtime, actor, input)
+    return { data: { key } }
+  })
+}
+
+export async function revokeKey(id: string) {
+  return act(async (runtime, actor) => {
+    await revokeAccountKey(runtime, actor, id)
+    return { message: 'The key was revoked.' }
+  })
+}
+
+export async function removeAccount(data: FormData) {
+  const session = await requireSession()
+  return act(async (runtime) => {
+    const given = { email: textOf(data, 'email') ?? '', password: String(data.get('password') ?? '') }
+    await deleteAccount(runtime, session, parseInput(accountDeletion, given))
+    redirect('/')
+  })
+}

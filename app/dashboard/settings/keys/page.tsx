@@ -1,0 +1,65 @@
+import { KeyRound } from 'lucide-react'
+import { CreateKey } from '#components/settings/create-key.tsx'
+import { RevokeKey } from '#components/settings/revoke-key.tsx'
+import { Pager } from '#components/shell/pager.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { Status } from '#components/ui/status.tsx'
+import { Row, Table, Td, Th } from '#components/ui/table.tsx'
+import { Time } from '#components/ui/time.tsx'
+import { listAccountKeys } from '#lib/accounts/list-account-keys.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { currentActor } from '../../../session.ts'
+import { pageOf, readSearch, type Search } from '../../page-query.ts'
+
+export const metadata = { title: 'Account keys' }
+
+export default async function Keys({ searchParams }: { searchParams: Search }) {
+  const query = await readSearch(searchParams)
+  const { data, nextCursor } = await listAccountKeys(getRuntime(), await currentActor(), pageOf(query))
+  const head = (
+    <>
+      <Th>Name</Th>
+      <Th>Status</Th>
+      <Th>Key</Th>
+      <Th>Last used</Th>
+      <Th>
+        <span className="sr-only">Actions</span>
+      </Th>
+    </>
+  )
+  return (
+    <>
+      <div className="mb-3 flex flex-wrap items-center justify-between gap-3">
+        <p className="text-ink-soft text-sm">
+          Keys for the management API. It can do all that this dashboard does.
+        </p>
+        <CreateKey />
+      </div>
+      {data.length === 0 ? (
+        <EmptyState icon={KeyRound} title="No account key">
+          Create one to manage Data Stores, Pipes and Senders by program. To upload you need none: that is
+          what Senders are for.
+        </EmptyState>
+      ) : (
+        <Table caption="Account keys" head={head}>
+          {data.map((key) => (
+            <Row key={key.id}>
+              <Td className="font-medium">{key.name}</Td>
+              <Td label="Status">
+                <Status state={key.revokedAt ? 'revoked' : 'active'} />
+              </Td>
+              <Td label="Key" className="font-mono text-ink-soft text-xs">
+                ak_…{key.last4}
+              </Td>
+              <Td label="Last used" className="text-ink-soft">
+                {key.lastUsedAt ? <Time at={key.lastUsedAt} /> : 'never'}
+              </Td>
+              <Td className="text-right">{!key.revokedAt && <RevokeKey id={key.id} name={key.name} />}</Td>
+            </Row>
+          ))}
+        </Table>
+      )}
+      <Pager path="/dashboard/settings/keys" query={query} nextCursor={nextCursor} />
+    </>
+  )
+}

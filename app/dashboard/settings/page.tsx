@@ -1,0 +1,22 @@
+import { PasswordForm } from '#components/settings/password-form.tsx'
+import { ProfileForm } from '#components/settings/profile-form.tsx'
+import { VerifyNotice } from '#components/settings/verify-notice.tsx'
+import { Panel } from '#components/ui/panel.tsx'
+import { requireSession } from '../../session.ts'
+
+export const metadata = { title: 'Profile' }
+
+export default async function Profile() {
+  const { email, name, emailVerified, hasPassword } = await requireSession()
+  return (
+    <div className="max-w-2xl space-y-5">
+      {!emailVerified && <VerifyNotice email={email} />}
+      <Panel title="Profile">
+        <ProfileForm email={email} name={name ?? ''} />
+      </Panel>
+      <Panel title="Password" description="Changing it signs every other session out.">
+        <PasswordForm hasPassword={hasPassword} email={email} />
+      </Panel>
+    </div>
+  )
+}

@@ -1,0 +1,34 @@
+import type { NextRequest } from 'next/server'
+import { toProblem } from '#lib/http/problem.ts'
+import { parseInput } from '#lib/kernel/parse-input.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { listPipeDays, usageQuery } from '#lib/usage/report-usage.ts'
+import { currentSession } from '../../../session.ts'
+
+/** A month as a table: a line for each day and Pipe. */
+export async function GET(request: NextRequest): Promise<Response> {
+  const session = await currentSession()
+  if (!session) return Response.redirect(new URL('/login', getRuntime().config.baseUrl))
+  try {
+    const month = request.nextUrl.searchParams.get('month') ?? undefined
+    const days = await listPipeDays(getRuntime(), session.actor, parseInput(usageQuery, { month }))
+    const lines = days.map(({ date, pipeId, name, bytes }) =>
+      [date, pipeId, quote(name ?? ''), bytes].join(','),
+    )
+    return new Response(['date,pipe_id,pipe,bytes', ...lines, ''].join('\r\n'), {
+      headers: {
+        'Content-Type': 'text/csv; charset=utf-8',
+        'Content-Disposition': `attachment; filename="sluice-usage-${month ?? 'this-month'}.csv"`,
+      },
+    })
+  } catch (error) {
+    const { status, headers, body } = toProblem(error)
+    return new Response(body, { status, headers })
+  }
+}
+
+/** A leading = + - @ would be a formula to a spreadsheet. */
+function quote(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return `"${safe.replaceAll('"', '""')}"`
+}

@@ -1,0 +1,79 @@
+import { Download } from 'lucide-react'
+import Link from 'next/link'
+import { formatBytes, formatMonth, formatPercent } from '#components/format.ts'
+import { QuotaPanel } from '#components/overview/quota-panel.tsx'
+import { PageHeader } from '#components/shell/page-header.tsx'
+import { Panel } from '#components/ui/panel.tsx'
+import { Row, Table, Td, Th } from '#components/ui/table.tsx'
+import { DayChart } from '#components/usage/day-chart.tsx'
+import { MonthPicker } from '#components/usage/month-picker.tsx'
+import { parseInput } from '#lib/kernel/parse-input.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { reportPipeUsage, reportUsage, usageQuery } from '#lib/usage/report-usage.ts'
+import { currentActor } from '../../session.ts'
+import { readSearch, type Search } from '../page-query.ts'
+
+export const metadata = { title: 'Usage' }
+
+export default async function UsagePage({ searchParams }: { searchParams: Search }) {
+  const { month } = await readSearch(searchParams)
+  const actor = await currentActor()
+  const query = parseInput(usageQuery, { month })
+  const [usage, pipes] = await Promise.all([
+    reportUsage(getRuntime(), actor, query),
+    reportPipeUsage(getRuntime(), actor, query),
+  ])
+  const head = (
+    <>
+      <Th>Pipe</Th>
+      <Th className="text-right">Transfer</Th>
+      <Th className="text-right">Share</Th>
+    </>
+  )
+  return (
+    <>
+      <PageHeader
+        title="Usage"
+        description="A byte counts once, when it is accepted. What a client sends again does not count again."
+        actions={
+          <>
+            <MonthPicker month={usage.month} nowMs={getRuntime().clock.now()} />
+            <a
+              href={`/dashboard/usage/csv?month=${usage.month}`}
+              download
+              className="inline-flex h-8 items-center gap-2 rounded-md border border-line-strong bg-raised px-3 font-medium text-sm shadow-raised hover:bg-hover"
+            >
+              <Download className="size-4" aria-hidden />
+              CSV
+            </a>
+          </>
+        }
+      />
+      <div className="mb-5 grid gap-5 lg:grid-cols-[20rem_1fr]">
+        <QuotaPanel usage={usage} />
+        <Panel title="Per day" description={formatMonth(usage.month)}>
+          <DayChart days={usage.days} tall />
+        </Panel>
+      </div>
+      {pipes.length > 0 && (
+        <Table caption="Transfer per Pipe" head={head}>
+          {pipes.map(({ pipeId, name, bytes }) => (
+            <Row key={pipeId}>
+              <Td className="font-medium">
+                <Link href={`/dashboard/pipes/${pipeId}`} className="row-link">
+                  {name ?? pipeId}
+                </Link>
+              </Td>
+              <Td label="Transfer" number>
+                {formatBytes(bytes)}
+              </Td>
+              <Td label="Share" number className="text-ink-soft">
+                {formatPercent(bytes, usage.usedBytes)}
+              </Td>
+            </Row>
+          ))}
+        </Table>
+      )}
+    </>
+  )
+}

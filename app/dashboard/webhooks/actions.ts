@@ -1,0 +1,74 @@
+'use server'
+
+import { plural } from '#components/format.ts'
+import { parseInput } from '#lib/kernel/parse-input.ts'
+import { resendDelivery } from '#lib/webhooks/resend-delivery.ts'
+import { resendFailed, resendFailedInput } from '#lib/webhooks/resend-failed.ts'
+import { revealSecret } from '#lib/webhooks/reveal-secret.ts'
+import { rotateSecret } from '#lib/webhooks/rotate-secret.ts'
+import { saveOutput } from '#lib/webhooks/save-output.ts'
+import { sendTestEvent } from '#lib/webhooks/send-test-event.ts'
+import { webhookOutputInput } from '#lib/webhooks/webhook-output.ts'
+import { act } from '../../actions/act.ts'
+import { textOf } from '../../actions/form-fields.ts'
+
+type Secret = { secret: string }
+
+/** The first saving makes the output, and answers its secret. */
+export async function saveWebhook(pipeId: string, data: FormData) {
+  return act<Partial<Secret>>(async (runtime, actor) => {
+    const given = {
+      url: textOf(data, 'url') ?? '',
+      enabled: data.get('enabled') !== 'off',
+      statuses: data.getAll('statuses').map(String),
+    }
+    const { secret } = await saveOutput(runtime, actor, pipeId, parseInput(webhookOutputInput, given))
+    return { message: 'Saved.', data: secret ? { secret } : {} }
+  })
+}
+
+export async function switchWebhook(pipeId: string, url: string, statuses: string[], enabled: boolean) {
+  return act(async (runtime, actor) => {
+    await saveOutput(runtime, actor, pipeId, parseInput(webhookOutputInput, { url, statuses, enabled }))
+    return { message: enabled ? 'The webhook is on.' : 'The webhook is off.' }
+  })
+}
+
+export async function reveal(pipeId: string) {
+  return act<Secret>(async (runtime, actor) => ({
+    data: { secret: await revealSecret(runtime, actor, pipeId) },
+  }))
+}
+
+export async function rotate(pipeId: string) {
+  return act<Secret>(async (runtime, actor) => {
+    const { secret } = await rotateSecret(runtime, actor, pipeId)
+    return { data: { secret } }
+  })
+}
+
+export async function sendTest(pipeId: string) {
+  return act<{ deliveryId: string }>(async (runtime, actor) => {
+    const { id } = await sendTestEvent(runtime, actor, pipeId)
+    return { data: { deliveryId: id } }
+  })
+}
+
+export async function resend(deliveryId: string) {
+  return act(async (runtime, actor) => {
+    await resendDelivery(runtime, actor, deliveryId)
+    return { message: 'It goes out at once.' }
+  })
+}
+
+export async function resendAllFailed(pipeId: string | undefined, data: FormData) {
+  return act(async (runtime, actor) => {
+    const since = new Date(runtime.clock.now() - Number(textOf(data, 'hours')) * 3_600_000).toISOString()
+    const input = parseInput(resendFailedInput, { since, ...(pipeId && { pipeId }) })
+    const { resent, more } = await resendFailed(runtime, actor, input)
+    const rest = more ? ' There are more: resend again.' : ''
+    return {
+      message: resent === 0 ? 'Nothing failed since then.' : `${plural(resent, 'event')} sent again.${rest}`,
+    }
+  })
+}

@@ -1,0 +1,39 @@
+import { Inbox as InboxIcon } from 'lucide-react'
+import { LiveTail } from '#components/live/live-tail.tsx'
+import { Copyable } from '#components/ui/copyable.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { InboxMessageView } from '#components/webhooks/inbox-message-view.tsx'
+import { showInbox } from '#lib/inbox/show-inbox.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { currentActor } from '../../../session.ts'
+
+export const metadata = { title: 'Webhook inbox' }
+
+export default async function Inbox() {
+  const { url, messages } = await showInbox(getRuntime(), await currentActor())
+  return (
+    <>
+      <div className="mb-5 flex flex-wrap items-end gap-3">
+        <div className="min-w-0 flex-1 basis-80">
+          <p className="mb-1.5 text-ink-soft text-sm">
+            An address that receives webhooks for you, while your own receiver is not up yet. It keeps what
+            your own Pipes signed, and nothing else.
+          </p>
+          <Copyable text={url} what="inbox address" />
+        </div>
+        <LiveTail topic="inbox" />
+      </div>
+      {messages.length === 0 ? (
+        <EmptyState icon={InboxIcon} title="Nothing here yet">
+          Give this address to the Webhook output of a Pipe, then upload a file or send a test.
+        </EmptyState>
+      ) : (
+        <ol className="space-y-2">
+          {messages.map((message) => (
+            <InboxMessageView key={message.id} message={message} />
+          ))}
+        </ol>
+      )}
+    </>
+  )
+}

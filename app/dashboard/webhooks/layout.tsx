@@ -1,0 +1,22 @@
+import type { ReactNode } from 'react'
+import { PageHeader } from '#components/shell/page-header.tsx'
+import { PageTabs } from '#components/shell/page-tabs.tsx'
+
+const TABS = [
+  { href: '/dashboard/webhooks', title: 'Deliveries' },
+  { href: '/dashboard/webhooks/inbox', title: 'Inbox' },
+  { href: '/dashboard/webhooks/verify', title: 'Verify a signature' },
+]
+
+export default function WebhooksLayout({ children }: { children: ReactNode }) {
+  return (
+    <>
+      <PageHeader
+        title="Webhooks"
+        description="What your backends were told, what they answered, and when it is tried again."
+      />
+      <PageTabs label="Webhooks" tabs={TABS} />
+      {children}
+    </>
+  )
+}

@@ -1,0 +1,87 @@
+import { Webhook } from 'lucide-react'
+import { LiveTail } from '#components/live/live-tail.tsx'
+import { Pager } from '#components/shell/pager.tsx'
+import { ButtonLink } from '#components/ui/button.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { FilterBar } from '#components/ui/filter-bar.tsx'
+import { DeliveryDrawer } from '#components/webhooks/delivery-drawer.tsx'
+import { DeliveryTable } from '#components/webhooks/delivery-table.tsx'
+import { ResendFailed } from '#components/webhooks/resend-failed.tsx'
+import { isSluiceError } from '#lib/kernel/errors.ts'
+import { parseInput } from '#lib/kernel/parse-input.ts'
+import { listPipes } from '#lib/pipes/list-pipes.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { deliveryQuery, listDeliveries } from '#lib/webhooks/list-deliveries.ts'
+import { showDelivery } from '#lib/webhooks/show-delivery.ts'
+import { currentActor } from '../../session.ts'
+import { readSearch, type Search } from '../page-query.ts'
+
+export const metadata = { title: 'Webhooks' }
+
+export default async function Deliveries({ searchParams }: { searchParams: Search }) {
+  const query = await readSearch(searchParams)
+  const actor = await currentActor()
+  const { pipeId, state, fileId, cursor } = query
+  const filters = { pipeId, state, fileId, cursor }
+  const [page, pipes, chosen] = await Promise.all([
+    listDeliveries(getRuntime(), actor, parseInput(deliveryQuery, filters)),
+    listPipes(getRuntime(), actor, { limit: 100 }),
+    query.delivery ? showDelivery(getRuntime(), actor, query.delivery).catch(orNothing) : undefined,
+  ])
+  const filtered = Boolean(pipeId || state || fileId || cursor)
+  return (
+    <>
+      <FilterBar
+        filters={[
+          {
+            kind: 'choice',
+            name: 'state',
+            label: 'State',
+            options: ['pending', 'delivered', 'failed'].map((value) => ({ value, label: value })),
+          },
+          {
+            kind: 'choice',
+            name: 'pipeId',
+            label: 'Pipe',
+            options: pipes.data.map(({ id, name }) => ({ value: id, label: name })),
+          },
+          { kind: 'text', name: 'fileId', label: 'File id' },
+        ]}
+      >
+        <LiveTail topic="deliveries" />
+        <ResendFailed pipeId={pipeId} />
+      </FilterBar>
+      {page.data.length > 0 ? (
+        <DeliveryTable deliveries={page.data} query={query} />
+      ) : filtered ? (
+        <EmptyState icon={Webhook} title="Nothing fits these filters">
+          Deliveries are kept for 30 days.
+        </EmptyState>
+      ) : (
+        <EmptyState
+          icon={Webhook}
+          title="No webhook was sent yet"
+          action={
+            <ButtonLink href="/dashboard/pipes" tone="primary">
+              Choose a Pipe
+            </ButtonLink>
+          }
+        >
+          Switch on the Webhook output of a Pipe. Each event is listed here with every attempt, what was sent
+          and what came back.
+        </EmptyState>
+      )}
+      <Pager
+        path="/dashboard/webhooks"
+        query={{ ...query, delivery: undefined }}
+        nextCursor={page.nextCursor}
+      />
+      {chosen && <DeliveryDrawer delivery={chosen} />}
+    </>
+  )
+}
+
+function orNothing(error: unknown) {
+  if (isSluiceError(error)) return undefined
+  throw error
+}

@@ -1,0 +1,19 @@
+'use server'
+
+import { parseInput } from '#lib/kernel/parse-input.ts'
+import { type Explanation, explainSignature, receivedInput } from '#lib/webhooks/explain-signature.ts'
+import { act } from '../../../actions/act.ts'
+import { textOf } from '../../../actions/form-fields.ts'
+
+export async function explain(data: FormData) {
+  return act<Explanation>(async (runtime, actor) => {
+    const given = {
+      pipeId: textOf(data, 'pipeId') ?? '',
+      headers: textOf(data, 'headers') ?? '',
+      // Every byte counts; a form sends line ends as CRLF.
+      body: String(data.get('body') ?? '').replaceAll('\r\n', '\n'),
+      secret: textOf(data, 'secret'),
+    }
+    return { data: await explainSignature(runtime, actor, parseInput(receivedInput, given)) }
+  })
+}

@@ -1,0 +1,34 @@
+'use client'
+
+import { useState } from 'react'
+import { verify } from '#app/(auth)/actions.ts'
+import { ActionForm } from '../ui/action-form.tsx'
+import { ButtonLink } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
+
+/** By a button, since mail programs open links to look at them. */
+export function VerifyEmail() {
+  const [email, setEmail] = useState<string>()
+  if (email) {
+    return (
+      <Notice
+        tone="good"
+        title="Verified"
+        action={
+          <ButtonLink href="/dashboard" tone="primary">
+            Go on
+          </ButtonLink>
+        }
+      >
+        {email} is yours.
+      </Notice>
+    )
+  }
+  return (
+    <ActionForm<string>
+      action={() => verify(window.location.hash.slice(1))}
+      submit="Verify my address"
+      onDone={setEmail}
+    />
+  )
+}

@@ -1,0 +1,146 @@
+'use client'
+
+import { useState } from 'react'
+import type { FormState } from '#app/actions/form-state.ts'
+import type { DataStore } from '#lib/data-stores/data-store.ts'
+import { ActionForm } from '../ui/action-form.tsx'
+import { CheckField, SelectField, TextField } from '../ui/field.tsx'
+import { ProviderPicker } from './provider-picker.tsx'
+import type { FormPreset } from './provider-presets.ts'
+
+type Props = {
+  presets: FormPreset[]
+  store?: DataStore
+  submit: string
+  action: (data: FormData) => Promise<FormState>
+}
+
+export function DataStoreForm({ presets, store, submit, action }: Props) {
+  const [provider, setProvider] = useState(store?.provider ?? 'aws')
+  const preset = presets.find((one) => one.provider === provider)!
+  const moved = store?.provider !== provider
+  return (
+    <ActionForm action={action} submit={submit} className="flex flex-col gap-5">
+      <ProviderPicker presets={presets} value={provider} onChange={setProvider} />
+      <div className="grid gap-4 sm:grid-cols-2" key={provider}>
+        <TextField
+          name="name"
+          label="Name"
+          defaultValue={store?.name}
+          placeholder="Media bucket"
+          hint="For you; it is in webhooks only by id."
+          maxLength={100}
+        />
+        <TextField
+          name="bucket"
+          label="Bucket"
+          defaultValue={store?.bucket}
+          placeholder="acme-media"
+          mono
+          spellCheck={false}
+          autoCapitalize="none"
+        />
+        {preset.fixedRegion ? (
+          <input type="hidden" name="region" value={preset.fixedRegion} />
+        ) : (
+          <TextField
+            name="region"
+            label="Region"
+            defaultValue={moved ? undefined : store?.region}
+            placeholder={preset.regionExample}
+            mono
+            spellCheck={false}
+            autoCapitalize="none"
+          />
+        )}
+        {(preset.endpoint === null || (store && !moved)) && (
+          <TextField
+            name="endpoint"
+            label="Endpoint"
+            defaultValue={moved ? undefined : store?.endpoint}
+            placeholder={preset.endpointExample ?? preset.endpoint ?? ''}
+            mono
+            inputMode="url"
+            spellCheck={false}
+          />
+        )}
+        <TextField
+          name="prefix"
+          label="Prefix"
+          optional
+          defaultValue={store?.prefix}
+          placeholder="uploads/"
+          mono
+          hint="Stands before every object key."
+          spellCheck={false}
+        />
+      </div>
+      <fieldset className="grid gap-4 border-t pt-5 sm:grid-cols-2">
+        <legend className="sr-only">Keys</legend>
+        <p className="text-ink-soft text-sm sm:col-span-2">
+          Keys that may put objects into this bucket; nothing more is needed. At {preset.label}:{' '}
+          <span className="text-ink">{preset.keysHint}</span>.
+        </p>
+        <TextField
+          name="accessKeyId"
+          label="Access key id"
+          defaultValue={store?.accessKeyId}
+          mono
+          spellCheck={false}
+          autoComplete="off"
+        />
+        <TextField
+          name="secretAccessKey"
+          label="Secret access key"
+          type="password"
+          mono
+          autoComplete="off"
+          placeholder={store ? 'unchanged' : undefined}
+          hint={store ? 'Leave it empty to keep the one of now.' : 'Kept encrypted. It is never shown again.'}
+        />
+      </fieldset>
+      <details className="group border-t pt-4">
+        <summary className="w-fit rounded-md font-medium text-ink-soft text-sm hover:text-ink">
+          More settings
+        </summary>
+        <div className="mt-4 grid gap-4 sm:grid-cols-2" key={provider}>
+          <Encryption store={store} />
+          <TextField
+            name="storageClass"
+            label="Storage class"
+            optional
+            defaultValue={store?.storageClass ?? undefined}
+            placeholder="STANDARD"
+            mono
+          />
+          <CheckField
+            name="forcePathStyle"
+            label="Path-style addresses"
+            hint="The bucket stands in the path, not in the host name."
+            defaultChecked={store && !moved ? store.forcePathStyle : preset.forcePathStyle}
+          />
+        </div>
+      </details>
+    </ActionForm>
+  )
+}
+
+function Encryption({ store }: { store: DataStore | undefined }) {
+  const [type, setType] = useState<string>(store?.encryption?.type ?? 'none')
+  const keyId = store?.encryption?.type === 'SSE-KMS' ? store.encryption.keyId : undefined
+  return (
+    <>
+      <SelectField
+        name="encryption"
+        label="Server-side encryption"
+        value={type}
+        onChange={(event) => setType(event.target.value)}
+      >
+        <option value="none">As the bucket has it</option>
+        <option value="SSE-S3">SSE-S3</option>
+        <option value="SSE-KMS">SSE-KMS</option>
+      </SelectField>
+      {type === 'SSE-KMS' && <TextField name="kmsKeyId" label="KMS key" defaultValue={keyId} mono />}
+    </>
+  )
+}

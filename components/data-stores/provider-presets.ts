@@ -1,0 +1,29 @@
+import { PROVIDERS } from '#lib/data-stores/data-store.ts'
+import { ENDPOINT_EXAMPLES, PRESETS } from '#lib/data-stores/presets.ts'
+
+/** What the form needs of a preset, in a shape that can go to the browser. */
+export type FormPreset = {
+  provider: (typeof PROVIDERS)[number]
+  label: string
+  /** Null: the customer gives it. */
+  endpoint: string | null
+  endpointExample: string | undefined
+  fixedRegion: string | undefined
+  regionExample: string | undefined
+  forcePathStyle: boolean
+  keysHint: string
+}
+
+export const FORM_PRESETS: FormPreset[] = PROVIDERS.map((provider) => {
+  const { label, endpoint, region, forcePathStyle, keysHint } = PRESETS[provider]
+  return {
+    provider,
+    label,
+    endpoint,
+    endpointExample: ENDPOINT_EXAMPLES[provider],
+    fixedRegion: 'fixed' in region ? region.fixed : undefined,
+    regionExample: 'fixed' in region ? undefined : region.example,
+    forcePathStyle,
+    keysHint,
+  }
+})

@@ -1,0 +1,34 @@
+'use client'
+
+import { cancel, erase } from '#app/dashboard/files/actions.ts'
+import { Button } from '../ui/button.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+
+type Props = { id: string; name: string; underWay: boolean; cancelable: boolean }
+
+export function FileActions({ id, name, underWay, cancelable }: Props) {
+  if (cancelable) {
+    return (
+      <ConfirmDialog
+        trigger={<Button>Cancel upload…</Button>}
+        title="Cancel this upload"
+        confirm="Cancel the upload"
+        action={() => cancel(id)}
+      >
+        <p>The client gets 410 and what arrived so far is dropped. It cannot be taken up again.</p>
+      </ConfirmDialog>
+    )
+  }
+  if (underWay) return null
+  return (
+    <ConfirmDialog
+      trigger={<Button>Erase record…</Button>}
+      title="Erase this record"
+      name={name}
+      confirm="Erase the record"
+      action={() => erase(id)}
+    >
+      <p>Sluice forgets this file and its webhooks. The object in your bucket is not touched.</p>
+    </ConfirmDialog>
+  )
+}

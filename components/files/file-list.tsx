@@ -1,0 +1,100 @@
+import { FileUp } from 'lucide-react'
+import type { Actor } from '#lib/audit/record-audit.ts'
+import { fileAnswer } from '#lib/files/file.ts'
+import { fileQuery, listFiles } from '#lib/files/list-files.ts'
+import { minutes } from '#lib/kernel/clock.ts'
+import { parseInput } from '#lib/kernel/parse-input.ts'
+import { listPipes } from '#lib/pipes/list-pipes.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { listSenders } from '#lib/senders/list-senders.ts'
+import { LiveTail } from '../live/live-tail.tsx'
+import { Pager } from '../shell/pager.tsx'
+import { ButtonLink } from '../ui/button.tsx'
+import { EmptyState } from '../ui/empty-state.tsx'
+import { type Filter, FilterBar } from '../ui/filter-bar.tsx'
+import { FileTable } from './file-table.tsx'
+
+/** How long ago, in minutes, since an address with a moving time is one that can be kept. */
+const SPANS = [
+  { value: '60', label: 'last hour' },
+  { value: '1440', label: 'last day' },
+  { value: '10080', label: 'last 7 days' },
+  { value: '43200', label: 'last 30 days' },
+]
+
+type Props = { actor: Actor; path: string; query: Record<string, string | undefined>; pipeId?: string }
+
+/** The list of files with its filters: of the workspace, or of one Pipe. */
+export async function FileList({ actor, path, query, pipeId }: Props) {
+  const runtime = getRuntime()
+  const [page, pipes, senders] = await Promise.all([
+    listFiles(runtime, actor, parseInput(fileQuery, wanted(query, pipeId, runtime.clock.now()))),
+    listPipes(runtime, actor, { limit: 100 }),
+    listSenders(runtime, actor, { limit: 100 }),
+  ])
+  const pipeFilter: Filter = {
+    kind: 'choice',
+    name: 'pipeId',
+    label: 'Pipe',
+    options: pipes.data.map(({ id, name }) => ({ value: id, label: name })),
+  }
+  const filters: Filter[] = [
+    { kind: 'text', name: 'filename', label: 'Name' },
+    {
+      kind: 'choice',
+      name: 'status',
+      label: 'Status',
+      options: fileAnswer.shape.status.options.map((value) => ({ value, label: value })),
+    },
+    ...(pipeId ? [] : [pipeFilter]),
+    {
+      kind: 'choice',
+      name: 'senderId',
+      label: 'Sender',
+      options: senders.data.map(({ id, name }) => ({ value: id, label: name })),
+    },
+    { kind: 'choice', name: 'within', label: 'Time', options: SPANS },
+  ]
+  const filtered = filters.some(({ name }) => query[name]) || Boolean(query.cursor)
+  return (
+    <>
+      <FilterBar filters={filters}>
+        <LiveTail topic="files" />
+      </FilterBar>
+      {page.data.length > 0 ? (
+        <FileTable files={page.data} pipeNames={new Map(pipes.data.map(({ id, name }) => [id, name]))} />
+      ) : filtered ? (
+        <EmptyState icon={FileUp} title="Nothing fits these filters">
+          {page.nextCursor
+            ? 'Not among the newest; look on with Older.'
+            : 'Take one away, or clear them all.'}
+        </EmptyState>
+      ) : (
+        <EmptyState
+          icon={FileUp}
+          title="No file yet"
+          action={
+            <ButtonLink href={pipeId ? `/dashboard/pipes/${pipeId}/try` : '/dashboard/pipes'} tone="primary">
+              {pipeId ? 'Try it' : 'Choose a Pipe'}
+            </ButtonLink>
+          }
+        >
+          Each upload is listed here from its first byte, with its progress, its end and every webhook.
+        </EmptyState>
+      )}
+      <Pager path={path} query={query} nextCursor={page.nextCursor} />
+    </>
+  )
+}
+
+function wanted(query: Props['query'], pipeId: string | undefined, nowMs: number) {
+  const within = Number(query.within)
+  return {
+    cursor: query.cursor,
+    filename: query.filename,
+    status: query.status,
+    senderId: query.senderId,
+    pipeId: pipeId ?? query.pipeId,
+    ...(within > 0 && { createdAfter: new Date(nowMs - minutes(within)).toISOString() }),
+  }
+}

@@ -1,0 +1,54 @@
+import Link from 'next/link'
+import type { File } from '#lib/files/file.ts'
+import { formatBytes } from '../format.ts'
+import { Status } from '../ui/status.tsx'
+import { Row, Table, Td, Th } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { UploadProgress } from './upload-progress.tsx'
+
+type Props = { files: File[]; pipeNames: Map<string, string> }
+
+export function FileTable({ files, pipeNames }: Props) {
+  const head = (
+    <>
+      <Th>File</Th>
+      <Th>Status</Th>
+      <Th className="text-right">Size</Th>
+      <Th>Pipe</Th>
+      <Th>Sender</Th>
+      <Th className="text-right">Created</Th>
+    </>
+  )
+  return (
+    <Table caption="Files" head={head}>
+      {files.map((file) => (
+        <Row key={file.id}>
+          <Td className="font-medium">
+            <Link href={`/dashboard/files/${file.id}`} className="row-link" title={file.filename}>
+              {file.filename}
+            </Link>
+          </Td>
+          <Td label="Status">
+            {file.status === 'uploading' ? (
+              <UploadProgress id={file.id} offset={file.offset} size={file.size} />
+            ) : (
+              <Status state={file.status} />
+            )}
+          </Td>
+          <Td label="Size" number>
+            {file.size === null ? '–' : formatBytes(file.size)}
+          </Td>
+          <Td label="Pipe" className="max-w-44 text-ink-soft">
+            {pipeNames.get(file.pipeId) ?? <span className="font-mono text-xs">{file.pipeId}</span>}
+          </Td>
+          <Td label="Sender" className="max-w-40 text-ink-soft">
+            {file.sender}
+          </Td>
+          <Td label="Created" number className="text-ink-soft">
+            <Time at={file.createdAt} />
+          </Td>
+        </Row>
+      ))}
+    </Table>
+  )
+}

@@ -1,0 +1,64 @@
+import {
+  ArrowUp,
+  Ban,
+  Check,
+  CirclePlay,
+  KeyRound,
+  type LucideIcon,
+  TimerOff,
+  TriangleAlert,
+  Webhook,
+  X,
+} from 'lucide-react'
+import type { TimelineEntry } from '#lib/files/file.ts'
+import { formatDuration } from '../format.ts'
+import { Time } from '../ui/time.tsx'
+import { foldRequests, tellEntry } from './tell-entry.ts'
+
+const ICONS: Record<string, LucideIcon> = {
+  token_issued: KeyRound,
+  created: CirclePlay,
+  request: ArrowUp,
+  completed: Check,
+  transferred: Check,
+  webhook_attempt: Webhook,
+  failed: X,
+  expired: TimerOff,
+  canceled: Ban,
+}
+
+const TONES = { plain: 'text-ink-faint', good: 'text-good', bad: 'text-bad', warn: 'text-warn' } as const
+
+/** All that happened under one id, with the time that passed between. */
+export function Timeline({ entries: all }: { entries: TimelineEntry[] }) {
+  const entries = foldRequests(all)
+  return (
+    <ol className="relative space-y-4 before:absolute before:inset-y-2 before:left-[0.8125rem] before:w-px before:bg-line">
+      {entries.map((entry, index) => {
+        const { title, text, tone } = tellEntry(entry)
+        const Icon = ICONS[entry.kind] ?? TriangleAlert
+        const before = entries[index - 1]
+        const waited = before ? Date.parse(entry.at) - Date.parse(before.at) : 0
+        return (
+          <li key={index} className="relative flex gap-3">
+            <span
+              className={`z-10 grid size-[1.6875rem] shrink-0 place-items-center rounded-full border bg-surface ${TONES[tone]}`}
+            >
+              <Icon className="size-3.5" aria-hidden />
+            </span>
+            <div className="min-w-0 flex-1 pt-0.5">
+              <p className="flex flex-wrap items-baseline justify-between gap-x-3 text-sm">
+                <span className="font-medium">{title}</span>
+                <span className="text-ink-faint text-xs">
+                  {waited >= 1000 && <span className="mr-2">after {formatDuration(waited)}</span>}
+                  <Time at={entry.at} />
+                </span>
+              </p>
+              {text && <p className="break-words text-ink-soft text-sm">{text}</p>}
+            </div>
+          </li>
+        )
+      })}
+    </ol>
+  )
+}

@@ -1,0 +1,14 @@
+import { formatPercent } from '../format.ts'
+import { Progress } from '../ui/progress.tsx'
+import { Status } from '../ui/status.tsx'
+
+type Props = { id: string; offset: number; size: number | null }
+
+export function UploadProgress({ id, offset, size }: Props) {
+  return (
+    <span className="inline-flex items-center gap-2.5" data-upload={id}>
+      <Status state="uploading" label={size ? formatPercent(offset, size) : 'uploading'} />
+      {size !== null && <Progress value={offset} max={size} label="Uploaded" className="w-16" />}
+    </span>
+  )
+}

@@ -1,0 +1,38 @@
+import { FileX, Webhook } from 'lucide-react'
+import Link from 'next/link'
+import type { Failure } from '#lib/overview/list-failures.ts'
+import { Panel } from '../ui/panel.tsx'
+import { Time } from '../ui/time.tsx'
+
+const KINDS = {
+  upload: { icon: FileX, href: (id: string) => `/dashboard/files/${id}` },
+  webhook: { icon: Webhook, href: (id: string) => `/dashboard/webhooks?delivery=${id}` },
+} as const
+
+export function FailuresPanel({ failures }: { failures: Failure[] }) {
+  return (
+    <Panel title="Latest failures" flush>
+      {failures.length === 0 ? (
+        <p className="px-4 pb-4 text-ink-faint text-sm">Nothing was given up.</p>
+      ) : (
+        <ul className="divide-y border-t">
+          {failures.map(({ kind, id, title, reason, at }) => {
+            const { icon: Icon, href } = KINDS[kind]
+            return (
+              <li key={id}>
+                <Link href={href(id)} className="flex gap-3 px-4 py-2.5 -outline-offset-2 hover:bg-hover/60">
+                  <Icon className="mt-0.5 size-4 shrink-0 text-bad" aria-label={`Failed ${kind}`} />
+                  <span className="min-w-0 flex-1 text-sm">
+                    <span className="block truncate font-medium">{title}</span>
+                    <span className="block text-ink-soft">{reason}</span>
+                  </span>
+                  <Time at={at} className="shrink-0 text-ink-faint text-xs" />
+                </Link>
+              </li>
+            )
+          })}
+        </ul>
+      )}
+    </Panel>
+  )
+}

@@ -1,0 +1,42 @@
+import type { Usage } from '#lib/usage/report-usage.ts'
+import { formatBytes, formatDate, formatPercent } from '../format.ts'
+import { Panel } from '../ui/panel.tsx'
+import { Progress } from '../ui/progress.tsx'
+
+/** Used, held for uploads under way, and the limit with the day on which it begins anew. */
+export function QuotaPanel({ usage }: { usage: Usage }) {
+  const { usedBytes, reservedBytes, limitBytes, resetsAt } = usage
+  return (
+    <Panel title="Transfer this month">
+      <p className="tnum font-semibold text-3xl tracking-[-0.03em]">{formatBytes(usedBytes)}</p>
+      {limitBytes === null ? (
+        <p className="mt-1 text-ink-soft text-sm">There is no limit here.</p>
+      ) : (
+        <>
+          <p className="mt-1 text-ink-soft text-sm">
+            of {formatBytes(limitBytes)}, {formatPercent(usedBytes, limitBytes)}
+          </p>
+          <Progress
+            className="mt-4"
+            value={usedBytes}
+            second={reservedBytes}
+            max={limitBytes}
+            label="Transfer used"
+            tone={toneOf(usedBytes + reservedBytes, limitBytes)}
+          />
+        </>
+      )}
+      <p className="mt-4 space-y-0.5 text-ink-faint text-sm">
+        {reservedBytes > 0 && (
+          <span className="block">{formatBytes(reservedBytes)} held for uploads under way</span>
+        )}
+        <span className="block">Begins anew on {formatDate(Date.parse(resetsAt))}</span>
+      </p>
+    </Panel>
+  )
+}
+
+export function toneOf(bytes: number, limitBytes: number): 'water' | 'warn' | 'bad' {
+  if (bytes >= limitBytes) return 'bad'
+  return bytes >= limitBytes * 0.8 ? 'warn' : 'water'
+}

@@ -1,0 +1,62 @@
+'use client'
+
+import Link from 'next/link'
+import { useState } from 'react'
+import type { LiveUpload } from '#lib/live/read-snapshot.ts'
+import { formatBytes, formatPercent, plural } from '../format.ts'
+import { useLive } from '../live/use-live.ts'
+import { Panel } from '../ui/panel.tsx'
+import { Progress } from '../ui/progress.tsx'
+
+const SHOWN = 8
+
+/** Follows the confirmed offsets as they move. */
+export function UploadsUnderWay({ uploads: first }: { uploads: LiveUpload[] }) {
+  const [uploads, setUploads] = useState(first)
+  useLive('uploads', false, (told) => told.uploads && setUploads(told.uploads))
+  return (
+    <Panel title="Under way" flush>
+      <p className="sr-only" role="status">
+        {plural(uploads.length, 'upload')} under way
+      </p>
+      {uploads.length === 0 ? (
+        <p className="px-4 pb-4 text-ink-faint text-sm">No upload is under way.</p>
+      ) : (
+        <ul className="divide-y border-t">
+          {uploads.slice(0, SHOWN).map(({ id, filename, offsetBytes, lengthBytes, status }) => (
+            <li key={id}>
+              <Link
+                href={`/dashboard/files/${id}`}
+                className="block px-4 py-2.5 -outline-offset-2 hover:bg-hover/60"
+              >
+                <span className="flex justify-between gap-3 text-sm">
+                  <span className="truncate font-medium">{filename}</span>
+                  <span className="tnum shrink-0 text-ink-soft">
+                    {status === 'transferring'
+                      ? 'completing'
+                      : lengthBytes === null
+                        ? formatBytes(offsetBytes)
+                        : `${formatPercent(offsetBytes, lengthBytes)} of ${formatBytes(lengthBytes)}`}
+                  </span>
+                </span>
+                <Progress
+                  value={offsetBytes}
+                  max={lengthBytes ?? 0}
+                  label={`Progress of ${filename}`}
+                  className="mt-2"
+                />
+              </Link>
+            </li>
+          ))}
+          {uploads.length > SHOWN && (
+            <li className="px-4 py-2.5 text-sm">
+              <Link href="/dashboard/files?status=uploading" className="text-water hover:underline">
+                All of them
+              </Link>
+            </li>
+          )}
+        </ul>
+      )}
+    </Panel>
+  )
+}

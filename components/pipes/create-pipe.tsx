@@ -1,0 +1,26 @@
+'use client'
+
+import { create } from '#app/dashboard/pipes/actions.ts'
+import { ActionForm } from '../ui/action-form.tsx'
+import { CheckField, SelectField, TextField } from '../ui/field.tsx'
+
+export function CreatePipe({ stores }: { stores: { id: string; label: string }[] }) {
+  return (
+    <ActionForm action={create} submit="Create Pipe">
+      <TextField name="name" label="Name" placeholder="Video uploads" maxLength={100} autoFocus />
+      <SelectField name="dataStoreId" label="Data Store" hint="Where its files go.">
+        {stores.map(({ id, label }) => (
+          <option key={id} value={id}>
+            {label}
+          </option>
+        ))}
+      </SelectField>
+      <CheckField
+        name="sourceHttp"
+        label="Switch on its HTTP (TUS) source"
+        hint="So that it takes uploads at once. You can switch it at any time."
+        defaultChecked
+      />
+    </ActionForm>
+  )
+}

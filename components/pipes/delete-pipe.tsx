@@ -1,0 +1,43 @@
+'use client'
+
+import { remove } from '#app/dashboard/pipes/actions.ts'
+import { plural } from '../format.ts'
+import { Button } from '../ui/button.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { Panel } from '../ui/panel.tsx'
+
+type Props = { id: string; name: string; underWay: number }
+
+export function DeletePipe({ id, name, underWay }: Props) {
+  return (
+    <Panel
+      tone="danger"
+      title="Danger zone"
+      description="Deleting a Pipe closes its endpoint at once and ends its tokens."
+      aside={
+        <ConfirmDialog
+          trigger={<Button tone="danger">Delete Pipe…</Button>}
+          title={`Delete ${name}`}
+          name={name}
+          confirm="Delete this Pipe"
+          action={() => remove(id)}
+        >
+          <ul className="list-disc space-y-1 pl-5">
+            <li>
+              {underWay === 0 ? (
+                'No upload is under way.'
+              ) : (
+                <strong className="text-ink">{plural(underWay, 'upload')} under way will be canceled.</strong>
+              )}
+            </li>
+            <li>Its endpoint answers 404 and its tokens end.</li>
+            <li>Its webhook output goes, with deliveries that have not arrived.</li>
+            <li>Files keep their record. Objects in your bucket are not touched.</li>
+          </ul>
+        </ConfirmDialog>
+      }
+    >
+      {null}
+    </Panel>
+  )
+}

@@ -1,0 +1,39 @@
+import Link from 'next/link'
+import { switchSource } from '#app/dashboard/pipes/actions.ts'
+import type { Pipe } from '#lib/pipes/pipe.ts'
+import { Copyable } from '../ui/copyable.tsx'
+import { ActionSwitch } from '../ui/switch.tsx'
+
+export function HttpSource({ pipe }: { pipe: Pipe }) {
+  return (
+    <div className="rounded-lg border bg-surface p-4">
+      <ActionSwitch
+        on={pipe.source.http}
+        label="HTTP (TUS)"
+        hint="Takes resumable uploads from browsers, apps and servers."
+        action={switchSource.bind(null, pipe.id)}
+      />
+      {pipe.source.http ? (
+        <div className="mt-4 border-t pt-4">
+          <p className="mb-1.5 font-medium text-sm">Endpoint</p>
+          <Copyable text={pipe.uploadUrl} what="endpoint" />
+          <p className="mt-2 text-ink-faint text-sm">
+            Put an uploader on your page with the texts under{' '}
+            <Link href={`/dashboard/pipes/${pipe.id}/embed`} className="text-water hover:underline">
+              Embed
+            </Link>
+            , or{' '}
+            <Link href={`/dashboard/pipes/${pipe.id}/try`} className="text-water hover:underline">
+              try it here
+            </Link>
+            .
+          </p>
+        </div>
+      ) : (
+        <p className="mt-4 border-t pt-4 text-ink-faint text-sm">
+          Switch it on to get the endpoint. While it is off new uploads get 403; those under way go on.
+        </p>
+      )}
+    </div>
+  )
+}

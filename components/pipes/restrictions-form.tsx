@@ -1,0 +1,75 @@
+'use client'
+
+import { useState } from 'react'
+import { inUnit } from '#app/actions/form-fields.ts'
+import { restrict } from '#app/dashboard/pipes/actions.ts'
+import type { Pipe } from '#lib/pipes/pipe.ts'
+import { ActionForm } from '../ui/action-form.tsx'
+import { TextArea, TextField } from '../ui/field.tsx'
+import { KeyTemplateField } from './key-template-field.tsx'
+import { UnitSelect } from './unit-select.tsx'
+
+const DAY_SECONDS = 86_400
+const HOUR_SECONDS = 3600
+
+export function RestrictionsForm({ pipe, prefix }: { pipe: Pipe; prefix: string }) {
+  const [size] = useState(() => (pipe.maxFileBytes === null ? undefined : inUnit(pipe.maxFileBytes)))
+  const unitSeconds = pipe.uploadExpirySeconds % DAY_SECONDS === 0 ? DAY_SECONDS : HOUR_SECONDS
+  return (
+    <ActionForm action={restrict.bind(null, pipe.id)} submit="Save" className="flex flex-col gap-5">
+      <KeyTemplateField pipeId={pipe.id} template={pipe.keyTemplate} prefix={prefix} />
+      <div className="grid gap-5 sm:grid-cols-2">
+        <TextField
+          name="maxFileBytes"
+          label="Largest file"
+          optional
+          inputMode="decimal"
+          defaultValue={size?.amount}
+          placeholder="no limit of its own"
+          after={
+            <UnitSelect name="maxFileBytesUnit" label="Unit of size" defaultValue={size?.unit ?? 'GB'}>
+              <option>MB</option>
+              <option>GB</option>
+              <option>TB</option>
+            </UnitSelect>
+          }
+        />
+        <TextField
+          name="expiry"
+          label="Unfinished uploads end after"
+          inputMode="numeric"
+          defaultValue={pipe.uploadExpirySeconds / unitSeconds}
+          hint="Counted from the last byte; 1 hour to 30 days."
+          after={
+            <UnitSelect name="expiryUnit" label="Unit of time" defaultValue={String(unitSeconds)}>
+              <option value={HOUR_SECONDS}>hours</option>
+              <option value={DAY_SECONDS}>days</option>
+            </UnitSelect>
+          }
+        />
+      </div>
+      <div className="grid gap-5 sm:grid-cols-2">
+        <TextArea
+          name="allowedTypes"
+          label="Allowed types"
+          optional
+          mono
+          rows={3}
+          defaultValue={pipe.allowedTypes.join('\n')}
+          placeholder={'image/*\nvideo/mp4'}
+          hint="One a line; empty allows any. It judges the type that the client declares, not the bytes."
+        />
+        <TextArea
+          name="allowedOrigins"
+          label="Allowed origins"
+          optional
+          mono
+          rows={3}
+          defaultValue={pipe.allowedOrigins.join('\n')}
+          placeholder="https://www.example.com"
+          hint="The pages that may upload. One a line; empty allows any."
+        />
+      </div>
+    </ActionForm>
+  )
+}

@@ -1,0 +1,62 @@
+'use client'
+
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import { create } from '#app/dashboard/senders/actions.ts'
+import { ActionForm } from '../ui/action-form.tsx'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { TextField } from '../ui/field.tsx'
+import { SecretOnce } from '../ui/secret-once.tsx'
+
+export function CreateSender({ startOpen = false }: { startOpen?: boolean }) {
+  const [open, setOpen] = useState(startOpen)
+  const [token, setToken] = useState<string>()
+  return (
+    <>
+      <Dialog
+        open={open}
+        onOpenChange={setOpen}
+        title="Create a Sender"
+        description="A Sender is a backend of yours that may ask for upload tokens."
+        trigger={
+          <Button tone="primary">
+            <Plus aria-hidden />
+            Create a Sender
+          </Button>
+        }
+      >
+        <ActionForm<{ token: string }>
+          action={create}
+          submit="Create"
+          onDone={(data) => {
+            setOpen(false)
+            setToken(data.token)
+          }}
+        >
+          <TextField
+            name="name"
+            label="Name"
+            placeholder="web backend"
+            hint="It is on every file and in every webhook."
+            autoFocus
+            maxLength={100}
+          />
+        </ActionForm>
+      </Dialog>
+      {token && (
+        <SecretOnce
+          title="Your Sender token"
+          what="Sender token"
+          secret={token}
+          onSaved={() => setToken(undefined)}
+        >
+          <p className="text-ink-soft text-sm">
+            Put it into the environment of your backend, as{' '}
+            <code className="font-mono text-xs">SLUICE_SENDER_TOKEN</code>. It never belongs in a browser.
+          </p>
+        </SecretOnce>
+      )}
+    </>
+  )
+}

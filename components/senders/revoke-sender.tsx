@@ -1,0 +1,32 @@
+'use client'
+
+import { revoke } from '#app/dashboard/senders/actions.ts'
+import { Button } from '../ui/button.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { Panel } from '../ui/panel.tsx'
+
+export function RevokeSender({ id, name }: { id: string; name: string }) {
+  return (
+    <Panel
+      tone="danger"
+      title="Revoke"
+      description="At once and for good. Every temporary token that it issued ends too, also for uploads under way."
+      aside={
+        <ConfirmDialog
+          trigger={<Button tone="danger">Revoke…</Button>}
+          title={`Revoke ${name}`}
+          name={name}
+          confirm="Revoke this Sender"
+          action={() => revoke(id)}
+        >
+          <p>
+            Backends that use its token get 401 from now on. Uploads under way with its tokens stop where they
+            are.
+          </p>
+        </ConfirmDialog>
+      }
+    >
+      {null}
+    </Panel>
+  )
+}

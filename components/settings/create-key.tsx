@@ -1,0 +1,50 @@
+'use client'
+
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import { createKey } from '#app/dashboard/settings/actions.ts'
+import { ActionForm } from '../ui/action-form.tsx'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { TextField } from '../ui/field.tsx'
+import { SecretOnce } from '../ui/secret-once.tsx'
+
+export function CreateKey() {
+  const [open, setOpen] = useState(false)
+  const [key, setKey] = useState<string>()
+  return (
+    <>
+      <Dialog
+        open={open}
+        onOpenChange={setOpen}
+        title="Create an account key"
+        description="It can do all that you can do here. Keep it where only your own programs reach it."
+        trigger={
+          <Button tone="primary">
+            <Plus aria-hidden />
+            Create a key
+          </Button>
+        }
+      >
+        <ActionForm<{ key: string }>
+          action={createKey}
+          submit="Create"
+          onDone={(data) => {
+            setOpen(false)
+            setKey(data.key)
+          }}
+        >
+          <TextField name="name" label="Name" placeholder="deploy script" autoFocus maxLength={100} />
+        </ActionForm>
+      </Dialog>
+      {key && (
+        <SecretOnce
+          title="Your account key"
+          what="account key"
+          secret={key}
+          onSaved={() => setKey(undefined)}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,47 @@
+/**
+ * A network that fails when asked to: it cuts the requests in flight as a broken line would, and holds new ones
+ * back while it is down. The uploader on top of it is the one that customers embed; only this is for show.
+ */
+export type BadNetwork = {
+  /** Waits while the network is down, then takes note of the request. */
+  pass(xhr: XMLHttpRequest): Promise<void>
+  cut(): number
+  setDown(down: boolean): void
+  isDown(): boolean
+}
+
+export function createBadNetwork(): BadNetwork {
+  const inFlight = new Set<XMLHttpRequest>()
+  let back: PromiseWithResolvers<void> | undefined
+
+  function cut(): number {
+    const count = inFlight.size
+    for (const xhr of inFlight) {
+      xhr.abort()
+      // An abort is silent; a broken line is an error.
+      xhr.dispatchEvent(new ProgressEvent('error'))
+    }
+    inFlight.clear()
+    return count
+  }
+
+  return {
+    async pass(xhr) {
+      await back?.promise
+      inFlight.add(xhr)
+      xhr.addEventListener('loadend', () => inFlight.delete(xhr), { once: true })
+    },
+    cut,
+    setDown(down) {
+      if (down === Boolean(back)) return
+      if (down) {
+        back = Promise.withResolvers()
+        cut()
+        return
+      }
+      back?.resolve()
+      back = undefined
+    },
+    isDown: () => Boolean(back),
+  }
+}

@@ -1,0 +1,112 @@
+import Uppy from '@uppy/core'
+import GoldenRetriever from '@uppy/golden-retriever'
+import Tus from '@uppy/tus'
+import { createBadNetwork } from './bad-network.ts'
+import { afterAnswer, note, SILENT, type Wire, type WireLine } from './wire.ts'
+
+/**
+ * The uploader of the Embed page with its eyes open: the same plugins and options, on a network that can fail,
+ * and with every answer noted. `slow` sends small chunks with pauses, so that there is time to interfere.
+ */
+export type TokenSource = () => Promise<{ id: string; token: string; expiresAt: string }>
+export type Uploader = ReturnType<typeof createUploader>
+
+type Options = { id: string; endpoint: string; remember: boolean; takeToken: TokenSource }
+
+const RENEW_BEFORE_MS = 60_000
+const SLOW_CHUNK_BYTES = 512 * 1024
+const SLOW_PAUSE_MS = 250
+
+export function createUploader({ id, endpoint, remember, takeToken }: Options) {
+  const network = createBadNetwork()
+  const watchers = new Set<() => void>()
+  let wire: Wire = SILENT
+  let slow = true
+  let current: Awaited<ReturnType<TokenSource>> | undefined
+
+  const change = (next: Wire) => {
+    wire = next
+    for (const tell of watchers) tell()
+  }
+  const say = (text: string, tone: WireLine['tone'] = 'plain') => change(note(wire, text, tone, Date.now()))
+
+  async function uploadToken(): Promise<string> {
+    if (!current || Date.parse(current.expiresAt) - Date.now() < RENEW_BEFORE_MS) {
+      current = await takeToken()
+      say('backend → a fresh token')
+    }
+    return current.token
+  }
+
+  const uppy = new Uppy({ id, autoProceed: false })
+  if (remember) uppy.use(GoldenRetriever)
+  uppy.use(Tus, {
+    endpoint,
+    retryDelays: [0, 1000, 3000, 5000],
+    removeFingerprintOnSuccess: true,
+    allowedMetaFields: ['name', 'type'],
+    chunkSize: SLOW_CHUNK_BYTES,
+    async onBeforeRequest(request) {
+      const pace = slow && request.getMethod() === 'PATCH' ? SLOW_PAUSE_MS : 0
+      if (pace) await new Promise((resolve) => setTimeout(resolve, pace))
+      await network.pass(request.getUnderlyingObject() as XMLHttpRequest)
+      request.setHeader('Authorization', `Bearer ${await uploadToken()}`)
+    },
+    onAfterResponse(request, response) {
+      const offset = response.getHeader('Upload-Offset')
+      const location = response.getHeader('Location')
+      const answered = {
+        method: request.getMethod(),
+        url: location ?? request.getURL(),
+        status: response.getStatus(),
+        offset: offset === undefined || offset === null ? undefined : Number(offset),
+      }
+      change(afterAnswer(wire, answered, Date.now()))
+    },
+    onShouldRetry(error, _attempt, _options, next) {
+      if (error.originalResponse?.getStatus() === 401) {
+        current = undefined
+        return true
+      }
+      return next(error)
+    },
+  })
+  uppy.on('upload-start', (files) => {
+    const file = files[0]
+    if (file) change({ ...SILENT, filename: file.name, totalBytes: file.size ?? 0 })
+  })
+  uppy.on('upload-progress', (file, progress) => {
+    const totalBytes = progress.bytesTotal ?? file?.size ?? 0
+    change({
+      ...wire,
+      filename: file?.name ?? wire.filename,
+      totalBytes,
+      sentBytes: progress.bytesUploaded || 0,
+    })
+  })
+  uppy.on('upload-success', () => change({ ...wire, done: true, confirmedBytes: wire.totalBytes }))
+  uppy.on('upload-error', (_file, error) => say(error.message, 'bad'))
+
+  return {
+    uppy,
+    watch(tell: () => void) {
+      watchers.add(tell)
+      return () => void watchers.delete(tell)
+    },
+    wire: () => wire,
+    cut() {
+      if (network.cut() > 0) say('the connection was cut', 'bad')
+    },
+    setDown(down: boolean) {
+      network.setDown(down)
+      say(down ? 'offline' : 'online again', down ? 'bad' : 'plain')
+    },
+    /** The size of chunks changes with the next upload. */
+    setSlow(on: boolean) {
+      slow = on
+      uppy.getPlugin('Tus')?.setOptions({ chunkSize: on ? SLOW_CHUNK_BYTES : Number.POSITIVE_INFINITY })
+    },
+    tokenId: () => current?.id,
+    say,
+  }
+}

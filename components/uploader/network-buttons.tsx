@@ -1,0 +1,64 @@
+'use client'
+
+import { KeyRound, Plug, RotateCw, Unplug, Wifi } from 'lucide-react'
+import { useState } from 'react'
+import { endTrialToken } from '#app/actions/trial-token.ts'
+import { Button } from '../ui/button.tsx'
+import type { Uploader } from './create-uploader.ts'
+
+export function NetworkButtons({ uploader }: { uploader: Uploader }) {
+  const [down, setDown] = useState(false)
+  const [slow, setSlow] = useState(true)
+
+  async function endToken(how: 'expire' | 'revoke') {
+    const id = uploader.tokenId()
+    if (!id) return
+    await endTrialToken(id, how)
+    uploader.say(how === 'expire' ? 'the token expired' : 'the token was revoked', 'bad')
+  }
+
+  return (
+    <div className="space-y-3">
+      <div className="grid grid-cols-2 gap-2">
+        <Button onClick={() => uploader.cut()}>
+          <Unplug aria-hidden />
+          Cut connection
+        </Button>
+        <Button
+          aria-pressed={down}
+          onClick={() => {
+            setDown(!down)
+            uploader.setDown(!down)
+          }}
+        >
+          {down ? <Plug aria-hidden /> : <Wifi aria-hidden />}
+          {down ? 'Go online' : 'Go offline'}
+        </Button>
+        <Button onClick={() => endToken('expire')}>
+          <KeyRound aria-hidden />
+          Expire token
+        </Button>
+        <Button onClick={() => endToken('revoke')}>
+          <KeyRound aria-hidden />
+          Revoke token
+        </Button>
+        <Button className="col-span-2" onClick={() => window.location.reload()}>
+          <RotateCw aria-hidden />
+          Reload the page
+        </Button>
+      </div>
+      <label className="flex items-center gap-2 text-sm">
+        <input
+          type="checkbox"
+          checked={slow}
+          onChange={(event) => {
+            setSlow(event.target.checked)
+            uploader.setSlow(event.target.checked)
+          }}
+          className="size-4 accent-(--water)"
+        />
+        Slow line, so that there is time
+      </label>
+    </div>
+  )
+}

@@ -1,0 +1,49 @@
+'use client'
+
+import Link from 'next/link'
+import { useState } from 'react'
+import { lookAtTrial, type TrialResult } from '#app/actions/look-at-trial.ts'
+import { useLive } from '../live/use-live.ts'
+import { Facts } from '../ui/facts.tsx'
+import { Panel } from '../ui/panel.tsx'
+import { Status } from '../ui/status.tsx'
+
+/** What became of it on the other side: the object's key and the webhook, as they happen. */
+export function TrialOutcome({ fileId }: { fileId: string }) {
+  const [result, setResult] = useState<TrialResult>()
+  useLive(`file:${fileId}`, false, () => void lookAtTrial(fileId).then(setResult))
+  if (!result) return null
+  const { status, key, delivery } = result
+  return (
+    <Panel title="Delivered">
+      <Facts
+        facts={[
+          ['File', <Status key="s" state={status} />],
+          [
+            'Object',
+            <span key="k" className="break-all font-mono text-xs">
+              {key}
+            </span>,
+          ],
+          [
+            'Webhook',
+            delivery ? (
+              <span key="w" className="flex flex-wrap items-center gap-2">
+                <Status state={delivery.state} />
+                {delivery.lastStatus && <span className="font-mono text-xs">{delivery.lastStatus}</span>}
+              </span>
+            ) : (
+              '–'
+            ),
+          ],
+        ]}
+      />
+      <Link
+        href={`/dashboard/files/${fileId}`}
+        className="mt-3 inline-block text-sm text-water hover:underline"
+      >
+        Its whole timeline
+      </Link>
+    </Panel>
+  )
+}

@@ -1,0 +1,54 @@
+'use client'
+
+import Dashboard from '@uppy/react/dashboard'
+import { useState, useSyncExternalStore } from 'react'
+import { takeTrialToken } from '#app/actions/trial-token.ts'
+import '@uppy/core/css/style.min.css'
+import '@uppy/dashboard/css/style.min.css'
+import { Panel } from '../ui/panel.tsx'
+import { createUploader } from './create-uploader.ts'
+import { NetworkButtons } from './network-buttons.tsx'
+import { TrialOutcome } from './trial-outcome.tsx'
+import { WirePanel } from './wire-panel.tsx'
+
+export function TryIt({
+  pipeId,
+  endpoint,
+  dark,
+}: {
+  pipeId: string
+  endpoint: string
+  dark: 'auto' | 'light' | 'dark'
+}) {
+  const [uploader] = useState(() =>
+    createUploader({
+      id: `try-${pipeId}`,
+      endpoint,
+      remember: true,
+      takeToken: () => takeTrialToken(pipeId),
+    }),
+  )
+  const wire = useSyncExternalStore(uploader.watch, uploader.wire, uploader.wire)
+  return (
+    <div className="grid items-start gap-5 xl:grid-cols-[1fr_22rem]">
+      <Dashboard
+        uppy={uploader.uppy}
+        theme={dark}
+        width="100%"
+        height={420}
+        proudlyDisplayPoweredByUppy={false}
+        hideCancelButton={false}
+        note="Files go to this Pipe's bucket for real, and count."
+      />
+      <div className="space-y-5">
+        <Panel title="Bad network" description="Interfere while it uploads.">
+          <NetworkButtons uploader={uploader} />
+        </Panel>
+        <Panel title="On the wire">
+          <WirePanel wire={wire} />
+        </Panel>
+        {wire.fileId && <TrialOutcome key={wire.fileId} fileId={wire.fileId} />}
+      </div>
+    </div>
+  )
+}

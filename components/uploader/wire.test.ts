@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest'
+import { afterAnswer, note, SILENT } from './wire.ts'
+
+const url = 'http://localhost/pipes/pipe_x/files/0196f0c3-7b1e-7c42-9d55-1f0a6f2f8a10'
+
+it('counts what a resume saves, each time', () => {
+  let wire = afterAnswer(SILENT, { method: 'PATCH', url, status: 204, offset: 100 }, 0)
+  expect([wire.confirmedBytes, wire.savedBytes, wire.resumes]).toEqual([100, 0, 0])
+  wire = afterAnswer(wire, { method: 'HEAD', url, status: 200, offset: 250 }, 0)
+  wire = afterAnswer(wire, { method: 'HEAD', url, status: 200, offset: 400 }, 0)
+  expect([wire.confirmedBytes, wire.savedBytes, wire.resumes]).toEqual([400, 650, 2])
+  expect(wire.fileId).toBe('0196f0c3-7b1e-7c42-9d55-1f0a6f2f8a10')
+})
+
+it('tells a refusal from an answer, and counts nothing for it', () => {
+  const wire = afterAnswer(SILENT, { method: 'PATCH', url, status: 401, offset: undefined }, 0)
+  expect(wire.lines).toEqual([{ id: 1, at: 0, text: 'PATCH → 401', tone: 'bad' }])
+  expect(wire.resumes).toBe(0)
+})
+
+it('keeps the newest lines only', () => {
+  let wire = SILENT
+  for (let n = 0; n < 100; n += 1) wire = note(wire, String(n), 'plain', n)
+  expect([wire.lines.length, wire.lines.at(-1)?.text]).toEqual([60, '99'])
+})

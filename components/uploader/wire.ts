@@ -1,0 +1,56 @@
+/** What went over the wire for the latest upload, as far as the browser can tell. */
+export type WireLine = { id: number; at: number; text: string; tone: 'plain' | 'good' | 'bad' }
+export type Wire = {
+  /** The id of the upload, which is the file's. */
+  fileId: string | undefined
+  filename: string
+  totalBytes: number
+  sentBytes: number
+  /** What the server has confirmed. */
+  confirmedBytes: number
+  /** What did not have to be sent again, over all resumes. */
+  savedBytes: number
+  resumes: number
+  done: boolean
+  lines: WireLine[]
+}
+
+export const SILENT: Wire = {
+  fileId: undefined,
+  filename: '',
+  totalBytes: 0,
+  sentBytes: 0,
+  confirmedBytes: 0,
+  savedBytes: 0,
+  resumes: 0,
+  done: false,
+  lines: [],
+}
+
+const MOST_LINES = 60
+
+export type Answered = { method: string; url: string; status: number; offset: number | undefined }
+
+/** A HEAD that tells an offset is a resume: all before it is saved. */
+export function afterAnswer(wire: Wire, { method, url, status, offset }: Answered, at: number): Wire {
+  const resumed = method === 'HEAD' && status === 200 && offset !== undefined
+  const next: Wire = {
+    ...wire,
+    fileId: fileIdOf(url) ?? wire.fileId,
+    confirmedBytes: Math.max(offset ?? 0, wire.confirmedBytes),
+    sentBytes: resumed ? offset : wire.sentBytes,
+    resumes: wire.resumes + (resumed ? 1 : 0),
+    savedBytes: wire.savedBytes + (resumed ? offset : 0),
+  }
+  const told = offset === undefined ? '' : `, confirmed ${offset.toLocaleString('en-US')}`
+  return note(next, `${method} → ${status}${told}`, status < 400 ? (resumed ? 'good' : 'plain') : 'bad', at)
+}
+
+export function note(wire: Wire, text: string, tone: WireLine['tone'], at: number): Wire {
+  const id = (wire.lines.at(-1)?.id ?? 0) + 1
+  return { ...wire, lines: [...wire.lines, { id, at, text, tone }].slice(-MOST_LINES) }
+}
+
+function fileIdOf(url: string): string | undefined {
+  return url.match(/\/files\/([0-9a-f-]{36})/)?.[1]
+}

@@ -1,0 +1,117 @@
+'use client'
+
+import { useRouter, useSearchParams } from 'next/navigation'
+import { useState } from 'react'
+import type { WholeDelivery } from '#lib/webhooks/delivery.ts'
+import { Code } from '../ui/code-block.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { REACHABLE } from '../ui/reachable.ts'
+import { Status } from '../ui/status.tsx'
+import { Time } from '../ui/time.tsx'
+import { AttemptView } from './attempt-view.tsx'
+import { ResendOne } from './resend-one.tsx'
+
+/** One delivery beside the list. Its address is the list's, with the delivery in it. */
+export function DeliveryDrawer({ delivery }: { delivery: WholeDelivery }) {
+  const router = useRouter()
+  const query = useSearchParams()
+  const [open, setOpen] = useState(true)
+
+  function close() {
+    setOpen(false)
+    const next = new URLSearchParams(query)
+    next.delete('delivery')
+    router.replace(next.size > 0 ? `/dashboard/webhooks?${next}` : '/dashboard/webhooks', { scroll: false })
+  }
+
+  const body = pretty(delivery.requestBody)
+  return (
+    <Dialog
+      key={delivery.id}
+      as="drawer"
+      title="Delivery"
+      open={open}
+      onOpenChange={(next) => !next && close()}
+    >
+      <div className="space-y-6">
+        <div className="flex flex-wrap items-center justify-between gap-3">
+          <span className="flex items-center gap-2">
+            <Status state={delivery.state} />
+            {delivery.test && <Status state="test" />}
+            {delivery.nextAttemptAt && (
+              <span className="text-ink-faint text-sm">
+                next attempt <Time at={delivery.nextAttemptAt} />
+              </span>
+            )}
+          </span>
+          <ResendOne id={delivery.id} />
+        </div>
+        <Facts
+          facts={[
+            [
+              'To',
+              <span key="u" className="break-all">
+                {delivery.url}
+              </span>,
+            ],
+            [
+              'Event',
+              <code key="e" className="font-mono text-xs">
+                {delivery.eventId}
+              </code>,
+            ],
+            ['Created', <Time key="c" at={delivery.createdAt} />],
+            ...(delivery.fileId
+              ? [
+                  [
+                    'File',
+                    <a
+                      key="f"
+                      href={`/dashboard/files/${delivery.fileId}`}
+                      className="font-mono text-water text-xs hover:underline"
+                    >
+                      {delivery.fileId}
+                    </a>,
+                  ] as [string, React.ReactNode],
+                ]
+              : []),
+          ]}
+        />
+        <section>
+          <h3 className="mb-2 font-semibold text-sm">Attempts</h3>
+          {delivery.attempts.length === 0 ? (
+            <p className="text-ink-faint text-sm">The first one is on its way.</p>
+          ) : (
+            <ol className="space-y-2">
+              {delivery.attempts.toReversed().map((attempt, index) => (
+                <AttemptView key={attempt.id} attempt={attempt} startOpen={index === 0} />
+              ))}
+            </ol>
+          )}
+        </section>
+        <section>
+          <h3 className="mb-2 flex items-center justify-between font-semibold text-sm">
+            Body
+            <CopyButton text={delivery.requestBody} what="the body as it was sent" />
+          </h3>
+          <pre
+            {...REACHABLE}
+            className="overflow-x-auto rounded-md border bg-sunken p-3 font-mono text-xs leading-relaxed"
+          >
+            <Code code={body} language="json" />
+          </pre>
+        </section>
+      </div>
+    </Dialog>
+  )
+}
+
+function pretty(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2)
+  } catch {
+    return body
+  }
+}

@@ -1,0 +1,69 @@
+import Link from 'next/link'
+import type { Delivery } from '#lib/webhooks/delivery.ts'
+import { formatDuration } from '../format.ts'
+import { hrefOf } from '../shell/pager.tsx'
+import { Status } from '../ui/status.tsx'
+import { Row, Table, Td, Th } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+
+type Props = { deliveries: Delivery[]; query: Record<string, string | undefined> }
+
+export function DeliveryTable({ deliveries, query }: Props) {
+  const head = (
+    <>
+      <Th>Event</Th>
+      <Th>State</Th>
+      <Th>Answer</Th>
+      <Th>To</Th>
+      <Th className="text-right">Attempts</Th>
+      <Th className="text-right">Next</Th>
+    </>
+  )
+  return (
+    <Table caption="Deliveries" head={head}>
+      {deliveries.map((delivery) => (
+        <Row key={delivery.id}>
+          <Td>
+            <Link
+              href={hrefOf('/dashboard/webhooks', { ...query, delivery: delivery.id })}
+              scroll={false}
+              className="row-link flex items-center gap-2"
+            >
+              <Time at={delivery.createdAt} />
+              {delivery.test && <Status state="test" />}
+            </Link>
+          </Td>
+          <Td label="State">
+            <Status state={delivery.state} />
+          </Td>
+          <Td label="Answer" className="font-mono text-xs">
+            <LastAnswer delivery={delivery} />
+          </Td>
+          <Td label="To" className="max-w-60 text-ink-soft" title={delivery.url}>
+            {new URL(delivery.url).host}
+            <span className="text-ink-faint">{new URL(delivery.url).pathname}</span>
+          </Td>
+          <Td label="Attempts" number>
+            {delivery.attempts.length}
+          </Td>
+          <Td label="Next" number className="text-ink-soft">
+            {delivery.underWay ? 'now' : delivery.nextAttemptAt ? <Time at={delivery.nextAttemptAt} /> : '–'}
+          </Td>
+        </Row>
+      ))}
+    </Table>
+  )
+}
+
+function LastAnswer({ delivery }: { delivery: Delivery }) {
+  const last = delivery.attempts.at(-1)
+  if (!last) return <span className="text-ink-faint">–</span>
+  return (
+    <>
+      {last.status ?? last.error}
+      {last.durationMs !== null && (
+        <span className="text-ink-faint"> · {formatDuration(last.durationMs)}</span>
+      )}
+    </>
+  )
+}

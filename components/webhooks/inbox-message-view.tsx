@@ -1,0 +1,44 @@
+import { ChevronRight } from 'lucide-react'
+import type { InboxMessage } from '#lib/inbox/inbox-message.ts'
+import { Code } from '../ui/code-block.tsx'
+import { REACHABLE } from '../ui/reachable.ts'
+import { Status } from '../ui/status.tsx'
+import { Time } from '../ui/time.tsx'
+
+/** What the inbox keeps has been verified: it answers 401 to anything else. */
+export function InboxMessageView({ message }: { message: InboxMessage }) {
+  const body = JSON.parse(message.body) as { test?: boolean; data?: { filename?: string; status?: string } }
+  return (
+    <li>
+      <details className="group rounded-lg border bg-surface">
+        <summary className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3.5 py-2.5 text-sm [&::-webkit-details-marker]:hidden">
+          <ChevronRight
+            className="size-3.5 text-ink-faint transition-transform group-open:rotate-90"
+            aria-hidden
+          />
+          <span className="font-medium">{body.data?.filename}</span>
+          <span className="text-ink-soft">{body.data?.status}</span>
+          <Status state="verified" label="signature verified" />
+          {body.test && <Status state="test" />}
+          <Time at={message.receivedAt} className="ml-auto text-ink-faint" />
+        </summary>
+        <div className="space-y-3 border-t p-3.5">
+          <dl className="space-y-0.5 font-mono text-xs">
+            {Object.entries(message.headers).map(([name, value]) => (
+              <div key={name} className="flex flex-wrap gap-x-2">
+                <dt className="text-ink-faint">{name}:</dt>
+                <dd className="min-w-0 break-all">{value}</dd>
+              </div>
+            ))}
+          </dl>
+          <pre
+            {...REACHABLE}
+            className="overflow-x-auto rounded-md bg-sunken p-3 font-mono text-xs leading-relaxed"
+          >
+            <Code code={JSON.stringify(body, null, 2)} language="json" />
+          </pre>
+        </div>
+      </details>
+    </li>
+  )
+}

@@ -1,0 +1,62 @@
+'use client'
+
+import { Eye, EyeOff, RefreshCw } from 'lucide-react'
+import { useState, useTransition } from 'react'
+import { reveal, rotate } from '#app/dashboard/webhooks/actions.ts'
+import { Button } from '../ui/button.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { Copyable } from '../ui/copyable.tsx'
+import { Time } from '../ui/time.tsx'
+import { notify } from '../ui/toaster.tsx'
+
+type Props = { pipeId: string; previousSecretUntil: string | null }
+
+/** The secret comes to the page only when it is asked for. */
+export function SecretPanel({ pipeId, previousSecretUntil }: Props) {
+  const [secret, setSecret] = useState<string>()
+  const [busy, start] = useTransition()
+  const show = () =>
+    start(async () => {
+      const answer = await reveal(pipeId)
+      if (answer.status === 'done') setSecret(answer.data?.secret)
+      if (answer.status === 'error') notify.failed(answer.message)
+    })
+  return (
+    <div className="border-t pt-4">
+      <p className="mb-1.5 font-medium text-sm">Secret</p>
+      <div className="flex flex-wrap items-center gap-2">
+        {secret ? (
+          <Copyable text={secret} what="webhook secret" className="basis-72 max-sm:w-full" />
+        ) : (
+          <code className="mr-2 font-mono text-ink-faint text-xs">whsec_••••••••••••••••</code>
+        )}
+        <Button busy={busy} onClick={() => (secret ? setSecret(undefined) : show())}>
+          {secret ? <EyeOff aria-hidden /> : <Eye aria-hidden />}
+          {secret ? 'Hide' : 'Reveal'}
+        </Button>
+        <ConfirmDialog
+          trigger={
+            <Button>
+              <RefreshCw aria-hidden />
+              Rotate
+            </Button>
+          }
+          title="Rotate the secret"
+          confirm="Rotate"
+          action={async () => {
+            const answer = await rotate(pipeId)
+            if (answer.status === 'done') setSecret(answer.data?.secret)
+            return answer
+          }}
+        >
+          <p>You get a new secret. For 24 hours both sign, so that your receivers can change over.</p>
+        </ConfirmDialog>
+      </div>
+      {previousSecretUntil && new Date(previousSecretUntil) > new Date() && (
+        <p className="mt-2 text-ink-faint text-sm">
+          The secret of before signs too, ends <Time at={previousSecretUntil} />.
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,97 @@
+'use client'
+
+import { Check, Minus, X } from 'lucide-react'
+import { useState } from 'react'
+import { explain } from '#app/dashboard/webhooks/verify/actions.ts'
+import type { Explanation } from '#lib/webhooks/explain-signature.ts'
+import { ActionForm } from '../ui/action-form.tsx'
+import { SelectField, TextArea, TextField } from '../ui/field.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Panel } from '../ui/panel.tsx'
+
+const EXAMPLE = `X-Service-Signature: t=…,v1=…
+webhook-id: …
+webhook-timestamp: …
+webhook-signature: v1,…`
+
+export function VerifyForm({ pipes }: { pipes: { id: string; name: string }[] }) {
+  const [found, setFound] = useState<Explanation>()
+  return (
+    <div className="grid items-start gap-5 lg:grid-cols-[1.2fr_1fr]">
+      <Panel title="What your receiver got" description="Paste it as it came. Nothing of it is kept.">
+        <ActionForm<Explanation> action={explain} submit="Compare" onDone={setFound}>
+          <SelectField name="pipeId" label="Pipe">
+            {pipes.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </SelectField>
+          <TextArea name="headers" label="Headers" mono rows={5} placeholder={EXAMPLE} spellCheck={false} />
+          <TextArea
+            name="body"
+            label="Raw body"
+            mono
+            rows={8}
+            placeholder='{"id":"…","event":"file.status_changed",…}'
+            spellCheck={false}
+          />
+          <TextField
+            name="secret"
+            label="The secret that it uses"
+            optional
+            type="password"
+            mono
+            autoComplete="off"
+          />
+        </ActionForm>
+      </Panel>
+      <div aria-live="polite">{found ? <Findings found={found} /> : <Hints />}</div>
+    </div>
+  )
+}
+
+function Findings({ found }: { found: Explanation }) {
+  return (
+    <Panel title="Findings">
+      {found.valid ? (
+        <Notice tone="good" title="This webhook is from Sluice." />
+      ) : (
+        <Notice tone="bad" title="A receiver must refuse this one." />
+      )}
+      <ul className="mt-4 divide-y rounded-md border">
+        {found.parts.map(({ name, ok, text }) => {
+          const Icon = ok === undefined ? Minus : ok ? Check : X
+          const tone = ok === undefined ? 'text-ink-faint' : ok ? 'text-good' : 'text-bad'
+          return (
+            <li key={name} className="flex gap-2.5 px-3 py-2 text-sm">
+              <Icon className={`mt-0.5 size-4 shrink-0 ${tone}`} aria-hidden />
+              <div className="min-w-0">
+                <p className="font-medium">
+                  {name}
+                  <span className="sr-only">
+                    {ok === undefined ? ': not judged' : ok ? ': right' : ': differs'}
+                  </span>
+                </p>
+                <p className="break-words text-ink-soft">{text}</p>
+              </div>
+            </li>
+          )
+        })}
+      </ul>
+    </Panel>
+  )
+}
+
+function Hints() {
+  return (
+    <Panel title="When it does not match">
+      <ul className="list-disc space-y-1.5 pl-4 text-ink-soft text-sm">
+        <li>The body was parsed and written again before it was verified. Take the raw bytes.</li>
+        <li>The whole secret was used as the key. It is the base64 after whsec_, decoded.</li>
+        <li>The secret is that of another Pipe, or of before a rotation.</li>
+        <li>A clock is wrong by more than five minutes.</li>
+      </ul>
+    </Panel>
+  )
+}
