@@ -15,6 +15,8 @@ const keyField = z
 
 const bucketField = z
   .string()
+  // Before any pattern sees it: they take quadratic time over a long text.
+  .max(223, { message: 'must have at most 223 characters', abort: true })
   .refine((text) => !text.includes('://') && !/^[^/]+\.[^/]+\//.test(text), {
     message: 'is an address; give the name alone, and the address as endpoint',
     abort: true,
