@@ -27,3 +27,10 @@ it('refuses a changed byte', () => {
   parts[3] = Buffer.from('hellp').toString('base64url')
   expect(() => vault.open(parts.join('.'), 'c')).toThrow()
 })
+
+it('refuses a tag that was cut short', () => {
+  const vault = createVault([first])
+  const parts = vault.seal('hello', 'c').split('.')
+  parts[4] = Buffer.from(parts[4]!, 'base64url').subarray(0, 4).toString('base64url')
+  expect(() => vault.open(parts.join('.'), 'c')).toThrow()
+})

@@ -12,6 +12,9 @@ export type Vault = {
 }
 
 const VERSION = 'v1'
+const CIPHER = 'aes-256-gcm'
+/** Without it Node takes a tag cut down to four bytes, which can be guessed. */
+const TAG = { authTagLength: 16 }
 
 export function createVault(keys: Buffer[]): Vault {
   const byId = new Map(keys.map((key) => [keyId(key), key]))
@@ -20,7 +23,7 @@ export function createVault(keys: Buffer[]): Vault {
   return {
     seal(text, context) {
       const iv = randomBytes(12)
-      const cipher = createCipheriv('aes-256-gcm', current, iv).setAAD(Buffer.from(context))
+      const cipher = createCipheriv(CIPHER, current, iv, TAG).setAAD(Buffer.from(context))
       const bytes = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
       return [
         VERSION,
@@ -35,7 +38,7 @@ export function createVault(keys: Buffer[]): Vault {
         throw new Error(`No key of ENCRYPTION_KEY opens this secret (key ${id}). Add the key that sealed it.`)
       }
       const part = (text: string) => Buffer.from(text, 'base64url')
-      const decipher = createDecipheriv('aes-256-gcm', key, part(iv))
+      const decipher = createDecipheriv(CIPHER, key, part(iv), TAG)
         .setAAD(Buffer.from(context))
         .setAuthTag(part(tag))
       return Buffer.concat([decipher.update(part(bytes)), decipher.final()]).toString('utf8')
