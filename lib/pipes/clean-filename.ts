@@ -1,11 +1,12 @@
 const MAX_FILENAME_BYTES = 255
+const MISSING = 'file'
 /** Not in a key: separators, control characters, halves of surrogate pairs, and what reorders text on screen. */
 const UNWANTED = /[/\\]|\p{Cc}|\p{Cs}|[\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/gu
 const EXTENSION = /\.([A-Za-z0-9]{1,16})$/
 
 /** A filename fit for an object key: one segment of at most 255 bytes, Unicode kept. */
 export function cleanFilename(sent: string): string {
-  return shortenFilename(withoutUnwanted(sent) || 'file', MAX_FILENAME_BYTES)
+  return shortenFilename(withoutUnwanted(sent) || MISSING, MAX_FILENAME_BYTES)
 }
 
 /** Any other text as part of a key. */
@@ -23,7 +24,7 @@ export function shortenFilename(filename: string, maxBytes: number): string {
   if (Buffer.byteLength(filename) <= maxBytes) return filename
   const extension = filename.match(EXTENSION)?.[0] ?? ''
   const stem = filename.slice(0, filename.length - extension.length)
-  return truncate(stem, maxBytes - extension.length) + extension
+  return truncate(stem, maxBytes - extension.length) + extension || MISSING
 }
 
 function withoutUnwanted(text: string): string {
@@ -31,7 +32,12 @@ function withoutUnwanted(text: string): string {
     .replace(UNWANTED, '_')
     .replace(/\.{2,}/g, '.')
     .trim()
-  return cleaned === '.' ? '' : cleaned
+  return withoutLoneDot(cleaned)
+}
+
+/** A segment of one dot is no name to anything that reads a key as a path. */
+function withoutLoneDot(text: string): string {
+  return text === '.' ? '' : text
 }
 
 /** Cuts between code points, never inside one. */
@@ -43,5 +49,5 @@ function truncate(text: string, maxBytes: number): string {
     if (bytes > maxBytes) break
     kept += character
   }
-  return kept.trimEnd()
+  return withoutLoneDot(kept.trimEnd())
 }

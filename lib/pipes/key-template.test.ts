@@ -82,6 +82,13 @@ describe('renderObjectKey', () => {
   })
 })
 
+it('leaves no name of one dot behind where it shortens', () => {
+  const template = `{file_id}/${'a'.repeat(440)}/{filename}`
+  const prefixes = { prefix: 'p'.repeat(256), keyPrefix: 'k'.repeat(256) }
+  const filename = `.${' '.repeat(200)}x`
+  expect(renderObjectKey(template, { ...parts, ...prefixes, filename })).toMatch(/\/file$/)
+})
+
 it('keeps two dots from meeting', () => {
   const key = renderObjectKey('{file_id}/{filename}{filename}', { ...parts, filename: '.a.' })
   expect(key).toBe(`${parts.fileId}/.a.a.`)
@@ -99,6 +106,8 @@ describe('cleanFilename', () => {
     ['', 'file'],
     ['\ud800x', '_x'],
     ['exe.\u202etxt', 'exe._txt'],
+    [`.${' '.repeat(300)}x`, 'file'],
+    [`.${' '.repeat(300)}.jpeg`, '.jpeg'],
     [`${'é'.repeat(300)}.jpeg`, `${'é'.repeat(125)}.jpeg`],
   ])('makes of %j %j', (sent, cleaned) => expect(cleanFilename(sent)).toBe(cleaned))
 })
