@@ -114,6 +114,19 @@ onBothDatabases('accounts', (database) => {
       await expect(signIn(open, nobody, newAddress())).rejects.toMatchObject({ code: 'sign_in_failed' })
     })
 
+    it('sends few mails to one mailbox, from wherever it is asked to', async () => {
+      const given = { email: newEmail(), password: PASSWORD }
+      for (let n = 0; n < 3; n++) await signUp(mailing, given, newAddress())
+      await expect(signUp(mailing, given, newAddress())).rejects.toMatchObject({ code: 'rate_limited' })
+      expect(mailing.jobs).toHaveLength(3)
+    })
+
+    it('counts all of an IPv6 network as one address', async () => {
+      const ask = (n: number) => requestPasswordReset(open, { email: newEmail() }, `2001:db8:1:2::${n}`)
+      for (let n = 1; n <= 10; n++) await ask(n)
+      await expect(ask(11)).rejects.toMatchObject({ code: 'rate_limited' })
+    })
+
     it('is limited for each address, over all accounts', async () => {
       const address = newAddress()
       const tries = Array.from({ length: 21 }, () =>

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { SluiceError } from '../kernel/errors.ts'
 import { hashSecret } from '../kernel/ids.ts'
+import { networkOf } from '../rate-limits/network-of.ts'
 import { takeFromLimit } from '../rate-limits/take.ts'
 import type { Runtime } from '../runtime.ts'
 import { findUserByEmail } from './find-user.ts'
@@ -23,7 +24,7 @@ export async function signIn(
   { email, password }: z.output<typeof signInInput>,
   address: string,
 ): Promise<{ userId: string }> {
-  await takeFromLimit(runtime, `sign-in:address:${address}`, PER_ADDRESS)
+  await takeFromLimit(runtime, `sign-in:address:${networkOf(address)}`, PER_ADDRESS)
   await takeFromLimit(runtime, `sign-in:account:${hashSecret(email.toLowerCase())}`, PER_ACCOUNT)
   const user = email.includes('\0') ? undefined : await findUserByEmail(runtime.db, email)
   const right = await verifyPassword(password, user?.passwordHash ?? null)

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { SluiceError } from '../kernel/errors.ts'
 import { nameField } from '../kernel/fields.ts'
+import { hashSecret } from '../kernel/ids.ts'
 import { enqueueMail } from '../mail/mail.ts'
+import { networkOf } from '../rate-limits/network-of.ts'
 import { takeFromLimit } from '../rate-limits/take.ts'
 import type { Runtime } from '../runtime.ts'
 import { emailField, newPasswordField } from './account.ts'
@@ -19,6 +21,8 @@ export const signUpInput = z.strictObject({
 })
 
 const PER_ADDRESS = { burst: 10, refillMs: 60_000 }
+/** Each one is a mail to somebody who may not have asked for it. */
+const PER_MAILBOX = { burst: 3, refillMs: 600_000 }
 
 /** `check-mail` says nothing of whether there was an account: the mail does, to the address's owner. */
 export type SignedUp = { outcome: 'signed-up'; userId: string } | { outcome: 'check-mail' }
@@ -34,7 +38,8 @@ export async function signUp(
   if (config.signUp === 'closed') {
     throw new SluiceError('forbidden', 'Sign-up is closed here. The operator makes accounts.')
   }
-  await takeFromLimit(runtime, `sign-up:address:${address}`, PER_ADDRESS)
+  await takeFromLimit(runtime, `sign-up:address:${networkOf(address)}`, PER_ADDRESS)
+  await takeFromLimit(runtime, `sign-up:mailbox:${hashSecret(input.email.toLowerCase())}`, PER_MAILBOX)
   const passwordHash = await hashPassword(input.password)
   return db.transaction(async (tx) => {
     const inTx = { ...runtime, db: tx }

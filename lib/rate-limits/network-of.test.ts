@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest'
+import { networkOf } from './network-of.ts'
+
+it.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2::6', '2001:db8:1:2::/64'],
+  ['2001:0DB8:1:2::6', '2001:db8:1:2::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['1::2:3:4:5:6:7', '1:0:2:3::/64'],
+  ['::1', '0:0:0:0::/64'],
+])('counts %s as %s', (address, network) => expect(networkOf(address)).toBe(network))
