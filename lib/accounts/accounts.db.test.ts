@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { onBothDatabases } from '../../e2e/parts/databases.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
 import { hours } from '../kernel/clock.ts'
@@ -12,13 +12,18 @@ import { createSession } from '../sessions/create-session.ts'
 import { listSessions } from '../sessions/list-sessions.ts'
 import { readSession } from '../sessions/read-session.ts'
 import { revokeSession } from '../sessions/revoke-session.ts'
+import { authenticateAccountKey } from './authenticate-account-key.ts'
 import { changePassword } from './change-password.ts'
+import { createAccountKey } from './create-account-key.ts'
+import { hashPassword } from './password.ts'
 import { requestPasswordReset } from './request-password-reset.ts'
 import { resetPassword } from './reset-password.ts'
 import { signIn } from './sign-in.ts'
 import { signInWithProvider } from './sign-in-with-provider.ts'
 import { signUp } from './sign-up.ts'
 import { verifyEmail } from './verify-email.ts'
+
+vi.mock('./password.ts', { spy: true })
 
 const PASSWORD = 'correct horse battery'
 const VISITOR = { userAgent: 'Test', address: '192.0.2.1' }
@@ -213,6 +218,46 @@ onBothDatabases('accounts', (database) => {
       await expect(resetPassword(open, reset)).rejects.toMatchObject({ code: 'link_invalid' })
       expect(await readSession(open, session.id)).toBeUndefined()
       await signIn(open, { email, password: 'a third password' }, newAddress())
+    })
+
+    /** The link of the newest mail that sets a new password. */
+    async function resetLink(email: string): Promise<string> {
+      open.jobs.length = 0
+      open.clock.advance(1)
+      await requestPasswordReset(open, { email }, newAddress())
+      await workOnMail(open, open.jobs[0]!.data as { sealed: string })
+      const mail = (await listKeptMails(open)).find(
+        ({ to, subject }) => to === email && subject === 'Set a new password',
+      )!
+      return linkOf(mail.text)
+    }
+
+    it('reset: ends every other link that was asked for', async () => {
+      const { email } = await signUpOpen()
+      const [older, newer] = [await resetLink(email), await resetLink(email)]
+      await resetPassword(open, { token: newer, password: 'a fifth password' })
+      const again = resetPassword(open, { token: older, password: 'a sixth password' })
+      await expect(again).rejects.toMatchObject({ code: 'link_invalid' })
+    })
+
+    it('reset: works on no password without a link', async () => {
+      vi.mocked(hashPassword).mockClear()
+      const reset = resetPassword(open, { token: 'guessed', password: 'a fifth password' })
+      await expect(reset).rejects.toMatchObject({ code: 'link_invalid' })
+      expect(hashPassword).not.toHaveBeenCalled()
+    })
+
+    it('reset: turns out whoever came by a provider before the address was proven', async () => {
+      const email = newEmail()
+      const profile = { provider: 'github', providerAccountId: email, email, emailVerified: false } as const
+      const { userId } = await signInWithProvider(mailing, profile)
+      const session = (await readSession(open, (await createSession(open, userId, VISITOR)).id))!
+      const { key } = await createAccountKey(open, session.actor, { name: 'Kept for later' })
+      await resetPassword(mailing, { token: await resetLink(email), password: 'a fifth password' })
+      await expect(signInWithProvider(mailing, profile)).rejects.toMatchObject({ code: 'forbidden' })
+      await expect(authenticateAccountKey(mailing, key)).rejects.toMatchObject({
+        code: 'account_key_invalid',
+      })
     })
 
     it('reset: a link is good for an hour', async () => {

@@ -9,6 +9,7 @@ import type { Runtime } from '../runtime.ts'
 import type { Session } from '../sessions/read-session.ts'
 import { signOutEverywhere } from '../sessions/sign-out-everywhere.ts'
 import { newPasswordField } from './account.ts'
+import { dropResetLinks } from './email-link.ts'
 import { findUser } from './find-user.ts'
 import { passwordChangedMail } from './mails.ts'
 import { hashPassword, verifyPassword } from './password.ts'
@@ -32,6 +33,7 @@ export async function changePassword(
   const passwordHash = await hashPassword(password)
   await db.transaction(async (tx) => {
     await tx.update(users).set({ passwordHash }).where(eq(users.id, session.userId))
+    await dropResetLinks(tx, session.userId)
     await signOutEverywhere({ db: tx, clock }, session.userId, { except: session.id })
     await recordAudit({ db: tx, clock }, session.actor, { action: 'password.changed' })
     const mail = passwordChangedMail(session.email, config.baseUrl)

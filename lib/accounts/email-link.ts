@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { and, eq, gt, isNull } from 'drizzle-orm'
 import { emailLinks } from '#drizzle/schema/index.ts'
+import type { Db } from '../db/database.ts'
 import { hours } from '../kernel/clock.ts'
 import { SluiceError } from '../kernel/errors.ts'
 import { hashSecret } from '../kernel/ids.ts'
@@ -30,6 +31,19 @@ export async function createEmailLink(
   return `${config.baseUrl}/${PAGE[purpose]}#${token}`
 }
 
+/** Before work that nobody should be able to ask for without a link. */
+export async function assertEmailLink(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  purpose: Purpose,
+  token: string,
+): Promise<void> {
+  const found = await db
+    .select({ userId: emailLinks.userId })
+    .from(emailLinks)
+    .where(isGood(purpose, token, new Date(clock.now())))
+  if (found.length === 0) throw invalid()
+}
+
 /** Call it in the transaction of what the link allows. */
 export async function useEmailLink(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
@@ -40,15 +54,26 @@ export async function useEmailLink(
   const [used] = await db
     .update(emailLinks)
     .set({ usedAt: now })
-    .where(
-      and(
-        eq(emailLinks.tokenHash, hashSecret(token)),
-        eq(emailLinks.purpose, purpose),
-        isNull(emailLinks.usedAt),
-        gt(emailLinks.expiresAt, now),
-      ),
-    )
+    .where(isGood(purpose, token, now))
     .returning({ userId: emailLinks.userId, email: emailLinks.email })
   if (used) return used
-  throw new SluiceError('link_invalid', 'This link was used already or is too old. Ask for another.')
+  throw invalid()
+}
+
+/** A new password ends every link to set another. */
+export async function dropResetLinks(db: Db, userId: string): Promise<void> {
+  await db.delete(emailLinks).where(and(eq(emailLinks.userId, userId), eq(emailLinks.purpose, 'reset')))
+}
+
+function isGood(purpose: Purpose, token: string, now: Date) {
+  return and(
+    eq(emailLinks.tokenHash, hashSecret(token)),
+    eq(emailLinks.purpose, purpose),
+    isNull(emailLinks.usedAt),
+    gt(emailLinks.expiresAt, now),
+  )
+}
+
+function invalid(): SluiceError {
+  return new SluiceError('link_invalid', 'This link was used already or is too old. Ask for another.')
 }

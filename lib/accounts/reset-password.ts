@@ -5,9 +5,12 @@ import { enqueueMail } from '../mail/mail.ts'
 import type { Runtime } from '../runtime.ts'
 import { signOutEverywhere } from '../sessions/sign-out-everywhere.ts'
 import { newPasswordField } from './account.ts'
-import { useEmailLink } from './email-link.ts'
+import { assertEmailLink, dropResetLinks, useEmailLink } from './email-link.ts'
+import { findUser } from './find-user.ts'
 import { passwordChangedMail } from './mails.ts'
 import { hashPassword } from './password.ts'
+import { mustVerify } from './sign-in.ts'
+import { turnOutStrangers } from './turn-out-strangers.ts'
 
 export const passwordReset = z.strictObject({ token: z.string().max(100), password: newPasswordField })
 
@@ -16,13 +19,15 @@ export async function resetPassword(
   { db, clock, config, queue, vault }: Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>,
   { token, password }: z.output<typeof passwordReset>,
 ): Promise<void> {
+  await assertEmailLink({ db, clock }, 'reset', token)
   const passwordHash = await hashPassword(password)
   await db.transaction(async (tx) => {
+    const now = new Date(clock.now())
     const { userId, email } = await useEmailLink({ db: tx, clock }, 'reset', token)
-    await tx
-      .update(users)
-      .set({ passwordHash, emailVerifiedAt: new Date(clock.now()) })
-      .where(eq(users.id, userId))
+    const before = await findUser(tx, userId)
+    await tx.update(users).set({ passwordHash, emailVerifiedAt: now }).where(eq(users.id, userId))
+    if (mustVerify(config) && !before?.emailVerifiedAt) await turnOutStrangers(tx, userId, now)
+    await dropResetLinks(tx, userId)
     await signOutEverywhere({ db: tx, clock }, userId)
     await enqueueMail({ queue, vault }, tx, {
       kind: 'mail',
