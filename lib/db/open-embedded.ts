@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { chmodSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { PGlite, types } from '@electric-sql/pglite'
 import { drizzle } from 'drizzle-orm/pglite'
@@ -38,8 +38,17 @@ export async function openEmbedded(folder: string | 'memory'): Promise<EmbeddedH
 function lockBeside(folder: string): () => void {
   mkdirSync(dirname(folder), { recursive: true, mode: 0o700 })
   const unlock = lockFolder(folder)
-  if (unlock) return unlock
+  if (unlock) {
+    keepPrivate(folder)
+    return unlock
+  }
   throw new StartError(
     `Another process is using the embedded database in ${folder}. Stop it, choose another DATA_DIR, or set DATABASE_URL to share a PostgreSQL.`,
   )
+}
+
+/** PGlite makes files that everybody may write, whatever the umask; their folder must keep others out. */
+function keepPrivate(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  chmodSync(folder, 0o700)
 }
