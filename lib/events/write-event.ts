@@ -1,4 +1,4 @@
-import { deliveries, events } from '#drizzle/schema/index.ts'
+import { sql } from 'drizzle-orm'
 import type { Db } from '../db/database.ts'
 import { uuidv7 } from '../kernel/ids.ts'
 import { nudge } from '../live/nudge.ts'
@@ -19,20 +19,14 @@ type NewEvent = {
 export async function writeEvent(tx: Db, queue: Queue, event: NewEvent): Promise<string> {
   const { id, workspaceId, pipeId, fileId, test = false, body, at, output } = event
   const deliveryId = uuidv7(at.getTime())
-  await tx.insert(events).values({ id, workspaceId, pipeId, fileId, test, payload: body, createdAt: at })
-  await tx.insert(deliveries).values({
-    id: deliveryId,
-    workspaceId,
-    eventId: id,
-    pipeId,
-    fileId,
-    test,
-    webhookOutputId: output.id,
-    url: output.url,
-    nextTrigger: test ? 'test' : 'auto',
-    nextAttemptAt: at,
-    createdAt: at,
-  })
+  const now = at.toISOString()
+  await tx.execute(sql`with event as (
+      insert into events (id, workspace_id, pipe_id, file_id, test, payload, created_at)
+      values (${id}, ${workspaceId}, ${pipeId}, ${fileId ?? null}, ${test}, ${body}, ${now}::timestamptz)
+    )
+    insert into deliveries (id, workspace_id, event_id, pipe_id, file_id, test, webhook_output_id, url, next_trigger, next_attempt_at, created_at)
+    values (${deliveryId}, ${workspaceId}, ${id}, ${pipeId}, ${fileId ?? null}, ${test}, ${output.id}, ${output.url},
+      ${test ? 'test' : 'auto'}, ${now}::timestamptz, ${now}::timestamptz)`)
   await queue.enqueue(tx, 'webhook-attempt', { outputId: output.id, workspaceId })
   await nudge(tx, workspaceId)
   return deliveryId

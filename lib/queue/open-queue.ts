@@ -33,6 +33,12 @@ export type Queue = {
 
 export type QueueOptions = { databaseUrl: string | undefined; worker: boolean; log: Logger }
 
+/**
+ * The queue's own connections take jobs and tick them off; jobs are put in by the connections of others. A crash of the
+ * database may forget that a job was taken, and then it is taken again, so nobody waits for the disk.
+ */
+const NO_WAIT = '-c synchronous_commit=off'
+
 /** NOTIFY wakes a worker for what is due now; what falls due later is found by looking. */
 const POLL = { pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 1 }
 
@@ -40,7 +46,12 @@ export async function openQueue(database: DatabaseHandle, options: QueueOptions)
   const boss = new PgBoss({
     ...(database.kind === 'embedded'
       ? { db: fromPglite((database as EmbeddedHandle).pglite), backend: 'pglite' as const }
-      : { connectionString: options.databaseUrl!, max: 4, application_name: 'sluice-queue' }),
+      : {
+          connectionString: options.databaseUrl!,
+          max: 4,
+          application_name: 'sluice-queue',
+          options: NO_WAIT,
+        }),
     useListenNotify: true,
     supervise: options.worker,
     schedule: false,

@@ -1,0 +1,29 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/**
+ * A receiver as its own process. `/ok` answers at once and notes how long after its timestamp the event came;
+ * `/hang` never answers; GET gives what was noted, and begins anew.
+ */
+let delaysMs: number[] = []
+
+const server = createServer((req, res) => {
+  if (req.method === 'GET') {
+    res.end(JSON.stringify(delaysMs))
+    delaysMs = []
+    return
+  }
+  if (req.url === '/hang') return req.resume()
+  const arrivedMs = Date.now()
+  const chunks: Buffer[] = []
+  req.on('data', (chunk) => chunks.push(chunk))
+  req.on('end', () => {
+    const { timestamp } = JSON.parse(Buffer.concat(chunks).toString()) as { timestamp: string }
+    delaysMs.push(arrivedMs - Date.parse(timestamp))
+    res.writeHead(204).end()
+  })
+})
+server.listen(0, '127.0.0.1')
+await once(server, 'listening')
+process.send!((server.address() as AddressInfo).port)
