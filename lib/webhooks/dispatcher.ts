@@ -12,7 +12,7 @@ export type Wake = { outputId: string; workspaceId: string }
  * in the database, and the output stays `ready` here until a claim finds less than it asked for.
  */
 export type Dispatcher = {
-  /** Answers when what there is room for is claimed. */
+  /** Answers at once; only while every place is taken it waits, so that another process may have the next jobs. */
   wake(wakes: Wake[]): Promise<void>
   /** Answers when nothing is ready that there is room for, and nothing under way. */
   idle(): Promise<void>
@@ -110,7 +110,8 @@ export function createDispatcher(runtime: Pick<Runtime, 'db'> & Delivering, shar
       for (const { outputId, workspaceId } of wakes) {
         if (ready.size < MOST_READY) ready.set(outputId, workspaceId)
       }
-      await drain()
+      void drain()
+      while (shares.full() && !stopped) await Promise.race(underWay)
     },
     idle: settled,
     stop() {

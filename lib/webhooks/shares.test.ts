@@ -33,7 +33,7 @@ describe('shares', () => {
     const shares = createShares(limits)
     end(shares, 'good', 'w', 'prompt', 'prompt', 'prompt')
     for (let n = 0; n < 30; n++) shares.take(`hanging-${n}`, 'w', shares.room(`hanging-${n}`, 'w'))
-    expect(shares.underWay()).toBe(10)
+    expect(shares.room('another', 'w')).toBe(0)
     expect(shares.room('good', 'w')).toBe(10)
   })
 
@@ -41,7 +41,7 @@ describe('shares', () => {
     const shares = createShares(limits)
     end(shares, 'good', 'w', 'prompt', 'prompt', 'prompt')
     for (let n = 0; n < 100; n++) shares.take(`hanging-${n}`, `w${n}`, shares.room(`hanging-${n}`, `w${n}`))
-    expect(shares.underWay()).toBe(20)
+    expect(shares.room('another', 'other')).toBe(0)
     expect(shares.room('good', 'w')).toBe(16)
   })
 
@@ -54,7 +54,6 @@ describe('shares', () => {
     expect(shares.room('new', 'w')).toBe(0)
     for (let n = 0; n < 10; n++) shares.end('a', 'w', 'dead')
     expect(shares.room('new', 'w')).toBe(2)
-    expect(shares.underWay()).toBe(0)
   })
 
   it('gives back what was not used', () => {
@@ -63,5 +62,13 @@ describe('shares', () => {
     expect(shares.room('a', 'w')).toBe(0)
     shares.giveBack('a', 'w', 2)
     expect(shares.room('a', 'w')).toBe(2)
+  })
+
+  it('is full when everything is taken', () => {
+    const shares = createShares({ total: 2, perWorkspace: 2, perOutput: 2 })
+    shares.take('a', 'w', 1)
+    expect(shares.full()).toBe(false)
+    shares.take('a', 'w', 1)
+    expect(shares.full()).toBe(true)
   })
 })

@@ -13,7 +13,7 @@ export type Shares = {
   lag(outputId: string): void
   /** Ends an attempt, and learns from it. */
   end(outputId: string, workspaceId: string, pace: Pace): void
-  underWay(): number
+  full(): boolean
 }
 
 /** It answered at once, it answered late, or it did not answer. */
@@ -83,7 +83,7 @@ export function createShares(limits: ShareLimits = SHARE_LIMITS): Shares {
       turn(output, pace !== 'prompt')
       output.window = Math.min(nextWindow(output.window, pace), limits.perOutput)
     },
-    underWay: () => total.all,
+    full: () => total.all >= limits.total,
   }
 }
 
