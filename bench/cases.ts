@@ -2,9 +2,10 @@ import { create, head, inParallel, MiB, percentile, send, type Target, upload } 
 import type { Measured, Sink } from './processes.ts'
 import { MEMORY_BYTES } from './sluice-site.ts'
 import { trickle } from './trickle.ts'
+import { benchWebhooks } from './webhooks.ts'
 
 export type Contender = { name: 'bare' | 'sluice' | 'peer'; node: Measured; target: Target }
-export type Field = { bare: Contender; sluice: Contender; peer: Contender; sink: Sink }
+export type Field = { bare: Contender; sluice: Contender; peer: Contender; sink: Sink; postgresUrl: string }
 
 /** A claim, what was measured, and whether it holds. */
 export type Finding = { what: string; measured: string; wanted: string; holds: boolean }
@@ -237,5 +238,6 @@ export const CASES: Case[] = [
   heads,
   small,
   slow,
+  { name: 'webhooks', run: ({ postgresUrl }) => benchWebhooks(postgresUrl) },
 ]
 export const LONG_CASES: Case[] = [memory]

@@ -23,6 +23,7 @@ const contender = (name: Contender['name'], node: Contender['node'], path: strin
 })
 const field: Field = {
   sink,
+  postgresUrl: postgres.url,
   sluice: { name: 'sluice', node: sluice.node, target: sluice.target },
   bare: contender('bare', bare, '/'),
   peer: contender('peer', peer, '/files'),

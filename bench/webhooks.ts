@@ -12,12 +12,13 @@ import { emitFileEvent } from '../lib/events/emit-file-event.ts'
 import { systemClock } from '../lib/kernel/clock.ts'
 import { createLogger } from '../lib/log.ts'
 import { openQueue, type Queue } from '../lib/queue/open-queue.ts'
+import type { Finding } from './cases.ts'
+import { percentile } from './load.ts'
 
 /**
  * What a webhook takes from the transaction that writes it to its receiver: the worker, the receiver and this are
  * processes of their own on one machine with PostgreSQL, so the figures include everything but the network.
  */
-type Finding = { what: string; measured: string; wanted: string; holds: boolean }
 type Output = { id: string; workspaceId: string; pipeId: string }
 type Stage = { db: Db; queue: Queue; databaseUrl: string; receiver: Receiver }
 
@@ -47,7 +48,7 @@ async function latency(stage: Stage): Promise<Finding[]> {
   await emitSteadily(stage, outputs, 50, 10)
   const delays = await stage.receiver.delays(500)
   await worker.stop()
-  const [p50, p99] = [percentile(delays, 50), percentile(delays, 99)]
+  const [p50, p99] = [percentile(delays, 0.5), percentile(delays, 0.99)]
   const what = 'From the event to the first byte at its receiver, 50 events a second'
   return [
     { what: `${what}, p50`, measured: `${p50} ms`, wanted: 'under 50 ms', holds: p50 < 50 },
@@ -90,7 +91,7 @@ async function hanging(stage: Stage): Promise<Finding[]> {
   await emitSteadily(stage, [...good, ...bad], 50, seconds)
   const delays = await stage.receiver.delays(seconds * 50 * 0.8)
   await worker.stop()
-  const p99 = percentile(delays, 99)
+  const p99 = percentile(delays, 0.99)
   const what = 'The same to the others at one host while a fifth of the receivers hang until timeout, p99'
   return [{ what, measured: `${p99} ms`, wanted: 'under 2000 ms', holds: p99 < 2000 }]
 }
@@ -153,9 +154,4 @@ async function startReceiver(): Promise<Receiver> {
     },
     stop: () => child.kill(),
   }
-}
-
-function percentile(values: number[], percent: number): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))]!
 }
