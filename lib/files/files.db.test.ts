@@ -1,10 +1,11 @@
+import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { deliveries, fileDestinations, files, fileTimeline, tokens } from '#drizzle/schema/index.ts'
 import { onBothDatabases } from '../../e2e/parts/databases.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
 import { addFile } from '../../e2e/parts/webhook-rows.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../e2e/parts/workspace.ts'
-import { uuidv7 } from '../kernel/ids.ts'
+import { firstUuidAt, uuidv7 } from '../kernel/ids.ts'
 import { parseInput } from '../kernel/parse-input.ts'
 import { pruneExpired } from '../sweeps/control-sweeps.ts'
 import { issueToken } from '../tokens/issue-token.ts'
@@ -67,6 +68,24 @@ onBothDatabases('files', (database) => {
       expect(await pages({ filename: 'photo%7' })).toEqual([])
       expect(await pages({ createdBefore: '2020-01-01T00:00:00Z' })).toEqual([])
       expect(await pages({ createdAfter: '2020-01-01T00:00:00Z', limit: 7 })).toEqual(all)
+    })
+
+    it('looks on past a window in which nothing fits', async () => {
+      const { db } = database()
+      const { workspaceId, pipe, actor } = await createTestWorkspace(runtime)
+      const old = firstUuidAt(1)
+      await addFile(db, { workspaceId, pipeId: pipe.id }, { filename: 'needle.bin', id: old })
+      await db.execute(sql`insert into files (id, workspace_id, pipe_id, sender_name, filename, expiry_seconds, expires_at)
+        select (lpad(to_hex(1767225600000 + n), 12, '0') || '7000800000000000' || lpad(to_hex(n), 4, '0'))::uuid,
+          ${workspaceId}::uuid, ${pipe.id}, 'S', 'hay', 3600, now() from generate_series(1, 10005) n`)
+      const first = await listFiles(runtime, actor, parseInput(fileQuery, { filename: 'needle' }))
+      expect(first).toEqual({ data: [], nextCursor: expect.any(String) })
+      const next = await listFiles(
+        runtime,
+        actor,
+        parseInput(fileQuery, { filename: 'needle', cursor: first.nextCursor }),
+      )
+      expect(next).toMatchObject({ data: [{ id: old }], nextCursor: null })
     })
 
     it.each([

@@ -1,9 +1,8 @@
-import { and, desc, eq, gte, ilike, inArray, isNull, lt, type SQL, sql } from 'drizzle-orm'
-import type { AnyPgColumn } from 'drizzle-orm/pg-core'
+import { and, desc, eq, gte, inArray, isNull, lt, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { FILE_STATUSES, fileDestinations, files } from '#drizzle/schema/index.ts'
 import type { Actor } from '../audit/record-audit.ts'
-import type { Db } from '../db/database.ts'
+import { type Db, rows } from '../db/database.ts'
 import { type Page, pageQuery, readCursor, writeCursor } from '../db/page.ts'
 import { isPlainText, timeField } from '../kernel/fields.ts'
 import { firstUuidAt, isPipeId, isUuid } from '../kernel/ids.ts'
@@ -40,23 +39,22 @@ export async function listFiles(
 ): Promise<Page<File>> {
   const { limit } = query
   const rest = alongNoIndex(query)
-  const window = db
-    .select({ id: files.id, filename: files.filename, status: files.status, pipeId: files.pipeId })
-    .from(files)
-    .where(alongIndex(actor, query))
-    .orderBy(desc(files.id))
-    .limit(rest ? WINDOW : limit + 1)
-    .as('window')
-  const found = await db
-    .select({ id: window.id })
-    .from(window)
-    .where(rest?.(window))
-    .orderBy(desc(window.id))
-    .limit(limit + 1)
-  const shown = found.slice(0, limit).map(({ id }) => id)
+  const looked = rest ? WINDOW : limit + 1
+  const found = await rows<{ id: string; last: boolean }>(
+    db,
+    sql`with recent as (
+      select id, filename, status, pipe_id from files where ${alongIndex(actor, query)}
+      order by id desc limit ${looked}::int
+    )
+    (select id, false as last from recent where ${rest ?? sql`true`} order by id desc limit ${limit + 1}::int)
+    union all (select id, true from recent order by id desc offset ${looked - 1}::int limit 1)`,
+  )
+  const ids = found.filter(({ last }) => !last).map(({ id }) => id)
+  const shown = ids.slice(0, limit)
   const data = await readFiles(db, shown)
-  if (found.length > limit) return { data, nextCursor: writeCursor(shown.at(-1)!) }
-  return { data, nextCursor: rest ? await endOfWindow(db, actor, query) : null }
+  // Where the page ends, or where a window that was full does.
+  const end = ids.length > limit ? shown.at(-1) : rest && found.find(({ last }) => last)?.id
+  return { data, nextCursor: end ? writeCursor(end) : null }
 }
 
 function alongIndex(actor: Actor, query: FileQuery): SQL | undefined {
@@ -77,38 +75,20 @@ function alongIndex(actor: Actor, query: FileQuery): SQL | undefined {
   )
 }
 
-type Columns = Record<'filename' | 'status' | 'pipeId', AnyPgColumn>
-
-function alongNoIndex({ senderId, status, pipeId, filename }: FileQuery) {
-  const bySender = senderId !== undefined && (status !== undefined || pipeId !== undefined)
-  if (filename === undefined && !bySender) return undefined
-  const pattern = `%${filename?.replace(/[\\%_]/g, '\\$&')}%`
-  return (window: Columns) =>
-    and(
-      filename === undefined ? undefined : ilike(window.filename, pattern),
-      senderId && status ? eq(window.status, status) : undefined,
-      senderId && pipeId ? eq(window.pipeId, pipeId) : undefined,
-    )
-}
-
-/** Where to look on, if the window was full. */
-async function endOfWindow(db: Db, actor: Actor, query: FileQuery): Promise<string | null> {
-  const [last] = await db
-    .select({ id: files.id })
-    .from(files)
-    .where(alongIndex(actor, query))
-    .orderBy(desc(files.id))
-    .offset(WINDOW - 1)
-    .limit(1)
-  return last ? writeCursor(last.id) : null
+function alongNoIndex({ senderId, status, pipeId, filename }: FileQuery): SQL | undefined {
+  const conditions: SQL[] = []
+  if (filename) conditions.push(sql`filename ilike ${`%${filename.replace(/[\\%_]/g, '\\$&')}%`}`)
+  if (senderId && status) conditions.push(sql`status = ${status}`)
+  if (senderId && pipeId) conditions.push(sql`pipe_id = ${pipeId}`)
+  return conditions.length > 0 ? sql.join(conditions, sql` and `) : undefined
 }
 
 export async function readFiles(db: Db, ids: string[]): Promise<File[]> {
   if (ids.length === 0) return []
-  const [rows, destinations] = await Promise.all([
+  const [found, destinations] = await Promise.all([
     db.select().from(files).where(inArray(files.id, ids)).orderBy(desc(files.id)),
     db.select().from(fileDestinations).where(inArray(fileDestinations.fileId, ids)),
   ])
   const byFile = Map.groupBy(destinations, ({ fileId }) => fileId)
-  return rows.map((row) => toFile(row, byFile.get(row.id) ?? []))
+  return found.map((row) => toFile(row, byFile.get(row.id) ?? []))
 }

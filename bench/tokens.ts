@@ -1,0 +1,149 @@
+import { spawnSync } from 'node:child_process'
+import { Agent, request } from 'node:http'
+import { createAccount } from '#lib/accounts/create-account.ts'
+import type { Actor } from '#lib/audit/record-audit.ts'
+import { loadConfig } from '#lib/config.ts'
+import { createDataStore } from '#lib/data-stores/create-data-store.ts'
+import { migrate } from '#lib/db/migrate.ts'
+import { openPostgres } from '#lib/db/open-postgres.ts'
+import { systemClock } from '#lib/kernel/clock.ts'
+import { parseInput } from '#lib/kernel/parse-input.ts'
+import { createPipe } from '#lib/pipes/create-pipe.ts'
+import { pipeInput } from '#lib/pipes/pipe.ts'
+import { createSender } from '#lib/senders/create-sender.ts'
+import { createVault } from '#lib/vault.ts'
+import { createDatabase, startPostgres } from '../e2e/parts/postgres.ts'
+import { startSluice, temporaryFolder } from '../e2e/parts/sluice.ts'
+
+/**
+ * The token API at 500 requests a second, through the whole server, on one core where the system lets a process be
+ * held to one, with PostgreSQL beside it. Requests are sent by the clock, not when the one before is answered, so a
+ * slow answer makes no rest for the server.
+ */
+const PER_SECOND = 500
+const WARM_UP_SECONDS = 5
+const SECONDS = 20
+/** Each may ask 100 times a second. */
+const SENDERS = 8
+
+export type TokenBench = {
+  perSecond: number
+  seconds: number
+  answered: number
+  failed: number
+  p50Ms: number
+  p99Ms: number
+  maxMs: number
+  oneCore: boolean
+}
+
+export async function benchTokens(): Promise<TokenBench> {
+  const server = await startPostgres()
+  const { url, drop } = await createDatabase(server.url)
+  using folder = temporaryFolder()
+  const env = {
+    DATABASE_URL: url,
+    DATA_DIR: folder.path,
+    HOST: '127.0.0.1',
+    ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'),
+    AUTH_SECRET: 'a secret of thirty-two characters',
+    BASE_URL: 'http://localhost',
+    LOG_LEVEL: 'warn',
+    ROLES: 'web',
+  }
+  const { pipeId, tokens } = await furnish(env)
+  const sluice = await startSluice({ ...env, BASE_URL: '', PORT: String(await freePort()) })
+  try {
+    const oneCore = spawnSync('taskset', ['-a', '-cp', '0', String(sluice.pid)]).status === 0
+    const address = new URL('/api/v1/tokens', sluice.baseUrl)
+    await load(address, pipeId, tokens, WARM_UP_SECONDS)
+    const times = await load(address, pipeId, tokens, SECONDS)
+    return { perSecond: PER_SECOND, seconds: SECONDS, oneCore, ...summary(times) }
+  } finally {
+    await sluice.stop()
+    await drop()
+    await server.stop()
+  }
+}
+
+async function furnish(env: Record<string, string>): Promise<{ pipeId: string; tokens: string[] }> {
+  const config = loadConfig(env)
+  const database = openPostgres({ url: config.databaseUrl! })
+  await migrate(database.db)
+  const runtime = { db: database.db, clock: systemClock, config, vault: createVault(config.encryptionKeys) }
+  const account = { email: 'bench@example.com', passwordHash: null, emailVerified: true }
+  const { workspaceId, userId } = await createAccount(runtime, account)
+  const actor: Actor = { workspaceId, kind: 'user', id: userId, label: account.email }
+  const dataStore = await createDataStore(runtime, actor, {
+    ...{ name: 'Bench', provider: 'gcs', bucket: 'bench' },
+    ...{ accessKeyId: 'KEY', secretAccessKey: 'secret' },
+  })
+  const fields = { name: 'Bench', dataStoreId: dataStore.id, source: { http: true } }
+  const pipe = await createPipe(runtime, actor, parseInput(pipeInput, fields))
+  const senders = await Promise.all(
+    Array.from({ length: SENDERS }, (_, n) => createSender(runtime, actor, { name: `Bench ${n}` })),
+  )
+  await database.close()
+  return { pipeId: pipe.id, tokens: senders.map(({ token }) => token) }
+}
+
+async function freePort(): Promise<number> {
+  const { createServer } = await import('node:net')
+  const probe = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => probe.once('listening', resolve))
+  const { port } = probe.address() as { port: number }
+  await new Promise((resolve) => probe.close(resolve))
+  return port
+}
+
+/** Milliseconds of each answer, from when it was due to be asked; NaN for one that was not a 201. */
+async function load(address: URL, pipeId: string, tokens: string[], seconds: number): Promise<number[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 256 })
+  const body = JSON.stringify({ pipeId, expiresIn: 600, metadata: { user: '42' } })
+  const startedAt = performance.now()
+  const answers: Promise<number>[] = []
+  while (answers.length < seconds * PER_SECOND) {
+    const due = Math.floor(((performance.now() - startedAt) * PER_SECOND) / 1000)
+    while (answers.length < Math.min(due, seconds * PER_SECOND)) {
+      const dueAt = startedAt + (answers.length * 1000) / PER_SECOND
+      const token = tokens[answers.length % tokens.length]!
+      answers.push(
+        ask(agent, address, token, body).then((ok) => (ok ? performance.now() - dueAt : Number.NaN)),
+      )
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+  const times = await Promise.all(answers)
+  agent.destroy()
+  return times
+}
+
+function ask(agent: Agent, address: URL, token: string, body: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const headers = {
+      Authorization: `Bearer ${token}`,
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(body),
+    }
+    const sent = request(address, { agent, method: 'POST', headers }, (response) => {
+      response.resume().once('end', () => resolve(response.statusCode === 201))
+    })
+    sent.once('error', () => resolve(false))
+    sent.end(body)
+  })
+}
+
+function summary(times: number[]) {
+  const good = times.filter((time) => !Number.isNaN(time)).sort((a, b) => a - b)
+  const at = (share: number) =>
+    Math.round((good[Math.floor((good.length - 1) * share)] ?? Number.NaN) * 10) / 10
+  return {
+    answered: good.length,
+    failed: times.length - good.length,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    maxMs: at(1),
+  }
+}
+
+if (import.meta.main) console.log(await benchTokens())
