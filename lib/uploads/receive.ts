@@ -32,6 +32,7 @@ export function receive(
   let buffer = createPartBuffer(budget)
   let takenBytes = 0
   let paused = false
+  let waitsForMemory = false
   let stopped = false
 
   const stop = (why: Received['why']) => {
@@ -41,15 +42,27 @@ export function receive(
     source.stop()
     resolve({ why, rest: buffer })
   }
-  const mayFlow = () => !budget.full && line().waiting.length < terms.partsInFlight
-  const regulate = () => {
-    if (stopped || mayFlow() !== paused) return
-    paused = !paused
-    if (!paused) return source.resume()
-    source.pause()
-    if (budget.full) budget.whenFree(regulate)
-  }
   const isLast = () => line().endBytes + buffer.bytes === upload.lengthBytes
+  // Behind the last byte only the end is to come, which takes no memory and which a paused source would not tell.
+  const mayFlow = () => isLast() || (!budget.full && line().waiting.length < terms.partsInFlight)
+  const waitForMemory = () => {
+    if (waitsForMemory) return
+    waitsForMemory = true
+    budget.whenFree(() => {
+      waitsForMemory = false
+      regulate()
+    })
+  }
+  const regulate = () => {
+    if (stopped) return
+    const flows = mayFlow()
+    // Also where it was the line that held it up: the last part may leave it while others have used the memory up.
+    if (!flows && budget.full) waitForMemory()
+    if (flows !== paused) return
+    paused = !flows
+    if (paused) source.pause()
+    else source.resume()
+  }
   const room = () => targetBytes(upload, line()) - line().tailBytes - buffer.bytes
   const takeBuffer = () => {
     const taken = buffer
@@ -70,14 +83,14 @@ export function receive(
     regulate()
   }
   const spill = async () => {
-    if (stopped || isLast()) return
+    if (stopped) return
     const taken = takeBuffer()
     if (mayCloseEarly(upload.limits, standing(upload, line(), taken))) line().send(taken)
     else line().keepTail(taken)
     await line().settled()
   }
   const retract = maySpill
-    ? budget.offer({ heldBytes: () => buffer.bytes, sinceMs: () => buffer.sinceMs, spill })
+    ? budget.offer({ heldBytes: () => (isLast() ? 0 : buffer.bytes), sinceMs: () => buffer.sinceMs, spill })
     : () => {}
 
   upload.lease.onStop(stop)

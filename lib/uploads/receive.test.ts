@@ -1,0 +1,98 @@
+import { expect, it } from 'vitest'
+import type { ByteSource } from './byte-source.ts'
+import type { Spillable } from './memory-budget.ts'
+import type { OpenUpload } from './open-upload.ts'
+import type { PartBuffer } from './part-buffer.ts'
+import type { PartLine } from './part-line.ts'
+import { receive } from './receive.ts'
+import type { UploadContext } from './upload-context.ts'
+
+const MiB = 1024 * 1024
+
+/** A request in the middle of its upload, with a budget and a line that do as they are told. */
+function request(lengthBytes: number) {
+  const budget = {
+    ...{ full: false, take() {}, give() {}, pages: { take: () => Buffer.alloc(65_536), give() {} } },
+    offered: undefined as Spillable | undefined,
+    waiting: [] as (() => void)[],
+    offer(spillable: Spillable) {
+      budget.offered = spillable
+      return () => {}
+    },
+    whenFree: (resume: () => void) => void budget.waiting.push(resume),
+  }
+  const line = {
+    ...{ endBytes: 0, tailBytes: 0, nextNumber: 1, waiting: [] as PartBuffer[] },
+    send(buffer: PartBuffer) {
+      line.endBytes += buffer.bytes
+      line.waiting.push(buffer)
+    },
+  }
+  let flowing = false
+  let push = (_: Buffer): void => {}
+  const source: ByteSource = {
+    start(onChunk) {
+      push = onChunk
+      flowing = true
+    },
+    pause() {
+      flowing = false
+    },
+    resume() {
+      flowing = true
+    },
+    stop() {},
+  }
+  const lease = { touch() {}, onStop() {}, signal: new AbortController().signal }
+  const limits = { maxParts: 10_000, equalParts: false, maxPartBytes: 64 * MiB }
+  const receiver = receive(
+    { budget, clock: { now: () => 0 }, terms: { partsInFlight: 3 } } as unknown as UploadContext,
+    { lease, limits, lengthBytes, partBytes: null } as unknown as OpenUpload,
+    source,
+    { line: () => line as unknown as PartLine, mayTakeBytes: lengthBytes, maySpill: true },
+  )
+  return { budget, line, receiver, push: (bytes: number) => push(Buffer.alloc(bytes)), flows: () => flowing }
+}
+
+it('reads on once there is memory, though it was first the line that held it up', () => {
+  const { budget, line, receiver, push, flows } = request(100 * MiB)
+  push(24 * MiB)
+  expect(line.waiting).toHaveLength(3)
+  expect(flows()).toBe(false)
+  // Others use the memory up, and are not done when the last part of this request has gone.
+  budget.full = true
+  for (const _ of [1, 2, 3]) {
+    line.waiting.shift()
+    receiver.onRoom()
+  }
+  expect(flows()).toBe(false)
+  budget.full = false
+  for (const resume of budget.waiting.splice(0)) resume()
+  expect(flows()).toBe(true)
+})
+
+it('asks for a call at most once while it waits for memory', () => {
+  const { budget, line, receiver, push } = request(100 * MiB)
+  budget.full = true
+  push(9 * MiB)
+  for (const _ of [1, 2, 3]) receiver.onRoom()
+  line.waiting.shift()
+  receiver.onRoom()
+  expect(budget.waiting).toHaveLength(1)
+})
+
+it('does not offer the last bytes of a file, since nothing would come of it', () => {
+  const { budget, push } = request(3 * MiB)
+  push(2 * MiB)
+  expect(budget.offered!.heldBytes()).toBe(2 * MiB)
+  push(MiB)
+  expect(budget.offered!.heldBytes()).toBe(0)
+})
+
+it('is open for the end of the request when all bytes are there, however little memory is left', () => {
+  const { budget, push, flows } = request(3 * MiB)
+  push(2 * MiB)
+  budget.full = true
+  push(MiB)
+  expect(flows()).toBe(true)
+})
