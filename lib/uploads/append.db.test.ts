@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { onBothDatabases, openTestPostgres } from '../../e2e/parts/databases.ts'
 import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
@@ -149,6 +149,37 @@ describe('several writers', () => {
     expect(offset).toBe(8 * MiB + 77)
     expect((await client.patch(url, offset, whole.subarray(offset))).status).toBe(204)
     expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+  })
+
+  it('a lease that is lost is not renewed, so that the next writer can have it', async () => {
+    const node = await serveUploads(site.runtime, { terms: { renewMs: 50 } })
+    const take = async () => {
+      const fileId = idOf(await begin(client, MiB))
+      const { lease } = (await node.context.leases.take({ fileId, tokenId: null, numbers: 4 }))!
+      const look = sql`select lease_until::text as until from files where id = ${fileId}::uuid`
+      return { lease, until: async () => (await rows<{ until: string }>(database.db, look))[0]!.until }
+    }
+    const lost = await take()
+    site.clock.advance(60_000)
+    expect(() => lost.lease.assertHeld()).toThrow()
+    const held = await take()
+    const before = { lost: await lost.until(), held: await held.until() }
+    await vi.waitFor(async () => expect(await held.until()).not.toBe(before.held), { timeout: 20_000 })
+    expect(await lost.until()).toBe(before.lost)
+    lost.lease.end()
+    held.lease.end()
+    await node.close()
+  })
+
+  it('a node can stop after a writer lost its lease', async () => {
+    const node = await serveUploads(site.runtime, { terms: { renewMs: 600_000 } })
+    const url = await begin(client, MiB)
+    const patch = openPatch(client, on(node, url), { offset: 0, length: MiB })
+    await patch.write(randomBytes(1000))
+    await leased(database, url)
+    site.clock.advance(60_000)
+    expect((await patch.reply).status).toBe(423)
+    await node.close()
   })
 })
 

@@ -101,7 +101,8 @@ export async function openLeases({ database, clock, log, metrics, terms }: Deps)
   const renew = async () => {
     if (held.size === 0) return
     const sentAt = clock.now()
-    const leases = [...held.values()]
+    // One that is lost here must lapse in the database, too: its writer does nothing more with it.
+    const leases = [...held.values()].filter(({ signal }) => !signal.aborted)
     const renewed = await renewLeases(db, row, leases)
     for (const lease of leases) {
       if (renewed.has(lease.fileId)) lease.renewed(sentAt)

@@ -25,8 +25,8 @@ export async function recoverFromFault(
   error: unknown,
 ): Promise<Recovered> {
   const kind = bucketFault(error)
-  if (upload.lease.signal.aborted) throw upload.lease.signal.reason
   try {
+    if (upload.lease.signal.aborted) throw upload.lease.signal.reason
     if (kind === 'no_such_upload') await giveUp(context, upload)
     if (kind === 'trouble' && (await salvage(context, upload, line)))
       return { offsetBytes: upload.offsetBytes, state: 'transferring' }
