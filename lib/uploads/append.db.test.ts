@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { onBothDatabases, openTestPostgres } from '../../e2e/parts/databases.ts'
@@ -297,6 +297,20 @@ describe('a bucket in trouble', () => {
     expect(reply.body).not.toContain('secret')
     expect(await offsetOf(client, url)).toBe(0)
     expect((await client.patch(url, 0, whole)).status).toBe(204)
+    await objectIs(url, whole)
+  })
+
+  it('a body with a checksum counts whole or not at all: nothing of it is kept in the tail', async () => {
+    const whole = randomBytes(20 * MiB)
+    const url = await begin(client, whole.length)
+    site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 100, effect: slowDown })
+    const checksum = { 'Upload-Checksum': `sha1 ${createHash('sha1').update(whole).digest('base64')}` }
+    const patch = openPatch(client, url, { offset: 0, length: whole.length, headers: checksum })
+    await patch.write(whole.subarray(0, 17 * MiB))
+    expect((await patch.reply).status).toBe(502)
+    expect(await offsetOf(client, url)).toBe(0)
+    site.bucket.faults.clear()
+    expect((await client.patch(url, 0, whole, checksum)).status).toBe(204)
     await objectIs(url, whole)
   })
 

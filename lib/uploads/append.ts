@@ -36,6 +36,7 @@ export async function appendBytes(
   const agreed = Promise.withResolvers<void>()
   agreed.promise.catch(() => {})
   const fromBytes = upload.offsetBytes
+  let isAgreed = false
   let receiver: ReturnType<typeof receive> | undefined
   let fault: unknown
   const line = openPartLine(
@@ -57,13 +58,18 @@ export async function appendBytes(
     if (why === 'fault') throw fault ?? upload.lease.signal.reason
     if (verify && why !== 'end') return await forget(context, upload, line, why)
     verify?.()
+    isAgreed = true
     agreed.resolve()
     if (line.endBytes + rest.bytes === upload.lengthBytes)
       return { ...(await finishUpload(context, upload, line, rest)), why }
     await keep(context, upload, line, { why, rest, fromBytes })
     return { offsetBytes: upload.offsetBytes, why, state: 'uploading' }
   } catch (error) {
-    return { ...(await recoverFromFault(context, upload, line, error)), why: 'end' }
+    const recovered = await recoverFromFault(context, upload, line, {
+      error,
+      maySalvage: !verify || isAgreed,
+    })
+    return { ...recovered, why: 'end' }
   } finally {
     line.drop()
     rest.free()

@@ -16,19 +16,20 @@ type Recovered = { offsetBytes: number; state: 'transferring' }
 /**
  * A part could not be made durable. What is confirmed stays, and nothing that came behind the fault counts. If the bucket
  * is only in trouble, the part is kept in the tail: when it was the last one, every byte is durable, and the
- * object is made later; if not, the client goes on behind it. In all other cases this throws what the client is told.
+ * object is made later; if not, the client goes on behind it. A body whose checksum has not agreed yet leaves nothing. In
+ * all other cases this throws what the client is told.
  */
 export async function recoverFromFault(
   context: UploadContext,
   upload: OpenUpload,
   line: PartLine,
-  error: unknown,
+  { error, maySalvage }: { error: unknown; maySalvage: boolean },
 ): Promise<Recovered> {
   const kind = bucketFault(error)
   try {
     if (upload.lease.signal.aborted) throw upload.lease.signal.reason
     if (kind === 'no_such_upload') await giveUp(context, upload)
-    if (kind === 'trouble' && (await salvage(context, upload, line)))
+    if (kind === 'trouble' && maySalvage && (await salvage(context, upload, line)))
       return { offsetBytes: upload.offsetBytes, state: 'transferring' }
     await releaseLease(context.db, upload.lease, { usedPartNumber: line.nextNumber - 1, interrupted: true })
   } finally {
@@ -44,6 +45,8 @@ async function giveUp(context: UploadContext, { fileId }: OpenUpload): Promise<v
 
 /** True if those were the last bytes. */
 async function salvage(context: UploadContext, upload: OpenUpload, line: PartLine): Promise<boolean> {
+  // Parts before the one that failed may still get through; the oldest that is left then is that one.
+  await line.settled().catch(() => {})
   const oldest = line.waiting[0]
   if (!oldest || oldest.bytes === 0 || oldest.bytes > MAX_SALVAGE_BYTES) return false
   const { clock, db } = context
