@@ -314,6 +314,30 @@ describe('a bucket in trouble', () => {
     await objectIs(url, whole)
   })
 
+  it.each([
+    ['an empty file', Buffer.alloc(0)],
+    ['a file whose length comes after its bytes', randomBytes(MiB)],
+  ])('%s is made by the reconciler', async (_, whole) => {
+    const url = await (whole.length === 0 ? emptyFile() : fileOfUnknownLength(whole))
+    expect(await statusOf(database, url)).toBe('transferring')
+    site.bucket.faults.clear()
+    site.clock.advance(60_000)
+    while ((await statusOf(database, url)) !== 'transferred') await reconcileUploads(node.context)
+    await objectIs(url, whole)
+  })
+  const emptyFile = async () => {
+    site.bucket.faults.add({ operation: 'PutObject', times: 100, effect: slowDown })
+    return begin(client, 0)
+  }
+  const fileOfUnknownLength = async (whole: Buffer) => {
+    const url = (await client.create(null)).headers.location!
+    await client.patch(url, 0, whole)
+    site.bucket.faults.add({ operation: 'PutObject', times: 100, effect: slowDown })
+    const length = { 'Upload-Length': String(whole.length) }
+    expect((await client.patch(url, whole.length, Buffer.alloc(0), length)).status).toBe(204)
+    return url
+  }
+
   it('a bucket that dropped the upload fails the file, and says so', async () => {
     const whole = randomBytes(17 * MiB)
     const url = await begin(client, whole.length)

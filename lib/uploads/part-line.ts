@@ -152,6 +152,8 @@ export function openPartLine(
       endBytes += buffer.bytes
       enqueue(buffer, async () => {
         const rows = rowsOf(buffer)
+        // An empty file, or a length that came after its bytes: nothing to keep, but what follows from it stands.
+        if (rows.length === 0) return record({ toBytes: upload.offsetBytes, crc32: upload.crc32, ...also })
         for (const [at, tail] of rows.entries()) {
           const crc = crc32(tail, upload.crc32)
           const last = at === rows.length - 1 ? also : {}
