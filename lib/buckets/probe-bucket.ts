@@ -2,6 +2,7 @@ import { S3Client } from '@aws-sdk/client-s3'
 import type { Clock } from '../kernel/clock.ts'
 import { createGuardedAgents } from '../net/guarded-agents.ts'
 import { resolveHost } from '../net/resolve-host.ts'
+import { boundAnswers } from './bound-answers.ts'
 import { explainRefusal, type Refusal, unresolved } from './explain-refusal.ts'
 import { ProbeOperations } from './probe-operations.ts'
 import { type ProbePlace, probeHost } from './probe-place.ts'
@@ -57,7 +58,7 @@ export async function probeBucket(place: ProbePlace, options: ProbeOptions): Pro
 type Agents = ReturnType<typeof createGuardedAgents>
 
 function openClient(place: ProbePlace, { http, https }: Agents, clock: Clock): S3Client {
-  return new S3Client({
+  const client = new S3Client({
     endpoint: place.endpoint,
     region: place.region,
     forcePathStyle: place.forcePathStyle,
@@ -69,6 +70,8 @@ function openClient(place: ProbePlace, { http, https }: Agents, clock: Clock): S
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: { httpAgent: http, httpsAgent: https },
   })
+  boundAnswers(client)
+  return client
 }
 
 /** Asked before anything else, so that a name without an address is told from a host that is silent. */
@@ -99,7 +102,7 @@ class Attempt {
 
   note(name: OperationName, refusal: Refusal): void {
     this.#over ||= refusal.final
-    this.all.push({ name, ok: false, needed: NEEDED.has(name), message: refusal.message })
+    this.all.push({ name, ok: false, needed: NEEDED.has(name), message: plain(refusal.message) })
   }
 
   async do<T>(name: OperationName, operation: () => Promise<T>): Promise<T | undefined> {
@@ -118,6 +121,16 @@ class Attempt {
     return this.all.some((operation) => operation.name === name && operation.ok)
   }
 }
+
+/** It may quote the endpoint, which can say anything at any length. */
+function plain(message: string): string {
+  return message
+    .slice(0, MOST_CHARACTERS)
+    .replace(/\p{Cc}/gu, ' ')
+    .toWellFormed()
+}
+
+const MOST_CHARACTERS = 1000
 
 type OperationName =
   | 'PutObject'

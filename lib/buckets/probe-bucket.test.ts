@@ -1,0 +1,43 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, it } from 'vitest'
+import { systemClock } from '../kernel/clock.ts'
+import { probeBucket } from './probe-bucket.ts'
+
+let server: Server
+afterEach(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+/** What is found at an endpoint that refuses everything in these words. */
+async function probe(words: string): Promise<{ name: string; message: string }[]> {
+  server = createServer((req, res) => {
+    req.resume()
+    res.on('error', () => {})
+    res.writeHead(400, { 'Content-Type': 'application/xml' })
+    res.end(`<Error><Code>Strange</Code><Message>${words}</Message></Error>`)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const keys = { accessKeyId: 'KEY', secretAccessKey: 'a-secret' }
+  const place = { region: 'us-east-1', bucket: 'media', prefix: '', forcePathStyle: true, ...keys }
+  const { operations } = await probeBucket(
+    { ...place, endpoint: `http://127.0.0.1:${port}`, storageClass: null, encryption: null },
+    { allowedPrivateHosts: ['*'], clock: systemClock },
+  )
+  return operations
+}
+
+it('reads no more of an answer than one of S3 has', async () => {
+  expect(await probe('a'.repeat(8 * 1024 * 1024))).toMatchObject([
+    { name: 'PutObject', message: expect.stringMatching(/^The answer of the endpoint is too long/) },
+  ])
+})
+
+it('keeps the beginning of what an endpoint says', async () => {
+  const [refused] = await probe(`Strange${'a'.repeat(10_000)}`)
+  expect(refused!.message).toMatch(/^The bucket answered 400 Strange: Strangea{100,1000}$/)
+  expect(refused!.message.length).toBeLessThanOrEqual(1000)
+})
