@@ -2,21 +2,17 @@ import { eq } from 'drizzle-orm'
 import { z } from 'zod'
 import { users } from '#drizzle/schema/index.ts'
 import { recordAudit } from '../audit/record-audit.ts'
-import { invalidRequest } from '../kernel/parse-input.ts'
 import { enqueueMail } from '../mail/mail.ts'
-import { takeFromLimit } from '../rate-limits/take.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Session } from '../sessions/read-session.ts'
 import { signOutEverywhere } from '../sessions/sign-out-everywhere.ts'
 import { newPasswordField } from './account.ts'
+import { assertPassword } from './assert-password.ts'
 import { dropResetLinks } from './email-link.ts'
-import { findUser } from './find-user.ts'
 import { passwordChangedMail } from './mails.ts'
-import { hashPassword, verifyPassword } from './password.ts'
+import { hashPassword } from './password.ts'
 
 export const passwordChange = z.strictObject({ current: z.string().max(1000), password: newPasswordField })
-
-const PER_USER = { burst: 10, refillMs: 60_000 }
 
 /** Every other session ends. Somebody who only signed in by a provider gives no present password. */
 export async function changePassword(
@@ -25,11 +21,8 @@ export async function changePassword(
   { current, password }: z.output<typeof passwordChange>,
 ): Promise<void> {
   const { db, clock, config } = runtime
-  await takeFromLimit(runtime, `password:${session.userId}`, PER_USER)
-  const user = await findUser(db, session.userId)
-  if (user?.passwordHash && !(await verifyPassword(current, user.passwordHash))) {
-    throw invalidRequest([{ field: 'current', message: 'is not your present password' }])
-  }
+  const fault = { field: 'current', message: 'is not your present password' }
+  await assertPassword(runtime, session.userId, current, fault)
   const passwordHash = await hashPassword(password)
   await db.transaction(async (tx) => {
     await tx.update(users).set({ passwordHash }).where(eq(users.id, session.userId))

@@ -53,4 +53,14 @@ onBothDatabases('deleting an account', (database) => {
     expect(await left()).toEqual([{ id: other.workspaceId }])
     expect(await removeLeftWorkspaces(db)).toBe(0)
   })
+  it('lets nobody who took a session try passwords', async () => {
+    const runtime = testRuntime(database())
+    const cheap = `scrypt$4$8$1$AAAA$${'A'.repeat(43)}`
+    const { userId, email } = await createTestWorkspace(runtime, cheap)
+    const { id } = await createSession(runtime, userId, { userAgent: null, address: null })
+    const session = (await readSession(runtime, id))!
+    const guess = () => deleteAccount(runtime, session, { email, password: 'a guess' })
+    for (let n = 0; n < 10; n++) await expect(guess()).rejects.toMatchObject({ code: 'invalid_request' })
+    await expect(guess()).rejects.toMatchObject({ code: 'rate_limited' })
+  })
 })

@@ -8,8 +8,7 @@ import { invalidRequest } from '../kernel/parse-input.ts'
 import { cancelUploadsOf } from '../pipes/cancel-uploads.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Session } from '../sessions/read-session.ts'
-import { findUser } from './find-user.ts'
-import { verifyPassword } from './password.ts'
+import { assertPassword } from './assert-password.ts'
 
 export const accountDeletion = z.strictObject({
   email: z.string(),
@@ -45,14 +44,11 @@ export async function deleteAccount(
   for (const { id } of owned) await cancelUploadsOf(runtime, id)
 }
 
-async function assertOwner({ db }: Needs, session: Session, email: string, password: string): Promise<void> {
+async function assertOwner(runtime: Needs, session: Session, email: string, password: string): Promise<void> {
   if (email.trim().toLowerCase() !== session.email.toLowerCase()) {
     throw invalidRequest([{ field: 'email', message: 'is not that of this account' }])
   }
-  const user = await findUser(db, session.userId)
-  if (user?.passwordHash && !(await verifyPassword(password, user.passwordHash))) {
-    throw invalidRequest([{ field: 'password', message: 'is wrong' }])
-  }
+  await assertPassword(runtime, session.userId, password, { field: 'password', message: 'is wrong' })
 }
 
 /** Workspaces that nobody belongs to, once nothing of them is left to clear or to complete. */
