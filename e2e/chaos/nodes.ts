@@ -1,18 +1,31 @@
 import { freePort } from '../parts/postgres.ts'
 import { type Sluice, startSluice } from '../parts/sluice.ts'
 import type { Balancer } from './balancer.ts'
+import type { Log } from './log.ts'
 
 export type Role = 'upload' | 'web' | 'worker'
 
 /** A server process that can be killed, frozen and started again on its own port. */
 export type Node = Awaited<ReturnType<typeof startNode>>
 
-export async function startNode(role: Role, name: string, env: Record<string, string>, balancer: Balancer) {
+export async function startNode(
+  role: Role,
+  name: string,
+  env: Record<string, string>,
+  { balancer, log }: { balancer: Balancer; log: Log },
+) {
   const port = await freePort()
-  const start = () => startSluice({ ...env, ROLES: role, PORT: String(port) })
-  let running: Sluice | undefined = await start()
+  const start = async () => {
+    const sluice = await startSluice({ ...env, ROLES: role, PORT: String(port) })
+    sluice.child.once('exit', (code, signal) => {
+      if (running === sluice) log.violation(`${name} ended by itself with ${code ?? signal}`)
+    })
+    return sluice
+  }
+  let running: Sluice | undefined
+  running = await start()
   let frozen = false
-  let log = ''
+  let said = ''
   const pool = role === 'worker' ? [] : balancer.pools[role]
   pool.push(port)
   const node = {
@@ -40,14 +53,14 @@ export async function startNode(role: Role, name: string, env: Record<string, st
     async start() {
       running ??= await start()
     },
-    output: () => log + (running?.output() ?? ''),
+    output: () => said + (running?.output() ?? ''),
   }
   async function end<Result>(how: (sluice: Sluice) => Promise<Result>): Promise<Result> {
     const ending = running!
     running = undefined
     frozen = false
     const result = await how(ending)
-    log += ending.output()
+    said += ending.output()
     return result
   }
   return node

@@ -33,7 +33,7 @@ type Options = { seed: string; forMs: number; postgresUrl: string; say: (line: s
 export async function runChaos({ seed, forMs, postgresUrl, say }: Options): Promise<Log> {
   const random = randomOf(seed)
   const log = createLog(say)
-  const world = await openWorld(postgresUrl, random.fork('world'))
+  const world = await openWorld(postgresUrl, random.fork('world'), log)
   log.note(`the nodes are up; the seed is ${seed}`)
   try {
     const period = periodOf(forMs)

@@ -11,6 +11,7 @@ import { temporaryFolder } from '../parts/sluice.ts'
 import { type Balancer, startBalancer } from './balancer.ts'
 import type { BucketOptions, BucketOrder } from './bucket.ts'
 import { addCustomer, BUCKETS, type Customer } from './customer.ts'
+import type { Log } from './log.ts'
 import { type Node, type Role, startNode } from './nodes.ts'
 import type { Random } from './random.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
@@ -35,7 +36,7 @@ const ROLES: [Role, string][] = [
 
 const KEYS = { accessKeyId: 'AKIAPUTONLY', secretAccessKey: 'a secret of the bucket' }
 
-export async function openWorld(postgresUrl: string, random: Random): Promise<World> {
+export async function openWorld(postgresUrl: string, random: Random, log: Log): Promise<World> {
   const folder = temporaryFolder()
   const { url, drop } = await createDatabase(postgresUrl)
   const database = openPostgres({ url, maxConnections: 4 })
@@ -48,7 +49,7 @@ export async function openWorld(postgresUrl: string, random: Random): Promise<Wo
   const customer = await addCustomer(database, { ...KEYS, endpoint, receiverUrl: receiver.url })
   receiver.verifyWith(customer.pipes.map(({ webhookSecret }) => webhookSecret))
   const env = settings(url, balancer.url, folder.path)
-  const nodes = await Promise.all(ROLES.map(([role, name]) => startNode(role, name, env, balancer)))
+  const nodes = await Promise.all(ROLES.map(([role, name]) => startNode(role, name, env, { balancer, log })))
   return {
     ...{ database, balancer, receiver, customer, nodes },
     bucket: { directory, order: (order) => bucket.child.send(order) },

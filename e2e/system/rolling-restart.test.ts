@@ -9,7 +9,7 @@ it('a restart of every node under load fails no upload and loses no event', asyn
   const lines: string[] = []
   const say = (line: string) => void lines.push(line)
   const log = createLog(say)
-  const world = await openWorld(inject('postgresUrl'), random.fork('world'))
+  const world = await openWorld(inject('postgresUrl'), random.fork('world'), log)
   try {
     let overAt = Number.POSITIVE_INFINITY
     const uploading = uploadMany(world, random, log, { overForMs: () => Date.now() - overAt })

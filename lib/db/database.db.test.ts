@@ -10,12 +10,15 @@ onBothDatabases('the database', (database) => {
     expect(await migrationsApplied(database().db)).toBe(true)
   })
 
-  it('answers the same shapes: rows, bigint as number, bytes as sent', async () => {
+  it('answers the same shapes: rows, bigint as number, bytes as sent, arrays', async () => {
     const sent = Buffer.from([0, 1, 2, 250, 255, 10, 92])
-    const [row] = await rows<{ n: number; b: Uint8Array; j: unknown }>(
+    const [row] = await rows<{ n: number; b: Uint8Array; j: unknown; t: string[]; u: string[] }>(
       database().db,
-      sql`select ${2 ** 46}::bigint as n, ${byteaParam(sent)} as b, ${JSON.stringify({ a: [1] })}::jsonb as j`,
+      sql`select ${2 ** 46}::bigint as n, ${byteaParam(sent)} as b, ${JSON.stringify({ a: [1] })}::jsonb as j,
+        array['a, "b"', '']::text[] as t, '{}'::uuid[] as u`,
     )
+    expect(row?.t).toEqual(['a, "b"', ''])
+    expect(row?.u).toEqual([])
     expect(row?.n).toBe(2 ** 46)
     expect(Buffer.from(row!.b)).toEqual(sent)
     expect(row?.j).toEqual({ a: [1] })

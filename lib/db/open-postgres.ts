@@ -1,3 +1,4 @@
+import { parsePgArray } from 'drizzle-orm/pg-core'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import * as schema from '#drizzle/schema/index.ts'
@@ -11,8 +12,14 @@ export function openPostgres({ url, maxConnections = 20, onNotice }: PostgresOpt
     max: maxConnections,
     connect_timeout: 10,
     onnotice: (notice) => onNotice?.(String(notice.message)),
-    // Every bigint of the schema stays below 2^53.
-    types: { bigint: { to: 20, from: [20], serialize: String, parse: Number } },
+    // Nobody waits for the query by which it learns of arrays: a session that ends during it would end the process.
+    fetch_types: false,
+    types: {
+      // Every bigint of the schema stays below 2^53.
+      bigint: { to: 20, from: [20], serialize: String, parse: Number },
+      // text[] and uuid[], all that there are; Drizzle has written them already.
+      array: { to: 1009, from: [1009, 2951], serialize: String, parse: parsePgArray },
+    },
     connection: { application_name: 'sluice' },
   })
   return {
