@@ -1,5 +1,3 @@
-import { isIPv6 } from 'node:net'
-
 const GROUPS = 8
 const GROUPS_OF_NETWORK = 4
 
@@ -8,7 +6,8 @@ const GROUPS_OF_NETWORK = 4
  * can count.
  */
 export function networkOf(address: string): string {
-  if (!isIPv6(address)) return address
+  // IPv4, also where it stands within IPv6.
+  if (!address.includes(':') || address.includes('.')) return address
   const [head, tail] = address.split('::').map((half) => half.split(':').filter(Boolean)) as [
     string[],
     string[]?,
