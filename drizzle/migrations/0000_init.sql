@@ -170,6 +170,7 @@ CREATE TABLE "files" (
 	"lease_holder" text,
 	"lease_fence" integer DEFAULT 0 NOT NULL,
 	"lease_until" timestamp (3) with time zone,
+	"counted_bytes" bigint DEFAULT 0 NOT NULL,
 	"reserved_bytes" bigint DEFAULT 0 NOT NULL,
 	"reserved_month" text,
 	"complete_sent_at" timestamp (3) with time zone,
@@ -404,6 +405,7 @@ CREATE INDEX "files_by_sender" ON "files" USING btree ("sender_id","id");--> sta
 CREATE INDEX "files_open" ON "files" USING btree ("expires_at") WHERE "files"."status" = 'uploading';--> statement-breakpoint
 CREATE INDEX "files_transferring" ON "files" USING btree ("created_at") WHERE "files"."status" = 'transferring';--> statement-breakpoint
 CREATE INDEX "files_erased" ON "files" USING btree ("erased_at") WHERE "files"."erased_at" is not null;--> statement-breakpoint
+CREATE INDEX "files_uncounted" ON "files" USING btree ("id") WHERE "files"."counted_bytes" < "files"."offset_bytes";--> statement-breakpoint
 CREATE INDEX "files_reserving" ON "files" USING btree ("last_byte_at") WHERE "files"."reserved_bytes" > 0;--> statement-breakpoint
 CREATE INDEX "pipe_destinations_data_store_id_index" ON "pipe_destinations" USING btree ("data_store_id");--> statement-breakpoint
 CREATE INDEX "pipes_by_workspace" ON "pipes" USING btree ("workspace_id","created_at","id");--> statement-breakpoint

@@ -60,6 +60,8 @@ export const files = pgTable(
     /** Grows with each taking of the lease; every write of the ledger names it. */
     leaseFence: integer().notNull().default(0),
     leaseUntil: instant(),
+    /** How many of the confirmed bytes the month's usage has: all, except while a request is writing. */
+    countedBytes: bytes().notNull().default(0),
     /** Bytes still reserved of the quota, and the month ('2026-11') that they are reserved in. */
     reservedBytes: bytes().notNull().default(0),
     reservedMonth: text(),
@@ -90,6 +92,7 @@ export const files = pgTable(
     index('files_open').on(t.expiresAt).where(sql`${t.status} = 'uploading'`),
     index('files_transferring').on(t.createdAt).where(sql`${t.status} = 'transferring'`),
     index('files_erased').on(t.erasedAt).where(sql`${t.erasedAt} is not null`),
+    index('files_uncounted').on(t.id).where(sql`${t.countedBytes} < ${t.offsetBytes}`),
     index('files_reserving').on(t.lastByteAt).where(sql`${t.reservedBytes} > 0`),
   ],
 )

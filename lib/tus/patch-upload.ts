@@ -191,7 +191,7 @@ function excess(right: UploadRight, upload: OpenUpload): SluiceError {
   return new SluiceError('file_too_large', `Only ${rest} bytes are missing, and the body has more.`)
 }
 
-async function letGo({ db }: UploadContext, { lease, usedPartNumber }: OpenUpload): Promise<void> {
-  await releaseLease(db, lease, { usedPartNumber, interrupted: false }).catch(() => {})
+async function letGo(context: UploadContext, { lease, usedPartNumber }: OpenUpload): Promise<void> {
+  await releaseLease(context, lease, { usedPartNumber, interrupted: false }).catch(() => {})
   lease.end()
 }

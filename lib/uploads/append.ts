@@ -88,7 +88,7 @@ async function keep(
   const note = { kind: 'request', detail: { fromBytes, toBytes, ended: why } }
   if (rest.bytes === 0) {
     await line.settled()
-    await releaseLease(context.db, upload.lease, { usedPartNumber: line.nextNumber - 1, interrupted })
+    await releaseLease(context, upload.lease, { usedPartNumber: line.nextNumber - 1, interrupted })
     upload.lease.end()
     return
   }
@@ -106,7 +106,7 @@ async function forget(
   line: PartLine,
   why: Appended['why'],
 ): Promise<Appended> {
-  await releaseLease(context.db, upload.lease, { usedPartNumber: line.nextNumber - 1, interrupted: true })
+  await releaseLease(context, upload.lease, { usedPartNumber: line.nextNumber - 1, interrupted: true })
   upload.lease.end()
   return { offsetBytes: upload.offsetBytes, why, state: 'uploading' }
 }

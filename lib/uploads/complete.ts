@@ -85,5 +85,5 @@ async function giveUpForNow(context: UploadContext, assembly: Assembly, error: u
     await endUpload(context, fileId, { status: 'failed', reason, from: ['transferring'] })
     return
   }
-  await releaseLease(context.db, lease, { usedPartNumber, interrupted: false }).catch(() => {})
+  await releaseLease(context, lease, { usedPartNumber, interrupted: false }).catch(() => {})
 }

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../db/database.ts'
 import { uuidv7 } from '../kernel/ids.ts'
+import { countBytes, deltas } from '../usage/count-bytes.ts'
 import type { UploadContext } from './upload-context.ts'
 
 export type BadEnd = {
@@ -44,16 +45,13 @@ async function recordEnd(
     db,
     sql`
     with open as (
-      select id, reserved_bytes, reserved_month, workspace_id from files
+      select id, reserved_bytes, counted_bytes from files
       where id = ${fileId}::uuid and status in (${states}) for update
     ), ended as (
-      update files f set status = ${status}, failure_reason = ${reason}, finished_at = ${now}, reserved_bytes = 0,
-        lease_holder = null, lease_until = null, lease_fence = f.lease_fence + 1
-      from open where f.id = open.id returning f.id
-    ), given_back as (
-      update usage_months u set reserved_bytes = greatest(u.reserved_bytes - open.reserved_bytes, 0)
-      from open where u.workspace_id = open.workspace_id and u.month = open.reserved_month and open.reserved_bytes > 0
-    ), stopped as (
+      update files f set status = ${status}, failure_reason = ${reason}, finished_at = ${now},
+        counted_bytes = f.offset_bytes, reserved_bytes = 0, lease_holder = null, lease_until = null, lease_fence = f.lease_fence + 1
+      from open where f.id = open.id returning f.id, ${deltas(sql`open`)}
+    ), ${countBytes(sql`ended`, nowMs)}, stopped as (
       update file_destinations d set status = 'failed', abort_pending = d.multipart_id is not null
       from ended where d.file_id = ended.id
     ), untailed as (delete from upload_tails t using ended where t.file_id = ended.id

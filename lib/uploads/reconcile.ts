@@ -46,7 +46,7 @@ async function reconcile(context: UploadContext, file: Claimed): Promise<void> {
     if (kind === 'no_such_upload' || kind === 'impossible')
       return void (await endUpload(context, fileId, failed(error)))
     const used = { usedPartNumber: usedPartNumber + 1, interrupted: false }
-    await releaseLease(context.db, lease, used).catch(() => {})
+    await releaseLease(context, lease, used).catch(() => {})
   } finally {
     lease.end()
   }

@@ -31,7 +31,7 @@ export async function recoverFromFault(
     if (kind === 'no_such_upload') await giveUp(context, upload)
     if (kind === 'trouble' && maySalvage && (await salvage(context, upload, line)))
       return { offsetBytes: upload.offsetBytes, state: 'transferring' }
-    await releaseLease(context.db, upload.lease, { usedPartNumber: line.nextNumber - 1, interrupted: true })
+    await releaseLease(context, upload.lease, { usedPartNumber: line.nextNumber - 1, interrupted: true })
   } finally {
     upload.lease.end()
   }

@@ -1,5 +1,6 @@
 import { minutes, seconds } from '../kernel/clock.ts'
 import type { Sweep } from '../sweeps/start-sweeps.ts'
+import { countLeftovers } from '../usage/count-leftovers.ts'
 import { lapseReservations } from '../usage/lapse-reservations.ts'
 import { abortPending } from './abort-pending.ts'
 import { expireUploads } from './expire-uploads.ts'
@@ -11,6 +12,7 @@ export function uploadSweeps(context: UploadContext): Sweep[] {
     { name: 'reconcile uploads', everyMs: seconds(2), run: () => reconcileUploads(context) },
     { name: 'expire uploads', everyMs: minutes(1), run: () => expireUploads(context) },
     { name: 'abort multipart uploads', everyMs: minutes(1), run: () => abortPending(context) },
+    { name: 'count leftovers', everyMs: seconds(30), run: () => countLeftovers(context) },
     { name: 'lapse reservations', everyMs: minutes(5), run: () => lapseReservations(context) },
   ]
 }

@@ -6,27 +6,44 @@ export function monthOf(nowMs: number): string {
 }
 
 /**
- * The part of a ledger statement that counts what the rest of it accepted. `moved` names a CTE of at most one row with
- * `workspace_id`, `pipe_id`, `reserved_month`, and the change of the file's reservation as `reserved_delta`. One
- * upsert for both months, since a row can be touched once in a statement; months and then days, in order, so that
- * no two statements wait for each other.
+ * The part of a ledger statement that counts what a file has gained since it was last counted. `moved` names a CTE of
+ * files with `workspace_id`, `pipe_id`, `reserved_month`, and the changes as `counted_delta` and `reserved_delta`. All
+ * files of a workspace meet at the row of its month, so this is done once for a request, not for each of its parts. One
+ * upsert for both months, since a row can be touched once in a statement; months and then days, in order, so that no
+ * two statements wait for each other.
  */
-export function countBytes(moved: SQL, bytes: number, nowMs: number): SQL {
+export function countBytes(moved: SQL, nowMs: number): SQL {
   const month = monthOf(nowMs)
   const day = new Date(nowMs).toISOString().slice(0, 10)
   return sql`
     counted as (
       insert into usage_months as u (workspace_id, month, used_bytes, reserved_bytes)
       select workspace_id, month, sum(used), sum(reserved) from (
-        select workspace_id, ${month} as month, ${bytes}::bigint as used, 0::bigint as reserved from ${moved}
+        select workspace_id, ${month} as month, counted_delta as used, 0::bigint as reserved from ${moved}
+        where counted_delta <> 0
         union all
         select workspace_id, coalesce(reserved_month, ${month}), 0, reserved_delta from ${moved}
-      ) changes group by 1, 2 order by 2
+        where reserved_delta <> 0
+      ) changes group by 1, 2 order by 1, 2
       on conflict (workspace_id, month) do update set used_bytes = u.used_bytes + excluded.used_bytes,
         reserved_bytes = greatest(u.reserved_bytes + excluded.reserved_bytes, 0)
     ), counted_day as (
       insert into usage_days as u (workspace_id, pipe_id, day, bytes)
-      select workspace_id, pipe_id, ${day}::date, ${bytes}::bigint from ${moved}
+      select workspace_id, pipe_id, ${day}::date, sum(counted_delta) from ${moved}
+      where counted_delta <> 0 group by 1, 2 order by 1, 2
       on conflict (workspace_id, day, pipe_id) do update set bytes = u.bytes + excluded.bytes
     )`
+}
+
+/** Assignments that go with it in the update of a file `f`, whose row before is `was`. */
+export function counting(was: SQL, offsetBytes: SQL, nowMs: number): SQL {
+  return sql`counted_bytes = ${offsetBytes},
+    reserved_bytes = greatest(coalesce(f.length_bytes, 0) - ${offsetBytes}, 0),
+    reserved_month = case when ${was}.reserved_bytes = 0 then ${monthOf(nowMs)} else f.reserved_month end`
+}
+
+/** What that update returns for `countBytes`. */
+export function deltas(was: SQL): SQL {
+  return sql`f.workspace_id, f.pipe_id, f.reserved_month, f.counted_bytes - ${was}.counted_bytes as counted_delta,
+    f.reserved_bytes - ${was}.reserved_bytes as reserved_delta`
 }

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { byteaParam, type Db, rows } from '../../db/database.ts'
 import { SluiceError } from '../../kernel/errors.ts'
 import { uuidv7 } from '../../kernel/ids.ts'
-import { countBytes, monthOf } from '../../usage/count-bytes.ts'
+import { countBytes, counting, deltas } from '../../usage/count-bytes.ts'
 import { assertWithinQuota, type Quota } from '../../usage/reserve.ts'
 import type { Fenced } from './lease-terms.ts'
 
@@ -60,10 +60,10 @@ export function lostLease(): SluiceError {
 }
 
 function steps(lease: Fenced, change: Advance, nowMs: number): SQL[] {
-  const { fromBytes, toBytes, part, tail, become, note } = change
+  const { fromBytes, part, tail, become, note } = change
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   const all = [writer(lease, fromBytes), moved(change, now, nowMs)]
-  if (toBytes > fromBytes) all.push(countBytes(sql`moved`, toBytes - fromBytes, nowMs))
+  if (isCounted(change)) all.push(countBytes(sql`moved`, nowMs))
   if (part) {
     const { number, offsetBytes, sizeBytes, etag, crc32 } = part
     all.push(
@@ -85,26 +85,26 @@ function steps(lease: Fenced, change: Advance, nowMs: number): SQL[] {
 
 function writer({ fileId, fence }: Fenced, fromBytes: number): SQL {
   return sql`writer as (
-    select id, reserved_bytes from files
+    select id, reserved_bytes, counted_bytes from files
     where id = ${fileId}::uuid and lease_fence = ${fence}::int and lease_until is not null
       and offset_bytes = ${fromBytes}::bigint and status = 'uploading'
     for update)`
 }
 
-function moved(
-  { toBytes, crc32, become, release, reservedPartNumber }: Advance,
-  now: SQL,
-  nowMs: number,
-): SQL {
+/** With its last piece, a request is counted; without a reservation, each piece is. */
+function isCounted({ release, become, unreserved }: Advance): boolean {
+  return Boolean(release ?? become ?? unreserved)
+}
+
+function moved(change: Advance, now: SQL, nowMs: number): SQL {
+  const { toBytes, crc32, become, release, reservedPartNumber } = change
   const status = typeof become === 'object' ? 'transferred' : (become ?? 'uploading')
   const changes = [
     sql`offset_bytes = ${toBytes}::bigint, crc32 = ${crc32}::bigint, status = ${status}`,
     sql`first_byte_at = coalesce(f.first_byte_at, ${now}), last_byte_at = ${now}`,
     sql`expires_at = least(${now} + f.expiry_seconds * interval '1 second', f.created_at + interval '30 days')`,
-    // A reservation that lapsed is made again here: an upload of known length may always finish.
-    sql`reserved_bytes = greatest(coalesce(f.length_bytes, 0) - ${toBytes}::bigint, 0)`,
-    sql`reserved_month = case when writer.reserved_bytes = 0 then ${monthOf(nowMs)} else f.reserved_month end`,
   ]
+  if (isCounted(change)) changes.push(counting(sql`writer`, sql`${toBytes}::bigint`, nowMs))
   if (reservedPartNumber !== undefined) changes.push(sql`reserved_part_number = ${reservedPartNumber}::int`)
   if (become === 'transferring') changes.push(sql`complete_sent_at = ${now}`)
   if (typeof become === 'object') changes.push(sql`finished_at = ${now}`)
@@ -113,8 +113,7 @@ function moved(
   return sql`moved as (
     update files f set ${sql.join(changes, sql`, `)}
     from writer where f.id = writer.id
-    returning f.id, f.workspace_id, f.pipe_id, f.reserved_month,
-      f.reserved_bytes - writer.reserved_bytes as reserved_delta)`
+    returning f.id, ${deltas(sql`writer`)})`
 }
 
 function destination(become: NonNullable<Advance['become']>): SQL {

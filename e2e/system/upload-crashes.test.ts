@@ -1,0 +1,159 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type DatabaseHandle, rows } from '#lib/db/database.ts'
+import { CHECKPOINTS, type Checkpoint } from '#lib/uploads/upload-context.ts'
+import { openTestPostgres } from '../parts/databases.ts'
+import { openPausingProxy } from '../parts/pausing-proxy.ts'
+import { SHORT_TERMS, startUploadNode, type UploadNode } from '../parts/start-upload-node.ts'
+import { openPatch, tusClient } from '../parts/tus-client.ts'
+import { createSite, type Site } from '../parts/upload-site.ts'
+
+const MiB = 1024 * 1024
+let database: DatabaseHandle & { url: string }
+let site: Site
+let nodes: UploadNode[] = []
+
+beforeAll(async () => {
+  database = await openTestPostgres()
+  site = await createSite(database)
+  await database.db.execute(sql`
+    insert into webhook_outputs (id, workspace_id, pipe_id, enabled, url, secret_encrypted)
+    values (gen_random_uuid(), ${site.workspaceId}::uuid, ${site.pipe.id}, true, 'https://example.com', 'sealed')`)
+})
+afterEach(async () => {
+  site.bucket.faults.clear()
+  await Promise.all(nodes.map((node) => node.stop()))
+  nodes = []
+})
+afterAll(async () => {
+  await site?.close()
+  await database?.close()
+})
+
+async function start(options: { killAt?: Checkpoint; port?: number; databaseUrl?: string } = {}) {
+  const node = await startUploadNode({ databaseUrl: database.url, terms: SHORT_TERMS, ...options })
+  nodes.push(node)
+  return node
+}
+
+const idOf = (url: string) => url.split('/').at(-1)!
+const clientOf = async (node: UploadNode) =>
+  tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+type Client = Awaited<ReturnType<typeof clientOf>>
+
+/** As a patient client: asks for the offset and sends the rest, until all is there. Answers the bytes that it sent. */
+async function finish(client: Client, url: string, whole: Buffer): Promise<number> {
+  let sentBytes = 0
+  for (;;) {
+    const head = await client.head(url)
+    if (head.status === 423) continue
+    expect(head.status).toBe(200)
+    const offset = Number(head.headers['upload-offset'])
+    if (offset === whole.length) return sentBytes
+    sentBytes += whole.length - offset
+    await client.patch(url, offset, whole.subarray(offset))
+  }
+}
+
+async function arrivesOnce(url: string, whole: Buffer): Promise<void> {
+  const look = sql`select status,
+    (select count(*)::int from events where file_id = f.id) as events,
+    (select count(*)::int from upload_tails where file_id = f.id) as tails,
+    (select count(*)::int from file_timeline where file_id = f.id and kind = 'completed') as completions,
+    crc32 from files f where id = ${idOf(url)}::uuid`
+  await expect
+    .poll(async () => (await rows(database.db, look))[0], { timeout: 60_000, interval: 100 })
+    .toMatchObject({ status: 'transferred', events: 1, tails: 0, completions: 1 })
+  expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+}
+
+describe('kill -9', () => {
+  it.each(CHECKPOINTS)('after "%s": the file is transferred once, with one event', async (killAt) => {
+    const single = killAt === 'object put'
+    const whole = randomBytes(single ? MiB : 20 * MiB)
+    const doomed = await start({ killAt })
+    const client = await clientOf(doomed)
+    const made = await client.create(whole.length).catch(() => undefined)
+    if (!made) expect(killAt).toBe('upload created')
+    const url = made?.headers.location ?? (await newestUpload(doomed))
+    if (made) await client.patch(url, 0, whole).catch(() => {})
+    await doomed.ended
+    await start({ port: doomed.port })
+    const sentAgain = await finish(client, url, whole)
+    // The parts in flight, and the one that was being filled.
+    if (killAt !== 'upload created')
+      expect(sentAgain).toBeLessThanOrEqual(Math.min(whole.length, 4 * 8 * MiB))
+    await arrivesOnce(url, whole)
+    if (killAt !== 'multipart created') expect((await site.bucket.unfinished()).length).toBeLessThanOrEqual(1)
+  })
+
+  async function newestUpload(node: UploadNode): Promise<string> {
+    const [row] = await rows<{ id: string }>(database.db, sql`select id from files order by id desc limit 1`)
+    return `${node.url}/pipes/${site.pipe.id}/files/${row!.id}`
+  }
+})
+
+describe('a node frozen past its lease', () => {
+  it('changes nothing when it wakes, not even with a part that it was sending', async () => {
+    const whole = randomBytes(30 * MiB)
+    const [frozen, other] = [await start(), await start()]
+    const client = await clientOf(frozen)
+    const url = (await client.create(whole.length)).headers.location!
+    const there = other.url + new URL(url).pathname
+    site.bucket.faults.add({ operation: 'UploadPart', at: 'body', effect: { kind: 'hold', gate: 'part' } })
+    const patch = openPatch(client, url, { offset: 0, length: whole.length })
+    await patch.write(whole.subarray(0, 12 * MiB))
+    await site.bucket.traffic.until({ operation: 'UploadPart', key: `${idOf(url)}/file` })
+    frozen.signal('SIGSTOP')
+    const elsewhere = await clientOf(other)
+    let head = await elsewhere.head(there)
+    while (head.status === 423) head = await elsewhere.head(there)
+    const offset = Number(head.headers['upload-offset'])
+    const middle = offset + 10 * MiB
+    expect((await elsewhere.patch(there, offset, whole.subarray(offset, middle))).status).toBe(204)
+    frozen.signal('SIGCONT')
+    site.bucket.faults.release('part')
+    patch.write(whole.subarray(12 * MiB)).catch(() => {})
+    const woken = await patch.reply.catch(() => undefined)
+    if (woken) expect([410, 423, 502, 503]).toContain(woken.status)
+    expect((await elsewhere.head(there)).headers['upload-offset']).toBe(String(middle))
+    expect((await elsewhere.patch(there, middle, whole.subarray(middle))).status).toBe(204)
+    await arrivesOnce(url, whole)
+  })
+})
+
+describe('the database gone for ten seconds', () => {
+  it('HEAD answers 423 meanwhile; the client resumes, and nothing is lost', async () => {
+    const proxy = await openPausingProxy(database.url)
+    const node = await start({ databaseUrl: proxy.url })
+    const client = await clientOf(node)
+    const whole = randomBytes(20 * MiB)
+    const url = (await client.create(whole.length)).headers.location!
+    const patch = openPatch(client, url, { offset: 0, length: whole.length })
+    await patch.write(whole.subarray(0, 9 * MiB))
+    await site.bucket.traffic.until({ operation: 'UploadPart', key: `${idOf(url)}/file`, state: 'answered' })
+    proxy.pause()
+    patch.write(whole.subarray(9 * MiB)).catch(() => {})
+    expect((await client.head(url)).status).toBe(423)
+    proxy.resume()
+    await patch.reply.catch(() => {})
+    await finish(client, url, whole)
+    await arrivesOnce(url, whole)
+    await node.stop()
+    await proxy.close()
+  })
+})
+
+describe('a process that may write no file', () => {
+  it('takes uploads all the same', async () => {
+    const node = await startUploadNode({ databaseUrl: database.url }, ['--permission', '--allow-fs-read=*'])
+    nodes.push(node)
+    const client = await clientOf(node)
+    const whole = randomBytes(20 * MiB)
+    const url = (await client.create(whole.length)).headers.location!
+    expect((await client.patch(url, 0, whole.subarray(0, 9 * MiB + 5))).status).toBe(204)
+    expect((await client.patch(url, 9 * MiB + 5, whole.subarray(9 * MiB + 5))).status).toBe(204)
+    await arrivesOnce(url, whole)
+  })
+})
