@@ -1,10 +1,10 @@
 import { emitFileEvent } from '#lib/events/emit-file-event.ts'
 import { createGuardedAgents, type GuardedAgentOptions } from '#lib/net/guarded-agents.ts'
 import type { PostLimits } from '#lib/net/post.ts'
-import { createBatch } from '#lib/webhooks/batch.ts'
-import { type Attempt, type Checkpoint, KEPT_MS, POST_LIMITS } from '#lib/webhooks/deliver.ts'
+import { type Checkpoint, KEPT_MS, POST_LIMITS } from '#lib/webhooks/deliver.ts'
 import { createDispatcher, type Wake } from '#lib/webhooks/dispatcher.ts'
 import { recordAttempts } from '#lib/webhooks/record.ts'
+import { createRecorder } from '#lib/webhooks/recorder.ts'
 import { createShares } from '#lib/webhooks/shares.ts'
 import { wakeDueOutputs } from '#lib/webhooks/sweeps.ts'
 import type { TestRuntime } from './runtime.ts'
@@ -28,7 +28,7 @@ export function dispatching(runtime: TestRuntime, options: Options = {}) {
       }),
       limits: { ...POST_LIMITS, ...options.limits },
       random: () => 0.5,
-      record: createBatch((made: Attempt[]) => recordAttempts(runtime, made), 100),
+      record: createRecorder((made) => recordAttempts(runtime, made)),
       checkpoint: options.checkpoint ?? (() => {}),
     },
     createShares(),

@@ -10,6 +10,8 @@ import { type Receiver, startReceiver } from '../parts/receiver.ts'
 import { testRuntime } from '../parts/runtime.ts'
 import { addOutput } from '../parts/webhook-rows.ts'
 
+/** Twelve seconds of work on a quiet machine. */
+const LONG_MS = 600_000
 const EVENTS = 10_000
 const OUTPUTS = 20
 /** So many requests in all are answered badly, at random; then the receivers are well again. */
@@ -26,7 +28,9 @@ afterAll(async () => {
   await database?.close()
 })
 
-it('delivers 10,000 events to receivers that fail at random for a while, and the log adds up', async () => {
+it('delivers 10,000 events to receivers that fail at random for a while, and the log adds up', {
+  timeout: LONG_MS,
+}, async () => {
   const runtime = testRuntime(database)
   const worker = dispatching(runtime)
   const accepted = new Map<string, number>()

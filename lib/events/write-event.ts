@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Db } from '../db/database.ts'
 import { uuidv7 } from '../kernel/ids.ts'
-import { nudge } from '../live/nudge.ts'
+import { LIVE_CHANNEL } from '../live/nudge.ts'
 import type { Queue } from '../queue/open-queue.ts'
 
 type NewEvent = {
@@ -23,11 +23,12 @@ export async function writeEvent(tx: Db, queue: Queue, event: NewEvent): Promise
   await tx.execute(sql`with event as (
       insert into events (id, workspace_id, pipe_id, file_id, test, payload, created_at)
       values (${id}, ${workspaceId}, ${pipeId}, ${fileId ?? null}, ${test}, ${body}, ${now}::timestamptz)
+    ), delivery as (
+      insert into deliveries (id, workspace_id, event_id, pipe_id, file_id, test, webhook_output_id, url, next_trigger, next_attempt_at, created_at)
+      values (${deliveryId}, ${workspaceId}, ${id}, ${pipeId}, ${fileId ?? null}, ${test}, ${output.id}, ${output.url},
+        ${test ? 'test' : 'auto'}, ${now}::timestamptz, ${now}::timestamptz)
     )
-    insert into deliveries (id, workspace_id, event_id, pipe_id, file_id, test, webhook_output_id, url, next_trigger, next_attempt_at, created_at)
-    values (${deliveryId}, ${workspaceId}, ${id}, ${pipeId}, ${fileId ?? null}, ${test}, ${output.id}, ${output.url},
-      ${test ? 'test' : 'auto'}, ${now}::timestamptz, ${now}::timestamptz)`)
+    select pg_notify(${LIVE_CHANNEL}, ${workspaceId}::text)`)
   await queue.enqueue(tx, 'webhook-attempt', { outputId: output.id, workspaceId })
-  await nudge(tx, workspaceId)
   return deliveryId
 }

@@ -3,12 +3,15 @@ import { attempts as attemptRows, webhookOutputs } from '#drizzle/schema/index.t
 import { type Db, rows } from '../db/database.ts'
 import { minutes } from '../kernel/clock.ts'
 import { uuidv7 } from '../kernel/ids.ts'
-import { nudge } from '../live/nudge.ts'
+import { LIVE_CHANNEL } from '../live/nudge.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Attempt } from './deliver.ts'
 import { type TurningOff, turnOffOutput } from './turn-off-output.ts'
 
-/** A wait up to this long gets a job of its own; the sweep finds the end of a longer one, so that what waits for days is not stepped over by every look into the queue. */
+/**
+ * A wait up to this long gets a job of its own; the sweep finds the end of a longer one, so that what waits for
+ * days is not stepped over by every look into the queue.
+ */
 const OWN_JOB_MS = minutes(1)
 
 /** What came of some attempts, and all that follows from it, in one transaction. */
@@ -24,9 +27,6 @@ export async function recordAttempts(
     await noteHealth(tx, made, now)
     for (const { claimed, decision } of made) {
       if (decision.turnOff) await turnOffOutput(runtime, tx, claimed.output, decision.turnOff)
-    }
-    for (const workspaceId of new Set(made.map(({ claimed }) => claimed.workspaceId))) {
-      await nudge(tx, workspaceId)
     }
     const soon = made.filter(
       ({ decision }) => decision.retryInMs !== undefined && decision.retryInMs <= OWN_JOB_MS,
@@ -60,7 +60,7 @@ function toRow({ claimed, atMs, durationMs, requestHeaders, outcome, decision }:
   }
 }
 
-/** An attempt that lost its claim changes nothing, except that a delivered event is delivered whoever says so. */
+/** An attempt that lost its claim changes nothing, except that a delivered event is delivered whoever says so. Open pages hear of it. */
 async function settle(tx: Db, made: Attempt[], now: Date): Promise<void> {
   const results = made.map(({ claimed, decision: { state, retryInMs, error }, outcome }) => ({
     id: claimed.deliveryId,
@@ -71,13 +71,15 @@ async function settle(tx: Db, made: Attempt[], now: Date): Promise<void> {
     error: error ?? null,
     url: claimed.output.url,
   }))
-  await tx.execute(sql`update deliveries d
+  await tx.execute(sql`with settled as (update deliveries d
     set state = r.state, attempt_count = d.attempt_count + 1, next_trigger = 'auto', next_attempt_at = r.next,
       claimed_by = null, claimed_until = null, last_status = r.status, last_error = r.error, url = r.url,
       delivered_at = case when r.state = 'delivered' then ${now.toISOString()}::timestamptz else d.delivered_at end
     from json_to_recordset(${JSON.stringify(results)}::json)
       as r(id uuid, claim uuid, state text, next timestamptz, status int, error text, url text)
-    where d.id = r.id and (d.claimed_by = r.claim or (r.state = 'delivered' and d.state = 'pending'))`)
+    where d.id = r.id and (d.claimed_by = r.claim or (r.state = 'delivered' and d.state = 'pending'))
+    returning d.workspace_id)
+    select pg_notify(${LIVE_CHANNEL}, workspace_id::text) from (select distinct workspace_id from settled) s`)
 }
 
 /** Keeps the beginning of an unbroken run of failures; test events do not count. */

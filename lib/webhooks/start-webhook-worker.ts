@@ -1,15 +1,14 @@
 import { createGuardedAgents } from '../net/guarded-agents.ts'
 import type { Runtime } from '../runtime.ts'
-import { createBatch } from './batch.ts'
 import { type Attempt, type Checkpoint, KEPT_MS, POST_LIMITS } from './deliver.ts'
 import { createDispatcher, type Wake } from './dispatcher.ts'
 import { recordAttempts } from './record.ts'
+import { createRecorder } from './recorder.ts'
 import { createShares } from './shares.ts'
 import { webhookHosts } from './webhook-hosts.ts'
 
 /** Jobs that one look into the queue takes along. */
 const WAKES_AT_ONCE = 200
-const RECORD_AT_ONCE = 100
 
 /** Sends webhooks as their jobs come up, until it is stopped. */
 export async function startWebhookWorker(
@@ -18,10 +17,10 @@ export async function startWebhookWorker(
 ): Promise<{ stop(): Promise<void> }> {
   const { config, queue } = runtime
   const agents = createGuardedAgents(webhookHosts(config), { agent: { timeout: KEPT_MS } })
-  const record = createBatch((made: Attempt[]) => {
+  const record = createRecorder((made: Attempt[]) => {
     checkpoint('recording')
     return recordAttempts(runtime, made)
-  }, RECORD_AT_ONCE)
+  })
   const parts = { ...runtime, agents, limits: POST_LIMITS, random: Math.random, record, checkpoint }
   const dispatcher = createDispatcher(parts, createShares())
   await queue.workBatches<Wake>('webhook-attempt', WAKES_AT_ONCE, (wakes) => dispatcher.wake(wakes))
