@@ -17,6 +17,8 @@ const config: NextConfig = {
   ],
   experimental: { serverActions: { bodySizeLimit: '1mb' } },
   devIndicators: false,
+  // No page scales a picture, so nobody can make the server do it.
+  images: { unoptimized: true },
 }
 
 export default config

@@ -4,6 +4,7 @@ import { SluiceError } from '../kernel/errors.ts'
 import { uuidv7 } from '../kernel/ids.ts'
 import type { Logger } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
+import { setBodyDeadline } from './body-deadline.ts'
 import { allowedHosts } from './hosts.ts'
 import { answerProbe } from './probes.ts'
 import { toProblem } from './problem.ts'
@@ -81,6 +82,9 @@ async function soon(opening: Promise<Opened>, req: IncomingMessage): Promise<Ope
   })
 }
 
+/** For what is not an upload. */
+const BODY_DEADLINE_MS = 30_000
+
 async function route(req: IncomingMessage, res: ServerResponse, opened: Opened): Promise<void> {
   const { runtime, handlers, dev } = opened
   trustOnlyProxies(req, opened.trusts)
@@ -90,7 +94,10 @@ async function route(req: IncomingMessage, res: ServerResponse, opened: Opened):
   if (!handler)
     throw new SluiceError('not_found', `This node does not serve ${toUploads ? 'uploads' : 'pages'}.`)
   continueWhenRead(req, res, toUploads)
-  if (!toUploads) nonce(req, res, runtime, dev)
+  if (!toUploads) {
+    setBodyDeadline(req, BODY_DEADLINE_MS)
+    nonce(req, res, runtime, dev)
+  }
   await handler(req, res)
 }
 
