@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Db } from '../db/database.ts'
 import { uuidv7 } from '../kernel/ids.ts'
-import { LIVE_CHANNEL } from '../live/nudge.ts'
+import { LIVE_CHANNEL } from '../live/live-channel.ts'
 import type { Queue } from '../queue/open-queue.ts'
 
 type NewEvent = {

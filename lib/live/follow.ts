@@ -1,6 +1,6 @@
 import { minutes, seconds } from '../kernel/clock.ts'
 import type { Runtime } from '../runtime.ts'
-import { LIVE_CHANNEL } from './nudge.ts'
+import { LIVE_CHANNEL } from './live-channel.ts'
 import { readSnapshot, type Snapshot, type Topic } from './read-snapshot.ts'
 
 /** How often a stream looks by itself. A NOTIFY makes it look at once. */

@@ -3,7 +3,7 @@ import { attempts as attemptRows, webhookOutputs } from '#drizzle/schema/index.t
 import { type Db, rows } from '../db/database.ts'
 import { minutes } from '../kernel/clock.ts'
 import { uuidv7 } from '../kernel/ids.ts'
-import { LIVE_CHANNEL } from '../live/nudge.ts'
+import { LIVE_CHANNEL } from '../live/live-channel.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Attempt } from './deliver.ts'
 import { type TurningOff, turnOffOutput } from './turn-off-output.ts'
