@@ -16,8 +16,8 @@ const code = localFont({
   src: './fonts/jetbrains-mono.woff2',
   variable: '--font-code',
   weight: '100 800',
-  display: 'swap',
-  preload: false,
+  // Late, it does not move what is already read.
+  display: 'optional',
   adjustFontFallback: false,
 })
 

@@ -50,7 +50,10 @@ export function UploadsUnderWay({ uploads: first }: { uploads: LiveUpload[] }) {
           ))}
           {uploads.length > SHOWN && (
             <li className="px-4 py-2.5 text-sm">
-              <Link href="/dashboard/files?status=uploading" className="text-water hover:underline">
+              <Link
+                href="/dashboard/files?status=uploading"
+                className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
+              >
                 All of them
               </Link>
             </li>

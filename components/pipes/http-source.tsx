@@ -19,11 +19,17 @@ export function HttpSource({ pipe }: { pipe: Pipe }) {
           <Copyable text={pipe.uploadUrl} what="endpoint" />
           <p className="mt-2 text-ink-faint text-sm">
             Put an uploader on your page with the texts under{' '}
-            <Link href={`/dashboard/pipes/${pipe.id}/embed`} className="text-water hover:underline">
+            <Link
+              href={`/dashboard/pipes/${pipe.id}/embed`}
+              className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
+            >
               Embed
             </Link>
             , or{' '}
-            <Link href={`/dashboard/pipes/${pipe.id}/try`} className="text-water hover:underline">
+            <Link
+              href={`/dashboard/pipes/${pipe.id}/try`}
+              className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
+            >
               try it here
             </Link>
             .

@@ -5,33 +5,41 @@
 export type BadNetwork = {
   /** Waits while the network is down, then takes note of the request. */
   pass(xhr: XMLHttpRequest): Promise<void>
-  cut(): number
+  /** Between two requests it is the next one that breaks. */
+  cut(): void
   setDown(down: boolean): void
   isDown(): boolean
 }
 
+/** Long enough for a request to be on its way. */
+const CUT_AFTER_MS = 20
+
 export function createBadNetwork(): BadNetwork {
   const inFlight = new Set<XMLHttpRequest>()
   let back: PromiseWithResolvers<void> | undefined
+  let cutNext = false
 
-  function cut(): number {
-    const count = inFlight.size
+  function cut(): void {
     for (const xhr of inFlight) {
       xhr.abort()
       // An abort is silent; a broken line is an error.
       xhr.dispatchEvent(new ProgressEvent('error'))
     }
     inFlight.clear()
-    return count
   }
 
   return {
     async pass(xhr) {
       await back?.promise
       inFlight.add(xhr)
+      if (cutNext) setTimeout(cut, CUT_AFTER_MS)
+      cutNext = false
       xhr.addEventListener('loadend', () => inFlight.delete(xhr), { once: true })
     },
-    cut,
+    cut() {
+      cutNext = inFlight.size === 0
+      cut()
+    },
     setDown(down) {
       if (down === Boolean(back)) return
       if (down) {

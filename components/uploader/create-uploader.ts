@@ -95,7 +95,8 @@ export function createUploader({ id, endpoint, remember, takeToken }: Options) {
     },
     wire: () => wire,
     cut() {
-      if (network.cut() > 0) say('the connection was cut', 'bad')
+      network.cut()
+      say('the connection was cut', 'bad')
     },
     setDown(down: boolean) {
       network.setDown(down)

@@ -40,7 +40,7 @@ export function TrialOutcome({ fileId }: { fileId: string }) {
       />
       <Link
         href={`/dashboard/files/${fileId}`}
-        className="mt-3 inline-block text-sm text-water hover:underline"
+        className="mt-3 inline-block text-sm text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
       >
         Its whole timeline
       </Link>

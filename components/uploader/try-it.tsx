@@ -5,21 +5,14 @@ import { useState, useSyncExternalStore } from 'react'
 import { takeTrialToken } from '#app/actions/trial-token.ts'
 import '@uppy/core/css/style.min.css'
 import '@uppy/dashboard/css/style.min.css'
+import './uppy.css'
 import { Panel } from '../ui/panel.tsx'
 import { createUploader } from './create-uploader.ts'
 import { NetworkButtons } from './network-buttons.tsx'
 import { TrialOutcome } from './trial-outcome.tsx'
 import { WirePanel } from './wire-panel.tsx'
 
-export function TryIt({
-  pipeId,
-  endpoint,
-  dark,
-}: {
-  pipeId: string
-  endpoint: string
-  dark: 'auto' | 'light' | 'dark'
-}) {
+export function TryIt({ pipeId, endpoint }: { pipeId: string; endpoint: string }) {
   const [uploader] = useState(() =>
     createUploader({
       id: `try-${pipeId}`,
@@ -31,15 +24,16 @@ export function TryIt({
   const wire = useSyncExternalStore(uploader.watch, uploader.wire, uploader.wire)
   return (
     <div className="grid items-start gap-5 xl:grid-cols-[1fr_22rem]">
-      <Dashboard
-        uppy={uploader.uppy}
-        theme={dark}
-        width="100%"
-        height={420}
-        proudlyDisplayPoweredByUppy={false}
-        hideCancelButton={false}
-        note="Files go to this Pipe's bucket for real, and count."
-      />
+      <div className="sluice-uppy min-w-0">
+        <Dashboard
+          uppy={uploader.uppy}
+          width="100%"
+          height={420}
+          proudlyDisplayPoweredByUppy={false}
+          hideCancelButton={false}
+          note="Files go to this Pipe's bucket for real, and count."
+        />
+      </div>
       <div className="space-y-5">
         <Panel title="Bad network" description="Interfere while it uploads.">
           <NetworkButtons uploader={uploader} />

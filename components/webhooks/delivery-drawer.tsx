@@ -70,7 +70,7 @@ export function DeliveryDrawer({ delivery }: { delivery: WholeDelivery }) {
                     <a
                       key="f"
                       href={`/dashboard/files/${delivery.fileId}`}
-                      className="font-mono text-water text-xs hover:underline"
+                      className="font-mono text-water text-xs underline decoration-water-line underline-offset-3 hover:decoration-current"
                     >
                       {delivery.fileId}
                     </a>,

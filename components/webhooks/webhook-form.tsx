@@ -51,7 +51,7 @@ export function WebhookForm({ pipeId, url, statuses, enabled, inboxUrl, submit, 
                 No receiver yet?{' '}
                 <button
                   type="button"
-                  className="text-water hover:underline"
+                  className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
                   onClick={() => setAddress(inboxUrl)}
                 >
                   Use your inbox

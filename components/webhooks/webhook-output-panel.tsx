@@ -11,50 +11,58 @@ type Props = { pipeId: string; output: WebhookOutput | undefined; inboxUrl: stri
 
 /** The Webhook output of a Pipe: off until it has an address. */
 export function WebhookOutputPanel({ pipeId, output, inboxUrl }: Props) {
-  if (!output) {
-    return (
-      <div className="rounded-lg border bg-surface p-4">
-        <h3 className="font-medium text-sm">Webhook</h3>
-        <p className="mt-0.5 mb-4 text-ink-faint text-sm">
-          Tells your backend when a file is in the bucket. Off until you give it an address.
-        </p>
-        <WebhookForm pipeId={pipeId} url="" statuses={[]} enabled inboxUrl={inboxUrl} submit="Switch on" />
-      </div>
-    )
-  }
-  const { url, statuses, enabled } = output
   return (
     <div className="rounded-lg border bg-surface p-4">
+      {output ? <State pipeId={pipeId} output={output} /> : <Introduction />}
+      {/* One and the same form before and after the first saving, since it shows the secret then. */}
+      <div key="form" className="mt-4 space-y-5 border-t pt-4">
+        <WebhookForm
+          pipeId={pipeId}
+          url={output?.url ?? ''}
+          statuses={output?.statuses ?? []}
+          enabled={output?.enabled ?? true}
+          inboxUrl={inboxUrl}
+          submit={output ? 'Save' : 'Switch on'}
+          aside={output && <SendTest pipeId={pipeId} />}
+        />
+        {output && <SecretPanel pipeId={pipeId} previousSecretUntil={output.previousSecretUntil} />}
+      </div>
+    </div>
+  )
+}
+
+const PURPOSE = 'Tells your backend when a file is in the bucket.'
+
+function Introduction() {
+  return (
+    <div>
+      <h3 className="font-medium text-sm">Webhook</h3>
+      <p className="mt-0.5 text-ink-faint text-sm">{PURPOSE} Off until you give it an address.</p>
+    </div>
+  )
+}
+
+function State({ pipeId, output }: { pipeId: string; output: WebhookOutput }) {
+  const { url, statuses, enabled, turnedOffReason, turnedOffAt, failingSince } = output
+  return (
+    <div>
       <ActionSwitch
         on={enabled}
         label="Webhook"
-        hint="Tells your backend when a file is in the bucket."
+        hint={PURPOSE}
         action={switchWebhook.bind(null, pipeId, url, statuses)}
       />
-      {output.turnedOffReason && (
+      {turnedOffReason && (
         <Notice tone="bad" title="Sluice turned it off" className="mt-4">
-          {output.turnedOffReason} {output.turnedOffAt && <Time at={output.turnedOffAt} />}. Mend the
-          receiver, send a test, then switch it on and resend what failed.
+          {turnedOffReason} {turnedOffAt && <Time at={turnedOffAt} />}. Mend the receiver, send a test, then
+          switch it on and resend what failed.
         </Notice>
       )}
-      {enabled && output.failingSince && (
+      {enabled && failingSince && (
         <Notice tone="warn" title="Nothing but failures" className="mt-4">
-          Every attempt has failed since <Time at={output.failingSince} />. After five days Sluice turns it
-          off.
+          Every attempt has failed since <Time at={failingSince} />. After five days Sluice turns it off.
         </Notice>
       )}
-      <div className="mt-4 space-y-5 border-t pt-4">
-        <WebhookForm
-          pipeId={pipeId}
-          url={url}
-          statuses={statuses}
-          enabled={enabled}
-          inboxUrl={inboxUrl}
-          submit="Save"
-          aside={<SendTest pipeId={pipeId} />}
-        />
-        <SecretPanel pipeId={pipeId} previousSecretUntil={output.previousSecretUntil} />
-      </div>
     </div>
   )
 }

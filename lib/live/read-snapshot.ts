@@ -1,5 +1,5 @@
-import { and, desc, eq, inArray } from 'drizzle-orm'
-import { deliveries, files, fileTimeline, inboxMessages } from '#drizzle/schema/index.ts'
+import { and, desc, eq, inArray, sql } from 'drizzle-orm'
+import { attempts, deliveries, files, fileTimeline, inboxMessages } from '#drizzle/schema/index.ts'
 import type { Db } from '../db/database.ts'
 import { isUuid } from '../kernel/ids.ts'
 
@@ -74,7 +74,9 @@ async function newestDeliveries(db: Db, where: ReturnType<typeof and>): Promise<
       state: deliveries.state,
       attemptCount: deliveries.attemptCount,
       nextAttemptAt: deliveries.nextAttemptAt,
-      lastStatus: deliveries.lastStatus,
+      // A resent one can look as it did before.
+      lastAttempt: sql<string | null>`(select a.id from ${attempts} a where a.delivery_id = ${deliveries.id}
+        order by a.id desc limit 1)`,
     })
     .from(deliveries)
     .where(where)

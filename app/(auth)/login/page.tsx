@@ -32,7 +32,10 @@ export default async function Login({ searchParams }: { searchParams: Search }) 
       {signUp === 'open' && (
         <p className="mt-6 text-ink-soft text-sm">
           New here?{' '}
-          <Link href="/sign-up" className="font-medium text-water hover:underline">
+          <Link
+            href="/sign-up"
+            className="font-medium text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
+          >
             Create an account
           </Link>
         </p>

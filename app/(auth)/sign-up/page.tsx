@@ -27,7 +27,10 @@ export default async function SignUp() {
       )}
       <p className="mt-6 text-ink-soft text-sm">
         You have one?{' '}
-        <Link href="/login" className="font-medium text-water hover:underline">
+        <Link
+          href="/login"
+          className="font-medium text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
+        >
           Sign in
         </Link>
       </p>

@@ -28,7 +28,10 @@ export default function ApiReference() {
       />
       <p className="mt-4 text-ink-soft text-sm">
         The same as{' '}
-        <a href="/api/v1/openapi.json" className="text-water hover:underline">
+        <a
+          href="/api/v1/openapi.json"
+          className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
+        >
           OpenAPI 3.1
         </a>
         .

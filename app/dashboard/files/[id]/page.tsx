@@ -85,7 +85,11 @@ function FileFacts({ file }: { file: FileWithTimeline }) {
             ['Type', file.filetype ?? '–'],
             [
               'Pipe',
-              <Link key="p" href={`/dashboard/pipes/${file.pipeId}`} className="text-water hover:underline">
+              <Link
+                key="p"
+                href={`/dashboard/pipes/${file.pipeId}`}
+                className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
+              >
                 {file.pipeId}
               </Link>,
             ],
@@ -95,7 +99,7 @@ function FileFacts({ file }: { file: FileWithTimeline }) {
                 <Link
                   key="r"
                   href={`/dashboard/senders/${file.senderId}`}
-                  className="text-water hover:underline"
+                  className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
                 >
                   {file.sender}
                 </Link>

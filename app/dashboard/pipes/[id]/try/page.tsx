@@ -1,5 +1,4 @@
 import { KeySquare, ToggleLeft } from 'lucide-react'
-import { cookies } from 'next/headers'
 import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { LazyTryIt } from '#components/uploader/lazy-try-it.tsx'
@@ -46,7 +45,5 @@ export default async function Try({ params }: { params: Promise<{ id: string }> 
       </EmptyState>
     )
   }
-  const theme = (await cookies()).get('theme')?.value
-  const dark = theme === 'dark' || theme === 'light' ? theme : 'auto'
-  return <LazyTryIt pipeId={id} endpoint={pipe.uploadUrl} dark={dark} />
+  return <LazyTryIt pipeId={id} endpoint={pipe.uploadUrl} />
 }

@@ -1,0 +1,25 @@
+import { expect, test } from '../parts/browser.ts'
+
+test('the landing page shows a real upload that resumes', async ({ page, complaints }) => {
+  await page.goto('/')
+  const demo = page.getByRole('region', { name: 'Live demo' })
+  await demo.getByRole('button', { name: /of noise/ }).click()
+  const figure = async (name: string) =>
+    Number(await demo.locator(`[data-figure=${name}]`).getAttribute('data-value'))
+  await expect.poll(() => figure('confirmed')).toBeGreaterThan(0)
+  await demo.getByRole('button', { name: 'Cut the connection' }).click()
+  await expect.poll(() => figure('saved')).toBeGreaterThan(0)
+  await expect(demo.getByText('in the bucket')).toBeVisible({ timeout: 30_000 })
+  expect(complaints.filter((line) => !line.includes('ERR_FAILED'))).toEqual([])
+})
+
+test('the colour mode is kept, and is in the first byte of the page', async ({ page, request }) => {
+  await page.goto('/')
+  await page.getByRole('button', { name: 'Colour mode: system' }).click()
+  await page.getByRole('button', { name: 'Colour mode: light' }).click()
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
+  await page.reload()
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
+  const html = await (await request.get('/', { headers: { Cookie: 'theme=dark' } })).text()
+  expect(html).toContain('data-theme="dark"')
+})

@@ -1,0 +1,170 @@
+import { api, expect, test } from '../parts/browser.ts'
+
+type Made = { id: string; token: string }
+type Token = { token: string; uploadUrl: string }
+
+/** An upload that stays open. */
+async function beginUpload({ token, uploadUrl }: Token, name: string): Promise<void> {
+  const metadata = `filename ${Buffer.from(name).toString('base64')}`
+  const headers = {
+    Authorization: `Bearer ${token}`,
+    'Tus-Resumable': '1.0.0',
+    'Upload-Length': '1000',
+    'Upload-Metadata': metadata,
+  }
+  const response = await fetch(uploadUrl, { method: 'POST', headers })
+  expect(response.status).toBe(201)
+}
+
+async function tokenFor(baseUrl: string, senderToken: string, pipeId: string): Promise<Token> {
+  const headers = { Authorization: `Bearer ${senderToken}`, 'Content-Type': 'application/json' }
+  const response = await fetch(`${baseUrl}/api/v1/tokens`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ pipeId }),
+  })
+  return response.json()
+}
+
+test('a Sender is rotated with an overlap, its tokens are revoked, and so is it', async ({
+  owner: page,
+  demo,
+}) => {
+  const sender = await api<Made>(demo, 'POST', '/senders', { name: 'to rotate' })
+  await tokenFor(demo.baseUrl, sender.token, demo.pipeId)
+  await page.goto(`/dashboard/senders/${sender.id}`)
+  await page.getByRole('button', { name: 'Rotate' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
+  const fresh = (await page.getByText(/^sk_\w{20,}$/).textContent())!
+  expect(fresh).not.toBe(sender.token)
+  await page.getByLabel('I have saved it').check()
+  await page.getByRole('button', { name: 'Done' }).click()
+  await expect(page.getByText('still good, ends')).toBeVisible()
+  expect((await tokenFor(demo.baseUrl, sender.token, demo.pipeId)).token).toMatch(/^tmp_/)
+  expect((await tokenFor(demo.baseUrl, fresh, demo.pipeId)).token).toMatch(/^tmp_/)
+
+  await page.reload()
+  await page.getByRole('row').nth(1).getByRole('button', { name: 'Revoke' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+  await expect(page.getByRole('row').nth(1).getByText('revoked')).toBeVisible()
+
+  await page.getByRole('button', { name: 'Revoke…' }).click()
+  const confirm = page.getByRole('button', { name: 'Revoke this Sender' })
+  await expect(confirm).toBeDisabled()
+  await page.getByLabel(/to confirm/).fill('to rotate')
+  await confirm.click()
+  await expect(
+    page.getByRole('heading', { name: 'to rotate' }).locator('..').getByText('revoked'),
+  ).toBeVisible()
+  expect((await tokenFor(demo.baseUrl, fresh, demo.pipeId)).token).toBeUndefined()
+})
+
+test('a Sender token seen in a browser warns its owner', async ({ owner: page, demo }) => {
+  const sender = await api<Made>(demo, 'POST', '/senders', { name: 'leaked' })
+  const headers = {
+    Authorization: `Bearer ${sender.token}`,
+    'Tus-Resumable': '1.0.0',
+    'Upload-Length': '1',
+    Origin: 'https://shop.example',
+  }
+  const response = await fetch(`${demo.uploadUrl}/pipes/${demo.pipeId}/files/`, { method: 'POST', headers })
+  expect(response.status).toBe(401)
+  await page.goto(`/dashboard/senders/${sender.id}`)
+  await expect(page.getByText('This token was in a browser')).toBeVisible()
+  await expect(page.getByText('https://shop.example')).toBeVisible()
+})
+
+test('a test event is sent, resent, and the secret is revealed and rotated', async ({
+  owner: page,
+  demo,
+}) => {
+  const store = demo.dataStoreId
+  const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
+    name: 'Hooked',
+    dataStoreId: store,
+    source: { http: true },
+  })
+  await page.goto(`/dashboard/pipes/${pipe.id}`)
+  await page.getByLabel('Address').fill('ftp://nowhere')
+  await page.getByRole('button', { name: 'Switch on' }).click()
+  await expect(page.getByLabel('Address')).toBeFocused()
+  await expect(page.getByText(/Is not allowed/)).toBeVisible()
+  await page.getByRole('button', { name: 'Use your inbox' }).click()
+  await page.getByRole('button', { name: 'Switch on' }).click()
+  await page.getByLabel('I have saved it').check()
+  await page.getByRole('button', { name: 'Done' }).click()
+  await page.getByRole('button', { name: 'Reveal' }).click()
+  const first = await page.getByText(/^whsec_.{20,}/).textContent()
+  await page.getByRole('button', { name: 'Rotate' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
+  await expect(page.getByText(first!)).toHaveCount(0)
+  await expect(page.getByText('The secret of before signs too')).toBeVisible()
+
+  await page.getByRole('button', { name: 'Send a test' }).click()
+  const drawer = page.getByRole('dialog', { name: 'Delivery' })
+  await expect(drawer.getByText('delivered')).toBeVisible()
+  await drawer.getByRole('button', { name: 'Resend' }).click()
+  await expect(drawer.getByRole('listitem').nth(1)).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(page).toHaveURL(/\/dashboard\/webhooks$/)
+  await page.getByLabel('State').selectOption('delivered')
+  await expect(page).toHaveURL(/state=delivered/)
+  await page.getByRole('button', { name: 'Live' }).click()
+  await expect(page.getByRole('button', { name: 'Paused' })).toHaveAttribute('aria-pressed', 'true')
+})
+
+test('filters of files live in the address, and ⌘K finds what there is', async ({ owner: page, demo }) => {
+  const name = `needle-${Date.now()}.bin`
+  await beginUpload(await tokenFor(demo.baseUrl, demo.senderToken, demo.pipeId), name)
+  await page.goto('/dashboard/files')
+  await page.getByLabel('Status').selectOption('uploading')
+  await expect(page).toHaveURL(/status=uploading/)
+  await page.getByLabel('Name').fill('needle')
+  await expect(page).toHaveURL(/filename=needle/)
+  await page.reload()
+  await expect(page.getByLabel('Status')).toHaveValue('uploading')
+  await expect(page.getByRole('link', { name })).toBeVisible()
+  await page.getByLabel('Status').selectOption('transferred')
+  await expect(page.getByText('Nothing fits these filters')).toBeVisible()
+  await page.goBack()
+  await expect(page.getByRole('link', { name })).toBeVisible()
+
+  await page.keyboard.press('ControlOrMeta+k')
+  const find = page.getByRole('dialog', { name: 'Find anything' })
+  await find.getByRole('combobox').fill('Demo Pi')
+  await expect(find.getByRole('option', { name: /Demo Pipe/ })).toBeVisible()
+  await find.getByRole('combobox').fill(name)
+  await expect(find.getByRole('option', { name })).toBeVisible()
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name })).toBeVisible()
+  await page.getByRole('button', { name: 'Cancel upload…' }).click()
+  await page.getByRole('button', { name: 'Cancel the upload' }).click()
+  await expect(page.getByText('canceled').first()).toBeVisible()
+})
+
+test('the danger zone of a Pipe says what will happen and asks for the name', async ({
+  owner: page,
+  demo,
+}) => {
+  const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
+    name: 'Doomed',
+    dataStoreId: demo.dataStoreId,
+    source: { http: true },
+  })
+  const token = await tokenFor(demo.baseUrl, demo.senderToken, pipe.id)
+  for (const name of ['a', 'b', 'c']) await beginUpload(token, name)
+  await page.goto(`/dashboard/pipes/${pipe.id}/settings`)
+  await page.getByRole('button', { name: 'Delete Pipe…' }).click()
+  await expect(page.getByText('3 uploads under way will be canceled.')).toBeVisible()
+  await page.getByLabel(/to confirm/).fill('doomed')
+  await expect(page.getByRole('button', { name: 'Delete this Pipe' })).toBeDisabled()
+  await page.getByLabel(/to confirm/).fill('Doomed')
+  await page.getByRole('button', { name: 'Delete this Pipe' }).click()
+  await expect(page).toHaveURL(/\/dashboard\/pipes$/)
+  await expect(page.getByRole('link', { name: 'Doomed' })).toHaveCount(0)
+  await page.goto(`/dashboard/data-stores/${demo.dataStoreId}`)
+  await page.getByRole('button', { name: 'Delete…' }).click()
+  await page.getByLabel(/to confirm/).fill('Bucket on this machine')
+  await page.getByRole('button', { name: 'Delete this Data Store' }).click()
+  await expect(page.getByText(/Used by “/)).toBeVisible()
+})

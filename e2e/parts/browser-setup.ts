@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { chromium } from 'playwright'
+import { buildIfNeeded } from '../../scripts/build.ts'
+import { findChromium } from './chromium.ts'
+import { startSluice, temporaryFolder } from './sluice.ts'
+
+/** One server for all specs, and the demo's owner signed in once: signing in is slow on purpose, and limited. */
+export default async function setup(): Promise<() => Promise<void>> {
+  buildIfNeeded()
+  const folder = temporaryFolder()
+  const sluice = await startSluice({ DATA_DIR: folder.path, LOG_LEVEL: 'warn' })
+  process.env.SLUICE_URL = sluice.baseUrl
+  process.env.SLUICE_DATA = folder.path
+  process.env.SLUICE_STATE = join(folder.path, 'signed-in.json')
+  await signIn(sluice.baseUrl, folder.path, process.env.SLUICE_STATE)
+  return async () => {
+    await sluice.stop()
+    folder[Symbol.dispose]()
+  }
+}
+
+async function signIn(baseUrl: string, dataDir: string, statePath: string): Promise<void> {
+  const { email, password } = JSON.parse(readFileSync(join(dataDir, 'demo.json'), 'utf8'))
+  const browser = await chromium.launch(await findChromium())
+  const page = await browser.newPage({ baseURL: baseUrl })
+  await page.goto('/login')
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.waitForURL('**/dashboard')
+  await page.context().storageState({ path: statePath })
+  await browser.close()
+}

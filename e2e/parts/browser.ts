@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test as base, expect, type Page } from 'playwright/test'
+import type { DemoDocument } from '#lib/demo/demo-document.ts'
+
+type Fixtures = {
+  demo: DemoDocument
+  /** What the page wrote into its console as an error or a warning, and what it threw. */
+  complaints: string[]
+  /** A page of the demo workspace's owner. */
+  owner: Page
+}
+
+export { expect }
+
+export const test = base.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of the first argument
+  baseURL: async ({}, use) => use(process.env.SLUICE_URL),
+  // biome-ignore lint/correctness/noEmptyPattern: as above
+  demo: async ({}, use) => use(JSON.parse(readFileSync(join(process.env.SLUICE_DATA!, 'demo.json'), 'utf8'))),
+  complaints: async ({ page }, use) => use(listen(page)),
+  owner: async ({ browser, baseURL }, use) => {
+    const context = await browser.newContext({
+      baseURL: baseURL!,
+      storageState: process.env.SLUICE_STATE!,
+      reducedMotion: 'reduce',
+    })
+    await use(await context.newPage())
+    await context.close()
+  },
+})
+
+export function listen(page: Page): string[] {
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`)
+  })
+  page.on('pageerror', (error) => complaints.push(`thrown: ${error.message}`))
+  return complaints
+}
+
+/** A call of the management API in the name of the demo workspace. */
+export async function api<Answer>(
+  demo: DemoDocument,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Answer> {
+  const response = await fetch(`${demo.baseUrl}/api/v1${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${demo.accountKey}`, 'Content-Type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
+  return response.status === 204 ? (undefined as Answer) : response.json()
+}

@@ -1,0 +1,23 @@
+import { defineConfig } from 'playwright/test'
+import { findChromium } from './e2e/parts/chromium.ts'
+
+/** The browser ring: one built server with the embedded default, and a real Chromium. */
+export default defineConfig({
+  testDir: 'e2e/browser',
+  globalSetup: './e2e/parts/browser-setup.ts',
+  outputDir: 'test-results',
+  timeout: 60_000,
+  expect: { timeout: 15_000 },
+  forbidOnly: true,
+  fullyParallel: true,
+  workers: 2,
+  retries: 0,
+  use: {
+    launchOptions: await findChromium(),
+    viewport: { width: 1440, height: 900 },
+    actionTimeout: 15_000,
+    screenshot: 'only-on-failure',
+    // Colours that are under way from one mode to the other are nobody's.
+    contextOptions: { reducedMotion: 'reduce' },
+  },
+})
