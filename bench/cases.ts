@@ -1,6 +1,8 @@
+import { benchLists } from './lists.ts'
 import { create, head, inParallel, MiB, percentile, send, type Target, upload } from './load.ts'
 import type { Measured, Sink } from './processes.ts'
 import { MEMORY_BYTES } from './sluice-site.ts'
+import { benchTokens } from './tokens.ts'
 import { trickle } from './trickle.ts'
 import { benchWebhooks } from './webhooks.ts'
 
@@ -239,5 +241,7 @@ export const CASES: Case[] = [
   small,
   slow,
   { name: 'webhooks', run: ({ postgresUrl }) => benchWebhooks(postgresUrl) },
+  { name: 'tokens', run: ({ postgresUrl }) => benchTokens(postgresUrl) },
+  { name: 'lists', run: ({ postgresUrl }) => benchLists(postgresUrl) },
 ]
 export const LONG_CASES: Case[] = [memory]

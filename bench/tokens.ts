@@ -12,8 +12,10 @@ import { createPipe } from '#lib/pipes/create-pipe.ts'
 import { pipeInput } from '#lib/pipes/pipe.ts'
 import { createSender } from '#lib/senders/create-sender.ts'
 import { createVault } from '#lib/vault.ts'
-import { createDatabase, startPostgres } from '../e2e/parts/postgres.ts'
+import { createDatabase } from '../e2e/parts/postgres.ts'
 import { startSluice, temporaryFolder } from '../e2e/parts/sluice.ts'
+import { buildIfNeeded } from '../scripts/build.ts'
+import type { Finding } from './cases.ts'
 
 /**
  * The token API at 500 requests a second, through the whole server, on one core where the system lets a process be
@@ -26,20 +28,11 @@ const SECONDS = 20
 /** Each may ask 100 times a second. */
 const SENDERS = 8
 
-export type TokenBench = {
-  perSecond: number
-  seconds: number
-  answered: number
-  failed: number
-  p50Ms: number
-  p99Ms: number
-  maxMs: number
-  oneCore: boolean
-}
+const MAX_P99_MS = 50
 
-export async function benchTokens(): Promise<TokenBench> {
-  const server = await startPostgres()
-  const { url, drop } = await createDatabase(server.url)
+export async function benchTokens(postgresUrl: string): Promise<Finding[]> {
+  buildIfNeeded()
+  const { url, drop } = await createDatabase(postgresUrl)
   using folder = temporaryFolder()
   const env = {
     DATABASE_URL: url,
@@ -58,11 +51,19 @@ export async function benchTokens(): Promise<TokenBench> {
     const address = new URL('/api/v1/tokens', sluice.baseUrl)
     await load(address, pipeId, tokens, WARM_UP_SECONDS)
     const times = await load(address, pipeId, tokens, SECONDS)
-    return { perSecond: PER_SECOND, seconds: SECONDS, oneCore, ...summary(times) }
+    const { failed, p50Ms, p99Ms } = summary(times)
+    const where = oneCore ? 'on one core' : 'on all cores: taskset is missing here'
+    return [
+      {
+        what: `Token API at ${PER_SECOND} requests a second, ${where}: p99`,
+        measured: `${p99Ms} ms (median ${p50Ms} ms, ${failed} of ${times.length} failed)`,
+        wanted: `≤ ${MAX_P99_MS} ms, none failed`,
+        holds: p99Ms <= MAX_P99_MS && failed === 0,
+      },
+    ]
   } finally {
     await sluice.stop()
     await drop()
-    await server.stop()
   }
 }
 
@@ -137,13 +138,5 @@ function summary(times: number[]) {
   const good = times.filter((time) => !Number.isNaN(time)).sort((a, b) => a - b)
   const at = (share: number) =>
     Math.round((good[Math.floor((good.length - 1) * share)] ?? Number.NaN) * 10) / 10
-  return {
-    answered: good.length,
-    failed: times.length - good.length,
-    p50Ms: at(0.5),
-    p99Ms: at(0.99),
-    maxMs: at(1),
-  }
+  return { failed: times.length - good.length, p50Ms: at(0.5), p99Ms: at(0.99) }
 }
-
-if (import.meta.main) console.log(await benchTokens())
