@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SluiceError } from '../kernel/errors.ts'
+import { isSluiceError, SluiceError } from '../kernel/errors.ts'
 import { nameField } from '../kernel/fields.ts'
 import { hashSecret } from '../kernel/ids.ts'
 import { enqueueMail } from '../mail/mail.ts'
@@ -9,7 +9,6 @@ import type { Runtime } from '../runtime.ts'
 import { emailField, newPasswordField } from './account.ts'
 import { createAccount } from './create-account.ts'
 import { createEmailLink } from './email-link.ts'
-import { findUserByEmail } from './find-user.ts'
 import { alreadyMail, verifyMail } from './mails.ts'
 import { hashPassword } from './password.ts'
 import { mustVerify } from './sign-in.ts'
@@ -43,13 +42,19 @@ export async function signUp(
   const passwordHash = await hashPassword(input.password)
   return db.transaction(async (tx) => {
     const inTx = { ...runtime, db: tx }
-    if (await findUserByEmail(tx, input.email)) return refuse(inTx, input.email)
     const account = { email: input.email, name: input.name, passwordHash, emailVerified: false }
-    const { userId } = await createAccount(inTx, account)
+    const made = await createAccount(inTx, account).catch(unlessTaken)
+    if (!made) return refuse(inTx, input.email)
+    const { userId } = made
     const link = await createEmailLink(inTx, 'verify', { id: userId, email: input.email })
     await enqueueMail(runtime, tx, { kind: 'mail', mail: verifyMail(input.email, link) })
     return mustVerify(config) ? { outcome: 'check-mail' } : { outcome: 'signed-up', userId }
   })
+}
+
+function unlessTaken(error: unknown): undefined {
+  if (isSluiceError(error) && error.code === 'conflict') return undefined
+  throw error
 }
 
 /** Without mail there is no other way to say it than here. */
