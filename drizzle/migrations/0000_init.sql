@@ -405,6 +405,7 @@ CREATE INDEX "files_by_sender" ON "files" USING btree ("sender_id","id");--> sta
 CREATE INDEX "files_open" ON "files" USING btree ("expires_at") WHERE "files"."status" = 'uploading';--> statement-breakpoint
 CREATE INDEX "files_transferring" ON "files" USING btree ("created_at") WHERE "files"."status" = 'transferring';--> statement-breakpoint
 CREATE INDEX "files_erased" ON "files" USING btree ("erased_at") WHERE "files"."erased_at" is not null;--> statement-breakpoint
+CREATE INDEX "files_partials" ON "files" USING btree ("expires_at") WHERE "files"."concat" = 'partial' and "files"."retired_at" is null;--> statement-breakpoint
 CREATE INDEX "files_uncounted" ON "files" USING btree ("id") WHERE "files"."counted_bytes" < "files"."offset_bytes";--> statement-breakpoint
 CREATE INDEX "files_reserving" ON "files" USING btree ("last_byte_at") WHERE "files"."reserved_bytes" > 0;--> statement-breakpoint
 CREATE INDEX "pipe_destinations_data_store_id_index" ON "pipe_destinations" USING btree ("data_store_id");--> statement-breakpoint

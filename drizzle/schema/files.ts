@@ -92,6 +92,7 @@ export const files = pgTable(
     index('files_open').on(t.expiresAt).where(sql`${t.status} = 'uploading'`),
     index('files_transferring').on(t.createdAt).where(sql`${t.status} = 'transferring'`),
     index('files_erased').on(t.erasedAt).where(sql`${t.erasedAt} is not null`),
+    index('files_partials').on(t.expiresAt).where(sql`${t.concat} = 'partial' and ${t.retiredAt} is null`),
     index('files_uncounted').on(t.id).where(sql`${t.countedBytes} < ${t.offsetBytes}`),
     index('files_reserving').on(t.lastByteAt).where(sql`${t.reservedBytes} > 0`),
   ],

@@ -1,11 +1,13 @@
 import { crc32ToBase64 } from '../kernel/crc32.ts'
 
-export type NamedPart = { number: number; etag: string; crc32: number }
+/** The CRC32 of a copied part is known only if the bucket told it. */
+export type NamedPart = { number: number; etag: string; crc32: number | null }
 
 /** The XML of CompleteMultipartUpload: the parts by number, with what the bucket said of each. */
 export function completeBody(parts: readonly NamedPart[], withChecksums: boolean): Buffer {
   const lines = parts.map(({ number, etag, crc32 }) => {
-    const checksum = withChecksums ? `<ChecksumCRC32>${crc32ToBase64(crc32)}</ChecksumCRC32>` : ''
+    const checksum =
+      withChecksums && crc32 !== null ? `<ChecksumCRC32>${crc32ToBase64(crc32)}</ChecksumCRC32>` : ''
     return `<Part><PartNumber>${number}</PartNumber><ETag>${escapeXml(etag)}</ETag>${checksum}</Part>`
   })
   return Buffer.from(

@@ -1,4 +1,4 @@
-import { crc32ToBase64 } from '../kernel/crc32.ts'
+import { crc32FromBase64, crc32ToBase64 } from '../kernel/crc32.ts'
 import { BucketError, isBucketError, tag } from './bucket-error.ts'
 import { type BucketPlace, objectHeaders } from './bucket-place.ts'
 import { type BucketDeps, createCaller } from './call-bucket.ts'
@@ -128,7 +128,7 @@ export function openBucket(place: BucketPlace, credentials: Credentials, deps: B
       { key, multipartId, number }: Upload & { number: number },
       source: { key: string; first: number; bytes: number },
       { signal }: Options = {},
-    ): Promise<{ etag: string }> {
+    ): Promise<{ etag: string; crc32: number | null }> {
       const answer = await call({
         ...{ operation: 'UploadPartCopy', method: 'PUT', key, signal },
         query: { partNumber: String(number), uploadId: multipartId },
@@ -138,7 +138,9 @@ export function openBucket(place: BucketPlace, credentials: Credentials, deps: B
         },
         silenceMs: ASSEMBLE_SILENCE_MS,
       })
-      return { etag: wanted(tag(answer.body.toString('utf8'), 'ETag'), 'UploadPartCopy') }
+      const xml = answer.body.toString('utf8')
+      const crc32 = crc32FromBase64(tag(xml, 'ChecksumCRC32') ?? '') ?? null
+      return { etag: wanted(tag(xml, 'ETag'), 'UploadPartCopy'), crc32 }
     },
 
     async deleteObject(key: string, { signal }: Options = {}): Promise<void> {

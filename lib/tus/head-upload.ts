@@ -48,14 +48,23 @@ export function assertStillThere({ status, retired, expiresAtMs }: UploadRow, no
 }
 
 function describe(upload: UploadRow): Record<string, string> {
-  const { lengthBytes, uploadMetadataHeader, status, concat } = upload
+  const { lengthBytes, uploadMetadataHeader, status } = upload
   return {
     'Upload-Offset': String(upload.offsetBytes),
     ...(lengthBytes === null ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(lengthBytes) }),
     ...(uploadMetadataHeader !== null && { 'Upload-Metadata': uploadMetadataHeader }),
-    ...(concat === 'partial' && { 'Upload-Concat': 'partial' }),
+    ...concatHeader(upload),
     ...(status === 'uploading' && expiresHeader(upload.expiresAtMs)),
     'Cache-Control': 'no-store',
+  }
+}
+
+/** "The response … MUST include the Upload-Concat header … as sent": the addresses, as paths. */
+function concatHeader({ concat, concatParts, pipeId }: UploadRow): Record<string, string> {
+  if (concat === null) return {}
+  if (concat === 'partial') return { 'Upload-Concat': 'partial' }
+  return {
+    'Upload-Concat': `final;${(concatParts ?? []).map((id) => `/pipes/${pipeId}/files/${id}`).join(' ')}`,
   }
 }
 

@@ -1,6 +1,7 @@
 import { SluiceError } from '../kernel/errors.ts'
 import { findPipe, type PublicPipe } from '../tokens/find-pipe.ts'
-import { maxUploadBytes } from '../uploads/create-upload.ts'
+import { mayConcatenate } from '../uploads/may-concatenate.ts'
+import { maxUploadBytes } from '../uploads/may-create.ts'
 import { partLimits } from '../uploads/part-plan.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { ALGORITHMS } from './checksum.ts'
@@ -31,11 +32,12 @@ export async function answerOptions(context: UploadContext, request: TusRequest)
 }
 
 function abilities(context: UploadContext, { dataStore, maxFileBytes }: PublicPipe): Record<string, string> {
-  const { capabilities } = context.openBucket(dataStore)
-  const limits = partLimits(capabilities, context.budget.limitBytes)
+  const bucket = context.openBucket(dataStore)
+  const limits = partLimits(bucket.capabilities, context.budget.limitBytes)
+  const extensions = mayConcatenate(dataStore, bucket) ? [...EXTENSIONS, 'concatenation'] : EXTENSIONS
   return {
     'Tus-Version': TUS_VERSION,
-    'Tus-Extension': EXTENSIONS.join(','),
+    'Tus-Extension': extensions.join(','),
     'Tus-Checksum-Algorithm': ALGORITHMS.join(','),
     'Tus-Max-Size': String(maxUploadBytes(limits, { tokenBytes: null, pipeBytes: maxFileBytes })),
   }

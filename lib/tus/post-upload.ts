@@ -1,7 +1,10 @@
 import { SluiceError } from '../kernel/errors.ts'
 import { appendBytes } from '../uploads/append.ts'
 import { NO_BYTES } from '../uploads/byte-source.ts'
-import { type Announced, createUpload, maxUploadBytes } from '../uploads/create-upload.ts'
+import { createFinal } from '../uploads/create-final.ts'
+import { createUpload } from '../uploads/create-upload.ts'
+import { maxUploadBytes } from '../uploads/may-create.ts'
+import type { Announced } from '../uploads/new-upload.ts'
 import { expiresAtMs } from '../uploads/open-upload.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { authenticateToCreate } from './authenticate.ts'
@@ -16,6 +19,7 @@ import {
   type TusAnswer,
   type TusRequest,
 } from './tus-request.ts'
+import { parseUploadConcat } from './upload-concat.ts'
 import { parseUploadMetadata } from './upload-metadata.ts'
 import { uploadAddress } from './upload-path.ts'
 
@@ -26,7 +30,14 @@ export async function postUpload(
   request: TusRequest,
 ): Promise<TusAnswer | undefined> {
   if (request.fileId) throw new SluiceError('method_not_allowed', 'POST goes to the address of all uploads.')
-  const announced = readAnnounced(request)
+  const concat = parseUploadConcat(request.headers['upload-concat'], request.pipeId)
+  if (concat?.kind === 'final')
+    return joinUploads(context, uploadUrl, { request, partialIds: concat.partialIds })
+  const announced = {
+    ...readMetadata(request),
+    lengthBytes: readLength(request),
+    concat: concat?.kind ?? null,
+  }
   const bytes = bodyBytes(request)
   const hasBody = bytes !== 0
   if (hasBody) assertOffsetStream(request)
@@ -64,21 +75,34 @@ export async function postUpload(
   }
 }
 
-function readAnnounced(request: TusRequest): Announced {
-  const { headers } = request
+async function joinUploads(
+  context: UploadContext,
+  uploadUrl: string,
+  { request, partialIds }: { request: TusRequest; partialIds: string[] },
+): Promise<TusAnswer> {
+  // "The Client MUST NOT include the Upload-Length header in the final upload creation."
+  if (request.headers['upload-length'] !== undefined || deferHeader(request))
+    throw new SluiceError(
+      'invalid_header',
+      'A final upload has the length of its partial ones: leave Upload-Length out.',
+    )
+  const announced = { ...readMetadata(request), lengthBytes: null, concat: 'final' as const }
+  const right = await authenticateToCreate(context, request)
+  const { fileId } = await createFinal(context, right, announced, partialIds)
+  return { status: 201, headers: { Location: uploadAddress(uploadUrl, request.pipeId, fileId) } }
+}
+
+function readLength(request: TusRequest): number | null {
   const length = countHeader(request, 'upload-length')
   const deferred = deferHeader(request)
   if (length === undefined && !deferred)
     throw new SluiceError('invalid_header', 'POST needs Upload-Length, or Upload-Defer-Length: 1.')
   if (length !== undefined && deferred)
     throw new SluiceError('invalid_header', 'Upload-Length and Upload-Defer-Length exclude each other.')
-  const metadata = parseUploadMetadata(headers['upload-metadata'])
-  return {
-    lengthBytes: length ?? null,
-    filename: metadata.filename,
-    filetype: metadata.filetype,
-    uploadMetadata: metadata.rest,
-    uploadMetadataHeader: metadata.header,
-    concat: null,
-  }
+  return length ?? null
+}
+
+function readMetadata({ headers }: TusRequest): Omit<Announced, 'lengthBytes' | 'concat'> {
+  const { header, filename, filetype, rest } = parseUploadMetadata(headers['upload-metadata'])
+  return { filename, filetype, uploadMetadata: rest, uploadMetadataHeader: header }
 }

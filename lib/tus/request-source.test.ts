@@ -27,3 +27,12 @@ it('keeps a client that is made to wait', () => {
   vi.advanceTimersByTime(600_000)
   expect(body.destroyed).toBe(false)
 })
+
+it('keeps a client that trickles for ten minutes, one byte a minute', () => {
+  const { body } = listen()
+  for (let minute = 0; minute < 10; minute++) {
+    vi.advanceTimersByTime(60_000)
+    body.emit('data', Buffer.from('x'))
+  }
+  expect(body.destroyed).toBe(false)
+})

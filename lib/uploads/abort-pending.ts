@@ -4,19 +4,28 @@ import { type DataStoreRow, dataStoreColumn } from '../tokens/authenticate-uploa
 import { bucketFault } from './bucket-port.ts'
 import type { UploadContext } from './upload-context.ts'
 
-type Pending = { fileId: string; key: string; multipartId: string; dataStore: DataStoreRow }
+type Pending = {
+  fileId: string
+  key: string
+  multipartId: string | null
+  /** A partial upload that was joined or has expired: its object goes. */
+  piece: boolean
+  dataStore: DataStoreRow
+}
 
 const BATCH = 20
 
 /**
- * Clears away the parts of uploads that ended without an object. Not all keys may do that, and none must: a
+ * Clears away the parts of uploads that ended without an object, and the objects of partial uploads that were joined. Not all keys may do that, and none must: a
  * refusal ends the matter, and the bucket's lifecycle rule does the rest.
  */
 export async function abortPending(context: UploadContext): Promise<number> {
   const pending = await claim(context.db)
-  for (const { fileId, key, multipartId, dataStore } of pending) {
+  for (const { fileId, key, multipartId, piece, dataStore } of pending) {
+    const bucket = context.openBucket(dataStore)
     try {
-      await context.openBucket(dataStore).abortMultipart({ key, multipartId })
+      if (piece) await bucket.deleteObject(key)
+      else if (multipartId) await bucket.abortMultipart({ key, multipartId })
     } catch (error) {
       if (bucketFault(error) !== 'trouble')
         context.log.info({ fileId, err: error }, 'parts could not be cleared')
@@ -38,9 +47,10 @@ function claim(db: Db): Promise<Pending[]> {
       update file_destinations d set abort_pending = false from due
       where d.file_id = due.file_id and d.data_store_id = due.data_store_id returning d.*
     )
-    select c.file_id as "fileId", c.key, c.multipart_id as "multipartId", ${dataStoreColumn()} as "dataStore"
-    from claimed c join data_stores ds on ds.id = c.data_store_id
-    where ds.deleted_at is null and c.multipart_id is not null`,
+    select c.file_id as "fileId", c.key, c.multipart_id as "multipartId",
+      f.concat = 'partial' and f.status = 'transferred' as piece, ${dataStoreColumn()} as "dataStore"
+    from claimed c join files f on f.id = c.file_id join data_stores ds on ds.id = c.data_store_id
+    where ds.deleted_at is null`,
   )
 }
 

@@ -8,7 +8,7 @@ export type BucketLimits = {
   dropsUnfinishedAfterDays: number | null
 }
 export type Body = { chunks: readonly Uint8Array[]; bytes: number; crc32: number }
-export type SentPart = { number: number; etag: string; crc32: number }
+export type SentPart = { number: number; etag: string; crc32: number | null }
 type Options = { signal?: AbortSignal | undefined }
 type Target = { key: string; contentType: string }
 type Multipart = { key: string; multipartId: string }
@@ -31,7 +31,7 @@ export type Bucket = {
     part: Multipart & { number: number },
     source: { key: string; first: number; bytes: number },
     options?: Options,
-  ): Promise<{ etag: string }>
+  ): Promise<{ etag: string; crc32: number | null }>
   deleteObject(key: string, options?: Options): Promise<void>
 }
 

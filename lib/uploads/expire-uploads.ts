@@ -21,5 +21,20 @@ export async function expireUploads(
     const end = { status: 'expired', reason: 'It was not finished in time.', from: ['uploading'] } as const
     if (await endUpload(context, id, end)) ended += 1
   }
-  return ended
+  return ended + (await retirePartials(context))
+}
+
+/** Partial uploads that nobody joined in time: their objects are cleared away. */
+async function retirePartials({ db, clock }: Pick<UploadContext, 'db' | 'clock'>): Promise<number> {
+  const now = new Date(clock.now()).toISOString()
+  const retired = await rows(
+    db,
+    sql`
+    with late as (
+      select id from files where concat = 'partial' and status = 'transferred' and retired_at is null
+        and expires_at <= ${now}::timestamptz limit ${BATCH}::int for update skip locked
+    ), retired as (update files f set retired_at = ${now}::timestamptz from late where f.id = late.id returning f.id)
+    update file_destinations d set abort_pending = true from retired where d.file_id = retired.id returning d.file_id`,
+  )
+  return retired.length
 }

@@ -7,6 +7,7 @@ import type { OpenUpload } from './open-upload.ts'
 import type { PartBuffer } from './part-buffer.ts'
 import { type PartLine, withTail } from './part-line.ts'
 import type { UploadContext } from './upload-context.ts'
+import { within } from './within.ts'
 
 export type Finished = { offsetBytes: number; state: 'transferring' | 'transferred' }
 
@@ -123,11 +124,4 @@ async function becomeTransferring({ db, clock }: UploadContext, upload: OpenUplo
   const { offsetBytes, crc32, lease } = upload
   const change = { fromBytes: offsetBytes, toBytes: offsetBytes, crc32, become: 'transferring' } as const
   await lease.whileHeld(advance(db, lease, change, clock.now()))
-}
-
-async function within<Result>(ms: number, work: Promise<Result>): Promise<Result | 'late'> {
-  work.catch(() => {})
-  const { promise: late, resolve } = Promise.withResolvers<'late'>()
-  const timer = setTimeout(resolve, ms, 'late')
-  return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

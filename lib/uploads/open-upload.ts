@@ -14,7 +14,6 @@ export type OpenUpload = {
   readonly limits: PartLimits
   readonly key: string
   readonly contentType: string
-  readonly partial: boolean
   readonly mayRead: boolean
   readonly expirySeconds: number
   readonly createdAtMs: number
@@ -58,7 +57,7 @@ export async function openUpload(
 
 function describe(
   context: UploadContext,
-  file: Pick<UploadRight['upload'], 'id' | 'key' | 'filetype' | 'concat'>,
+  file: Pick<UploadRight['upload'], 'id' | 'key' | 'filetype'>,
   taken: Taken & { lease: Lease },
   bucket: Bucket,
   { numbers, mayRead }: { numbers: number; mayRead: boolean },
@@ -70,7 +69,6 @@ function describe(
     limits: partLimits(bucket.capabilities, context.budget.limitBytes),
     key: file.key,
     contentType: contentTypeOf(file.filetype),
-    partial: file.concat === 'partial',
     mayRead,
     expirySeconds: taken.expirySeconds,
     createdAtMs: taken.createdAtMs,

@@ -2,10 +2,12 @@ import { crc32 } from 'node:zlib'
 import { hours } from '../kernel/clock.ts'
 import { type Bucket, bucketFault } from './bucket-port.ts'
 import { completeUpload } from './complete.ts'
+import { concatenate } from './concatenate.ts'
 import { endUpload } from './end-upload.ts'
 import type { Lease } from './leases.ts'
 import { type Claimed, claimTransferring } from './ledger/claim-transferring.ts'
 import { markTransferred } from './ledger/mark-transferred.ts'
+import { readPartials } from './ledger/read-partials.ts'
 import { readTail } from './ledger/read-tail.ts'
 import { recordLastPart } from './ledger/record-last-part.ts'
 import { releaseLease } from './ledger/release-lease.ts'
@@ -33,6 +35,7 @@ async function reconcile(context: UploadContext, file: Claimed): Promise<void> {
   try {
     if (context.clock.now() - file.sinceMs > GIVE_UP_AFTER_MS) return await giveUp(context, fileId)
     const bucket = context.openBucket(file.dataStore)
+    if (file.concat === 'final') return await joinAgain(context, file, lease, bucket)
     if (file.multipartId === null) return await putFromTail(context, file, lease, bucket)
     if (file.tailBytes > 0) await sendTail(context, file, file.multipartId, { lease, bucket })
     await completeUpload(context, {
@@ -50,6 +53,15 @@ async function reconcile(context: UploadContext, file: Claimed): Promise<void> {
   } finally {
     lease.end()
   }
+}
+
+/** From the start: nothing of an earlier attempt shows. */
+async function joinAgain(context: UploadContext, file: Claimed, lease: Lease, bucket: Bucket): Promise<void> {
+  await concatenate(context, {
+    ...{ fileId: file.fileId, lease, bucket, leftMultipartId: file.multipartId },
+    partials: await readPartials(context.db, file.concatParts ?? []),
+    target: { key: file.key, contentType: contentTypeOf(file.filetype) },
+  })
 }
 
 async function giveUp(context: UploadContext, fileId: string): Promise<void> {

@@ -40,7 +40,8 @@ export async function insertUpload(
   options: { quota: Quota; lease?: LeaseTerms & { numbers: number }; nowMs: number },
 ): Promise<void> {
   const { quota, nowMs } = options
-  if (upload.maxFiles === null) return insert(db, upload, options)
+  // The pieces of one file do not count as files: what they are joined to does.
+  if (upload.maxFiles === null || upload.concat === 'partial') return insert(db, upload, options)
   await db.transaction(async (tx) => {
     const [allowed] = await rows(
       tx,
@@ -83,7 +84,8 @@ async function insert(
     ), noted as (
       insert into file_timeline (id, file_id, kind, at) select ${uuidv7(nowMs)}::uuid, id, 'created', ${now} from made
     ), spent as (
-      update tokens set files_created = files_created + 1 from made where tokens.id = ${upload.tokenId}::uuid
+      update tokens set files_created = files_created + 1 from made
+      where tokens.id = ${upload.tokenId}::uuid and ${upload.concat}::text is null
     )
     select id from made`,
   )

@@ -1,0 +1,208 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { Upload, type UploadOptions } from 'tus-js-client'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { DatabaseHandle } from '#lib/db/database.ts'
+import { openTestPostgres } from '../parts/databases.ts'
+import { startUploadNode, type UploadNode } from '../parts/start-upload-node.ts'
+import { openPatch, tusClient } from '../parts/tus-client.ts'
+import { createSite, type Site } from '../parts/upload-site.ts'
+
+/**
+ * The clients that people use, and connections that break at any byte. Every object must be its source, and hardly a
+ * byte may be sent twice.
+ */
+const MiB = 1024 * 1024
+const UPLOADS = 200
+const AT_ONCE = 4
+/** What a cut may lose, as the server that took the bytes went on living. */
+const LOST_PER_CUT = 65_536
+
+let database: DatabaseHandle & { url: string }
+let site: Site
+let node: UploadNode
+/** Every upload is a stretch of it. */
+const material = randomBytes(64 * MiB)
+
+beforeAll(async () => {
+  database = await openTestPostgres()
+  site = await createSite(database, { settings: { FREE_TIER_BYTES: '0' } })
+  node = await startUploadNode({ databaseUrl: database.url })
+})
+afterEach(async () => {
+  expect(await site.bucket.unfinished()).toEqual([])
+})
+afterAll(async () => {
+  await node?.stop()
+  await site?.close()
+  await database?.close()
+})
+
+const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
+const idOf = (url: string) => url.split('/').at(-1)!
+const stored = (url: string, name = 'file') => site.bucket.object(`${idOf(url)}/${name}`)
+
+/** The same numbers in every run, so that a failure can be run again. */
+function dice(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) | 0
+    const mixed = Math.imul(state ^ (state >>> 13), 0x297a2d39)
+    return ((mixed ^ (mixed >>> 16)) >>> 0) / 2 ** 32
+  }
+}
+
+/** From 1 to 60 MiB, more of the small ones. */
+function sourceOf(roll: () => number): Buffer {
+  const bytes = Math.floor(MiB * 60 ** roll())
+  const from = Math.floor(roll() * (material.length - bytes))
+  return material.subarray(from, from + bytes)
+}
+
+function cutsOf(roll: () => number, bytes: number): number[] {
+  const count = 1 + Math.floor(roll() * 10)
+  return Array.from({ length: count }, () => Math.floor(roll() * bytes)).sort((a, b) => a - b)
+}
+
+/** Raw connections: each sends as far as its cut and hangs up. Answers the bytes that had to be sent again. */
+async function sendWithCuts(source: Buffer, cuts: number[], roll: () => number): Promise<number> {
+  const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+  const url = (await client.create(source.length)).headers.location!
+  let offset = 0
+  let sentAgain = 0
+  for (const cut of cuts.filter((at) => at > 0)) {
+    if (cut <= offset) continue
+    // A few of the requests carry a chunk that ends where it should, of one byte and more.
+    if (roll() < 0.3) {
+      const chunk = source.subarray(offset, offset + Math.ceil((cut - offset) * roll() ** 8) || 1)
+      expect((await client.patch(url, offset, chunk)).status).toBe(204)
+      offset += chunk.length
+      if (cut <= offset) continue
+    }
+    const patch = openPatch(client, url, { offset, length: source.length - offset })
+    await patch.write(source.subarray(offset, cut))
+    patch.cut()
+    offset = await confirmed(client, url)
+    sentAgain += cut - offset
+  }
+  expect((await client.patch(url, offset, source.subarray(offset))).status).toBe(204)
+  expect(sha256(await stored(url))).toBe(sha256(source))
+  return sentAgain
+}
+
+async function confirmed(client: ReturnType<typeof tusClient>, url: string): Promise<number> {
+  for (;;) {
+    const head = await client.head(url)
+    if (head.status === 200) return Number(head.headers['upload-offset'])
+    expect(head.status).toBe(423)
+  }
+}
+
+/** tus-js-client, aborted at each cut and started again, as after a reload. */
+async function uploadWithCuts(source: Buffer, cuts: number[], options: UploadOptions = {}): Promise<string> {
+  let uploadUrl: string | null = null
+  for (const cut of [...cuts, Number.POSITIVE_INFINITY]) {
+    const done = await new Promise<boolean>((resolve, reject) => {
+      const upload: Upload = new Upload(source, {
+        ...options,
+        ...(uploadUrl && { uploadUrl }),
+        onProgress(sent) {
+          uploadUrl = upload.url
+          if (sent >= cut && uploadUrl) void upload.abort().then(() => resolve(false), reject)
+        },
+        onSuccess: () => resolve(true),
+        onError: reject,
+      })
+      upload.start()
+    }).catch((error) => {
+      throw new Error(`cut at ${cut} of ${source.length}: ${error}`)
+    })
+    if (done) break
+  }
+  return uploadUrl!
+}
+
+async function optionsOf(more: UploadOptions = {}): Promise<UploadOptions> {
+  return {
+    endpoint: `${node.url}/pipes/${site.pipe.id}/files/`,
+    headers: { Authorization: `Bearer ${await site.token()}` },
+    retryDelays: [0, 1000, 3000, 5000],
+    metadata: { filename: 'film.mp4', filetype: 'video/mp4' },
+    ...more,
+  }
+}
+
+describe('200 uploads of 1 to 60 MiB, each cut at 1 to 10 places', () => {
+  it('every object is its source, and less than 64 KiB a cut is sent again', {
+    timeout: 600_000,
+  }, async () => {
+    let next = 0
+    let cutsMade = 0
+    let sentAgain = 0
+    const worker = async () => {
+      for (let n = next++; n < UPLOADS; n = next++) {
+        const roll = dice(n + 1)
+        const source = sourceOf(roll)
+        const cuts = cutsOf(roll, source.length)
+        if (n % 4 === 0) {
+          const chunkSize = roll() < 0.5 ? Number.POSITIVE_INFINITY : Math.ceil(roll() * 9 * MiB)
+          const url = await uploadWithCuts(source, cuts, await optionsOf({ chunkSize }))
+          expect(sha256(await stored(url, 'film.mp4'))).toBe(sha256(source))
+        } else {
+          sentAgain += await sendWithCuts(source, cuts, roll)
+          cutsMade += cuts.length
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, worker))
+    expect(sentAgain).toBeLessThan(cutsMade * LOST_PER_CUT)
+  })
+})
+
+describe('tus-js-client', () => {
+  const source = material.subarray(0, 21 * MiB + 5)
+
+  it.each([
+    ['in one request', {}],
+    ['in chunks of 5 MiB', { chunkSize: 5 * MiB }],
+    ['in chunks of 1 MiB', { chunkSize: MiB }],
+    ['with its first bytes in the creation', { uploadDataDuringCreation: true }],
+  ])('uploads %s', async (_, more: UploadOptions) => {
+    const url = await uploadWithCuts(source, [], await optionsOf(more))
+    expect(sha256(await stored(url, 'film.mp4'))).toBe(sha256(source))
+  })
+
+  it('uploads a stream whose length nobody knows', async () => {
+    const options = await optionsOf({ uploadLengthDeferred: true, chunkSize: 6 * MiB })
+    const url = await new Promise<string>((resolve, reject) => {
+      const upload: Upload = new Upload(
+        Readable.from([source.subarray(0, 9 * MiB), source.subarray(9 * MiB)]) as never,
+        {
+          ...options,
+          onSuccess: () => resolve(upload.url!),
+          onError: reject,
+        },
+      )
+      upload.start()
+    })
+    expect(sha256(await stored(url, 'film.mp4'))).toBe(sha256(source))
+  })
+
+  it('two tabs with one upload both end', async () => {
+    const options = await optionsOf()
+    const begun = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const made = await begun.create(source.length, { 'Upload-Metadata': `filename ${btoa('film.mp4')}` })
+    const tab = () =>
+      new Promise<void>((resolve, reject) => {
+        const upload = new Upload(source, {
+          ...options,
+          uploadUrl: made.headers.location!,
+          onSuccess: () => resolve(),
+          onError: reject,
+        })
+        upload.start()
+      })
+    await Promise.all([tab(), tab()])
+    expect(sha256(await stored(made.headers.location!, 'film.mp4'))).toBe(sha256(source))
+  })
+})

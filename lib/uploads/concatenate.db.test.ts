@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { Upload } from 'tus-js-client'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { openTestPostgres } from '../../e2e/parts/databases.ts'
+import { metadata, tusCall, tusClient } from '../../e2e/parts/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
+import { type DatabaseHandle, rows } from '../db/database.ts'
+import { days } from '../kernel/clock.ts'
+import { abortPending } from './abort-pending.ts'
+import { expireUploads } from './expire-uploads.ts'
+import { reconcileUploads } from './reconcile.ts'
+
+const MiB = 1024 * 1024
+let database: DatabaseHandle
+let site: Site
+let node: Awaited<ReturnType<typeof serveUploads>>
+let client: ReturnType<typeof tusClient>
+let token: string
+
+const idOf = (url: string) => url.split('/').at(-1)!
+const grant = (may: boolean) =>
+  database.db.execute(
+    sql`update data_stores set may_read = ${may}, may_delete = ${may}, updated_at = now() where id = ${site.dataStore.id}::uuid`,
+  )
+const renew = async () => {
+  token = await site.token()
+  client = tusClient({ url: node.url, pipeId: site.pipe.id, token })
+}
+
+beforeAll(async () => {
+  database = await openTestPostgres()
+  site = await createSite(database, {
+    bucket: { actions: ['s3:PutObject', 's3:GetObject', 's3:DeleteObject'] },
+  })
+  await grant(true)
+  node = await serveUploads(site.runtime)
+  await renew()
+})
+afterEach(() => site.bucket.faults.clear())
+afterAll(async () => {
+  await node?.close()
+  await site?.close()
+  await database?.close()
+})
+
+async function partial(bytes: Buffer): Promise<string> {
+  const url = (await client.create(bytes.length, { 'Upload-Concat': 'partial' })).headers.location!
+  expect((await client.patch(url, 0, bytes)).status).toBe(204)
+  return url
+}
+
+const join = (urls: string[], headers: Record<string, string> = {}) =>
+  tusCall({
+    ...{ method: 'POST', url: client.collection, token },
+    headers: {
+      'Upload-Concat': `final;${urls.join(' ')}`,
+      'Upload-Metadata': metadata({ filename: 'whole' }),
+      ...headers,
+    },
+  })
+
+const usedBytes = async () => {
+  const look = sql`select coalesce(sum(used_bytes), 0)::bigint as used from usage_months where workspace_id = ${site.workspaceId}::uuid`
+  return (await rows<{ used: number }>(database.db, look))[0]!.used
+}
+
+describe('concatenation', () => {
+  it('is advertised where the credentials may read and delete', async () => {
+    const options = () => tusCall({ method: 'OPTIONS', url: client.collection })
+    expect((await options()).headers['tus-extension']).toContain('concatenation')
+    await grant(false)
+    expect((await options()).headers['tus-extension']).not.toContain('concatenation')
+    const reply = await client.create(5, { 'Upload-Concat': 'partial' })
+    expect(reply.status).toBe(400)
+    expect(JSON.parse(reply.body).detail).toContain('may not read and delete')
+    await grant(true)
+  })
+
+  it.each([
+    ['large pieces, copied', [6 * MiB, 9 * MiB + 1, 5 * MiB]],
+    ['small pieces, read and sent again', [1000, 2 * MiB, 3, 12 * MiB, MiB]],
+    ['a piece without bytes', [0, 6 * MiB]],
+    ['nothing but small ones', [10, 20, 30]],
+  ])('joins %s; the object is there, and nothing else', async (_, sizes) => {
+    const pieces = sizes.map((size) => randomBytes(size))
+    const before = await usedBytes()
+    const urls = await Promise.all(pieces.map(partial))
+    const made = await join(urls)
+    expect(made.status).toBe(201)
+    const whole = Buffer.concat(pieces)
+    const key = `${idOf(made.headers.location!)}/whole`
+    expect((await site.bucket.object(key)).equals(whole)).toBe(true)
+    expect(
+      (await site.bucket.objects()).filter((name) => urls.some((url) => name.startsWith(idOf(url)))),
+    ).toEqual([])
+    expect(await site.bucket.unfinished()).toEqual([])
+    expect((await usedBytes()) - before).toBe(whole.length)
+    const head = await client.head(made.headers.location!)
+    expect(head.headers).toMatchObject({
+      'upload-offset': String(whole.length),
+      'upload-length': String(whole.length),
+    })
+    expect(head.headers['upload-concat']).toMatch(/^final;\/pipes\//)
+    expect((await client.head(urls[0]!)).status).toBe(410)
+    const patch = await client.patch(made.headers.location!, whole.length, Buffer.alloc(0))
+    expect(JSON.parse(patch.body).code).toBe('upload_is_final')
+  })
+
+  it.each([
+    [
+      'an unfinished piece',
+      async () => (await client.create(5, { 'Upload-Concat': 'partial' })).headers.location!,
+    ],
+    [
+      'an upload that is no piece',
+      async () => (await client.create(3, {}, Buffer.from('abc'))).headers.location!,
+    ],
+    ['an address of elsewhere', async () => 'https://example.com/files/1'],
+  ])('400 for %s', async (_, address) => {
+    const reply = await join([await address()])
+    expect(reply.status).toBe(400)
+    expect(JSON.parse(reply.body).code).toBe('invalid_header')
+  })
+
+  it('400 with an Upload-Length, or for anything else in Upload-Concat', async () => {
+    const url = await partial(Buffer.from('abc'))
+    expect((await join([url], { 'Upload-Length': '3' })).status).toBe(400)
+    expect((await client.create(5, { 'Upload-Concat': 'whole' })).status).toBe(400)
+    expect((await join([url, url])).status).toBe(400)
+  })
+
+  it('is taken up again where the bucket was in trouble', async () => {
+    const pieces = [randomBytes(6 * MiB), randomBytes(7 * MiB)]
+    const urls = await Promise.all(pieces.map(partial))
+    site.bucket.faults.add({
+      operation: 'UploadPartCopy',
+      times: 100,
+      effect: { kind: 'refuse', status: 503, code: 'SlowDown' },
+    })
+    const made = await join(urls)
+    expect(made.status).toBe(201)
+    site.bucket.faults.clear()
+    site.clock.advance(60_000)
+    const status = async () =>
+      (
+        await rows<{ status: string }>(
+          database.db,
+          sql`select status from files where id = ${idOf(made.headers.location!)}::uuid`,
+        )
+      )[0]?.status
+    while ((await status()) !== 'transferred') await reconcileUploads(node.context)
+    expect(
+      (await site.bucket.object(`${idOf(made.headers.location!)}/whole`)).equals(Buffer.concat(pieces)),
+    ).toBe(true)
+  })
+
+  it('pieces that nobody joins go when they expire', async () => {
+    const url = await partial(randomBytes(100))
+    expect(await site.bucket.objects()).toContain(`${idOf(url)}/file`)
+    site.clock.advance(days(8))
+    expect(await expireUploads(node.context)).toBeGreaterThan(0)
+    await abortPending(node.context)
+    expect(await site.bucket.objects()).not.toContain(`${idOf(url)}/file`)
+    await renew()
+  })
+
+  it('carries parallelUploads of tus-js-client', async () => {
+    const source = randomBytes(23 * MiB)
+    const url = await new Promise<string>((resolve, reject) => {
+      const upload: Upload = new Upload(source, {
+        endpoint: client.collection,
+        headers: { Authorization: `Bearer ${token}` },
+        parallelUploads: 3,
+        metadata: { filename: 'film.mp4' },
+        onSuccess: () => resolve(upload.url!),
+        onError: reject,
+      })
+      upload.start()
+    })
+    expect((await site.bucket.object(`${idOf(url)}/film.mp4`)).equals(source)).toBe(true)
+  })
+})

@@ -1,0 +1,105 @@
+import { crc32 } from 'node:zlib'
+import { combineCrc32 } from '../kernel/crc32.ts'
+import { abortPending } from './abort-pending.ts'
+import { type Bucket, bucketFault, type SentPart } from './bucket-port.ts'
+import { type ConcatStep, concatPlan } from './concat-plan.ts'
+import { endUpload } from './end-upload.ts'
+import type { Partial } from './find-partials.ts'
+import type { Lease } from './leases.ts'
+import { discardPartials } from './ledger/discard-partials.ts'
+import { markTransferred } from './ledger/mark-transferred.ts'
+import { recordMultipart } from './ledger/record-multipart.ts'
+import { releaseLease } from './ledger/release-lease.ts'
+import type { UploadContext } from './upload-context.ts'
+
+/** A final upload: all its bytes are in the bucket already, in the objects of its partial uploads. */
+export type Joining = {
+  fileId: string
+  lease: Lease
+  bucket: Bucket
+  target: { key: string; contentType: string }
+  partials: readonly Partial[]
+  /** Of an attempt that a crash ended: cleared away first. */
+  leftMultipartId: string | null
+}
+
+/** The sizes and checksums of the pieces are those of the whole. */
+export function wholeOf(partials: readonly Partial[]): { bytes: number; crc32: number } {
+  return partials.reduce(
+    (whole, { bytes, crc32: crc }) => ({
+      bytes: whole.bytes + bytes,
+      crc32: combineCrc32(whole.crc32, crc, bytes),
+    }),
+    { bytes: 0, crc32: 0 },
+  )
+}
+
+/** Makes one object of several. Safe to repeat from the start: nothing shows before Complete. False: not yet. */
+export async function concatenate(context: UploadContext, joining: Joining): Promise<boolean> {
+  const { db, clock, announce } = context
+  const { fileId, lease } = joining
+  try {
+    const { etag } = await assemble(context, joining)
+    await lease.whileHeld(
+      db.transaction(async (tx) => {
+        await markTransferred(tx, lease, { etag, certainty: 'answered' }, clock.now())
+        await discardPartials(tx, fileId, clock.now())
+        await announce(tx, fileId)
+      }),
+    )
+    context.metrics.uploadsFinished.inc({ status: 'transferred' })
+    await abortPending(context)
+    return true
+  } catch (error) {
+    context.log.warn({ err: error, fileId }, 'uploads could not be joined yet')
+    const reason = error instanceof Error ? error.message : null
+    if (bucketFault(error) === 'impossible')
+      await endUpload(context, fileId, { status: 'failed', reason, from: ['transferring'] })
+    else await releaseLease(context, lease, { usedPartNumber: 0, interrupted: false }).catch(() => {})
+    return false
+  } finally {
+    lease.end()
+  }
+}
+
+async function assemble({ db }: UploadContext, joining: Joining): Promise<{ etag: string | null }> {
+  const { bucket, target, partials, lease, leftMultipartId } = joining
+  const { signal } = lease
+  const { key } = target
+  if (leftMultipartId)
+    await bucket.abortMultipart({ key, multipartId: leftMultipartId }, { signal }).catch(() => {})
+  const whole = wholeOf(partials)
+  const steps = concatPlan(partials.map(({ bytes }) => bytes))
+  if (steps.length === 0) return bucket.putObject(target, { chunks: [], ...whole }, { signal })
+  const multipartId = await bucket.createMultipart(target, { signal })
+  await lease.whileHeld(recordMultipart(db, lease, multipartId))
+  const parts: SentPart[] = []
+  for (const [n, step] of steps.entries()) {
+    lease.assertHeld()
+    parts.push(await sendStep(joining, step, { key, multipartId, number: n + 1 }))
+  }
+  lease.assertHeld()
+  return bucket.completeMultipart({ key, multipartId }, { parts, ...whole }, { signal })
+}
+
+async function sendStep(
+  { bucket, partials, lease: { signal } }: Joining,
+  step: ConcatStep,
+  part: { key: string; multipartId: string; number: number },
+): Promise<SentPart> {
+  const keyOf = (source: number) => partials[source]!.key
+  if ('copy' in step) {
+    const { source, first, bytes } = step.copy
+    return {
+      number: part.number,
+      ...(await bucket.copyPart(part, { key: keyOf(source), first, bytes }, { signal })),
+    }
+  }
+  const chunks = await Promise.all(
+    step.join.map(({ source, first, bytes }) => bucket.readRange(keyOf(source), first, bytes, { signal })),
+  )
+  const crc = chunks.reduce((sum, chunk) => crc32(chunk, sum), 0)
+  const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
+  const { etag } = await bucket.uploadPart(part, { chunks, bytes, crc32: crc }, { signal })
+  return { number: part.number, etag, crc32: crc }
+}

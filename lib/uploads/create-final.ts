@@ -1,0 +1,36 @@
+import type { CreationRight } from '../tokens/authenticate-upload.ts'
+import { concatenate, wholeOf } from './concatenate.ts'
+import { findPartials } from './find-partials.ts'
+import { insertFinal } from './ledger/insert-final.ts'
+import { assertMayCreate } from './may-create.ts'
+import { type Announced, describeNew } from './new-upload.ts'
+import { contentTypeOf } from './open-upload.ts'
+import type { UploadContext } from './upload-context.ts'
+import { within } from './within.ts'
+
+/** Joins finished partial uploads. If the bucket takes too long it goes on behind the answer: every byte is durable. */
+export async function createFinal(
+  context: UploadContext,
+  right: CreationRight,
+  announced: Announced & { concat: 'final' },
+  partialIds: readonly string[],
+): Promise<{ fileId: string }> {
+  const { leases, db, background, terms } = context
+  const bucket = context.openBucket(right.dataStore)
+  const partials = await findPartials(context, right, partialIds)
+  const whole = wholeOf(partials)
+  assertMayCreate(context, right, { ...announced, lengthBytes: whole.bytes })
+  const made = describeNew(context, right, announced, bucket)
+  await insertFinal(db, { ...made, partialIds, ...whole }, { lease: leases.terms, nowMs: made.createdAtMs })
+  context.checkpoint('upload created')
+  const { fileId, destination } = made
+  const joining = concatenate(context, {
+    ...{ fileId, bucket, partials, leftMultipartId: null },
+    lease: leases.adopt({ fileId, fence: 1 }),
+    target: { key: destination.key, contentType: contentTypeOf(announced.filetype) },
+  })
+  background.add(joining)
+  void joining.finally(() => background.delete(joining))
+  await within(terms.assembleMs, joining)
+  return { fileId }
+}

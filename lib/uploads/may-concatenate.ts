@@ -1,0 +1,10 @@
+import type { DataStoreRow } from '../tokens/authenticate-upload.ts'
+import type { Bucket } from './bucket-port.ts'
+
+/**
+ * Concatenation copies within the bucket, reads what is too small to copy, and leaves nothing of the pieces. Where all parts
+ * must be equal, pieces of any size cannot become parts.
+ */
+export function mayConcatenate({ mayRead, mayDelete }: DataStoreRow, { capabilities }: Bucket): boolean {
+  return mayRead && mayDelete && !capabilities.equalParts
+}

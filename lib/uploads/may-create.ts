@@ -1,0 +1,60 @@
+import { SluiceError } from '../kernel/errors.ts'
+import type { CreationRight } from '../tokens/authenticate-upload.ts'
+import { mayConcatenate } from './may-concatenate.ts'
+import type { Announced } from './new-upload.ts'
+import { largestUpload, type PartLimits, partLimits } from './part-plan.ts'
+import type { UploadContext } from './upload-context.ts'
+
+/** What the Pipe and the token allow. A partial upload is judged by its size alone: what it is part of has the type. */
+export function assertMayCreate(
+  context: UploadContext,
+  { token, pipe, dataStore }: CreationRight,
+  { lengthBytes, filetype, concat }: Pick<Announced, 'lengthBytes' | 'filetype' | 'concat'>,
+): void {
+  if (!pipe.sourceHttp)
+    throw new SluiceError(
+      'pipe_source_off',
+      'Its owner can switch the HTTP (TUS) source on in the dashboard.',
+    )
+  const bucket = context.openBucket(dataStore)
+  if (concat && !mayConcatenate(dataStore, bucket))
+    throw new SluiceError(
+      'invalid_header',
+      'Uploads cannot be joined here: the credentials of the Data Store may not read and delete. Send the file as one upload.',
+    )
+  for (const allowed of concat === 'partial' ? [] : [pipe.allowedTypes, token.allowedTypes]) {
+    if (allowed.length > 0 && !allowed.some((range) => matchesType(range, filetype)))
+      throw new SluiceError(
+        'type_not_allowed',
+        `Files of type ${filetype ?? 'unknown'} are not allowed here. Allowed: ${allowed.join(', ')}.`,
+      )
+  }
+  const limits = partLimits(bucket.capabilities, context.budget.limitBytes)
+  const maxBytes = maxUploadBytes(limits, right(token, pipe))
+  if (lengthBytes !== null && lengthBytes > maxBytes) throw tooLarge(maxBytes)
+}
+
+const right = (token: { maxBytes: number | null }, pipe: { maxFileBytes: number | null }) => ({
+  tokenBytes: token.maxBytes,
+  pipeBytes: pipe.maxFileBytes,
+})
+
+/** The smallest of what the provider takes, the Pipe allows and the token allows. */
+export function maxUploadBytes(
+  limits: PartLimits,
+  { tokenBytes, pipeBytes }: { tokenBytes: number | null; pipeBytes: number | null },
+): number {
+  return Math.min(largestUpload(limits), tokenBytes ?? Infinity, pipeBytes ?? Infinity)
+}
+
+export function tooLarge(maxBytes: number): SluiceError {
+  return new SluiceError('file_too_large', `The largest file that this Pipe takes has ${maxBytes} bytes.`, {
+    headers: { 'Tus-Max-Size': String(maxBytes) },
+  })
+}
+
+/** `image/*` allows every image; parameters of the declared type do not matter. */
+function matchesType(range: string, filetype: string | null): boolean {
+  const type = (filetype ?? '').split(';', 1)[0]!.trim().toLowerCase()
+  return range.endsWith('/*') ? type.startsWith(range.slice(0, -1)) : type === range
+}

@@ -1,0 +1,45 @@
+import { uuidv7 } from '../kernel/ids.ts'
+import { renderObjectKey } from '../pipes/key-template.ts'
+import type { CreationRight } from '../tokens/authenticate-upload.ts'
+import type { Bucket } from './bucket-port.ts'
+import { expiresAtMs } from './open-upload.ts'
+import type { UploadContext } from './upload-context.ts'
+
+/** What a client says of a file that it is about to send. */
+export type Announced = {
+  lengthBytes: number | null
+  filename: string
+  filetype: string | null
+  uploadMetadata: Record<string, string>
+  uploadMetadataHeader: string | null
+  concat: 'partial' | 'final' | null
+}
+
+/** What every new file is: whose, named how, kept where, until when. */
+export function describeNew(
+  { clock }: Pick<UploadContext, 'clock'>,
+  { token, pipe, dataStore }: CreationRight,
+  { filename, filetype, uploadMetadata, uploadMetadataHeader }: Announced,
+  bucket: Bucket,
+) {
+  const nowMs = clock.now()
+  const fileId = uuidv7(nowMs)
+  const expirySeconds = expiryOf(pipe.uploadExpirySeconds, bucket)
+  const { workspaceId, id: tokenId, maxFiles, senderId, senderName, subject, metadata, keyPrefix } = token
+  const key = renderObjectKey(pipe.keyTemplate, {
+    ...{ prefix: dataStore.prefix, keyPrefix, fileId, filename },
+    ...{ sender: senderName, pipeId: pipe.id, at: new Date(nowMs) },
+  })
+  return {
+    ...{ fileId, workspaceId, pipeId: pipe.id, tokenId, maxFiles, senderId, senderName, subject, metadata },
+    ...{ filename, filetype, uploadMetadata, uploadMetadataHeader, expirySeconds, createdAtMs: nowMs },
+    expiresAtMs: expiresAtMs({ expirySeconds, createdAtMs: nowMs }, nowMs),
+    destination: { dataStoreId: dataStore.id, bucket: dataStore.bucket, key },
+  }
+}
+
+/** Never past the day on which the provider drops what is unfinished. */
+function expiryOf(seconds: number, { capabilities }: Bucket): number {
+  const { dropsUnfinishedAfterDays: most } = capabilities
+  return most === null ? seconds : Math.min(seconds, (most * 24 - 1) * 3600)
+}
