@@ -74,10 +74,7 @@ test('a Sender token seen in a browser warns its owner', async ({ owner: page, d
   await expect(page.getByText('https://shop.example')).toBeVisible()
 })
 
-test('a test event is sent, resent, and the secret is revealed and rotated', async ({
-  owner: page,
-  demo,
-}) => {
+test('a test event is sent, and the secret is revealed and rotated', async ({ owner: page, demo }) => {
   const store = demo.dataStoreId
   const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
     name: 'Hooked',
@@ -103,14 +100,6 @@ test('a test event is sent, resent, and the secret is revealed and rotated', asy
   await page.getByRole('button', { name: 'Send a test' }).click()
   const drawer = page.getByRole('dialog', { name: 'Delivery' })
   await expect(drawer.getByText('delivered')).toBeVisible()
-  await drawer.getByRole('button', { name: 'Resend' }).click()
-  await expect(drawer.getByRole('listitem').nth(1)).toBeVisible()
-  await page.keyboard.press('Escape')
-  await expect(page).toHaveURL(/\/dashboard\/webhooks$/)
-  await page.getByLabel('State').selectOption('delivered')
-  await expect(page).toHaveURL(/state=delivered/)
-  await page.getByRole('button', { name: 'Live' }).click()
-  await expect(page.getByRole('button', { name: 'Paused' })).toHaveAttribute('aria-pressed', 'true')
 })
 
 test('filters of files live in the address, and ⌘K finds what there is', async ({ owner: page, demo }) => {
@@ -134,8 +123,7 @@ test('filters of files live in the address, and ⌘K finds what there is', async
   await find.getByRole('combobox').fill('Demo Pi')
   await expect(find.getByRole('option', { name: /Demo Pipe/ })).toBeVisible()
   await find.getByRole('combobox').fill(name)
-  await expect(find.getByRole('option', { name })).toBeVisible()
-  await page.keyboard.press('Enter')
+  await find.getByRole('option', { name }).click()
   await expect(page.getByRole('heading', { name })).toBeVisible()
   await page.getByRole('button', { name: 'Cancel upload…' }).click()
   await page.getByRole('button', { name: 'Cancel the upload' }).click()
