@@ -129,6 +129,9 @@ async function openPages(config: Config, httpServer: Server): Promise<Handler> {
 /** SIGTERM: take nothing new, let what is under way reach a boundary and be recorded, then end with 0. */
 function stopOnSignal(runtime: Runtime, server: Server, parts: Part[]): void {
   let stopping = false
+  /** A database that is gone by then keeps nobody from ending: what was promised is committed already. */
+  const tried = (work: Promise<unknown>) =>
+    work.catch((error: unknown) => runtime.log.warn({ err: error }, 'stopping'))
   const stop = async (signal: string) => {
     if (stopping) return
     stopping = true
@@ -136,11 +139,11 @@ function stopOnSignal(runtime: Runtime, server: Server, parts: Part[]): void {
     setTimeout(() => process.exit(0), DRAIN_MS).unref()
     const closed = new Promise((resolve) => server.close(resolve))
     server.closeIdleConnections()
-    await Promise.all(parts.map((part) => part.stop()))
+    await Promise.all(parts.map((part) => tried(part.stop())))
     server.closeIdleConnections()
     await closed
-    await runtime.queue.stop()
-    await runtime.database.close()
+    await tried(runtime.queue.stop())
+    await tried(runtime.database.close())
     process.exit(0)
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))

@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm'
 import { expect, inject, it } from 'vitest'
 import { rows } from '#lib/db/database.ts'
 import { openDatabase } from '#lib/db/open-database.ts'
+import { openPausingProxy } from '../parts/pausing-proxy.ts'
 import { createDatabase } from '../parts/postgres.ts'
 import { startSluice, temporaryFolder } from '../parts/sluice.ts'
 
@@ -22,6 +23,17 @@ it('three processes at once migrate one empty PostgreSQL, serve, and stop with 0
   const nodes = await Promise.all([startSluice(env), startSluice(env), startSluice(env)])
   for (const { baseUrl } of nodes) expect((await fetch(`${baseUrl}/readyz`)).status).toBe(200)
   expect(await Promise.all(nodes.map((node) => node.stop()))).toEqual([0, 0, 0])
+  await database.drop()
+})
+
+it('a node whose database is gone still ends with 0 on SIGTERM', async () => {
+  const database = await createDatabase(inject('postgresUrl'))
+  const proxy = await openPausingProxy(database.url)
+  using folder = temporaryFolder()
+  const env = { ...production, DATABASE_URL: proxy.url, DATA_DIR: folder.path, ROLES: 'upload,worker' }
+  const node = await startSluice(env)
+  await proxy.close()
+  expect(await node.stop(), node.output()).toBe(0)
   await database.drop()
 })
 
