@@ -58,6 +58,28 @@ it('refuses a second process on the same embedded database, and says what to do'
   await first.stop()
 })
 
+it('stops when npm was told to stop, and leaves the embedded database to the next', async () => {
+  using folder = temporaryFolder()
+  const { PATH = '', HOME = '' } = process.env
+  const env = {
+    PATH,
+    HOME,
+    NODE_ENV: 'production' as const,
+    PORT: '0',
+    DATA_DIR: folder.path,
+    ROLES: 'upload',
+  }
+  const npm = spawn('npm', ['start'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  let output = ''
+  for await (const text of npm.stdout) {
+    output += text
+    if (/^ready /m.test(output)) npm.kill('SIGTERM')
+  }
+  expect(output).toContain('"msg":"stopping"')
+  const next = await startSluice({ DATA_DIR: folder.path, ROLES: 'upload' })
+  expect(await next.stop()).toBe(0)
+})
+
 it('names every fault of the settings and starts nothing', () => {
   const { status, stderr } = spawnSync(process.execPath, ['server.ts'], {
     encoding: 'utf8',
