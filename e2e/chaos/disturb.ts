@@ -56,8 +56,10 @@ function killNode(role: Role): Disturbance {
     if (!node) return
     log.note(`kill -9 ${node.name}`)
     log.count('kills')
-    await node.kill()
-    await sleep(random.whole(0, 1500))
+    await log.outage(async () => {
+      await node.kill()
+      await sleep(random.whole(0, 1500))
+    })
     await node.start()
   }
 }
@@ -69,9 +71,11 @@ function freezeNode(role: Role): Disturbance {
     const ms = random.chance(0.2) ? LONG_FREEZE_MS : random.whole(300, 6000)
     log.note(`freeze ${node.name} for ${ms} ms`)
     log.count('freezes')
-    node.freeze()
-    await sleep(ms)
-    node.thaw()
+    await log.outage(async () => {
+      node.freeze()
+      await sleep(ms)
+      node.thaw()
+    })
   }
 }
 
@@ -96,9 +100,11 @@ async function cutClients({ balancer }: World, random: Random, log: Log): Promis
 async function cutDatabase({ database }: World, _: Random, log: Log): Promise<void> {
   log.note('end all sessions of the database')
   log.count('cuts of the database')
-  await database.db.execute(sql`
-    select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid()`)
+  await log.outage(() =>
+    database.db.execute(sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`),
+  )
 }
 
 const OPERATIONS = [

@@ -4,11 +4,20 @@ export type Log = ReturnType<typeof createLog>
 export function createLog(say: (line: string) => void) {
   const counts: Record<string, number> = {}
   const violations: string[] = []
+  const outages: { fromMs: number; toMs: number }[] = []
   const startedAt = performance.now()
   const stamp = () => `${((performance.now() - startedAt) / 1000).toFixed(1).padStart(6)} s`
   return {
     counts,
     violations,
+    /** When a node was down or frozen, or the database lost its sessions. */
+    outages,
+    async outage(work: () => Promise<unknown>): Promise<void> {
+      const outage = { fromMs: Date.now(), toMs: Number.POSITIVE_INFINITY }
+      outages.push(outage)
+      await work()
+      outage.toMs = Date.now()
+    },
     count(what: string, by = 1) {
       counts[what] = (counts[what] ?? 0) + by
     },

@@ -92,11 +92,14 @@ async function main(): Promise<boolean> {
   })
   const seed = values.seed ?? randomBytes(4).toString('hex')
   buildIfNeeded()
+  // What was started ends with this process, if the process ends as one does: see parts/until-exit.ts.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
   const server = await startPostgres()
   const say = (line: string) => console.log(line)
   const forMs = minutes(Number(values.minutes))
-  const { counts, violations } = await runChaos({ seed, forMs, postgresUrl: server.url, say })
-  await server.stop()
+  const { counts, violations } = await runChaos({ seed, forMs, postgresUrl: server.url, say }).finally(
+    server.stop,
+  )
   for (const what of Object.keys(counts).sort()) console.log(`${String(counts[what]).padStart(12)}  ${what}`)
   for (const violation of violations) console.log(`VIOLATION  ${violation}`)
   const verdict = violations.length === 0 ? 'all is well' : `${violations.length} violations`

@@ -1,39 +1,47 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '#lib/db/database.ts'
 import type { Outcome } from './client.ts'
-import { BUCKETS } from './customer.ts'
 import type { Log } from './log.ts'
 import type { Source } from './source.ts'
+import { verifyBucket } from './verify-bucket.ts'
 import type { World } from './world.ts'
 
-type FileRow = {
+export type FileRow = {
   id: string
   filename: string
   status: string
   failureReason: string | null
   offset: number
+  length: number | null
+  crc32: number
   bucket: string
   key: string
+  multipartId: string | null
+}
+
+type EventRow = {
+  id: string
+  fileId: string
+  payload: string
+  status: string
+  deliveries: string[] | null
 }
 
 /** Waits until nothing is under way any more. */
 export async function settle({ database: { db } }: World, log: Log, withinMs: number): Promise<void> {
   const deadline = Date.now() + withinMs
   for (;;) {
-    const [left] = await rows<{ files: number; deliveries: number }>(
+    const [left] = await rows<Record<'files' | 'deliveries' | 'uncleared', number>>(
       db,
-      sql`select (select count(*)::int from files where status = 'transferring' or lease_until > now()) as files,
-        (select count(*)::int from deliveries where state = 'pending') as deliveries`,
+      sql`select
+        (select count(*)::int from files where status = 'transferring' or lease_until > now()
+          or counted_bytes < offset_bytes) as files,
+        (select count(*)::int from deliveries where state = 'pending') as deliveries,
+        (select count(*)::int from file_destinations where abort_pending) as uncleared`,
     )
-    if (left!.files === 0 && left!.deliveries === 0) return
-    if (Date.now() > deadline)
-      return log.violation(`${left!.files} files and ${left!.deliveries} deliveries do not come to an end`)
+    if (Object.values(left!).every((count) => count === 0)) return
+    if (Date.now() > deadline) return log.violation(`not all comes to an end: ${JSON.stringify(left)}`)
     await sleep(200)
   }
 }
@@ -46,7 +54,7 @@ export async function verify(
 ): Promise<void> {
   const files = await readFiles(world.database.db)
   checkOutcomes(files, outcomes, log)
-  await checkObjects(world, files, sources, log)
+  await verifyBucket(world, files, sources, log)
   await checkLedger(world.database.db, log)
   await checkUsage(world.database.db, log)
   await checkEvents(world, files, log)
@@ -58,7 +66,7 @@ function readFiles(db: Db): Promise<FileRow[]> {
   return rows<FileRow>(
     db,
     sql`select f.id, f.filename, f.status, f.failure_reason as "failureReason", f.offset_bytes::float8 as "offset",
-        d.bucket, d.key
+        f.length_bytes::float8 as length, f.crc32::float8 as crc32, d.bucket, d.key, d.multipart_id as "multipartId"
       from files f join file_destinations d on d.file_id = f.id`,
   )
 }
@@ -73,63 +81,6 @@ function checkOutcomes(files: FileRow[], outcomes: Outcome[], log: Log): void {
   for (const { id, status, failureReason } of files) {
     if (status === 'failed') log.violation(`${id} failed: ${failureReason}`)
   }
-}
-
-async function checkObjects(world: World, files: FileRow[], sources: Source[], log: Log): Promise<void> {
-  const byName = new Map(sources.map((source) => [source.name, source]))
-  const wanted = new Map(
-    files
-      .filter(({ status }) => status === 'transferred')
-      .map((file) => [join(file.bucket, file.key), byName.get(file.filename)!]),
-  )
-  const there = await listObjects(world.bucket.directory)
-  for (const path of there.filter((path) => !wanted.has(path)))
-    await checkUnheardOf(world, path, files, byName, log)
-  for (const [path, source] of wanted) {
-    if (!there.includes(path)) {
-      log.violation(`${path} is transferred, but not in the bucket`)
-      continue
-    }
-    const absolute = join(world.bucket.directory, path)
-    const [{ size }, sha256] = [await stat(absolute), await hashOf(absolute)]
-    log.count('bytes in the bucket', size)
-    if (sha256 !== source.sha256)
-      log.violation(`${path} (${size} bytes) is not its source (${source.bytes.length} bytes)`)
-  }
-}
-
-/**
- * A node may die after the bucket took a one-part file and before it could say so. Until its client comes back the
- * object stands alone; keys that may put and nothing else cannot take it away.
- */
-async function checkUnheardOf(
-  world: World,
-  path: string,
-  files: FileRow[],
-  byName: Map<string, Source>,
-  log: Log,
-): Promise<void> {
-  const file = files.find(({ bucket, key }) => join(bucket, key) === path)
-  const whole =
-    file && (await hashOf(join(world.bucket.directory, path))) === byName.get(file.filename)?.sha256
-  if (whole && ['uploading', 'canceled'].includes(file.status)) log.count('objects that nobody heard of')
-  else log.violation(`${path} is litter in the bucket; its file is ${file?.status}`)
-}
-
-async function listObjects(directory: string): Promise<string[]> {
-  const found: string[] = []
-  for (const bucket of BUCKETS) {
-    const entries = await readdir(join(directory, bucket), { recursive: true, withFileTypes: true })
-    for (const entry of entries.filter((entry) => entry.isFile()))
-      found.push(join(entry.parentPath, entry.name).slice(directory.length + 1))
-  }
-  return found
-}
-
-async function hashOf(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(path), hash)
-  return hash.digest('hex')
 }
 
 /** Of an upload that is not finished, parts and tails stand one behind the other up to the offset. */
@@ -172,25 +123,28 @@ async function checkUsage(db: Db, log: Log): Promise<void> {
   if (held !== reserved) log.violation(`usage reserves ${held} bytes, the files ${reserved}`)
 }
 
-/** One event for each end of a file, under one id, and each of them was taken by the receiver. */
+/** One event for each end of a file, under one id, with the bytes that were written, and each was taken by the receiver. */
 async function checkEvents({ database, receiver }: World, files: FileRow[], log: Log): Promise<void> {
-  const events = await rows<{ id: string; fileId: string; status: string }>(
+  const events = await rows<EventRow>(
     database.db,
-    sql`select id, file_id as "fileId", payload::json->'data'->>'status' as status from events`,
+    sql`select e.id, e.file_id as "fileId", e.payload, e.payload::json->'data'->>'status' as status,
+        (select array_agg(state) from deliveries d where d.event_id = e.id) as deliveries
+      from events e`,
   )
-  for (const file of files.filter(({ status }) => status !== 'uploading' && status !== 'transferring')) {
-    const own = events.filter(({ fileId }) => fileId === file.id)
-    if (own.length !== 1 || own[0]!.status !== file.status)
-      log.violation(`${file.id} is ${file.status} and has the events ${own.map(({ status }) => status)}`)
+  for (const file of files) {
+    const own = events.filter(({ fileId }) => fileId === file.id).map(({ status }) => status)
+    const due = ['uploading', 'transferring'].includes(file.status) ? [] : [file.status]
+    if (own.join() !== due.join()) log.violation(`${file.id} is ${file.status} and has the events ${own}`)
   }
-  for (const { id } of events) {
+  for (const { id, payload, deliveries } of events) {
     const received = receiver.events.get(id)
+    if (deliveries?.join() !== 'delivered') log.violation(`event ${id} has the deliveries ${deliveries}`)
     if (!received?.accepted) log.violation(`event ${id} never reached its receiver`)
+    else if (received.body !== payload) log.violation(`event ${id} came with other bytes than were written`)
     log.count('attempts to deliver', received?.attempts ?? 0)
   }
-  for (const id of receiver.events.keys()) {
-    if (!events.some((event) => event.id === id))
-      log.violation(`the receiver got event ${id} that is not recorded`)
-  }
+  const known = new Set(events.map(({ id }) => id))
+  for (const id of receiver.events.keys())
+    if (!known.has(id)) log.violation(`the receiver got event ${id} that is not recorded`)
   log.count('events', events.length)
 }

@@ -9,7 +9,7 @@ import { ALL_ACTIONS } from '#lib/local-bucket/grants.ts'
 import { createDatabase } from '../parts/postgres.ts'
 import { temporaryFolder } from '../parts/sluice.ts'
 import { type Balancer, startBalancer } from './balancer.ts'
-import type { BucketOptions, BucketOrder } from './bucket.ts'
+import type { BucketOptions, BucketOrder, BucketReport } from './bucket.ts'
 import { addCustomer, BUCKETS, type Customer } from './customer.ts'
 import type { Log } from './log.ts'
 import { type Node, type Role, startNode } from './nodes.ts'
@@ -23,7 +23,13 @@ export type World = {
   receiver: Receiver
   customer: Customer
   nodes: Node[]
-  bucket: { directory: string; order(order: BucketOrder): void }
+  bucket: {
+    directory: string
+    /** Whether its keys may do more than put, so that what was given up can be cleared away. */
+    putOnly: boolean
+    order(order: BucketOrder): void
+    report(): Promise<BucketReport>
+  }
   close(): Promise<void>
 }
 
@@ -44,7 +50,8 @@ export async function openWorld(postgresUrl: string, random: Random, log: Log): 
   const receiver = await startReceiver(random.fork('receiver'))
   const balancer = await startBalancer()
   const directory = join(folder.path, 'bucket')
-  const bucket = await startBucket(directory, random.chance(0.5))
+  const putOnly = random.chance(0.5)
+  const bucket = await startBucket(directory, putOnly)
   const endpoint = `http://127.0.0.1:${bucket.port}`
   const customer = await addCustomer(database, { ...KEYS, endpoint, receiverUrl: receiver.url })
   receiver.verifyWith(customer.pipes.map(({ webhookSecret }) => webhookSecret))
@@ -52,7 +59,16 @@ export async function openWorld(postgresUrl: string, random: Random, log: Log): 
   const nodes = await Promise.all(ROLES.map(([role, name]) => startNode(role, name, env, { balancer, log })))
   return {
     ...{ database, balancer, receiver, customer, nodes },
-    bucket: { directory, order: (order) => bucket.child.send(order) },
+    bucket: {
+      directory,
+      putOnly,
+      order: (order) => bucket.child.send(order),
+      async report() {
+        const told = once(bucket.child, 'message')
+        bucket.child.send('tell' satisfies BucketOrder)
+        return (await told)[0]
+      },
+    },
     async close() {
       await Promise.all(nodes.filter(({ running }) => running).map((node) => node.kill()))
       bucket.child.disconnect()

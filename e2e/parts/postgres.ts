@@ -1,9 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { delimiter, join } from 'node:path'
 import postgres from 'postgres'
+import { endWithThisProcess, removeWithThisProcess } from './until-exit.ts'
 
 export type PostgresServer = {
   /** Of its maintenance database; the user may create databases. */
@@ -50,6 +51,9 @@ async function startOwn(bin: string): Promise<PostgresServer> {
   const port = await freePort()
   const args = ['-D', data, '-h', '127.0.0.1', '-p', String(port), '-k', folder, '-c', 'max_connections=300']
   const child = spawn(join(bin, 'postgres'), args, { ...owner, cwd: folder, stdio: 'ignore' })
+  const removeFolder = removeWithThisProcess(folder)
+  // At once, and its children with it.
+  endWithThisProcess(child, 'SIGQUIT')
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const url = `postgres://sluice@127.0.0.1:${port}/postgres`
   await answers(url)
@@ -59,7 +63,7 @@ async function startOwn(bin: string): Promise<PostgresServer> {
     async stop() {
       child.kill('SIGINT')
       await ended
-      rmSync(folder, { recursive: true, force: true })
+      removeFolder()
     },
   }
 }

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { endWithThisProcess, removeWithThisProcess } from './until-exit.ts'
 
 export type Sluice = {
   baseUrl: string
@@ -16,12 +17,6 @@ export type Sluice = {
   kill(): Promise<void>
 }
 
-/** Whatever becomes of a test, nothing that it started outlives it. */
-const started = new Set<ChildProcess>()
-process.once('exit', () => {
-  for (const child of started) child.kill('SIGKILL')
-})
-
 /** The server as its own process, on a port chosen by the system. ROLES decides how much of it. */
 export async function startSluice(env: Record<string, string>): Promise<Sluice> {
   const child = spawn(process.execPath, ['server.ts'], {
@@ -34,7 +29,7 @@ export async function startSluice(env: Record<string, string>): Promise<Sluice> 
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  started.add(child)
+  endWithThisProcess(child)
   let output = ''
   const exited = once(child, 'exit') as Promise<[number | null]>
   const ready = new Promise<string>((resolve, reject) => {
@@ -67,5 +62,6 @@ export async function startSluice(env: Record<string, string>): Promise<Sluice> 
 /** A data folder that goes when the test is done with it. */
 export function temporaryFolder(): { path: string; [Symbol.dispose](): void } {
   const path = mkdtempSync(join(tmpdir(), 'sluice-data-'))
-  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
+  const goneWithThisProcess = removeWithThisProcess(path)
+  return { path, [Symbol.dispose]: goneWithThisProcess }
 }

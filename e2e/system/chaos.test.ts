@@ -1,4 +1,7 @@
+import { execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import { expect, inject, it } from 'vitest'
 import { runChaos } from '../chaos/run.ts'
 
@@ -16,3 +19,39 @@ it('everything agrees to the byte after a while of kills, freezes, restarts, cut
   expect(counts.uploads).toBeGreaterThan(0)
   expect(counts.disturbances).toBeGreaterThan(0)
 }, 400_000)
+
+it('leaves no process behind when it is interrupted', async () => {
+  const run = spawn(process.execPath, ['e2e/chaos/run.ts', '--minutes', '5'], {
+    env: { ...process.env, DATABASE_URL: '' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const exited = once(run, 'exit')
+  for await (const line of createInterface(run.stdout)) if (line.includes('the nodes are up')) break
+  const begun = descendantsOf(run.pid!)
+  // Four nodes, the bucket and PostgreSQL, at least.
+  expect(begun.length).toBeGreaterThanOrEqual(6)
+  run.kill('SIGINT')
+  expect(await exited).toEqual([1, null])
+  await expect.poll(() => begun.filter(isAlive), { timeout: 20_000 }).toEqual([])
+}, 120_000)
+
+type Listed = { pid: number; parent: number; state: string }
+
+function processes(): Listed[] {
+  const listed = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat='], { encoding: 'utf8' })
+  return listed
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .map(([pid, parent, state]) => ({ pid: Number(pid), parent: Number(parent), state: state! }))
+}
+
+function descendantsOf(pid: number): number[] {
+  const all = processes()
+  const below = (of: number): number[] =>
+    all.filter(({ parent }) => parent === of).flatMap((child) => [child.pid, ...below(child.pid)])
+  return below(pid)
+}
+
+/** One that has ended may wait for somebody to ask how. */
+const isAlive = (pid: number) => processes().some((one) => one.pid === pid && !one.state.startsWith('Z'))

@@ -1,0 +1,123 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { crc32 } from 'node:zlib'
+import { BUCKETS } from './customer.ts'
+import type { Log } from './log.ts'
+import type { Source } from './source.ts'
+import type { FileRow } from './verify.ts'
+import type { World } from './world.ts'
+
+/**
+ * The bucket holds each transferred file, equal to its source, and nothing else. What a crash may leave where keys may put and
+ * nothing else is named and counted, and each case has to be explained by something that went wrong at that moment.
+ */
+export async function verifyBucket(
+  world: World,
+  files: FileRow[],
+  sources: Source[],
+  log: Log,
+): Promise<void> {
+  const byName = new Map(sources.map((source) => [source.name, source]))
+  const byPath = new Map(files.map((file) => [join(file.bucket, file.key), file]))
+  const there = new Set(await listObjects(world.bucket.directory))
+  const { unheard } = await world.bucket.report()
+  for (const path of there) {
+    const file = byPath.get(path)
+    const bytes = await readObject(world, path)
+    const equal = bytes.sha256 === byName.get(file?.filename ?? '')?.sha256
+    if (file?.status === 'transferred') checkTransferred(file, bytes, equal, log)
+    else if (file && equal && isExplained(bytes, unheard.includes(path), log))
+      log.count(`objects of ${file.status} files whose node was struck`)
+    else log.violation(`${path} is litter in the bucket; its file is ${file?.status}`)
+  }
+  for (const [path, { status }] of byPath)
+    if (status === 'transferred' && !there.has(path))
+      log.violation(`${path} is transferred, but not in the bucket`)
+  await checkMultiparts(world, files, log)
+}
+
+type Stored = { path: string; size: number; sha256: string; crc32: number; writtenMs: number }
+
+function checkTransferred(file: FileRow, stored: Stored, equal: boolean, log: Log): void {
+  const { path, size } = stored
+  log.count('bytes in the bucket', size)
+  if (!equal) log.violation(`${path} (${size} bytes) is not its source`)
+  if (file.offset !== size || file.length !== size)
+    log.violation(`${path} has ${size} bytes; its file tells ${file.offset} of ${file.length}`)
+  if (file.crc32 !== stored.crc32) log.violation(`${path} has another CRC32 than its file`)
+}
+
+/** A bucket may hold its answer back for four seconds, and the node may be struck in that time. */
+const STRUCK_WITHIN_MS = 6_000
+
+/**
+ * A one-part file may be in the bucket while nobody can know it: the answer was lost, or the node or its database was
+ * struck before it was recorded. If its client never comes back, or gives it up, the object stands alone.
+ */
+function isExplained({ writtenMs }: Stored, unanswered: boolean, { outages }: Log): boolean {
+  return (
+    unanswered ||
+    outages.some(
+      ({ fromMs, toMs }) => writtenMs > fromMs - STRUCK_WITHIN_MS && writtenMs < toMs + STRUCK_WITHIN_MS,
+    )
+  )
+}
+
+/**
+ * Of a transferred file no multipart upload is left but an empty one whose id was lost on its way. Those of a
+ * canceled one are cleared away by keys that may, unless the worker died over it.
+ */
+async function checkMultiparts({ bucket }: World, files: FileRow[], log: Log): Promise<void> {
+  let uncleared = 0
+  for (const name of BUCKETS) {
+    for (const { id, key, parts } of await openMultiparts(bucket.directory, name)) {
+      const file = files.find((file) => file.bucket === name && file.key === key)
+      if (parts === 0 && file?.multipartId !== id)
+        log.count(`empty multipart uploads of ${file?.status} files, whose id was lost`)
+      else if (file?.multipartId !== id || file.status === 'transferred')
+        log.violation(`${name}/${key}: a multipart upload with ${parts} parts is left; it is ${file?.status}`)
+      else if (file.status === 'canceled' && !bucket.putOnly) uncleared += 1
+      else log.count(`multipart uploads of ${file.status} files`)
+    }
+  }
+  if (uncleared > (log.counts.kills ?? 0))
+    log.violation(`${uncleared} multipart uploads of canceled files were not cleared away`)
+}
+
+async function openMultiparts(directory: string, bucket: string) {
+  const folder = join(directory, '.sluice/uploads', bucket, 'open')
+  return Promise.all(
+    (await readdir(folder)).map(async (id) => {
+      const { key } = JSON.parse(await readFile(join(folder, id, 'upload.json'), 'utf8')) as { key: string }
+      const parts = (await readdir(join(folder, id))).filter((name) => name.startsWith('part-'))
+      return { id, key, parts: parts.length }
+    }),
+  )
+}
+
+async function listObjects(directory: string): Promise<string[]> {
+  const found: string[] = []
+  for (const bucket of BUCKETS) {
+    const entries = await readdir(join(directory, bucket), { recursive: true, withFileTypes: true })
+    for (const entry of entries.filter((entry) => entry.isFile()))
+      found.push(join(entry.parentPath, entry.name).slice(directory.length + 1))
+  }
+  return found
+}
+
+async function readObject({ bucket }: World, path: string): Promise<Stored> {
+  const absolute = join(bucket.directory, path)
+  const { size, mtimeMs } = await stat(absolute)
+  const hash = createHash('sha256')
+  let crc = 0
+  await pipeline(createReadStream(absolute), async (chunks: AsyncIterable<Buffer>) => {
+    for await (const chunk of chunks) {
+      hash.update(chunk)
+      crc = crc32(chunk, crc)
+    }
+  })
+  return { path, size, sha256: hash.digest('hex'), crc32: crc, writtenMs: mtimeMs }
+}
