@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { sql } from 'drizzle-orm'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { openPostgres } from './open-postgres.ts'
 
 /** A message of PostgreSQL's protocol: its letter, its length, its text. */
@@ -37,3 +37,56 @@ it('survives a session that ends at its first query: the query fails, and nothin
   process.off('unhandledRejection', note)
   expect(unhandled).toEqual([])
 })
+
+describe('a transaction whose session ends', () => {
+  const DONE = message('C', Buffer.from('BEGIN\0'))
+  const IN_TRANSACTION = message('Z', Buffer.from('T'))
+
+  /** It takes `begin`, and then the session is over: at once, or when the next statement comes. */
+  async function startEnding(when: 'at once' | 'at the next statement') {
+    const gone = Promise.withResolvers<void>()
+    const server = createServer((socket) => {
+      socket.on('error', () => {}).on('close', () => gone.resolve())
+      socket.once('data', () => {
+        socket.write(WELCOME)
+        socket.once('data', () => {
+          socket.write(Buffer.concat([DONE, IN_TRANSACTION]))
+          if (when === 'at once') socket.end(FAREWELL)
+          else socket.once('data', () => socket.resetAndDestroy())
+        })
+      })
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const url = `postgres://sluice@127.0.0.1:${port}/sluice`
+    return { server, gone: gone.promise, handle: openPostgres({ url, maxConnections: 1 }) }
+  }
+
+  it.each(['at once', 'at the next statement'] as const)(
+    '%s: it fails, and the process lives on',
+    async (when) => {
+      const { server, gone, handle } = await startEnding(when)
+      const thrown: unknown[] = []
+      const note = (error: unknown) => void thrown.push(error)
+      process.prependListener('uncaughtException', note)
+      const late = Promise.withResolvers<unknown>()
+      const begun = handle.db.transaction(async (tx) => {
+        if (when === 'at once') await gone
+        else await tx.execute(sql`select 1`).catch(() => {})
+        await turns(10)
+        await tx.execute(sql`select 2`).then(late.resolve, late.resolve)
+      })
+      await expect(begun).rejects.toThrow()
+      expect(String(((await late.promise) as Error).cause)).toContain('session of this transaction has ended')
+      await turns(10)
+      process.off('uncaughtException', note)
+      server.close()
+      void handle.close()
+      expect(thrown).toEqual([])
+    },
+  )
+})
+
+async function turns(count: number): Promise<void> {
+  for (let n = 0; n < count; n++) await new Promise((resolve) => setImmediate(resolve))
+}
