@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
+import { type PgDatabase, PgDialect, type PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import type * as schema from '#drizzle/schema/index.ts'
 
 /**
@@ -16,15 +16,24 @@ export type DatabaseHandle = {
   close(): Promise<void>
 }
 
-/** Rows of a hand-made statement; the two drivers answer `execute` in different shapes. */
+const dialect = new PgDialect({ casing: 'snake_case' })
+
+/**
+ * Rows of a hand-made statement, which PostgreSQL parses and plans once for each connection: its text must be one of
+ * few, with all that varies in its parameters. `?prepare=false` in the database's address turns that off.
+ */
 export async function rows<Row extends Record<string, unknown>>(db: Db, query: SQL): Promise<Row[]> {
-  const result = (await db.execute(query)) as unknown as Row[] | { rows: Row[] }
+  const statement = db._.session.prepareQuery(dialect.sqlToQuery(query), undefined, PREPARED, false)
+  const result = (await statement.execute()) as unknown as Row[] | { rows: Row[] }
   return Array.isArray(result) ? [...result] : result.rows
 }
 
+/** Any name does: postgres.js gives the statement one of its own. */
+const PREPARED = 'prepared'
+
 /** Reaches every listener when the transaction commits, and nobody if it does not. */
 export async function notify(db: Db, channel: string, payload: string): Promise<void> {
-  await db.execute(sql`select pg_notify(${channel}, ${payload})`)
+  await rows(db, sql`select pg_notify(${channel}, ${payload})`)
 }
 
 /** Bytes as a parameter: PGlite takes them ten times faster so than as a bytea of its own. */

@@ -24,6 +24,8 @@ export async function emitFileEvent(
     .from(files)
     .innerJoin(webhookOutputs, and(eq(webhookOutputs.pipeId, files.pipeId), eq(webhookOutputs.enabled, true)))
     .where(eq(files.id, fileId))
+    .prepare('file_event')
+    .execute()
   if (!found) return
   const { file, output, destinations } = found
   // Contract, section 5: partial uploads send no event.

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Db } from '../db/database.ts'
+import { type Db, rows } from '../db/database.ts'
 import { uuidv7 } from '../kernel/ids.ts'
 import { LIVE_CHANNEL } from '../live/live-channel.ts'
 import type { Queue } from '../queue/open-queue.ts'
@@ -20,7 +20,9 @@ export async function writeEvent(tx: Db, queue: Queue, event: NewEvent): Promise
   const { id, workspaceId, pipeId, fileId, test = false, body, at, output } = event
   const deliveryId = uuidv7(at.getTime())
   const now = at.toISOString()
-  await tx.execute(sql`with event as (
+  await rows(
+    tx,
+    sql`with event as (
       insert into events (id, workspace_id, pipe_id, file_id, test, payload, created_at)
       values (${id}, ${workspaceId}, ${pipeId}, ${fileId ?? null}, ${test}, ${body}, ${now}::timestamptz)
     ), delivery as (
@@ -28,7 +30,8 @@ export async function writeEvent(tx: Db, queue: Queue, event: NewEvent): Promise
       values (${deliveryId}, ${workspaceId}, ${id}, ${pipeId}, ${fileId ?? null}, ${test}, ${output.id}, ${output.url},
         ${test ? 'test' : 'auto'}, ${now}::timestamptz, ${now}::timestamptz)
     )
-    select pg_notify(${LIVE_CHANNEL}, ${workspaceId}::text)`)
+    select pg_notify(${LIVE_CHANNEL}, ${workspaceId}::text)`,
+  )
   await queue.enqueue(tx, 'webhook-attempt', { outputId: output.id, workspaceId })
   return deliveryId
 }

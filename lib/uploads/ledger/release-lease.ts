@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Db } from '../../db/database.ts'
+import { type Db, rows } from '../../db/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { countBytes, counting, deltas } from '../../usage/count-bytes.ts'
 import type { Fenced } from './lease-terms.ts'
@@ -14,7 +14,9 @@ export async function releaseLease(
   end: { usedPartNumber: number; interrupted: boolean },
 ): Promise<void> {
   const nowMs = clock.now()
-  await db.execute(sql`
+  await rows(
+    db,
+    sql`
     with writer as (
       select id, reserved_bytes, counted_bytes from files
       where id = ${fileId}::uuid and lease_fence = ${fence}::int and lease_until is not null for update
@@ -25,5 +27,6 @@ export async function releaseLease(
       from writer where f.id = writer.id
       returning ${deltas(sql`writer`)}
     ), ${countBytes(sql`released`, nowMs)}
-    select 1`)
+    select 1`,
+  )
 }
