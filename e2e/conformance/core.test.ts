@@ -8,7 +8,7 @@ beforeAll(async () => {
   tus = await newTus(targetOf(inject('demo')))
 })
 
-const NO_NUMBERS = ['', '-1', '1.5', '0x10', '1e3', '1 1', 'abc', '9'.repeat(30), '+1']
+const NO_NUMBERS = ['', '-1', '1.5', '0x10', '1e3', '1 1', 'abc', '+1']
 
 describe('headers', () => {
   it.each(NO_NUMBERS)('an Upload-Offset that is no whole number is 400: %j', async (offset) => {
@@ -128,14 +128,17 @@ describe('PATCH', () => {
     })
   })
 
-  it.each([0, 2, 4, 11])('at another offset is 409 and changes nothing: %i', async (offset) => {
-    const address = await tus.create(11)
-    await tus.patch(address, 0, 'hel')
-    const answer = await tus.patch(address, offset, 'lo world')
-    expect(answer.status).toBe(409)
-    expect(answer.headers['upload-offset']).toBe('3')
-    expect(await tus.offset(address)).toBe(3)
-  })
+  it.each([0, 2, 4, 11, '9'.repeat(30)])(
+    'at another offset is 409 and changes nothing: %s',
+    async (offset) => {
+      const address = await tus.create(11)
+      await tus.patch(address, 0, 'hel')
+      const answer = await tus.patch(address, offset, 'lo world')
+      expect(answer.status).toBe(409)
+      expect(answer.headers['upload-offset']).toBe('3')
+      expect(await tus.offset(address)).toBe(3)
+    },
+  )
 
   it.each([undefined, 'text/plain', 'application/octet-stream', 'application/offset+octet-stream2'])(
     'with another Content-Type is 415 and changes nothing: %j',

@@ -25,14 +25,13 @@ export function requiredFileId({ fileId }: TusRequest): string {
   return fileId
 }
 
-/** The largest number that JavaScript counts exactly is far above the largest object of any provider. */
+/** A number above what JavaScript counts exactly stays above the largest object of any provider, and is refused as such. */
 export function countHeader(request: TusRequest, name: string): number | undefined {
   const text = request.headers[name]
   if (text === undefined) return undefined
-  const count = typeof text === 'string' && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
-  if (!Number.isSafeInteger(count))
+  if (typeof text !== 'string' || !/^\d+$/.test(text))
     throw new SluiceError('invalid_header', `${title(name)} must be a whole number of bytes, not negative.`)
-  return count
+  return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 
 /** The bytes that the body will have; undefined if it comes in chunks. */
