@@ -1,5 +1,6 @@
+import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, inject } from 'vitest'
-import type { DatabaseHandle } from '#lib/db/database.ts'
+import { type DatabaseHandle, rows } from '#lib/db/database.ts'
 import { migrate } from '#lib/db/migrate.ts'
 import { openEmbedded } from '#lib/db/open-embedded.ts'
 import { openPostgres } from '#lib/db/open-postgres.ts'
@@ -15,6 +16,12 @@ export async function openTestPostgres(): Promise<DatabaseHandle & { url: string
     await drop()
   }
   return { ...handle, url, close }
+}
+
+/** Resolves when a session of this PostgreSQL database waits for a lock that another holds. */
+export async function blocked({ db }: Pick<DatabaseHandle, 'db'>): Promise<void> {
+  const look = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  while ((await rows(db, look)).length === 0);
 }
 
 async function openTestEmbedded(): Promise<DatabaseHandle> {
