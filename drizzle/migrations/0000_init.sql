@@ -122,6 +122,7 @@ CREATE TABLE "file_destinations" (
 	"etag" text,
 	"certainty" text,
 	"abort_pending" boolean DEFAULT false NOT NULL,
+	"abort_at" timestamp (3) with time zone,
 	CONSTRAINT "file_destinations_file_id_data_store_id_pk" PRIMARY KEY("file_id","data_store_id")
 );
 --> statement-breakpoint
@@ -183,6 +184,7 @@ CREATE TABLE "files" (
 	"last_byte_at" timestamp (3) with time zone,
 	"expiry_seconds" integer NOT NULL,
 	"expires_at" timestamp (3) with time zone NOT NULL,
+	"expires_by" timestamp (3) with time zone DEFAULT now() + interval '30 days' NOT NULL,
 	"finished_at" timestamp (3) with time zone,
 	"erased_at" timestamp (3) with time zone,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL
@@ -403,7 +405,7 @@ CREATE INDEX "files_by_pipe" ON "files" USING btree ("pipe_id","id");--> stateme
 CREATE INDEX "files_by_pipe_status" ON "files" USING btree ("pipe_id","status","id");--> statement-breakpoint
 CREATE INDEX "files_by_sender" ON "files" USING btree ("sender_id","id");--> statement-breakpoint
 CREATE INDEX "files_open" ON "files" USING btree ("expires_at") WHERE "files"."status" = 'uploading';--> statement-breakpoint
-CREATE INDEX "files_transferring" ON "files" USING btree ("created_at") WHERE "files"."status" = 'transferring';--> statement-breakpoint
+CREATE INDEX "files_to_complete" ON "files" USING btree ("created_at") WHERE "files"."status" = 'transferring' or "files"."status" = 'uploading' and "files"."offset_bytes" = "files"."length_bytes";--> statement-breakpoint
 CREATE INDEX "files_erased" ON "files" USING btree ("erased_at") WHERE "files"."erased_at" is not null;--> statement-breakpoint
 CREATE INDEX "files_partials" ON "files" USING btree ("expires_at") WHERE "files"."concat" = 'partial' and "files"."retired_at" is null;--> statement-breakpoint
 CREATE INDEX "files_uncounted" ON "files" USING btree ("id") WHERE "files"."counted_bytes" < "files"."offset_bytes";--> statement-breakpoint

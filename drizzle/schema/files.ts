@@ -78,6 +78,8 @@ export const files = pgTable(
     lastByteAt: instant(),
     expirySeconds: integer().notNull(),
     expiresAt: instant().notNull(),
+    /** However often bytes come. */
+    expiresBy: instant().notNull().default(sql`now() + interval '30 days'`),
     finishedAt: instant(),
     /** Its customer erased it; the row goes when the bucket is cleared of its parts. */
     erasedAt: instant(),
@@ -90,7 +92,11 @@ export const files = pgTable(
     index('files_by_pipe_status').on(t.pipeId, t.status, t.id),
     index('files_by_sender').on(t.senderId, t.id),
     index('files_open').on(t.expiresAt).where(sql`${t.status} = 'uploading'`),
-    index('files_transferring').on(t.createdAt).where(sql`${t.status} = 'transferring'`),
+    index('files_to_complete')
+      .on(t.createdAt)
+      .where(
+        sql`${t.status} = 'transferring' or ${t.status} = 'uploading' and ${t.offsetBytes} = ${t.lengthBytes}`,
+      ),
     index('files_erased').on(t.erasedAt).where(sql`${t.erasedAt} is not null`),
     index('files_partials').on(t.expiresAt).where(sql`${t.concat} = 'partial' and ${t.retiredAt} is null`),
     index('files_uncounted').on(t.id).where(sql`${t.countedBytes} < ${t.offsetBytes}`),
@@ -114,8 +120,10 @@ export const fileDestinations = pgTable(
     etag: text(),
     /** How sure it is that the object is there: the bucket answered, it was looked up, or it is inferred. */
     certainty: text({ enum: ['answered', 'confirmed', 'inferred'] }),
-    /** The multipart upload of an upload that ended badly still has to be aborted. */
+    /** What an upload that ended badly, or a joined piece, left in the bucket still has to be cleared away. */
     abortPending: boolean().notNull().default(false),
+    /** Not before then. Each trial puts it off, so that a crash or a bucket in trouble only delays. */
+    abortAt: instant(),
   },
   (t) => [
     primaryKey({ columns: [t.fileId, t.dataStoreId] }),

@@ -9,7 +9,7 @@ import type { UploadContext } from './upload-context.ts'
 export type Created = {
   fileId: string
   expirySeconds: number
-  createdAtMs: number
+  expiresByMs: number
   upload: OpenUpload | undefined
 }
 
@@ -27,15 +27,15 @@ export async function createUpload(
   const { lengthBytes, concat } = announced
   const partBytes = limits.equalParts ? equalPartBytes(limits, lengthBytes) : null
   const made = describeNew(context, right, announced, bucket)
-  const { fileId, expirySeconds, createdAtMs } = made
+  const { fileId, expirySeconds, expiresByMs, createdAtMs } = made
   const numbers = firstNumbers(context)
   const lease = open ? { ...leases.terms, numbers } : undefined
   const upload = { ...made, lengthBytes, partBytes, concat }
   await insertUpload(db, upload, { quota, nowMs: createdAtMs, ...(lease && { lease }) })
   context.checkpoint('upload created')
-  if (!open) return { fileId, expirySeconds, createdAtMs, upload: undefined }
+  if (!open) return { fileId, expirySeconds, expiresByMs, upload: undefined }
   const opened: OpenUpload = {
-    ...{ fileId, bucket, limits, partBytes, lengthBytes, expirySeconds, createdAtMs },
+    ...{ fileId, bucket, limits, partBytes, lengthBytes, expirySeconds, expiresByMs },
     lease: leases.adopt({ fileId, fence: 1 }),
     key: made.destination.key,
     contentType: contentTypeOf(announced.filetype),
@@ -43,5 +43,5 @@ export async function createUpload(
     ...{ offsetBytes: 0, crc32: 0, tailBytes: 0, multipartId: null },
     ...{ usedPartNumber: 0, reservedPartNumber: numbers },
   }
-  return { fileId, expirySeconds, createdAtMs, upload: opened }
+  return { fileId, expirySeconds, expiresByMs, upload: opened }
 }

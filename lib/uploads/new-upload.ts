@@ -1,9 +1,12 @@
+import { days, hours } from '../kernel/clock.ts'
 import { uuidv7 } from '../kernel/ids.ts'
 import { renderObjectKey } from '../pipes/key-template.ts'
 import type { CreationRight } from '../tokens/authenticate-upload.ts'
 import type { Bucket } from './bucket-port.ts'
 import { expiresAtMs } from './open-upload.ts'
 import type { UploadContext } from './upload-context.ts'
+
+const MAX_AGE_MS = days(30)
 
 /** What a client says of a file that it is about to send. */
 export type Announced = {
@@ -24,7 +27,8 @@ export function describeNew(
 ) {
   const nowMs = clock.now()
   const fileId = uuidv7(nowMs)
-  const expirySeconds = expiryOf(pipe.uploadExpirySeconds, bucket)
+  const expirySeconds = pipe.uploadExpirySeconds
+  const expiresByMs = nowMs + maxAgeMs(bucket)
   const { workspaceId, id: tokenId, maxFiles, senderId, senderName, subject, metadata, keyPrefix } = token
   const key = renderObjectKey(pipe.keyTemplate, {
     ...{ prefix: dataStore.prefix, keyPrefix, fileId, filename },
@@ -32,14 +36,15 @@ export function describeNew(
   })
   return {
     ...{ fileId, workspaceId, pipeId: pipe.id, tokenId, maxFiles, senderId, senderName, subject, metadata },
-    ...{ filename, filetype, uploadMetadata, uploadMetadataHeader, expirySeconds, createdAtMs: nowMs },
-    expiresAtMs: expiresAtMs({ expirySeconds, createdAtMs: nowMs }, nowMs),
+    ...{ filename, filetype, uploadMetadata, uploadMetadataHeader, expirySeconds, expiresByMs },
+    createdAtMs: nowMs,
+    expiresAtMs: expiresAtMs({ expirySeconds, expiresByMs }, nowMs),
     destination: { dataStoreId: dataStore.id, bucket: dataStore.bucket, key },
   }
 }
 
-/** Never past the day on which the provider drops what is unfinished. */
-function expiryOf(seconds: number, { capabilities }: Bucket): number {
+/** The provider may drop what is unfinished so long after its beginning, however often bytes come. */
+function maxAgeMs({ capabilities }: Bucket): number {
   const { dropsUnfinishedAfterDays: most } = capabilities
-  return most === null ? seconds : Math.min(seconds, (most * 24 - 1) * 3600)
+  return most === null ? MAX_AGE_MS : Math.min(MAX_AGE_MS, days(most) - hours(1))
 }

@@ -1,4 +1,3 @@
-import { days } from '../kernel/clock.ts'
 import type { UploadRight } from '../tokens/authenticate-upload.ts'
 import type { Bucket } from './bucket-port.ts'
 import type { Lease } from './leases.ts'
@@ -16,7 +15,7 @@ export type OpenUpload = {
   readonly contentType: string
   readonly mayRead: boolean
   readonly expirySeconds: number
-  readonly createdAtMs: number
+  readonly expiresByMs: number
   lengthBytes: number | null
   /** Confirmed, the tail included. */
   offsetBytes: number
@@ -29,9 +28,6 @@ export type OpenUpload = {
   reservedPartNumber: number
 }
 
-/** However often bytes come. */
-const MAX_AGE_MS = days(30)
-
 /** Numbers that a lease begins with: enough for the parts that may be in flight before the first is recorded. */
 export function firstNumbers({ terms }: Pick<UploadContext, 'terms'>): number {
   return terms.partsInFlight + 1
@@ -43,16 +39,15 @@ export async function openUpload(
   { upload, dataStore, token }: UploadRight,
 ): Promise<OpenUpload | undefined> {
   const numbers = firstNumbers(context)
+  // Before the lease is taken: keys that cannot be read must not hold it.
+  const bucket = context.openBucket(dataStore)
   const taken = await context.leases.take({ fileId: upload.id, tokenId: token.id, numbers })
   if (!taken) return undefined
   if (taken.resumed) {
     context.metrics.resumes.inc()
     context.metrics.savedBytes.inc(taken.offsetBytes)
   }
-  return describe(context, { ...upload, ...taken }, taken, context.openBucket(dataStore), {
-    numbers,
-    mayRead: dataStore.mayRead,
-  })
+  return describe(context, { ...upload, ...taken }, taken, bucket, { numbers, mayRead: dataStore.mayRead })
 }
 
 function describe(
@@ -71,7 +66,7 @@ function describe(
     contentType: contentTypeOf(file.filetype),
     mayRead,
     expirySeconds: taken.expirySeconds,
-    createdAtMs: taken.createdAtMs,
+    expiresByMs: taken.expiresByMs,
     lengthBytes: taken.lengthBytes,
     offsetBytes: taken.offsetBytes,
     crc32: taken.crc32,
@@ -93,6 +88,6 @@ export function contentTypeOf(filetype: string | null): string {
 }
 
 /** When an upload ends whose last byte came at `nowMs`. */
-export function expiresAtMs(of: { expirySeconds: number; createdAtMs: number }, nowMs: number): number {
-  return Math.min(nowMs + of.expirySeconds * 1000, of.createdAtMs + MAX_AGE_MS)
+export function expiresAtMs(of: { expirySeconds: number; expiresByMs: number }, nowMs: number): number {
+  return Math.min(nowMs + of.expirySeconds * 1000, of.expiresByMs)
 }

@@ -59,6 +59,7 @@ export function openPartLine(
   let line: Promise<void> = held ?? Promise.resolve()
   let tailInLine: Promise<void> = Promise.resolve()
   let multipart: Promise<string> | undefined
+  let reserving = Promise.resolve()
 
   const letGo = (buffer: PartBuffer) => {
     const at = waiting.indexOf(buffer)
@@ -93,11 +94,16 @@ export function openPartLine(
     upload.multipartId = id
     return id
   }
-  const reserve = async (number: number) => {
-    if (number > upload.limits.maxParts) throw tooManyParts(upload)
-    if (number <= upload.reservedPartNumber) return
-    upload.reservedPartNumber = number + terms.partsInFlight
-    await lease.whileHeld(reserveNumbers(db, lease, upload.reservedPartNumber))
+  /** A number is used when it is committed as reserved, not before; so they are reserved one after another. */
+  const reserve = (number: number) => {
+    reserving = reserving.then(async () => {
+      if (number > upload.limits.maxParts) throw tooManyParts(upload)
+      if (number <= upload.reservedPartNumber) return
+      const upTo = number + terms.partsInFlight
+      await lease.whileHeld(reserveNumbers(db, lease, upTo))
+      upload.reservedPartNumber = upTo
+    })
+    return reserving
   }
   const put = async (number: number, body: Body) => {
     multipart ??= openMultipart()
@@ -139,10 +145,10 @@ export function openPartLine(
       sending.then(() => held && letGo(buffer), events.onFault)
       enqueue(buffer, async () => {
         const sent = await sending
-        upload.reservedPartNumber = Math.max(upload.reservedPartNumber, number + terms.partsInFlight)
         const crc = combineCrc32(upload.crc32, buffer.crc32, buffer.bytes)
-        const { reservedPartNumber } = upload
+        const reservedPartNumber = number + terms.partsInFlight
         await record({ toBytes, crc32: crc, part: { ...part, ...sent }, reservedPartNumber, ...also })
+        upload.reservedPartNumber = Math.max(upload.reservedPartNumber, reservedPartNumber)
         upload.tailBytes = 0
         checkpoint('part recorded')
       })

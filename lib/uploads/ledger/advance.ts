@@ -102,10 +102,14 @@ function moved(change: Advance, now: SQL, nowMs: number): SQL {
   const changes = [
     sql`offset_bytes = ${toBytes}::bigint, crc32 = ${crc32}::bigint, status = ${status}`,
     sql`first_byte_at = coalesce(f.first_byte_at, ${now}), last_byte_at = ${now}`,
-    sql`expires_at = least(${now} + f.expiry_seconds * interval '1 second', f.created_at + interval '30 days')`,
+    sql`expires_at = least(${now} + f.expiry_seconds * interval '1 second', f.expires_by)`,
   ]
   if (isCounted(change)) changes.push(counting(sql`writer`, sql`${toBytes}::bigint`, nowMs))
-  if (reservedPartNumber !== undefined) changes.push(sql`reserved_part_number = ${reservedPartNumber}::int`)
+  if (reservedPartNumber !== undefined) {
+    // While parts are in flight a reservation may have passed this one; with the last piece nothing is.
+    const least = release ? sql`0` : sql`f.reserved_part_number`
+    changes.push(sql`reserved_part_number = greatest(${reservedPartNumber}::int, ${least})`)
+  }
   if (become === 'transferring') changes.push(sql`complete_sent_at = ${now}`)
   if (typeof become === 'object') changes.push(sql`finished_at = ${now}`)
   if (release)

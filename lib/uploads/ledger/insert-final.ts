@@ -11,12 +11,36 @@ type Final = Omit<NewUpload, 'lengthBytes' | 'concat' | 'partBytes'> & {
   crc32: number
 }
 
-/** Born in `transferring`: every byte is durable, and was counted, with its partial upload. */
-export async function insertFinal(
-  db: Db,
-  upload: Final,
-  { lease, nowMs }: { lease: LeaseTerms; nowMs: number },
-): Promise<void> {
+type Options = { lease: LeaseTerms; nowMs: number }
+
+/**
+ * Born in `transferring`: every byte is durable, and was counted, with its partial upload. Its pieces are its own from
+ * then on: they neither expire under it nor become part of another file.
+ */
+export async function insertFinal(db: Db, upload: Final, options: Options): Promise<void> {
+  await db.transaction(async (tx) => {
+    await takePieces(tx, upload.partialIds, options.nowMs)
+    await insert(tx, upload, options)
+  })
+}
+
+async function takePieces(tx: Db, partialIds: readonly string[], nowMs: number): Promise<void> {
+  const taken = await rows(
+    tx,
+    sql`
+    with pieces as (
+      select id from files where id in (select value::uuid from jsonb_array_elements_text(${JSON.stringify(partialIds)}::jsonb))
+        and concat = 'partial' and status = 'transferred' and retired_at is null
+      order by id for update
+    )
+    update files f set retired_at = ${new Date(nowMs).toISOString()}::timestamptz
+    from pieces where f.id = pieces.id returning f.id`,
+  )
+  if (taken.length < partialIds.length)
+    throw new SluiceError('invalid_header', 'Another request has joined these partial uploads just now.')
+}
+
+async function insert(db: Db, upload: Final, { lease, nowMs }: Options): Promise<void> {
   const { destination: to } = upload
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   const made = await rows(
@@ -28,7 +52,7 @@ export async function insertFinal(
     ), made as (
       insert into files (id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, filename, filetype,
         upload_metadata_header, upload_metadata, metadata, status, length_bytes, offset_bytes, counted_bytes, crc32,
-        concat, concat_parts, expiry_seconds, expires_at, created_at, last_byte_at, complete_sent_at,
+        concat, concat_parts, expiry_seconds, expires_at, expires_by, created_at, last_byte_at, complete_sent_at,
         lease_holder, lease_fence, lease_until)
       select ${upload.fileId}::uuid, ${upload.workspaceId}::uuid, ${upload.pipeId}, ${upload.tokenId}::uuid,
         ${upload.senderId}::uuid, ${upload.senderName}, ${upload.subject}, ${upload.filename}, ${upload.filetype},
@@ -37,7 +61,8 @@ export async function insertFinal(
         ${upload.bytes}::bigint, ${upload.crc32}::bigint, 'final',
         (select array_agg(value::uuid order by ordinality)
           from jsonb_array_elements_text(${JSON.stringify(upload.partialIds)}::jsonb) with ordinality),
-        ${upload.expirySeconds}::int, ${new Date(upload.expiresAtMs).toISOString()}::timestamptz, ${now}, ${now}, ${now},
+        ${upload.expirySeconds}::int, ${new Date(upload.expiresAtMs).toISOString()}::timestamptz,
+        ${new Date(upload.expiresByMs).toISOString()}::timestamptz, ${now}, ${now}, ${now},
         ${lease.holder}, 1, now() + ${lease.leaseMs}::int * interval '1 millisecond'
       from spent returning id
     ), sent_to as (

@@ -27,6 +27,7 @@ export type NewUpload = {
   concat: 'partial' | null
   expirySeconds: number
   expiresAtMs: number
+  expiresByMs: number
   destination: { dataStoreId: string; bucket: string; key: string }
 }
 
@@ -68,13 +69,14 @@ async function insert(
     with ${reserved(upload.workspaceId, lengthBytes ?? 0, quota, nowMs)},
     made as (
       insert into files (id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, filename, filetype,
-        upload_metadata_header, upload_metadata, metadata, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
+        upload_metadata_header, upload_metadata, metadata, length_bytes, part_bytes, concat, expiry_seconds, expires_at, expires_by,
         created_at, reserved_bytes, reserved_month, lease_holder, lease_fence, lease_until, reserved_part_number)
       select ${upload.fileId}::uuid, ${upload.workspaceId}::uuid, ${upload.pipeId}, ${upload.tokenId}::uuid,
         ${upload.senderId}::uuid, ${upload.senderName}, ${upload.subject}, ${upload.filename}, ${upload.filetype},
         ${upload.uploadMetadataHeader}, ${JSON.stringify(upload.uploadMetadata)}::jsonb,
         ${JSON.stringify(upload.metadata)}::jsonb, ${lengthBytes}::bigint, ${upload.partBytes}::bigint,
         ${upload.concat}, ${upload.expirySeconds}::int, ${new Date(upload.expiresAtMs).toISOString()}::timestamptz,
+        ${new Date(upload.expiresByMs).toISOString()}::timestamptz,
         ${now}, ${lengthBytes ?? 0}::bigint, ${monthOf(nowMs)}, ${lease?.holder ?? null},
         ${lease ? 1 : 0}::int, ${leaseUntil}, ${lease?.numbers ?? 0}::int
       from reserved returning id

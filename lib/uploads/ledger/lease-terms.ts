@@ -1,3 +1,5 @@
+import { type SQL, sql } from 'drizzle-orm'
+
 /** How long a lease holds without being renewed, on the clock of the database. */
 export type LeaseTerms = { holder: string; leaseMs: number }
 
@@ -5,3 +7,8 @@ export type LeaseTerms = { holder: string; leaseMs: number }
 export type Fenced = { fileId: string; fence: number }
 
 export const LEASE_CHANNEL = 'sluice_lease'
+
+/** Of a row of `files`: nobody has taken it over. */
+export function heldBy({ fence }: Fenced): SQL {
+  return sql`lease_fence = ${fence}::int and lease_until is not null`
+}

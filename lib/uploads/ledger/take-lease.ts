@@ -15,8 +15,11 @@ export type Taken = {
   multipartId: string | null
   resumed: boolean
   expirySeconds: number
-  createdAtMs: number
+  expiresByMs: number
 }
+
+/** Of those that continued an upload, so many of the last are remembered past their end. */
+const MAX_TOKENS = 100
 
 /**
  * Takes the lease if nobody holds it, with the next `numbers` part numbers. Undefined if somebody does, or if
@@ -44,13 +47,13 @@ export async function takeLease(
         saved_bytes = f.saved_bytes + case when free.resumed then f.offset_bytes else 0 end,
         continued_by = case when ${tokenId}::uuid is null or f.token_id = ${tokenId}::uuid
           or ${tokenId}::uuid = any(f.continued_by) then f.continued_by
-          else f.continued_by || ${tokenId}::uuid end
+          else (f.continued_by || ${tokenId}::uuid)[greatest(cardinality(f.continued_by) - ${MAX_TOKENS - 2}::int, 1):] end
       from free where f.id = free.id
       returning f.*, free.used, free.resumed
     )
     select t.lease_fence as "fence", t.offset_bytes as "offsetBytes", t.length_bytes as "lengthBytes", t.crc32,
       t.part_bytes as "partBytes", t.used as "usedPartNumber", t.resumed, d.multipart_id as "multipartId",
-      t.expiry_seconds as "expirySeconds", floor(extract(epoch from t.created_at) * 1000)::bigint as "createdAtMs",
+      t.expiry_seconds as "expirySeconds", floor(extract(epoch from t.expires_by) * 1000)::bigint as "expiresByMs",
       (select coalesce(sum(octet_length(bytes)), 0)::bigint from upload_tails where file_id = t.id) as "tailBytes"
     from taken t join file_destinations d on d.file_id = t.id`,
   )

@@ -1,0 +1,108 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { blocked, openTestPostgres } from '../../e2e/parts/databases.ts'
+import { tusClient } from '../../e2e/parts/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
+import { type DatabaseHandle, rows } from '../db/database.ts'
+import { days, hours } from '../kernel/clock.ts'
+
+const MiB = 1024 * 1024
+const idOf = (url: string) => url.split('/').at(-1)!
+
+describe('an upload that is opened', () => {
+  let database: DatabaseHandle
+  let site: Site
+  let node: Awaited<ReturnType<typeof serveUploads>>
+  beforeAll(async () => {
+    database = await openTestPostgres()
+    site = await createSite(database)
+    node = await serveUploads(site.runtime)
+  })
+  afterAll(async () => {
+    await node?.close()
+    await site?.close()
+    await database?.close()
+  })
+  const clientOf = async (at: Site = site) =>
+    tusClient({ url: node.url, pipeId: at.pipe.id, token: await at.token() })
+  const fileOf = async (url: string) => {
+    const look = sql`select lease_until::text as until, cardinality(continued_by) as continued from files
+      where id = ${idOf(url)}::uuid`
+    return (await rows<{ until: string | null; continued: number }>(database.db, look))[0]!
+  }
+
+  it('is not held by a request that cannot read the keys of its bucket', async () => {
+    const broken = await createSite(database)
+    const client = await clientOf(broken)
+    const url = (await client.create(100)).headers.location!
+    await database.db.execute(sql`update data_stores set secret_access_key_encrypted = '', updated_at = now()
+      where id = ${broken.dataStore.id}::uuid`)
+    expect((await client.patch(url, 0, randomBytes(50))).status).toBeGreaterThanOrEqual(500)
+    expect(await fileOf(url)).toMatchObject({ until: null })
+    await broken.close()
+  })
+
+  it('remembers a hundred tokens that continued it, and the last ones', async () => {
+    const url = (await (await clientOf()).create(1000)).headers.location!
+    const file = sql`id = ${idOf(url)}::uuid`
+    await database.db.execute(
+      sql`update files set continued_by = (select array_agg(gen_random_uuid()) from generate_series(1, 99)) where ${file}`,
+    )
+    for (const offset of [0, 1, 2])
+      expect((await (await clientOf()).patch(url, offset, randomBytes(1))).status).toBe(204)
+    expect(await fileOf(url)).toMatchObject({ continued: 100 })
+    const last = sql`select t.id from tokens t join files f on t.id = f.continued_by[100]
+      where f.id = ${idOf(url)}::uuid and t.id = (select max(id::text)::uuid from tokens)`
+    expect(await rows(database.db, last)).toHaveLength(1)
+  })
+
+  it('ends before the provider drops it, counted from its beginning', async () => {
+    const r2 = await createSite(database, { pipe: { uploadExpirySeconds: 30 * 86_400 } })
+    await database.db.execute(sql`update data_stores set provider = 'r2' where id = ${r2.dataStore.id}::uuid`)
+    const madeMs = r2.clock.now()
+    let client = tusClient({ url: node.url, pipeId: r2.pipe.id, token: await r2.token() })
+    const url = (await client.create(1000)).headers.location!
+    const until = (at: string) => Date.parse(at) - madeMs
+    site.clock.advance(days(5))
+    r2.clock.advance(days(5))
+    client = tusClient({ url: node.url, pipeId: r2.pipe.id, token: await r2.token() })
+    const reply = await client.patch(url, 0, randomBytes(10))
+    expect(reply.status).toBe(204)
+    const head = await client.head(url)
+    for (const expires of [reply.headers['upload-expires']!, head.headers['upload-expires']!]) {
+      expect(until(expires)).toBeLessThanOrEqual(days(7) - hours(1))
+      expect(until(expires)).toBeGreaterThan(days(6))
+    }
+    await r2.close()
+  })
+
+  it('sends no part under a number before that number is reserved', async () => {
+    const client = await clientOf()
+    const whole = randomBytes(56 * MiB)
+    const url = (await client.create(whole.length)).headers.location!
+    const parts = { operation: 'UploadPart', key: `${idOf(url)}/file` } as const
+    for (const partNumber of [1, 2, 3, 4])
+      site.bucket.faults.add({ ...parts, partNumber, effect: { kind: 'hold', gate: 'parts' } })
+    // A body with a checksum records nothing on the way, so that each number above the first is reserved by itself.
+    const checksum = `sha1 ${createHash('sha1').update(whole).digest('base64')}`
+    const patching = client.patch(url, 0, whole, { 'Upload-Checksum': checksum })
+    await site.bucket.traffic.until(parts, 3)
+    const { promise: unlocked, resolve: unlock } = Promise.withResolvers<void>()
+    const locking = database.db.transaction(async (tx) => {
+      await tx.execute(sql`select 1 from files where id = ${idOf(url)}::uuid for update`)
+      site.bucket.faults.release('parts')
+      await unlocked
+    })
+    await blocked(database)
+    await site.bucket.traffic.until({ ...parts, partNumber: 4, state: 'answered' })
+    // Whatever was to go out beside it would be there by the time that another upload has gone through.
+    await client.create(1000, {}, randomBytes(1000))
+    expect(Math.max(...site.bucket.traffic.seen(parts).map(({ partNumber }) => partNumber!))).toBe(4)
+    unlock()
+    await locking
+    expect((await patching).status).toBe(204)
+    await Promise.all(node.context.background)
+    expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+  })
+})
