@@ -34,6 +34,7 @@ export async function openUploads(
     announce: (tx, fileId) => emitFileEvent(tx, { queue, clock }, fileId),
     checkpoint: options.checkpoint ?? (() => {}),
     background: new Set(),
+    reconciling: new Map(),
   }
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../db/database.ts'
+import { days, minutes } from '../kernel/clock.ts'
 import { type DataStoreRow, dataStoreColumn } from '../tokens/authenticate-upload.ts'
 import { bucketFault } from './bucket-port.ts'
 import type { UploadContext } from './upload-context.ts'
@@ -10,50 +11,91 @@ type Pending = {
   multipartId: string | null
   /** A partial upload that was joined or has expired: its object goes. */
   piece: boolean
+  endedMs: number
   dataStore: DataStoreRow
 }
 
-const BATCH = 20
+type Clearing = Pick<UploadContext, 'db' | 'clock' | 'log' | 'openBucket'>
+
+const BATCH = 60
+const BATCH_PER_BUCKET = 6
+/** A bucket that hangs keeps the others waiting no longer. */
+const BUCKET_MS = minutes(1)
+const AGAIN_MS = minutes(10)
+const GIVE_UP_AFTER_MS = days(7)
 
 /**
- * Clears away the parts of uploads that ended without an object, and the objects of partial uploads that were joined. Not all keys may do that, and none must: a
- * refusal ends the matter, and the bucket's lifecycle rule does the rest.
+ * Clears away what uploads left that ended without an object, and the objects of partial uploads that were joined. Not
+ * all keys may do that, and none must: a refusal ends the matter, and the bucket's lifecycle rule does the rest. With
+ * `only`, nothing but these.
  */
-export async function abortPending(context: UploadContext): Promise<number> {
-  const pending = await claim(context.db)
-  for (const { fileId, key, multipartId, piece, dataStore } of pending) {
-    const bucket = context.openBucket(dataStore)
-    try {
-      if (piece) await bucket.deleteObject(key)
-      else if (multipartId) await bucket.abortMultipart({ key, multipartId })
-    } catch (error) {
-      if (bucketFault(error) !== 'trouble')
-        context.log.info({ fileId, err: error }, 'parts could not be cleared')
-      else await putBack(context.db, fileId)
-    }
-  }
+export async function abortPending(context: Clearing, only?: readonly { fileId: string }[]): Promise<number> {
+  const pending = await claim(context.db, context.clock.now(), only)
+  const buckets = Map.groupBy(pending, ({ dataStore }) => dataStore.id)
+  await Promise.all([...buckets.values()].map((ofBucket) => clearBucket(context, ofBucket)))
   return pending.length
 }
 
-/** Taken off the list first: two nodes may not both work on it, and a crash costs no more than a lifecycle rule. */
-function claim(db: Db): Promise<Pending[]> {
+async function clearBucket(context: Clearing, pending: Pending[]): Promise<void> {
+  const signal = AbortSignal.timeout(BUCKET_MS)
+  for (const left of pending) {
+    if (signal.aborted) return
+    if (await isDone(context, left, signal)) await strike(context.db, left.fileId)
+  }
+}
+
+/** Or there is nothing more to be done. */
+async function isDone(context: Clearing, left: Pending, signal: AbortSignal): Promise<boolean> {
+  const { fileId, endedMs } = left
+  try {
+    await clear(context, left, signal)
+    return true
+  } catch (error) {
+    const kind = bucketFault(error)
+    if (kind === 'trouble' || kind === 'aborted') return context.clock.now() - endedMs > GIVE_UP_AFTER_MS
+    context.log.info({ fileId, err: error }, 'what an upload left could not be cleared')
+    return true
+  }
+}
+
+async function clear({ openBucket }: Clearing, left: Pending, signal: AbortSignal): Promise<void> {
+  const { key, multipartId, piece, dataStore } = left
+  const bucket = openBucket(dataStore)
+  if (multipartId && !piece) return bucket.abortMultipart({ key, multipartId }, { signal })
+  // Without a multipart upload, what a writer was sending when the upload ended may have become an object.
+  if (piece || dataStore.mayDelete) await bucket.deleteObject(key, { signal })
+}
+
+/** Put off before it is tried: two nodes may not both work on it, and after a crash it comes up again. */
+function claim(db: Db, nowMs: number, only?: readonly { fileId: string }[]): Promise<Pending[]> {
+  const at = (ms: number) => sql`${new Date(ms).toISOString()}::timestamptz`
+  const asked = only
+    ? sql`d.file_id in (select value::uuid from jsonb_array_elements_text(
+        ${JSON.stringify(only.map(({ fileId }) => fileId))}::jsonb))`
+    : sql`true`
+  const isDue = sql`d.abort_pending and coalesce(d.abort_at <= ${at(nowMs)}, true) and ${asked}`
   return rows<Pending>(
     db,
     sql`
-    with due as (
-      select d.file_id, d.data_store_id from file_destinations d
-      where d.abort_pending limit ${BATCH}::int for update skip locked
+    with waiting as (
+      select d.file_id, row_number() over (partition by d.data_store_id order by d.abort_at) as place
+      from file_destinations d where ${isDue}
+    ), due as (
+      select d.file_id, d.data_store_id from file_destinations d join waiting on waiting.file_id = d.file_id
+      where waiting.place <= ${only ? only.length : BATCH_PER_BUCKET}::int and ${isDue}
+      limit ${only ? only.length : BATCH}::int for update of d skip locked
     ), claimed as (
-      update file_destinations d set abort_pending = false from due
+      update file_destinations d set abort_at = ${at(nowMs + AGAIN_MS)} from due
       where d.file_id = due.file_id and d.data_store_id = due.data_store_id returning d.*
     )
     select c.file_id as "fileId", c.key, c.multipart_id as "multipartId",
-      f.concat = 'partial' and f.status = 'transferred' as piece, ${dataStoreColumn()} as "dataStore"
-    from claimed c join files f on f.id = c.file_id join data_stores ds on ds.id = c.data_store_id
-    where ds.deleted_at is null`,
+      f.concat = 'partial' and f.status = 'transferred' as piece,
+      floor(extract(epoch from coalesce(f.retired_at, f.finished_at, f.created_at)) * 1000)::bigint as "endedMs",
+      ${dataStoreColumn()} as "dataStore"
+    from claimed c join files f on f.id = c.file_id join data_stores ds on ds.id = c.data_store_id`,
   )
 }
 
-async function putBack(db: Db, fileId: string): Promise<void> {
-  await db.execute(sql`update file_destinations set abort_pending = true where file_id = ${fileId}::uuid`)
+async function strike(db: Db, fileId: string): Promise<void> {
+  await db.execute(sql`update file_destinations set abort_pending = false where file_id = ${fileId}::uuid`)
 }

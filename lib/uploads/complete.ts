@@ -2,6 +2,7 @@ import { type Bucket, bucketFault } from './bucket-port.ts'
 import { endUpload } from './end-upload.ts'
 import type { Lease } from './leases.ts'
 import type { Delivered } from './ledger/advance.ts'
+import { heldBy } from './ledger/lease-terms.ts'
 import { markTransferred } from './ledger/mark-transferred.ts'
 import { readParts } from './ledger/read-parts.ts'
 import { releaseLease } from './ledger/release-lease.ts'
@@ -82,7 +83,10 @@ async function giveUpForNow(context: UploadContext, assembly: Assembly, error: u
   const kind = bucketFault(error)
   if (kind === 'no_such_upload' || kind === 'impossible') {
     const reason = error instanceof Error ? error.message : null
-    await endUpload(context, fileId, { status: 'failed', reason, from: ['transferring'] })
+    await endUpload(context, fileId, {
+      ...{ status: 'failed', reason, from: ['transferring'] },
+      provided: heldBy(lease),
+    })
     return
   }
   await releaseLease(context, lease, { usedPartNumber, interrupted: false }).catch(() => {})

@@ -6,7 +6,7 @@ import { openTestPostgres } from '../../e2e/parts/databases.ts'
 import { metadata, tusCall, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
 import { type DatabaseHandle, rows } from '../db/database.ts'
-import { days } from '../kernel/clock.ts'
+import { days, hours } from '../kernel/clock.ts'
 import { abortPending } from './abort-pending.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { reconcileUploads } from './reconcile.ts'
@@ -163,6 +163,27 @@ describe('concatenation', () => {
     await abortPending(node.context)
     expect(await site.bucket.objects()).not.toContain(`${idOf(url)}/file`)
     await renew()
+  })
+
+  it('keeps its pieces until it is made, however long that takes, and shares them with no other', async () => {
+    const pieces = [randomBytes(6 * MiB), randomBytes(100)]
+    const urls = await Promise.all(pieces.map(partial))
+    const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
+    site.bucket.faults.add({ operation: 'UploadPartCopy', times: 100, effect })
+    const replies = await Promise.all([join(urls), join(urls)])
+    expect(replies.map(({ status }) => status).sort()).toEqual([201, 400])
+    const url = replies.find(({ status }) => status === 201)!.headers.location!
+    site.clock.advance(hours(7 * 24 + 1))
+    expect(await expireUploads(node.context)).toBe(0)
+    await abortPending(node.context)
+    for (const piece of urls) expect(await site.bucket.objects()).toContain(`${idOf(piece)}/file`)
+    await renew()
+    // It has been tried for a day.
+    await reconcileUploads(node.context)
+    expect((await client.head(url)).status).toBe(410)
+    site.bucket.faults.clear()
+    await abortPending(node.context)
+    for (const piece of urls) expect(await site.bucket.objects()).not.toContain(`${idOf(piece)}/file`)
   })
 
   it('carries parallelUploads of tus-js-client', async () => {

@@ -7,6 +7,7 @@ import { endUpload } from './end-upload.ts'
 import type { Partial } from './find-partials.ts'
 import type { Lease } from './leases.ts'
 import { discardPartials } from './ledger/discard-partials.ts'
+import { heldBy } from './ledger/lease-terms.ts'
 import { markTransferred } from './ledger/mark-transferred.ts'
 import { recordMultipart } from './ledger/record-multipart.ts'
 import { releaseLease } from './ledger/release-lease.ts'
@@ -37,7 +38,7 @@ export function wholeOf(partials: readonly Partial[]): { bytes: number; crc32: n
 /** Makes one object of several. Safe to repeat from the start: nothing shows before Complete. False: not yet. */
 export async function concatenate(context: UploadContext, joining: Joining): Promise<boolean> {
   const { db, clock, announce } = context
-  const { fileId, lease } = joining
+  const { fileId, lease, partials } = joining
   try {
     const { etag } = await assemble(context, joining)
     await lease.whileHeld(
@@ -48,13 +49,16 @@ export async function concatenate(context: UploadContext, joining: Joining): Pro
       }),
     )
     context.metrics.uploadsFinished.inc({ status: 'transferred' })
-    await abortPending(context)
+    await abortPending(context, partials)
     return true
   } catch (error) {
     context.log.warn({ err: error, fileId }, 'uploads could not be joined yet')
     const reason = error instanceof Error ? error.message : null
     if (bucketFault(error) === 'impossible')
-      await endUpload(context, fileId, { status: 'failed', reason, from: ['transferring'] })
+      await endUpload(context, fileId, {
+        ...{ status: 'failed', reason, from: ['transferring'] },
+        provided: heldBy(lease),
+      })
     else await releaseLease(context, lease, { usedPartNumber: 0, interrupted: false }).catch(() => {})
     return false
   } finally {

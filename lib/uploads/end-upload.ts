@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { type Db, rows } from '../db/database.ts'
 import { uuidv7 } from '../kernel/ids.ts'
 import { countBytes, deltas } from '../usage/count-bytes.ts'
@@ -10,7 +10,12 @@ export type BadEnd = {
   reason: string | null
   /** From which states this end may come. */
   from: readonly ('uploading' | 'transferring')[]
+  /** What must still be so once its row is locked: who decides this may have been overtaken. */
+  provided?: SQL
 }
+
+/** What was on its way to the bucket when the upload ended has arrived by then, or never will. */
+const ARRIVES_WITHIN_SECONDS = 60
 
 /**
  * Ends an upload that will not become an object: its state, its event, its tail, and what it had reserved, in one
@@ -33,7 +38,7 @@ export async function endUpload(
 async function recordEnd(
   db: Db,
   fileId: string,
-  { status, reason, from }: BadEnd,
+  { status, reason, from, provided = sql`true` }: BadEnd,
   nowMs: number,
 ): Promise<boolean> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
@@ -45,15 +50,19 @@ async function recordEnd(
     db,
     sql`
     with open as (
-      select id, reserved_bytes, counted_bytes from files
-      where id = ${fileId}::uuid and status in (${states}) for update
+      select id, reserved_bytes, counted_bytes, lease_until is not null as leased from files
+      where id = ${fileId}::uuid and status in (${states}) and ${provided} for update
     ), ended as (
       update files f set status = ${status}, failure_reason = ${reason}, finished_at = ${now},
         counted_bytes = f.offset_bytes, reserved_bytes = 0, lease_holder = null, lease_until = null, lease_fence = f.lease_fence + 1
-      from open where f.id = open.id returning f.id, ${deltas(sql`open`)}
+      from open where f.id = open.id returning f.id, f.concat_parts, open.leased, ${deltas(sql`open`)}
     ), ${countBytes(sql`ended`, nowMs)}, stopped as (
-      update file_destinations d set status = 'failed', abort_pending = d.multipart_id is not null
+      update file_destinations d set status = 'failed', abort_pending = d.multipart_id is not null or ended.leased,
+        abort_at = ${now} + ended.leased::int * ${ARRIVES_WITHIN_SECONDS}::int * interval '1 second'
       from ended where d.file_id = ended.id
+    ), unjoined as (
+      update file_destinations d set abort_pending = true, abort_at = ${now}
+      where d.file_id in (select unnest(concat_parts) from ended)
     ), untailed as (delete from upload_tails t using ended where t.file_id = ended.id
     ), unparted as (delete from file_parts p using ended where p.file_id = ended.id
     ), noted as (

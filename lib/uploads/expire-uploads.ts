@@ -5,20 +5,20 @@ import type { UploadContext } from './upload-context.ts'
 
 const BATCH = 100
 
-/** Ends uploads that were not finished in time. One that somebody is writing is never among them. */
+/** Ends uploads that were not finished in time: never one that somebody is writing, or that has all its bytes. */
 export async function expireUploads(
   context: Pick<UploadContext, 'db' | 'clock' | 'announce' | 'metrics'>,
 ): Promise<number> {
+  const late = sql`expires_at <= ${new Date(context.clock.now()).toISOString()}::timestamptz
+    and (lease_until is null or lease_until < now()) and offset_bytes is distinct from length_bytes`
   const due = await rows<{ id: string }>(
     context.db,
-    sql`select id from files where status = 'uploading'
-        and expires_at <= ${new Date(context.clock.now()).toISOString()}::timestamptz
-        and (lease_until is null or lease_until < now())
-      order by expires_at limit ${BATCH}::int`,
+    sql`select id from files where status = 'uploading' and ${late} order by expires_at limit ${BATCH}::int`,
   )
   let ended = 0
   for (const { id } of due) {
-    const end = { status: 'expired', reason: 'It was not finished in time.', from: ['uploading'] } as const
+    const reason = 'It was not finished in time.'
+    const end = { status: 'expired', reason, from: ['uploading'], provided: late } as const
     if (await endUpload(context, id, end)) ended += 1
   }
   return ended + (await retirePartials(context))
@@ -34,7 +34,7 @@ async function retirePartials({ db, clock }: Pick<UploadContext, 'db' | 'clock'>
       select id from files where concat = 'partial' and status = 'transferred' and retired_at is null
         and expires_at <= ${now}::timestamptz limit ${BATCH}::int for update skip locked
     ), retired as (update files f set retired_at = ${now}::timestamptz from late where f.id = late.id returning f.id)
-    update file_destinations d set abort_pending = true from retired where d.file_id = retired.id returning d.file_id`,
+    update file_destinations d set abort_pending = true, abort_at = ${now}::timestamptz from retired where d.file_id = retired.id returning d.file_id`,
   )
   return retired.length
 }

@@ -6,6 +6,7 @@ import { concatenate } from './concatenate.ts'
 import { endUpload } from './end-upload.ts'
 import type { Lease } from './leases.ts'
 import { type Claimed, claimTransferring } from './ledger/claim-transferring.ts'
+import { heldBy } from './ledger/lease-terms.ts'
 import { markTransferred } from './ledger/mark-transferred.ts'
 import { readPartials } from './ledger/read-partials.ts'
 import { readTail } from './ledger/read-tail.ts'
@@ -13,27 +14,54 @@ import { recordLastPart } from './ledger/record-last-part.ts'
 import { releaseLease } from './ledger/release-lease.ts'
 import { contentTypeOf } from './open-upload.ts'
 import type { UploadContext } from './upload-context.ts'
+import { within } from './within.ts'
 
 /** Given up after this long without an object. */
 const GIVE_UP_AFTER_MS = hours(24)
-const AT_ONCE = 4
+/** Of one node. */
+const AT_ONCE = 32
+const AT_ONCE_PER_BUCKET = 4
 
 /**
- * Makes the objects of files that a crash, or a bucket in trouble, left in `transferring`. Each attempt holds the
+ * Makes the objects of files that a crash, or a bucket in trouble, left without one. Each attempt holds the
  * file's lease, so it is one node's at a time; answers how many it took up.
  */
 export async function reconcileUploads(context: UploadContext): Promise<number> {
-  const { db, leases, clock } = context
-  const claimed = await claimTransferring(db, leases.terms, { limit: AT_ONCE, nowMs: clock.now() })
-  await Promise.all(claimed.map((file) => reconcile(context, file)))
+  const { db, leases, clock, budget, reconciling, terms } = context
+  if (budget.full || reconciling.size >= AT_ONCE) return 0
+  const claimed = await claimTransferring(db, leases.terms, {
+    ...{ limit: AT_ONCE - reconciling.size, limitPerBucket: AT_ONCE_PER_BUCKET, nowMs: clock.now() },
+    busy: [...reconciling.values()],
+  })
+  // A bucket that hangs must not keep the others waiting.
+  await within(terms.reconcileMs, Promise.all(claimed.map((file) => begin(context, file))))
   return claimed.length
 }
 
+function begin(context: UploadContext, file: Claimed): Promise<void> {
+  const { background, reconciling, budget } = context
+  budget.take(file.tailBytes)
+  const work = reconcile(context, file).finally(() => {
+    budget.give(file.tailBytes)
+    background.delete(work)
+    reconciling.delete(work)
+  })
+  background.add(work)
+  reconciling.set(work, file.dataStore.id)
+  return work
+}
+
 async function reconcile(context: UploadContext, file: Claimed): Promise<void> {
-  const { fileId, fence, usedPartNumber } = file
+  const { fileId, fence, partNumber } = file
   const lease = context.leases.adopt({ fileId, fence })
+  const fail = (reason: string | null) =>
+    endUpload(context, fileId, {
+      ...{ status: 'failed', reason, from: ['transferring'] },
+      provided: heldBy(lease),
+    })
   try {
-    if (context.clock.now() - file.sinceMs > GIVE_UP_AFTER_MS) return await giveUp(context, fileId)
+    if (context.clock.now() - file.sinceMs > GIVE_UP_AFTER_MS)
+      return void (await fail('The bucket did not take the object for 24 hours.'))
     const bucket = context.openBucket(file.dataStore)
     if (file.concat === 'final') return await joinAgain(context, file, lease, bucket)
     if (file.multipartId === null) return await putFromTail(context, file, lease, bucket)
@@ -41,14 +69,12 @@ async function reconcile(context: UploadContext, file: Claimed): Promise<void> {
     await completeUpload(context, {
       ...{ fileId, lease, bucket, key: file.key, multipartId: file.multipartId },
       ...{ bytes: file.bytes, crc32: file.crc32, sentBefore: file.sentBefore },
-      ...{ usedPartNumber: usedPartNumber + 1, mayRead: file.dataStore.mayRead },
+      ...{ usedPartNumber: partNumber, mayRead: file.dataStore.mayRead },
     })
   } catch (error) {
     context.log.warn({ err: error, fileId }, 'the object could not be made yet')
-    const kind = bucketFault(error)
-    if (kind === 'no_such_upload' || kind === 'impossible')
-      return void (await endUpload(context, fileId, failed(error)))
-    const used = { usedPartNumber: usedPartNumber + 1, interrupted: false }
+    if (bucketFault(error) === 'no_such_upload') return void (await fail((error as Error).message))
+    const used = { usedPartNumber: partNumber, interrupted: false }
     await releaseLease(context, lease, used).catch(() => {})
   } finally {
     lease.end()
@@ -63,20 +89,6 @@ async function joinAgain(context: UploadContext, file: Claimed, lease: Lease, bu
     target: { key: file.key, contentType: contentTypeOf(file.filetype) },
   })
 }
-
-async function giveUp(context: UploadContext, fileId: string): Promise<void> {
-  await endUpload(context, fileId, {
-    status: 'failed',
-    reason: 'The bucket did not take the object for 24 hours.',
-    from: ['transferring'],
-  })
-}
-
-const failed = (error: unknown) => ({
-  status: 'failed' as const,
-  reason: error instanceof Error ? error.message : null,
-  from: ['transferring'] as const,
-})
 
 /** A file of one part that the bucket would not take at the time. */
 async function putFromTail(
@@ -99,21 +111,23 @@ async function putFromTail(
   context.metrics.uploadsFinished.inc({ status: 'transferred' })
 }
 
-/** The last part was kept in the tail. */
+/** The last part was kept in the tail. Its number is this attempt's own: whatever an earlier one still sends, counts nowhere. */
 async function sendTail(
-  { db }: UploadContext,
+  { db, checkpoint }: UploadContext,
   file: Claimed,
   multipartId: string,
   { lease, bucket }: { lease: Lease; bucket: Bucket },
 ): Promise<void> {
   const chunks = await readTail(db, file.fileId)
-  const number = file.usedPartNumber + 1
+  const number = file.partNumber
   const crc = chunks.reduce((sum, chunk) => crc32(chunk, sum), 0)
   lease.assertHeld()
   const body = { chunks, bytes: file.tailBytes, crc32: crc }
   const { etag } = await bucket.uploadPart({ key: file.key, multipartId, number }, body, {
     signal: lease.signal,
   })
+  checkpoint('part sent')
   const offsetBytes = file.bytes - file.tailBytes
   await recordLastPart(db, lease, { number, offsetBytes, sizeBytes: file.tailBytes, etag, crc32: crc })
+  checkpoint('part recorded')
 }

@@ -3,6 +3,7 @@ import { isSluiceError, SluiceError } from '../kernel/errors.ts'
 import { type BucketFaultKind, bucketFault } from './bucket-port.ts'
 import { endUpload } from './end-upload.ts'
 import { advance } from './ledger/advance.ts'
+import { heldBy } from './ledger/lease-terms.ts'
 import { releaseLease } from './ledger/release-lease.ts'
 import type { OpenUpload } from './open-upload.ts'
 import type { PartLine } from './part-line.ts'
@@ -38,9 +39,10 @@ export async function recoverFromFault(
   throw kind ? toldOf(kind, error as Error) : error
 }
 
-async function giveUp(context: UploadContext, { fileId }: OpenUpload): Promise<void> {
+async function giveUp(context: UploadContext, { fileId, lease }: OpenUpload): Promise<void> {
   const reason = 'The bucket has dropped the unfinished multipart upload.'
-  await endUpload(context, fileId, { status: 'failed', reason, from: ['uploading'] })
+  const end = { status: 'failed', reason, from: ['uploading'], provided: heldBy(lease) } as const
+  await endUpload(context, fileId, end)
 }
 
 /** True if those were the last bytes. */

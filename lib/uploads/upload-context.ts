@@ -27,6 +27,8 @@ export type UploadContext = {
   checkpoint(name: Checkpoint): void
   /** Work that goes on after its request was answered; a stopping node waits for it. */
   background: Set<Promise<unknown>>
+  /** Of that, what the reconciler is at, each with the id of its Data Store. */
+  reconciling: Map<Promise<unknown>, string>
 }
 
 export const CHECKPOINTS = [

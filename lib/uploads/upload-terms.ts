@@ -18,6 +18,8 @@ export type UploadTerms = {
   partsInFlight: number
   /** The last PATCH waits so long for the object; then it is answered, since every byte is durable. */
   assembleMs: number
+  /** The reconciler waits so long for what it took up; what takes longer goes on by itself. */
+  reconcileMs: number
 }
 
 export const UPLOAD_TERMS: UploadTerms = {
@@ -30,4 +32,5 @@ export const UPLOAD_TERMS: UploadTerms = {
   quietMs: 250,
   partsInFlight: 3,
   assembleMs: seconds(30),
+  reconcileMs: seconds(5),
 }

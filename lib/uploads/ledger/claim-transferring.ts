@@ -12,7 +12,8 @@ export type Claimed = {
   multipartId: string | null
   bytes: number
   crc32: number
-  usedPartNumber: number
+  /** For the part that this attempt may send: nobody else has used it. */
+  partNumber: number
   tailBytes: number
   sentBefore: boolean
   sinceMs: number
@@ -21,33 +22,62 @@ export type Claimed = {
   dataStore: DataStoreRow
 }
 
+export type ClaimLimits = {
+  limit: number
+  limitPerBucket: number
+  /** The Data Stores of what this node is at already, each as often as it counts. */
+  busy: readonly string[]
+  nowMs: number
+}
+
 /** Seconds from one attempt to the next: 5, 10, 20 … up to ten minutes. */
 const backoffSeconds = sql`least(5 * power(2, least(f.complete_attempts, 7)), 600)`
 
-/** Takes the lease of some of them, each for one node, and notes the sending that is to follow. */
+/**
+ * Takes the lease of some of them, each for one node, and notes the sending that is to follow. A bucket gets no more
+ * than its share, so that one that hangs holds up no other. An upload can have all its bytes and still be `uploading`:
+ * its length was declared behind them, and then the process died or the bucket refused.
+ */
 export function claimTransferring(
   db: Db,
   { holder, leaseMs }: LeaseTerms,
-  { limit, nowMs }: { limit: number; nowMs: number },
+  { limit, limitPerBucket, busy, nowMs }: ClaimLimits,
 ): Promise<Claimed[]> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
+  const isDue = sql`(f.status = 'transferring' or f.status = 'uploading' and f.offset_bytes = f.length_bytes)
+    and (f.lease_until is null or f.lease_until < now())
+    and coalesce(f.complete_sent_at + ${backoffSeconds} * interval '1 second' <= ${now}, true)`
   return rows<Claimed>(
     db,
     sql`
-    with due as (
-      select f.id, f.complete_attempts > 0 or f.complete_sent_at is not null as sent_before from files f
-      where f.status = 'transferring' and (f.lease_until is null or f.lease_until < now())
-        and f.complete_sent_at + ${backoffSeconds} * interval '1 second' <= ${now}
-      order by f.created_at limit ${limit}::int for update skip locked
+    with busy as (
+      select value::uuid as data_store_id, count(*) as files
+      from jsonb_array_elements_text(${JSON.stringify(busy)}::jsonb) group by 1
+    ), waiting as (
+      select f.id, coalesce(busy.files, 0)
+        + row_number() over (partition by d.data_store_id order by f.created_at) as place
+      from files f join file_destinations d on d.file_id = f.id
+        left join busy on busy.data_store_id = d.data_store_id
+      where ${isDue}
+    ), due as (
+      select f.id, f.complete_attempts > 0 or f.complete_sent_at is not null as sent_before
+      from files f join waiting on waiting.id = f.id
+      where waiting.place <= ${limitPerBucket}::int and ${isDue}
+      order by waiting.place, f.created_at limit ${limit}::int for update of f skip locked
     ), claimed as (
       update files f set lease_holder = ${holder}, lease_fence = f.lease_fence + 1,
         lease_until = now() + ${leaseMs}::int * interval '1 millisecond',
+        last_byte_at = case when f.status = 'uploading' then ${now} else f.last_byte_at end,
+        status = 'transferring', reserved_part_number = f.reserved_part_number + 1,
         complete_sent_at = ${now}, complete_attempts = f.complete_attempts + 1
       from due where f.id = due.id
       returning f.*, due.sent_before
+    ), going as (
+      update file_destinations d set status = 'transferring' from claimed
+      where d.file_id = claimed.id and d.status = 'pending'
     )
     select c.id as "fileId", c.lease_fence as fence, d.key, c.filetype, d.multipart_id as "multipartId",
-      c.length_bytes as bytes, c.crc32, c.reserved_part_number as "usedPartNumber", c.sent_before as "sentBefore",
+      c.length_bytes as bytes, c.crc32, c.reserved_part_number as "partNumber", c.sent_before as "sentBefore",
       floor(extract(epoch from coalesce(c.last_byte_at, c.created_at)) * 1000)::bigint as "sinceMs",
       c.concat, c.concat_parts as "concatParts", ${dataStoreColumn()} as "dataStore",
       (select coalesce(sum(octet_length(bytes)), 0)::bigint from upload_tails where file_id = c.id) as "tailBytes"

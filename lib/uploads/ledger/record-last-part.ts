@@ -13,10 +13,10 @@ export async function recordLastPart(
     db,
     sql`
     with writer as (
-      update files set reserved_part_number = greatest(reserved_part_number, ${part.number}::int)
+      select id from files
       where id = ${fileId}::uuid and lease_fence = ${fence}::int and lease_until is not null
         and status = 'transferring'
-      returning id
+      for update
     ), part as (
       insert into file_parts (file_id, number, offset_bytes, size_bytes, etag, crc32)
       select id, ${part.number}::int, ${part.offsetBytes}::bigint, ${part.sizeBytes}::bigint, ${part.etag},

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { blocked, openTestPostgres } from '../../e2e/parts/databases.ts'
+import { tusClient } from '../../e2e/parts/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
+import { type DatabaseHandle, rows } from '../db/database.ts'
+import { days, minutes } from '../kernel/clock.ts'
+import { abortPending } from './abort-pending.ts'
+import { cancelUpload } from './cancel-upload.ts'
+import { expireUploads } from './expire-uploads.ts'
+
+const MiB = 1024 * 1024
+const idOf = (url: string) => url.split('/').at(-1)!
+
+describe('an upload that ends without an object', () => {
+  let database: DatabaseHandle
+  let site: Site
+  let node: Awaited<ReturnType<typeof serveUploads>>
+  let client: ReturnType<typeof tusClient>
+  beforeAll(async () => {
+    database = await openTestPostgres()
+    const actions = ['s3:PutObject', 's3:AbortMultipartUpload', 's3:DeleteObject'] as const
+    site = await createSite(database, { bucket: { actions: [...actions] } })
+    await database.db.execute(sql`update data_stores set may_delete = true, updated_at = now()`)
+    node = await serveUploads(site.runtime)
+    await renew()
+  })
+  afterEach(() => site.bucket.faults.clear())
+  afterAll(async () => {
+    await node?.close()
+    await site?.close()
+    await database?.close()
+  })
+  const renew = async () => {
+    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+  }
+  const begun = async (bytes: number) => {
+    const url = (await client.create(bytes)).headers.location!
+    expect((await client.patch(url, 0, randomBytes(bytes - 1))).status).toBe(204)
+    return url
+  }
+  const statusOf = async (url: string) => {
+    const look = sql`select status from files where id = ${idOf(url)}::uuid`
+    return (await rows<{ status: string }>(database.db, look))[0]!.status
+  }
+  const cancel = (url: string) =>
+    cancelUpload(node.context, { fileId: idOf(url), workspaceId: site.workspaceId })
+
+  it('is not ended by expiry if a byte came while that was decided', async () => {
+    const url = await begun(100)
+    site.clock.advance(days(7) + 1)
+    const { promise: later, resolve: commit } = Promise.withResolvers<void>()
+    const writing = database.db.transaction(async (tx) => {
+      await tx.execute(
+        sql`update files set expires_at = expires_at + interval '7 days' where id = ${idOf(url)}::uuid`,
+      )
+      await later
+    })
+    const expiring = expireUploads(node.context)
+    await blocked(database)
+    commit()
+    await writing
+    expect(await expiring).toBe(0)
+    expect(await statusOf(url)).toBe('uploading')
+    await renew()
+  })
+
+  it('leaves no object behind that was on its way, where the keys may delete', async () => {
+    const whole = randomBytes(1000)
+    const url = (await client.create(whole.length)).headers.location!
+    const key = `${idOf(url)}/file`
+    site.bucket.faults.add({
+      operation: 'PutObject',
+      at: 'answer',
+      effect: { kind: 'hold', gate: 'late' },
+    })
+    const patch = client.patch(url, 0, whole)
+    await site.bucket.traffic.until({ operation: 'PutObject', key })
+    await expect.poll(() => site.bucket.objects()).toContain(key)
+    expect((await client.terminate(url)).status).toBe(204)
+    site.bucket.faults.release('late')
+    expect((await patch).status).toBe(410)
+    expect(await abortPending(node.context)).toBe(0)
+    site.clock.advance(minutes(1))
+    expect(await abortPending(node.context)).toBe(1)
+    expect(await site.bucket.objects()).not.toContain(key)
+  })
+
+  it('is cleared away later, if the bucket is in trouble or the process dies', async () => {
+    const url = await begun(9 * MiB)
+    await cancel(url)
+    const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
+    site.bucket.faults.add({ operation: 'AbortMultipartUpload', times: 100, effect })
+    expect(await abortPending(node.context)).toBe(1)
+    site.bucket.faults.clear()
+    expect(await abortPending(node.context)).toBe(0)
+    site.clock.advance(minutes(10))
+    expect(await site.bucket.unfinished()).toHaveLength(1)
+    expect(await abortPending(node.context)).toBe(1)
+    expect(await site.bucket.unfinished()).toEqual([])
+  })
+
+  it('is cleared away although others cannot be: each bucket has its share', async () => {
+    const gone = await createSite(database)
+    gone.clock.advance(site.clock.now() - gone.clock.now())
+    const theirs = tusClient({ url: node.url, pipeId: gone.pipe.id, token: await gone.token() })
+    for (let n = 0; n < 7; n++) {
+      const url = (await theirs.create(9 * MiB)).headers.location!
+      expect((await theirs.patch(url, 0, randomBytes(8 * MiB))).status).toBe(204)
+      expect((await theirs.terminate(url)).status).toBe(204)
+    }
+    const url = await begun(9 * MiB)
+    await cancel(url)
+    await database.db.execute(sql`update data_stores set secret_access_key_encrypted = '', updated_at = now()
+      where id = ${gone.dataStore.id}::uuid`)
+    expect(await abortPending(node.context)).toBe(7)
+    expect(await site.bucket.unfinished()).toEqual([])
+    expect(await abortPending(node.context)).toBe(1)
+    await gone.close()
+  })
+})
