@@ -10,9 +10,9 @@ export function ChecklistPanel({ checklist, pipeId }: { checklist: Checklist; pi
   const pipe = pipeId ? `/dashboard/pipes/${pipeId}` : '/dashboard/pipes/new'
   const steps: Step[] = [
     {
-      done: checklist.dataStoreChecked,
+      done: checklist.bucketTakesFiles,
       title: 'Connect a bucket',
-      text: 'A Data Store whose check is good.',
+      text: 'A Data Store whose check is good, or that took a file.',
       href: '/dashboard/data-stores/new',
     },
     {

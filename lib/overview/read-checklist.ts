@@ -3,9 +3,9 @@ import type { Actor } from '../audit/record-audit.ts'
 import { rows } from '../db/database.ts'
 import type { Runtime } from '../runtime.ts'
 
-/** What a new workspace has really done so far; each is one look along an index. */
+/** What a new workspace has really done so far; each is one look along an index. A bucket that took a file is in order, too. */
 export type Checklist = {
-  dataStoreChecked: boolean
+  bucketTakesFiles: boolean
   pipeOn: boolean
   senderCreated: boolean
   firstByte: boolean
@@ -18,7 +18,7 @@ export async function readChecklist({ db }: Pick<Runtime, 'db'>, { workspaceId }
     db,
     sql`select
       exists (select 1 from data_stores where ${mine} and deleted_at is null and "check"->>'ok' = 'true')
-        as "dataStoreChecked",
+        or exists (select 1 from files where ${mine} and status = 'transferred') as "bucketTakesFiles",
       exists (select 1 from pipes where ${mine} and deleted_at is null and source_http) as "pipeOn",
       exists (select 1 from senders where ${mine} and revoked_at is null) as "senderCreated",
       exists (select 1 from files where ${mine} and first_byte_at is not null) as "firstByte",
