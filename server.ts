@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createApiHandler } from './lib/api/create-api-handler.ts'
 import { type Config, loadConfig } from './lib/config.ts'
 import { migrate } from './lib/db/migrate.ts'
 import { openDatabase } from './lib/db/open-database.ts'
@@ -100,7 +101,10 @@ function allowDemo(config: Config, bucket: DemoBucket): Config {
 async function openRoles(runtime: Runtime, server: Server, parts: Part[]): Promise<Handlers> {
   const { roles } = runtime.config
   const handlers: Handlers = {}
-  if (roles.has('web')) handlers.pages = await openPages(runtime.config, server)
+  if (roles.has('web')) {
+    handlers.api = createApiHandler(runtime)
+    handlers.pages = await openPages(runtime.config, server)
+  }
   if (!roles.has('upload') && !roles.has('worker')) return handlers
   const uploads = await openUploads(runtime)
   parts.push({ stop: () => drainUploads(uploads) })

@@ -1,85 +1,8 @@
-import { z } from 'zod'
-import { authenticateAccountKey } from '../accounts/authenticate-account-key.ts'
-import type { Actor } from '../audit/record-audit.ts'
-import { bearerToken } from '../http/bearer.ts'
-import { toProblem } from '../http/problem.ts'
-import { SluiceError } from '../kernel/errors.ts'
-import { parseInput } from '../kernel/parse-input.ts'
 import type { Runtime } from '../runtime.ts'
-import { answerOnce } from './answer-once.ts'
-import { matchOperation } from './match-operation.ts'
-import type { Operation } from './operation.ts'
-import { readBody } from './read-body.ts'
+import { answerRequest } from './answer-request.ts'
 
-/**
- * The whole way of an API request: find its operation, know who asks, parse, run the verb, answer. No answer
- * carries a CORS header: a browser on another page must not be able to call the API.
- */
-const API_ROOT = '/api/v1'
-const NO_QUERY = z.strictObject({})
-
+/** For the route of Next. */
 export async function handleApiRequest(runtime: Runtime, request: Request): Promise<Response> {
-  const url = new URL(request.url)
-  let matched: ReturnType<typeof matchOperation> | undefined
-  let code = 'ok'
-  try {
-    matched = matchOperation(request.method, url.pathname.slice(API_ROOT.length))
-    return await answer(runtime, request, url, matched)
-  } catch (error) {
-    const problem = toProblem(error)
-    code = problem.code
-    if (problem.status >= 500) {
-      const requestId = request.headers.get('x-request-id')
-      runtime.log.error({ err: error, requestId, operation: matched?.operation.id }, 'API request failed')
-    }
-    return new Response(problem.body, { status: problem.status, headers: problem.headers })
-  } finally {
-    if (matched?.operation.auth === 'sender') runtime.metrics.tokens.inc({ code })
-  }
-}
-
-type Matched = ReturnType<typeof matchOperation>
-
-async function answer(
-  runtime: Runtime,
-  request: Request,
-  url: URL,
-  { operation, params }: Matched,
-): Promise<Response> {
-  const who = await identify(runtime, operation, request)
-  const query = parseInput(operation.query ?? NO_QUERY, Object.fromEntries(url.searchParams))
-  const raw =
-    operation.method === 'GET' || operation.method === 'DELETE' ? undefined : await readBody(request)
-  const body = operation.body ? parseInput(operation.body, raw ?? whenEmpty(operation)) : undefined
-  const call = { runtime, who, params, query, body }
-  const run = (inside: Runtime) => operation.run({ ...call, runtime: inside })
-  const after = async (answered: unknown) => operation.after?.(call, answered) ?? answered
-  const key = request.headers.get('idempotency-key')
-  if (key === null || operation.method !== 'POST' || operation.auth !== 'actor') {
-    return respond(operation.status, await after(await run(runtime)))
-  }
-  const asked = { key, what: `${url.pathname}\n${JSON.stringify(raw ?? null)}` }
-  const once = await answerOnce(runtime, who as Actor, asked, operation, { run, after })
-  return respond(once.status, once.body)
-}
-
-async function identify(runtime: Runtime, operation: Operation, request: Request): Promise<unknown> {
-  if (operation.auth === 'nobody') return undefined
-  const bearer = bearerToken(request.headers.get('authorization'))
-  if (operation.auth === 'actor') return authenticateAccountKey(runtime, bearer)
-  if (bearer) return bearer
-  throw new SluiceError('token_missing', 'Send the Sender token: Authorization: Bearer sk_…')
-}
-
-/** An operation whose fields may all be left out takes an empty body, too. */
-function whenEmpty(operation: Operation): unknown {
-  if (operation.body!.safeParse({}).success) return {}
-  throw new SluiceError('invalid_json', 'The body is empty; send a JSON object.')
-}
-
-function respond(status: number, body: unknown): Response {
-  const headers = { 'Cache-Control': 'no-store' }
-  return body === undefined
-    ? new Response(null, { status: 204, headers })
-    : Response.json(body, { status, headers })
+  const { body, ...head } = await answerRequest(runtime, request)
+  return new Response(body, head)
 }

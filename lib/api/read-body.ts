@@ -1,10 +1,10 @@
-import { readBytes } from '../http/read-bytes.ts'
+import { readBytes, type Sent } from '../http/read-bytes.ts'
 import { SluiceError } from '../kernel/errors.ts'
 
 const MAX_BODY_BYTES = 64 * 1024
 
 /** The JSON of a request, at most 64 KiB of it; undefined where there is no body. */
-export async function readBody(request: Request): Promise<unknown> {
+export async function readBody(request: Sent): Promise<unknown> {
   const bytes = await readBytes(request, MAX_BODY_BYTES)
   if (bytes.length === 0) return undefined
   assertJson(request.headers.get('content-type'))

@@ -29,8 +29,9 @@ const ask = async (method: string, path: string) => {
 function open(): void {
   const { port } = server.address() as AddressInfo
   const runtime = testRuntime({} as never, { BASE_URL: `http://127.0.0.1:${port}` })
-  const tus = async (_: unknown, res: { end(): unknown }) => void res.end()
-  opening.resolve(openDoor(runtime, { tus }, false))
+  const sign = (name: string) => async (_: unknown, res: { end(text: string): unknown }) => void res.end(name)
+  const handlers = { tus: sign('tus'), api: sign('api'), pages: sign('pages') }
+  opening.resolve(openDoor(runtime, handlers, false))
 }
 
 it('lets a request that comes during the start wait for its end', async () => {
@@ -53,4 +54,20 @@ it.each([
 it('answers the probes at once', async () => {
   expect((await (await ask('GET', '/healthz')).answer).status).toBe(200)
   expect((await (await ask('GET', '/readyz')).answer).status).toBe(503)
+})
+
+it.each([
+  ['/pipes/pipe_x/files/', 'tus'],
+  ['/api/v1/tokens', 'api'],
+  ['/api/v1/openapi.json', 'api'],
+  ['/api/v1/files?cursor=a%2Fb', 'api'],
+  ['/api/v1/tokens/', 'pages'],
+  ['/api/v1//tokens', 'pages'],
+  ['/api/v1/t%6Fkens', 'pages'],
+  ['/api/v12', 'pages'],
+  ['/api/auth/csrf', 'pages'],
+])('takes %s to %s', async (path, where) => {
+  const { answer } = await ask('GET', path)
+  open()
+  expect(await (await answer).text()).toBe(where)
 })

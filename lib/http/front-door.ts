@@ -13,10 +13,15 @@ import { forwarded, type ProxyTrust, proxyTrust } from './trusted-proxies.ts'
 
 /**
  * Every request comes in here: it gets an id, the security headers and a line in the log, then goes to the
- * probes, the TUS endpoint or Next. The TUS endpoint stands before Next, which must not touch a body.
+ * probes, the TUS endpoint, the API or Next. The TUS endpoint stands before Next, which must not touch a body;
+ * the API, because Next would cost more than all that it does.
  */
 export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
-export type Handlers = { tus?: Handler | undefined; pages?: Handler | undefined }
+export type Handlers = {
+  tus?: Handler | undefined
+  api?: Handler | undefined
+  pages?: Handler | undefined
+}
 
 /** Made once the process is up; until then only the probes are answered, and everybody else waits. */
 export type Opened = {
@@ -89,8 +94,9 @@ async function route(req: IncomingMessage, res: ServerResponse, opened: Opened):
   const { runtime, handlers, dev } = opened
   trustOnlyProxies(req, opened.trusts)
   assertOurHost(req, opened.hosts)
-  const toUploads = isUploadPath(req.url ?? '/')
-  const handler = toUploads ? handlers.tus : handlers.pages
+  const url = req.url ?? '/'
+  const toUploads = isUploadPath(url)
+  const handler = toUploads ? handlers.tus : isApiPath(url) ? handlers.api : handlers.pages
   if (!handler)
     throw new SluiceError('not_found', `This node does not serve ${toUploads ? 'uploads' : 'pages'}.`)
   continueWhenRead(req, res, toUploads)
@@ -113,6 +119,11 @@ function continueWhenRead(req: IncomingMessage, res: ServerResponse, toUploads: 
 
 function isUploadPath(url: string): boolean {
   return url.startsWith('/pipes/')
+}
+
+/** Plain addresses only: what Next would put right first, as a slash at the end, it puts right and answers by its route. */
+function isApiPath(url: string): boolean {
+  return /^\/api\/v1(\/[\w.-]+)+(\?|$)/.test(url)
 }
 
 /** X-Forwarded-* of anybody else is dropped, so that nothing behind this point can be deceived by it. */

@@ -1,15 +1,26 @@
-import { SluiceError } from '../kernel/errors.ts'
+import { isSluiceError, SluiceError } from '../kernel/errors.ts'
+
+/** As much of a `Request` as its headers and its body take. */
+export type Sent = {
+  headers: { get(name: string): string | null }
+  body: AsyncIterable<Uint8Array> | null
+}
 
 /** The body of a request, at most so many bytes of it. */
-export async function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
+export async function readBytes({ headers, body }: Sent, maxBytes: number): Promise<Buffer> {
   const tooLarge = () => new SluiceError('body_too_large', `The body may have ${maxBytes} bytes.`)
-  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge()
+  if (Number(headers.get('content-length') ?? 0) > maxBytes) throw tooLarge()
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of request.body ?? []) {
-    size += chunk.length
-    if (size > maxBytes) throw tooLarge()
-    chunks.push(chunk)
+  try {
+    for await (const chunk of body ?? []) {
+      size += chunk.length
+      if (size > maxBytes) throw tooLarge()
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    if (isSluiceError(error)) throw error
+    throw new SluiceError('invalid_request', 'The body ended too early.', { cause: error })
   }
   return Buffer.concat(chunks)
 }

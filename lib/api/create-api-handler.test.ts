@@ -1,0 +1,48 @@
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { testRuntime } from '../../e2e/parts/runtime.ts'
+import { createApiHandler } from './create-api-handler.ts'
+
+/** None of these reaches the database. */
+const server = createServer(createApiHandler(testRuntime({} as never)))
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+})
+afterAll(() => server.close())
+const port = () => (server.address() as AddressInfo).port
+
+it('tells the sender of a long body without a length that it is too long', async () => {
+  const sent = request({
+    ...{ port: port(), method: 'POST', path: '/api/v1/tokens' },
+    headers: { Authorization: 'Bearer sk_x', 'Content-Type': 'application/json' },
+  })
+  const answered = once(sent, 'response')
+  for (let n = 0; n < 64; n++) sent.write(' '.repeat(1024))
+  sent.end(' ')
+  const [response] = await answered
+  expect(response.statusCode).toBe(413)
+  const [body] = await once(response, 'data')
+  expect(JSON.parse(body)).toMatchObject({ code: 'body_too_large' })
+  expect(response.headers['content-length']).toBe(String(body.length))
+})
+
+it.each(['HEAD', 'TRACE', 'PROPFIND'])('answers %s with 405', async (method) => {
+  const sent = request({ port: port(), method, path: '/api/v1/tokens' }).end()
+  const [response] = await once(sent, 'response')
+  expect([response.statusCode, response.headers.allow]).toEqual([405, 'POST, GET'])
+})
+
+it('outlives a sender that goes away within its body', async () => {
+  const socket = connect(port(), '127.0.0.1')
+  const arrived = once(server, 'request')
+  socket.write(
+    'POST /api/v1/tokens HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer sk_x\r\nContent-Length: 9\r\n\r\n{',
+  )
+  const [, response] = await arrived
+  socket.destroy()
+  await once(response, 'close')
+  expect((await fetch(`http://127.0.0.1:${port()}/api/v1/nothing`)).status).toBe(404)
+})
