@@ -1,4 +1,4 @@
-import { benchLists } from './lists.ts'
+import { benchDeliveryLists, benchFileLists } from './lists.ts'
 import { create, head, inParallel, MiB, percentile, send, type Target, upload } from './load.ts'
 import type { Measured, Sink } from './processes.ts'
 import { MEMORY_BYTES } from './sluice-site.ts'
@@ -242,6 +242,7 @@ export const CASES: Case[] = [
   slow,
   { name: 'webhooks', run: ({ postgresUrl }) => benchWebhooks(postgresUrl) },
   { name: 'tokens', run: ({ postgresUrl }) => benchTokens(postgresUrl) },
-  { name: 'lists', run: ({ postgresUrl }) => benchLists(postgresUrl) },
+  { name: 'lists of files', run: ({ postgresUrl }) => benchFileLists(postgresUrl) },
+  { name: 'lists of deliveries', run: ({ postgresUrl }) => benchDeliveryLists(postgresUrl) },
 ]
 export const LONG_CASES: Case[] = [memory]

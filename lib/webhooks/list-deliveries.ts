@@ -5,7 +5,7 @@ import type { Actor } from '../audit/record-audit.ts'
 import type { Db } from '../db/database.ts'
 import { type Page, pageQuery, readCursor, toPage } from '../db/page.ts'
 import { timeField } from '../kernel/fields.ts'
-import { isUuid } from '../kernel/ids.ts'
+import { firstUuidAt, isUuid } from '../kernel/ids.ts'
 import type { Runtime } from '../runtime.ts'
 import { type AttemptRow, type Delivery, toDelivery } from './delivery.ts'
 
@@ -22,7 +22,7 @@ type Query = z.output<typeof deliveryQuery>
 
 const MOST_ATTEMPTS = 20
 
-/** The delivery log, newest event first, each with its latest attempts. */
+/** The delivery log, newest event first, each with its latest attempts. An id tells the time, so each page is along an index. */
 export async function listDeliveries(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
   actor: Actor,
@@ -40,8 +40,8 @@ export async function listDeliveries(
         fileId ? eq(deliveries.fileId, fileId) : undefined,
         eventId ? eq(deliveries.eventId, eventId) : undefined,
         state ? eq(deliveries.state, state) : undefined,
-        since ? gte(deliveries.createdAt, since) : undefined,
-        until ? lt(deliveries.createdAt, until) : undefined,
+        since ? gte(deliveries.id, firstUuidAt(since.getTime())) : undefined,
+        until ? lt(deliveries.id, firstUuidAt(until.getTime())) : undefined,
       ),
     )
     .orderBy(desc(deliveries.id))
