@@ -60,14 +60,16 @@ export async function openSession(userId: string): Promise<void> {
     secret: config.authSecret,
     maxAge: MAX_AGE_SECONDS,
   })
-  const options = { httpOnly: true, sameSite: 'lax', path: '/', secure: isSecure() } as const
   const store = await cookies()
-  store.set(cookieName(), token, { ...options, expires: session.expiresAt })
+  store.set(cookieName(), token, { ...cookieOptions(), expires: session.expiresAt })
 }
+
+const cookieOptions = () => ({ httpOnly: true, sameSite: 'lax', path: '/', secure: isSecure() }) as const
 
 export async function closeSession(): Promise<void> {
   const session = await currentSession()
   if (session) await revokeSession(getRuntime(), session, session.id)
   const store = await cookies()
-  store.delete(cookieName())
+  // A browser lets go of a `__Secure-` cookie only where the answer that ends it is marked as secure, too.
+  store.set(cookieName(), '', { ...cookieOptions(), expires: new Date(0) })
 }

@@ -21,7 +21,7 @@ const COLUMNS: Column[] = [
   { table: 'workspaces', id: 'id::text', column: 'demo_sealed', context: demoVaultContext },
   {
     table: 'idempotency_keys',
-    id: `workspace_id || ':' || key`,
+    id: `workspace_id || ':' || actor_id || ':' || key`,
     column: 'body',
     context: idempotencyContext,
   },

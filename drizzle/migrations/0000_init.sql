@@ -35,12 +35,13 @@ CREATE TABLE "email_links" (
 --> statement-breakpoint
 CREATE TABLE "idempotency_keys" (
 	"workspace_id" uuid NOT NULL,
+	"actor_id" text NOT NULL,
 	"key" text NOT NULL,
 	"request_hash" text NOT NULL,
 	"status" integer,
 	"body" text,
 	"created_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
-	CONSTRAINT "idempotency_keys_workspace_id_key_pk" PRIMARY KEY("workspace_id","key")
+	CONSTRAINT "idempotency_keys_workspace_id_actor_id_key_pk" PRIMARY KEY("workspace_id","actor_id","key")
 );
 --> statement-breakpoint
 CREATE TABLE "identities" (
@@ -415,8 +416,8 @@ CREATE INDEX "pipes_by_workspace" ON "pipes" USING btree ("workspace_id","create
 CREATE INDEX "webhook_outputs_workspace_id_index" ON "webhook_outputs" USING btree ("workspace_id");--> statement-breakpoint
 CREATE INDEX "senders_workspace_id_id_index" ON "senders" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "tokens_workspace_id_id_index" ON "tokens" USING btree ("workspace_id","id");--> statement-breakpoint
-CREATE INDEX "tokens_sender_id_index" ON "tokens" USING btree ("sender_id");--> statement-breakpoint
-CREATE INDEX "tokens_pipe_id_index" ON "tokens" USING btree ("pipe_id");--> statement-breakpoint
+CREATE INDEX "tokens_sender_id_id_index" ON "tokens" USING btree ("sender_id","id");--> statement-breakpoint
+CREATE INDEX "tokens_pipe_id_id_index" ON "tokens" USING btree ("pipe_id","id");--> statement-breakpoint
 CREATE INDEX "tokens_expires_at_index" ON "tokens" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "usage_days_pipe_id_day_index" ON "usage_days" USING btree ("pipe_id","day");--> statement-breakpoint
 CREATE INDEX "attempts_delivery_id_id_index" ON "attempts" USING btree ("delivery_id","id");--> statement-breakpoint

@@ -151,6 +151,8 @@ export const idempotencyKeys = pgTable(
     workspaceId: uuid()
       .notNull()
       .references(() => workspaces.id, { onDelete: 'cascade' }),
+    /** Whose answer it is: one account key must not be given the secrets that another made. */
+    actorId: text().notNull(),
     key: text().notNull(),
     requestHash: text().notNull(),
     /** Null while the first request is under way. */
@@ -159,5 +161,5 @@ export const idempotencyKeys = pgTable(
     body: text(),
     createdAt: createdAt(),
   },
-  (t) => [primaryKey({ columns: [t.workspaceId, t.key] }), index().on(t.createdAt)],
+  (t) => [primaryKey({ columns: [t.workspaceId, t.actorId, t.key] }), index().on(t.createdAt)],
 )

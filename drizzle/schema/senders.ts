@@ -60,8 +60,8 @@ export const tokens = pgTable(
   },
   (t) => [
     index().on(t.workspaceId, t.id),
-    index().on(t.senderId),
-    index().on(t.pipeId),
+    index().on(t.senderId, t.id),
+    index().on(t.pipeId, t.id),
     index().on(t.expiresAt),
   ],
 )

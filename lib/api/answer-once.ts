@@ -13,7 +13,7 @@ import type { Operation } from './operation.ts'
  * `Idempotency-Key`: the same request, sent again within a day, gets the first answer and changes nothing. The
  * answer is stored in the transaction of the change itself: there is no moment at which one exists without the
  * other, and a second request that comes meanwhile waits on the row. Only successes are kept. Answers are sealed,
- * since they may hold a secret that is shown once.
+ * since they may hold a secret that is shown once, and each account key has its own.
  */
 const KEPT_MS = days(1)
 const MAX_KEY_LENGTH = 255
@@ -37,7 +37,7 @@ export async function answerOnce(
     throw invalidRequest([{ field: 'Idempotency-Key', message: 'must have 1 to 255 characters' }])
   }
   const requestHash = createHash('sha256').update(what).digest('hex')
-  const place = { workspaceId: actor.workspaceId, key, requestHash }
+  const place = { workspaceId: actor.workspaceId, actorId: `${actor.kind}:${actor.id}`, key, requestHash }
   const once = async (inside: Runtime) => {
     const answered = (await claim(inside, place)) ? undefined : await earlier(inside, place)
     if (answered) return { answered, fresh: false }
@@ -54,14 +54,19 @@ export async function answerOnce(
   return { status, body }
 }
 
-type Place = { workspaceId: string; key: string; requestHash: string }
+type Place = { workspaceId: string; actorId: string; key: string; requestHash: string }
 type Needs = Pick<Runtime, 'clock' | 'vault'> & { db: Db }
 
-const at = ({ workspaceId, key }: Place) =>
-  and(eq(idempotencyKeys.workspaceId, workspaceId), eq(idempotencyKeys.key, key))
-const sealedFor = ({ workspaceId, key }: Place) => idempotencyContext(`${workspaceId}:${key}`)
+const at = ({ workspaceId, actorId, key }: Place) =>
+  and(
+    eq(idempotencyKeys.workspaceId, workspaceId),
+    eq(idempotencyKeys.actorId, actorId),
+    eq(idempotencyKeys.key, key),
+  )
+const sealedFor = ({ workspaceId, actorId, key }: Place) =>
+  idempotencyContext(`${workspaceId}:${actorId}:${key}`)
 
-/** What a kept answer is sealed for; `id` is `<workspace>:<key>`. */
+/** What a kept answer is sealed for; `id` is `<workspace>:<actor>:<key>`. */
 export const idempotencyContext = (id: string) => `idempotency:${id}`
 
 /** True for the first; a later one waits here until the first has committed or rolled back. */

@@ -63,7 +63,7 @@ async function answer(
   if (key === null || operation.method !== 'POST' || operation.auth !== 'actor') {
     return respond(operation.status, await after(await run(runtime)))
   }
-  const asked = { key, what: `${url.pathname}\n${JSON.stringify(raw ?? null)}` }
+  const asked = { key, what: `${url.pathname}\n${JSON.stringify(body ?? null)}` }
   const once = await answerOnce(runtime, who as Actor, asked, operation, { run, after })
   return respond(once.status, once.body)
 }

@@ -4,6 +4,7 @@ import { idempotencyKeys, senders } from '#drizzle/schema/index.ts'
 import { onBothDatabases } from '../../e2e/parts/databases.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../e2e/parts/workspace.ts'
+import { createAccountKey } from '../accounts/create-account-key.ts'
 import { hours } from '../kernel/clock.ts'
 import { handleApiRequest } from './handle-request.ts'
 
@@ -65,6 +66,15 @@ onBothDatabases('Idempotency-Key', (database) => {
       await post('/senders', { name: 'X' }, 'd', other),
     ]
     expect(a.json.id).not.toBe(b.json.id)
+  })
+
+  it('gives one account key nothing of what another made', async () => {
+    const { key } = await createAccountKey(runtime, mine.actor, { name: 'Second' })
+    const first = await post('/senders', { name: 'Mine' }, 'own')
+    const other = { ...mine, accountKey: { ...mine.accountKey, key } }
+    const second = await post('/senders', { name: 'Mine' }, 'own', other)
+    expect([first.status, second.status]).toEqual([201, 201])
+    expect(second.json.token).not.toBe(first.json.token)
   })
 
   it('keeps no failure, so the corrected request goes through', async () => {

@@ -26,6 +26,8 @@ export type Call = {
   bytes?: number
   /** A body that is worth hashing: small, and not checked by a checksum of its own. */
   signBody?: boolean
+  /** What the answer holds of an object. */
+  wantedBytes?: number
   silenceMs?: number
   signal?: AbortSignal | undefined
 }
@@ -67,6 +69,7 @@ export function createCaller(place: BucketPlace, credentials: Credentials, deps:
       path: search ? `${path}?${search}` : path,
       headers: sign(unsigned, deps.clock.now()),
       body,
+      wantedBytes: call.wantedBytes,
       silenceMs: call.silenceMs ?? deps.silenceMs ?? SILENCE_MS,
       signal: call.signal,
     })

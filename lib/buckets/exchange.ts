@@ -10,6 +10,8 @@ export type Outgoing = {
   path: string
   headers: Record<string, string>
   body: readonly Uint8Array[]
+  /** What is asked for of an object; every other answer is short. */
+  wantedBytes?: number | undefined
   /** No byte in either direction for so long ends it. */
   silenceMs: number
   signal?: AbortSignal | undefined
@@ -21,7 +23,7 @@ export type Answer = {
   body: Buffer
 }
 
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024
+const MAX_ANSWER_BYTES = 1024 * 1024
 
 export function exchange(outgoing: Outgoing): Promise<Answer> {
   return new Promise((resolve, reject) => {
@@ -32,7 +34,7 @@ export function exchange(outgoing: Outgoing): Promise<Answer> {
     const request = open({ host, port, agent, method, path, headers, signal })
     request.setTimeout(silenceMs, () => request.destroy(timeout(silenceMs)))
     request.once('error', reject)
-    request.once('response', (response) => collect(request, response).then(resolve, reject))
+    request.once('response', (response) => collect(request, response, outgoing).then(resolve, reject))
     send(request, outgoing.body)
   })
 }
@@ -45,12 +47,16 @@ function send(request: ClientRequest, body: readonly Uint8Array[]): void {
   request.uncork()
 }
 
-async function collect(request: ClientRequest, response: IncomingMessage): Promise<Answer> {
+async function collect(
+  request: ClientRequest,
+  response: IncomingMessage,
+  { wantedBytes = 0 }: Outgoing,
+): Promise<Answer> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of response) {
     bytes += chunk.length
-    if (bytes > MAX_ANSWER_BYTES) throw new Error('the answer is too long')
+    if (bytes > MAX_ANSWER_BYTES + wantedBytes) throw new Error('the answer is too long')
     chunks.push(chunk)
   }
   // Answered before the body was taken: the rest of it must not be read as the next request.

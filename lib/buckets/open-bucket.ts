@@ -119,7 +119,10 @@ export function openBucket(place: BucketPlace, credentials: Credentials, deps: B
 
     async readRange(key: string, first: number, bytes: number, { signal }: Options = {}): Promise<Buffer> {
       const headers = { range: `bytes=${first}-${first + bytes - 1}` }
-      const { body } = await call({ operation: 'GetObject', method: 'GET', key, headers, signal })
+      const { body } = await call({
+        ...{ operation: 'GetObject', method: 'GET', key, headers, signal },
+        wantedBytes: bytes,
+      })
       if (body.length !== bytes) throw new BucketError('impossible', 'ShortRead', `${key} has changed.`)
       return body
     },

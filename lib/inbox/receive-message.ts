@@ -22,6 +22,8 @@ const HEADERS = [
   'webhook-signature',
 ]
 
+const isInboxKey = (text: string) => /^[\w-]{32}$/.test(text)
+
 type Received = { headers: Headers; body: string }
 
 export async function receiveMessage(
@@ -29,10 +31,9 @@ export async function receiveMessage(
   inboxKey: string,
   { headers: all, body }: Received,
 ): Promise<void> {
-  const [workspace] = await db
-    .select({ id: workspaces.id })
-    .from(workspaces)
-    .where(eq(workspaces.inboxKey, inboxKey))
+  const [workspace] = isInboxKey(inboxKey)
+    ? await db.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.inboxKey, inboxKey))
+    : []
   if (!workspace) throw new SluiceError('not_found', 'There is no inbox at this address.')
   const headers = Object.fromEntries(
     HEADERS.flatMap((name) => (all.has(name) ? [[name, all.get(name)!]] : [])),

@@ -15,6 +15,21 @@ function fault(value: unknown) {
 }
 
 describe('parseInput', () => {
+  it.each([
+    [{ name: 'a\0' }, 'name'],
+    [{ name: '\ud800' }, 'name'],
+    [{ name: 'a', 'a\0': 1 }, 'body'],
+    ['\0', 'body'],
+    [{ list: [{ text: 'b\udc00' }] }, 'list.0.text'],
+  ])('refuses text that no database takes: %j', (value, field) => {
+    expect(fault(value)).toMatchObject({ code: 'invalid_request', fields: [{ field }] })
+  })
+
+  it('looks into what is nested as deeply as a body allows', () => {
+    const deep = JSON.parse(`${'['.repeat(30_000)}${']'.repeat(30_000)}`)
+    expect(fault(deep)).toMatchObject({ code: 'invalid_request' })
+  })
+
   it('passes what is right', () => {
     expect(parseInput(schema, { name: 'a' })).toEqual({ name: 'a' })
   })

@@ -3,6 +3,8 @@ import { type FieldError, SluiceError } from './errors.ts'
 
 /** Input of a person or program, checked at the edge. A fault names its field; so does an unknown field. */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const field = fieldOfNoText(value)
+  if (field !== undefined) throw invalidRequest([{ field, message: 'must be Unicode text without NUL' }])
   const result = schema.safeParse(value)
   if (result.success) return result.data
   throw invalidRequest(result.error.issues.flatMap(fieldErrors))
@@ -12,6 +14,22 @@ export function invalidRequest(fields: FieldError[]): SluiceError {
   const detail = fields.map(({ field, message }) => `${field} ${message}`.trim()).join('; ')
   return new SluiceError('invalid_request', `${detail}.`, { fields })
 }
+
+/** Where a text stands that no database takes: one with NUL or with half a character (a lone surrogate) in it. */
+function fieldOfNoText(value: unknown): string | undefined {
+  const left: { path: string; value: unknown }[] = [{ path: '', value }]
+  for (let at = left.pop(); at; at = left.pop()) {
+    if (typeof at.value === 'string' && !isText(at.value)) return at.path || 'body'
+    if (typeof at.value !== 'object' || at.value === null) continue
+    for (const [name, inner] of Object.entries(at.value)) {
+      if (!isText(name)) return at.path || 'body'
+      left.push({ path: at.path ? `${at.path}.${name}` : name, value: inner })
+    }
+  }
+  return undefined
+}
+
+const isText = (text: string) => text.isWellFormed() && !text.includes('\0')
 
 type Issue = z.core.$ZodIssue
 

@@ -27,20 +27,24 @@ export function isNamed({ hostname, port }: Target, allowed: AllowedHosts): bool
   return allowed.named.has(`${host}:${port}`) || (isIP(host) === 6 && allowed.named.has(`[${host}]:${port}`))
 }
 
-/** Throws unless Sluice may talk to `address` for this target. */
+/**
+ * Throws unless Sluice may talk to `address` for this target. What a name resolves to is for our log: to a customer it
+ * would tell of the network that Sluice runs in.
+ */
 export function judgeConnection(target: Target, address: string, allowed: AllowedHosts): void {
   const kind = addressKind(address)
-  const what = isIP(bareHost(target.hostname)) ? address : `${target.hostname} (${address})`
-  if (kind === 'never') throw refused(`${what} is reserved and never allowed.`)
+  const what = bareHost(target.hostname)
+  const refuse = (detail: string) => refused(detail, `${what} is ${address}`)
+  if (kind === 'never') throw refuse(`${what} is reserved and never allowed.`)
   if (isNamed(target, allowed)) return
   if (kind === 'local' && allowed.all) return
   if (kind !== 'public')
-    throw refused(
+    throw refuse(
       `${what} is not on the public internet. The operator can allow it with ALLOWED_PRIVATE_HOSTS.`,
     )
-  if (!target.secure) throw refused(`${what} must be reached by https, not plain http.`)
+  if (!target.secure) throw refuse(`${what} must be reached by https, not plain http.`)
 }
 
-export function refused(detail: string): SluiceError {
-  return new SluiceError('address_not_allowed', detail)
+export function refused(detail: string, cause?: string): SluiceError {
+  return new SluiceError('address_not_allowed', detail, { cause })
 }

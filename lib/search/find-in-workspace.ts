@@ -22,7 +22,11 @@ export async function findInWorkspace(
   actor: Actor,
   query: string,
 ): Promise<Found[]> {
-  const text = query.trim().slice(0, 200)
+  const text = query
+    .replace(/\p{Cc}/gu, ' ')
+    .toWellFormed()
+    .trim()
+    .slice(0, 200)
   const like = `%${text.replace(/[\\%_]/g, '\\$&')}%`
   const named = (name: AnyPgColumn, id: AnyPgColumn): SQL | undefined =>
     text ? or(ilike(name, like), ilike(sql`${id}::text`, like)) : undefined

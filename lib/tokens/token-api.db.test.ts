@@ -110,6 +110,7 @@ onBothDatabases('POST /api/v1/tokens', (database) => {
   it.each([
     [{}, 'pipeId'],
     [{ pipeId: 7 }, 'pipeId'],
+    [{ pipeId: 'a\u0000b' }, 'pipeId'],
     [{ expiresIn: 59 }, 'expiresIn'],
     [{ expiresIn: 86_401 }, 'expiresIn'],
     [{ expiresIn: '60' }, 'expiresIn'],
@@ -162,7 +163,7 @@ onBothDatabases('POST /api/v1/tokens', (database) => {
     expect((await ask({ token: next.token })).status).toBe(201)
   })
 
-  it.each(['pipe_aaaaaaaaaaaaaaaaaaaa', 'nonsense', 'a\u0000b'])('404 pipe_not_found: %j', async (pipeId) => {
+  it.each(['pipe_aaaaaaaaaaaaaaaaaaaa', 'nonsense'])('404 pipe_not_found: %j', async (pipeId) => {
     await expectProblem(ask({ body: { pipeId } }), 404, 'pipe_not_found')
   })
 

@@ -1,0 +1,24 @@
+import { ResponseCookies } from 'next/dist/server/web/spec-extension/cookies.js'
+import { beforeEach, expect, it, vi } from 'vitest'
+import { testRuntime } from '../e2e/parts/runtime.ts'
+import { setRuntime } from '../lib/runtime.ts'
+import { closeSession } from './session.ts'
+
+const sent = new Headers()
+vi.mock('next/headers', () => ({
+  cookies: async () => Object.assign(new ResponseCookies(sent), { get: () => undefined }),
+  headers: async () => new Headers(),
+}))
+beforeEach(() => sent.delete('set-cookie'))
+
+it.each([
+  ['https://sluice.example.com', '__Secure-next-auth.session-token', true],
+  ['http://localhost:3000', 'next-auth.session-token', false],
+])('ends the cookie of %s at sign-out so that a browser lets go of it', async (baseUrl, name, secure) => {
+  setRuntime(testRuntime({} as never, { BASE_URL: baseUrl }))
+  await closeSession()
+  const line = sent.get('set-cookie')!
+  expect(line).toMatch(new RegExp(`^${name}=;.*Expires=Thu, 01 Jan 1970 00:00:00 GMT`))
+  expect(line).toContain('Path=/;')
+  expect(line.includes('; Secure')).toBe(secure)
+})

@@ -1,0 +1,99 @@
+import fc from 'fast-check'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { byId, type Furnished, furnish, RECIPES, request } from '../../e2e/parts/api-recipes.ts'
+import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
+import { handleApiRequest } from './handle-request.ts'
+
+/** Texts that PostgreSQL refuses, or that a statement made by hand would stumble over. */
+const NO_TEXT = ['\0', 'a\0b', '\ud800', 'x\udc00']
+const ODD_TEXT = ["'", '%', '\\', '$1', '\u202e', '\uffff', '9'.repeat(400), '-1', 'NaN', '{', '__proto__']
+
+const IDS = Object.keys(RECIPES)
+
+onBothDatabases('hostile input', (database) => {
+  let runtime: TestRuntime
+  let mine: Furnished
+  beforeAll(async () => {
+    runtime = testRuntime(database(), { LOG_LEVEL: 'silent' })
+    mine = await furnish(runtime)
+  })
+
+  type Changed = { query?: Record<string, string>; body?: object; raw?: string; headers?: object }
+  async function call(id: string, { raw, headers, ...changed }: Changed) {
+    const recipe = { ...RECIPES[id]!(mine), ...changed }
+    // To nothing that there is, so that no call ends what the next one needs.
+    const params = recipe.params && { id: recipe.params.id!.startsWith('pipe_') ? mine.pipe.id : NOBODY }
+    const asked = request(byId(id), { ...recipe, ...(params && { params }) }, keyOf(id))
+    const sent = raw === undefined ? asked : new Request(asked, { body: raw, headers: asked.headers })
+    for (const [name, value] of Object.entries(headers ?? {})) sent.headers.set(name, value)
+    const response = await handleApiRequest(runtime, sent)
+    return { status: response.status, text: await response.text() }
+  }
+  const keyOf = (id: string) => (id === 'issueToken' ? mine.sender.token : mine.accountKey.key)
+  const NOBODY = '019a0000-0000-7000-8000-000000000000'
+  const withQuery = IDS.filter((id) => byId(id).query)
+  const withBody = IDS.filter((id) => byId(id).body)
+
+  it.each(withQuery)(
+    '%s: no parameter of its query makes a 500, and text with NUL is refused',
+    async (id) => {
+      const { shape } = byId(id).query as unknown as { shape: object }
+      for (const name of Object.keys(shape)) {
+        for (const text of ['\0', 'a\0b']) {
+          expect((await call(id, { query: { [name]: text } })).status, name).toBe(400)
+        }
+        for (const text of ODD_TEXT) {
+          expect((await call(id, { query: { [name]: text } })).status, `${name}=${text}`).toBeLessThan(500)
+        }
+      }
+    },
+  )
+
+  describe.each(withBody)('%s', (id) => {
+    const fields = () => Object.entries(RECIPES[id]!(mine).body ?? {})
+
+    it('refuses text that no database takes, in each of its fields', async () => {
+      for (const [name, value] of fields()) {
+        for (const text of NO_TEXT) {
+          for (const put of [text, [text], { [text]: 1 }, { ...(value as object), text }]) {
+            const body = { ...RECIPES[id]!(mine).body, [name]: put }
+            const { status, text: said } = await call(id, { body })
+            expect(status, `${name}: ${JSON.stringify(put)}: ${said}`).toBe(400)
+          }
+        }
+      }
+    })
+
+    it('answers no JSON with a 500', async () => {
+      const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...ODD_TEXT, ...NO_TEXT))
+      const json = fc.oneof(
+        text,
+        fc.double(),
+        fc.maxSafeInteger(),
+        fc.boolean(),
+        fc.constant(null),
+        fc.array(text),
+        fc.dictionary(text, text),
+      )
+      const names = fc.constantFrom(...fields().map(([name]) => name), 'other', '__proto__')
+      await fc.assert(
+        fc.asyncProperty(fc.dictionary(names, json), async (changes) => {
+          const body = { ...RECIPES[id]!(mine).body, ...changes }
+          const { status, text: said } = await call(id, { body })
+          expect(status, said).toBeLessThan(500)
+        }),
+        { numRuns: 40 },
+      )
+    })
+  })
+
+  it.each(IDS.filter((id) => byId(id).method === 'POST'))(
+    '%s: takes or refuses a body of any depth',
+    async (id) => {
+      const raw = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
+      const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': `deep-${id}` }
+      expect((await call(id, { raw, headers })).status).toBeLessThan(500)
+    },
+  )
+})

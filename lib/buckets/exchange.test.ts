@@ -1,0 +1,35 @@
+import { once } from 'node:events'
+import { Agent, createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { exchange } from './exchange.ts'
+
+const MiB = 1024 * 1024
+const server = createServer((req, res) => res.end(Buffer.alloc(Number(req.url!.slice(1)))))
+const agent = new Agent()
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+})
+afterAll(() => {
+  agent.destroy()
+  server.close()
+})
+
+function get(bytes: number, wantedBytes?: number) {
+  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  return exchange({
+    ...{ url, agent, method: 'GET', path: `/${bytes}`, headers: {}, body: [] },
+    ...{ wantedBytes, silenceMs: 10_000 },
+  })
+}
+
+it('reads an answer of 1 MiB, and not a byte more', async () => {
+  expect((await get(MiB)).body).toHaveLength(MiB)
+  await expect(get(MiB + 1)).rejects.toThrow('too long')
+})
+
+it('reads beside that what was asked for of an object', async () => {
+  expect((await get(8 * MiB, 8 * MiB)).body).toHaveLength(8 * MiB)
+  await expect(get(9 * MiB + 1, 8 * MiB)).rejects.toThrow('too long')
+})
