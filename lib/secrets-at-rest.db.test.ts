@@ -84,7 +84,12 @@ onBothDatabases('a dump of the database and of the logs', (database) => {
     // What goes wrong is logged with all that it carries.
     for (const [name, secret] of Object.entries(secrets))
       runtime.log.debug({ [name]: 1, headers: { authorization: `Bearer ${secret}` } }, 'request')
-    const broken = { ...runtime, db: { execute: () => Promise.reject(new Error('broken')) } } as never
+    const broken = {
+      ...runtime,
+      db: {
+        _: { session: { prepareQuery: () => ({ execute: () => Promise.reject(new Error('broken')) }) } },
+      },
+    } as never
     const failing = new Request('http://localhost:3000/api/v1/pipes', {
       headers: { Authorization: `Bearer ${mine.accountKey.key}` },
     })
