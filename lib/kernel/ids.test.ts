@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   firstUuidAt,
@@ -24,6 +25,49 @@ describe('ids and secrets', () => {
     expect(newSecret(prefix)).not.toBe(secret)
   })
 
+  it('writes 32 bytes into 43 digits of base62, whatever they are', () => {
+    const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+    for (let n = 0; n < 1000; n++) {
+      const text = newSecret('tmp_').slice('tmp_'.length)
+      expect(text).toMatch(/^[0-9A-Za-z]{43}$/)
+      const value = [...text].reduce((sum, digit) => sum * 62n + BigInt(digits.indexOf(digit)), 0n)
+      expect(value < 2n ** 256n).toBe(true)
+    }
+  })
+
+  it('takes each of the 32 characters of a Pipe id, and no other, as often', () => {
+    const seen = new Map<string, number>()
+    const drawn = 2000
+    for (let n = 0; n < drawn; n++)
+      for (const one of newPipeId().slice('pipe_'.length)) seen.set(one, (seen.get(one) ?? 0) + 1)
+    expect([...seen.keys()].sort().join('')).toBe('234567abcdefghijklmnopqrstuvwxyz')
+    // 1,250 of each are to be expected; one that is out by a third is no chance (ten standard deviations).
+    for (const count of seen.values()) expect(Math.abs(count - (drawn * 20) / 32)).toBeLessThan(400)
+  })
+
+  it('knows its own ids from any other text', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.uuid().map((id) => id.toUpperCase()),
+        ),
+        (text) => {
+          expect(isPipeId(text)).toBe(false)
+          expect(isUuid(text)).toBe(/^[0-9-]+$/.test(text) && text.length === 36)
+        },
+      ),
+    )
+    fc.assert(
+      fc.property(fc.nat({ max: 24 }), fc.string({ minLength: 1, maxLength: 2 }), (at, other) => {
+        const id = newPipeId()
+        const changed = id.slice(0, at) + other + id.slice(at + 1)
+        expect(isPipeId(changed)).toBe(/^pipe_[a-z2-7]{20}$/.test(changed))
+        expect(isPipeId(`${id}\n`)).toBe(false)
+      }),
+    )
+  })
+
   it('makes a webhook secret of base64 over 32 bytes', () => {
     expect(Buffer.from(newWebhookSecret().slice('whsec_'.length), 'base64')).toHaveLength(32)
   })
@@ -32,6 +76,12 @@ describe('ids and secrets', () => {
     expect(hashSecret('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
     expect(secretsEqual('a', 'a')).toBe(true)
     expect(secretsEqual('a', 'ab')).toBe(false)
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (a, b) => {
+        expect(secretsEqual(a, b)).toBe(a === b)
+        expect(secretsEqual(a, a)).toBe(true)
+      }),
+    )
   })
 
   it('makes UUIDs of version 7 in the order of time', () => {
@@ -46,6 +96,20 @@ describe('ids and secrets', () => {
     const ids = Array.from({ length: 1000 }, () => uuidv7(1_700_000_000_000))
     expect(ids).toEqual([...ids].sort())
     expect(new Set(ids).size).toBe(1000)
+  })
+
+  it('keeps the order of times, and the first id of a time stands between them', () => {
+    const time = fc.integer({ min: 1, max: 2 ** 47 })
+    fc.assert(
+      fc.property(time, time, (one, other) => {
+        const [early, late] = [Math.min(one, other), Math.max(one, other)]
+        const [first, second] = [uuidv7(early), uuidv7(late)]
+        expect(first < second).toBe(true)
+        expect(Number.parseInt(second.replace('-', '').slice(0, 12), 16)).toBe(late)
+        expect(firstUuidAt(late) <= second).toBe(true)
+        if (early < late) expect(first < firstUuidAt(late)).toBe(true)
+      }),
+    )
   })
 
   it('knows the first id of a time', () => {

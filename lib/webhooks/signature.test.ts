@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 import { newWebhookSecret } from '../kernel/ids.ts'
@@ -110,6 +111,90 @@ describe.each(Object.entries(phases))('%s', (_, { signing, accepts, refuses }) =
         library: 'Message timestamp too new',
       })
     }
+  })
+})
+
+describe('any message', () => {
+  const secret = fc
+    .uint8Array({ minLength: 24, maxLength: 64 })
+    .map((bytes) => `whsec_${Buffer.from(bytes).toString('base64')}`)
+  const someSecrets = fc.uniqueArray(secret, { minLength: 2, maxLength: 4 })
+  const id = fc.uuid()
+
+  it('is accepted with each secret that signs it, and refused with one that does not', () => {
+    fc.assert(
+      fc.property(someSecrets, id, fc.json(), ([stranger, ...signing], id, body) => {
+        const headers: Record<string, string> = signWebhook(signing, { id, body, atMs: now })
+        for (const one of signing) expect(verdicts(one, headers, body)).toEqual(valid)
+        expect(verdicts(stranger!, headers, body)).toEqual({
+          service: 'mismatch',
+          standard: 'mismatch',
+          library: 'No matching signature found',
+        })
+      }),
+    )
+  })
+
+  it('has headers of the two forms, with one entry for each secret, the newest first', () => {
+    fc.assert(
+      fc.property(someSecrets, id, fc.string({ unit: 'binary' }), fc.nat(), (signing, id, body, atMs) => {
+        const headers = signWebhook(signing, { id, body, atMs })
+        const [t, ...hex] = headers['X-Service-Signature'].split(',')
+        const standard = headers['webhook-signature'].split(' ')
+        expect(t).toBe(`t=${Math.floor(atMs / 1000)}`)
+        expect(headers['webhook-timestamp']).toBe(t!.slice(2))
+        for (const one of hex) expect(one).toMatch(/^v1=[0-9a-f]{64}$/)
+        for (const one of standard) expect(one).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/)
+        expect([hex.length, standard.length]).toEqual([signing.length, signing.length])
+        const newest = signWebhook(signing.slice(0, 1), { id, body, atMs })
+        expect(headers['X-Service-Signature'].startsWith(newest['X-Service-Signature'])).toBe(true)
+        expect(headers['webhook-signature'].startsWith(newest['webhook-signature'])).toBe(true)
+      }),
+    )
+  })
+
+  it('is refused with any byte changed, in the body or in a signature', () => {
+    fc.assert(
+      fc.property(secret, id, fc.json(), fc.nat(), (one, id, body, at) => {
+        const headers: Record<string, string> = signWebhook([one], { id, body, atMs: now })
+        const changed = Buffer.from(body)
+        changed[at % changed.length]! ^= 1
+        expect(verdicts(one, headers, changed.toString('latin1'))).toMatchObject({
+          service: 'mismatch',
+          standard: 'mismatch',
+        })
+        const flip = (text: string) => {
+          const place = text.length - 2 - (at % 40)
+          return text.slice(0, place) + (text[place] === 'a' ? 'b' : 'a') + text.slice(place + 1)
+        }
+        const forged = {
+          ...headers,
+          'X-Service-Signature': flip(headers['X-Service-Signature']!),
+          'webhook-signature': flip(headers['webhook-signature']!),
+        }
+        expect(verdicts(one, forged, body)).toMatchObject({ service: 'mismatch', standard: 'mismatch' })
+      }),
+    )
+  })
+
+  it('is never thrown at by headers that a stranger made', () => {
+    const header = fc.oneof(
+      fc.string(),
+      fc.constantFrom('t=1,v1=', 'v1,', 'v1, v1,a', 't=,v1=a'),
+      fc.string().map((end) => `t=1,v1=${end}`),
+    )
+    fc.assert(
+      fc.property(header, header, header, (service, t, standard) => {
+        const headers = {
+          'x-service-signature': service,
+          'webhook-id': 'a',
+          'webhook-timestamp': t,
+          'webhook-signature': standard,
+        }
+        const verdict = verifyWebhook({ headers, body: '{}' }, [OLD], now)
+        expect([verdict.service, verdict.standard]).not.toContain('valid')
+      }),
+    )
   })
 })
 
