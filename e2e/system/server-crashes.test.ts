@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type DatabaseHandle, rows } from '#lib/db/database.ts'
+import type { Fault } from '#lib/local-bucket/faults.ts'
+import { openTestPostgres } from '../parts/databases.ts'
+import { freePort } from '../parts/postgres.ts'
+import { type Receiver, startReceiver } from '../parts/receiver.ts'
+import { startSluice } from '../parts/sluice.ts'
+import { openPatch, tusClient } from '../parts/tus-client.ts'
+import { createSite, type Site } from '../parts/upload-site.ts'
+import { addOutput } from '../parts/webhook-rows.ts'
+
+/** kill -9 of the server itself, as `npm start` runs it: an upload node and a worker, each a process of its own. */
+const MiB = 1024 * 1024
+let database: DatabaseHandle & { url: string }
+let site: Site
+let receiver: Receiver
+
+beforeAll(async () => {
+  database = await openTestPostgres()
+  site = await createSite(database)
+  receiver = await startReceiver()
+  await addOutput(database.db, receiver.url, { workspaceId: site.workspaceId, pipeId: site.pipe.id })
+})
+afterAll(async () => {
+  await receiver?.stop()
+  await site?.close()
+  await database?.close()
+})
+
+function start(role: 'upload' | 'worker', port = 0) {
+  return startSluice({
+    ROLES: role,
+    PORT: String(port),
+    HOST: '127.0.0.1',
+    BASE_URL: `http://localhost:${port}`,
+    DATABASE_URL: database.url,
+    DATA_DIR: '/nowhere/is-needed',
+    ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    AUTH_SECRET: 'a secret of thirty-two characters',
+    ALLOWED_PRIVATE_HOSTS: '*',
+    LOG_LEVEL: 'warn',
+  })
+}
+
+/** Where the bucket holds its breath while the server dies: what the server knew, and what had happened by then. */
+type Moment = { name: string; bytes: number; fault: Pick<Fault, 'operation' | 'at'> }
+const MOMENTS: Moment[] = [
+  { name: 'a part under way', bytes: 20 * MiB, fault: { operation: 'UploadPart', at: 'body' } },
+  { name: 'a part stored, unanswered', bytes: 20 * MiB, fault: { operation: 'UploadPart', at: 'answer' } },
+  { name: 'an object under way', bytes: MiB, fault: { operation: 'PutObject', at: 'body' } },
+  { name: 'an object stored, unanswered', bytes: MiB, fault: { operation: 'PutObject', at: 'answer' } },
+  {
+    name: 'a Complete under way',
+    bytes: 20 * MiB,
+    fault: { operation: 'CompleteMultipartUpload', at: 'request' },
+  },
+  {
+    name: 'a Complete done, unanswered',
+    bytes: 20 * MiB,
+    fault: { operation: 'CompleteMultipartUpload', at: 'answer' },
+  },
+]
+
+const idOf = (url: string) => url.split('/').at(-1)!
+type Client = ReturnType<typeof tusClient>
+type Begun = Moment & { url: string; whole: Buffer }
+
+async function begin(client: Client, moment: Moment): Promise<Begun> {
+  const whole = randomBytes(moment.bytes)
+  const url = (await client.create(whole.length)).headers.location!
+  const key = `${idOf(url)}/file`
+  site.bucket.faults.add({ ...moment.fault, key, effect: { kind: 'hold', gate: 'death' } })
+  const patch = openPatch(client, url, { offset: 0, length: whole.length })
+  void patch.write(whole)
+  await site.bucket.traffic.until({ operation: moment.fault.operation as 'PutObject', key })
+  if (moment.fault.at === 'answer' && moment.fault.operation !== 'UploadPart')
+    await expect.poll(() => site.bucket.objects()).toContain(key)
+  return { ...moment, url, whole }
+}
+
+/** As a patient client: asks for the offset and sends the rest, until all is there. */
+async function finish(client: Client, { url, whole }: Begun): Promise<void> {
+  for (;;) {
+    const head = await client.head(url)
+    if (head.status === 423) continue
+    expect(head.status).toBe(200)
+    const offset = Number(head.headers['upload-offset'])
+    if (offset === whole.length) return
+    await client.patch(url, offset, whole.subarray(offset))
+  }
+}
+
+async function standingOf({ url }: Begun) {
+  const look = sql`select f.status,
+      (select count(*)::int from events where file_id = f.id) as events,
+      (select array_agg(state) from deliveries where file_id = f.id) as deliveries,
+      (select count(*)::int from file_timeline where file_id = f.id and kind = 'completed') as completions,
+      (select count(*)::int from upload_tails where file_id = f.id) as tails
+    from files f where id = ${idOf(url)}::uuid`
+  return (await rows(database.db, look))[0]
+}
+
+const eventsOf = ({ url }: Begun) =>
+  receiver.received.filter(({ body }) => JSON.parse(body).data.file_id === idOf(url))
+
+it('kill -9 in the middle of an upload, and of its end: each file arrives once, with one event', async () => {
+  const port = await freePort()
+  const [doomed, worker] = await Promise.all([start('upload', port), start('worker')])
+  const base = { url: doomed.baseUrl, pipeId: site.pipe.id, token: await site.token() }
+  const client = tusClient(base)
+  const begun = await Promise.all(MOMENTS.map((moment) => begin(client, moment)))
+  await doomed.kill()
+  site.bucket.faults.clear()
+  const next = await start('upload', port)
+  await Promise.all(begun.map((one) => finish(client, one)))
+  for (const one of begun) {
+    await expect
+      .poll(() => standingOf(one), { timeout: 90_000, interval: 200, message: one.name })
+      .toEqual({ status: 'transferred', events: 1, deliveries: ['delivered'], completions: 1, tails: 0 })
+    expect((await site.bucket.object(`${idOf(one.url)}/file`)).equals(one.whole), one.name).toBe(true)
+    expect(eventsOf(one), one.name).toHaveLength(1)
+  }
+  expect(await site.bucket.objects()).toHaveLength(begun.length)
+  expect(await site.bucket.unfinished()).toEqual([])
+  expect(await Promise.all([next.stop(), worker.stop()])).toEqual([0, 0])
+})
+
+it('kill -9 of the worker while a receiver has the event: it comes again, under one id and in the same bytes', async () => {
+  const [node, doomed] = await Promise.all([start('upload'), start('worker')])
+  const dead = Promise.withResolvers<void>()
+  receiver.answerWith(() => void doomed.kill().then(dead.resolve))
+  const client = tusClient({ url: node.baseUrl, pipeId: site.pipe.id, token: await site.token() })
+  const whole = randomBytes(1000)
+  const url = (await client.create(whole.length, {}, whole)).headers.location!
+  await dead.promise
+  receiver.answerWith(204)
+  const next = await start('worker')
+  const one = { url, whole } as Begun
+  await expect
+    .poll(() => standingOf(one), { timeout: 90_000, interval: 200 })
+    .toEqual({ status: 'transferred', events: 1, deliveries: ['delivered'], completions: 1, tails: 0 })
+  const [first, second, ...more] = eventsOf(one)
+  expect(second!.headers['webhook-id']).toBe(first!.headers['webhook-id'])
+  expect(second!.body).toBe(first!.body)
+  expect(more).toEqual([])
+  expect(await Promise.all([node.stop(), next.stop()])).toEqual([0, 0])
+})
