@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
+import { type Browser, chromium } from 'playwright'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type DatabaseHandle, rows } from '#lib/db/database.ts'
+import { plainUppySnippet } from '#lib/embed/browser-snippets.ts'
+import { randomOf } from '../chaos/random.ts'
+import { findChromium } from '../parts/chromium.ts'
+import { startCustomerSite } from '../parts/customer-site.ts'
+import { openCuttingProxy } from '../parts/cutting-proxy.ts'
+import { openTestPostgres } from '../parts/databases.ts'
+import { type Sluice, startSluice, temporaryFolder } from '../parts/sluice.ts'
+import { createSite, type Site } from '../parts/upload-site.ts'
+
+/** Uppy with @uppy/tus in a real Chromium, set up by the very text of the Embed page, on a line that breaks at random bytes. */
+const MiB = 1024 * 1024
+const CUTS = 12
+const FILES = 3
+const FILE_BYTES = 12 * MiB + 7
+
+let database: DatabaseHandle & { url: string }
+let site: Site
+let browser: Browser
+
+beforeAll(async () => {
+  database = await openTestPostgres()
+  site = await createSite(database)
+  browser = await chromium.launch(await findChromium())
+})
+afterAll(async () => {
+  await browser?.close()
+  await site?.close()
+  await database?.close()
+})
+
+function startNode(uploadUrl: string): Promise<Sluice> {
+  return startSluice({
+    ROLES: 'upload',
+    HOST: '127.0.0.1',
+    BASE_URL: 'http://localhost:0',
+    UPLOAD_URL: uploadUrl,
+    DATABASE_URL: database.url,
+    DATA_DIR: '/nowhere/is-needed',
+    ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    AUTH_SECRET: 'a secret of thirty-two characters',
+    ALLOWED_PRIVATE_HOSTS: '*',
+    LOG_LEVEL: 'warn',
+  })
+}
+
+describe('Uppy on a line that breaks twelve times', () => {
+  it.each([
+    ['with no chunkSize, as the Embed page says', ''],
+    ['in chunks of 5 MiB', `chunkSize: ${5 * MiB}, `],
+  ])('%s: every object is its source', async (name, chunkSize) => {
+    const proxy = await openCuttingProxy({ cuts: CUTS, withinBytes: 4 * MiB, random: randomOf(name) })
+    const node = await startNode(proxy.url)
+    proxy.leadTo(Number(new URL(node.baseUrl).port))
+    const uploadUrl = `${proxy.url}/pipes/${site.pipe.id}/files/`
+    const snippet = plainUppySnippet({ baseUrl: node.baseUrl, uploadUrl, pipeId: site.pipe.id }).replace(
+      'retryDelays:',
+      `${chunkSize}retryDelays:`,
+    )
+    const customer = await startCustomerSite(snippet, async () => {
+      const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+      return Response.json({ token: await site.token(), expiresAt })
+    })
+    const sources = Array.from({ length: FILES }, (_, n) => ({
+      name: `${n} of ${chunkSize ? 'chunks' : 'one'}.bin`,
+      bytes: randomBytes(FILE_BYTES),
+    }))
+    using folder = temporaryFolder()
+    const paths = sources.map(({ name, bytes }) => {
+      writeFileSync(join(folder.path, name), bytes)
+      return join(folder.path, name)
+    })
+    const page = await browser.newPage()
+    await page.goto(customer.url)
+    await page.locator('.uppy-Dashboard-input').first().setInputFiles(paths)
+    await page.getByRole('button', { name: `Upload ${FILES} files` }).click()
+    await page.getByText('Complete', { exact: true }).waitFor({ timeout: 120_000 })
+    await page.close()
+
+    for (const { name, bytes } of sources) {
+      const finished = await rows<{ id: string }>(
+        database.db,
+        sql`select id from files where filename = ${name} and status = 'transferred'`,
+      )
+      expect(finished).toHaveLength(1)
+      expect((await site.bucket.object(`${finished[0]!.id}/${name}`)).equals(bytes), name).toBe(true)
+    }
+    expect(proxy.counts.cuts).toBe(CUTS)
+    // Beginning again from zero at each cut would send far more.
+    expect(proxy.counts.bytes).toBeLessThan(FILES * FILE_BYTES + CUTS * 2 * MiB)
+    expect(await site.bucket.unfinished()).toEqual([])
+    await customer.close()
+    expect(await node.stop()).toBe(0)
+    await proxy.close()
+  })
+})
