@@ -31,11 +31,21 @@ export async function headUpload(context: UploadContext, request: TusRequest): P
 
 async function standing(context: UploadContext, request: TusRequest): Promise<UploadRight> {
   if (request.fileId) await context.leases.arrived(request.fileId)
-  const right = await authenticateToContinue(context, request)
-  const { upload } = right
-  assertStillThere(upload, context.clock.now())
-  if (!upload.leased || upload.status !== 'uploading') return right
-  await context.leases.waitUntilFree({ fileId: upload.id, fence: upload.leaseFence })
+  const first = await authenticateToContinue(context, request)
+  const right = await behindWriter(context, request, first)
+  assertStillThere(right.upload, context.clock.now())
+  return right
+}
+
+/** Who is writing it puts its expiry off, or ends it: all is judged behind him. */
+async function behindWriter(
+  context: UploadContext,
+  request: TusRequest,
+  right: UploadRight,
+): Promise<UploadRight> {
+  const { id, leased, status, leaseFence } = right.upload
+  if (!leased || status !== 'uploading') return right
+  await context.leases.waitUntilFree({ fileId: id, fence: leaseFence })
   return authenticateToContinue(context, request)
 }
 

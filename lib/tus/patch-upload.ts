@@ -6,7 +6,7 @@ import { declareLength } from '../uploads/declare-length.ts'
 import { currentOffset } from '../uploads/ledger/current-offset.ts'
 import { releaseLease } from '../uploads/ledger/release-lease.ts'
 import { maxUploadBytes, tooLarge } from '../uploads/may-create.ts'
-import { expiresAtMs, type OpenUpload, openUpload } from '../uploads/open-upload.ts'
+import { type OpenUpload, openUpload } from '../uploads/open-upload.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
 import { type BodyCheck, bodyCheck } from './checksum.ts'
@@ -49,7 +49,8 @@ type Opened = { right: UploadRight; upload: OpenUpload }
 /** Everything that can be refused before the body is read. */
 async function open(context: UploadContext, request: TusRequest, chunk: Chunk): Promise<Opened | TusAnswer> {
   const right = await authenticateToContinue(context, request)
-  assertStillThere(right.upload, context.clock.now())
+  // Who is writing it puts its expiry off.
+  if (!right.upload.leased) assertStillThere(right.upload, context.clock.now())
   try {
     return await take(context, right, { request, chunk })
   } catch (error) {
@@ -112,6 +113,7 @@ async function prepare(
   upload: OpenUpload,
   chunk: Chunk,
 ): Promise<void> {
+  assertStillThere({ ...right.upload, expiresAtMs: upload.expiresAtMs }, context.clock.now())
   assertOffset(upload.offsetBytes, chunk)
   if (chunk.lengthBytes !== undefined && chunk.lengthBytes !== upload.lengthBytes)
     await declareLength(context, upload, {
@@ -135,7 +137,7 @@ async function carry(
   }
   context.metrics.uploadsOpen.inc()
   try {
-    return answerAppended(context, upload, await appendBytes(context, upload, source, options))
+    return answerAppended(upload, await appendBytes(context, upload, source, options))
   } catch (error) {
     throw await withOffset(context, upload, error)
   } finally {
@@ -143,14 +145,10 @@ async function carry(
   }
 }
 
-export function answerAppended(
-  context: UploadContext,
-  upload: OpenUpload,
-  { offsetBytes, why, state }: Appended,
-): TusAnswer | undefined {
+function answerAppended(upload: OpenUpload, { offsetBytes, why, state }: Appended): TusAnswer | undefined {
   const headers = {
     'Upload-Offset': String(offsetBytes),
-    ...(state === 'uploading' && expiresHeader(expiresAtMs(upload, context.clock.now()))),
+    ...(state === 'uploading' && expiresHeader(upload.expiresAtMs)),
   }
   if (why === 'cut') return undefined
   if (state !== 'uploading' || why === 'end') return { status: 204, headers }
@@ -162,11 +160,7 @@ export function answerAppended(
 }
 
 /** A writer that lost its upload learns where it stands now, or that it has ended. */
-export async function withOffset(
-  context: UploadContext,
-  { fileId }: OpenUpload,
-  error: unknown,
-): Promise<unknown> {
+async function withOffset(context: UploadContext, { fileId }: OpenUpload, error: unknown): Promise<unknown> {
   if (!isSluiceError(error) || error.code !== 'upload_locked' || error.headers['Upload-Offset']) return error
   const now = await currentOffset(context.db, fileId).catch(() => undefined)
   if (!now) return error

@@ -1,14 +1,16 @@
 import { SluiceError } from '../kernel/errors.ts'
-import { appendBytes } from '../uploads/append.ts'
-import { NO_BYTES } from '../uploads/byte-source.ts'
+import type { CreationRight } from '../tokens/authenticate-upload.ts'
+import { type Appended, appendBytes } from '../uploads/append.ts'
+import { type ByteSource, NO_BYTES } from '../uploads/byte-source.ts'
 import { createFinal } from '../uploads/create-final.ts'
 import { createUpload } from '../uploads/create-upload.ts'
 import { maxUploadBytes } from '../uploads/may-create.ts'
 import type { Announced } from '../uploads/new-upload.ts'
-import { expiresAtMs } from '../uploads/open-upload.ts'
+import type { OpenUpload } from '../uploads/open-upload.ts'
+import { takeBackUpload } from '../uploads/take-back-upload.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { authenticateToCreate } from './authenticate.ts'
-import { bodyCheck } from './checksum.ts'
+import { type BodyCheck, bodyCheck } from './checksum.ts'
 import { expiresHeader } from './head-upload.ts'
 import { observed, requestSource } from './request-source.ts'
 import {
@@ -48,28 +50,32 @@ export async function postUpload(
   const source = hasBody ? requestSource(request.body) : NO_BYTES
   const right = await authenticateToCreate(context, request)
   const made = await createUpload(context, right, announced, { open: hasBody || lengthBytes === 0 })
-  const headers = {
-    Location: uploadAddress(uploadUrl, request.pipeId, made.fileId),
-    ...expiresHeader(expiresAtMs(made, context.clock.now())),
-  }
-  if (!made.upload) return { status: 201, headers }
+  const location = { Location: uploadAddress(uploadUrl, request.pipeId, made.fileId) }
+  const { upload } = made
+  if (!upload) return { status: 201, headers: { ...location, ...expiresHeader(made.expiresAtMs) } }
+  const { why, offsetBytes } = await carry(context, right, upload, { source, check })
+  if (why === 'cut') return undefined
+  const headers = { ...location, ...expiresHeader(upload.expiresAtMs), 'Upload-Offset': String(offsetBytes) }
+  return { status: 201, headers }
+}
+
+/** The first bytes. If they are refused, so is the creation: nobody was told its address. */
+async function carry(
+  context: UploadContext,
+  { token, pipe }: CreationRight,
+  upload: OpenUpload,
+  { source, check }: { source: ByteSource; check: BodyCheck | undefined },
+): Promise<Appended> {
+  const may = { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes }
+  const mayTakeBytes = upload.lengthBytes ?? maxUploadBytes(upload.limits, may)
   context.metrics.uploadsOpen.inc()
   try {
-    const mayTakeBytes =
-      lengthBytes ??
-      maxUploadBytes(made.upload.limits, {
-        tokenBytes: right.token.maxBytes,
-        pipeBytes: right.pipe.maxFileBytes,
-      })
-    const options = { mayTakeBytes, ...(check && { verify: () => check.verify() }) }
-    const { why, offsetBytes } = await appendBytes(
-      context,
-      made.upload,
-      check ? observed(source, (piece) => check.update(piece)) : source,
-      options,
-    )
-    if (why === 'cut') return undefined
-    return { status: 201, headers: { ...headers, 'Upload-Offset': String(offsetBytes) } }
+    if (!check) return await appendBytes(context, upload, source, { mayTakeBytes })
+    const seen = observed(source, (piece) => check.update(piece))
+    return await appendBytes(context, upload, seen, { mayTakeBytes, verify: () => check.verify() })
+  } catch (error) {
+    await takeBackUpload(context, upload, error)
+    throw error
   } finally {
     context.metrics.uploadsOpen.dec()
   }

@@ -3,9 +3,9 @@ import { crc32 } from 'node:zlib'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestPostgres } from '../../e2e/parts/databases.ts'
-import { metadata, OFFSET_STREAM, tusCall, tusClient } from '../../e2e/parts/tus-client.ts'
+import { metadata, OFFSET_STREAM, openPatch, tusCall, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
-import type { DatabaseHandle } from '../db/database.ts'
+import { type DatabaseHandle, rows } from '../db/database.ts'
 import { days, hours } from '../kernel/clock.ts'
 import { crc32ToBase64 } from '../kernel/crc32.ts'
 import { parseInput } from '../kernel/parse-input.ts'
@@ -270,6 +270,71 @@ describe('creation', () => {
     await database.db.execute(sql`update pipes set source_http = false where id = ${pipeId}`)
     expect(codeOf(await off.create(5))).toEqual([403, 'pipe_source_off'])
     expect((await off.patch(url, 0, Buffer.from('abc'))).status).toBe(204)
+  })
+})
+
+describe('a creation whose first bytes are refused', () => {
+  const refused = async () => {
+    const once = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token({ maxFiles: 1 }) })
+    const wrong = { 'Upload-Checksum': `sha1 ${createHash('sha1').update('x').digest('base64')}` }
+    expect(codeOf(await once.create(1000, wrong, bytes))).toEqual([460, 'checksum_mismatch'])
+    return once
+  }
+
+  it('holds no reservation, and says why it ended', async () => {
+    await refused()
+    const last = sql`select status, reserved_bytes as reserved, failure_reason as reason from files order by id desc limit 1`
+    expect(await rows(database.db, last)).toEqual([
+      { status: 'canceled', reserved: 0, reason: expect.stringContaining('sha1') },
+    ])
+  })
+
+  it('is none of the files that the token may create', async () => {
+    const once = await refused()
+    expect((await once.create(1000, {}, bytes)).status).toBe(201)
+    expect(codeOf(await once.create(1000, {}, bytes))).toEqual([403, 'token_exhausted'])
+  })
+})
+
+describe('expiry', () => {
+  const expiryOf = async (url: string) => {
+    const look = sql`select expires_at::text as at from files where id = ${url.split('/').at(-1)}::uuid`
+    const [row] = await rows<{ at: string }>(database.db, look)
+    return new Date(Math.floor(Date.parse(row!.at) / 1000) * 1000).toUTCString()
+  }
+
+  it('is put off by a byte, not by an empty PATCH, and each answer says what the row does', async () => {
+    const made = await client.create(1000, {}, bytes.subarray(0, 100))
+    const url = made.headers.location!
+    expect(made.headers['upload-expires']).toBe(await expiryOf(url))
+    site.clock.advance(hours(1))
+    await renew()
+    const empty = await client.patch(url, 100, Buffer.alloc(0))
+    expect(empty.headers['upload-expires']).toBe(made.headers['upload-expires'])
+    expect(empty.headers['upload-expires']).toBe(await expiryOf(url))
+    const more = await client.patch(url, 100, bytes.subarray(100, 200))
+    expect(more.headers['upload-expires']).not.toBe(made.headers['upload-expires'])
+    expect(more.headers['upload-expires']).toBe(await expiryOf(url))
+  })
+
+  const whileWritten = async () => {
+    const url = await begin()
+    const patch = openPatch(client, url, { offset: 0, length: 1000 })
+    await patch.write(bytes.subarray(0, 500))
+    const leased = sql`update files set expires_at = now() - interval '1 day'
+      where id = ${url.split('/').at(-1)}::uuid and lease_until is not null returning id`
+    while ((await rows(database.db, leased)).length === 0);
+    return url
+  }
+
+  it('is judged by HEAD behind a writer, who puts it off', async () => {
+    const url = await whileWritten()
+    expect(await client.head(url)).toMatchObject({ status: 200, headers: { 'upload-offset': '500' } })
+  })
+
+  it('is judged by PATCH behind a writer, who puts it off', async () => {
+    const url = await whileWritten()
+    expect(codeOf(await client.patch(url, 0, bytes))).toEqual([409, 'offset_conflict'])
   })
 })
 

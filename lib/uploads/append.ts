@@ -33,8 +33,6 @@ export async function appendBytes(
   source: ByteSource,
   { mayTakeBytes, verify }: AppendOptions,
 ): Promise<Appended> {
-  const agreed = Promise.withResolvers<void>()
-  agreed.promise.catch(() => {})
   const fromBytes = upload.offsetBytes
   let isAgreed = false
   let receiver: ReturnType<typeof receive> | undefined
@@ -49,9 +47,13 @@ export async function appendBytes(
         receiver?.onFault()
       },
     },
-    verify && agreed.promise,
+    verify !== undefined,
   )
-  receiver = receive(context, upload, source, { line: () => line, mayTakeBytes, maySpill: !verify })
+  receiver = receive(context, upload, source, {
+    line: () => line,
+    mayTakeBytes,
+    whole: verify !== undefined,
+  })
   const { why, rest } = await receiver.done
   try {
     if (why === 'overrun') return await refuseOverrun(line, verify)
@@ -59,7 +61,7 @@ export async function appendBytes(
     if (verify && why !== 'end') return await forget(context, upload, line, why)
     verify?.()
     isAgreed = true
-    agreed.resolve()
+    line.agree()
     if (line.endBytes + rest.bytes === upload.lengthBytes)
       return { ...(await finishUpload(context, upload, line, rest)), why }
     await keep(context, upload, line, { why, rest, fromBytes })
@@ -94,7 +96,7 @@ async function keep(
   }
   const also = { release: { interrupted }, note }
   if (mayCloseEarly(upload.limits, standing(upload, line, rest))) line.send(rest, also)
-  else line.keepTail(rest, also)
+  else void line.keepTail(rest, also)
   await line.settled()
   upload.lease.end()
 }

@@ -8,8 +8,7 @@ import type { UploadContext } from './upload-context.ts'
 
 export type Created = {
   fileId: string
-  expirySeconds: number
-  expiresByMs: number
+  expiresAtMs: number
   upload: OpenUpload | undefined
 }
 
@@ -27,15 +26,15 @@ export async function createUpload(
   const { lengthBytes, concat } = announced
   const partBytes = limits.equalParts ? equalPartBytes(limits, lengthBytes) : null
   const made = describeNew(context, right, announced, bucket)
-  const { fileId, expirySeconds, expiresByMs, createdAtMs } = made
+  const { fileId, expirySeconds, expiresByMs, expiresAtMs, createdAtMs } = made
   const numbers = firstNumbers(context)
   const lease = open ? { ...leases.terms, numbers } : undefined
   const upload = { ...made, lengthBytes, partBytes, concat }
   await insertUpload(db, upload, { quota, nowMs: createdAtMs, ...(lease && { lease }) })
   context.checkpoint('upload created')
-  if (!open) return { fileId, expirySeconds, expiresByMs, upload: undefined }
+  if (!open) return { fileId, expiresAtMs, upload: undefined }
   const opened: OpenUpload = {
-    ...{ fileId, bucket, limits, partBytes, lengthBytes, expirySeconds, expiresByMs },
+    ...{ fileId, bucket, limits, partBytes, lengthBytes, expirySeconds, expiresByMs, expiresAtMs },
     lease: leases.adopt({ fileId, fence: 1 }),
     key: made.destination.key,
     contentType: contentTypeOf(announced.filetype),
@@ -43,5 +42,5 @@ export async function createUpload(
     ...{ offsetBytes: 0, crc32: 0, tailBytes: 0, multipartId: null },
     ...{ usedPartNumber: 0, reservedPartNumber: numbers },
   }
-  return { fileId, expirySeconds, expiresByMs, upload: opened }
+  return { fileId, expiresAtMs, upload: opened }
 }

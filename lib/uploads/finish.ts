@@ -41,7 +41,8 @@ async function putWhole(
     lease.assertHeld()
     return bucket.putObject({ key, contentType }, body, { signal })
   }
-  const putting = upload.tailBytes > 0 ? withTail(context, upload, rest, put) : put(rest)
+  const tailed = { fromBytes: 0, toBytes: upload.offsetBytes, rest }
+  const putting = upload.tailBytes > 0 ? withTail(context, upload, tailed, put) : put(rest)
   const answer = await within(context.terms.assembleMs, putting).catch((error: unknown) => {
     if (bucketFault(error) === 'trouble') return 'late' as const
     throw error
@@ -92,7 +93,7 @@ async function keepForLater(
 ): Promise<Finished> {
   context.log.warn({ fileId: upload.fileId }, 'the bucket does not take the object now; it is kept in a tail')
   const also = { become: 'transferring', release: { interrupted: false } } as const
-  line.keepTail(rest, also)
+  void line.keepTail(rest, also)
   await line.settled()
   upload.lease.end()
   return { offsetBytes: upload.offsetBytes, state: 'transferring' }

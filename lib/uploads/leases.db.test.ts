@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { onBothDatabases } from '../../e2e/parts/databases.ts'
@@ -42,6 +42,44 @@ onBothDatabases('a lease', (database) => {
     }
     await Promise.all([tab(), tab()])
     expect((await site.bucket.object(`${url.split('/').at(-1)}/file`)).equals(whole)).toBe(true)
+    await node.close()
+    await site.close()
+  })
+
+  it('lets two clients that fight finish a body with a checksum, which counts whole or not at all', async () => {
+    const site = await createSite(database())
+    const node = await serveUploads(site.runtime, { terms: { turnMs: 1, quietMs: 1 } })
+    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const whole = randomBytes(2 ** 20)
+    const url = (await client.create(whole.length)).headers.location!
+    const sum = createHash('sha1').update(whole).digest('base64')
+    const tab = async () => {
+      for (let turn = 0; turn < 20; turn++) {
+        const head = await client.head(url)
+        if (head.headers['upload-offset'] === String(whole.length)) return 'done'
+        const headers = { 'Upload-Checksum': `sha1 ${sum}` }
+        const patch = openPatch(client, url, { offset: 0, length: whole.length, headers })
+        for (let at = 0; at < whole.length; at += 65_536) await patch.write(whole.subarray(at, at + 65_536))
+        await patch.reply.catch(() => {})
+      }
+      return 'stopped for ever'
+    }
+    expect(await Promise.all([tab(), tab()])).toEqual(['done', 'done'])
+    await node.close()
+    await site.close()
+  })
+
+  it('lets a silent body with a checksum go', async () => {
+    const site = await createSite(database())
+    const node = await serveUploads(site.runtime, { terms: { wholeQuietMs: 50 } })
+    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const url = (await client.create(1000)).headers.location!
+    const headers = { 'Upload-Checksum': 'sha1 AAAA' }
+    const patch = openPatch(client, url, { offset: 0, length: 1000, headers })
+    await patch.write(randomBytes(500))
+    const head = await client.head(url)
+    expect(head).toMatchObject({ status: 200, headers: { 'upload-offset': '0' } })
+    patch.cut()
     await node.close()
     await site.close()
   })

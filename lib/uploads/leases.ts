@@ -26,11 +26,18 @@ export type Lease = Fenced & {
   /** Bytes came. */
   touch(): void
   /** What to do when the holder should stop; at once, if it should already. */
-  onStop(stop: (why: StopReason) => void): void
+  onStop(stop: (why: StopReason) => void, body?: BodyInTurn): void
   /** Rejects when the lease is lost before `work` is done. */
   whileHeld<Result>(work: Promise<Result>): Promise<Result>
   /** The row's lease was let go, or is lost: forget it here. */
   end(): void
+}
+
+export type BodyInTurn = {
+  /** It counts whole or not at all, so its turn lasts until it ends, within bounds. */
+  whole: boolean
+  /** It is silent because we do not read it. */
+  waitsForUs(): boolean
 }
 
 export type StopReason = 'preempted' | 'draining'
@@ -236,15 +243,18 @@ function createHeldLease(
   let asked: StopReason | undefined
   let told = false
   let stop: ((why: StopReason) => void) | undefined
+  let body: BodyInTurn = { whole: false, waitsForUs: () => false }
   let timer: NodeJS.Timeout | undefined
 
   const tell = () => {
     if (!asked || told || !stop) return
     const now = clock.now()
-    const turnLeftMs = sinceMs + terms.turnMs - now
-    const flowing = now - touchedMs < terms.quietMs
+    const turnMs = body.whole ? terms.wholeTurnMs : terms.turnMs
+    const quietMs = body.whole ? terms.wholeQuietMs : terms.quietMs
+    const turnLeftMs = sinceMs + turnMs - now
+    const flowing = now - touchedMs < quietMs || body.waitsForUs()
     if (asked === 'preempted' && flowing && turnLeftMs > 0) {
-      timer = setTimeout(tell, Math.min(turnLeftMs, terms.quietMs))
+      timer = setTimeout(tell, Math.min(turnLeftMs, quietMs))
       return
     }
     told = true
@@ -265,8 +275,9 @@ function createHeldLease(
     touch() {
       touchedMs = clock.now()
     },
-    onStop(callback) {
+    onStop(callback, inTurn = body) {
       stop = callback
+      body = inTurn
       tell()
     },
     ask(why) {

@@ -16,6 +16,8 @@ export type OpenUpload = {
   readonly mayRead: boolean
   readonly expirySeconds: number
   readonly expiresByMs: number
+  /** As its row says. */
+  expiresAtMs: number
   lengthBytes: number | null
   /** Confirmed, the tail included. */
   offsetBytes: number
@@ -67,6 +69,7 @@ function describe(
     mayRead,
     expirySeconds: taken.expirySeconds,
     expiresByMs: taken.expiresByMs,
+    expiresAtMs: taken.expiresAtMs,
     lengthBytes: taken.lengthBytes,
     offsetBytes: taken.offsetBytes,
     crc32: taken.crc32,

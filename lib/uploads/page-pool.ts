@@ -5,6 +5,8 @@
 export type PagePool = { take(): Buffer; give(page: Buffer): void }
 
 export const PAGE_BYTES = 64 * 1024
+/** What a part begins with, so that a crowd of clients that sent a few bytes each does not hold a page each. */
+export const FIRST_PAGE_BYTES = 4096
 
 export function createPagePool(keepBytes: number): PagePool {
   const free: Buffer[] = []
@@ -12,7 +14,7 @@ export function createPagePool(keepBytes: number): PagePool {
   return {
     take: () => free.pop() ?? Buffer.allocUnsafeSlow(PAGE_BYTES),
     give(page) {
-      if (free.length < most) free.push(page)
+      if (page.length === PAGE_BYTES && free.length < most) free.push(page)
     },
   }
 }

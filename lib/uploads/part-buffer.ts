@@ -1,11 +1,13 @@
 import { crc32 } from 'node:zlib'
-import type { MemoryBudget } from './memory-budget.ts'
-import { PAGE_BYTES } from './page-pool.ts'
+import type { MemoryAccount } from './memory-budget.ts'
+import { FIRST_PAGE_BYTES } from './page-pool.ts'
 
 /** The bytes of a part as they arrive, on pages that count against the budget, with their running CRC32. */
 export type PartBuffer = {
   readonly chunks: readonly Buffer[]
   readonly bytes: number
+  /** The memory of its pages. */
+  readonly heldBytes: number
   readonly crc32: number
   /** When the first byte came. */
   readonly sinceMs: number
@@ -18,24 +20,30 @@ export function createPartBuffer({
   pages,
   take,
   give,
-}: Pick<MemoryBudget, 'pages' | 'take' | 'give'>): PartBuffer {
+}: Pick<MemoryAccount, 'pages' | 'take' | 'give'>): PartBuffer {
   let held: Buffer[] = []
   let bytes = 0
+  let heldBytes = 0
   let room = 0
   let crc = 0
   let sinceMs = 0
 
   const addPage = () => {
-    held.push(pages.take())
-    room = PAGE_BYTES
-    take(PAGE_BYTES)
+    const page = held.length === 0 ? Buffer.allocUnsafeSlow(FIRST_PAGE_BYTES) : pages.take()
+    held.push(page)
+    room = page.length
+    heldBytes += page.length
+    take(page.length)
   }
   return {
     get chunks() {
-      return held.map((page, at) => (at === held.length - 1 ? page.subarray(0, PAGE_BYTES - room) : page))
+      return held.map((page, at) => (at === held.length - 1 ? page.subarray(0, page.length - room) : page))
     },
     get bytes() {
       return bytes
+    },
+    get heldBytes() {
+      return heldBytes
     },
     get crc32() {
       return crc
@@ -49,15 +57,17 @@ export function createPartBuffer({
       crc = crc32(chunk, crc)
       for (let from = 0; from < chunk.length; ) {
         if (room === 0) addPage()
-        const copied = chunk.copy(held.at(-1)!, PAGE_BYTES - room, from)
+        const page = held.at(-1)!
+        const copied = chunk.copy(page, page.length - room, from)
         from += copied
         room -= copied
       }
     },
     free() {
       for (const page of held) pages.give(page)
-      give(held.length * PAGE_BYTES)
+      give(heldBytes)
       held = []
+      heldBytes = 0
       room = 0
     },
   }

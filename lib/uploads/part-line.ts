@@ -2,11 +2,12 @@ import { crc32 } from 'node:zlib'
 import { combineCrc32 } from '../kernel/crc32.ts'
 import { SluiceError } from '../kernel/errors.ts'
 import type { Body } from './bucket-port.ts'
-import { type Advance, advance } from './ledger/advance.ts'
+import { type Advance, advance, lostLease } from './ledger/advance.ts'
 import { readTail } from './ledger/read-tail.ts'
 import { recordMultipart } from './ledger/record-multipart.ts'
 import { reserveNumbers } from './ledger/reserve-numbers.ts'
-import type { OpenUpload } from './open-upload.ts'
+import { stageTail } from './ledger/stage-tail.ts'
+import { expiresAtMs, type OpenUpload } from './open-upload.ts'
 import type { PartBuffer } from './part-buffer.ts'
 import type { UploadContext } from './upload-context.ts'
 
@@ -25,7 +26,10 @@ export type PartLine = {
   readonly waiting: readonly PartBuffer[]
   readonly partsSent: number
   send(buffer: PartBuffer, also?: Also): void
-  keepTail(buffer: PartBuffer, also?: Also): void
+  /** Resolves when the database has it. */
+  keepTail(buffer: PartBuffer, also?: Also): Promise<void>
+  /** The checksum of the request agreed: what was held is recorded. */
+  agree(): void
   /** Resolves when all in the line is recorded; rejects with the first fault. */
   settled(): Promise<void>
   /** Nothing of the line counts: the buffers go, the numbers are burnt. */
@@ -40,15 +44,20 @@ const TAIL_ROW_BYTES = 4 * 1024 * 1024
 
 export type LineEvents = { onRoom(): void; onFault(error: unknown): void }
 
-/** With `held`, what is sent is not recorded until that promise resolves: the checksum of the request agreed. */
+/**
+ * With `held`, nothing counts until `agree` is called: parts are under numbers that the ledger does not name, and tails lie
+ * past the confirmed offset, where the next lease drops them.
+ */
 export function openPartLine(
   context: UploadContext,
   upload: OpenUpload,
   events: LineEvents,
-  held?: Promise<void>,
+  held = false,
 ): PartLine {
-  const { db, terms, clock, checkpoint, budget } = context
+  const { db, terms, clock, checkpoint } = context
   const { lease, bucket } = upload
+  const memory = context.budget.account(bucket)
+  const { promise: agreed, resolve: agree } = Promise.withResolvers<void>()
   const dropped = new AbortController()
   const signal = AbortSignal.any([lease.signal, dropped.signal])
   const waiting: PartBuffer[] = []
@@ -56,22 +65,23 @@ export function openPartLine(
   let tailBytes = upload.tailBytes
   let nextNumber = upload.usedPartNumber + 1
   let partsSent = 0
-  let line: Promise<void> = held ?? Promise.resolve()
+  let line: Promise<void> = held ? agreed : Promise.resolve()
   let tailInLine: Promise<void> = Promise.resolve()
   let multipart: Promise<string> | undefined
   let reserving = Promise.resolve()
+  let isHeld = held
 
   const letGo = (buffer: PartBuffer) => {
     const at = waiting.indexOf(buffer)
     if (at < 0) return
     waiting.splice(at, 1)
-    budget.leaving(-buffer.bytes)
+    memory.leaving(-buffer.bytes)
     buffer.free()
     events.onRoom()
   }
   const enqueue = (buffer: PartBuffer, record: () => Promise<void>) => {
     waiting.push(buffer)
-    budget.leaving(buffer.bytes)
+    memory.leaving(buffer.bytes)
     line = line.then(record).then(() => letGo(buffer))
     line.catch(events.onFault)
   }
@@ -80,8 +90,10 @@ export function openPartLine(
     // Nothing is in flight behind the last piece, so the numbers above it are given back.
     if (change.release) change.reservedPartNumber = nextNumber - 1
     const unreserved = upload.lengthBytes === null ? context.quota : undefined
-    await lease.whileHeld(advance(db, lease, { fromBytes, unreserved, ...change }, clock.now()))
+    const nowMs = clock.now()
+    await lease.whileHeld(advance(db, lease, { fromBytes, unreserved, ...change }, nowMs))
     upload.offsetBytes = change.toBytes
+    upload.expiresAtMs = expiresAtMs(upload, nowMs)
     upload.crc32 = change.crc32
     context.metrics.uploadBytes.inc(change.toBytes - fromBytes)
   }
@@ -104,6 +116,30 @@ export function openPartLine(
       upload.reservedPartNumber = upTo
     })
     return reserving
+  }
+  const recordTail = async (buffer: PartBuffer, also: Also) => {
+    const pieces = rowsOf(buffer)
+    // An empty file, or a length that came after its bytes: nothing to keep, but what follows from it stands.
+    if (pieces.length === 0) return record({ toBytes: upload.offsetBytes, crc32: upload.crc32, ...also })
+    for (const [at, tail] of pieces.entries()) {
+      const crc = crc32(tail, upload.crc32)
+      const last = at === pieces.length - 1 ? also : {}
+      await record({ toBytes: upload.offsetBytes + tail.length, crc32: crc, tail, ...last })
+      upload.tailBytes += tail.length
+    }
+  }
+  const stage = async (fromBytes: number, pieces: Buffer[]) => {
+    let offsetBytes = fromBytes
+    for (const bytes of pieces) {
+      await lease.whileHeld(stageTail(db, lease, { offsetBytes, bytes }))
+      offsetBytes += bytes.length
+    }
+  }
+  const recordStaged = async (buffer: PartBuffer, staged: Promise<void>) => {
+    await staged
+    const crc = combineCrc32(upload.crc32, buffer.crc32, buffer.bytes)
+    await record({ toBytes: upload.offsetBytes + buffer.bytes, crc32: crc })
+    upload.tailBytes += buffer.bytes
   }
   const put = async (number: number, body: Body) => {
     multipart ??= openMultipart()
@@ -133,6 +169,7 @@ export function openPartLine(
       const number = nextNumber++
       const before = tailBytes
       const part = { number, offsetBytes: endBytes - before, sizeBytes: before + buffer.bytes }
+      const tailed = { fromBytes: part.offsetBytes, toBytes: endBytes, rest: buffer }
       endBytes += buffer.bytes
       tailBytes = 0
       partsSent += 1
@@ -140,7 +177,7 @@ export function openPartLine(
       const sending =
         before === 0
           ? put(number, buffer)
-          : tailInLine.then(() => withTail(context, upload, buffer, (body) => put(number, body)))
+          : tailInLine.then(() => withTail(context, upload, tailed, (body) => put(number, body)))
       // A part that may not be recorded yet would keep its memory until the request has ended.
       sending.then(() => held && letGo(buffer), events.onFault)
       enqueue(buffer, async () => {
@@ -154,20 +191,21 @@ export function openPartLine(
       })
     },
     keepTail(buffer, also = {}) {
+      const fromBytes = endBytes
       tailBytes += buffer.bytes
       endBytes += buffer.bytes
-      enqueue(buffer, async () => {
-        const rows = rowsOf(buffer)
-        // An empty file, or a length that came after its bytes: nothing to keep, but what follows from it stands.
-        if (rows.length === 0) return record({ toBytes: upload.offsetBytes, crc32: upload.crc32, ...also })
-        for (const [at, tail] of rows.entries()) {
-          const crc = crc32(tail, upload.crc32)
-          const last = at === rows.length - 1 ? also : {}
-          await record({ toBytes: upload.offsetBytes + tail.length, crc32: crc, tail, ...last })
-          upload.tailBytes += tail.length
-        }
-      })
-      tailInLine = line
+      if (isHeld) {
+        tailInLine = stage(fromBytes, rowsOf(buffer))
+        tailInLine.then(() => letGo(buffer), events.onFault)
+      }
+      const staged = isHeld && tailInLine
+      enqueue(buffer, () => (staged ? recordStaged(buffer, staged) : recordTail(buffer, also)))
+      if (!staged) tailInLine = line
+      return tailInLine
+    },
+    agree() {
+      isHeld = false
+      agree()
     },
     settled: () => line,
     drop() {
@@ -177,17 +215,20 @@ export function openPartLine(
   }
 }
 
-/** Brings the tail from the database for as long as `work` needs it. */
+/** Brings that stretch of tail from the database, for as long as `work` needs it. */
 export async function withTail<Result>(
   { db, budget }: Pick<UploadContext, 'db' | 'budget'>,
-  upload: Pick<OpenUpload, 'fileId' | 'lease'>,
-  rest: Body,
+  upload: Pick<OpenUpload, 'fileId' | 'lease' | 'bucket'>,
+  { fromBytes, toBytes, rest }: { fromBytes: number; toBytes: number; rest: Body },
   work: (body: Body) => Promise<Result>,
 ): Promise<Result> {
-  const tail = await upload.lease.whileHeld(readTail(db, upload.fileId))
+  const memory = budget.account(upload.bucket)
+  const tail = await upload.lease.whileHeld(readTail(db, upload.fileId, { fromBytes, toBytes }))
   const tailBytes = tail.reduce((sum, piece) => sum + piece.length, 0)
+  // Another writer has made a part of it already.
+  if (tailBytes !== toBytes - fromBytes) throw lostLease()
   const tailCrc = tail.reduce((crc, piece) => crc32(piece, crc), 0)
-  budget.take(tailBytes)
+  memory.take(tailBytes)
   try {
     return await work({
       chunks: [...tail, ...rest.chunks],
@@ -195,7 +236,7 @@ export async function withTail<Result>(
       crc32: combineCrc32(tailCrc, rest.crc32, rest.bytes),
     })
   } finally {
-    budget.give(tailBytes)
+    memory.give(tailBytes)
   }
 }
 

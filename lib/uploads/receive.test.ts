@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ByteSource } from './byte-source.ts'
+import type { StopReason } from './leases.ts'
 import type { Spillable } from './memory-budget.ts'
 import type { OpenUpload } from './open-upload.ts'
 import type { PartBuffer } from './part-buffer.ts'
@@ -9,10 +10,18 @@ import type { UploadContext } from './upload-context.ts'
 
 const MiB = 1024 * 1024
 
+type Options = {
+  early?: Buffer
+  full?: boolean
+  signal?: AbortSignal
+  onStop?: (stop: (why: StopReason) => void) => void
+}
+
 /** A request in the middle of its upload, with a budget and a line that do as they are told. */
-function request(lengthBytes: number) {
+function request(lengthBytes: number, options: Options = {}) {
   const budget = {
-    ...{ full: false, take() {}, give() {}, pages: { take: () => Buffer.alloc(65_536), give() {} } },
+    ...{ full: options.full ?? false, take() {}, give() {} },
+    pages: { take: () => Buffer.alloc(65_536), give() {} },
     offered: undefined as Spillable | undefined,
     waiting: [] as (() => void)[],
     offer(spillable: Spillable) {
@@ -34,6 +43,7 @@ function request(lengthBytes: number) {
     start(onChunk) {
       push = onChunk
       flowing = true
+      if (options.early) onChunk(options.early)
     },
     pause() {
       flowing = false
@@ -43,13 +53,18 @@ function request(lengthBytes: number) {
     },
     stop() {},
   }
-  const lease = { touch() {}, onStop() {}, signal: new AbortController().signal }
+  const { signal = new AbortController().signal, onStop = () => {} } = options
+  const lease = { touch() {}, onStop, signal }
   const limits = { maxParts: 10_000, equalParts: false, maxPartBytes: 64 * MiB }
   const receiver = receive(
-    { budget, clock: { now: () => 0 }, terms: { partsInFlight: 3 } } as unknown as UploadContext,
+    {
+      budget: { account: () => budget },
+      clock: { now: () => 0 },
+      terms: { partsInFlight: 3 },
+    } as unknown as UploadContext,
     { lease, limits, lengthBytes, partBytes: null } as unknown as OpenUpload,
     source,
-    { line: () => line as unknown as PartLine, mayTakeBytes: lengthBytes, maySpill: true },
+    { line: () => line as unknown as PartLine, mayTakeBytes: lengthBytes, whole: false },
   )
   return { budget, line, receiver, push: (bytes: number) => push(Buffer.alloc(bytes)), flows: () => flowing }
 }
@@ -84,7 +99,7 @@ it('asks for a call at most once while it waits for memory', () => {
 it('does not offer the last bytes of a file, since nothing would come of it', () => {
   const { budget, push } = request(3 * MiB)
   push(2 * MiB)
-  expect(budget.offered!.heldBytes()).toBe(2 * MiB)
+  expect(budget.offered!.heldBytes()).toBeGreaterThan(2 * MiB)
   push(MiB)
   expect(budget.offered!.heldBytes()).toBe(0)
 })
@@ -95,4 +110,34 @@ it('is open for the end of the request when all bytes are there, however little 
   budget.full = true
   push(MiB)
   expect(flows()).toBe(true)
+})
+
+it('does not offer what waits behind a part on its way, which would hold up everybody who waits for memory', () => {
+  const { budget, line, push } = request(100 * MiB)
+  push(9 * MiB)
+  expect(budget.offered!.heldBytes()).toBe(0)
+  line.waiting.shift()
+  expect(budget.offered!.heldBytes()).toBeGreaterThan(MiB)
+})
+
+it('offers the memory that a few bytes hold', () => {
+  const { budget, push } = request(MiB)
+  push(1)
+  expect(budget.offered!.heldBytes()).toBe(4096)
+})
+
+it('reads no further than what is here while there is no memory', () => {
+  const { flows } = request(MiB, { full: true })
+  expect(flows()).toBe(false)
+})
+
+it('keeps the bytes that are here when it is to stop at once', async () => {
+  const { receiver } = request(MiB, { early: Buffer.alloc(1000), onStop: (stop) => stop('draining') })
+  const { why, rest } = await receiver.done
+  expect({ why, bytes: rest.bytes }).toEqual({ why: 'draining', bytes: 1000 })
+})
+
+it('reads nothing when its lease is lost before it begins', async () => {
+  const { receiver } = request(MiB, { signal: AbortSignal.abort() })
+  expect((await receiver.done).why).toBe('fault')
 })

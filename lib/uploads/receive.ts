@@ -25,11 +25,12 @@ export function receive(
   context: UploadContext,
   upload: OpenUpload,
   source: ByteSource,
-  { line, mayTakeBytes, maySpill }: { line: () => PartLine; mayTakeBytes: number; maySpill: boolean },
+  { line, mayTakeBytes, whole }: { line: () => PartLine; mayTakeBytes: number; whole: boolean },
 ): Receiver {
-  const { budget, clock, terms } = context
+  const { clock, terms } = context
+  const memory = context.budget.account(upload.bucket)
   const { promise: done, resolve } = Promise.withResolvers<Received>()
-  let buffer = createPartBuffer(budget)
+  let buffer = createPartBuffer(memory)
   let takenBytes = 0
   let paused = false
   let waitsForMemory = false
@@ -44,11 +45,11 @@ export function receive(
   }
   const isLast = () => line().endBytes + buffer.bytes === upload.lengthBytes
   // Behind the last byte only the end is to come, which takes no memory and which a paused source would not tell.
-  const mayFlow = () => isLast() || (!budget.full && line().waiting.length < terms.partsInFlight)
+  const mayFlow = () => isLast() || (!memory.full && line().waiting.length < terms.partsInFlight)
   const waitForMemory = () => {
     if (waitsForMemory) return
     waitsForMemory = true
-    budget.whenFree(() => {
+    memory.whenFree(() => {
       waitsForMemory = false
       regulate()
     })
@@ -57,7 +58,7 @@ export function receive(
     if (stopped) return
     const flows = mayFlow()
     // Also where it was the line that held it up: the last part may leave it while others have used the memory up.
-    if (!flows && budget.full) waitForMemory()
+    if (!flows && memory.full) waitForMemory()
     if (flows !== paused) return
     paused = !flows
     if (paused) source.pause()
@@ -66,7 +67,7 @@ export function receive(
   const room = () => targetBytes(upload, line()) - line().tailBytes - buffer.bytes
   const takeBuffer = () => {
     const taken = buffer
-    buffer = createPartBuffer(budget)
+    buffer = createPartBuffer(memory)
     return taken
   }
   const onChunk = (chunk: Buffer) => {
@@ -86,16 +87,23 @@ export function receive(
     if (stopped) return
     const taken = takeBuffer()
     if (mayCloseEarly(upload.limits, standing(upload, line(), taken))) line().send(taken)
-    else line().keepTail(taken)
-    await line().settled()
+    else await line().keepTail(taken)
   }
-  const retract = maySpill
-    ? budget.offer({ heldBytes: () => (isLast() ? 0 : buffer.bytes), sinceMs: () => buffer.sinceMs, spill })
-    : () => {}
+  // A tail cannot pass a part that is on its way, and the last bytes go with what finishes the file.
+  const maySpill = () => !isLast() && line().waiting.length === 0
+  const retract = memory.offer({
+    heldBytes: () => (maySpill() ? buffer.heldBytes : 0),
+    sinceMs: () => buffer.sinceMs,
+    spill,
+  })
 
-  upload.lease.onStop(stop)
-  upload.lease.signal.addEventListener('abort', () => stop('fault'), { once: true })
-  if (!stopped) source.start(onChunk, stop)
+  const { lease } = upload
+  lease.signal.addEventListener('abort', () => stop('fault'), { once: true })
+  if (lease.signal.aborted) stop('fault')
+  else source.start(onChunk, stop)
+  // Behind the bytes that are here already, which a stop would drop.
+  lease.onStop(stop, { whole, waitsForUs: () => paused })
+  regulate()
   return { done, onRoom: regulate, onFault: () => stop('fault') }
 }
 

@@ -28,7 +28,7 @@ const AT_ONCE_PER_BUCKET = 4
  */
 export async function reconcileUploads(context: UploadContext): Promise<number> {
   const { db, leases, clock, budget, reconciling, terms } = context
-  if (budget.full || reconciling.size >= AT_ONCE) return 0
+  if (budget.account(reconciling).full || reconciling.size >= AT_ONCE) return 0
   const claimed = await claimTransferring(db, leases.terms, {
     ...{ limit: AT_ONCE - reconciling.size, limitPerBucket: AT_ONCE_PER_BUCKET, nowMs: clock.now() },
     busy: [...reconciling.values()],
@@ -40,9 +40,11 @@ export async function reconcileUploads(context: UploadContext): Promise<number> 
 
 function begin(context: UploadContext, file: Claimed): Promise<void> {
   const { background, reconciling, budget } = context
-  budget.take(file.tailBytes)
+  // The tails that are being brought to buckets have a share of their own.
+  const memory = budget.account(reconciling)
+  memory.take(file.tailBytes)
   const work = reconcile(context, file).finally(() => {
-    budget.give(file.tailBytes)
+    memory.give(file.tailBytes)
     background.delete(work)
     reconciling.delete(work)
   })

@@ -1,4 +1,4 @@
-import { seconds } from '../kernel/clock.ts'
+import { minutes, seconds } from '../kernel/clock.ts'
 
 /** Every time and bound of the data plane, in one place, so that tests can shorten them. */
 export type UploadTerms = {
@@ -15,6 +15,10 @@ export type UploadTerms = {
   turnMs: number
   /** A holder that had no byte for so long is not thought to be flowing. */
   quietMs: number
+  /** A body with a checksum is lost when it is stopped: its turn lasts until it ends, but no longer than this. */
+  wholeTurnMs: number
+  /** And it may be silent for so long. */
+  wholeQuietMs: number
   partsInFlight: number
   /** The last PATCH waits so long for the object; then it is answered, since every byte is durable. */
   assembleMs: number
@@ -30,6 +34,8 @@ export const UPLOAD_TERMS: UploadTerms = {
   pollMs: 200,
   turnMs: seconds(2),
   quietMs: 250,
+  wholeTurnMs: minutes(10),
+  wholeQuietMs: seconds(2),
   partsInFlight: 3,
   assembleMs: seconds(30),
   reconcileMs: seconds(5),

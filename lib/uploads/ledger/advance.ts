@@ -72,7 +72,10 @@ function steps(lease: Fenced, change: Advance, nowMs: number): SQL[] {
     )
   }
   if (part || typeof become === 'object')
-    all.push(sql`untailed as (delete from upload_tails t using moved where t.file_id = moved.id)`)
+    all.push(
+      sql`untailed as (delete from upload_tails t using moved
+        where t.file_id = moved.id and t.offset_bytes < ${change.toBytes}::bigint)`,
+    )
   if (tail)
     all.push(
       sql`tailed as (insert into upload_tails (file_id, offset_bytes, bytes)

@@ -15,6 +15,7 @@ export type Taken = {
   multipartId: string | null
   resumed: boolean
   expirySeconds: number
+  expiresAtMs: number
   expiresByMs: number
 }
 
@@ -23,7 +24,8 @@ const MAX_TOKENS = 100
 
 /**
  * Takes the lease if nobody holds it, with the next `numbers` part numbers. Undefined if somebody does, or if
- * the file takes no more bytes. A lease that ran out was never given back, so its holder died: that is a resume.
+ * the file takes no more bytes. A lease that ran out was never given back, so its holder died: that is a resume. What
+ * he staged goes.
  */
 export async function takeLease(
   db: Db,
@@ -50,11 +52,15 @@ export async function takeLease(
           else (f.continued_by || ${tokenId}::uuid)[greatest(cardinality(f.continued_by) - ${MAX_TOKENS - 2}::int, 1):] end
       from free where f.id = free.id
       returning f.*, free.used, free.resumed
+    ), unstaged as (
+      delete from upload_tails u using taken where u.file_id = taken.id and u.offset_bytes >= taken.offset_bytes
     )
     select t.lease_fence as "fence", t.offset_bytes as "offsetBytes", t.length_bytes as "lengthBytes", t.crc32,
       t.part_bytes as "partBytes", t.used as "usedPartNumber", t.resumed, d.multipart_id as "multipartId",
-      t.expiry_seconds as "expirySeconds", floor(extract(epoch from t.expires_by) * 1000)::bigint as "expiresByMs",
-      (select coalesce(sum(octet_length(bytes)), 0)::bigint from upload_tails where file_id = t.id) as "tailBytes"
+      t.expiry_seconds as "expirySeconds", floor(extract(epoch from t.expires_at) * 1000)::bigint as "expiresAtMs",
+      floor(extract(epoch from t.expires_by) * 1000)::bigint as "expiresByMs",
+      (select coalesce(sum(octet_length(bytes)), 0)::bigint from upload_tails u
+        where u.file_id = t.id and u.offset_bytes < t.offset_bytes) as "tailBytes"
     from taken t join file_destinations d on d.file_id = t.id`,
   )
   return row

@@ -1,0 +1,26 @@
+import { sql } from 'drizzle-orm'
+import { byteaParam, type Db, rows } from '../../db/database.ts'
+import { lostLease } from './advance.ts'
+import type { Fenced } from './lease-terms.ts'
+
+/**
+ * Bytes of a body whose checksum is not known yet: a tail past the confirmed offset, which counts once `advance` has moved
+ * over it. If that never comes, the next lease drops it.
+ */
+export async function stageTail(
+  db: Db,
+  { fileId, fence }: Fenced,
+  { offsetBytes, bytes }: { offsetBytes: number; bytes: Uint8Array },
+): Promise<void> {
+  const staged = await rows(
+    db,
+    sql`
+    with writer as (
+      select id from files where id = ${fileId}::uuid and lease_fence = ${fence}::int and lease_until is not null
+        and status = 'uploading' for update
+    )
+    insert into upload_tails (file_id, offset_bytes, bytes)
+    select id, ${offsetBytes}::bigint, ${byteaParam(bytes)} from writer returning file_id`,
+  )
+  if (staged.length === 0) throw lostLease()
+}

@@ -1,0 +1,102 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { openTestPostgres } from '../../e2e/parts/databases.ts'
+import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
+import { type DatabaseHandle, rows } from '../db/database.ts'
+
+const MiB = 1024 * 1024
+const CROWD = 5
+/** Too little for a part of its own. */
+const CHUNK_BYTES = 4.5 * MiB
+const MEMORY_BYTES = 24 * MiB
+const idOf = (url: string) => url.split('/').at(-1)!
+const sha1 = (bytes: Buffer) => ({
+  'Upload-Checksum': `sha1 ${createHash('sha1').update(bytes).digest('base64')}`,
+})
+
+describe('a crowd that needs more memory than there is', () => {
+  let database: DatabaseHandle
+  let site: Site
+  let other: Site
+  let node: Awaited<ReturnType<typeof serveUploads>>
+  let client: ReturnType<typeof tusClient>
+  const whole = randomBytes(12 * MiB)
+  beforeAll(async () => {
+    database = await openTestPostgres()
+    site = await createSite(database)
+    other = await createSite(database)
+    const { runtime } = site
+    node = await serveUploads({ ...runtime, config: { ...runtime.config, uploadMemoryBytes: MEMORY_BYTES } })
+    client = await clientOf(site)
+  })
+  afterEach(() => site.bucket.faults.clear())
+  afterAll(async () => {
+    await node?.close()
+    await site?.close()
+    await other?.close()
+    await database?.close()
+  })
+  const clientOf = async ({ pipe, token }: Site) =>
+    tusClient({ url: node.url, pipeId: pipe.id, token: await token() })
+  const begin = async (length = whole.length) => (await client.create(length)).headers.location!
+  const offsetOf = async (url: string) => Number((await client.head(url)).headers['upload-offset'])
+  const tailsOf = async (url: string) => {
+    const count = sql`select count(*)::int as count from upload_tails where file_id = ${idOf(url)}::uuid`
+    return (await rows<{ count: number }>(database.db, count))[0]!.count
+  }
+  /** Sends all but the end of the first chunk of several uploads. */
+  const crowd = async (
+    headers: (chunk: Buffer) => Record<string, string>,
+    chunk = whole.subarray(0, CHUNK_BYTES),
+  ) => {
+    const urls = await Promise.all(Array.from({ length: CROWD }, () => begin()))
+    const patches = urls.map((url) =>
+      openPatch(client, url, { offset: 0, length: chunk.length, headers: headers(chunk) }),
+    )
+    await Promise.all(patches.map((patch) => patch.write(chunk.subarray(0, -1))))
+    return { urls, patches, end: () => patches.map((patch) => patch.write(chunk.subarray(-1))) }
+  }
+
+  it('gets on although each body has a checksum, and none is whole', async () => {
+    const { urls, patches, end } = await crowd(sha1)
+    // They have sent more than one bucket's uploads may hold.
+    await vi.waitFor(async () => expect(await Promise.all(urls.map(tailsOf))).toContain(1), 20_000)
+    expect(node.context.budget.usedBytes).toBeLessThanOrEqual(MEMORY_BYTES)
+    end()
+    for (const { reply } of patches) expect((await reply).status).toBe(204)
+    for (const url of urls) {
+      const rest = whole.subarray(CHUNK_BYTES)
+      expect((await client.patch(url, CHUNK_BYTES, rest, sha1(rest))).status).toBe(204)
+      expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+      expect(await tailsOf(url)).toBe(0)
+    }
+  })
+
+  it('keeps nothing of bodies whose checksum turns out to be false, or that are cut', async () => {
+    const { urls, patches, end } = await crowd(() => sha1(Buffer.from('another')))
+    patches[0]!.cut()
+    end()
+    for (const { reply } of patches.slice(1)) expect((await reply).status).toBe(460)
+    for (const url of urls) {
+      expect(await offsetOf(url)).toBe(0)
+      expect((await client.patch(url, 0, whole)).status).toBe(204)
+      expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+      expect(await tailsOf(url)).toBe(0)
+    }
+  })
+
+  it('leaves another customer memory, though its bucket answers nothing', async () => {
+    const effect = { kind: 'stall' } as const
+    site.bucket.faults.add({ operation: 'CreateMultipartUpload', times: 100, effect })
+    const urls = await Promise.all(Array.from({ length: CROWD }, () => begin(100 * MiB)))
+    const hanging = urls.map((url) => openPatch(client, url, { offset: 0, length: 100 * MiB }))
+    for (const patch of hanging) void patch.write(whole)
+    await site.bucket.traffic.until({ operation: 'CreateMultipartUpload' })
+    const theirs = await clientOf(other)
+    const url = (await theirs.create(3 * whole.length)).headers.location!
+    for (const at of [0, 1, 2]) expect((await theirs.patch(url, at * whole.length, whole)).status).toBe(204)
+    for (const patch of hanging) patch.cut()
+  })
+})
