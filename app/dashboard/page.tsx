@@ -5,7 +5,8 @@ import { UploadsUnderWay } from '#components/overview/uploads-under-way.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { DayChart } from '#components/usage/day-chart.tsx'
-import { readSnapshot } from '#lib/live/read-snapshot.ts'
+import { listDataStores } from '#lib/data-stores/list-data-stores.ts'
+import { readSnapshot, type Topic } from '#lib/live/read-snapshot.ts'
 import { listFailures } from '#lib/overview/list-failures.ts'
 import { readChecklist } from '#lib/overview/read-checklist.ts'
 import { listPipes } from '#lib/pipes/list-pipes.ts'
@@ -18,19 +19,29 @@ export const metadata = { title: 'Overview' }
 export default async function Overview() {
   const actor = await currentActor()
   const runtime = getRuntime()
-  const [checklist, usage, failures, pipes, { uploads = [] }] = await Promise.all([
+  const look = (topic: Topic) => readSnapshot(runtime.db, actor.workspaceId, topic)
+  const [files, deliveries] = await Promise.all([look('files'), look('deliveries')])
+  const [checklist, usage, failures, dataStores, pipes, { uploads = [] }] = await Promise.all([
     readChecklist(runtime, actor),
     reportUsage(runtime, actor, {}),
     listFailures(runtime, actor),
+    listDataStores(runtime, actor, { limit: 1 }),
     listPipes(runtime, actor, { limit: 1 }),
-    readSnapshot(runtime.db, actor.workspaceId, 'uploads'),
+    look('uploads'),
   ])
   const done = Object.values(checklist).every(Boolean)
   return (
     <>
       <PageHeader title="Overview" />
       <div className="space-y-5">
-        {!done && <ChecklistPanel checklist={checklist} pipeId={pipes.data[0]?.id} />}
+        {!done && (
+          <ChecklistPanel
+            checklist={checklist}
+            dataStoreId={dataStores.data[0]?.id}
+            pipeId={pipes.data[0]?.id}
+            seen={{ files: files.mark, deliveries: deliveries.mark }}
+          />
+        )}
         <div className="grid gap-5 lg:grid-cols-[20rem_1fr]">
           <QuotaPanel usage={usage} />
           <Panel title="Transfer per day" description="This month, in UTC.">

@@ -4,6 +4,7 @@ import { fileAnswer } from '#lib/files/file.ts'
 import { fileQuery, listFiles } from '#lib/files/list-files.ts'
 import { minutes } from '#lib/kernel/clock.ts'
 import { parseInput } from '#lib/kernel/parse-input.ts'
+import { readSnapshot } from '#lib/live/read-snapshot.ts'
 import { listPipes } from '#lib/pipes/list-pipes.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { listSenders } from '#lib/senders/list-senders.ts'
@@ -27,6 +28,7 @@ type Props = { actor: Actor; path: string; query: Record<string, string | undefi
 /** The list of files with its filters: of the workspace, or of one Pipe. */
 export async function FileList({ actor, path, query, pipeId }: Props) {
   const runtime = getRuntime()
+  const { mark } = await readSnapshot(runtime.db, actor.workspaceId, 'files')
   const [page, pipes, senders] = await Promise.all([
     listFiles(runtime, actor, parseInput(fileQuery, wanted(query, pipeId, runtime.clock.now()))),
     listPipes(runtime, actor, { limit: 100 }),
@@ -59,7 +61,7 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
   return (
     <>
       <FilterBar filters={filters}>
-        <LiveTail topic="files" />
+        <LiveTail topic="files" seen={mark} />
       </FilterBar>
       {page.data.length > 0 ? (
         <FileTable files={page.data} pipeNames={new Map(pipes.data.map(({ id, name }) => [id, name]))} />

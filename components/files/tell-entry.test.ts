@@ -7,14 +7,27 @@ const request = (fromBytes: number, toBytes: number, ended = 'end') => ({
   detail: { fromBytes, toBytes, ended },
 })
 
+const completed = { at: '2026-11-21T08:00:01.000Z', kind: 'completed', detail: { certainty: 'answered' } }
+const titles = (entries: (typeof completed | ReturnType<typeof request>)[], size: number) =>
+  foldRequests(entries, size)
+    .map(tellEntry)
+    .map(({ title, text }) => [title, text])
+
+it('tells of what the last request brought, which the completion stands for', () => {
+  expect(titles([completed], 10)[0]).toEqual(['Bytes arrived', '10 B confirmed'])
+  expect(titles([request(0, 5), completed], 10)[0]).toEqual(['Bytes arrived', '10 B confirmed in 2 requests'])
+  expect(titles([request(0, 5, 'cut'), completed], 10)[1]).toEqual(['Resumed at 5 B', '5 B confirmed'])
+  expect(titles([completed], 0)).toHaveLength(1)
+})
+
+it('calls nothing resumed that was not interrupted', () => {
+  const chunks = [request(0, 5), request(5, 10), request(12, 20), completed]
+  expect(titles(chunks, 25).filter(([title]) => title?.startsWith('Resumed'))).toEqual([])
+})
+
 it('folds requests that follow each other, and stops at a break', () => {
-  const told = foldRequests([
-    request(0, 100),
-    request(100, 200),
-    request(200, 250, 'cut'),
-    request(250, 400),
-  ]).map(tellEntry)
-  expect(told.map(({ title, text }) => [title, text])).toEqual([
+  const entries = [request(0, 100), request(100, 200), request(200, 250, 'cut'), request(250, 400)]
+  expect(titles(entries, 500)).toEqual([
     ['Bytes arrived', '250 B confirmed in 3 requests, then the connection was lost'],
     ['Resumed at 250 B', '150 B confirmed'],
   ])

@@ -3,26 +3,42 @@ import { formatBytes, formatDuration } from '../format.ts'
 
 export type Told = { title: string; text?: string; tone: 'plain' | 'good' | 'bad' | 'warn' }
 
-/** Requests that follow each other without a break read as one: a client with small chunks makes hundreds. */
-export function foldRequests(entries: TimelineEntry[]): TimelineEntry[] {
+/**
+ * Requests that follow each other without a break read as one: a client with small chunks makes hundreds. The one that
+ * brings the last byte is noted as the completion, so what it brought is told from the size.
+ */
+export function foldRequests(entries: TimelineEntry[], size: number | null): TimelineEntry[] {
   const folded: TimelineEntry[] = []
-  for (const entry of entries) {
+  let confirmed = 0
+  const add = (request: TimelineEntry) => {
     const last = folded.at(-1)
+    confirmed = Number(request.detail.toBytes)
     const goesOn =
       last?.kind === 'request' &&
-      entry.kind === 'request' &&
       last.detail.ended === 'end' &&
-      last.detail.toBytes === entry.detail.fromBytes
+      last.detail.toBytes === request.detail.fromBytes
     if (!goesOn) {
-      folded.push({ ...entry, detail: { ...entry.detail, requests: 1, resumed: wasBroken(last) } })
+      folded.push({ ...request, detail: { ...request.detail, requests: 1, resumed: wasBroken(last) } })
+      return
+    }
+    const { fromBytes, resumed, requests } = last.detail
+    const detail = {
+      ...request.detail,
+      fromBytes: fromBytes!,
+      resumed: resumed!,
+      requests: Number(requests) + 1,
+    }
+    folded[folded.length - 1] = { ...last, detail }
+  }
+  for (const entry of entries) {
+    if (entry.kind === 'request') {
+      add(entry)
       continue
     }
-    const requests = Number(last.detail.requests) + 1
-    const { fromBytes, resumed } = last.detail
-    folded[folded.length - 1] = {
-      ...last,
-      detail: { ...entry.detail, fromBytes: fromBytes!, resumed: resumed!, requests },
+    if (entry.kind === 'completed' && size !== null && size > confirmed) {
+      add({ at: entry.at, kind: 'request', detail: { fromBytes: confirmed, toBytes: size, ended: 'end' } })
     }
+    folded.push(entry)
   }
   return folded
 }

@@ -30,8 +30,8 @@ const ICONS: Record<string, LucideIcon> = {
 const TONES = { plain: 'text-ink-faint', good: 'text-good', bad: 'text-bad', warn: 'text-warn' } as const
 
 /** All that happened under one id, with the time that passed between. */
-export function Timeline({ entries: all }: { entries: TimelineEntry[] }) {
-  const entries = foldRequests(all)
+export function Timeline({ entries: all, size }: { entries: TimelineEntry[]; size: number | null }) {
+  const entries = foldRequests(all, size)
   return (
     <ol className="relative space-y-4 before:absolute before:inset-y-2 before:left-[0.8125rem] before:w-px before:bg-line">
       {entries.map((entry, index) => {

@@ -1,26 +1,32 @@
 'use client'
 
 import { useRouter } from 'next/navigation'
-import { useRef } from 'react'
+import { useEffect, useRef } from 'react'
 import type { Topic } from '#lib/live/read-snapshot.ts'
 import { useLive } from './use-live.ts'
 
 const REST_MS = 1000
 
-/** Renders the page anew when what it shows has changed, once a second at most. */
-export function LiveRefresh({ topic, paused = false }: { topic: Topic; paused?: boolean }) {
+/** `seen` is the mark that the server read before what it shows: whatever came after has another one. */
+type Props = { topic: Topic; seen: string; paused?: boolean }
+
+/** Renders the page anew when it shows less than is known, once a second at most. */
+export function LiveRefresh({ topic, seen, paused = false }: Props) {
   const router = useRouter()
-  const first = useRef(true)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useLive(topic, paused, () => {
-    if (first.current) {
-      first.current = false
-      return
-    }
+  useLive(topic, paused, ({ mark }) => {
+    if (mark === seen) return
     timer.current ??= setTimeout(() => {
       timer.current = undefined
       router.refresh()
     }, REST_MS)
   })
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current)
+      timer.current = undefined
+    },
+    [],
+  )
   return null
 }

@@ -3,7 +3,7 @@
 import { useEffect, useEffectEvent } from 'react'
 import type { LiveUpload, Topic } from '#lib/live/read-snapshot.ts'
 
-type Told = { uploads?: LiveUpload[] }
+type Told = { uploads?: LiveUpload[]; mark?: string }
 
 const POLL_MS = 5000
 

@@ -5,15 +5,24 @@ import { LiveRefresh } from '../live/live-refresh.tsx'
 
 type Step = { done: boolean; title: string; text: string; href: string }
 
+type Props = {
+  checklist: Checklist
+  /** The newest, where there is one. */
+  dataStoreId: string | undefined
+  pipeId: string | undefined
+  /** The marks that were read before it. */
+  seen: { files: string; deliveries: string }
+}
+
 /** The way to the first file, driven by what really happened. Each step opens the thing to do. */
-export function ChecklistPanel({ checklist, pipeId }: { checklist: Checklist; pipeId: string | undefined }) {
+export function ChecklistPanel({ checklist, dataStoreId, pipeId, seen }: Props) {
   const pipe = pipeId ? `/dashboard/pipes/${pipeId}` : '/dashboard/pipes/new'
   const steps: Step[] = [
     {
       done: checklist.bucketTakesFiles,
-      title: 'Connect a bucket',
+      title: dataStoreId ? 'Check your bucket' : 'Connect a bucket',
       text: 'A Data Store whose check is good, or that took a file.',
-      href: '/dashboard/data-stores/new',
+      href: `/dashboard/data-stores/${dataStoreId ?? 'new'}`,
     },
     {
       done: checklist.pipeOn,
@@ -43,8 +52,8 @@ export function ChecklistPanel({ checklist, pipeId }: { checklist: Checklist; pi
   const next = steps.findIndex(({ done }) => !done)
   return (
     <section aria-labelledby="checklist" className="overflow-hidden rounded-lg border bg-surface">
-      <LiveRefresh topic="files" />
-      <LiveRefresh topic="deliveries" />
+      <LiveRefresh topic="files" seen={seen.files} />
+      <LiveRefresh topic="deliveries" seen={seen.deliveries} />
       <div className="flex items-center justify-between px-4 py-3.5">
         <h2 id="checklist" className="font-semibold text-base">
           Your first file

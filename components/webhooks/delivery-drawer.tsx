@@ -3,6 +3,7 @@
 import { useRouter, useSearchParams } from 'next/navigation'
 import { useState } from 'react'
 import type { WholeDelivery } from '#lib/webhooks/delivery.ts'
+import { LiveRefresh } from '../live/live-refresh.tsx'
 import { Code } from '../ui/code-block.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -14,7 +15,7 @@ import { AttemptView } from './attempt-view.tsx'
 import { ResendOne } from './resend-one.tsx'
 
 /** One delivery beside the list. Its address is the list's, with the delivery in it. */
-export function DeliveryDrawer({ delivery }: { delivery: WholeDelivery }) {
+export function DeliveryDrawer({ delivery, seen }: { delivery: WholeDelivery; seen: string }) {
   const router = useRouter()
   const query = useSearchParams()
   const [open, setOpen] = useState(true)
@@ -35,6 +36,7 @@ export function DeliveryDrawer({ delivery }: { delivery: WholeDelivery }) {
       open={open}
       onOpenChange={(next) => !next && close()}
     >
+      <LiveRefresh topic={`delivery:${delivery.id}`} seen={seen} />
       <div className="space-y-6">
         <div className="flex flex-wrap items-center justify-between gap-3">
           <span className="flex items-center gap-2">
@@ -80,11 +82,13 @@ export function DeliveryDrawer({ delivery }: { delivery: WholeDelivery }) {
           ]}
         />
         <section>
-          <h3 className="mb-2 font-semibold text-sm">Attempts</h3>
+          <h3 id="attempts" className="mb-2 font-semibold text-sm">
+            Attempts
+          </h3>
           {delivery.attempts.length === 0 ? (
             <p className="text-ink-faint text-sm">The first one is on its way.</p>
           ) : (
-            <ol className="space-y-2">
+            <ol className="space-y-2" aria-labelledby="attempts">
               {delivery.attempts.toReversed().map((attempt, index) => (
                 <AttemptView key={attempt.id} attempt={attempt} startOpen={index === 0} />
               ))}

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { and, desc, eq, inArray, sql } from 'drizzle-orm'
 import { attempts, deliveries, files, fileTimeline, inboxMessages } from '#drizzle/schema/index.ts'
 import type { Db } from '../db/database.ts'
@@ -5,7 +6,7 @@ import { isUuid } from '../kernel/ids.ts'
 
 /** What a page can follow. Each is read by an index, so that a look costs the same at any size. */
 export const TOPICS = ['uploads', 'files', 'deliveries', 'inbox'] as const
-export type Topic = (typeof TOPICS)[number] | `file:${string}`
+export type Topic = (typeof TOPICS)[number] | `file:${string}` | `delivery:${string}`
 
 export type LiveUpload = {
   id: string
@@ -19,13 +20,29 @@ export type LiveUpload = {
 export type Snapshot = { uploads?: LiveUpload[]; mark: string }
 
 const LOOKED_AT = 50
+/** Marks go into pages. */
+const MARK_LENGTH = 16
 
 export function isTopic(text: string): text is Topic {
-  return (TOPICS as readonly string[]).includes(text) || (text.startsWith('file:') && isUuid(text.slice(5)))
+  const [kind, id] = text.split(':', 2)
+  return id === undefined
+    ? (TOPICS as readonly string[]).includes(text)
+    : ['file', 'delivery'].includes(kind!) && isUuid(id)
 }
 
 export async function readSnapshot(db: Db, workspaceId: string, topic: Topic): Promise<Snapshot> {
-  switch (topic) {
+  const { mark, ...rest } = await read(db, workspaceId, topic)
+  return { ...rest, mark: createHash('sha256').update(mark).digest('base64url').slice(0, MARK_LENGTH) }
+}
+
+async function read(db: Db, workspaceId: string, topic: Topic): Promise<Snapshot> {
+  const [kind, id] = topic.split(':', 2)
+  if (id !== undefined && !isUuid(id)) return { mark: '' }
+  switch (kind) {
+    case 'file':
+      return oneFile(db, workspaceId, id!)
+    case 'delivery':
+      return newestDeliveries(db, and(eq(deliveries.workspaceId, workspaceId), eq(deliveries.id, id!)))
     case 'uploads':
       return uploadsUnderWay(db, workspaceId)
     case 'files':
@@ -34,10 +51,8 @@ export async function readSnapshot(db: Db, workspaceId: string, topic: Topic): P
       }
     case 'deliveries':
       return newestDeliveries(db, eq(deliveries.workspaceId, workspaceId))
-    case 'inbox':
-      return newestMessage(db, workspaceId)
     default:
-      return oneFile(db, workspaceId, topic.slice(5))
+      return newestMessage(db, workspaceId)
   }
 }
 
@@ -74,8 +89,8 @@ async function newestDeliveries(db: Db, where: ReturnType<typeof and>): Promise<
       state: deliveries.state,
       attemptCount: deliveries.attemptCount,
       nextAttemptAt: deliveries.nextAttemptAt,
-      // A resent one can look as it did before.
-      lastAttempt: sql<string | null>`(select a.id from ${attempts} a where a.delivery_id = ${deliveries.id}
+      // A resent one can look as it did before. By its whole name, or it would be the id of the attempt.
+      lastAttempt: sql<string | null>`(select a.id from ${attempts} a where a.delivery_id = "deliveries"."id"
         order by a.id desc limit 1)`,
     })
     .from(deliveries)

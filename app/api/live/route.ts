@@ -36,7 +36,7 @@ export async function GET(request: NextRequest): Promise<Response> {
       try {
         const { value, done } = await snapshots.next()
         if (done) return void (end() && controller.close())
-        controller.enqueue(encoder.encode(`data: ${JSON.stringify({ uploads: value.uploads })}\n\n`))
+        controller.enqueue(encoder.encode(`data: ${JSON.stringify(value)}\n\n`))
       } catch (error) {
         if (!end()) return
         getRuntime().log.warn({ err: error }, 'live stream failed')

@@ -7,8 +7,10 @@ import { FilterBar } from '#components/ui/filter-bar.tsx'
 import { DeliveryDrawer } from '#components/webhooks/delivery-drawer.tsx'
 import { DeliveryTable } from '#components/webhooks/delivery-table.tsx'
 import { ResendFailed } from '#components/webhooks/resend-failed.tsx'
+import type { Actor } from '#lib/audit/record-audit.ts'
 import { isSluiceError } from '#lib/kernel/errors.ts'
 import { parseInput } from '#lib/kernel/parse-input.ts'
+import { readSnapshot } from '#lib/live/read-snapshot.ts'
 import { listPipes } from '#lib/pipes/list-pipes.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { deliveryQuery, listDeliveries } from '#lib/webhooks/list-deliveries.ts'
@@ -23,10 +25,12 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
   const actor = await currentActor()
   const { pipeId, state, fileId, cursor } = query
   const filters = { pipeId, state, fileId, cursor }
+  const runtime = getRuntime()
+  const { mark } = await readSnapshot(runtime.db, actor.workspaceId, 'deliveries')
   const [page, pipes, chosen] = await Promise.all([
-    listDeliveries(getRuntime(), actor, parseInput(deliveryQuery, filters)),
-    listPipes(getRuntime(), actor, { limit: 100 }),
-    query.delivery ? showDelivery(getRuntime(), actor, query.delivery).catch(orNothing) : undefined,
+    listDeliveries(runtime, actor, parseInput(deliveryQuery, filters)),
+    listPipes(runtime, actor, { limit: 100 }),
+    query.delivery ? openDelivery(actor, query.delivery) : undefined,
   ])
   const filtered = Boolean(pipeId || state || fileId || cursor)
   return (
@@ -48,7 +52,7 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
           { kind: 'text', name: 'fileId', label: 'File id' },
         ]}
       >
-        <LiveTail topic="deliveries" />
+        <LiveTail topic="deliveries" seen={mark} />
         <ResendFailed pipeId={pipeId} />
       </FilterBar>
       {page.data.length > 0 ? (
@@ -76,9 +80,17 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
         query={{ ...query, delivery: undefined }}
         nextCursor={page.nextCursor}
       />
-      {chosen && <DeliveryDrawer delivery={chosen} />}
+      {chosen && <DeliveryDrawer delivery={chosen.delivery} seen={chosen.mark} />}
     </>
   )
+}
+
+/** With the mark of its own that it is followed by: the list looks at the newest only. */
+async function openDelivery(actor: Actor, id: string) {
+  const runtime = getRuntime()
+  const { mark } = await readSnapshot(runtime.db, actor.workspaceId, `delivery:${id}`)
+  const delivery = await showDelivery(runtime, actor, id).catch(orNothing)
+  return delivery && { delivery, mark }
 }
 
 function orNothing(error: unknown) {

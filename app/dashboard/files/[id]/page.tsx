@@ -13,6 +13,7 @@ import { Status } from '#components/ui/status.tsx'
 import { Time } from '#components/ui/time.tsx'
 import type { FileWithTimeline } from '#lib/files/file.ts'
 import { showFile } from '#lib/files/show-file.ts'
+import { readSnapshot } from '#lib/live/read-snapshot.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { currentActor } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
@@ -21,11 +22,14 @@ export const metadata = { title: 'File' }
 
 export default async function FilePage({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params
-  const file = await orNotFound(showFile(getRuntime(), await currentActor(), id))
+  const runtime = getRuntime()
+  const actor = await currentActor()
+  const { mark } = await readSnapshot(runtime.db, actor.workspaceId, `file:${id}`)
+  const file = await orNotFound(showFile(runtime, actor, id))
   const underWay = file.status === 'uploading' || file.status === 'transferring'
   return (
     <>
-      <LiveRefresh topic={`file:${id}`} />
+      <LiveRefresh topic={`file:${id}`} seen={mark} />
       <PageHeader
         back={{ href: '/dashboard/files', label: 'Files' }}
         title={file.filename}
@@ -46,7 +50,7 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
       )}
       <div className="grid items-start gap-5 lg:grid-cols-[1fr_20rem]">
         <Panel title="Timeline" className="max-lg:order-2">
-          <Timeline entries={file.timeline} />
+          <Timeline entries={file.timeline} size={file.size} />
         </Panel>
         <div className="space-y-5">
           {underWay && file.size !== null && (

@@ -4,13 +4,17 @@ import { Copyable } from '#components/ui/copyable.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { InboxMessageView } from '#components/webhooks/inbox-message-view.tsx'
 import { showInbox } from '#lib/inbox/show-inbox.ts'
+import { readSnapshot } from '#lib/live/read-snapshot.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { currentActor } from '../../../session.ts'
 
 export const metadata = { title: 'Webhook inbox' }
 
 export default async function Inbox() {
-  const { url, messages } = await showInbox(getRuntime(), await currentActor())
+  const runtime = getRuntime()
+  const actor = await currentActor()
+  const { mark } = await readSnapshot(runtime.db, actor.workspaceId, 'inbox')
+  const { url, messages } = await showInbox(runtime, actor)
   return (
     <>
       <div className="mb-5 flex flex-wrap items-end gap-3">
@@ -21,7 +25,7 @@ export default async function Inbox() {
           </p>
           <Copyable text={url} what="inbox address" />
         </div>
-        <LiveTail topic="inbox" />
+        <LiveTail topic="inbox" seen={mark} />
       </div>
       {messages.length === 0 ? (
         <EmptyState icon={InboxIcon} title="Nothing here yet">
