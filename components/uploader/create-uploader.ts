@@ -50,6 +50,8 @@ export function createUploader({ id, endpoint, remember, takeToken }: Options) {
       const pace = slow && request.getMethod() === 'PATCH' ? SLOW_PAUSE_MS : 0
       if (pace) await new Promise((resolve) => setTimeout(resolve, pace))
       await network.pass(request.getUnderlyingObject() as XMLHttpRequest)
+      // A HEAD that is refused makes the client begin anew, so it goes with a token of just now.
+      if (request.getMethod() === 'HEAD') current = undefined
       request.setHeader('Authorization', `Bearer ${await uploadToken()}`)
     },
     onAfterResponse(request, response) {

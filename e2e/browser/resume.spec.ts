@@ -1,5 +1,12 @@
+import { chromium } from 'playwright'
 import type { Page } from 'playwright/test'
-import { expect, test } from '../parts/browser.ts'
+import type { DemoDocument } from '#lib/demo/demo-document.ts'
+import { plainUppySnippet } from '#lib/embed/browser-snippets.ts'
+import { nodeTokenSnippet } from '#lib/embed/token-snippets.ts'
+import { api, expect, test } from '../parts/browser.ts'
+import { findChromium } from '../parts/chromium.ts'
+import { loadTokenHandler, startCustomerSite } from '../parts/customer-site.ts'
+import { openHeldLine } from '../parts/held-line.ts'
 
 const MIB = 1024 * 1024
 const bytes = (length: number) => Buffer.from(Array.from({ length }, (_, at) => (at * 7919) % 251))
@@ -57,4 +64,133 @@ test('Try it resumes after a cut, offline, an expired and a revoked token, and a
   await expect(page.getByText('Upload created')).toBeVisible()
   await expect(page.getByText('In the bucket')).toBeVisible()
   await expect(page.getByText(/Webhook delivered: 2/)).toBeVisible()
+})
+
+/** The page of a customer with the text of the Embed page, in a browser whose line to Sluice can be held and cut. */
+async function openCustomer(demo: DemoDocument) {
+  const target = {
+    baseUrl: demo.baseUrl,
+    uploadUrl: `${demo.uploadUrl}/pipes/${demo.pipeId}/files/`,
+    pipeId: demo.pipeId,
+  }
+  const sluice = new URL(demo.uploadUrl)
+  const line = await openHeldLine(sluice)
+  process.env.SLUICE_SENDER_TOKEN = demo.senderToken
+  const backend = { post: await loadTokenHandler(nodeTokenSnippet(target)) }
+  const site = await startCustomerSite(plainUppySnippet(target), () => backend.post())
+  const options = await findChromium()
+  // The text stays as it is: the browser alone believes that Sluice is at the end of this line.
+  const rule = `--host-resolver-rules=MAP ${sluice.host} 127.0.0.1:${line.port}`
+  const browser = await chromium.launch({ ...options, args: [...(options.args ?? []), rule] })
+  const page = await browser.newPage()
+  const answers: { method: string; status: number; offset: number }[] = []
+  page.on('response', (response) => {
+    if (!response.url().startsWith(target.uploadUrl)) return
+    const offset = Number(response.headers()['upload-offset'])
+    answers.push({ method: response.request().method(), status: response.status(), offset })
+  })
+  await page.goto(site.url)
+  return {
+    ...{ page, line, site, backend },
+    /** The offset that the server named when it was asked the last time. */
+    confirmed: () =>
+      answers.findLast(({ method, status }) => method === 'HEAD' && status === 200)?.offset ?? 0,
+    refusals: () => answers.filter(({ status }) => status === 401).length,
+    async close() {
+      await browser.close()
+      await line.close()
+      await site.close()
+    },
+  }
+}
+
+const newestToken = async (demo: DemoDocument) =>
+  (await api<{ data: { id: string }[] }>(demo, 'GET', '/tokens?limit=1')).data[0]!.id
+
+test('the embedded uploader goes on after a cut, an expired and a revoked token, and a reload, in a page of another origin', async ({
+  owner,
+  demo,
+}) => {
+  const customer = await openCustomer(demo)
+  const { page, line, site, backend, confirmed } = customer
+  const name = `embedded-${Date.now()}.bin`
+  await page
+    .locator('.uppy-Dashboard-input')
+    .first()
+    .setInputFiles(file(name, 9 * MIB))
+  // The first token expires at once: the request after the creation does not go with it.
+  const issue = backend.post
+  backend.post = async () => {
+    backend.post = issue
+    return Response.json({ ...(await (await issue()).json()), expiresAt: new Date().toISOString() })
+  }
+  let held = line.holdAfter(2 * MIB)
+  await page.getByRole('button', { name: 'Upload 1 file' }).click()
+  await held
+  expect(site.tokensAsked()).toBe(2)
+
+  // Cut: what arrived is kept, the client asks where to go on, and its page does not begin anew.
+  held = line.holdAfter(2 * MIB)
+  line.cut()
+  await held
+  const afterCut = confirmed()
+  expect(afterCut).toBeGreaterThan(MIB)
+  await expect(page.getByText(/Uploading: ([2-9]\d|100)%/)).toBeVisible()
+
+  // Revoked: the client, which cannot know, loses nothing by it.
+  await api(demo, 'POST', `/tokens/${await newestToken(demo)}/revoke`)
+  held = line.holdAfter(2 * MIB)
+  line.cut()
+  await held
+  const afterRevoked = confirmed()
+  expect(afterRevoked).toBeGreaterThan(afterCut + MIB)
+  await expect(page.getByText(/Uploading: ([4-9]\d|100)%/)).toBeVisible()
+
+  // Reloaded: the file and how far it is are remembered.
+  line.flow()
+  await page.reload()
+  const goOn = page.locator('.uppy-StatusBar-actionBtn--upload, .uppy-Dashboard-serviceMsg-actionBtn').first()
+  await goOn.click()
+  await expect(page.getByText('Complete', { exact: true })).toBeVisible({ timeout: 30_000 })
+  expect(confirmed()).toBeGreaterThan(afterRevoked + MIB)
+  expect(customer.refusals()).toBe(0)
+  await customer.close()
+
+  // The customer sees what it saved.
+  const { data } = await api<{ data: { id: string; status: string; size: number }[] }>(
+    demo,
+    'GET',
+    `/files?filename=${name}`,
+  )
+  expect(data).toMatchObject([{ status: 'transferred', size: 9 * MIB }])
+  await owner.goto(`/dashboard/files/${data[0]!.id}`)
+  const saved = owner.locator('dt', { hasText: 'Resumes' }).locator('xpath=following-sibling::dd')
+  await expect(saved).toHaveText(/^3, [\d.]+ MB saved$/)
+  await expect(owner.getByText(/^Resumed at/)).toHaveCount(3)
+})
+
+test('the embedded uploader says so when it is given no further token, and goes on when it is', async ({
+  demo,
+}) => {
+  const customer = await openCustomer(demo)
+  const { page, line, backend, confirmed } = customer
+  await page
+    .locator('.uppy-Dashboard-input')
+    .first()
+    .setInputFiles(file(`refused-${Date.now()}.bin`, 6 * MIB))
+  const held = line.holdAfter(3 * MIB)
+  await page.getByRole('button', { name: 'Upload 1 file' }).click()
+  await held
+  await api(demo, 'POST', `/tokens/${await newestToken(demo)}/revoke`)
+  const issue = backend.post
+  backend.post = async () => Response.json({ detail: 'You are signed out.' }, { status: 403 })
+  line.flow()
+  line.cut()
+  await expect(page.getByText('Upload failed').first()).toBeVisible()
+  await expect(page.getByRole('button', { name: /No upload token: 403/ })).toBeVisible()
+  backend.post = issue
+  await page.getByRole('button', { name: 'Retry upload' }).first().click()
+  await expect(page.getByText('Complete', { exact: true })).toBeVisible({ timeout: 30_000 })
+  expect(confirmed()).toBeGreaterThan(2 * MIB)
+  await customer.close()
 })

@@ -21,6 +21,8 @@ const tusOptions = (uploadUrl: string) => `{
   removeFingerprintOnSuccess: true,
   allowedMetaFields: ['name', 'type'],
   async onBeforeRequest(request) {
+    // A HEAD that is refused makes the client begin anew, so it goes with a token of just now.
+    if (request.getMethod() === 'HEAD') current = undefined
     request.setHeader('Authorization', \`Bearer \${await uploadToken()}\`)
   },
   onShouldRetry(error, attempt, options, next) {
@@ -85,6 +87,8 @@ export async function upload(file, onProgress) {
     removeFingerprintOnSuccess: true,
     metadata: { filename: file.name, filetype: file.type },
     async onBeforeRequest(request) {
+      // A HEAD that is refused makes the client begin anew, so it goes with a token of just now.
+      if (request.getMethod() === 'HEAD') current = undefined
       request.setHeader('Authorization', \`Bearer \${await uploadToken()}\`)
     },
     onShouldRetry(error) {
