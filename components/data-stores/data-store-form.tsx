@@ -78,8 +78,13 @@ export function DataStoreForm({ presets, store, submit, action }: Props) {
       <fieldset className="grid gap-4 border-t pt-5 sm:grid-cols-2">
         <legend className="sr-only">Keys</legend>
         <p className="text-ink-soft text-sm sm:col-span-2">
-          Keys that may put objects into this bucket; nothing more is needed. At {preset.label}:{' '}
-          <span className="text-ink">{preset.keysHint}</span>.
+          Keys that may put objects into this bucket; nothing more is needed.
+          {preset.provider !== 'other' && (
+            <>
+              {' '}
+              At {preset.label}: <span className="text-ink">{preset.keysHint}</span>.
+            </>
+          )}
         </p>
         <TextField
           name="accessKeyId"

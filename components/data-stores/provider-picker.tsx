@@ -15,7 +15,7 @@ export function ProviderPicker({ presets, value, onChange }: Props) {
           <label
             key={provider}
             className={clsx(
-              'flex cursor-pointer items-center gap-2.5 rounded-md border px-3 py-2 text-sm has-focus-visible:outline-2 has-focus-visible:outline-water',
+              'flex cursor-pointer items-center gap-2.5 rounded-md border px-3 py-2 text-sm max-sm:gap-2 max-sm:px-2.5 has-focus-visible:outline-2 has-focus-visible:outline-water',
               provider === value
                 ? 'border-water bg-water-soft font-medium'
                 : 'border-line-strong bg-raised hover:bg-hover',
@@ -27,9 +27,9 @@ export function ProviderPicker({ presets, value, onChange }: Props) {
               value={provider}
               checked={provider === value}
               onChange={() => onChange(provider)}
-              className="size-3.5 accent-(--water)"
+              className="size-3.5 shrink-0 accent-(--water)"
             />
-            <span className="truncate">{label}</span>
+            <span className="min-w-0 leading-tight">{label}</span>
           </label>
         ))}
       </div>

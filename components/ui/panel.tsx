@@ -39,7 +39,7 @@ export function Panel({
         </div>
         {aside}
       </header>
-      <div className={clsx(flush ? 'pt-3' : 'px-4 pt-3.5 pb-4')}>{children}</div>
+      <div className={clsx(flush ? 'pt-3' : 'px-4 pt-3.5 pb-4 empty:pt-0')}>{children}</div>
     </section>
   )
 }

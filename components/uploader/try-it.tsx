@@ -27,6 +27,7 @@ export function TryIt({ pipeId, endpoint }: { pipeId: string; endpoint: string }
       <div className="sluice-uppy min-w-0">
         <Dashboard
           uppy={uploader.uppy}
+          theme="light"
           width="100%"
           height={420}
           proudlyDisplayPoweredByUppy={false}

@@ -28,12 +28,7 @@ export function WirePanel({ wire, lines = true }: { wire: Wire; lines?: boolean 
           exact={wire.confirmedBytes}
         />
         <Figure name="Resumes" value={String(wire.resumes)} id="resumes" exact={wire.resumes} />
-        <Figure
-          name="Saved by resuming"
-          value={formatBytes(wire.savedBytes)}
-          id="saved"
-          exact={wire.savedBytes}
-        />
+        <Figure name="Bytes saved" value={formatBytes(wire.savedBytes)} id="saved" exact={wire.savedBytes} />
       </dl>
       <p className="sr-only" role="status">
         {wire.done
