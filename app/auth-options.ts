@@ -4,6 +4,7 @@ import GitHub from 'next-auth/providers/github'
 import Google from 'next-auth/providers/google'
 import { signIn, signInInput } from '#lib/accounts/sign-in.ts'
 import { type ProviderProfile, signInWithProvider } from '#lib/accounts/sign-in-with-provider.ts'
+import { toProviderProfile } from '#lib/accounts/to-provider-profile.ts'
 import { setAuthUrl } from '#lib/config.ts'
 import { isSluiceError } from '#lib/kernel/errors.ts'
 import { isUuid } from '#lib/kernel/ids.ts'
@@ -35,14 +36,13 @@ export function authOptions(): NextAuthOptions {
     callbacks: {
       async signIn({ user, account, profile }) {
         if (!account || account.provider === 'credentials') return true
-        return startForProvider(user, {
-          provider: account.provider as ProviderProfile['provider'],
-          providerAccountId: account.providerAccountId,
-          email: user.email ?? '',
-          // GitHub does not say whether the address is proven.
-          emailVerified: account.provider === 'google' && isVerified(profile),
-          name: user.name ?? undefined,
-        })
+        const { email, name } = user
+        const { providerAccountId } = account
+        const provider = account.provider as ProviderProfile['provider']
+        return startForProvider(
+          user,
+          toProviderProfile({ provider, providerAccountId, email, name }, profile),
+        )
       },
       jwt: ({ token, user }) => ({ sid: (user as SignedIn | undefined)?.sid ?? token.sid }),
       async session({ session, token }) {
@@ -92,8 +92,4 @@ async function startForProvider(user: SignedIn, profile: ProviderProfile): Promi
     if (isSluiceError(error)) return '/login?error=AccessDenied'
     throw error
   }
-}
-
-function isVerified(profile: unknown): boolean {
-  return (profile as { email_verified?: unknown } | undefined)?.email_verified === true
 }

@@ -48,7 +48,9 @@ export async function askForReset(data: FormData) {
 
 export async function setNewPassword(token: string, data: FormData) {
   return answer<'changed'>(async () => {
-    await resetPassword(getRuntime(), parseInput(passwordReset, { token, password: passwordOf(data) }))
+    const given = parseInput(passwordReset, { token, password: passwordOf(data) })
+    const { userId } = await resetPassword(getRuntime(), given)
+    await openSession(userId)
     return { data: 'changed' }
   })
 }

@@ -15,12 +15,12 @@ export function ResetPasswordForm() {
         tone="good"
         title="Your password was changed"
         action={
-          <ButtonLink href="/login" tone="primary">
-            Sign in
+          <ButtonLink href="/dashboard" tone="primary">
+            Go to the dashboard
           </ButtonLink>
         }
       >
-        Every other session was signed out.
+        You are signed in here, and nowhere else.
       </Notice>
     )
   }

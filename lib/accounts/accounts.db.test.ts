@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { onBothDatabases } from '../../e2e/parts/databases.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
-import { hours } from '../kernel/clock.ts'
+import { hours, minutes } from '../kernel/clock.ts'
 import { listKeptMails } from '../mail/list-kept-mails.ts'
 import { openMailJob } from '../mail/mail.ts'
 import { workOnMail } from '../mail/start-mail-worker.ts'
@@ -15,7 +15,8 @@ import { revokeSession } from '../sessions/revoke-session.ts'
 import { authenticateAccountKey } from './authenticate-account-key.ts'
 import { changePassword } from './change-password.ts'
 import { createAccountKey } from './create-account-key.ts'
-import { hashPassword } from './password.ts'
+import { deleteAccount } from './delete-account.ts'
+import { hashPassword, verifyPassword } from './password.ts'
 import { requestPasswordReset } from './request-password-reset.ts'
 import { resetPassword } from './reset-password.ts'
 import { signIn } from './sign-in.ts'
@@ -49,6 +50,22 @@ onBothDatabases('accounts', (database) => {
     const outcome = await signUp(open, { email, password: PASSWORD }, newAddress())
     if (outcome.outcome !== 'signed-up') throw new Error(outcome.outcome)
     return { email, userId: outcome.userId }
+  }
+
+  /** What would have been mailed to somebody. */
+  const keptFor = (email: string) =>
+    listKeptMails(open, { email, workspace: { id: '', name: '', inboxKey: '', demo: true } })
+
+  /** The link of the newest mail that sets a new password. */
+  async function resetLink(email: string): Promise<string> {
+    open.jobs.length = 0
+    open.clock.advance(1)
+    await requestPasswordReset(open, { email }, newAddress())
+    await workOnMail(open, open.jobs[0]!.data as { sealed: string })
+    const mail = (await keptFor(email)).find(
+      ({ to, subject }) => to === email && subject === 'Set a new password',
+    )!
+    return linkOf(mail.text)
   }
 
   describe('sign-up and sign-in', () => {
@@ -109,14 +126,29 @@ onBothDatabases('accounts', (database) => {
       await expect(asked).rejects.toMatchObject({ code: 'forbidden' })
     })
 
-    it('is limited for each account, whether it exists or not', async () => {
-      const nobody = { email: newEmail(), password: 'x' }
+    it('is limited for each account from an address, whether it exists or not, and not from elsewhere', async () => {
+      const [nobody, address] = [{ email: newEmail(), password: 'x' }, newAddress()]
       for (let n = 0; n < 10; n++) {
-        await expect(signIn(open, nobody, newAddress())).rejects.toMatchObject({ code: 'sign_in_failed' })
+        await expect(signIn(open, nobody, address)).rejects.toMatchObject({ code: 'sign_in_failed' })
       }
-      await expect(signIn(open, nobody, newAddress())).rejects.toMatchObject({ code: 'rate_limited' })
-      open.clock.advance(60_000)
+      await expect(signIn(open, nobody, address)).rejects.toMatchObject({ code: 'rate_limited' })
       await expect(signIn(open, nobody, newAddress())).rejects.toMatchObject({ code: 'sign_in_failed' })
+      open.clock.advance(60_000)
+      await expect(signIn(open, nobody, address)).rejects.toMatchObject({ code: 'sign_in_failed' })
+    })
+
+    it('is limited for each account over all addresses; its owner still gets in by a reset', async () => {
+      const { email, userId } = await signUpOpen()
+      vi.mocked(verifyPassword).mockResolvedValue(false)
+      for (let n = 0; n < 100; n++) {
+        const guess = signIn(open, { email, password: 'x' }, newAddress())
+        await expect(guess).rejects.toMatchObject({ code: 'sign_in_failed' })
+      }
+      vi.mocked(verifyPassword).mockReset()
+      const right = signIn(open, { email, password: PASSWORD }, newAddress())
+      await expect(right).rejects.toMatchObject({ code: 'rate_limited' })
+      const reset = { token: await resetLink(email), password: 'a seventh password' }
+      expect(await resetPassword(open, reset)).toEqual({ userId })
     })
 
     it('sends few mails to one mailbox, from wherever it is asked to', async () => {
@@ -200,6 +232,21 @@ onBothDatabases('accounts', (database) => {
       await signIn(open, { email, password: 'another password' }, newAddress())
     })
 
+    it('without a password, one is set only by who has just come from the provider', async () => {
+      const email = newEmail()
+      const profile = { provider: 'google', providerAccountId: email, email, emailVerified: true } as const
+      const { userId } = await signInWithProvider(open, profile)
+      const old = (await readSession(open, (await createSession(open, userId, VISITOR)).id))!
+      open.clock.advance(minutes(10))
+      const given = { current: '', password: 'a first password' }
+      await expect(changePassword(open, old, given)).rejects.toMatchObject({ code: 'forbidden' })
+      const deletion = deleteAccount(open, old, { email, password: '' })
+      await expect(deletion).rejects.toMatchObject({ code: 'forbidden' })
+      const fresh = (await readSession(open, (await createSession(open, userId, VISITOR)).id))!
+      await changePassword(open, fresh, given)
+      await signIn(open, { email, password: 'a first password' }, newAddress())
+    })
+
     it('reset: one mail to the owner, a link for once, every session over', async () => {
       const { email, userId } = await signUpOpen()
       const session = await createSession(open, userId, VISITOR)
@@ -207,10 +254,9 @@ onBothDatabases('accounts', (database) => {
       await requestPasswordReset(open, { email }, newAddress())
       await requestPasswordReset(open, { email: newEmail() }, newAddress())
       expect(open.jobs).toHaveLength(2)
-      const before = (await listKeptMails(open)).length
       for (const { data } of open.jobs) await workOnMail(open, data as { sealed: string })
-      const kept = await listKeptMails(open)
-      expect(kept).toHaveLength(before + 1)
+      const kept = await keptFor(email)
+      expect(kept).toHaveLength(1)
       const mail = kept.find(({ to, subject }) => to === email && subject === 'Set a new password')!
       expect(mail.text).toContain('http://localhost:3000/reset-password#')
       const reset = { token: linkOf(mail.text), password: 'a third password' }
@@ -219,18 +265,6 @@ onBothDatabases('accounts', (database) => {
       expect(await readSession(open, session.id)).toBeUndefined()
       await signIn(open, { email, password: 'a third password' }, newAddress())
     })
-
-    /** The link of the newest mail that sets a new password. */
-    async function resetLink(email: string): Promise<string> {
-      open.jobs.length = 0
-      open.clock.advance(1)
-      await requestPasswordReset(open, { email }, newAddress())
-      await workOnMail(open, open.jobs[0]!.data as { sealed: string })
-      const mail = (await listKeptMails(open)).find(
-        ({ to, subject }) => to === email && subject === 'Set a new password',
-      )!
-      return linkOf(mail.text)
-    }
 
     it('reset: ends every other link that was asked for', async () => {
       const { email } = await signUpOpen()
@@ -265,7 +299,7 @@ onBothDatabases('accounts', (database) => {
       open.jobs.length = 0
       await requestPasswordReset(open, { email }, newAddress())
       await workOnMail(open, open.jobs[0]!.data as { sealed: string })
-      const mail = (await listKeptMails(open)).find(
+      const mail = (await keptFor(email)).find(
         ({ to, subject }) => to === email && /new password/.test(subject),
       )!
       open.clock.advance(hours(1))

@@ -7,14 +7,14 @@ import type { Runtime } from '../runtime.ts'
 import type { Session } from '../sessions/read-session.ts'
 import { signOutEverywhere } from '../sessions/sign-out-everywhere.ts'
 import { newPasswordField } from './account.ts'
-import { assertPassword } from './assert-password.ts'
+import { assertOwner } from './assert-owner.ts'
 import { dropResetLinks } from './email-link.ts'
 import { passwordChangedMail } from './mails.ts'
 import { hashPassword } from './password.ts'
 
 export const passwordChange = z.strictObject({ current: z.string().max(1000), password: newPasswordField })
 
-/** Every other session ends. Somebody who only signed in by a provider gives no present password. */
+/** Every other session ends. Somebody who only signed in by a provider gives no present password: they must have just done so. */
 export async function changePassword(
   runtime: Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>,
   session: Session,
@@ -22,7 +22,7 @@ export async function changePassword(
 ): Promise<void> {
   const { db, clock, config } = runtime
   const fault = { field: 'current', message: 'is not your present password' }
-  await assertPassword(runtime, session.userId, current, fault)
+  await assertOwner(runtime, session, current, fault)
   const passwordHash = await hashPassword(password)
   await db.transaction(async (tx) => {
     await tx.update(users).set({ passwordHash }).where(eq(users.id, session.userId))

@@ -8,7 +8,7 @@ import { invalidRequest } from '../kernel/parse-input.ts'
 import { cancelUploadsOf } from '../pipes/cancel-uploads.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Session } from '../sessions/read-session.ts'
-import { assertPassword } from './assert-password.ts'
+import { assertOwner } from './assert-owner.ts'
 
 export const accountDeletion = z.strictObject({
   email: z.string(),
@@ -27,7 +27,10 @@ export async function deleteAccount(
   { email, password }: z.output<typeof accountDeletion>,
 ): Promise<void> {
   if (session.workspace.demo) throw new SluiceError('conflict', 'The demo workspace stays while DEMO is on.')
-  await assertOwner(runtime, session, email, password)
+  if (email.trim().toLowerCase() !== session.email.toLowerCase()) {
+    throw invalidRequest([{ field: 'email', message: 'is not that of this account' }])
+  }
+  await assertOwner(runtime, session, password, { field: 'password', message: 'is wrong' })
   const { db, clock } = runtime
   const { id: workspaceId } = session.workspace
   const owned = await db.transaction(async (tx) => {
@@ -42,13 +45,6 @@ export async function deleteAccount(
       .returning({ id: pipes.id })
   })
   for (const { id } of owned) await cancelUploadsOf(runtime, id)
-}
-
-async function assertOwner(runtime: Needs, session: Session, email: string, password: string): Promise<void> {
-  if (email.trim().toLowerCase() !== session.email.toLowerCase()) {
-    throw invalidRequest([{ field: 'email', message: 'is not that of this account' }])
-  }
-  await assertPassword(runtime, session.userId, password, { field: 'password', message: 'is wrong' })
 }
 
 /** Workspaces that nobody belongs to, once nothing of them is left to clear or to complete. */

@@ -14,14 +14,17 @@ import { turnOutStrangers } from './turn-out-strangers.ts'
 
 export const passwordReset = z.strictObject({ token: z.string().max(100), password: newPasswordField })
 
-/** Whoever opened the link holds the mailbox, so the address counts as verified. Every session ends. */
+/**
+ * Whoever opened the link holds the mailbox, so the address counts as verified and they may have a session at once, also
+ * where others have used up the limit of sign-ins. Every session of before ends.
+ */
 export async function resetPassword(
   { db, clock, config, queue, vault }: Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>,
   { token, password }: z.output<typeof passwordReset>,
-): Promise<void> {
+): Promise<{ userId: string }> {
   await assertEmailLink({ db, clock }, 'reset', token)
   const passwordHash = await hashPassword(password)
-  await db.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     const now = new Date(clock.now())
     const { userId, email } = await useEmailLink({ db: tx, clock }, 'reset', token)
     const before = await findUser(tx, userId)
@@ -33,5 +36,6 @@ export async function resetPassword(
       kind: 'mail',
       mail: passwordChangedMail(email, config.baseUrl),
     })
+    return { userId }
   })
 }

@@ -13,19 +13,23 @@ export const signInInput = z.strictObject({
 })
 
 const PER_ADDRESS = { burst: 20, refillMs: 30_000 }
-const PER_ACCOUNT = { burst: 10, refillMs: 60_000 }
+const PER_ADDRESS_AND_ACCOUNT = { burst: 10, refillMs: 60_000 }
+/** Over all addresses. Whoever uses it up keeps the owner out only until they reset the password, which signs them in. */
+const PER_ACCOUNT = { burst: 100, refillMs: 60_000 }
 
 /**
- * Limited for each address and each account, whether it exists or not. Every refusal is the same, and takes as
- * long, so that nobody learns who has an account.
+ * Limited for each address, for each account from each address, and for each account, whether it exists or not. Every
+ * refusal is the same, and takes as long, so that nobody learns who has an account.
  */
 export async function signIn(
   runtime: Pick<Runtime, 'db' | 'clock' | 'config'>,
   { email, password }: z.output<typeof signInInput>,
   address: string,
 ): Promise<{ userId: string }> {
-  await takeFromLimit(runtime, `sign-in:address:${networkOf(address)}`, PER_ADDRESS)
-  await takeFromLimit(runtime, `sign-in:account:${hashSecret(email.toLowerCase())}`, PER_ACCOUNT)
+  const [network, account] = [networkOf(address), hashSecret(email.toLowerCase())]
+  await takeFromLimit(runtime, `sign-in:address:${network}`, PER_ADDRESS)
+  await takeFromLimit(runtime, `sign-in:both:${network}:${account}`, PER_ADDRESS_AND_ACCOUNT)
+  await takeFromLimit(runtime, `sign-in:account:${account}`, PER_ACCOUNT)
   const user = email.includes('\0') ? undefined : await findUserByEmail(runtime.db, email)
   const right = await verifyPassword(password, user?.passwordHash ?? null)
   const proven = user?.emailVerifiedAt || !mustVerify(runtime.config)

@@ -1,4 +1,5 @@
 import { dataStores } from '#drizzle/schema/index.ts'
+import { assertRoom } from '../accounts/assert-room.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { uuidv7 } from '../kernel/ids.ts'
 import type { Runtime } from '../runtime.ts'
@@ -14,6 +15,7 @@ export async function createDataStore(
   const id = uuidv7(clock.now())
   const now = new Date(clock.now())
   return db.transaction(async (tx) => {
+    await assertRoom(tx, actor, 'Data Stores')
     const [row] = await tx
       .insert(dataStores)
       .values({

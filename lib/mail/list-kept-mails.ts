@@ -1,22 +1,39 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Runtime } from '../runtime.ts'
+import type { Session } from '../sessions/read-session.ts'
 import { mailFolder } from './deliver-mail.ts'
 
 export type KeptMail = { at: string; to: string; subject: string; text: string }
 
-const NEWEST = 50
+const MOST = 50
+/** So many of the newest are looked at. */
+const LOOKED_AT = 500
 
-/** What would have been sent if there were an SMTP_URL, newest first: for the demo workspace. */
-export async function listKeptMails({ config }: Pick<Runtime, 'config'>): Promise<KeptMail[]> {
+/**
+ * What the owner of the demo workspace would have been sent if there were an SMTP_URL, newest first. Mails to others hold
+ * links into their accounts: those stay in DATA_DIR, for the operator. Any other account gets nothing here, since a link
+ * to set a password must prove more than a session does.
+ */
+export async function listKeptMails(
+  { config }: Pick<Runtime, 'config'>,
+  { email, workspace }: Pick<Session, 'email' | 'workspace'>,
+): Promise<KeptMail[]> {
+  if (!workspace.demo) return []
   const folder = mailFolder(config.dataDir)
   const names = await readdir(folder).catch(() => [])
   const newest = names
     .filter((name) => name.endsWith('.txt'))
     .sort()
     .reverse()
-    .slice(0, NEWEST)
-  return Promise.all(newest.map(async (name) => readKeptMail(await readFile(join(folder, name), 'utf8'))))
+    .slice(0, LOOKED_AT)
+  const mails: KeptMail[] = []
+  for (const name of newest) {
+    const mail = readKeptMail(await readFile(join(folder, name), 'utf8'))
+    if (mail.to.toLowerCase() === email.toLowerCase()) mails.push(mail)
+    if (mails.length === MOST) break
+  }
+  return mails
 }
 
 function readKeptMail(file: string): KeptMail {

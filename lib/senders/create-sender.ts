@@ -1,4 +1,5 @@
 import { senders } from '#drizzle/schema/index.ts'
+import { assertRoom } from '../accounts/assert-room.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { hashSecret, newSecret, uuidv7 } from '../kernel/ids.ts'
 import type { Runtime } from '../runtime.ts'
@@ -12,6 +13,7 @@ export async function createSender(
 ): Promise<Sender & { token: string }> {
   const token = newSecret('sk_')
   return db.transaction(async (tx) => {
+    await assertRoom(tx, actor, 'Senders')
     const [row] = await tx
       .insert(senders)
       .values({

@@ -12,6 +12,7 @@ export type Session = {
   name: string | null
   emailVerified: boolean
   hasPassword: boolean
+  signedInAt: Date
   workspace: { id: string; name: string; demo: boolean; inboxKey: string }
   actor: Actor
 }
@@ -47,6 +48,7 @@ export async function readSession(
     name: user.name,
     emailVerified: user.emailVerifiedAt !== null,
     hasPassword: user.passwordHash !== null,
+    signedInAt: session.createdAt,
     workspace: {
       id: workspace.id,
       name: workspace.name,

@@ -136,6 +136,22 @@ onBothDatabases('deliveries', (database) => {
     await expect(resendDelivery(runtime, customer.actor, id)).rejects.toThrow(/is off/)
   })
 
+  it('are resent, and tests are sent, only so often', async () => {
+    const { id } = await sendTestEvent(runtime, customer.actor, customer.pipe.id)
+    const since = new Date(runtime.clock.now())
+    const limited: [() => Promise<unknown>, number][] = [
+      [() => sendTestEvent(runtime, customer.actor, customer.pipe.id), 29],
+      [() => resendDelivery(runtime, customer.actor, id), 100],
+      [() => resendFailed(runtime, customer.actor, { since }), 10],
+    ]
+    for (const [verb, times] of limited) {
+      for (let n = 0; n < times; n++) await verb()
+      await expect(verb()).rejects.toMatchObject({ code: 'rate_limited' })
+    }
+    runtime.clock.advance(10_000)
+    for (const [verb] of limited) await verb()
+  })
+
   it('are resent all together that failed since a time', async () => {
     await runtime.db.update(webhookOutputs).set({ enabled: true }).where(eq(webhookOutputs.id, output.id))
     const give = async () => {

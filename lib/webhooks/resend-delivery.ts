@@ -2,10 +2,13 @@ import { eq } from 'drizzle-orm'
 import { deliveries, webhookOutputs } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { SluiceError } from '../kernel/errors.ts'
+import { takeFromLimit } from '../rate-limits/take.ts'
 import type { Runtime } from '../runtime.ts'
 import type { WholeDelivery } from './delivery.ts'
 import { findDelivery } from './find-delivery.ts'
 import { showDelivery } from './show-delivery.ts'
+
+const PER_WORKSPACE = { burst: 100, refillMs: 1000 }
 
 /** Sends an event again, whatever became of it: at once, and if that fails on the schedule from its start. */
 export async function resendDelivery(
@@ -14,6 +17,7 @@ export async function resendDelivery(
   id: string,
 ): Promise<WholeDelivery> {
   const now = new Date(clock.now())
+  await takeFromLimit({ db, clock }, `resend:${actor.workspaceId}`, PER_WORKSPACE)
   return db.transaction(async (tx) => {
     const row = await findDelivery(tx, actor, id, 'update')
     if (row.claimedUntil && row.claimedUntil > now) {

@@ -4,6 +4,7 @@ import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { rows } from '../db/database.ts'
 import { timeField } from '../kernel/fields.ts'
 import { findPipe } from '../pipes/find-pipe.ts'
+import { takeFromLimit } from '../rate-limits/take.ts'
 import type { Runtime } from '../runtime.ts'
 
 export const resendFailedInput = z.strictObject({
@@ -17,6 +18,8 @@ export const resendFailedAnswer = z.strictObject({
   more: z.boolean(),
 })
 
+/** Each takes up to 10,000. */
+const PER_WORKSPACE = { burst: 10, refillMs: 10_000 }
 const AT_ONCE = 10_000
 
 /** Sends every event again that was given up since then, where the output is on. The oldest first. */
@@ -26,6 +29,7 @@ export async function resendFailed(
   { since, pipeId }: z.output<typeof resendFailedInput>,
 ): Promise<z.output<typeof resendFailedAnswer>> {
   const now = new Date(clock.now()).toISOString()
+  await takeFromLimit({ db, clock }, `resend-failed:${actor.workspaceId}`, PER_WORKSPACE)
   return db.transaction(async (tx) => {
     if (pipeId) await findPipe(tx, actor, pipeId)
     const resent = await rows<{ output_id: string }>(

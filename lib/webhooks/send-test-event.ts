@@ -3,10 +3,13 @@ import { fileEventBody } from '../events/file-event.ts'
 import { writeEvent } from '../events/write-event.ts'
 import { uuidv7 } from '../kernel/ids.ts'
 import { findPipe } from '../pipes/find-pipe.ts'
+import { takeFromLimit } from '../rate-limits/take.ts'
 import type { Runtime } from '../runtime.ts'
 import type { WholeDelivery } from './delivery.ts'
 import { findOutput } from './find-output.ts'
 import { showDelivery } from './show-delivery.ts'
+
+const PER_WORKSPACE = { burst: 30, refillMs: 2000 }
 
 /** An event like a real one, marked as a test, to the output's address; it goes out even while the output is off. */
 export async function sendTestEvent(
@@ -14,6 +17,7 @@ export async function sendTestEvent(
   actor: Actor,
   pipeId: string,
 ): Promise<WholeDelivery> {
+  await takeFromLimit({ db, clock }, `test-event:${actor.workspaceId}`, PER_WORKSPACE)
   return db.transaction(async (tx) => {
     const { output } = await findOutput(tx, actor, pipeId)
     const { dataStoreId } = await findPipe(tx, actor, pipeId)

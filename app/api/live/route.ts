@@ -1,30 +1,30 @@
 import type { NextRequest } from 'next/server'
+import { createPlaces } from '#lib/live/create-places.ts'
 import { follow } from '#lib/live/follow.ts'
 import { isTopic } from '#lib/live/read-snapshot.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { currentSession } from '../../session.ts'
 
-const MOST_STREAMS = 500
+const places = createPlaces({ most: 500, mostForEach: 30 })
 const stopping = new AbortController()
 process.once('SIGTERM', () => stopping.abort())
-let open = 0
 
 /** Server-sent events for the pages of whoever is signed in: `?topic=files`. */
 export async function GET(request: NextRequest): Promise<Response> {
-  const actor = (await currentSession())?.actor
-  if (!actor) return new Response(null, { status: 401 })
+  const session = await currentSession()
+  if (!session) return new Response(null, { status: 401 })
   const topic = request.nextUrl.searchParams.get('topic') ?? ''
   if (!isTopic(topic)) return new Response(null, { status: 400 })
   // The page then looks for itself every few seconds.
-  if (open >= MOST_STREAMS || stopping.signal.aborted) return new Response(null, { status: 503 })
+  const leave = stopping.signal.aborted ? undefined : places.take(session.userId)
+  if (!leave) return new Response(null, { status: 503 })
   const signal = AbortSignal.any([request.signal, stopping.signal])
-  const snapshots = follow(getRuntime(), actor.workspaceId, topic, signal)
-  open += 1
+  const snapshots = follow(getRuntime(), session.workspace.id, topic, signal)
   let ended = false
   const end = () => {
     if (ended) return false
     ended = true
-    open -= 1
+    leave()
     return true
   }
   const encoder = new TextEncoder()

@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { PageTabs } from '#components/shell/page-tabs.tsx'
+import { getRuntime } from '#lib/runtime.ts'
+import { requireSession } from '../../session.ts'
 
 const TABS = [
   { href: '/dashboard/settings', title: 'Profile' },
@@ -10,11 +12,16 @@ const TABS = [
   { href: '/dashboard/settings/account', title: 'Delete' },
 ]
 
-export default function SettingsLayout({ children }: { children: ReactNode }) {
+const MAILS = { href: '/dashboard/settings/mails', title: 'Mails' }
+
+export default async function SettingsLayout({ children }: { children: ReactNode }) {
+  const { workspace } = await requireSession()
+  const tabs =
+    workspace.demo && !getRuntime().config.smtpUrl ? [...TABS.slice(0, -1), MAILS, ...TABS.slice(-1)] : TABS
   return (
     <>
       <PageHeader title="Settings" />
-      <PageTabs label="Settings" tabs={TABS} />
+      <PageTabs label="Settings" tabs={tabs} />
       {children}
     </>
   )

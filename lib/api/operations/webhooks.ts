@@ -58,7 +58,7 @@ export const webhookOperations = [
     summary: 'Send an event marked as a test. It goes out even while the output is off, and is tried once.',
     status: 202,
     answer: wholeDeliveryAnswer,
-    problems: [...outputs.problems],
+    problems: [...outputs.problems, 'rate_limited'],
     run: ({ runtime, who, params }) => sendTestEvent(runtime, who, params.id!),
   }),
   operation({
@@ -91,7 +91,7 @@ export const webhookOperations = [
     summary: 'Send an event again, at once and then on the schedule from its start.',
     status: 202,
     answer: wholeDeliveryAnswer,
-    problems: ['not_found', 'conflict'],
+    problems: ['not_found', 'conflict', 'rate_limited'],
     run: ({ runtime, who, params }) => resendDelivery(runtime, who, params.id!),
   }),
   operation({
@@ -103,7 +103,7 @@ export const webhookOperations = [
     body: resendFailedInput,
     status: 202,
     answer: resendFailedAnswer,
-    problems: ['pipe_not_found'],
+    problems: ['pipe_not_found', 'rate_limited'],
     run: ({ runtime, who, body }) => resendFailed(runtime, who, body),
   }),
 ]

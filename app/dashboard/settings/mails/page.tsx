@@ -1,0 +1,39 @@
+import { Mail } from 'lucide-react'
+import { notFound } from 'next/navigation'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { Panel } from '#components/ui/panel.tsx'
+import { REACHABLE } from '#components/ui/reachable.ts'
+import { Time } from '#components/ui/time.tsx'
+import { listKeptMails } from '#lib/mail/list-kept-mails.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { requireSession } from '../../../session.ts'
+
+export const metadata = { title: 'Mails' }
+
+/** Of the demo workspace alone, which may have no mail server. */
+export default async function Mails() {
+  const session = await requireSession()
+  if (!session.workspace.demo) notFound()
+  const mails = await listKeptMails(getRuntime(), session)
+  if (mails.length === 0) {
+    return (
+      <EmptyState icon={Mail} title="No mails yet">
+        Without SMTP_URL no mail leaves this machine. Those to {session.email} are shown here.
+      </EmptyState>
+    )
+  }
+  return (
+    <div className="space-y-4">
+      <p className="text-ink-soft text-sm">
+        Without SMTP_URL no mail leaves this machine. These would have gone to {session.email}.
+      </p>
+      {mails.map(({ at, subject, text }) => (
+        <Panel key={at + subject} title={subject} aside={<Time at={at} className="text-ink-faint text-sm" />}>
+          <pre {...REACHABLE} className="overflow-x-auto whitespace-pre-wrap text-sm">
+            {text}
+          </pre>
+        </Panel>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest'
+import { toProviderProfile } from './to-provider-profile.ts'
+
+const given = { providerAccountId: '1', email: 'a@example.com', name: null }
+
+it.each([
+  ['google', { email_verified: true }, true],
+  ['google', { email_verified: false }, false],
+  ['google', { email_verified: 'true' }, false],
+  ['google', {}, false],
+  ['google', undefined, false],
+  ['github', { email_verified: true }, false],
+  ['github', { email: 'a@example.com' }, false],
+] as const)('takes an address of %s with %j as proven: %s', (provider, profile, proven) => {
+  const { emailVerified } = toProviderProfile({ ...given, provider }, profile)
+  expect(emailVerified).toBe(proven)
+})
