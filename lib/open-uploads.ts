@@ -15,7 +15,11 @@ import { UPLOAD_TERMS, type UploadTerms } from './uploads/upload-terms.ts'
 /** Puts the data plane together: uploads on one side, real buckets, the vault and events on the other. */
 export async function openUploads(
   runtime: Runtime,
-  options: { terms?: Partial<UploadTerms>; checkpoint?: UploadContext['checkpoint'] } = {},
+  options: {
+    terms?: Partial<UploadTerms>
+    checkpoint?: UploadContext['checkpoint']
+    bucketSilenceMs?: number
+  } = {},
 ): Promise<UploadContext> {
   const { config, database, db, clock, log, metrics, queue } = runtime
   const terms = { ...UPLOAD_TERMS, ...options.terms }
@@ -30,7 +34,7 @@ export async function openUploads(
       onChange: (used) => metrics.memoryUsed.set(used),
     }),
     leases: await openLeases({ database, clock, log, metrics, terms }),
-    openBucket: bucketsOf(runtime),
+    openBucket: bucketsOf(runtime, options.bucketSilenceMs),
     announce: (tx, fileId) => emitFileEvent(tx, { queue, clock }, fileId),
     checkpoint: options.checkpoint ?? (() => {}),
     background: new Set(),
@@ -42,7 +46,10 @@ const MAX_OPEN_BUCKETS = 1000
 const SOCKETS_PER_HOST = 256
 
 /** Buckets by the version of their row: a client keeps its signing key, and its secret is opened once. */
-function bucketsOf({ config, clock, metrics, vault }: Runtime): (row: DataStoreRow) => Bucket {
+function bucketsOf(
+  { config, clock, metrics, vault }: Runtime,
+  silenceMs?: number,
+): (row: DataStoreRow) => Bucket {
   const agents = createGuardedAgents(config.allowedPrivateHosts, {
     agent: { maxSockets: SOCKETS_PER_HOST, maxFreeSockets: 64, scheduling: 'lifo' },
   })
@@ -56,7 +63,7 @@ function bucketsOf({ config, clock, metrics, vault }: Runtime): (row: DataStoreR
       secretAccessKey: vault.open(row.secretAccessKeyEncrypted, vaultContext(row.id)),
     }
     const place = { ...row, capabilities: CAPABILITIES[row.provider] }
-    const bucket = openBucket(place, credentials, { clock, agents, metrics })
+    const bucket = openBucket(place, credentials, { clock, agents, metrics, ...(silenceMs && { silenceMs }) })
     if (opened.size >= MAX_OPEN_BUCKETS) opened.delete(opened.keys().next().value!)
     opened.set(name, bucket)
     return bucket

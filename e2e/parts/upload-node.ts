@@ -17,17 +17,22 @@ export type UploadNodeOptions = {
   port?: number
   killAt?: Checkpoint | undefined
   terms?: Partial<UploadTerms>
+  /** A bucket that says nothing for so long is given up; of all calls. */
+  bucketSilenceMs?: number
+  clockAheadMs?: number
 }
 
-const { databaseUrl, port = 0, killAt, terms }: UploadNodeOptions = JSON.parse(process.argv[2]!)
+const options: UploadNodeOptions = JSON.parse(process.argv[2]!)
+const { databaseUrl, port = 0, killAt, terms, bucketSilenceMs, clockAheadMs = 0 } = options
 const server = createServer({ requestTimeout: 0 }).listen(port, '127.0.0.1')
 await once(server, 'listening')
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 const database = openPostgres({ url: databaseUrl })
-const clock = { now: () => Date.now(), advance() {} }
+const clock = { now: () => Date.now() + clockAheadMs, advance() {} }
 const runtime = { ...testRuntime(database, { BASE_URL: url, UPLOAD_MEMORY_BYTES: '134217728' }), clock }
 const context = await openUploads(runtime, {
   ...(terms && { terms }),
+  ...(bucketSilenceMs && { bucketSilenceMs }),
   checkpoint(name) {
     if (name === killAt) process.kill(process.pid, 'SIGKILL')
   },

@@ -39,6 +39,7 @@ export type BucketDeps = {
   agents: { http: Agent; https: Agent }
   metrics?: Pick<Metrics, 'bucketRequests' | 'bucketSeconds'>
   retryDelaysMs?: readonly number[]
+  /** For tests: instead of every other. */
   silenceMs?: number
 }
 
@@ -70,7 +71,7 @@ export function createCaller(place: BucketPlace, credentials: Credentials, deps:
       headers: sign(unsigned, deps.clock.now()),
       body,
       wantedBytes: call.wantedBytes,
-      silenceMs: call.silenceMs ?? deps.silenceMs ?? SILENCE_MS,
+      silenceMs: deps.silenceMs ?? call.silenceMs ?? SILENCE_MS,
       signal: call.signal,
     })
   }
@@ -92,7 +93,12 @@ export function createCaller(place: BucketPlace, credentials: Credentials, deps:
           deps.metrics?.bucketSeconds.observe({ operation }, (performance.now() - startedAt) / 1000)
         }
       },
-      { delaysMs: deps.retryDelaysMs ?? RETRY_DELAYS_MS, signal: call.signal },
+      {
+        delaysMs: deps.retryDelaysMs ?? RETRY_DELAYS_MS,
+        signal: call.signal,
+        // What may be silent for minutes has had its time: who called it tries again later.
+        mayRepeat: ({ code }) => !(code === 'timeout' && call.silenceMs),
+      },
     )
 }
 

@@ -7,13 +7,14 @@ export const RETRY_DELAYS_MS: readonly number[] = [100, 400, 1200, 3000]
 export type RetryOptions = {
   delaysMs: readonly number[]
   signal?: AbortSignal | undefined
+  mayRepeat?: (error: BucketError) => boolean
   random?: () => number
 }
 
 /** Repeats what failed by a passing trouble. `attempt` is told how many came before it. */
 export async function withRetries<Result>(
   attempt: (earlier: number) => Promise<Result>,
-  { delaysMs, signal, random = Math.random }: RetryOptions,
+  { delaysMs, signal, mayRepeat = () => true, random = Math.random }: RetryOptions,
 ): Promise<Result> {
   for (let earlier = 0; ; earlier++) {
     if (signal?.aborted) throw givenUp(signal)
@@ -23,7 +24,8 @@ export async function withRetries<Result>(
       if (signal?.aborted) throw givenUp(signal)
       const delayMs = delaysMs[earlier]
       if (isBucketError(error)) error.attempts = earlier + 1
-      if (delayMs === undefined || !isBucketError(error) || error.kind !== 'trouble') throw error
+      if (delayMs === undefined || !isBucketError(error) || error.kind !== 'trouble' || !mayRepeat(error))
+        throw error
       await sleep(delayMs * (0.75 + random() / 4), undefined, { signal }).catch(() => {})
     }
   }

@@ -37,10 +37,11 @@ export function wholeOf(partials: readonly Partial[]): { bytes: number; crc32: n
 
 /** Makes one object of several. Safe to repeat from the start: nothing shows before Complete. False: not yet. */
 export async function concatenate(context: UploadContext, joining: Joining): Promise<boolean> {
-  const { db, clock, announce } = context
+  const { db, clock, announce, checkpoint } = context
   const { fileId, lease, partials } = joining
   try {
     const { etag } = await assemble(context, joining)
+    checkpoint('complete answered')
     await lease.whileHeld(
       db.transaction(async (tx) => {
         await markTransferred(tx, lease, { etag, certainty: 'answered' }, clock.now())
@@ -48,6 +49,7 @@ export async function concatenate(context: UploadContext, joining: Joining): Pro
         await announce(tx, fileId)
       }),
     )
+    checkpoint('transferred')
     context.metrics.uploadsFinished.inc({ status: 'transferred' })
     await abortPending(context, partials)
     return true
@@ -66,7 +68,10 @@ export async function concatenate(context: UploadContext, joining: Joining): Pro
   }
 }
 
-async function assemble({ db }: UploadContext, joining: Joining): Promise<{ etag: string | null }> {
+async function assemble(
+  { db, checkpoint }: UploadContext,
+  joining: Joining,
+): Promise<{ etag: string | null }> {
   const { bucket, target, partials, lease, leftMultipartId } = joining
   const { signal } = lease
   const { key } = target
@@ -76,11 +81,13 @@ async function assemble({ db }: UploadContext, joining: Joining): Promise<{ etag
   const steps = concatPlan(partials.map(({ bytes }) => bytes))
   if (steps.length === 0) return bucket.putObject(target, { chunks: [], ...whole }, { signal })
   const multipartId = await bucket.createMultipart(target, { signal })
+  checkpoint('multipart created')
   await lease.whileHeld(recordMultipart(db, lease, multipartId))
   const parts: SentPart[] = []
   for (const [n, step] of steps.entries()) {
     lease.assertHeld()
     parts.push(await sendStep(joining, step, { key, multipartId, number: n + 1 }))
+    checkpoint('part sent')
   }
   lease.assertHeld()
   return bucket.completeMultipart({ key, multipartId }, { parts, ...whole }, { signal })

@@ -99,17 +99,19 @@ async function putFromTail(
   lease: Lease,
   bucket: Bucket,
 ): Promise<void> {
-  const { db, clock, announce } = context
+  const { db, clock, announce, checkpoint } = context
   const chunks = await readTail(db, file.fileId)
   lease.assertHeld()
   const target = { key: file.key, contentType: contentTypeOf(file.filetype) }
   const { bytes, crc32: crc } = file
   const { etag } = await bucket.putObject(target, { chunks, bytes, crc32: crc }, { signal: lease.signal })
+  checkpoint('object put')
   const certainty = etag === null ? 'inferred' : 'answered'
   await db.transaction(async (tx) => {
     await markTransferred(tx, lease, { etag, certainty }, clock.now())
     await announce(tx, file.fileId)
   })
+  checkpoint('transferred')
   context.metrics.uploadsFinished.inc({ status: 'transferred' })
 }
 

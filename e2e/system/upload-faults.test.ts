@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type DatabaseHandle, rows } from '#lib/db/database.ts'
+import type { Effect, Phase } from '#lib/local-bucket/faults.ts'
+import { openTestPostgres } from '../parts/databases.ts'
+import { startUploadNode, type UploadNode } from '../parts/start-upload-node.ts'
+import { openPatch, tusClient } from '../parts/tus-client.ts'
+import { createSite, type Site } from '../parts/upload-site.ts'
+
+/** A bucket that does wrong whatever a bucket can. The client asks for the offset and goes on; the object is its source. */
+const MiB = 1024 * 1024
+let database: DatabaseHandle & { url: string }
+let site: Site
+let node: UploadNode
+let client: ReturnType<typeof tusClient>
+
+beforeAll(async () => {
+  database = await openTestPostgres()
+  site = await createSite(database)
+  const terms = { assembleMs: 3000 }
+  node = await startUploadNode({ databaseUrl: database.url, terms, bucketSilenceMs: 700 })
+  client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+})
+afterEach(() => site.bucket.faults.clear())
+afterAll(async () => {
+  await node?.stop()
+  await site?.close()
+  await database?.close()
+})
+
+const idOf = (url: string) => url.split('/').at(-1)!
+const statusOf = async (url: string) => {
+  const look = sql`select status, failure_reason as reason from files where id = ${idOf(url)}::uuid`
+  return (await rows<{ status: string; reason: string | null }>(database.db, look))[0]!
+}
+
+/** As a patient client. No answer may name an offset beyond what was sent, nor one before an earlier answer's. */
+async function send(url: string, whole: Buffer, chunkBytes: number): Promise<void> {
+  let offset = 0
+  let sent = 0
+  while (offset < whole.length) {
+    const chunk = whole.subarray(offset, offset + chunkBytes)
+    sent = Math.max(sent, offset + chunk.length)
+    const reply = await client.patch(url, offset, chunk)
+    expect([204, 502]).toContain(reply.status)
+    const head = await client.head(url)
+    if (head.status === 423) continue
+    const now = Number(head.headers['upload-offset'])
+    expect(now).toBeGreaterThanOrEqual(offset)
+    expect(now).toBeLessThanOrEqual(sent)
+    offset = now
+  }
+}
+
+async function arrives(url: string, whole: Buffer, at: Site = site): Promise<void> {
+  await expect.poll(() => statusOf(url), { timeout: 90_000 }).toMatchObject({ status: 'transferred' })
+  expect((await at.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+}
+
+const refuse = (status: number, code: string): Effect => ({ kind: 'refuse', status, code })
+const EFFECTS: [string, Effect, Phase][] = [
+  ['500', refuse(500, 'InternalError'), 'request'],
+  ['503 SlowDown', refuse(503, 'SlowDown'), 'request'],
+  ['an error inside a 200', refuse(200, 'InternalError'), 'request'],
+  ['a stall', { kind: 'stall' }, 'request'],
+  ['a stall behind the bytes', { kind: 'stall' }, 'answer'],
+  ['a cut', { kind: 'cut' }, 'request'],
+  ['a lost answer', { kind: 'cut' }, 'answer'],
+]
+const OPERATIONS = [
+  ['PutObject', MiB],
+  ['CreateMultipartUpload', 18 * MiB],
+  ['UploadPart', 18 * MiB],
+  ['CompleteMultipartUpload', 18 * MiB],
+] as const
+
+describe.each(OPERATIONS)('%s', (operation, bytes) => {
+  it.each(EFFECTS)('answered by %s: the object is its source', async (_, effect, at) => {
+    const whole = randomBytes(bytes)
+    const url = (await client.create(whole.length)).headers.location!
+    site.bucket.faults.add({ operation, key: `${idOf(url)}/file`, call: 1, times: 2, at, effect })
+    await send(url, whole, 10 * MiB)
+    await arrives(url, whole)
+  })
+})
+
+describe('an upload that the bucket does not know any more', () => {
+  it.each(['UploadPart', 'CompleteMultipartUpload'] as const)(
+    'at %s: fails, and says so',
+    async (operation) => {
+      const url = (await client.create(18 * MiB)).headers.location!
+      site.bucket.faults.add({
+        ...{ operation, key: `${idOf(url)}/file`, times: 100 },
+        effect: refuse(404, 'NoSuchUpload'),
+      })
+      const reply = await client.patch(url, 0, randomBytes(18 * MiB))
+      expect(reply.status).toBe(operation === 'UploadPart' ? 502 : 204)
+      await expect.poll(() => statusOf(url)).toMatchObject({ status: 'failed', reason: expect.any(String) })
+      expect((await client.head(url)).status).toBe(410)
+    },
+  )
+})
+
+describe('a provider that wants equal parts', () => {
+  it('gets them, however often the upload is interrupted', async () => {
+    const r2 = await createSite(database)
+    await database.db.execute(sql`update data_stores set provider = 'r2' where id = ${r2.dataStore.id}::uuid`)
+    const theirs = tusClient({ url: node.url, pipeId: r2.pipe.id, token: await r2.token() })
+    const whole = randomBytes(40 * MiB + 12_345)
+    const url = (await theirs.create(whole.length)).headers.location!
+    const effect = { kind: 'hold', gate: 'complete' } as const
+    r2.bucket.faults.add({ operation: 'CompleteMultipartUpload', effect })
+    for (const cut of [1, 5 * MiB, 7 * MiB + 1, 13 * MiB, 22 * MiB + 9, 30 * MiB]) {
+      const offset = Number((await theirs.head(url)).headers['upload-offset'])
+      const patch = openPatch(theirs, url, { offset, length: whole.length - offset })
+      await patch.write(whole.subarray(offset, cut))
+      patch.cut()
+    }
+    const offset = Number((await theirs.head(url)).headers['upload-offset'])
+    const last = theirs.patch(url, offset, whole.subarray(offset))
+    await r2.bucket.traffic.until({ operation: 'CompleteMultipartUpload', key: `${idOf(url)}/file` })
+    const look = sql`select size_bytes as size from file_parts where file_id = ${idOf(url)}::uuid order by number`
+    const sizes = (await rows<{ size: number }>(database.db, look)).map(({ size }) => size)
+    expect(new Set(sizes.slice(0, -1))).toEqual(new Set([8 * MiB]))
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(whole.length)
+    r2.bucket.faults.clear()
+    expect((await last).status).toBe(204)
+    await arrives(url, whole, r2)
+    expect(await r2.bucket.unfinished()).toEqual([])
+    await r2.close()
+  })
+})

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { BucketError } from './bucket-error.ts'
+import { withRetries } from './retry.ts'
+
+it('repeats what may pass, but not what has had its time', async () => {
+  const attempts = async (code: string) => {
+    let made = 0
+    const work = withRetries(
+      async () => {
+        made += 1
+        throw new BucketError('trouble', code, 'no answer')
+      },
+      { delaysMs: [0, 0], mayRepeat: (error) => error.code !== 'timeout' },
+    )
+    await expect(work).rejects.toMatchObject({ code })
+    return made
+  }
+  expect(await attempts('SlowDown')).toBe(3)
+  expect(await attempts('timeout')).toBe(1)
+})
