@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type DatabaseHandle, rows } from '#lib/db/database.ts'
-import { CHECKPOINTS, type Checkpoint } from '#lib/uploads/upload-context.ts'
+import { CHECKPOINTS } from '#lib/uploads/upload-context.ts'
 import { openTestPostgres } from '../parts/databases.ts'
 import { openPausingProxy } from '../parts/pausing-proxy.ts'
 import { SHORT_TERMS, startUploadNode, type UploadNode } from '../parts/start-upload-node.ts'
-import { openPatch, tusClient } from '../parts/tus-client.ts'
+import { openPatch, tusCall, tusClient } from '../parts/tus-client.ts'
+import type { UploadNodeOptions } from '../parts/upload-node.ts'
 import { createSite, type Site } from '../parts/upload-site.ts'
 
 const MiB = 1024 * 1024
@@ -31,7 +32,7 @@ afterAll(async () => {
   await database?.close()
 })
 
-async function start(options: { killAt?: Checkpoint; port?: number; databaseUrl?: string } = {}) {
+async function start(options: Partial<UploadNodeOptions> = {}) {
   const node = await startUploadNode({ databaseUrl: database.url, terms: SHORT_TERMS, ...options })
   nodes.push(node)
   return node
@@ -87,6 +88,72 @@ describe('kill -9', () => {
     await arrivesOnce(url, whole)
     if (killAt !== 'multipart created') expect((await site.bucket.unfinished()).length).toBeLessThanOrEqual(1)
   })
+
+  const slowDown = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
+  const reconciled = [
+    ['a file of one part', MiB, ['object put', 'transferred']],
+    [
+      'a file whose last part waits',
+      20 * MiB,
+      ['part sent', 'part recorded', 'complete answered', 'transferred'],
+    ],
+  ] as const
+  it.each(reconciled.flatMap(([what, bytes, points]) => points.map((at) => [at, what, bytes] as const)))(
+    'after "%s" of the reconciler, for %s: the file is transferred once, with one event',
+    async (killAt, _, bytes) => {
+      const whole = randomBytes(bytes)
+      const first = await start({ terms: { ...SHORT_TERMS, assembleMs: 100 } })
+      const client = await clientOf(first)
+      const url = (await client.create(bytes)).headers.location!
+      site.bucket.faults.add({ operation: 'PutObject', times: 100, effect: slowDown })
+      site.bucket.faults.add({ operation: 'UploadPart', partNumber: 3, times: 100, effect: slowDown })
+      expect((await client.patch(url, 0, whole)).status).toBe(204)
+      await first.stop()
+      site.bucket.faults.clear()
+      await (await start({ killAt, clockAheadMs: 60_000 })).ended
+      await start({ clockAheadMs: 600_000 })
+      await arrivesOnce(url, whole)
+      expect(await site.bucket.unfinished()).not.toContain(expect.stringContaining(idOf(url)))
+    },
+  )
+
+  it.each(['multipart created', 'part sent', 'complete answered', 'transferred'] as const)(
+    'after "%s" of joining uploads: the file is transferred once, with one event, and nothing is left of its pieces',
+    async (killAt) => {
+      const actions = ['s3:PutObject', 's3:GetObject', 's3:DeleteObject', 's3:AbortMultipartUpload'] as const
+      const joining = await createSite(database, { bucket: { actions: [...actions] } })
+      await database.db.execute(
+        sql`update data_stores set may_read = true, may_delete = true where id = ${joining.dataStore.id}::uuid`,
+      )
+      const first = await start()
+      const token = await joining.token()
+      const client = tusClient({ url: first.url, pipeId: joining.pipe.id, token })
+      const pieces = [randomBytes(6 * MiB), randomBytes(1000)]
+      const urls: string[] = []
+      for (const piece of pieces) {
+        const url = (await client.create(piece.length, { 'Upload-Concat': 'partial' })).headers.location!
+        expect((await client.patch(url, 0, piece)).status).toBe(204)
+        urls.push(url)
+      }
+      await first.stop()
+      const doomed = await start({ killAt, port: first.port })
+      const headers = { 'Upload-Concat': `final;${urls.join(' ')}` }
+      await tusCall({ method: 'POST', url: client.collection, token, headers }).catch(() => {})
+      await doomed.ended
+      await start({ clockAheadMs: 600_000 })
+      const look = sql`select id, status from files where pipe_id = ${joining.pipe.id} and concat = 'final'`
+      const final = async () => (await rows<{ id: string; status: string }>(database.db, look))[0]!
+      await expect
+        .poll(async () => (await final()).status, { timeout: 60_000, interval: 100 })
+        .toBe('transferred')
+      const key = `${(await final()).id}/file`
+      await expect.poll(() => joining.bucket.objects(), { timeout: 60_000, interval: 100 }).toEqual([key])
+      expect((await joining.bucket.object(key)).equals(Buffer.concat(pieces))).toBe(true)
+      // One that was made and could not be written down: nobody knows its id.
+      expect(await joining.bucket.unfinished()).toHaveLength(killAt === 'multipart created' ? 1 : 0)
+      await joining.close()
+    },
+  )
 
   async function newestUpload(node: UploadNode): Promise<string> {
     const [row] = await rows<{ id: string }>(database.db, sql`select id from files order by id desc limit 1`)
