@@ -1,0 +1,43 @@
+import { sql } from 'drizzle-orm'
+import { expect, it } from 'vitest'
+import { byId, furnish, RECIPES, request } from '../../e2e/parts/api-recipes.ts'
+import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { testRuntime } from '../../e2e/parts/runtime.ts'
+import { handleApiRequest } from './handle-request.ts'
+
+const SECRET = /\b(?:sk_|tmp_|ak_)[0-9A-Za-z]{43}|whsec_[\w+/=]+|a-secret/g
+
+/** A statement that fails is logged with its parameters, so each of these fails once under every operation. */
+const TABLES = ['senders', 'account_keys', 'data_stores', 'webhook_outputs', 'tokens', 'pipes', 'audit_log']
+
+onBothDatabases('the log', (database) => {
+  it('holds no secret of any operation, whether it works, is refused or fails', async () => {
+    const runtime = testRuntime(database(), { LOG_LEVEL: 'debug' })
+    const mine = await furnish(runtime)
+    const keys = [mine.accountKey.key, mine.sender.token, `tmp_${'x'.repeat(43)}`]
+    const shown: string[] = [...keys]
+    let failures = 0
+    const callAll = async () => {
+      for (const [id, recipeOf] of Object.entries(RECIPES)) {
+        // What ends something would leave nothing to call.
+        if (/^(delete|revoke|erase)/.test(id)) continue
+        for (const key of keys) {
+          const response = await handleApiRequest(runtime, request(byId(id), recipeOf(mine), key))
+          if (response.status >= 500) failures++
+          shown.push(...((await response.text()).match(SECRET) ?? []))
+        }
+      }
+    }
+    await callAll()
+    for (const table of TABLES) {
+      await runtime.db.execute(sql.raw(`alter table ${table} rename to gone`))
+      await callAll()
+      await runtime.db.execute(sql.raw(`alter table gone rename to ${table}`))
+    }
+    expect(failures).toBeGreaterThan(20)
+    expect(shown.length).toBeGreaterThan(keys.length + 10)
+    const log = runtime.logLines.join('\n')
+    expect(log).toContain('API request failed')
+    expect(log.match(SECRET)).toBeNull()
+  })
+})
