@@ -1,20 +1,14 @@
 import { and, count, eq, isNull, type SQL } from 'drizzle-orm'
 import type { PgTable } from 'drizzle-orm/pg-core'
-import { accountKeys, dataStores, pipes, senders, workspaces } from '#drizzle/schema/index.ts'
+import { accountKeys, dataStores, senders, workspaces } from '#drizzle/schema/index.ts'
 import type { Actor } from '../audit/record-audit.ts'
 import type { Db } from '../db/database.ts'
 import { SluiceError } from '../kernel/errors.ts'
 
 type Bound = { most: number; table: PgTable; mine(workspaceId: string): SQL | undefined; make: string }
 
-/** How many of each a workspace may have at one time: far above what anybody needs. */
+/** How many of each a workspace may have at one time: far above what anybody needs. Pipes have no bound. */
 const BOUNDS = {
-  Pipes: {
-    most: 1000,
-    table: pipes,
-    mine: (id) => and(eq(pipes.workspaceId, id), isNull(pipes.deletedAt)),
-    make: 'Delete one',
-  },
   Senders: {
     most: 1000,
     table: senders,

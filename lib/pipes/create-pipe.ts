@@ -1,5 +1,4 @@
 import { pipeDestinations, pipes } from '#drizzle/schema/index.ts'
-import { assertRoom } from '../accounts/assert-room.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { newPipeId } from '../kernel/ids.ts'
 import type { Runtime } from '../runtime.ts'
@@ -14,7 +13,6 @@ export async function createPipe(
   const id = newPipeId()
   const now = new Date(clock.now())
   return db.transaction(async (tx) => {
-    await assertRoom(tx, actor, 'Pipes')
     await lockDataStore(tx, actor, dataStoreId)
     const [row] = await tx
       .insert(pipes)
