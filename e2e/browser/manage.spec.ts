@@ -74,7 +74,10 @@ test('a Sender token seen in a browser warns its owner', async ({ owner: page, d
   await expect(page.getByText('https://shop.example')).toBeVisible()
 })
 
-test('a test event is sent, and the secret is revealed and rotated', async ({ owner: page, demo }) => {
+test('a test event is sent, resent, and the secret is revealed and rotated', async ({
+  owner: page,
+  demo,
+}) => {
   const store = demo.dataStoreId
   const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
     name: 'Hooked',
@@ -100,6 +103,54 @@ test('a test event is sent, and the secret is revealed and rotated', async ({ ow
   await page.getByRole('button', { name: 'Send a test' }).click()
   const drawer = page.getByRole('dialog', { name: 'Delivery' })
   await expect(drawer.getByText('delivered')).toBeVisible()
+  // Nobody reloads: the page follows what happens.
+  const attempts = drawer.getByRole('list', { name: 'Attempts' }).getByRole('listitem')
+  await expect(attempts).toHaveCount(1)
+  await drawer.getByRole('button', { name: 'Resend' }).click()
+  await expect(attempts).toHaveCount(2)
+  await expect(drawer.getByText('delivered')).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(page).toHaveURL(/\/dashboard\/webhooks$/)
+})
+
+test('filters of the log live in the address, and its tail stands still when told to', async ({
+  owner: page,
+  demo,
+}) => {
+  const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
+    name: 'Logged',
+    dataStoreId: demo.dataStoreId,
+    source: { http: true },
+  })
+  const { url } = await api<{ url: string }>(demo, 'GET', `/pipes/${demo.pipeId}/webhook`)
+  await api(demo, 'PUT', `/pipes/${pipe.id}/webhook`, { url, enabled: true, statuses: [] })
+  const send = () => api(demo, 'POST', `/pipes/${pipe.id}/webhook/test`)
+  await page.goto(`/dashboard/webhooks?pipeId=${pipe.id}`)
+  await expect(page.getByText('Nothing fits these filters')).toBeVisible()
+  const shown = page.getByRole('table').getByText('test', { exact: true })
+  await send()
+  await expect(shown).toHaveCount(1)
+  await page.getByRole('button', { name: 'Live' }).click()
+  await expect(page.getByRole('button', { name: 'Paused' })).toHaveAttribute('aria-pressed', 'true')
+  await send()
+  // What another page is told by then, this one is not.
+  const other = await page.context().newPage()
+  await other.goto(`/dashboard/webhooks?pipeId=${pipe.id}`)
+  await expect(other.getByRole('table').getByText('delivered')).toHaveCount(2)
+  await other.close()
+  await expect(shown).toHaveCount(1)
+  await page.getByRole('button', { name: 'Paused' }).click()
+  await expect(shown).toHaveCount(2)
+
+  await page.getByLabel('State').selectOption('delivered')
+  await expect(page).toHaveURL(/state=delivered/)
+  await expect(shown).toHaveCount(2)
+  await page.reload()
+  await expect(page.getByLabel('State')).toHaveValue('delivered')
+  await page.getByLabel('State').selectOption('failed')
+  await expect(page.getByText('Nothing fits these filters')).toBeVisible()
+  await page.goBack()
+  await expect(shown).toHaveCount(2)
 })
 
 test('filters of files live in the address, and ⌘K finds what there is', async ({ owner: page, demo }) => {
