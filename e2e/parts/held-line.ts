@@ -17,11 +17,11 @@ export async function openHeldLine(to: { hostname: string; port: string }) {
     const onward = request({ host: to.hostname, port: to.port, method, path: url, headers })
     let leftBytes = mayPassBytes
     req.on('data', (chunk: Buffer) => {
-      onward.write(chunk)
       leftBytes -= chunk.length
-      if (leftBytes > 0) return
+      if (leftBytes > 0) return void onward.write(chunk)
       req.pause()
-      held.resolve()
+      // Not before it has left this process, since a cut drops what has not.
+      onward.write(chunk, () => held.resolve())
     })
     req.once('end', () => onward.end())
     res.once('close', () => onward.destroy())
