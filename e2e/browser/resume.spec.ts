@@ -111,6 +111,7 @@ test('the embedded uploader goes on after a cut, an expired and a revoked token,
   owner,
   demo,
 }) => {
+  test.setTimeout(120_000)
   const customer = await openCustomer(demo)
   const { page, line, site, backend, confirmed } = customer
   const name = `embedded-${Date.now()}.bin`
@@ -172,6 +173,7 @@ test('the embedded uploader goes on after a cut, an expired and a revoked token,
 test('the embedded uploader says so when it is given no further token, and goes on when it is', async ({
   demo,
 }) => {
+  test.setTimeout(120_000)
   const customer = await openCustomer(demo)
   const { page, line, backend, confirmed } = customer
   await page
