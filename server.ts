@@ -9,6 +9,7 @@ import type { DemoBucket } from './lib/demo/demo-document.ts'
 import { ensureDemo } from './lib/demo/ensure-demo.ts'
 import { openDemoBucket } from './lib/demo/open-demo-bucket.ts'
 import { frontDoor, type Handler, type Handlers, type Opened, openDoor } from './lib/http/front-door.ts'
+import { SERVER_OPTIONS } from './lib/http/server-options.ts'
 import { systemClock } from './lib/kernel/clock.ts'
 import { StartError } from './lib/kernel/errors.ts'
 import { createLogger, type Logger } from './lib/log.ts'
@@ -40,7 +41,7 @@ async function main(): Promise<void> {
   const log = createLogger(asked.logLevel)
   const opening = Promise.withResolvers<Opened>()
   const door = frontDoor(opening.promise, log)
-  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 65_000 }, door)
+  const server = createServer(SERVER_OPTIONS, door)
   server.on('checkContinue', door)
   const listening = await listen(server, asked)
   const demo = listening.demo ? await openDemoBucket(listening, log) : undefined
