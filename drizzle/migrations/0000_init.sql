@@ -167,6 +167,7 @@ CREATE TABLE "files" (
 	"crc32" bigint DEFAULT 0 NOT NULL,
 	"concat" text,
 	"concat_parts" uuid[],
+	"concat_header" text,
 	"part_bytes" bigint,
 	"reserved_part_number" integer DEFAULT 0 NOT NULL,
 	"lease_holder" text,

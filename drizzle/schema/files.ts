@@ -52,6 +52,8 @@ export const files = pgTable(
     concat: text({ enum: ['partial', 'final'] }),
     /** Of a final upload: its partial uploads, in order. */
     concatParts: uuid().array(),
+    /** Of a final upload: the Upload-Concat header as sent. */
+    concatHeader: text(),
     /** Size of a part in this upload, fixed when the length or the first part is known. */
     partBytes: bytes(),
     /** Part numbers up to here may be in flight; a new lease starts above. */

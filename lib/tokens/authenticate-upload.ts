@@ -60,7 +60,7 @@ export type UploadRow = {
   offsetBytes: number
   partBytes: number | null
   concat: 'partial' | 'final' | null
-  concatParts: string[] | null
+  concatHeader: string | null
   filename: string
   filetype: string | null
   uploadMetadataHeader: string | null
@@ -153,7 +153,7 @@ export function dataStoreColumn(): SQL {
 function upload(): SQL {
   return sql`case when f.id is null then null else json_build_object('id', f.id, 'workspaceId', f.workspace_id,
       'pipeId', f.pipe_id, 'status', f.status, 'lengthBytes', f.length_bytes, 'offsetBytes', f.offset_bytes,
-      'partBytes', f.part_bytes, 'concat', f.concat, 'concatParts', f.concat_parts, 'filename', f.filename,
+      'partBytes', f.part_bytes, 'concat', f.concat, 'concatHeader', f.concat_header, 'filename', f.filename,
       'filetype', f.filetype, 'uploadMetadataHeader', f.upload_metadata_header, 'key', fd.key,
       'multipartId', fd.multipart_id, 'expiresAtMs', floor(extract(epoch from f.expires_at) * 1000)::bigint,
       'retired', f.retired_at is not null, 'leased', coalesce(f.lease_until > now(), false),

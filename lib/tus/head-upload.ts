@@ -63,19 +63,15 @@ function describe(upload: UploadRow): Record<string, string> {
     'Upload-Offset': String(upload.offsetBytes),
     ...(lengthBytes === null ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(lengthBytes) }),
     ...(uploadMetadataHeader !== null && { 'Upload-Metadata': uploadMetadataHeader }),
-    ...concatHeader(upload),
+    ...concatHeaderOf(upload),
     ...(status === 'uploading' && expiresHeader(upload.expiresAtMs)),
     'Cache-Control': 'no-store',
   }
 }
 
-/** "The response … MUST include the Upload-Concat header … as sent": the addresses, as paths. */
-function concatHeader({ concat, concatParts, pipeId }: UploadRow): Record<string, string> {
-  if (concat === null) return {}
-  if (concat === 'partial') return { 'Upload-Concat': 'partial' }
-  return {
-    'Upload-Concat': `final;${(concatParts ?? []).map((id) => `/pipes/${pipeId}/files/${id}`).join(' ')}`,
-  }
+/** Concatenation: "MUST include the Upload-Concat header and its value as received". */
+function concatHeaderOf({ concat, concatHeader }: UploadRow): Record<string, string> {
+  return concat === null ? {} : { 'Upload-Concat': concatHeader ?? concat }
 }
 
 export function expiresHeader(atMs: number): Record<string, string> {

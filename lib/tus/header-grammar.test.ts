@@ -117,8 +117,9 @@ it('Upload-Concat: the partial uploads of this Pipe, each once, or refused', () 
   const address = id.map((one) => uploadAddress('https://uploads.example', pipeId, one))
   fc.assert(
     fc.property(fc.uniqueArray(address, { minLength: 1 }), fc.constantFrom(' ', '  '), (addresses, space) => {
-      const read = parseUploadConcat(`final;${addresses.join(space)}`, pipeId)
-      expect(read).toEqual({ kind: 'final', partialIds: addresses.map((one) => one.split('/').at(-1)) })
+      const header = `final;${addresses.join(space)}`
+      const partialIds = addresses.map((one) => one.split('/').at(-1))
+      expect(parseUploadConcat(header, pipeId)).toEqual({ kind: 'final', partialIds, header })
       expect(() => parseUploadConcat(`final;${addresses.join(space)}`, newPipeId())).toThrow('Upload-Concat')
     }),
   )

@@ -21,7 +21,7 @@ import {
   type TusAnswer,
   type TusRequest,
 } from './tus-request.ts'
-import { parseUploadConcat } from './upload-concat.ts'
+import { type FinalConcat, parseUploadConcat } from './upload-concat.ts'
 import { parseUploadMetadata } from './upload-metadata.ts'
 import { uploadAddress } from './upload-path.ts'
 
@@ -33,8 +33,7 @@ export async function postUpload(
 ): Promise<TusAnswer | undefined> {
   if (request.fileId) throw new SluiceError('method_not_allowed', 'POST goes to the address of all uploads.')
   const concat = parseUploadConcat(request.headers['upload-concat'], request.pipeId)
-  if (concat?.kind === 'final')
-    return joinUploads(context, uploadUrl, { request, partialIds: concat.partialIds })
+  if (concat?.kind === 'final') return joinUploads(context, uploadUrl, { request, concat })
   const announced = {
     ...readMetadata(request),
     lengthBytes: readLength(request),
@@ -84,7 +83,7 @@ async function carry(
 async function joinUploads(
   context: UploadContext,
   uploadUrl: string,
-  { request, partialIds }: { request: TusRequest; partialIds: string[] },
+  { request, concat }: { request: TusRequest; concat: FinalConcat },
 ): Promise<TusAnswer> {
   // "The Client MUST NOT include the Upload-Length header in the final upload creation."
   if (request.headers['upload-length'] !== undefined || deferHeader(request))
@@ -94,7 +93,10 @@ async function joinUploads(
     )
   const announced = { ...readMetadata(request), lengthBytes: null, concat: 'final' as const }
   const right = await authenticateToCreate(context, request)
-  const { fileId } = await createFinal(context, right, announced, partialIds)
+  const { fileId } = await createFinal(context, right, announced, {
+    partialIds: concat.partialIds,
+    concatHeader: concat.header,
+  })
   return { status: 201, headers: { Location: uploadAddress(uploadUrl, request.pipeId, fileId) } }
 }
 

@@ -2,7 +2,8 @@ import { SluiceError } from '../kernel/errors.ts'
 import { parseUploadPath } from './upload-path.ts'
 
 /** TUS 1.0.0, Concatenation: "partial", or "final;" and the addresses of partial uploads with spaces between. */
-export type UploadConcat = { kind: 'partial' } | { kind: 'final'; partialIds: string[] }
+type UploadConcat = { kind: 'partial' } | FinalConcat
+export type FinalConcat = { kind: 'final'; partialIds: string[]; header: string }
 
 const MAX_PARTIALS = 1000
 
@@ -12,7 +13,8 @@ export function parseUploadConcat(
 ): UploadConcat | undefined {
   if (header === undefined) return undefined
   if (header === 'partial') return { kind: 'partial' }
-  const list = typeof header === 'string' ? header.match(/^final;\s*(\S.*)$/)?.[1] : undefined
+  const text = String(header)
+  const list = text.match(/^final;\s*(\S.*)$/)?.[1]
   if (!list) throw malformed('must be `partial`, or `final;` and the addresses of partial uploads')
   const addresses = list.trim().split(/ +/)
   if (addresses.length > MAX_PARTIALS) throw malformed(`may name ${MAX_PARTIALS} partial uploads at most`)
@@ -23,7 +25,7 @@ export function parseUploadConcat(
     return path.fileId
   })
   if (new Set(partialIds).size !== partialIds.length) throw malformed('names an upload twice')
-  return { kind: 'final', partialIds }
+  return { kind: 'final', partialIds, header: text }
 }
 
 function malformed(words: string): SluiceError {

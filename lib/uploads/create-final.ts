@@ -13,15 +13,15 @@ export async function createFinal(
   context: UploadContext,
   right: CreationRight,
   announced: Announced & { concat: 'final' },
-  partialIds: readonly string[],
+  pieces: { partialIds: readonly string[]; concatHeader: string },
 ): Promise<{ fileId: string }> {
   const { leases, db, background, terms } = context
   const bucket = context.openBucket(right.dataStore)
-  const partials = await findPartials(context, right, partialIds)
+  const partials = await findPartials(context, right, pieces.partialIds)
   const whole = wholeOf(partials)
   assertMayCreate(context, right, { ...announced, lengthBytes: whole.bytes })
   const made = describeNew(context, right, announced, bucket)
-  await insertFinal(db, { ...made, partialIds, ...whole }, { lease: leases.terms, nowMs: made.createdAtMs })
+  await insertFinal(db, { ...made, ...pieces, ...whole }, { lease: leases.terms, nowMs: made.createdAtMs })
   context.checkpoint('upload created')
   const { fileId, destination } = made
   const joining = concatenate(context, {

@@ -7,6 +7,7 @@ import type { LeaseTerms } from './lease-terms.ts'
 
 type Final = Omit<NewUpload, 'lengthBytes' | 'concat' | 'partBytes'> & {
   partialIds: readonly string[]
+  concatHeader: string
   bytes: number
   crc32: number
 }
@@ -52,7 +53,7 @@ async function insert(db: Db, upload: Final, { lease, nowMs }: Options): Promise
     ), made as (
       insert into files (id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, filename, filetype,
         upload_metadata_header, upload_metadata, metadata, status, length_bytes, offset_bytes, counted_bytes, crc32,
-        concat, concat_parts, expiry_seconds, expires_at, expires_by, created_at, last_byte_at, complete_sent_at,
+        concat, concat_parts, concat_header, expiry_seconds, expires_at, expires_by, created_at, last_byte_at, complete_sent_at,
         lease_holder, lease_fence, lease_until)
       select ${upload.fileId}::uuid, ${upload.workspaceId}::uuid, ${upload.pipeId}, ${upload.tokenId}::uuid,
         ${upload.senderId}::uuid, ${upload.senderName}, ${upload.subject}, ${upload.filename}, ${upload.filetype},
@@ -61,7 +62,7 @@ async function insert(db: Db, upload: Final, { lease, nowMs }: Options): Promise
         ${upload.bytes}::bigint, ${upload.crc32}::bigint, 'final',
         (select array_agg(value::uuid order by ordinality)
           from jsonb_array_elements_text(${JSON.stringify(upload.partialIds)}::jsonb) with ordinality),
-        ${upload.expirySeconds}::int, ${new Date(upload.expiresAtMs).toISOString()}::timestamptz,
+        ${upload.concatHeader}, ${upload.expirySeconds}::int, ${new Date(upload.expiresAtMs).toISOString()}::timestamptz,
         ${new Date(upload.expiresByMs).toISOString()}::timestamptz, ${now}, ${now}, ${now},
         ${lease.holder}, 1, now() + ${lease.leaseMs}::int * interval '1 millisecond'
       from spent returning id

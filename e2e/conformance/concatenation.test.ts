@@ -1,0 +1,86 @@
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { targetOf } from '../parts/target.ts'
+import { located, metadata, newTus, type Tus } from '../parts/tus.ts'
+
+/** A Pipe whose Data Store has keys that may read and delete: what is joined is copied and cleared away. */
+let tus: Tus
+let putOnly: Tus
+beforeAll(async () => {
+  const target = targetOf(inject('demo'))
+  const { endpoint, region, name: bucket, reader } = target.bucket
+  const place = { endpoint, region, bucket, prefix: 'joined/', forcePathStyle: true, ...reader }
+  const fields = { name: 'Keys that may read', provider: 'minio', ...place }
+  const store = await target.api<{ id: string }>('POST', '/data-stores', fields)
+  await target.api('POST', `/data-stores/${store.body.id}/check`)
+  const pipe = await target.api<{ id: string }>('POST', '/pipes', {
+    name: 'Joins',
+    dataStoreId: store.body.id,
+    source: { http: true },
+  })
+  tus = await newTus(target, { pipeId: pipe.body.id })
+  putOnly = await newTus(target)
+})
+
+async function partial(text: string, fields = {}): Promise<string> {
+  const head = { 'Upload-Length': text.length, 'Upload-Concat': 'partial', ...fields }
+  return located(await tus.post(head, text))
+}
+
+const join = (addresses: string[], fields = {}) =>
+  tus.post({ 'Upload-Concat': `final;${addresses.join(' ')}`, ...fields })
+
+describe('concatenation', () => {
+  it('is announced where the keys allow it, and nowhere else', async () => {
+    expect((await tus.options()).headers['tus-extension']!.split(',')).toContain('concatenation')
+    expect((await putOnly.options()).headers['tus-extension']!.split(',')).not.toContain('concatenation')
+    const refused = await putOnly.post({ 'Upload-Length': 5, 'Upload-Concat': 'partial' })
+    expect(refused.status).toBe(400)
+  })
+
+  it('a partial upload tells its offset, its length, and that it is one', async () => {
+    const address = await tus.create(10, { 'Upload-Concat': 'partial' })
+    await tus.patch(address, 0, 'hello')
+    expect((await tus.head(address)).headers).toMatchObject({
+      'upload-offset': '5',
+      'upload-length': '10',
+      'upload-concat': 'partial',
+    })
+  })
+
+  it('the length of the final upload is the sum of its parts, and its offset the same', async () => {
+    const address = located(await join([await partial('hello '), await partial('world')]))
+    const { headers } = await tus.head(address)
+    expect([headers['upload-length'], headers['upload-offset']]).toEqual(['11', '11'])
+  })
+
+  it.each(['absolute', 'relative'])(
+    'HEAD of a final upload tells Upload-Concat as it was sent: %s',
+    async (form) => {
+      const addresses = [await partial('hello '), await partial('world')]
+      const sent = form === 'absolute' ? addresses : addresses.map((address) => new URL(address).pathname)
+      const { headers } = await tus.head(located(await join(sent)))
+      expect(headers['upload-concat']).toBe(`final;${sent.join(' ')}`)
+    },
+  )
+
+  it('the metadata of the partial uploads is not that of the final one', async () => {
+    const own = metadata({ filename: 'whole.txt' })
+    const piece = await partial('hello', { 'Upload-Metadata': metadata({ filename: 'piece', secret: 'x' }) })
+    const address = located(await join([piece], { 'Upload-Metadata': own }))
+    expect((await tus.head(address)).headers['upload-metadata']).toBe(own)
+    const bare = located(await join([await partial('x', { 'Upload-Metadata': own })]))
+    expect((await tus.head(bare)).headers['upload-metadata']).toBeUndefined()
+  })
+
+  it('PATCH of a final upload is 403 and changes nothing', async () => {
+    const address = located(await join([await partial('hello')]))
+    expect((await tus.patch(address, 5, ' world')).status).toBe(403)
+    expect(await tus.offset(address)).toBe(5)
+  })
+
+  it('of an upload that is not finished is refused', async () => {
+    const unfinished = await tus.create(10, { 'Upload-Concat': 'partial' })
+    expect((await join([unfinished])).status).toBe(400)
+    expect(await tus.offset(unfinished)).toBe(0)
+  })
+})
