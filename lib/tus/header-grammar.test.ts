@@ -34,7 +34,7 @@ function readOrRefused<Value>(read: () => Value, named: string): { value: Value 
 it('Upload-Metadata: what a client wrote is what is read', () => {
   const key = fc
     .string({ minLength: 1, maxLength: 20 })
-    .filter((text) => /^[!-+\--~]+$/.test(text) && !['filename', 'filetype'].includes(text))
+    .filter((text) => /^[!-+\--~]+$/.test(text) && !['filename', 'filetype'].includes(text) && !(text in {}))
   const value = fc.string({ unit: 'grapheme', maxLength: 40 }).filter((text) => !text.includes('\0'))
   const pairs = fc.uniqueArray(fc.tuple(key, value), { selector: ([name]) => name, maxLength: 8 })
   fc.assert(
@@ -61,13 +61,14 @@ it('Upload-Metadata: any text is read or refused, and changes no prototype', () 
   )
 })
 
-it.each(['upload-length', 'upload-offset'])('%s: whole numbers that are exact, and nothing else', (name) => {
+it.each(['upload-length', 'upload-offset'])('%s: whole numbers, and nothing else', (name) => {
   const title = name === 'upload-length' ? 'Upload-Length' : 'Upload-Offset'
   fc.assert(
     fc.property(fc.oneof(almost('1', '0x', '-'), fc.bigInt().map(String)), (text) => {
       const read = readOrRefused(() => countHeader(request({ [name]: text }), name), title)
-      const exact = /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text))
-      expect(read).toEqual(exact ? { value: Number(text) } : undefined)
+      if (!/^\d+$/.test(text)) expect(read).toBeUndefined()
+      else if (read) expect(read.value).toBe(Math.min(Number(text), Number.MAX_SAFE_INTEGER))
+      else expect(Number(text)).toBeGreaterThan(Number.MAX_SAFE_INTEGER)
     }),
     { numRuns: 500 },
   )
