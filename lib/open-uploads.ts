@@ -4,10 +4,12 @@ import { vaultContext } from './data-stores/data-store.ts'
 import { emitFileEvent } from './events/emit-file-event.ts'
 import { createGuardedAgents } from './net/guarded-agents.ts'
 import type { Runtime } from './runtime.ts'
-import type { DataStoreRow } from './tokens/authenticate-upload.ts'
+import { type DataStoreRow, openUploadRights } from './tokens/authenticate-upload.ts'
 import type { Bucket } from './uploads/bucket-port.ts'
 import { openLeases } from './uploads/leases.ts'
+import { insertsUploads } from './uploads/ledger/insert-upload.ts'
 import { lapseLeases } from './uploads/ledger/lapse-leases.ts'
+import { recordsWholes } from './uploads/ledger/record-whole.ts'
 import { createMemoryBudget } from './uploads/memory-budget.ts'
 import type { UploadContext } from './uploads/upload-context.ts'
 import { UPLOAD_TERMS, type UploadTerms } from './uploads/upload-terms.ts'
@@ -26,6 +28,7 @@ export async function openUploads(
   // Nobody else can be alive on an embedded database: what was held there, a dead process held.
   if (database.kind === 'embedded') await lapseLeases(db)
   metrics.memoryLimit.set(config.uploadMemoryBytes)
+  const announce: UploadContext['announce'] = (tx, fileId) => emitFileEvent(tx, { queue, clock }, fileId)
   return {
     ...{ database, db, clock, log, metrics, terms },
     quota: { limitBytes: config.freeTierBytes },
@@ -35,7 +38,10 @@ export async function openUploads(
     }),
     leases: await openLeases({ database, clock, log, metrics, terms }),
     openBucket: bucketsOf(runtime, options.bucketSilenceMs),
-    announce: (tx, fileId) => emitFileEvent(tx, { queue, clock }, fileId),
+    rights: openUploadRights({ db, clock }),
+    insertUpload: insertsUploads(db),
+    recordWhole: recordsWholes({ db, clock, announce }),
+    announce,
     checkpoint: options.checkpoint ?? (() => {}),
     background: new Set(),
     reconciling: new Map(),

@@ -1,6 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { FileStatus, ProviderName } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../db/database.ts'
+import { inGroups } from '../db/in-groups.ts'
+import type { Clock } from '../kernel/clock.ts'
 import { SluiceError } from '../kernel/errors.ts'
 import { hashSecret } from '../kernel/ids.ts'
 
@@ -78,54 +80,95 @@ type Common = { token: UploadToken; pipe: PipeRow; dataStore: DataStoreRow }
 export type CreationRight = Common
 export type UploadRight = Common & { upload: UploadRow }
 
-/** Whether this token may create an upload at this Pipe. */
-export async function authenticateCreation(
-  db: Db,
-  secret: string,
-  pipeId: string,
-  nowMs: number,
-): Promise<CreationRight> {
-  const [row] = await rows<Common & Standing & Record<string, unknown>>(
-    db,
-    sql`select ${common(nowMs)}
-    from tokens t join senders s on s.id = t.sender_id join pipes p on p.id = t.pipe_id
-    join pipe_destinations pd on pd.pipe_id = p.id join data_stores ds on ds.id = pd.data_store_id
-    where t.token_hash = ${hashSecret(secret)} and p.deleted_at is null`,
-  )
-  const right = assertStanding(row)
-  assertPipe(right, pipeId)
-  if (right.tokenExpired) throw expired()
-  return right
+export type UploadRights = {
+  /** Whether this token may create an upload at this Pipe. */
+  toCreate(secret: string, pipeId: string): Promise<CreationRight>
+  /** Whether this token may continue this upload. What it may not touch, it cannot see. */
+  toContinue(secret: string, at: { pipeId: string; fileId: string }): Promise<UploadRight>
 }
 
-/** Whether this token may continue this upload. What it may not touch, it cannot see. */
-export async function authenticateUpload(
-  db: Db,
-  secret: string,
-  { pipeId, fileId }: { pipeId: string; fileId: string },
-  nowMs: number,
-): Promise<UploadRight> {
-  const [row] = await rows<Common & Standing & { upload: UploadRow | null; own: boolean; sameHand: boolean }>(
-    db,
-    sql`select ${common(nowMs)}, ${upload()},
-      t.id = f.token_id or t.id = any(f.continued_by) as own,
-      f.sender_id = t.sender_id and f.subject is not distinct from t.subject as "sameHand"
-    from tokens t join senders s on s.id = t.sender_id join pipes p on p.id = t.pipe_id
-    left join files f on f.id = ${fileId}::uuid and f.pipe_id = p.id
-    left join file_destinations fd on fd.file_id = f.id
-    left join pipe_destinations pd on pd.pipe_id = p.id
-    left join data_stores ds on ds.id = coalesce(fd.data_store_id, pd.data_store_id)
-    where t.token_hash = ${hashSecret(secret)}`,
-  )
-  const right = assertStanding(row)
-  assertPipe(right, pipeId)
-  const { own, sameHand } = right
-  if (!right.upload || !(own || sameHand)) {
-    if (right.tokenExpired) throw expired()
-    throw new SluiceError('upload_not_found', 'There is no such upload at this Pipe.')
+const MOST_AT_ONCE = 100
+
+/** Requests that ask at the same time are answered by one statement, each as the database stands after it asked. */
+export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): UploadRights {
+  const findCreation = inGroups((hashes: string[]) => findCreations(db, hashes, clock.now()), {
+    most: MOST_AT_ONCE,
+  })
+  const findUpload = inGroups((asked: AskedUpload[]) => findUploads(db, asked, clock.now()), {
+    most: MOST_AT_ONCE,
+  })
+  return {
+    async toCreate(secret, pipeId) {
+      const right = assertStanding(await findCreation(hashSecret(secret)))
+      assertPipe(right, pipeId)
+      if (right.tokenExpired) throw expired()
+      return right
+    },
+    async toContinue(secret, { pipeId, fileId }) {
+      const right = assertStanding(await findUpload({ hash: hashSecret(secret), file: fileId }))
+      assertPipe(right, pipeId)
+      const { own, sameHand } = right
+      if (!right.upload || !(own || sameHand)) {
+        if (right.tokenExpired) throw expired()
+        throw new SluiceError('upload_not_found', 'There is no such upload at this Pipe.')
+      }
+      if (!own && right.tokenExpired) throw expired()
+      return { ...right, upload: right.upload }
+    },
   }
-  if (!own && right.tokenExpired) throw expired()
-  return { ...right, upload: right.upload }
+}
+
+type FoundCreation = Common & Standing
+
+async function findCreations(
+  db: Db,
+  hashes: string[],
+  nowMs: number,
+): Promise<(FoundCreation | undefined)[]> {
+  const found = await rows<FoundCreation & { n: number }>(
+    db,
+    sql`select asked.n, found.* from ${askedFor(hashes.map((hash) => ({ hash })))} cross join lateral (
+      select ${common(nowMs)}
+      from tokens t join senders s on s.id = t.sender_id join pipes p on p.id = t.pipe_id
+      join pipe_destinations pd on pd.pipe_id = p.id join data_stores ds on ds.id = pd.data_store_id
+      where t.token_hash = asked.hash and p.deleted_at is null limit 1) found`,
+  )
+  return inOrder(hashes.length, found)
+}
+
+type AskedUpload = { hash: string; file: string }
+type FoundUpload = Common & Standing & { upload: UploadRow | null; own: boolean; sameHand: boolean }
+
+async function findUploads(
+  db: Db,
+  asked: AskedUpload[],
+  nowMs: number,
+): Promise<(FoundUpload | undefined)[]> {
+  const found = await rows<FoundUpload & { n: number }>(
+    db,
+    sql`select asked.n, found.* from ${askedFor(asked)} cross join lateral (
+      select ${common(nowMs)}, ${upload()},
+        t.id = f.token_id or t.id = any(f.continued_by) as own,
+        f.sender_id = t.sender_id and f.subject is not distinct from t.subject as "sameHand"
+      from tokens t join senders s on s.id = t.sender_id join pipes p on p.id = t.pipe_id
+      left join files f on f.id = asked.file and f.pipe_id = p.id
+      left join file_destinations fd on fd.file_id = f.id
+      left join pipe_destinations pd on pd.pipe_id = p.id
+      left join data_stores ds on ds.id = coalesce(fd.data_store_id, pd.data_store_id)
+      where t.token_hash = asked.hash limit 1) found`,
+  )
+  return inOrder(asked.length, found)
+}
+
+/** The limit of what is joined to it makes PostgreSQL look each up by its index, however it guesses their number. */
+function askedFor(asked: { hash: string; file?: string }[]): SQL {
+  const numbered = JSON.stringify(asked.map((one, n) => ({ n, ...one })))
+  return sql`json_to_recordset(${numbered}::json) as asked(n int, hash text, file uuid)`
+}
+
+function inOrder<Row extends { n: number }>(count: number, found: Row[]): (Row | undefined)[] {
+  const byNumber = new Map(found.map((row) => [row.n, row]))
+  return Array.from({ length: count }, (_, n) => byNumber.get(n))
 }
 
 function common(nowMs: number): SQL {

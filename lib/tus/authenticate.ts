@@ -1,11 +1,5 @@
 import { SluiceError } from '../kernel/errors.ts'
-import {
-  authenticateCreation,
-  authenticateUpload,
-  type CreationRight,
-  type PipeRow,
-  type UploadRight,
-} from '../tokens/authenticate-upload.ts'
+import type { CreationRight, PipeRow, UploadRight } from '../tokens/authenticate-upload.ts'
 import { markExposed } from '../tokens/mark-exposed.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { isAllowedOrigin } from './cors.ts'
@@ -16,7 +10,7 @@ export async function authenticateToCreate(
   request: TusRequest,
 ): Promise<CreationRight> {
   const token = await temporaryToken(context, request)
-  const right = await authenticateCreation(context.db, token, request.pipeId, context.clock.now())
+  const right = await context.rights.toCreate(token, request.pipeId)
   assertOrigin(right.pipe, request)
   return right
 }
@@ -28,7 +22,7 @@ export async function authenticateToContinue(
   const fileId = requiredFileId(request)
   const token = await temporaryToken(context, request)
   const at = { pipeId: request.pipeId, fileId }
-  const right = await authenticateUpload(context.db, token, at, context.clock.now())
+  const right = await context.rights.toContinue(token, at)
   assertOrigin(right.pipe, request)
   return right
 }

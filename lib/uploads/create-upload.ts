@@ -1,5 +1,4 @@
 import type { CreationRight } from '../tokens/authenticate-upload.ts'
-import { insertUpload } from './ledger/insert-upload.ts'
 import { assertMayCreate } from './may-create.ts'
 import { type Announced, describeNew } from './new-upload.ts'
 import { contentTypeOf, firstNumbers, type OpenUpload } from './open-upload.ts'
@@ -19,7 +18,7 @@ export async function createUpload(
   announced: Announced & { concat: 'partial' | null },
   { open }: { open: boolean },
 ): Promise<Created> {
-  const { db, quota, leases, budget } = context
+  const { quota, leases, budget } = context
   assertMayCreate(context, right, announced)
   const bucket = context.openBucket(right.dataStore)
   const limits = partLimits(bucket.capabilities, budget.limitBytes)
@@ -30,11 +29,12 @@ export async function createUpload(
   const numbers = firstNumbers(context)
   const lease = open ? { ...leases.terms, numbers } : undefined
   const upload = { ...made, lengthBytes, partBytes, concat }
-  await insertUpload(db, upload, { quota, nowMs: createdAtMs, ...(lease && { lease }) })
+  await context.insertUpload({ upload, quota, nowMs: createdAtMs, ...(lease && { lease }) })
   context.checkpoint('upload created')
   if (!open) return { fileId, expiresAtMs, upload: undefined }
   const opened: OpenUpload = {
-    ...{ fileId, bucket, limits, partBytes, lengthBytes, expirySeconds, expiresByMs, expiresAtMs },
+    ...{ fileId, workspaceId: made.workspaceId, bucket, limits, partBytes, lengthBytes },
+    ...{ expirySeconds, expiresByMs, expiresAtMs },
     lease: leases.adopt({ fileId, fence: 1 }),
     key: made.destination.key,
     contentType: contentTypeOf(announced.filetype),

@@ -2,7 +2,7 @@ import { combineCrc32 } from '../kernel/crc32.ts'
 import type { Body } from './bucket-port.ts'
 import { bucketFault } from './bucket-port.ts'
 import { completeUpload } from './complete.ts'
-import { advance } from './ledger/advance.ts'
+import { advance, lostLease } from './ledger/advance.ts'
 import type { OpenUpload } from './open-upload.ts'
 import type { PartBuffer } from './part-buffer.ts'
 import { type PartLine, withTail } from './part-line.ts'
@@ -60,25 +60,15 @@ async function recordWhole(
   rest: PartBuffer,
   etag: string | null,
 ): Promise<void> {
-  const { db, clock, announce, metrics, checkpoint } = context
-  const toBytes = upload.offsetBytes + rest.bytes
-  const certainty = etag === null ? 'inferred' : 'answered'
-  await upload.lease.whileHeld(
-    db.transaction(async (tx) => {
-      const change = {
-        fromBytes: upload.offsetBytes,
-        toBytes,
-        crc32: combineCrc32(upload.crc32, rest.crc32, rest.bytes),
-        become: { transferred: { etag, certainty } as const },
-        release: { interrupted: false },
-        note: { kind: 'completed', detail: { certainty } },
-      }
-      await advance(tx, upload.lease, change, clock.now())
-      await announce(tx, upload.fileId)
-    }),
-  )
+  const { metrics, checkpoint } = context
+  const { lease, workspaceId, offsetBytes: fromBytes } = upload
+  const toBytes = fromBytes + rest.bytes
+  const crc32 = combineCrc32(upload.crc32, rest.crc32, rest.bytes)
+  const delivered = { etag, certainty: etag === null ? 'inferred' : 'answered' } as const
+  const whole = { workspaceId, lease, fromBytes, toBytes, crc32, delivered }
+  if (!(await lease.whileHeld(context.recordWhole(whole)))) throw lostLease()
   checkpoint('transferred')
-  upload.lease.end()
+  lease.end()
   upload.offsetBytes = toBytes
   metrics.uploadBytes.inc(rest.bytes)
   metrics.uploadsFinished.inc({ status: 'transferred' })

@@ -8,6 +8,7 @@ import type { UploadContext } from './upload-context.ts'
 /** An upload that this request alone may write, and what of its ledger the writer has to know. */
 export type OpenUpload = {
   readonly fileId: string
+  readonly workspaceId: string
   readonly lease: Lease
   readonly bucket: Bucket
   readonly limits: PartLimits
@@ -54,13 +55,14 @@ export async function openUpload(
 
 function describe(
   context: UploadContext,
-  file: Pick<UploadRight['upload'], 'id' | 'key' | 'filetype'>,
+  file: Pick<UploadRight['upload'], 'id' | 'workspaceId' | 'key' | 'filetype'>,
   taken: Taken & { lease: Lease },
   bucket: Bucket,
   { numbers, mayRead }: { numbers: number; mayRead: boolean },
 ): OpenUpload {
   return {
     fileId: file.id,
+    workspaceId: file.workspaceId,
     lease: taken.lease,
     bucket,
     limits: partLimits(bucket.capabilities, context.budget.limitBytes),

@@ -2,10 +2,12 @@ import type { DatabaseHandle, Db } from '../db/database.ts'
 import type { Clock } from '../kernel/clock.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import type { DataStoreRow } from '../tokens/authenticate-upload.ts'
+import type { DataStoreRow, UploadRights } from '../tokens/authenticate-upload.ts'
 import type { Quota } from '../usage/reserve.ts'
 import type { Bucket } from './bucket-port.ts'
 import type { Leases } from './leases.ts'
+import type { Insertion } from './ledger/insert-upload.ts'
+import type { Whole } from './ledger/record-whole.ts'
 import type { MemoryBudget } from './memory-budget.ts'
 import type { UploadTerms } from './upload-terms.ts'
 
@@ -20,6 +22,10 @@ export type UploadContext = {
   quota: Quota
   budget: MemoryBudget
   leases: Leases
+  rights: UploadRights
+  insertUpload(insertion: Insertion): Promise<void>
+  /** False: the lease was lost. */
+  recordWhole(whole: Whole): Promise<boolean>
   openBucket(dataStore: DataStoreRow): Bucket
   /** Writes the event of a file's new status, in the transaction that changes it. */
   announce(tx: Db, fileId: string): Promise<void>

@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../db/database.ts'
+import { inGroups } from '../../db/in-groups.ts'
 import { SluiceError } from '../../kernel/errors.ts'
 import { uuidv7 } from '../../kernel/ids.ts'
 import { monthOf } from '../../usage/count-bytes.ts'
@@ -31,65 +32,102 @@ export type NewUpload = {
   destination: { dataStoreId: string; bucket: string; key: string }
 }
 
+/** With `lease` the creator holds the upload at once, with fence 1 and the first `numbers` part numbers. */
+export type Insertion = {
+  upload: NewUpload
+  quota: Quota
+  nowMs: number
+  lease?: LeaseTerms & { numbers: number }
+}
+
+const MOST_AT_ONCE = 100
+
 /**
- * File, destination, reservation and the token's count in one statement. With `lease` the creator holds the upload
- * at once, with fence 1 and the first `numbers` part numbers.
+ * All uploads of a workspace meet at the row of its month, which is locked until the commit, and those of a token at its
+ * count. So those that are created at the same time go together; if the quota does not allow them all, one by one.
  */
-export async function insertUpload(
-  db: Db,
-  upload: NewUpload,
-  options: { quota: Quota; lease?: LeaseTerms & { numbers: number }; nowMs: number },
-): Promise<void> {
-  const { quota, nowMs } = options
-  // The pieces of one file do not count as files: what they are joined to does.
-  if (upload.maxFiles === null || upload.concat === 'partial') return insert(db, upload, options)
+export function insertsUploads(db: Db): (insertion: Insertion) => Promise<void> {
+  const insertTogether = inGroups((group: Insertion[]) => insert(db, group), {
+    most: MOST_AT_ONCE,
+    keyOf: ({ upload, nowMs }) => `${upload.workspaceId} ${monthOf(nowMs)}`,
+  })
+  return async (insertion) => {
+    const { maxFiles, concat } = insertion.upload
+    // The pieces of one file do not count as files: what they are joined to does.
+    if (maxFiles === null || concat === 'partial') await insertTogether(insertion)
+    else await insertCounted(db, insertion)
+  }
+}
+
+async function insertCounted(db: Db, insertion: Insertion): Promise<void> {
   await db.transaction(async (tx) => {
     const [allowed] = await rows(
       tx,
-      sql`select 1 from tokens where id = ${upload.tokenId}::uuid and files_created < max_files for update`,
+      sql`select 1 from tokens where id = ${insertion.upload.tokenId}::uuid and files_created < max_files for update`,
     )
     if (!allowed) throw new SluiceError('token_exhausted', 'Ask your backend for a new token.')
-    await insert(tx, upload, { ...options, quota, nowMs })
+    await insert(tx, [insertion])
   })
 }
 
-async function insert(
-  db: Db,
-  upload: NewUpload,
-  { quota, lease, nowMs }: { quota: Quota; lease?: LeaseTerms & { numbers: number }; nowMs: number },
-): Promise<void> {
-  const { destination: to, lengthBytes } = upload
-  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
-  const leaseUntil = lease
-    ? sql`now() + ${lease.leaseMs}::int * interval '1 millisecond'`
-    : sql`null::timestamptz`
+/** Files, destinations, reservation and the token's count in one statement, for uploads of one workspace and month. */
+async function insert(db: Db, group: Insertion[]): Promise<unknown[]> {
+  const { upload, quota, nowMs, lease } = group[0]!
+  const bytes = group.reduce((sum, { upload: { lengthBytes } }) => sum + (lengthBytes ?? 0), 0)
   const made = await rows(
     db,
     sql`
-    with ${reserved(upload.workspaceId, lengthBytes ?? 0, quota, nowMs)},
+    with wanted as (select * from json_to_recordset(${JSON.stringify(group.map(recordOf))}::json) as wanted(${COLUMNS})),
+    ${reserved(upload.workspaceId, bytes, quota, nowMs)},
     made as (
       insert into files (id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, filename, filetype,
-        upload_metadata_header, upload_metadata, metadata, length_bytes, part_bytes, concat, expiry_seconds, expires_at, expires_by,
-        created_at, reserved_bytes, reserved_month, lease_holder, lease_fence, lease_until, reserved_part_number)
-      select ${upload.fileId}::uuid, ${upload.workspaceId}::uuid, ${upload.pipeId}, ${upload.tokenId}::uuid,
-        ${upload.senderId}::uuid, ${upload.senderName}, ${upload.subject}, ${upload.filename}, ${upload.filetype},
-        ${upload.uploadMetadataHeader}, ${JSON.stringify(upload.uploadMetadata)}::jsonb,
-        ${JSON.stringify(upload.metadata)}::jsonb, ${lengthBytes}::bigint, ${upload.partBytes}::bigint,
-        ${upload.concat}, ${upload.expirySeconds}::int, ${new Date(upload.expiresAtMs).toISOString()}::timestamptz,
-        ${new Date(upload.expiresByMs).toISOString()}::timestamptz,
-        ${now}, ${lengthBytes ?? 0}::bigint, ${monthOf(nowMs)}, ${lease?.holder ?? null},
-        ${lease ? 1 : 0}::int, ${leaseUntil}, ${lease?.numbers ?? 0}::int
-      from reserved returning id
+        upload_metadata_header, upload_metadata, metadata, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
+        expires_by, created_at, reserved_bytes, reserved_month, lease_holder, lease_fence, lease_until, reserved_part_number)
+      select id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, filename, filetype,
+        upload_metadata_header, upload_metadata, metadata, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
+        expires_by, created_at, coalesce(length_bytes, 0), ${monthOf(nowMs)}, holder, (holder is not null)::int,
+        case when holder is not null then now() + ${lease?.leaseMs ?? 0}::int * interval '1 millisecond' end, numbers
+      from wanted, reserved returning id
     ), sent_to as (
       insert into file_destinations (file_id, data_store_id, bucket, key)
-      select id, ${to.dataStoreId}::uuid, ${to.bucket}, ${to.key} from made
+      select id, data_store_id, bucket, key from made join wanted using (id)
     ), noted as (
-      insert into file_timeline (id, file_id, kind, at) select ${uuidv7(nowMs)}::uuid, id, 'created', ${now} from made
+      insert into file_timeline (id, file_id, kind, at)
+      select note_id, id, 'created', created_at from made join wanted using (id)
     ), spent as (
-      update tokens set files_created = files_created + 1 from made
-      where tokens.id = ${upload.tokenId}::uuid and ${upload.concat}::text is null
+      update tokens t set files_created = t.files_created + spent.files
+      from (select token_id, count(*) as files from made join wanted using (id) where concat is null group by 1) spent
+      where t.id = spent.token_id
     )
     select id from made`,
   )
   if (made.length === 0) throw quotaExceeded(nowMs)
+  return made
+}
+
+const COLUMNS =
+  sql.raw(`id uuid, workspace_id uuid, pipe_id text, token_id uuid, sender_id uuid, sender_name text,
+  subject text, filename text, filetype text, upload_metadata_header text, upload_metadata jsonb, metadata jsonb,
+  length_bytes bigint, part_bytes bigint, concat text, expiry_seconds int, expires_at timestamptz,
+  expires_by timestamptz, created_at timestamptz, holder text, numbers int, note_id uuid, data_store_id uuid, bucket text, key text`)
+
+function recordOf({ upload, nowMs, lease }: Insertion) {
+  return {
+    ...{
+      id: upload.fileId,
+      workspace_id: upload.workspaceId,
+      pipe_id: upload.pipeId,
+      token_id: upload.tokenId,
+    },
+    ...{ sender_id: upload.senderId, sender_name: upload.senderName, subject: upload.subject },
+    ...{ filename: upload.filename, filetype: upload.filetype },
+    ...{ upload_metadata_header: upload.uploadMetadataHeader, upload_metadata: upload.uploadMetadata },
+    ...{ metadata: upload.metadata, length_bytes: upload.lengthBytes, part_bytes: upload.partBytes },
+    ...{ concat: upload.concat, expiry_seconds: upload.expirySeconds },
+    ...{ expires_at: new Date(upload.expiresAtMs), expires_by: new Date(upload.expiresByMs) },
+    created_at: new Date(nowMs),
+    ...{ holder: lease?.holder ?? null, numbers: lease?.numbers ?? 0, note_id: uuidv7(nowMs) },
+    data_store_id: upload.destination.dataStoreId,
+    ...{ bucket: upload.destination.bucket, key: upload.destination.key },
+  }
 }

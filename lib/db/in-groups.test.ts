@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest'
+import { inGroups } from './in-groups.ts'
+
+/** Doubles numbers; each group ends when the test says so. */
+function doubling(most = 10) {
+  const groups: number[][] = []
+  const ends: ((error?: Error) => void)[] = []
+  const double = inGroups<number, number>(
+    (items) => {
+      groups.push(items)
+      const { promise, resolve, reject } = Promise.withResolvers<number[]>()
+      ends.push((error) => (error ? reject(error) : resolve(items.map((n) => n * 2))))
+      return promise
+    },
+    { most, keyOf: (n) => (n < 0 ? 'negative' : 'positive') },
+  )
+  return { groups, ends, double }
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+it('begins at once, and gathers what comes meanwhile, up to so many', async () => {
+  const { groups, ends, double } = doubling(2)
+  const all = Promise.all([1, 2, 3, 4].map(double))
+  expect(groups).toEqual([[1]])
+  ends[0]!()
+  await settled()
+  expect(groups).toEqual([[1], [2, 3]])
+  ends[1]!()
+  await settled()
+  ends[2]!()
+  expect(await all).toEqual([2, 4, 6, 8])
+})
+
+it('keeps keys apart', async () => {
+  const { groups, ends, double } = doubling()
+  const all = Promise.all([1, -1].map(double))
+  expect(groups).toEqual([[1], [-1]])
+  for (const end of ends) end()
+  expect(await all).toEqual([2, -2])
+})
+
+it('tries each alone when a group is refused, and all fail when the database is away', async () => {
+  const refused = new Error('refused')
+  const { groups, ends, double } = doubling()
+  const all = Promise.allSettled([1, 2, 3].map(double))
+  ends[0]!()
+  await settled()
+  ends[1]!(new Error('one of them is bad'))
+  await settled()
+  ends[2]!(refused)
+  await settled()
+  ends[3]!()
+  expect(groups).toEqual([[1], [2, 3], [2], [3]])
+  expect(await all).toMatchObject([{ value: 2 }, { reason: refused }, { value: 6 }])
+
+  const away = Object.assign(new Error('away'), { code: 'ECONNREFUSED' })
+  await settled()
+  const both = Promise.allSettled([1, 2, 3].map(double))
+  ends[4]!()
+  await settled()
+  ends[5]!(away)
+  expect(await both).toMatchObject([{ value: 2 }, { reason: away }, { reason: away }])
+})

@@ -1,0 +1,42 @@
+import { isOutage } from './is-outage.ts'
+
+type Waiting<Item, Result> = {
+  item: Item
+  resolve(result: Result): void
+  reject(error: unknown): void
+}
+
+/**
+ * Groups what many requests ask of the database at the same time into one statement or transaction. A group begins at
+ * once if none of its key is under way; what comes meanwhile is the next one. So a lone request waits for nothing, and
+ * under load many share one round trip, one lock and one commit. `run` answers in the order of its items.
+ */
+export function inGroups<Item, Result>(
+  run: (items: Item[]) => Promise<Result[]>,
+  { most, keyOf = () => '' }: { most: number; keyOf?: (item: Item) => string },
+): (item: Item) => Promise<Result> {
+  const gathering = new Map<string, Waiting<Item, Result>[]>()
+  const settle = async (group: Waiting<Item, Result>[]): Promise<void> => {
+    try {
+      const results = await run(group.map(({ item }) => item))
+      for (const [at, { resolve }] of group.entries()) resolve(results[at]!)
+    } catch (error) {
+      // What the database refuses for the sake of one item must not touch the others.
+      if (group.length > 1 && !isOutage(error)) for (const one of group) await settle([one])
+      else for (const { reject } of group) reject(error)
+    }
+  }
+  const empty = async (key: string, queue: Waiting<Item, Result>[]): Promise<void> => {
+    while (queue.length > 0) await settle(queue.splice(0, most))
+    gathering.delete(key)
+  }
+  return (item) =>
+    new Promise((resolve, reject) => {
+      const key = keyOf(item)
+      const queue = gathering.get(key) ?? []
+      queue.push({ item, resolve, reject })
+      if (gathering.has(key)) return
+      gathering.set(key, queue)
+      void empty(key, queue)
+    })
+}

@@ -1,0 +1,79 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { onBothDatabases } from '../../../e2e/parts/databases.ts'
+import { createSite, type Site, serveUploads } from '../../../e2e/parts/upload-site.ts'
+import { rows } from '../../db/database.ts'
+import { createUpload } from '../create-upload.ts'
+import type { Whole } from './record-whole.ts'
+
+onBothDatabases('uploads that come at the same time', (database) => {
+  let site: Site
+  let node: Awaited<ReturnType<typeof serveUploads>>
+  beforeAll(async () => {
+    site = await createSite(database())
+    node = await serveUploads(site.runtime)
+  })
+  afterAll(async () => {
+    await node?.close()
+    await site?.close()
+  })
+
+  const announced = {
+    ...{ filename: 'a "quoted", strange name', filetype: 'text/plain', uploadMetadataHeader: 'a YQ==' },
+    ...{ uploadMetadata: { a: 'ä\u2028\\' }, lengthBytes: 7, concat: null },
+  }
+
+  it('share statements, and one that lost its lease does not keep the others from their end', async () => {
+    const { context } = node
+    const right = await context.rights.toCreate(await site.token(), site.pipe.id)
+    const made = await Promise.all(
+      Array.from({ length: 12 }, () => createUpload(context, right, announced, { open: true })),
+    )
+    const wholes = made.map(
+      ({ fileId }, n): Whole => ({
+        ...{ workspaceId: site.workspaceId, lease: { fileId, fence: n === 5 ? 9 : 1 } },
+        ...{ fromBytes: 0, toBytes: 7, crc32: 1, delivered: { etag: `"${n}"`, certainty: 'answered' } },
+      }),
+    )
+    const recorded = await Promise.all(wholes.map((whole) => context.recordWhole(whole)))
+    for (const { upload } of made) upload!.lease.end()
+    expect(recorded).toEqual(wholes.map((_, n) => n !== 5))
+
+    const found = await rows<Record<string, unknown>>(
+      database().db,
+      sql`select f.status, f.filename, f.upload_metadata as metadata, d.etag,
+          (select array_agg(kind order by kind) from file_timeline t where t.file_id = f.id) as kinds
+        from files f join file_destinations d on d.file_id = f.id
+        where f.workspace_id = ${site.workspaceId}::uuid order by f.id`,
+    )
+    const all = { filename: announced.filename, metadata: announced.uploadMetadata }
+    expect(found).toEqual(
+      wholes.map((_, n) =>
+        n === 5
+          ? { ...all, status: 'uploading', etag: null, kinds: ['created'] }
+          : { ...all, status: 'transferred', etag: `"${n}"`, kinds: ['completed', 'created'] },
+      ),
+    )
+    const [counted] = await rows(
+      database().db,
+      sql`select used_bytes as used, reserved_bytes as reserved, files_created as files
+        from usage_months u join tokens t using (workspace_id) where u.workspace_id = ${site.workspaceId}::uuid`,
+    )
+    expect(counted).toEqual({ used: 77, reserved: 7, files: 12 })
+  })
+
+  it('are each answered for their own token and upload', async () => {
+    const { context } = node
+    const [token, other] = [await site.token({ subject: 'a' }), await site.token({ subject: 'b' })]
+    const right = await context.rights.toCreate(token, site.pipe.id)
+    const { fileId } = await createUpload(context, right, announced, { open: false })
+    const at = { pipeId: site.pipe.id, fileId }
+    const asked = [token, other, 'tmp_nobody', token].map((one) => context.rights.toContinue(one, at))
+    expect(await Promise.allSettled(asked)).toMatchObject([
+      { value: { upload: { id: fileId } } },
+      { reason: { code: 'upload_not_found' } },
+      { reason: { code: 'token_invalid' } },
+      { value: { upload: { id: fileId } } },
+    ])
+  })
+})
