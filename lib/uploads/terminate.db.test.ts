@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { expect, it } from 'vitest'
+import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { tusClient } from '../../e2e/parts/tus-client.ts'
+import { createSite, serveUploads } from '../../e2e/parts/upload-site.ts'
+import { rows } from '../db/database.ts'
+import { abortPending } from './abort-pending.ts'
+
+const MiB = 1024 * 1024
+
+/** TUS 1.0.0, Termination: "the Server SHOULD free associated resources". */
+onBothDatabases('DELETE', (database) => {
+  it('of an unfinished upload leaves no tail, no parts and no multipart upload', async () => {
+    const site = await createSite(database(), {
+      bucket: { actions: ['s3:PutObject', 's3:AbortMultipartUpload'] },
+    })
+    const node = await serveUploads(site.runtime)
+    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const url = (await client.create(30 * MiB)).headers.location!
+    expect((await client.patch(url, 0, randomBytes(10 * MiB))).status).toBe(204)
+    expect((await client.patch(url, 10 * MiB, randomBytes(MiB))).status).toBe(204)
+    const id = url.split('/').at(-1)!
+    const held = async () => {
+      const look = sql`select (select count(*)::int from upload_tails where file_id = ${id}::uuid) as tails,
+        (select count(*)::int from file_parts where file_id = ${id}::uuid) as parts,
+        (select reserved_bytes::int from files where id = ${id}::uuid) as reserved`
+      return { ...(await rows(database().db, look))[0], multiparts: (await site.bucket.unfinished()).length }
+    }
+    expect(await held()).toMatchObject({ tails: 2, parts: 1, multiparts: 1, reserved: 19 * MiB })
+    expect((await client.terminate(url)).status).toBe(204)
+    await abortPending(node.context)
+    expect(await held()).toEqual({ tails: 0, parts: 0, multiparts: 0, reserved: 0 })
+    expect(await site.bucket.objects()).toEqual([])
+    await node.close()
+    await site.close()
+  })
+})
