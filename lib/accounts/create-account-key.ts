@@ -2,9 +2,9 @@ import type { z } from 'zod'
 import { accountKeys } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { hashSecret, newSecret, uuidv7 } from '../kernel/ids.ts'
+import { takeCreation } from '../rate-limits/take-creation.ts'
 import type { Runtime } from '../runtime.ts'
 import { type AccountKey, type accountKeyInput, toAccountKey } from './account-key.ts'
-import { assertRoom } from './assert-room.ts'
 
 /** The key itself is in this answer and nowhere else. */
 export async function createAccountKey(
@@ -14,7 +14,7 @@ export async function createAccountKey(
 ): Promise<AccountKey & { key: string }> {
   const key = newSecret('ak_')
   return db.transaction(async (tx) => {
-    await assertRoom(tx, actor, 'account keys')
+    await takeCreation({ db: tx, clock }, actor, 'account keys')
     const [row] = await tx
       .insert(accountKeys)
       .values({

@@ -1,7 +1,7 @@
 import { dataStores } from '#drizzle/schema/index.ts'
-import { assertRoom } from '../accounts/assert-room.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { uuidv7 } from '../kernel/ids.ts'
+import { takeCreation } from '../rate-limits/take-creation.ts'
 import type { Runtime } from '../runtime.ts'
 import { type DataStore, type DataStoreInput, toDataStore, vaultContext } from './data-store.ts'
 import { resolvePlace } from './resolve-place.ts'
@@ -15,7 +15,7 @@ export async function createDataStore(
   const id = uuidv7(clock.now())
   const now = new Date(clock.now())
   return db.transaction(async (tx) => {
-    await assertRoom(tx, actor, 'Data Stores')
+    await takeCreation({ db: tx, clock }, actor, 'Data Stores')
     const [row] = await tx
       .insert(dataStores)
       .values({

@@ -1,6 +1,7 @@
 import { pipeDestinations, pipes } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { newPipeId } from '../kernel/ids.ts'
+import { takeCreation } from '../rate-limits/take-creation.ts'
 import type { Runtime } from '../runtime.ts'
 import { lockDataStore } from './lock-data-store.ts'
 import { type Pipe, type PipeInput, toPipe } from './pipe.ts'
@@ -13,6 +14,7 @@ export async function createPipe(
   const id = newPipeId()
   const now = new Date(clock.now())
   return db.transaction(async (tx) => {
+    await takeCreation({ db: tx, clock }, actor, 'Pipes')
     await lockDataStore(tx, actor, dataStoreId)
     const [row] = await tx
       .insert(pipes)

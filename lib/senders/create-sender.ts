@@ -1,7 +1,7 @@
 import { senders } from '#drizzle/schema/index.ts'
-import { assertRoom } from '../accounts/assert-room.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { hashSecret, newSecret, uuidv7 } from '../kernel/ids.ts'
+import { takeCreation } from '../rate-limits/take-creation.ts'
 import type { Runtime } from '../runtime.ts'
 import { type Sender, type SenderInput, toSender } from './sender.ts'
 
@@ -13,7 +13,7 @@ export async function createSender(
 ): Promise<Sender & { token: string }> {
   const token = newSecret('sk_')
   return db.transaction(async (tx) => {
-    await assertRoom(tx, actor, 'Senders')
+    await takeCreation({ db: tx, clock }, actor, 'Senders')
     const [row] = await tx
       .insert(senders)
       .values({

@@ -31,6 +31,7 @@ export const accountOperations = [
     body: accountKeyInput,
     status: 201,
     answer: accountKeyAnswer.extend({ key: z.string() }),
+    problems: ['rate_limited'],
     run: ({ runtime, who, body }) => createAccountKey(runtime, who, body),
   }),
   operation({

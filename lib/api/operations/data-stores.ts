@@ -20,6 +20,7 @@ export const dataStoreOperations = [
     body: dataStoreInput,
     status: 201,
     answer: dataStoreAnswer,
+    problems: ['rate_limited'],
     run: ({ runtime, who, body }) => createDataStore(runtime, who, body),
     after: ({ runtime, who }, made) => checkNewDataStore(runtime, who, made),
   }),

@@ -19,6 +19,7 @@ export const pipeOperations = [
     body: pipeInput,
     status: 201,
     answer: pipeAnswer,
+    problems: ['rate_limited'],
     run: ({ runtime, who, body }) => createPipe(runtime, who, body),
   }),
   operation({

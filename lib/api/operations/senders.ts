@@ -22,6 +22,7 @@ export const senderOperations = [
     body: senderInput,
     status: 201,
     answer: withToken,
+    problems: ['rate_limited'],
     run: ({ runtime, who, body }) => createSender(runtime, who, body),
   }),
   operation({
