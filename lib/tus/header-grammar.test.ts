@@ -66,9 +66,8 @@ it.each(['upload-length', 'upload-offset'])('%s: whole numbers, and nothing else
   fc.assert(
     fc.property(fc.oneof(almost('1', '0x', '-'), fc.bigInt().map(String)), (text) => {
       const read = readOrRefused(() => countHeader(request({ [name]: text }), name), title)
-      if (!/^\d+$/.test(text)) expect(read).toBeUndefined()
-      else if (read) expect(read.value).toBe(Math.min(Number(text), Number.MAX_SAFE_INTEGER))
-      else expect(Number(text)).toBeGreaterThan(Number.MAX_SAFE_INTEGER)
+      const value = Math.min(Number(text), Number.MAX_SAFE_INTEGER)
+      expect(read).toEqual(/^\d+$/.test(text) ? { value } : undefined)
     }),
     { numRuns: 500 },
   )

@@ -22,16 +22,19 @@ export function parseUploadMetadata(header: string | string[] | undefined): Uplo
   return { header: text, filename: filename || 'file', filetype: filetype || null, rest }
 }
 
+/** Not `Metadata.parse`, which takes names that every object has, as `constructor`, for keys that came twice. */
 function pairsOf(text: string): Record<string, string> {
-  try {
-    const pairs = Object.entries(Metadata.parse(text.replace(/\s*,\s*/g, ',').trim()))
+  const pairs = new Map<string, string>()
+  for (const pair of text.trim().split(/\s*,\s*/)) {
+    const [key = '', value = '', ...more] = pair.split(' ')
+    const wellFormed = more.length === 0 && Metadata.validateKey(key) && Metadata.validateValue(value)
+    if (!wellFormed || pairs.has(key))
+      throw new SluiceError(
+        'invalid_header',
+        'Upload-Metadata must be pairs with commas between: each key once, a space, and its value in Base64.',
+      )
     // PostgreSQL keeps no NUL in text.
-    return Object.fromEntries(pairs.map(([key, value]) => [key, (value ?? '').replaceAll('\0', '')]))
-  } catch (error) {
-    throw new SluiceError(
-      'invalid_header',
-      'Upload-Metadata must be pairs with commas between: each key once, a space, and its value in Base64.',
-      { cause: error },
-    )
+    pairs.set(key, Buffer.from(value, 'base64').toString('utf8').replaceAll('\0', ''))
   }
+  return Object.fromEntries(pairs)
 }
