@@ -211,16 +211,3 @@ describe('the database gone for ten seconds', () => {
     await proxy.close()
   })
 })
-
-describe('a process that may write no file', () => {
-  it('takes uploads all the same', async () => {
-    const node = await startUploadNode({ databaseUrl: database.url }, ['--permission', '--allow-fs-read=*'])
-    nodes.push(node)
-    const client = await clientOf(node)
-    const whole = randomBytes(20 * MiB)
-    const url = (await client.create(whole.length)).headers.location!
-    expect((await client.patch(url, 0, whole.subarray(0, 9 * MiB + 5))).status).toBe(204)
-    expect((await client.patch(url, 9 * MiB + 5, whole.subarray(9 * MiB + 5))).status).toBe(204)
-    await arrivesOnce(url, whole)
-  })
-})

@@ -1,0 +1,51 @@
+import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { DatabaseHandle } from '#lib/db/database.ts'
+import { openTestPostgres } from '../parts/databases.ts'
+import { startUploadNode, type UploadNode } from '../parts/start-upload-node.ts'
+import { openPatch, tusClient } from '../parts/tus-client.ts'
+import { createSite, type Site } from '../parts/upload-site.ts'
+
+/** Node itself refuses this process every write to a file, the temporary folder included. */
+const NO_WRITES = ['--permission', '--allow-fs-read=*']
+const MiB = 1024 * 1024
+
+let database: DatabaseHandle & { url: string }
+let site: Site
+let node: UploadNode
+
+beforeAll(async () => {
+  database = await openTestPostgres()
+  site = await createSite(database)
+  node = await startUploadNode({ databaseUrl: database.url }, NO_WRITES)
+})
+afterAll(async () => {
+  await node?.stop()
+  await site?.close()
+  await database?.close()
+})
+
+it('is guarded: a process with these flags can write nowhere', () => {
+  const write = "require('node:fs').writeFileSync(require('node:os').tmpdir() + '/sluice-guard', '')"
+  const { status, stderr } = spawnSync(process.execPath, [...NO_WRITES, '-e', write], { encoding: 'utf8' })
+  expect(status).not.toBe(0)
+  expect(stderr).toContain('ERR_ACCESS_DENIED')
+})
+
+it('carries parts, a tail and a file of one part without writing a file', async () => {
+  const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+  const whole = randomBytes(20 * MiB)
+  const url = (await client.create(whole.length)).headers.location!
+  const patch = openPatch(client, url, { offset: 0, length: whole.length })
+  await patch.write(whole.subarray(0, 9 * MiB))
+  patch.cut()
+  const offset = Number((await client.head(url)).headers['upload-offset'])
+  expect(offset).toBe(9 * MiB)
+  expect((await client.patch(url, offset, whole.subarray(offset))).status).toBe(204)
+  const small = await client.create(1000, {}, whole.subarray(0, 1000))
+  expect(small.status).toBe(201)
+  const object = (of: string) => site.bucket.object(`${of.split('/').at(-1)}/file`)
+  expect((await object(url)).equals(whole)).toBe(true)
+  expect((await object(small.headers.location!)).equals(whole.subarray(0, 1000))).toBe(true)
+})
