@@ -50,13 +50,16 @@ describe('an upload that ends without an object', () => {
   it('is not ended by expiry if a byte came while that was decided', async () => {
     const url = await begun(100)
     site.clock.advance(days(7) + 1)
+    const { promise: written, resolve: hasWritten } = Promise.withResolvers<void>()
     const { promise: later, resolve: commit } = Promise.withResolvers<void>()
     const writing = database.db.transaction(async (tx) => {
       await tx.execute(
         sql`update files set expires_at = expires_at + interval '7 days' where id = ${idOf(url)}::uuid`,
       )
+      hasWritten()
       await later
     })
+    await written
     const expiring = expireUploads(node.context)
     await blocked(database)
     commit()

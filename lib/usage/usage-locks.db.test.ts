@@ -39,12 +39,15 @@ describe('the months of several workspaces', () => {
     clock.advance(7_200_000)
     const lock = (workspaceId: string) =>
       sql`select 1 from usage_months where workspace_id = ${workspaceId}::uuid for update`
+    const { promise: locked, resolve: hasLocked } = Promise.withResolvers<void>()
     const { promise: unlocked, resolve: unlock } = Promise.withResolvers<void>()
     const holding = db.transaction(async (tx) => {
       await tx.execute(lock(low))
+      hasLocked()
       await unlocked
       await tx.execute(lock(high))
     })
+    await locked
     const sweeping = sweep(runtime)
     await blocked(database)
     unlock()
