@@ -19,7 +19,7 @@ export default defineConfig({
           ...common,
           name: 'database',
           include: ['{lib,app,scripts}/**/*.db.test.ts'],
-          globalSetup: ['e2e/parts/postgres-setup.ts'],
+          globalSetup: ['e2e/parts/postgres-setup.ts', 'e2e/parts/embedded-setup.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
           maxWorkers: 2,

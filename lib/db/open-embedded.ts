@@ -10,14 +10,15 @@ import { lockFolder } from './lock-folder.ts'
 export type EmbeddedHandle = DatabaseHandle & { kind: 'embedded'; pglite: PGlite }
 
 /**
- * PGlite in a folder, or in memory. It is one connection in one process: PGlite itself lets a second
+ * PGlite in a folder, or in memory, where it may begin with what another held. It is one connection in one process: PGlite itself lets a second
  * process open the same folder and ruin it, so the folder is locked first.
  */
-export async function openEmbedded(folder: string | 'memory'): Promise<EmbeddedHandle> {
+export async function openEmbedded(folder: string | 'memory', content?: Blob): Promise<EmbeddedHandle> {
   const unlock = folder === 'memory' ? () => {} : lockBeside(folder)
   try {
     const pglite = await PGlite.create(folder === 'memory' ? 'memory://' : folder, {
       parsers: { [types.INT8]: Number },
+      ...(content && { loadDataDir: content }),
     })
     return {
       kind: 'embedded',
