@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 const common = { environment: 'node', restoreMocks: true } as const
@@ -30,6 +32,8 @@ export default defineConfig({
           ...common,
           name: 'system',
           include: ['e2e/system/**/*.test.ts'],
+          // Dozens of processes begin with the same modules.
+          env: { NODE_COMPILE_CACHE: join(tmpdir(), 'sluice-compile-cache') },
           globalSetup: ['e2e/parts/postgres-setup.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,

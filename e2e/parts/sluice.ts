@@ -22,6 +22,7 @@ export async function startSluice(env: Record<string, string>): Promise<Sluice> 
   const child = spawn(process.execPath, ['server.ts'], {
     env: {
       PATH: process.env.PATH ?? '',
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       HOME: process.env.HOME ?? '',
       NODE_ENV: 'production',
       PORT: '0',

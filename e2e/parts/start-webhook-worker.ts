@@ -11,6 +11,7 @@ export async function startWebhookWorkerProcess(databaseUrl: string, env: Record
   const child = spawn(process.execPath, [join(import.meta.dirname, 'webhook-worker.ts')], {
     env: {
       PATH: process.env.PATH ?? '',
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       NODE_ENV: 'production',
       DATABASE_URL: databaseUrl,
       DATA_DIR: join(tmpdir(), 'sluice-worker'),

@@ -80,7 +80,7 @@ describe('kill -9', () => {
     const url = made?.headers.location ?? (await newestUpload(doomed))
     if (made) await client.patch(url, 0, whole).catch(() => {})
     await doomed.ended
-    await start({ port: doomed.port })
+    await start({ port: doomed.port, clockAheadMs: 60_000 })
     const sentAgain = await finish(client, url, whole)
     // The parts in flight, and the one that was being filled.
     if (killAt !== 'upload created')
@@ -108,7 +108,8 @@ describe('kill -9', () => {
       site.bucket.faults.add({ operation: 'PutObject', times: 100, effect: slowDown })
       site.bucket.faults.add({ operation: 'UploadPart', partNumber: 3, times: 100, effect: slowDown })
       expect((await client.patch(url, 0, whole)).status).toBe(204)
-      await first.stop()
+      first.signal('SIGKILL')
+      await first.ended
       site.bucket.faults.clear()
       await (await start({ killAt, clockAheadMs: 60_000 })).ended
       await start({ clockAheadMs: 600_000 })

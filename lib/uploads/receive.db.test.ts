@@ -88,7 +88,7 @@ describe('a crowd that needs more memory than there is', () => {
   })
 
   it('leaves another customer memory, though its bucket answers nothing', async () => {
-    const effect = { kind: 'stall' } as const
+    const effect = { kind: 'hold', gate: 'creation' } as const
     site.bucket.faults.add({ operation: 'CreateMultipartUpload', times: 100, effect })
     const urls = await Promise.all(Array.from({ length: CROWD }, () => begin(100 * MiB)))
     const hanging = urls.map((url) => openPatch(client, url, { offset: 0, length: 100 * MiB }))
