@@ -28,11 +28,18 @@ export async function startSink(): Promise<Sink> {
 }
 
 /** A process under measure: `file` tells its address by a message, or prints `ready <address>`. */
-export async function startMeasured(file: string, env: Record<string, string>): Promise<Measured> {
+export async function startMeasured(
+  file: string,
+  env: Record<string, string>,
+  flags: string[] = [],
+): Promise<Measured> {
   const child = fork(here(file), {
     env: { ...ENV, ...env },
     // As `BENCH_NODE_FLAGS='--cpu-prof --cpu-prof-dir=/tmp/prof'`.
-    execArgv: ['--import', here('./report-usage.ts'), ...(process.env.BENCH_NODE_FLAGS?.split(' ') ?? [])],
+    execArgv: [
+      ...['--import', here('./report-usage.ts'), ...flags],
+      ...(process.env.BENCH_NODE_FLAGS?.split(' ') ?? []),
+    ],
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
   const url = await new Promise<string>((resolve, reject) => {

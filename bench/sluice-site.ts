@@ -10,6 +10,7 @@ import { issueToken } from '#lib/tokens/issue-token.ts'
 import { tokenInput } from '#lib/tokens/token.ts'
 import { createDatabase } from '../e2e/parts/postgres.ts'
 import { testRuntime } from '../e2e/parts/runtime.ts'
+import { NODE_FLAGS } from '../e2e/parts/sluice.ts'
 import type { Target } from './load.ts'
 import { type Measured, startMeasured } from './processes.ts'
 
@@ -35,13 +36,14 @@ export async function startSluiceNode(postgresUrl: string, sinkUrl: string): Pro
   const sender = await createSender(runtime, actor, { name: 'Bench' })
   const input = parseInput(tokenInput, { pipeId: pipe.id, expiresIn: 86_400 })
   const { token } = await issueToken(runtime, sender.token, input)
-  const node = await startMeasured('../server.ts', {
+  const env = {
     ...{ DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1', BASE_URL: 'http://127.0.0.1:0' },
     ...{ ROLES: 'upload', FREE_TIER_BYTES: '0', ALLOWED_PRIVATE_HOSTS: '*', LOG_LEVEL: 'warn' },
     ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
     AUTH_SECRET: 'a secret of thirty-two characters',
     UPLOAD_MEMORY_BYTES: String(MEMORY_BYTES),
-  })
+  }
+  const node = await startMeasured('../server.ts', env, NODE_FLAGS)
   await handle.close()
   return {
     node,

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { createMetrics } from '#lib/metrics.ts'
 import { ROLES, settings } from '#lib/settings.ts'
+import { NODE_FLAGS } from '../e2e/parts/sluice.ts'
 
 type Container = {
   image: string
@@ -120,4 +121,11 @@ it('the image carries what the server needs, and no secret', () => {
     expect(carried).toContain(path)
   expect(carried.filter((path) => path.startsWith('.') && path !== '.npmrc')).toEqual([])
   expect(readFileSync('Dockerfile', 'utf8')).toMatch(/^USER 1000:1000$/m)
+})
+
+it('Node has the same flags in the image, by npm start, and in what is tested and measured', () => {
+  const image = readFileSync('Dockerfile', 'utf8').match(/^CMD (.+)$/m)![1]!
+  expect(JSON.parse(image)).toEqual(['node', ...NODE_FLAGS, 'server.ts'])
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
+  expect(scripts.start).toBe(['node', ...NODE_FLAGS, 'scripts/start.ts'].join(' '))
 })

@@ -17,9 +17,12 @@ export type Sluice = {
   kill(): Promise<void>
 }
 
+/** As `npm start` and the image have them: decision 22. */
+export const NODE_FLAGS = ['--max-semi-space-size=16']
+
 /** The server as its own process, on a port chosen by the system. ROLES decides how much of it. */
 export async function startSluice(env: Record<string, string>): Promise<Sluice> {
-  const child = spawn(process.execPath, ['server.ts'], {
+  const child = spawn(process.execPath, [...NODE_FLAGS, 'server.ts'], {
     env: {
       PATH: process.env.PATH ?? '',
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,

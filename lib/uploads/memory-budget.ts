@@ -26,8 +26,9 @@ export type MemoryAccount = {
   leaving(bytes: number): void
   /** Calls back once there may be room again. */
   whenFree(resume: () => void): void
-  /** Offers a half-filled part to be moved out; the function takes the offer back. */
-  offer(spillable: Spillable): () => void
+  /** Offers a half-filled part to be moved out. Its first byte has just come, so those before it are slower. */
+  offer(spillable: Spillable): void
+  withdraw(spillable: Spillable): void
 }
 
 export type Spillable = {
@@ -43,6 +44,7 @@ type Account = {
   usedBytes: number
   leavingBytes: number
   waiting: (() => void)[]
+  /** In the order of their first bytes. */
   offers: Set<Spillable>
 }
 
@@ -152,8 +154,11 @@ export function createMemoryBudget(
         press(account)
       },
       offer(spillable) {
+        account.offers.delete(spillable)
         account.offers.add(spillable)
-        return () => account.offers.delete(spillable)
+      },
+      withdraw(spillable) {
+        account.offers.delete(spillable)
       },
     }
   }
@@ -171,10 +176,8 @@ export function createMemoryBudget(
 }
 
 function slowestOf({ offers }: Account, busy: ReadonlySet<Spillable>): Spillable | undefined {
-  let slowest: Spillable | undefined
   for (const offer of offers) {
-    if (busy.has(offer) || offer.heldBytes() === 0) continue
-    if (!slowest || offer.sinceMs() < slowest.sinceMs()) slowest = offer
+    if (!busy.has(offer) && offer.heldBytes() > 0) return offer
   }
-  return slowest
+  return undefined
 }

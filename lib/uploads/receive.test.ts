@@ -23,10 +23,14 @@ function request(lengthBytes: number, options: Options = {}) {
     ...{ full: options.full ?? false, take() {}, give() {} },
     pages: { take: () => Buffer.alloc(65_536), give() {} },
     offered: undefined as Spillable | undefined,
+    offers: 0,
     waiting: [] as (() => void)[],
     offer(spillable: Spillable) {
       budget.offered = spillable
-      return () => {}
+      budget.offers += 1
+    },
+    withdraw() {
+      budget.offers -= 1
     },
     whenFree: (resume: () => void) => void budget.waiting.push(resume),
   }
@@ -118,6 +122,16 @@ it('does not offer what waits behind a part on its way, which would hold up ever
   expect(budget.offered!.heldBytes()).toBe(0)
   line.waiting.shift()
   expect(budget.offered!.heldBytes()).toBeGreaterThan(MiB)
+})
+
+it('offers a part from its first byte until it is sent', () => {
+  const { push, budget } = request(64 * MiB)
+  expect(budget.offers).toBe(0)
+  push(MiB)
+  push(MiB)
+  expect(budget.offers).toBe(1)
+  push(6 * MiB)
+  expect(budget.offers).toBe(0)
 })
 
 it('offers the memory that a few bytes hold', () => {

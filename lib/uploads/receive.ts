@@ -1,5 +1,6 @@
 import type { ByteSource } from './byte-source.ts'
 import type { StopReason } from './leases.ts'
+import type { Spillable } from './memory-budget.ts'
 import type { OpenUpload } from './open-upload.ts'
 import { createPartBuffer, type PartBuffer } from './part-buffer.ts'
 import type { PartLine } from './part-line.ts'
@@ -39,7 +40,7 @@ export function receive(
   const stop = (why: Received['why']) => {
     if (stopped) return
     stopped = true
-    retract()
+    memory.withdraw(part)
     source.stop()
     resolve({ why, rest: buffer })
   }
@@ -68,6 +69,7 @@ export function receive(
   const takeBuffer = () => {
     const taken = buffer
     buffer = createPartBuffer(memory)
+    memory.withdraw(part)
     return taken
   }
   const onChunk = (chunk: Buffer) => {
@@ -77,6 +79,7 @@ export function receive(
     if (takenBytes > mayTakeBytes) return stop('overrun')
     for (let rest = chunk; rest.length > 0; ) {
       const space = Math.max(room(), 0)
+      if (buffer.bytes === 0) memory.offer(part)
       buffer.push(rest.length > space ? rest.subarray(0, space) : rest, clock.now())
       rest = rest.subarray(Math.min(space, rest.length))
       if (room() <= 0 && !isLast()) line().send(takeBuffer())
@@ -91,11 +94,11 @@ export function receive(
   }
   // A tail cannot pass a part that is on its way, and the last bytes go with what finishes the file.
   const maySpill = () => !isLast() && line().waiting.length === 0
-  const retract = memory.offer({
+  const part: Spillable = {
     heldBytes: () => (maySpill() ? buffer.heldBytes : 0),
     sinceMs: () => buffer.sinceMs,
     spill,
-  })
+  }
 
   const { lease } = upload
   lease.signal.addEventListener('abort', () => stop('fault'), { once: true })
