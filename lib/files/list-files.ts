@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, inArray, isNull, lt, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { FILE_STATUSES, fileDestinations, files } from '#drizzle/schema/index.ts'
 import type { Actor } from '../audit/record-audit.ts'
@@ -8,6 +8,7 @@ import { isPlainText, timeField } from '../kernel/fields.ts'
 import { firstUuidAt, isPipeId, isUuid } from '../kernel/ids.ts'
 import type { Runtime } from '../runtime.ts'
 import { type File, toFile } from './file.ts'
+import { listed } from './listed.ts'
 
 /**
  * Newest first. Pipe, status and Sender go along an index; the rest is looked for in a window of the newest rows
@@ -70,9 +71,7 @@ function alongIndex(actor: Actor, query: FileQuery): SQL | undefined {
     before ? lt(files.id, before) : undefined,
     createdAfter ? gte(files.id, firstUuidAt(createdAfter.getTime())) : undefined,
     createdBefore ? lt(files.id, firstUuidAt(createdBefore.getTime())) : undefined,
-    isNull(files.erasedAt),
-    // Contract, section 5: partial uploads are not listed.
-    sql`${files.concat} is distinct from 'partial'`,
+    listed,
   )
 }
 

@@ -1,6 +1,7 @@
 import { and, desc, eq } from 'drizzle-orm'
 import { deliveries, files } from '#drizzle/schema/index.ts'
 import type { Actor } from '../audit/record-audit.ts'
+import { listed } from '../files/listed.ts'
 import type { Runtime } from '../runtime.ts'
 
 export type Failure = { kind: 'upload' | 'webhook'; id: string; title: string; reason: string; at: Date }
@@ -21,7 +22,7 @@ export async function listFailures({ db }: Pick<Runtime, 'db'>, { workspaceId }:
     db
       .select()
       .from(files)
-      .where(and(eq(files.workspaceId, workspaceId), eq(files.status, 'failed')))
+      .where(and(eq(files.workspaceId, workspaceId), eq(files.status, 'failed'), listed))
       .orderBy(desc(files.id))
       .limit(MOST),
     db

@@ -2,6 +2,7 @@ import { and, desc, eq, ilike, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { AnyPgColumn } from 'drizzle-orm/pg-core'
 import { dataStores, files, pipes, senders } from '#drizzle/schema/index.ts'
 import type { Actor } from '../audit/record-audit.ts'
+import { listed } from '../files/listed.ts'
 import { isUuid } from '../kernel/ids.ts'
 import type { Runtime } from '../runtime.ts'
 
@@ -33,7 +34,7 @@ export async function findInWorkspace(
   const newest = db
     .select({ id: files.id, filename: files.filename, status: files.status })
     .from(files)
-    .where(eq(files.workspaceId, actor.workspaceId))
+    .where(and(eq(files.workspaceId, actor.workspaceId), listed))
     .orderBy(desc(files.id))
     .limit(NEWEST_FILES)
     .as('newest')
@@ -66,7 +67,7 @@ export async function findInWorkspace(
     ? await db
         .select({ id: files.id, filename: files.filename, status: files.status })
         .from(files)
-        .where(and(eq(files.workspaceId, actor.workspaceId), eq(files.id, text)))
+        .where(and(eq(files.workspaceId, actor.workspaceId), eq(files.id, text), listed))
     : await db
         .select()
         .from(newest)
