@@ -1,12 +1,12 @@
 'use client'
 
-import { Check, FileUp, Play, Plug, Unplug } from 'lucide-react'
+import { Check, FileUp, Play, Plug, Unplug, X } from 'lucide-react'
 import { useRef, useState, useSyncExternalStore } from 'react'
 import { takeDemoToken } from '#app/actions/demo-token.ts'
 import { formatBytes } from '../format.ts'
 import { Button } from '../ui/button.tsx'
 import type { Uploader } from '../uploader/create-uploader.ts'
-import { SILENT } from '../uploader/wire.ts'
+import { SILENT, type Wire } from '../uploader/wire.ts'
 import { WirePanel } from '../uploader/wire-panel.tsx'
 
 const SAMPLE_BYTES = 10_000_000
@@ -19,21 +19,22 @@ export function LiveDemo({ endpoint }: { endpoint: string }) {
   const input = useRef<HTMLInputElement>(null)
   const { watch, wire: read } = uploader ?? silent
   const wire = useSyncExternalStore(watch, read, read)
-  const busy = wire.totalBytes > 0 && !wire.done
+  const busy = wire.totalBytes > 0 && !wire.done && !wire.failed
 
   async function upload(name: string, data: Blob) {
     const made = uploader ?? (await load(endpoint))
     setUploader(made)
     made.uppy.clear()
     made.uppy.addFile({ name, type: data.type, data })
-    await made.uppy.upload()
+    // What comes of it is told by the wire.
+    await made.uppy.upload().catch(() => undefined)
   }
 
   return (
     <section aria-label="Live demo" className="rounded-xl border bg-surface p-5 shadow-float">
       <div className="flex items-center justify-between gap-3">
         <p className="min-w-0 truncate font-medium">{wire.filename || 'Send a file, then pull the plug.'}</p>
-        <State done={wire.done} busy={busy} down={down} />
+        <State wire={wire} busy={busy} down={down} />
       </div>
       <div className="mt-4">
         <WirePanel wire={wire} lines={false} />
@@ -76,6 +77,7 @@ export function LiveDemo({ endpoint }: { endpoint: string }) {
           aria-label="File for the demo"
           onChange={(event) => {
             const file = event.target.files?.[0]
+            event.target.value = ''
             if (file) void upload(file.name, file)
           }}
         />
@@ -102,8 +104,16 @@ export function LiveDemo({ endpoint }: { endpoint: string }) {
   )
 }
 
-function State({ done, busy, down }: { done: boolean; busy: boolean; down: boolean }) {
-  if (done) {
+function State({ wire, busy, down }: { wire: Wire; busy: boolean; down: boolean }) {
+  if (wire.failed) {
+    return (
+      <span className="inline-flex items-center gap-1.5 text-bad text-sm">
+        <X className="size-3.5" aria-hidden />
+        refused
+      </span>
+    )
+  }
+  if (wire.done) {
     return (
       <span className="inline-flex items-center gap-1.5 text-good text-sm">
         <Check className="size-3.5" aria-hidden />

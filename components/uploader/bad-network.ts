@@ -3,8 +3,10 @@
  * back while it is down. The uploader on top of it is the one that customers embed; only this is for show.
  */
 export type BadNetwork = {
-  /** Waits while the network is down, then takes note of the request. */
-  pass(xhr: XMLHttpRequest): Promise<void>
+  /** Waits while the network is down. */
+  up(): Promise<void>
+  /** Takes note of a request that goes out now: one that is not sent yet must not be cut, it would lose its headers. */
+  send(xhr: XMLHttpRequest): void
   /** Between two requests it is the next one that breaks. */
   cut(): void
   setDown(down: boolean): void
@@ -29,10 +31,12 @@ export function createBadNetwork(): BadNetwork {
   }
 
   return {
-    async pass(xhr) {
+    async up() {
       await back?.promise
+    },
+    send(xhr) {
       inFlight.add(xhr)
-      if (cutNext) setTimeout(cut, CUT_AFTER_MS)
+      if (cutNext || back) setTimeout(cut, CUT_AFTER_MS)
       cutNext = false
       xhr.addEventListener('loadend', () => inFlight.delete(xhr), { once: true })
     },

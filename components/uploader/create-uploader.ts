@@ -2,6 +2,7 @@ import Uppy from '@uppy/core'
 import GoldenRetriever from '@uppy/golden-retriever'
 import Tus from '@uppy/tus'
 import { createBadNetwork } from './bad-network.ts'
+import { tellFailure } from './tell-failure.ts'
 import { afterAnswer, note, SILENT, type Wire, type WireLine } from './wire.ts'
 
 /**
@@ -14,6 +15,8 @@ export type Uploader = ReturnType<typeof createUploader>
 type Options = { id: string; endpoint: string; remember: boolean; takeToken: TokenSource }
 
 const RENEW_BEFORE_MS = 60_000
+/** As the Embed page says: a larger file must be picked again after a reload. The plugin's types do not know these limits. */
+const REMEMBERED: { indexedDB: object } = { indexedDB: { maxFileSize: 1024 ** 3, maxTotalSize: 1024 ** 3 } }
 const SLOW_CHUNK_BYTES = 512 * 1024
 const SLOW_PAUSE_MS = 250
 
@@ -39,7 +42,7 @@ export function createUploader({ id, endpoint, remember, takeToken }: Options) {
   }
 
   const uppy = new Uppy({ id, autoProceed: false })
-  if (remember) uppy.use(GoldenRetriever)
+  if (remember) uppy.use(GoldenRetriever, REMEMBERED)
   uppy.use(Tus, {
     endpoint,
     retryDelays: [0, 1000, 3000, 5000],
@@ -49,10 +52,11 @@ export function createUploader({ id, endpoint, remember, takeToken }: Options) {
     async onBeforeRequest(request) {
       const pace = slow && request.getMethod() === 'PATCH' ? SLOW_PAUSE_MS : 0
       if (pace) await new Promise((resolve) => setTimeout(resolve, pace))
-      await network.pass(request.getUnderlyingObject() as XMLHttpRequest)
+      await network.up()
       // A HEAD that is refused makes the client begin anew, so it goes with a token of just now.
       if (request.getMethod() === 'HEAD') current = undefined
       request.setHeader('Authorization', `Bearer ${await uploadToken()}`)
+      network.send(request.getUnderlyingObject() as XMLHttpRequest)
     },
     onAfterResponse(request, response) {
       const offset = response.getHeader('Upload-Offset')
@@ -87,7 +91,11 @@ export function createUploader({ id, endpoint, remember, takeToken }: Options) {
     })
   })
   uppy.on('upload-success', () => change({ ...wire, done: true, confirmedBytes: wire.totalBytes }))
-  uppy.on('upload-error', (_file, error) => say(error.message, 'bad'))
+  uppy.on('upload-error', (_file, error, response) => {
+    const answer = response?.body?.xhr as XMLHttpRequest | undefined
+    say(tellFailure(error.message, answer?.responseText), 'bad')
+    change({ ...wire, failed: true })
+  })
 
   return {
     uppy,

@@ -12,6 +12,17 @@ import { NetworkButtons } from './network-buttons.tsx'
 import { TrialOutcome } from './trial-outcome.tsx'
 import { WirePanel } from './wire-panel.tsx'
 
+/** After a reload, of files that the browser did not keep. */
+const WORDS = {
+  strings: {
+    recoveredXFiles: {
+      0: 'This browser did not keep 1 file. Pick the same file again: it goes on where it was.',
+      1: 'This browser did not keep %{smart_count} files. Pick the same files again: they go on where they were.',
+    },
+    reSelect: 'Pick it again',
+  },
+}
+
 export function TryIt({ pipeId, endpoint }: { pipeId: string; endpoint: string }) {
   const [uploader] = useState(() =>
     createUploader({
@@ -32,6 +43,7 @@ export function TryIt({ pipeId, endpoint }: { pipeId: string; endpoint: string }
           height={420}
           proudlyDisplayPoweredByUppy={false}
           hideCancelButton={false}
+          locale={WORDS}
           note="Files go to this Pipe's bucket for real, and count."
         />
       </div>

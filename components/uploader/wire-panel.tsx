@@ -33,9 +33,11 @@ export function WirePanel({ wire, lines = true }: { wire: Wire; lines?: boolean 
       <p className="sr-only" role="status">
         {wire.done
           ? `${wire.filename} was uploaded.`
-          : wire.resumes > 0
-            ? `Resumed ${wire.resumes} times, ${formatBytes(wire.savedBytes)} saved.`
-            : ''}
+          : wire.failed
+            ? `${wire.filename} could not be uploaded.`
+            : wire.resumes > 0
+              ? `Resumed ${wire.resumes} times, ${formatBytes(wire.savedBytes)} saved.`
+              : ''}
       </p>
       {lines && wire.lines.length > 0 && (
         <ol

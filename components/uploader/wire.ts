@@ -12,6 +12,8 @@ export type Wire = {
   savedBytes: number
   resumes: number
   done: boolean
+  /** It ended without being done. */
+  failed: boolean
   lines: WireLine[]
 }
 
@@ -24,6 +26,7 @@ export const SILENT: Wire = {
   savedBytes: 0,
   resumes: 0,
   done: false,
+  failed: false,
   lines: [],
 }
 

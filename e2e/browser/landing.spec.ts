@@ -23,3 +23,19 @@ test('the colour mode is kept, and is in the first byte of the page', async ({ p
   const html = await (await request.get('/', { headers: { Cookie: 'theme=dark' } })).text()
   expect(html).toContain('data-theme="dark"')
 })
+
+test('the demo says why an upload was refused, and can be tried again', async ({ page }) => {
+  await page.route('**/pipes/*/files/', (route) =>
+    route.request().method() === 'POST'
+      ? route.fulfill({ status: 403, json: { detail: 'The demo has no transfer left this month.' } })
+      : route.continue(),
+  )
+  await page.goto('/')
+  const demo = page.getByRole('region', { name: 'Live demo' })
+  await demo.getByRole('button', { name: /of noise/ }).click()
+  await expect(demo.getByText('refused', { exact: true })).toBeVisible()
+  await expect(demo.getByText('The demo has no transfer left this month.')).toBeVisible()
+  await page.unrouteAll()
+  await demo.getByRole('button', { name: /of noise/ }).click()
+  await expect(demo.getByText('on its way')).toBeVisible()
+})

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { chromium } from 'playwright'
 import type { Page } from 'playwright/test'
 import type { DemoDocument } from '#lib/demo/demo-document.ts'
@@ -9,6 +10,8 @@ import { loadTokenHandler, startCustomerSite } from '../parts/customer-site.ts'
 import { openHeldLine } from '../parts/held-line.ts'
 
 const MIB = 1024 * 1024
+/** More than Uppy keeps over a reload if it is not told to. */
+const KEPT_BYTES = 12 * MIB
 const bytes = (length: number) => Buffer.from(Array.from({ length }, (_, at) => (at * 7919) % 251))
 const file = (name: string, size: number) => ({
   name,
@@ -115,10 +118,7 @@ test('the embedded uploader goes on after a cut, an expired and a revoked token,
   const customer = await openCustomer(demo)
   const { page, line, site, backend, confirmed } = customer
   const name = `embedded-${Date.now()}.bin`
-  await page
-    .locator('.uppy-Dashboard-input')
-    .first()
-    .setInputFiles(file(name, 9 * MIB))
+  await page.locator('.uppy-Dashboard-input').first().setInputFiles(file(name, KEPT_BYTES))
   // The first token expires at once: the request after the creation does not go with it.
   const issue = backend.post
   backend.post = async () => {
@@ -163,7 +163,7 @@ test('the embedded uploader goes on after a cut, an expired and a revoked token,
     'GET',
     `/files?filename=${name}`,
   )
-  expect(data).toMatchObject([{ status: 'transferred', size: 9 * MIB }])
+  expect(data).toMatchObject([{ status: 'transferred', size: KEPT_BYTES }])
   await owner.goto(`/dashboard/files/${data[0]!.id}`)
   const saved = owner.locator('dt', { hasText: 'Resumes' }).locator('xpath=following-sibling::dd')
   await expect(saved).toHaveText(/^3, [\d.]+ MB saved$/)
@@ -195,4 +195,45 @@ test('the embedded uploader says so when it is given no further token, and goes 
   await expect(page.getByText('Complete', { exact: true })).toBeVisible({ timeout: 30_000 })
   expect(confirmed()).toBeGreaterThan(2 * MIB)
   await customer.close()
+})
+
+/** As a browser does that has no room, and as for a file that is larger than what is kept. */
+const forgetFiles = (page: Page) =>
+  page.evaluate(
+    () =>
+      new Promise<void>((resolve, reject) => {
+        const opening = indexedDB.open('uppy-blobs')
+        opening.onerror = () => reject(opening.error)
+        opening.onsuccess = () => {
+          const clearing = opening.result.transaction('files', 'readwrite')
+          clearing.objectStore('files').clear()
+          clearing.oncomplete = () => {
+            opening.result.close()
+            resolve()
+          }
+        }
+      }),
+  )
+
+test('a file that the browser did not keep is picked again after a reload, and goes on where it was', async ({
+  owner: page,
+  demo,
+}) => {
+  // From a disk, so that it is the same file the second time, to the second of its last change.
+  const picked = test.info().outputPath('forgotten.bin')
+  writeFileSync(picked, bytes(4 * MIB))
+  const input = page.locator('.uppy-Dashboard-input').first()
+  await page.goto(`/dashboard/pipes/${demo.pipeId}/try`)
+  await input.setInputFiles(picked)
+  await page.getByRole('button', { name: 'Upload 1 file' }).click()
+  await expect.poll(() => figure(page, 'confirmed')).toBeGreaterThan(0)
+  await forgetFiles(page)
+  await page.reload()
+  await expect(page.getByText('Pick the same file again: it goes on where it was.')).toBeVisible()
+  await page.getByRole('button', { name: 'Pick it again' }).click()
+  await input.setInputFiles(picked)
+  await page.locator('.uppy-StatusBar-actionBtn--upload').click()
+  await expect(page.getByLabel('What went over the wire')).toContainText('HEAD → 200')
+  await expect(page.getByText('Complete', { exact: true })).toBeVisible({ timeout: 30_000 })
+  expect(await figure(page, 'saved')).toBeGreaterThan(0)
 })

@@ -15,6 +15,10 @@ async function uploadToken() {
   return current.token
 }`
 
+/** Uppy would keep files of up to 10 MiB, and let every larger one be picked again after a reload. */
+const RETRIEVER = `// After a reload a file of up to 1 GiB goes on by itself. A larger one is picked again, and goes on where it was.
+const remembered = { indexedDB: { maxFileSize: 1024 ** 3, maxTotalSize: 1024 ** 3 } }`
+
 const tusOptions = (uploadUrl: string) => `{
   endpoint: '${uploadUrl}',
   retryDelays: [0, 1000, 3000, 5000],
@@ -44,9 +48,11 @@ import { Dashboard, GoldenRetriever, Tus, Uppy } from 'https://releases.transloa
 
 ${TOKEN}
 
+${RETRIEVER}
+
 const uppy = new Uppy({ id: 'sluice' })
 uppy.use(Dashboard, { inline: true, target: '#uploader' })
-uppy.use(GoldenRetriever)
+uppy.use(GoldenRetriever, remembered)
 uppy.use(Tus, ${tusOptions(uploadUrl)})
 </script>
 `
@@ -65,10 +71,14 @@ import '@uppy/dashboard/css/style.min.css'
 
 ${TOKEN}
 
+${RETRIEVER}
+
 const tusOptions = ${tusOptions(uploadUrl)}
 
 export function Uploader() {
-  const [uppy] = useState(() => new Uppy({ id: 'sluice' }).use(GoldenRetriever).use(Tus, tusOptions))
+  const [uppy] = useState(() =>
+    new Uppy({ id: 'sluice' }).use(GoldenRetriever, remembered).use(Tus, tusOptions),
+  )
   return <Dashboard uppy={uppy} />
 }
 `

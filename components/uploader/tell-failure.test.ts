@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest'
+import { tellFailure } from './tell-failure.ts'
+
+it.each([
+  ['{"detail":"The free tier has no transfer left."}', 'The free tier has no transfer left.'],
+  ['{"detail":7}', 'tus: failed'],
+  ['null', 'tus: failed'],
+  ['<html>', 'tus: failed'],
+  ['', 'tus: failed'],
+  [undefined, 'tus: failed'],
+])('takes the words of the answer %j', (answer, told) => {
+  expect(tellFailure('tus: failed', answer)).toBe(told)
+})
