@@ -11,7 +11,7 @@ export function Mark({ className = 'size-6' }: { className?: string }) {
 
 export function Wordmark() {
   return (
-    <span className="inline-flex items-center gap-2 font-semibold text-[1.0625rem] tracking-[-0.02em]">
+    <span className="flex w-fit items-center gap-2 font-semibold text-[1.0625rem] tracking-[-0.02em]">
       <Mark />
       Sluice
     </span>

@@ -22,7 +22,7 @@ export function DataStoreForm({ presets, store, submit, action }: Props) {
   return (
     <ActionForm action={action} submit={submit} className="flex flex-col gap-5">
       <ProviderPicker presets={presets} value={provider} onChange={setProvider} />
-      <div className="grid gap-4 sm:grid-cols-2" key={provider}>
+      <div className="grid gap-4 sm:grid-cols-2">
         <TextField
           name="name"
           label="Name"
@@ -44,6 +44,7 @@ export function DataStoreForm({ presets, store, submit, action }: Props) {
           <input type="hidden" name="region" value={preset.fixedRegion} />
         ) : (
           <TextField
+            key={`region of ${provider}`}
             name="region"
             label="Region"
             defaultValue={moved ? undefined : store?.region}
@@ -55,6 +56,7 @@ export function DataStoreForm({ presets, store, submit, action }: Props) {
         )}
         {(preset.endpoint === null || (store && !moved)) && (
           <TextField
+            key={`endpoint of ${provider}`}
             name="endpoint"
             label="Endpoint"
             defaultValue={moved ? undefined : store?.endpoint}
@@ -108,7 +110,7 @@ export function DataStoreForm({ presets, store, submit, action }: Props) {
         <summary className="w-fit rounded-md font-medium text-ink-soft text-sm hover:text-ink">
           More settings
         </summary>
-        <div className="mt-4 grid gap-4 sm:grid-cols-2" key={provider}>
+        <div className="mt-4 grid gap-4 sm:grid-cols-2">
           <Encryption store={store} />
           <TextField
             name="storageClass"
@@ -119,6 +121,7 @@ export function DataStoreForm({ presets, store, submit, action }: Props) {
             mono
           />
           <CheckField
+            key={provider}
             name="forcePathStyle"
             label="Path-style addresses"
             hint="The bucket stands in the path, not in the host name."

@@ -1,4 +1,5 @@
 import { FileUp } from 'lucide-react'
+import { listOrProblem } from '#app/dashboard/list-or-problem.ts'
 import type { Actor } from '#lib/audit/record-audit.ts'
 import { fileAnswer } from '#lib/files/file.ts'
 import { fileQuery, listFiles } from '#lib/files/list-files.ts'
@@ -30,7 +31,9 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
   const runtime = getRuntime()
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, 'files')
   const [page, pipes, senders] = await Promise.all([
-    listFiles(runtime, actor, parseInput(fileQuery, wanted(query, pipeId, runtime.clock.now()))),
+    listOrProblem(async () =>
+      listFiles(runtime, actor, parseInput(fileQuery, wanted(query, pipeId, runtime.clock.now()))),
+    ),
     listPipes(runtime, actor, { limit: 100 }),
     listSenders(runtime, actor, { limit: 100 }),
   ])
@@ -67,9 +70,10 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
         <FileTable files={page.data} pipeNames={new Map(pipes.data.map(({ id, name }) => [id, name]))} />
       ) : filtered ? (
         <EmptyState icon={FileUp} title="Nothing fits these filters">
-          {page.nextCursor
-            ? 'Not among the newest; look on with Older.'
-            : 'Take one away, or clear them all.'}
+          {page.problem ??
+            (page.nextCursor
+              ? 'Not among the newest; look on with Older.'
+              : 'Take one away, or clear them all.')}
         </EmptyState>
       ) : (
         <EmptyState

@@ -1,13 +1,15 @@
+import { TriangleAlert } from 'lucide-react'
 import type { Usage } from '#lib/usage/report-usage.ts'
 import { formatBytes, formatDate, formatPercent } from '../format.ts'
 import { Panel } from '../ui/panel.tsx'
 import { Progress } from '../ui/progress.tsx'
 
-/** Used, held for uploads under way, and the limit with the day on which it begins anew. */
-export function QuotaPanel({ usage }: { usage: Usage }) {
+/** Used, held for uploads under way, and the limit with the day on which it resets. */
+export function QuotaPanel({ usage, past = false }: { usage: Usage; past?: boolean }) {
   const { usedBytes, reservedBytes, limitBytes, resetsAt } = usage
+  const usedUp = !past && limitBytes !== null && usedBytes + reservedBytes >= limitBytes
   return (
-    <Panel title="Transfer this month">
+    <Panel title={past ? 'Transfer in that month' : 'Transfer this month'}>
       <p className="tnum font-semibold text-3xl tracking-[-0.03em]">{formatBytes(usedBytes)}</p>
       {limitBytes === null ? (
         <p className="mt-1 text-ink-soft text-sm">There is no limit here.</p>
@@ -26,12 +28,20 @@ export function QuotaPanel({ usage }: { usage: Usage }) {
           />
         </>
       )}
-      <p className="mt-4 space-y-0.5 text-ink-faint text-sm">
-        {reservedBytes > 0 && (
-          <span className="block">{formatBytes(reservedBytes)} held for uploads under way</span>
-        )}
-        <span className="block">Begins anew on {formatDate(Date.parse(resetsAt))}</span>
-      </p>
+      {usedUp && (
+        <p className="mt-4 flex gap-2 text-bad text-sm">
+          <TriangleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
+          Nothing is left: new uploads get 403 until it resets.
+        </p>
+      )}
+      {!past && (
+        <p className="mt-4 space-y-0.5 text-ink-faint text-sm">
+          {reservedBytes > 0 && (
+            <span className="block">{formatBytes(reservedBytes)} held for uploads under way</span>
+          )}
+          <span className="block">Resets on {formatDate(Date.parse(resetsAt))}</span>
+        </p>
+      )}
     </Panel>
   )
 }

@@ -1,6 +1,7 @@
 'use client'
 
 import { Plus } from 'lucide-react'
+import { useRouter } from 'next/navigation'
 import { useState } from 'react'
 import { create } from '#app/dashboard/senders/actions.ts'
 import { ActionForm } from '../ui/action-form.tsx'
@@ -9,28 +10,43 @@ import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { SecretOnce } from '../ui/secret-once.tsx'
 
-export function CreateSender({ startOpen = false }: { startOpen?: boolean }) {
-  const [open, setOpen] = useState(startOpen)
+type Props = { asked: boolean; button: boolean }
+
+/** It opens by its button, and by an address that asks for it, which is then put back: a reload does not ask again. */
+export function CreateSender({ asked, button }: Props) {
+  const router = useRouter()
+  const [open, setOpen] = useState(asked)
+  const [heard, setHeard] = useState(asked)
   const [token, setToken] = useState<string>()
+  if (asked !== heard) {
+    setHeard(asked)
+    if (asked) setOpen(true)
+  }
+  function show(next: boolean) {
+    setOpen(next)
+    if (!next && asked) router.replace('/dashboard/senders', { scroll: false })
+  }
   return (
     <>
       <Dialog
         open={open}
-        onOpenChange={setOpen}
+        onOpenChange={show}
         title="Create a Sender"
         description="A Sender is a backend of yours that may ask for upload tokens."
         trigger={
-          <Button tone="primary">
-            <Plus aria-hidden />
-            Create a Sender
-          </Button>
+          button && (
+            <Button tone="primary">
+              <Plus aria-hidden />
+              Create a Sender
+            </Button>
+          )
         }
       >
         <ActionForm<{ token: string }>
           action={create}
           submit="Create"
           onDone={(data) => {
-            setOpen(false)
+            show(false)
             setToken(data.token)
           }}
         >

@@ -1,12 +1,26 @@
 'use client'
 
 import { Command } from 'cmdk'
-import { CornerDownLeft, Database, FileUp, KeySquare, Plus, Search, Workflow } from 'lucide-react'
+import {
+  BookOpen,
+  Database,
+  FileUp,
+  Inbox,
+  KeyRound,
+  KeySquare,
+  MonitorSmartphone,
+  Plus,
+  ScrollText,
+  Search,
+  ShieldCheck,
+  Workflow,
+} from 'lucide-react'
 import { useRouter } from 'next/navigation'
 import * as Radix from 'radix-ui/dialog'
 import { useEffect, useState } from 'react'
 import { findAnything } from '#app/actions/find-anything.ts'
 import type { Found } from '#lib/search/find-in-workspace.ts'
+import { useReturnFocus } from '../ui/return-focus.ts'
 import { NAV_ITEMS } from './nav-items.ts'
 
 const KINDS = {
@@ -16,12 +30,18 @@ const KINDS = {
   dataStore: { title: 'Data Stores', icon: Database },
 } as const
 
-const ACTIONS = [
-  { href: '/dashboard/pipes/new', title: 'Create a Pipe' },
-  { href: '/dashboard/data-stores/new', title: 'Connect a bucket' },
-  { href: '/dashboard/senders?new=1', title: 'Create a Sender' },
-  { href: '/dashboard/webhooks/verify', title: 'Verify a signature' },
-  { href: '/dashboard/settings/keys', title: 'Account keys' },
+const PAGES = [
+  ...NAV_ITEMS,
+  { href: '/dashboard/pipes/new', title: 'Create a Pipe', icon: Plus },
+  { href: '/dashboard/data-stores/new', title: 'Connect a bucket', icon: Plus },
+  { href: '/dashboard/senders?new=1', title: 'Create a Sender', icon: Plus },
+  { href: '/dashboard/webhooks/inbox', title: 'Webhook inbox', icon: Inbox },
+  { href: '/dashboard/webhooks/verify', title: 'Verify a signature', icon: ShieldCheck },
+  { href: '/dashboard/settings/keys', title: 'Account keys', icon: KeyRound },
+  { href: '/dashboard/settings/sessions', title: 'Sessions', icon: MonitorSmartphone },
+  { href: '/dashboard/settings/audit', title: 'Audit log', icon: ScrollText },
+  { href: '/docs', title: 'Documentation', icon: BookOpen },
+  { href: '/docs/api', title: 'API reference', icon: BookOpen },
 ]
 
 const itemLook =
@@ -35,21 +55,21 @@ export function PaletteDialog({ open, onOpenChange }: Props) {
   const router = useRouter()
   const [query, setQuery] = useState('')
   const found = useFound(open, query)
+  const focus = useReturnFocus()
   const go = (href: string) => {
     onOpenChange(false)
     setQuery('')
     router.push(href)
   }
   const wanted = query.trim().toLowerCase()
-  const pages = [...NAV_ITEMS, ...ACTIONS.map((action) => ({ ...action, icon: Plus }))].filter(({ title }) =>
-    title.toLowerCase().includes(wanted),
-  )
+  const pages = PAGES.filter(({ title }) => title.toLowerCase().includes(wanted))
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 animate-fade bg-scrim" />
         <Radix.Content
           aria-describedby={undefined}
+          {...focus}
           className="fixed inset-x-0 top-[10vh] z-50 mx-auto w-[calc(100vw-1.5rem)] max-w-xl animate-rise overflow-hidden rounded-xl border bg-raised shadow-float"
         >
           <Radix.Title className="sr-only">Find anything</Radix.Title>
@@ -89,7 +109,6 @@ export function PaletteDialog({ open, onOpenChange }: Props) {
                     <Command.Item key={href} value={href} onSelect={go} className={itemLook}>
                       <Icon className="size-4 shrink-0 text-ink-faint" aria-hidden />
                       {title}
-                      <CornerDownLeft className="ml-auto size-3.5 text-ink-faint/0" aria-hidden />
                     </Command.Item>
                   ))}
                 </Command.Group>

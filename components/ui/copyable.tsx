@@ -12,9 +12,7 @@ export function Copyable({ text, what, className }: Props) {
         className,
       )}
     >
-      <code className="min-w-0 flex-1 overflow-x-auto whitespace-nowrap font-mono text-xs [scrollbar-width:none]">
-        {text}
-      </code>
+      <code className="min-w-0 flex-1 break-all py-1 font-mono text-xs">{text}</code>
       <CopyButton text={text} what={what} />
     </span>
   )

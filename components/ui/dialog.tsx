@@ -4,6 +4,7 @@ import { clsx } from 'clsx'
 import { X } from 'lucide-react'
 import * as Radix from 'radix-ui/dialog'
 import type { ReactNode } from 'react'
+import { useReturnFocus } from './return-focus.ts'
 
 type Props = {
   open?: boolean
@@ -27,6 +28,7 @@ const PLACES = {
 
 export function Dialog(props: Props) {
   const { as = 'dialog', wide = false, dismissable = true, trigger, title, description, children } = props
+  const focus = useReturnFocus()
   const stay = dismissable ? undefined : (event: Event) => event.preventDefault()
   const width = as === 'menu' ? '' : as === 'drawer' || wide ? 'max-w-2xl' : 'max-w-md'
   return (
@@ -37,6 +39,7 @@ export function Dialog(props: Props) {
         <Radix.Content
           onEscapeKeyDown={stay}
           onInteractOutside={stay}
+          {...(trigger ? {} : focus)}
           {...(description ? {} : { 'aria-describedby': undefined })}
           className={clsx(
             'fixed z-50 flex flex-col overflow-hidden border-line bg-raised shadow-float outline-none',

@@ -78,18 +78,30 @@ type TextProps = { filter: Filter; value: string; onApply: (name: string, value:
 function TextFilter({ filter, value, onApply }: TextProps) {
   const [text, setText] = useState(value)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
-  useEffect(() => setText(value), [value])
+  const applied = useRef(value)
+  // The address follows what is typed, and may not overtake it: only one that came otherwise is taken over.
+  useEffect(() => {
+    if (timer.current === undefined && value !== applied.current) setText(value)
+    applied.current = value
+  }, [value])
+
+  function type(typed: string) {
+    setText(typed)
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => {
+      timer.current = undefined
+      applied.current = typed.trim()
+      onApply(filter.name, applied.current)
+    }, REST_MS)
+  }
+
   return (
     <input
       type="search"
       aria-label={filter.label}
       placeholder={filter.label}
       value={text}
-      onChange={(event) => {
-        setText(event.target.value)
-        clearTimeout(timer.current)
-        timer.current = setTimeout(() => onApply(filter.name, event.target.value.trim()), REST_MS)
-      }}
+      onChange={(event) => type(event.target.value)}
       className={`${box} w-48 max-sm:w-full`}
     />
   )

@@ -19,7 +19,6 @@ export function ActionSwitch({ on, label, hint, action }: Props) {
   const [busy, start] = useTransition()
 
   function flip() {
-    if (busy) return
     start(async () => {
       show(!shown)
       const answer = await action(!shown)

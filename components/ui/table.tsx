@@ -12,7 +12,7 @@ export function Table({
   children: ReactNode
 }) {
   return (
-    <div className="overflow-hidden rounded-lg border border-line bg-surface">
+    <div className="relative overflow-hidden rounded-lg border border-line bg-surface">
       <table className="stack-table w-full border-collapse text-sm">
         <caption className="sr-only">{caption}</caption>
         <thead>

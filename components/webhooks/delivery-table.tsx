@@ -6,31 +6,35 @@ import { Status } from '../ui/status.tsx'
 import { Row, Table, Td, Th } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 
-type Props = { deliveries: Delivery[]; query: Record<string, string | undefined> }
+type Props = {
+  deliveries: Delivery[]
+  filenames: Map<string, string>
+  query: Record<string, string | undefined>
+}
 
-export function DeliveryTable({ deliveries, query }: Props) {
+export function DeliveryTable({ deliveries, filenames, query }: Props) {
   const head = (
     <>
-      <Th>Event</Th>
+      <Th>File</Th>
       <Th>State</Th>
       <Th>Answer</Th>
       <Th>To</Th>
       <Th className="text-right">Attempts</Th>
       <Th className="text-right">Next</Th>
+      <Th className="text-right">Created</Th>
     </>
   )
   return (
     <Table caption="Deliveries" head={head}>
       {deliveries.map((delivery) => (
         <Row key={delivery.id}>
-          <Td>
+          <Td className="max-w-56 font-medium">
             <Link
               href={hrefOf('/dashboard/webhooks', { ...query, delivery: delivery.id })}
               scroll={false}
-              className="row-link flex items-center gap-2"
+              className="row-link"
             >
-              <Time at={delivery.createdAt} />
-              {delivery.test && <Status state="test" />}
+              {delivery.test ? <Status state="test" /> : nameOf(delivery, filenames)}
             </Link>
           </Td>
           <Td label="State">
@@ -39,7 +43,7 @@ export function DeliveryTable({ deliveries, query }: Props) {
           <Td label="Answer" className="font-mono text-xs">
             <LastAnswer delivery={delivery} />
           </Td>
-          <Td label="To" className="max-w-60 text-ink-soft" title={delivery.url}>
+          <Td label="To" className="max-w-52 text-ink-soft" title={delivery.url}>
             {new URL(delivery.url).host}
             <span className="text-ink-faint">{new URL(delivery.url).pathname}</span>
           </Td>
@@ -49,10 +53,18 @@ export function DeliveryTable({ deliveries, query }: Props) {
           <Td label="Next" number className="text-ink-soft">
             {delivery.underWay ? 'now' : delivery.nextAttemptAt ? <Time at={delivery.nextAttemptAt} /> : '–'}
           </Td>
+          <Td label="Created" number className="text-ink-soft">
+            <Time at={delivery.createdAt} />
+          </Td>
         </Row>
       ))}
     </Table>
   )
+}
+
+function nameOf({ fileId }: Delivery, filenames: Map<string, string>) {
+  const name = fileId && filenames.get(fileId)
+  return name ?? <span className="font-mono text-ink-soft text-xs">{fileId ?? '–'}</span>
 }
 
 function LastAnswer({ delivery }: { delivery: Delivery }) {

@@ -22,9 +22,9 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
 
   // A Data Store, first with a wrong secret: the check says so, and what to change.
   await page.getByRole('link', { name: /Connect a bucket/ }).click()
-  await page.getByLabel('Any S3-compatible').check()
   await page.getByLabel('Name', { exact: true }).fill('Media')
   await page.getByLabel('Bucket', { exact: true }).fill(demo.bucket.name)
+  await page.getByLabel('Any S3-compatible').check()
   await page.getByLabel('Region').fill(demo.bucket.region)
   await page.getByLabel('Endpoint').fill(demo.bucket.endpoint)
   await page.getByLabel('Access key id').fill(demo.bucket.accessKeyId)
@@ -61,7 +61,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
 
   // A Sender, whose token is shown once.
   await page.goto('/dashboard/senders')
-  await page.getByRole('button', { name: 'Create a Sender' }).click()
+  await page.getByRole('link', { name: 'Create a Sender' }).click()
   await page.getByLabel('Name').fill('web backend')
   await page.getByRole('button', { name: 'Create', exact: true }).click()
   const token = await page.getByText(/^sk_\w{20,}$/).textContent()
@@ -109,6 +109,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
     .join('\n')
   await drawer.getByRole('button', { name: 'Close' }).click()
   await page.getByRole('link', { name: 'Inbox' }).click()
+  await expect(page).toHaveURL(/inbox$/)
   await page.getByText('Ferien am Meer.txt', { exact: true }).click()
   await expect(page.getByText('signature verified').first()).toBeVisible()
   const body = JSON.stringify(JSON.parse((await page.locator('details[open] pre').textContent())!))

@@ -1,30 +1,7 @@
+import { beginUpload, tokenFor } from '../parts/begin-upload.ts'
 import { api, expect, test } from '../parts/browser.ts'
 
 type Made = { id: string; token: string }
-type Token = { token: string; uploadUrl: string }
-
-/** An upload that stays open. */
-async function beginUpload({ token, uploadUrl }: Token, name: string): Promise<void> {
-  const metadata = `filename ${Buffer.from(name).toString('base64')}`
-  const headers = {
-    Authorization: `Bearer ${token}`,
-    'Tus-Resumable': '1.0.0',
-    'Upload-Length': '1000',
-    'Upload-Metadata': metadata,
-  }
-  const response = await fetch(uploadUrl, { method: 'POST', headers })
-  expect(response.status).toBe(201)
-}
-
-async function tokenFor(baseUrl: string, senderToken: string, pipeId: string): Promise<Token> {
-  const headers = { Authorization: `Bearer ${senderToken}`, 'Content-Type': 'application/json' }
-  const response = await fetch(`${baseUrl}/api/v1/tokens`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify({ pipeId }),
-  })
-  return response.json()
-}
 
 test('a Sender is rotated with an overlap, its tokens are revoked, and so is it', async ({
   owner: page,
@@ -159,8 +136,14 @@ test('filters of files live in the address, and ⌘K finds what there is', async
   await page.goto('/dashboard/files')
   await page.getByLabel('Status').selectOption('uploading')
   await expect(page).toHaveURL(/status=uploading/)
-  await page.getByLabel('Name').fill('needle')
+  await page.getByLabel('Name').fill('needle ')
   await expect(page).toHaveURL(/filename=needle/)
+  // What is typed on stays as it is typed.
+  await page.getByLabel('Name').pressSequentially('x')
+  await expect(page.getByLabel('Name')).toHaveValue('needle x')
+  await expect(page).toHaveURL(/filename=needle(\+|%20)x/)
+  await page.getByLabel('Name').fill('needle')
+  await expect(page).toHaveURL(/filename=needle(&|$)/)
   await page.reload()
   await expect(page.getByLabel('Status')).toHaveValue('uploading')
   await expect(page.getByRole('link', { name })).toBeVisible()
@@ -179,6 +162,20 @@ test('filters of files live in the address, and ⌘K finds what there is', async
   await page.getByRole('button', { name: 'Cancel upload…' }).click()
   await page.getByRole('button', { name: 'Cancel the upload' }).click()
   await expect(page.getByText('canceled').first()).toBeVisible()
+})
+
+test('⌘K opens a new Sender on the very page of Senders, each time it is asked', async ({ owner: page }) => {
+  await page.goto('/dashboard/senders')
+  for (let time = 0; time < 2; time += 1) {
+    await page.keyboard.press('ControlOrMeta+k')
+    await page.getByRole('dialog', { name: 'Find anything' }).getByRole('combobox').fill('Create a Se')
+    await page.getByRole('option', { name: 'Create a Sender' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Create a Sender' })
+    await expect(dialog.getByLabel('Name')).toBeFocused()
+    await page.keyboard.press('Escape')
+    await expect(dialog).toHaveCount(0)
+    await expect(page).toHaveURL(/\/dashboard\/senders$/)
+  }
 })
 
 test('the danger zone of a Pipe says what will happen and asks for the name', async ({

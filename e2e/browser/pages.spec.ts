@@ -1,7 +1,8 @@
 import AxeBuilder from '@axe-core/playwright'
 import type { Page } from 'playwright/test'
 import type { DemoDocument } from '#lib/demo/demo-document.ts'
-import { expect, listen, test } from '../parts/browser.ts'
+import { beginUpload, tokenFor } from '../parts/begin-upload.ts'
+import { api, expect, listen, test } from '../parts/browser.ts'
 
 const PUBLIC = [
   '/',
@@ -35,8 +36,11 @@ const DASHBOARD = [
   '/dashboard/pipes/{pipeId}/files',
   '/dashboard/pipes/{pipeId}/settings',
   '/dashboard/senders',
+  '/dashboard/senders/{senderId}',
   '/dashboard/files',
+  '/dashboard/files/{fileId}',
   '/dashboard/webhooks',
+  '/dashboard/webhooks?delivery={deliveryId}',
   '/dashboard/webhooks/inbox',
   '/dashboard/webhooks/verify',
   '/dashboard/usage',
@@ -44,8 +48,47 @@ const DASHBOARD = [
   '/dashboard/settings/sessions',
   '/dashboard/settings/keys',
   '/dashboard/settings/audit',
+  '/dashboard/settings/mails',
   '/dashboard/settings/account',
 ]
+
+/** Of somebody who has just signed up. */
+const EMPTY = [
+  '/dashboard',
+  '/dashboard/data-stores',
+  '/dashboard/pipes',
+  '/dashboard/senders',
+  '/dashboard/files',
+  '/dashboard/webhooks',
+  '/dashboard/webhooks/verify',
+  '/dashboard/settings/keys',
+]
+
+/** The id that stands for itself in an address. */
+const IDS: Record<string, (demo: DemoDocument) => Promise<string> | string> = {
+  pipeId: ({ pipeId }) => pipeId,
+  dataStoreId: ({ dataStoreId }) => dataStoreId,
+  senderId: (demo) => newest(demo, '/senders'),
+  fileId: async (demo) => {
+    const filename = `looked-at-${Date.now()}.bin`
+    await beginUpload(await tokenFor(demo.baseUrl, demo.senderToken, demo.pipeId), filename)
+    return newest(demo, `/files?filename=${filename}`)
+  },
+  deliveryId: async (demo) => {
+    const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
+      ...{ name: 'Looked at', dataStoreId: demo.dataStoreId, source: { http: true } },
+    })
+    const { url } = await api<{ url: string }>(demo, 'GET', `/pipes/${demo.pipeId}/webhook`)
+    await api(demo, 'PUT', `/pipes/${pipe.id}/webhook`, { url, enabled: true, statuses: [] })
+    await api(demo, 'POST', `/pipes/${pipe.id}/webhook/test`)
+    return newest(demo, `/deliveries?pipeId=${pipe.id}`)
+  },
+}
+
+async function newest(demo: DemoDocument, path: string): Promise<string> {
+  const { data } = await api<{ data: { id: string }[] }>(demo, 'GET', path)
+  return data[0]!.id
+}
 
 const MOST_SCRIPT_BYTES = 200_000
 const MOST_SHIFT = 0.02
@@ -115,11 +158,55 @@ for (const path of PUBLIC) {
 }
 
 for (const path of DASHBOARD) {
-  test(`${path} is light, still, quiet and accessible`, ({ owner, demo }) => {
-    const { pipeId, dataStoreId } = demo
-    return look(owner, path.replace('{pipeId}', pipeId).replace('{dataStoreId}', dataStoreId), demo)
+  test(`${path} is light, still, quiet and accessible`, async ({ owner, demo }) => {
+    const [, name] = path.match(/\{(\w+)\}/) ?? []
+    const id = name && (await IDS[name]!(demo))
+    await look(owner, id ? path.replace(`{${name}}`, id) : path, demo)
   })
 }
+
+test('every page of a new account is quiet and accessible', async ({ page }) => {
+  const complaints = listen(page)
+  await page.goto('/sign-up')
+  await page.getByLabel('E-mail').fill(`empty-${Date.now()}@example.com`)
+  await page.getByLabel('Password').fill('a few words in a row')
+  await page.getByRole('button', { name: 'Create account' }).click()
+  await expect(page.getByText('0 of 5 done')).toBeVisible()
+  for (const path of EMPTY) {
+    await page.goto(path)
+    await clean(page, path, 'light')
+  }
+  expect(complaints).toEqual([])
+})
+
+test('an address that leads nowhere, or asks for what cannot be, says so inside the dashboard', async ({
+  owner: page,
+}) => {
+  for (const path of [
+    'pipes/pipe_gone',
+    'files/gone',
+    'senders/gone',
+    'data-stores/gone',
+    'pipes?cursor=gone',
+  ]) {
+    const response = await page.goto(`/dashboard/${path}`)
+    expect(response!.status(), path).toBe(404)
+    await expect(page.getByRole('heading', { name: 'There is nothing here' })).toBeVisible()
+    await expect(page.getByRole('navigation', { name: 'Dashboard' })).toBeVisible()
+  }
+  await page.goto('/dashboard/webhooks')
+  await page.getByLabel('File id').fill('half an id')
+  await expect(page.getByText('fileId must be the id of a file.')).toBeVisible()
+  await page.getByRole('button', { name: 'Clear' }).click()
+  await expect(page.getByLabel('File id')).toHaveValue('')
+  await page.goto('/dashboard/files?senderId=gone')
+  await expect(page.getByText('senderId must be the id of a Sender.')).toBeVisible()
+  await page.goto('/dashboard/usage?month=gone')
+  await expect(page.getByRole('heading', { name: 'Transfer this month' })).toBeVisible()
+  await page.goto('/dashboard/usage?month=2025-01')
+  await expect(page.getByRole('heading', { name: 'Transfer in that month' })).toBeVisible()
+  await expect(page.getByText(/^Resets on/)).toHaveCount(0)
+})
 
 test('a page that is not there says so, and a stranger is sent to sign in', async ({ page }) => {
   const response = await page.goto('/nowhere')
@@ -127,6 +214,20 @@ test('a page that is not there says so, and a stranger is sent to sign in', asyn
   await expect(page.getByRole('heading', { name: 'There is nothing here' })).toBeVisible()
   await page.goto('/dashboard/files?status=failed')
   await expect(page).toHaveURL(/\/login\?next=%2Fdashboard%2Ffiles%3Fstatus%3Dfailed$/)
+})
+
+test('where no mail leaves the machine, the owner of the demo finds it in the settings, with its link', async ({
+  page,
+  owner,
+  demo,
+}) => {
+  await page.goto('/forgot-password')
+  await page.getByLabel('E-mail').fill(demo.email)
+  await page.getByRole('button', { name: 'Send the link' }).click()
+  await expect(page.getByText('If there is an account, a mail is on its way')).toBeVisible()
+  await owner.goto('/dashboard/settings/mails')
+  await owner.getByRole('link', { name: /reset-password#/ }).click()
+  await expect(owner.getByRole('heading', { name: 'Set a new password' })).toBeVisible()
 })
 
 test('llms.txt holds the documentation', async ({ request }) => {

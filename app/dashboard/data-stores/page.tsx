@@ -11,13 +11,16 @@ import { listDataStores } from '#lib/data-stores/list-data-stores.ts'
 import { PRESETS } from '#lib/data-stores/presets.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { currentActor } from '../../session.ts'
+import { orNotFound } from '../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../page-query.ts'
 
 export const metadata = { title: 'Data Stores' }
 
 export default async function DataStores({ searchParams }: { searchParams: Search }) {
   const query = await readSearch(searchParams)
-  const { data, nextCursor } = await listDataStores(getRuntime(), await currentActor(), pageOf(query))
+  const { data, nextCursor } = await orNotFound(
+    listDataStores(getRuntime(), await currentActor(), pageOf(query)),
+  )
   const connect = (
     <ButtonLink href="/dashboard/data-stores/new" tone="primary">
       <Plus aria-hidden />

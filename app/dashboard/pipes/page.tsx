@@ -11,6 +11,7 @@ import { listDataStores } from '#lib/data-stores/list-data-stores.ts'
 import { listPipes } from '#lib/pipes/list-pipes.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { currentActor } from '../../session.ts'
+import { orNotFound } from '../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../page-query.ts'
 
 export const metadata = { title: 'Pipes' }
@@ -19,7 +20,7 @@ export default async function Pipes({ searchParams }: { searchParams: Search }) 
   const query = await readSearch(searchParams)
   const actor = await currentActor()
   const [{ data, nextCursor }, stores] = await Promise.all([
-    listPipes(getRuntime(), actor, pageOf(query)),
+    orNotFound(listPipes(getRuntime(), actor, pageOf(query))),
     listDataStores(getRuntime(), actor, { limit: 100 }),
   ])
   const storeNames = new Map(stores.data.map(({ id, name }) => [id, name]))

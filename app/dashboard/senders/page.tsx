@@ -1,28 +1,41 @@
-import { KeySquare } from 'lucide-react'
+import { KeySquare, Plus } from 'lucide-react'
 import { CreateSender } from '#components/senders/create-sender.tsx'
 import { SenderTable } from '#components/senders/sender-table.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { Pager } from '#components/shell/pager.tsx'
+import { ButtonLink } from '#components/ui/button.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { getRuntime } from '#lib/runtime.ts'
 import { listSenders } from '#lib/senders/list-senders.ts'
 import { currentActor } from '../../session.ts'
+import { orNotFound } from '../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../page-query.ts'
 
 export const metadata = { title: 'Senders' }
 
 export default async function Senders({ searchParams }: { searchParams: Search }) {
   const query = await readSearch(searchParams)
-  const { data, nextCursor } = await listSenders(getRuntime(), await currentActor(), pageOf(query))
+  const { data, nextCursor } = await orNotFound(
+    listSenders(getRuntime(), await currentActor(), pageOf(query)),
+  )
   return (
     <>
       <PageHeader
         title="Senders"
         description="Your backends. Each has a private token that it trades for temporary ones."
-        actions={<CreateSender startOpen={query.new === '1'} />}
+        actions={<CreateSender asked={query.new === '1'} button={data.length > 0} />}
       />
       {data.length === 0 ? (
-        <EmptyState icon={KeySquare} title="No Sender yet">
+        <EmptyState
+          icon={KeySquare}
+          title="No Sender yet"
+          action={
+            <ButtonLink href="/dashboard/senders?new=1" tone="primary" scroll={false}>
+              <Plus aria-hidden />
+              Create a Sender
+            </ButtonLink>
+          }
+        >
           A Sender is a backend of yours. Its token stays there; browsers get short-lived ones that your
           backend asks for.
         </EmptyState>

@@ -7,7 +7,6 @@ import { Panel } from '#components/ui/panel.tsx'
 import { Row, Table, Td, Th } from '#components/ui/table.tsx'
 import { DayChart } from '#components/usage/day-chart.tsx'
 import { MonthPicker } from '#components/usage/month-picker.tsx'
-import { parseInput } from '#lib/kernel/parse-input.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { reportPipeUsage, reportUsage, usageQuery } from '#lib/usage/report-usage.ts'
 import { currentActor } from '../../session.ts'
@@ -18,7 +17,8 @@ export const metadata = { title: 'Usage' }
 export default async function UsagePage({ searchParams }: { searchParams: Search }) {
   const { month } = await readSearch(searchParams)
   const actor = await currentActor()
-  const query = parseInput(usageQuery, { month })
+  // A month that is none is the present one.
+  const query = usageQuery.catch({}).parse({ month })
   const [usage, pipes] = await Promise.all([
     reportUsage(getRuntime(), actor, query),
     reportPipeUsage(getRuntime(), actor, query),
@@ -50,7 +50,7 @@ export default async function UsagePage({ searchParams }: { searchParams: Search
         }
       />
       <div className="mb-5 grid gap-5 lg:grid-cols-[20rem_1fr]">
-        <QuotaPanel usage={usage} />
+        <QuotaPanel usage={usage} past={Date.parse(usage.resetsAt) <= getRuntime().clock.now()} />
         <Panel title="Per day" description={formatMonth(usage.month)}>
           <DayChart days={usage.days} tall />
         </Panel>

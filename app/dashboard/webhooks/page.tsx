@@ -8,14 +8,17 @@ import { DeliveryDrawer } from '#components/webhooks/delivery-drawer.tsx'
 import { DeliveryTable } from '#components/webhooks/delivery-table.tsx'
 import { ResendFailed } from '#components/webhooks/resend-failed.tsx'
 import type { Actor } from '#lib/audit/record-audit.ts'
-import { isSluiceError } from '#lib/kernel/errors.ts'
+import { readFiles } from '#lib/files/list-files.ts'
 import { parseInput } from '#lib/kernel/parse-input.ts'
 import { readSnapshot } from '#lib/live/read-snapshot.ts'
 import { listPipes } from '#lib/pipes/list-pipes.ts'
 import { getRuntime } from '#lib/runtime.ts'
+import type { Delivery } from '#lib/webhooks/delivery.ts'
 import { deliveryQuery, listDeliveries } from '#lib/webhooks/list-deliveries.ts'
 import { showDelivery } from '#lib/webhooks/show-delivery.ts'
 import { currentActor } from '../../session.ts'
+import { listOrProblem } from '../list-or-problem.ts'
+import { orNothing } from '../or-nothing.ts'
 import { readSearch, type Search } from '../page-query.ts'
 
 export const metadata = { title: 'Webhooks' }
@@ -28,7 +31,7 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
   const runtime = getRuntime()
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, 'deliveries')
   const [page, pipes, chosen] = await Promise.all([
-    listDeliveries(runtime, actor, parseInput(deliveryQuery, filters)),
+    listOrProblem(async () => listDeliveries(runtime, actor, parseInput(deliveryQuery, filters))),
     listPipes(runtime, actor, { limit: 100 }),
     query.delivery ? openDelivery(actor, query.delivery) : undefined,
   ])
@@ -56,10 +59,10 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
         <ResendFailed pipeId={pipeId} />
       </FilterBar>
       {page.data.length > 0 ? (
-        <DeliveryTable deliveries={page.data} query={query} />
+        <DeliveryTable deliveries={page.data} filenames={await filenamesOf(page.data)} query={query} />
       ) : filtered ? (
         <EmptyState icon={Webhook} title="Nothing fits these filters">
-          Deliveries are kept for 30 days.
+          {page.problem ?? 'Deliveries are kept for 30 days.'}
         </EmptyState>
       ) : (
         <EmptyState
@@ -85,15 +88,17 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
   )
 }
 
+/** What a person knows a delivery by. An erased file has none left. */
+async function filenamesOf(deliveries: Delivery[]): Promise<Map<string, string>> {
+  const ids = new Set(deliveries.flatMap(({ fileId }) => fileId ?? []))
+  const files = await readFiles(getRuntime().db, [...ids])
+  return new Map(files.map(({ id, filename }) => [id, filename]))
+}
+
 /** With the mark of its own that it is followed by: the list looks at the newest only. */
 async function openDelivery(actor: Actor, id: string) {
   const runtime = getRuntime()
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, `delivery:${id}`)
   const delivery = await showDelivery(runtime, actor, id).catch(orNothing)
   return delivery && { delivery, mark }
-}
-
-function orNothing(error: unknown) {
-  if (isSluiceError(error)) return undefined
-  throw error
 }

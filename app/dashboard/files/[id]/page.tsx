@@ -14,9 +14,11 @@ import { Time } from '#components/ui/time.tsx'
 import type { FileWithTimeline } from '#lib/files/file.ts'
 import { showFile } from '#lib/files/show-file.ts'
 import { readSnapshot } from '#lib/live/read-snapshot.ts'
+import { showPipe } from '#lib/pipes/show-pipe.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { currentActor } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
+import { orNothing } from '../../or-nothing.ts'
 
 export const metadata = { title: 'File' }
 
@@ -26,6 +28,7 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
   const actor = await currentActor()
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, `file:${id}`)
   const file = await orNotFound(showFile(runtime, actor, id))
+  const pipe = await showPipe(runtime, actor, file.pipeId).catch(orNothing)
   const underWay = file.status === 'uploading' || file.status === 'transferring'
   return (
     <>
@@ -62,14 +65,14 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
               </p>
             </Panel>
           )}
-          <FileFacts file={file} />
+          <FileFacts file={file} pipeName={pipe?.name} />
         </div>
       </div>
     </>
   )
 }
 
-function FileFacts({ file }: { file: FileWithTimeline }) {
+function FileFacts({ file, pipeName }: { file: FileWithTimeline; pipeName: string | undefined }) {
   const pairs = Object.entries({ ...file.uploadMetadata, ...file.metadata })
   return (
     <>
@@ -89,13 +92,19 @@ function FileFacts({ file }: { file: FileWithTimeline }) {
             ['Type', file.filetype ?? '–'],
             [
               'Pipe',
-              <Link
-                key="p"
-                href={`/dashboard/pipes/${file.pipeId}`}
-                className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
-              >
-                {file.pipeId}
-              </Link>,
+              pipeName ? (
+                <Link
+                  key="p"
+                  href={`/dashboard/pipes/${file.pipeId}`}
+                  className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
+                >
+                  {pipeName}
+                </Link>
+              ) : (
+                <span key="p" title={file.pipeId}>
+                  deleted
+                </span>
+              ),
             ],
             [
               'Sender',

@@ -3,12 +3,12 @@ import { PipeDestination } from '#components/pipes/pipe-destination.tsx'
 import { WebhookOutputPanel } from '#components/webhooks/webhook-output-panel.tsx'
 import { showDataStore } from '#lib/data-stores/show-data-store.ts'
 import { inboxUrl } from '#lib/inbox/show-inbox.ts'
-import { isSluiceError } from '#lib/kernel/errors.ts'
 import { showPipe } from '#lib/pipes/show-pipe.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { showOutput } from '#lib/webhooks/show-output.ts'
 import { requireSession } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
+import { orNothing } from '../../or-nothing.ts'
 
 export const metadata = { title: 'Pipe' }
 
@@ -41,10 +41,4 @@ export default async function PipePage({ params }: { params: Promise<{ id: strin
       </section>
     </div>
   )
-}
-
-/** A Pipe without a webhook output is nothing unusual. */
-function orNothing(error: unknown) {
-  if (isSluiceError(error) && error.status === 404) return undefined
-  throw error
 }

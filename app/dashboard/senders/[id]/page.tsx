@@ -25,7 +25,7 @@ export default async function SenderPage({ params, searchParams }: Props) {
   const query = await readSearch(searchParams)
   const actor = await currentActor()
   const sender = await orNotFound(showSender(getRuntime(), actor, id))
-  const tokens = await listTokens(getRuntime(), actor, { ...pageOf(query, 20), senderId: id })
+  const tokens = await orNotFound(listTokens(getRuntime(), actor, { ...pageOf(query, 20), senderId: id }))
   return (
     <>
       <PageHeader

@@ -4,13 +4,14 @@ import { Time } from '#components/ui/time.tsx'
 import { listAudit } from '#lib/audit/list-audit.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { currentActor } from '../../../session.ts'
+import { orNotFound } from '../../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../../page-query.ts'
 
 export const metadata = { title: 'Audit log' }
 
 export default async function Audit({ searchParams }: { searchParams: Search }) {
   const query = await readSearch(searchParams)
-  const { data, nextCursor } = await listAudit(getRuntime(), await currentActor(), pageOf(query))
+  const { data, nextCursor } = await orNotFound(listAudit(getRuntime(), await currentActor(), pageOf(query)))
   const head = (
     <>
       <Th>When</Th>

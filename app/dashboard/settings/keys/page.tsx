@@ -9,13 +9,16 @@ import { Time } from '#components/ui/time.tsx'
 import { listAccountKeys } from '#lib/accounts/list-account-keys.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { currentActor } from '../../../session.ts'
+import { orNotFound } from '../../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../../page-query.ts'
 
 export const metadata = { title: 'Account keys' }
 
 export default async function Keys({ searchParams }: { searchParams: Search }) {
   const query = await readSearch(searchParams)
-  const { data, nextCursor } = await listAccountKeys(getRuntime(), await currentActor(), pageOf(query))
+  const { data, nextCursor } = await orNotFound(
+    listAccountKeys(getRuntime(), await currentActor(), pageOf(query)),
+  )
   const head = (
     <>
       <Th>Name</Th>

@@ -1,8 +1,8 @@
 import { Mail } from 'lucide-react'
 import { notFound } from 'next/navigation'
+import { MailText } from '#components/settings/mail-text.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { Panel } from '#components/ui/panel.tsx'
-import { REACHABLE } from '#components/ui/reachable.ts'
 import { Time } from '#components/ui/time.tsx'
 import { listKeptMails } from '#lib/mail/list-kept-mails.ts'
 import { getRuntime } from '#lib/runtime.ts'
@@ -29,9 +29,7 @@ export default async function Mails() {
       </p>
       {mails.map(({ at, subject, text }) => (
         <Panel key={at + subject} title={subject} aside={<Time at={at} className="text-ink-faint text-sm" />}>
-          <pre {...REACHABLE} className="overflow-x-auto whitespace-pre-wrap text-sm">
-            {text}
-          </pre>
+          <MailText text={text} />
         </Panel>
       ))}
     </div>

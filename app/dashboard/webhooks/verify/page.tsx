@@ -1,3 +1,6 @@
+import { ShieldCheck } from 'lucide-react'
+import { ButtonLink } from '#components/ui/button.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
 import { VerifyForm } from '#components/webhooks/verify-form.tsx'
 import { listPipes } from '#lib/pipes/list-pipes.ts'
 import { getRuntime } from '#lib/runtime.ts'
@@ -6,6 +9,21 @@ import { currentActor } from '../../../session.ts'
 export const metadata = { title: 'Verify a signature' }
 
 export default async function Verify() {
-  const pipes = await listPipes(getRuntime(), await currentActor(), { limit: 100 })
-  return <VerifyForm pipes={pipes.data.map(({ id, name }) => ({ id, name }))} />
+  const { data } = await listPipes(getRuntime(), await currentActor(), { limit: 100 })
+  if (data.length === 0) {
+    return (
+      <EmptyState
+        icon={ShieldCheck}
+        title="A Pipe comes first"
+        action={
+          <ButtonLink href="/dashboard/pipes/new" tone="primary">
+            Create a Pipe
+          </ButtonLink>
+        }
+      >
+        Each Pipe signs its webhooks with a secret of its own. Paste one here to see which part of it differs.
+      </EmptyState>
+    )
+  }
+  return <VerifyForm pipes={data.map(({ id, name }) => ({ id, name }))} />
 }

@@ -1,0 +1,14 @@
+import type { Page } from '#lib/db/page.ts'
+import { isSluiceError } from '#lib/kernel/errors.ts'
+
+type Found<Item> = Page<Item> & { problem?: string }
+
+/** A list as the filters ask for it. Filters are typed by people: one that cannot be gets no file, and the reason. */
+export async function listOrProblem<Item>(list: () => Promise<Page<Item>>): Promise<Found<Item>> {
+  try {
+    return await list()
+  } catch (error) {
+    if (!isSluiceError(error) || error.code !== 'invalid_request') throw error
+    return { data: [], nextCursor: null, problem: error.message }
+  }
+}

@@ -1,0 +1,22 @@
+import { SearchX } from 'lucide-react'
+import { PageHeader } from '#components/shell/page-header.tsx'
+import { ButtonLink } from '#components/ui/button.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+
+export const metadata = { title: 'Not found' }
+
+/** Inside the shell, so that the way to the other pages stays. */
+export default function NotFound() {
+  return (
+    <>
+      <PageHeader title="Not found" />
+      <EmptyState
+        icon={SearchX}
+        title="There is nothing here"
+        action={<ButtonLink href="/dashboard">To the overview</ButtonLink>}
+      >
+        What this address led to was deleted, or it never was in this workspace. ⌘K finds what there is.
+      </EmptyState>
+    </>
+  )
+}

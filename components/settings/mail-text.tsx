@@ -1,0 +1,27 @@
+import { REACHABLE } from '../ui/reachable.ts'
+
+const ADDRESS = /(https?:\/\/\S+)/
+
+/** A mail as a mailbox shows it: its links can be followed. */
+export function MailText({ text }: { text: string }) {
+  let at = 0
+  return (
+    <pre {...REACHABLE} className="overflow-x-auto whitespace-pre-wrap break-words font-sans text-sm">
+      {text.split(ADDRESS).map((part, index) => {
+        const key = at
+        at += part.length
+        // Every second part is what the pattern took.
+        if (index % 2 === 0) return part
+        return (
+          <a
+            key={key}
+            href={part}
+            className="break-all text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
+          >
+            {part}
+          </a>
+        )
+      })}
+    </pre>
+  )
+}

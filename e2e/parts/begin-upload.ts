@@ -1,0 +1,26 @@
+import { expect } from 'playwright/test'
+
+type Token = { token: string; uploadUrl: string }
+
+/** An upload that stays open. */
+export async function beginUpload({ token, uploadUrl }: Token, name: string): Promise<void> {
+  const metadata = `filename ${Buffer.from(name).toString('base64')}`
+  const headers = {
+    Authorization: `Bearer ${token}`,
+    'Tus-Resumable': '1.0.0',
+    'Upload-Length': '1000',
+    'Upload-Metadata': metadata,
+  }
+  const response = await fetch(uploadUrl, { method: 'POST', headers })
+  expect(response.status).toBe(201)
+}
+
+export async function tokenFor(baseUrl: string, senderToken: string, pipeId: string): Promise<Token> {
+  const headers = { Authorization: `Bearer ${senderToken}`, 'Content-Type': 'application/json' }
+  const response = await fetch(`${baseUrl}/api/v1/tokens`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ pipeId }),
+  })
+  return response.json()
+}
