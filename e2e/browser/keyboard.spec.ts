@@ -1,19 +1,6 @@
-import type { Page } from 'playwright/test'
-import { expect, test } from '../parts/browser.ts'
-
-/** Tab until the focus is on it, as somebody without a mouse would. */
-async function tabTo(page: Page, name: RegExp | string): Promise<void> {
-  for (let pressed = 0; pressed < 60; pressed += 1) {
-    await page.keyboard.press('Tab')
-    const focused = await page.evaluate(() => {
-      const element = document.activeElement as HTMLElement | null
-      const labels = (element as HTMLInputElement | null)?.labels
-      return element?.getAttribute('aria-label') ?? labels?.[0]?.textContent ?? element?.textContent ?? ''
-    })
-    if (typeof name === 'string' ? focused.trim() === name : name.test(focused)) return
-  }
-  throw new Error(`No way to ${name} by keyboard`)
-}
+import { beginUpload, tokenFor } from '../parts/begin-upload.ts'
+import { api, expect, test } from '../parts/browser.ts'
+import { press, tabTo } from '../parts/keys.ts'
 
 test('the main ways can be gone by keyboard alone', async ({ owner: page }) => {
   await page.goto('/dashboard')
@@ -47,7 +34,6 @@ test('the main ways can be gone by keyboard alone', async ({ owner: page }) => {
   await expect(page.getByRole('tab', { name: 'Uppy for React' })).toBeFocused()
   await expect(page.getByRole('tabpanel', { name: 'Uppy for React' })).toBeVisible()
 
-  await page.goto('/dashboard/settings/account')
   await page.goto('/dashboard/senders')
   await tabTo(page, 'by keyboard')
   await page.keyboard.press('Enter')
@@ -72,4 +58,244 @@ test('a phone has the same ways, by the menu', async ({ browser, baseURL }) => {
   await expect(page.getByRole('heading', { name: 'Usage' })).toBeVisible()
   await expect(page.getByRole('dialog')).toHaveCount(0)
   await context.close()
+})
+
+test('a Sender is rotated, its token revoked and itself revoked, by keyboard alone', async ({
+  owner: page,
+  demo,
+}) => {
+  const sender = await api<{ id: string; token: string }>(demo, 'POST', '/senders', {
+    name: 'rotated by keys',
+  })
+  await tokenFor(demo.baseUrl, sender.token, demo.pipeId)
+  await page.goto(`/dashboard/senders/${sender.id}`)
+  await press(page, 'Rotate')
+  const dialog = page.getByRole('dialog')
+  await expect(dialog).toBeVisible()
+  await tabTo(page, 'Overlap')
+  await page.keyboard.press('ArrowDown')
+  await expect(page.getByLabel('Overlap')).toHaveValue('3')
+  await press(page, 'Rotate')
+  await expect(page.getByText('Your new Sender token')).toBeVisible()
+  // What is shown once is not lost by a key pressed in haste.
+  await page.keyboard.press('Escape')
+  await press(page, 'I have saved it', 'Space')
+  await press(page, 'Done')
+  await expect(dialog).toHaveCount(0)
+  await expect(page.getByText('still good, ends')).toBeVisible()
+
+  await press(page, 'Revoke')
+  await press(page, 'Revoke')
+  await expect(dialog).toHaveCount(0)
+  await expect(page.getByRole('row').nth(1).getByText('revoked')).toBeVisible()
+
+  await press(page, 'Revoke…')
+  await tabTo(page, /to confirm$/)
+  await page.keyboard.type('rotated by keys')
+  await page.keyboard.press('Enter')
+  const heading = page.getByRole('heading', { name: 'rotated by keys', exact: true }).locator('..')
+  await expect(heading.getByText('revoked')).toBeVisible()
+})
+
+test('a webhook is switched on, its secret rotated, a test sent and resent, by keyboard alone', async ({
+  owner: page,
+  demo,
+}) => {
+  const fields = { name: 'Hooked by keys', dataStoreId: demo.dataStoreId, source: { http: true } }
+  const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', fields)
+  await page.goto(`/dashboard/pipes/${pipe.id}`)
+  await press(page, 'HTTP (TUS)', 'Space')
+  await expect(page.getByRole('switch', { name: 'HTTP (TUS)' })).not.toBeChecked()
+  await page.keyboard.press('Space')
+  await expect(page.getByRole('switch', { name: 'HTTP (TUS)' })).toBeChecked()
+  await press(page, 'Use your inbox')
+  await press(page, 'Switch on')
+  await expect(page.getByText('Your webhook secret')).toBeVisible()
+  await press(page, 'I have saved it', 'Space')
+  await press(page, 'Done')
+  await press(page, 'Reveal')
+  const first = await page.getByText(/^whsec_.{20,}/).textContent()
+  await press(page, 'Rotate')
+  await expect(page.getByRole('dialog')).toBeVisible()
+  await press(page, 'Rotate')
+  await expect(page.getByText(first!)).toHaveCount(0)
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+
+  await press(page, 'Send a test')
+  const drawer = page.getByRole('dialog', { name: 'Delivery' })
+  const attempts = drawer.getByRole('list', { name: 'Attempts' }).getByRole('listitem')
+  await expect(attempts).toHaveCount(1)
+  await press(page, 'Resend')
+  await expect(attempts).toHaveCount(2)
+  // An attempt of before opens by its line.
+  const earlier = attempts.last().getByRole('group')
+  await expect(earlier).not.toHaveAttribute('open')
+  await expect(drawer.getByText('delivered')).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(drawer).toHaveCount(0)
+  await expect(page).toHaveURL(/\/dashboard\/webhooks$/)
+
+  await press(page, 'Resend failed…')
+  await tabTo(page, 'Failed in the last')
+  await page.keyboard.press('ArrowUp')
+  await press(page, 'Resend')
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+})
+
+test('filters keep the focus, and ⌘K finds a file that is then canceled, by keyboard alone', async ({
+  owner: page,
+  demo,
+}) => {
+  const name = `keys-${Date.now()}.bin`
+  await beginUpload(await tokenFor(demo.baseUrl, demo.senderToken, demo.pipeId), name)
+  await page.goto('/dashboard/files')
+  await tabTo(page, 'Name')
+  await page.keyboard.type('keys-')
+  await expect(page).toHaveURL(/filename=keys-/)
+  await expect(page.getByLabel('Name')).toBeFocused()
+  await tabTo(page, 'Status')
+  await page.keyboard.type('up')
+  await expect(page).toHaveURL(/status=uploading/)
+  await expect(page.getByLabel('Status')).toBeFocused()
+  await expect(page.getByRole('link', { name })).toBeVisible()
+  await press(page, 'Clear')
+  await expect(page).toHaveURL(/\/dashboard\/files$/)
+  await press(page, 'Live')
+  await expect(page.getByRole('button', { name: 'Paused' })).toBeFocused()
+
+  await page.keyboard.press('ControlOrMeta+k')
+  const find = page.getByRole('dialog', { name: 'Find anything' })
+  await expect(find.getByRole('combobox')).toBeFocused()
+  await page.keyboard.press('Escape')
+  await expect(find).toHaveCount(0)
+  await expect(page.getByRole('button', { name: 'Paused' })).toBeFocused()
+  await page.keyboard.press('ControlOrMeta+k')
+  await page.keyboard.type(name)
+  await expect(find.getByRole('option', { name })).toBeVisible()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name })).toBeVisible()
+
+  await press(page, 'Cancel upload…')
+  await press(page, 'Cancel the upload')
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await expect(page.getByText('canceled').first()).toBeVisible()
+  await press(page, 'Erase record…')
+  await tabTo(page, /to confirm$/)
+  await page.keyboard.type(name)
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/\/dashboard\/files$/)
+})
+
+test('a Pipe is made, restricted and deleted by keyboard alone', async ({ owner: page }) => {
+  await page.goto('/dashboard/pipes')
+  await press(page, 'Create a Pipe')
+  await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
+  await page.keyboard.type('Made by keys')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'Made by keys' })).toBeVisible()
+  await press(page, 'Restrictions')
+  await tabTo(page, /^Largest file/)
+  await page.keyboard.type('2')
+  await tabTo(page, /^Allowed types/)
+  await page.keyboard.type('image/*')
+  await press(page, 'Save')
+  await page.reload()
+  await expect(page.getByLabel('Largest file')).toHaveValue('2')
+  await expect(page.getByLabel('Allowed types')).toHaveValue('image/*')
+  // The Pipe's own, not that of the sidebar.
+  await tabTo(page, 'Embed')
+  await press(page, 'Settings')
+  await press(page, 'Delete Pipe…')
+  await tabTo(page, /to confirm$/)
+  // The button is closed until the name stands there, and so is Enter.
+  await page.keyboard.type('Made by')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('button', { name: 'Delete this Pipe' })).toBeDisabled()
+  await page.keyboard.type(' keys')
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(/\/dashboard\/pipes$/)
+})
+
+test('a file is picked and sent over a line that is cut, in Try it, by keyboard alone', async ({
+  owner: page,
+  demo,
+}) => {
+  await page.goto(`/dashboard/pipes/${demo.pipeId}/try`)
+  const chooser = page.waitForEvent('filechooser')
+  await press(page, 'browse files')
+  const file = { name: 'by-keys.bin', mimeType: 'text/plain', buffer: Buffer.alloc(6_000_000, 'keys ') }
+  await (await chooser).setFiles(file)
+  await press(page, /^Upload 1 file/)
+  const wire = page.getByLabel('What went over the wire')
+  await expect(wire).toContainText('PATCH → 204')
+  await press(page, 'Cut connection')
+  await expect(wire).toContainText('HEAD → 200')
+  await expect(page.getByText('Complete', { exact: true })).toBeVisible()
+  await press(page, 'Its whole timeline')
+  await expect(page.getByRole('heading', { name: 'by-keys.bin' })).toBeVisible()
+})
+
+test('an account is made, set up and deleted by keyboard alone', async ({ page, demo }) => {
+  const email = `keys-${Date.now()}@example.com`
+  await page.goto('/sign-up')
+  await expect(page.getByLabel('E-mail')).toBeFocused()
+  await page.keyboard.type(email)
+  await tabTo(page, 'Password')
+  await page.keyboard.type('a few words in a row')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'Your first file' })).toBeVisible()
+
+  await press(page, /Connect a bucket/)
+  await tabTo(page, 'AWS S3')
+  await page.keyboard.press('ArrowUp')
+  await expect(page.getByLabel('Any S3-compatible')).toBeChecked()
+  const { name, region, endpoint, accessKeyId, secretAccessKey } = demo.bucket
+  for (const [field, value] of Object.entries({
+    Name: 'By keys',
+    Bucket: name,
+    Region: region,
+    Endpoint: endpoint,
+    'Access key id': accessKeyId,
+    'Secret access key': secretAccessKey,
+  })) {
+    await tabTo(page, field)
+    await page.keyboard.type(value)
+  }
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Uploads can go to this bucket.')).toBeVisible()
+  await press(page, 'Delete…')
+  await tabTo(page, /to confirm$/)
+  await page.keyboard.type('By keys')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'Connect your first bucket' })).toBeVisible()
+
+  await press(page, /^Settings$/)
+  await expect(page.getByRole('heading', { name: 'Settings' })).toBeVisible()
+  await tabTo(page, 'Name')
+  await page.keyboard.type('Kim Keys')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Saved.')).toBeVisible()
+  await press(page, 'Account keys')
+  await expect(page.getByText('No account key')).toBeVisible()
+  await press(page, 'Create a key')
+  await page.keyboard.type('by keys')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Your account key')).toBeVisible()
+  await press(page, 'I have saved it', 'Space')
+  await press(page, 'Done')
+  await expect(page.getByRole('row', { name: /by keys/ })).toBeVisible()
+  await press(page, 'Revoke')
+  await press(page, 'Revoke')
+  await expect(page.getByRole('row', { name: /by keys/ }).getByText('revoked')).toBeVisible()
+
+  await press(page, 'Delete')
+  await expect(page.getByRole('heading', { name: 'Delete the account' })).toBeVisible()
+  await tabTo(page, /to confirm$/)
+  await page.keyboard.type(email)
+  await tabTo(page, 'Your password')
+  await page.keyboard.type('a few words in a row')
+  await press(page, 'Delete my account')
+  await expect(page).not.toHaveURL(/dashboard/)
 })

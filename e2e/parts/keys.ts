@@ -1,0 +1,30 @@
+import type { Page } from 'playwright/test'
+
+const MOST_STOPS = 60
+
+/** Tab until the focus is on it, as somebody without a mouse would. */
+export async function tabTo(page: Page, name: RegExp | string): Promise<void> {
+  for (let pressed = 0; pressed < MOST_STOPS; pressed += 1) {
+    await page.keyboard.press('Tab')
+    const focused = await page.evaluate(() => {
+      const element = document.activeElement as HTMLElement | null
+      const named = element?.getAttribute('aria-labelledby')
+      const labels = (element as HTMLInputElement | null)?.labels
+      return (
+        element?.getAttribute('aria-label') ??
+        (named && document.getElementById(named)?.textContent) ??
+        labels?.[0]?.textContent ??
+        element?.textContent ??
+        ''
+      )
+    })
+    if (typeof name === 'string' ? focused.trim() === name : name.test(focused)) return
+  }
+  throw new Error(`No way to ${name} by keyboard`)
+}
+
+/** Go there by Tab and press it. */
+export async function press(page: Page, name: RegExp | string, key: 'Enter' | 'Space' = 'Enter') {
+  await tabTo(page, name)
+  await page.keyboard.press(key)
+}
