@@ -191,7 +191,7 @@ const slow: Case = {
   name: '1,000 slow clients',
   async run({ sluice }) {
     const { target, node } = sluice
-    const crowd = await trickle(target, { clients: 1000, bytesPerSecond: 10_000 })
+    const crowd = await trickle({ target, clients: 1000, bytesPerSecond: 10_000 })
     const times: number[] = []
     let rssBytes = 0
     for (let n = 0; n < 300; n++) {
