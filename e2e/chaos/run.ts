@@ -18,7 +18,7 @@ import { openWorld, type World } from './world.ts'
  * agree to the byte. The same seed makes the same decisions; which of them meet is up to the machine.
  */
 const CLIENTS = 5
-const SETTLE_MS = seconds(120)
+const SETTLE_MS = seconds(300)
 
 /** While uploads are begun; negative before its end. */
 export type Period = { overForMs(): number }

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../db/database.ts'
-import { days, minutes } from '../kernel/clock.ts'
+import { days, hours, minutes } from '../kernel/clock.ts'
 import { type DataStoreRow, dataStoreColumn } from '../tokens/authenticate-upload.ts'
 import { bucketFault } from './bucket-port.ts'
 import type { UploadContext } from './upload-context.ts'
@@ -21,7 +21,9 @@ const BATCH = 60
 const BATCH_PER_BUCKET = 6
 /** A bucket that hangs keeps the others waiting no longer. */
 const BUCKET_MS = minutes(1)
-const AGAIN_MS = minutes(10)
+/** What has waited long waits a quarter as long again. */
+const LEAST_PAUSE_MS = minutes(1)
+const MOST_PAUSE_MS = hours(1)
 const GIVE_UP_AFTER_MS = days(7)
 
 /**
@@ -68,12 +70,15 @@ async function clear({ openBucket }: Clearing, left: Pending, signal: AbortSigna
 
 /** Put off before it is tried: two nodes may not both work on it, and after a crash it comes up again. */
 function claim(db: Db, nowMs: number, only?: readonly { fileId: string }[]): Promise<Pending[]> {
-  const at = (ms: number) => sql`${new Date(ms).toISOString()}::timestamptz`
+  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
+  const endedAt = sql`coalesce(f.retired_at, f.finished_at, f.created_at)`
+  const ms = (count: number) => sql`${count}::int * interval '1 millisecond'`
+  const pause = sql`least(greatest((${now} - ${endedAt}) / 4, ${ms(LEAST_PAUSE_MS)}), ${ms(MOST_PAUSE_MS)})`
   const asked = only
     ? sql`d.file_id in (select value::uuid from jsonb_array_elements_text(
         ${JSON.stringify(only.map(({ fileId }) => fileId))}::jsonb))`
     : sql`true`
-  const isDue = sql`d.abort_pending and coalesce(d.abort_at <= ${at(nowMs)}, true) and ${asked}`
+  const isDue = sql`d.abort_pending and coalesce(d.abort_at <= ${now}, true) and ${asked}`
   return rows<Pending>(
     db,
     sql`
@@ -85,12 +90,12 @@ function claim(db: Db, nowMs: number, only?: readonly { fileId: string }[]): Pro
       where waiting.place <= ${only ? only.length : BATCH_PER_BUCKET}::int and ${isDue}
       limit ${only ? only.length : BATCH}::int for update of d skip locked
     ), claimed as (
-      update file_destinations d set abort_at = ${at(nowMs + AGAIN_MS)} from due
+      update file_destinations d set abort_at = ${now} + ${pause} from due join files f on f.id = due.file_id
       where d.file_id = due.file_id and d.data_store_id = due.data_store_id returning d.*
     )
     select c.file_id as "fileId", c.key, c.multipart_id as "multipartId",
       f.concat = 'partial' and f.status = 'transferred' as piece,
-      floor(extract(epoch from coalesce(f.retired_at, f.finished_at, f.created_at)) * 1000)::bigint as "endedMs",
+      floor(extract(epoch from ${endedAt}) * 1000)::bigint as "endedMs",
       ${dataStoreColumn()} as "dataStore"
     from claimed c join files f on f.id = c.file_id join data_stores ds on ds.id = c.data_store_id`,
   )

@@ -96,9 +96,16 @@ describe('an upload that ends without an object', () => {
     const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
     site.bucket.faults.add({ operation: 'AbortMultipartUpload', times: 100, effect })
     expect(await abortPending(node.context)).toBe(1)
-    site.bucket.faults.clear()
     expect(await abortPending(node.context)).toBe(0)
-    site.clock.advance(minutes(10))
+    // Soon at first, and then after longer and longer.
+    site.clock.advance(minutes(1) + 1000)
+    expect(await abortPending(node.context)).toBe(1)
+    site.clock.advance(minutes(60))
+    expect(await abortPending(node.context)).toBe(1)
+    site.bucket.faults.clear()
+    site.clock.advance(minutes(14))
+    expect(await abortPending(node.context)).toBe(0)
+    site.clock.advance(minutes(2))
     expect(await site.bucket.unfinished()).toHaveLength(1)
     expect(await abortPending(node.context)).toBe(1)
     expect(await site.bucket.unfinished()).toEqual([])
