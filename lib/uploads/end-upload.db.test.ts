@@ -109,6 +109,7 @@ describe('an upload that ends without an object', () => {
     expect(await site.bucket.unfinished()).toHaveLength(1)
     expect(await abortPending(node.context)).toBe(1)
     expect(await site.bucket.unfinished()).toEqual([])
+    await renew()
   })
 
   it('is cleared away although others cannot be: each bucket has its share', async () => {
