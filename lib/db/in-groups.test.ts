@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { inGroups } from './in-groups.ts'
 
 /** Doubles numbers; each group ends when the test says so. */
@@ -38,6 +38,19 @@ it('keeps keys apart', async () => {
   expect(groups).toEqual([[1], [-1]])
   for (const end of ends) end()
   expect(await all).toEqual([2, -2])
+})
+
+it('lets nobody wait for a group that hangs', async () => {
+  vi.useFakeTimers()
+  const { groups, ends, double } = doubling()
+  const [first, second] = [double(1), double(2)]
+  await vi.advanceTimersByTimeAsync(2000)
+  vi.useRealTimers()
+  expect(groups).toEqual([[1], [2]])
+  ends[1]!()
+  expect(await second).toBe(4)
+  ends[0]!()
+  expect(await first).toBe(2)
 })
 
 it('tries each alone when a group is refused, and all fail when the database is away', async () => {

@@ -1,3 +1,4 @@
+import { within } from '../kernel/within.ts'
 import { isOutage } from './is-outage.ts'
 
 type Waiting<Item, Result> = {
@@ -5,6 +6,9 @@ type Waiting<Item, Result> = {
   resolve(result: Result): void
   reject(error: unknown): void
 }
+
+/** The group may have met a connection that is dead, which shows only after minutes: the next one goes by another. */
+const PATIENCE_MS = 2000
 
 /**
  * Groups what many requests ask of the database at the same time into one statement or transaction. A group begins at
@@ -27,7 +31,7 @@ export function inGroups<Item, Result>(
     }
   }
   const empty = async (key: string, queue: Waiting<Item, Result>[]): Promise<void> => {
-    while (queue.length > 0) await settle(queue.splice(0, most))
+    while (queue.length > 0) await within(PATIENCE_MS, settle(queue.splice(0, most)))
     gathering.delete(key)
   }
   return (item) =>

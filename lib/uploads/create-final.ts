@@ -1,3 +1,4 @@
+import { within } from '../kernel/within.ts'
 import type { CreationRight } from '../tokens/authenticate-upload.ts'
 import { concatenate, wholeOf } from './concatenate.ts'
 import { findPartials } from './find-partials.ts'
@@ -6,7 +7,6 @@ import { assertMayCreate } from './may-create.ts'
 import { type Announced, describeNew } from './new-upload.ts'
 import { contentTypeOf } from './open-upload.ts'
 import type { UploadContext } from './upload-context.ts'
-import { within } from './within.ts'
 
 /** Joins finished partial uploads. If the bucket takes too long it goes on behind the answer: every byte is durable. */
 export async function createFinal(

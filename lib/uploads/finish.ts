@@ -1,4 +1,5 @@
 import { combineCrc32 } from '../kernel/crc32.ts'
+import { within } from '../kernel/within.ts'
 import type { Body } from './bucket-port.ts'
 import { bucketFault } from './bucket-port.ts'
 import { completeUpload } from './complete.ts'
@@ -7,7 +8,6 @@ import type { OpenUpload } from './open-upload.ts'
 import type { PartBuffer } from './part-buffer.ts'
 import { type PartLine, withTail } from './part-line.ts'
 import type { UploadContext } from './upload-context.ts'
-import { within } from './within.ts'
 
 export type Finished = { offsetBytes: number; state: 'transferring' | 'transferred' }
 

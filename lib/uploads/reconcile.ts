@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { hours } from '../kernel/clock.ts'
+import { within } from '../kernel/within.ts'
 import { type Bucket, bucketFault } from './bucket-port.ts'
 import { completeUpload } from './complete.ts'
 import { concatenate } from './concatenate.ts'
@@ -14,7 +15,6 @@ import { recordLastPart } from './ledger/record-last-part.ts'
 import { releaseLease } from './ledger/release-lease.ts'
 import { contentTypeOf } from './open-upload.ts'
 import type { UploadContext } from './upload-context.ts'
-import { within } from './within.ts'
 
 /** Given up after this long without an object. */
 const GIVE_UP_AFTER_MS = hours(24)
