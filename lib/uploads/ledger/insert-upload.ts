@@ -59,22 +59,19 @@ export function insertsUploads(db: Db): (insertion: Insertion) => Promise<void> 
   }
 }
 
+/** Judged behind its count, so that the month's row is locked before the token's, as by everybody else. */
 async function insertCounted(db: Db, insertion: Insertion): Promise<void> {
   await db.transaction(async (tx) => {
-    const [allowed] = await rows(
-      tx,
-      sql`select 1 from tokens where id = ${insertion.upload.tokenId}::uuid and files_created < max_files for update`,
-    )
-    if (!allowed) throw new SluiceError('token_exhausted', 'Ask your backend for a new token.')
-    await insert(tx, [insertion])
+    const [made] = await insert(tx, [insertion])
+    if (made!.exhausted) throw new SluiceError('token_exhausted', 'Ask your backend for a new token.')
   })
 }
 
 /** Files, destinations, reservation and the token's count in one statement, for uploads of one workspace and month. */
-async function insert(db: Db, group: Insertion[]): Promise<unknown[]> {
+async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean }[]> {
   const { upload, quota, nowMs, lease } = group[0]!
   const bytes = group.reduce((sum, { upload: { lengthBytes } }) => sum + (lengthBytes ?? 0), 0)
-  const made = await rows(
+  const made = await rows<{ exhausted: boolean }>(
     db,
     sql`
     with wanted as (select * from json_to_recordset(${JSON.stringify(group.map(recordOf))}::json) as wanted(${COLUMNS})),
@@ -97,9 +94,9 @@ async function insert(db: Db, group: Insertion[]): Promise<unknown[]> {
     ), spent as (
       update tokens t set files_created = t.files_created + spent.files
       from (select token_id, count(*) as files from made join wanted using (id) where concat is null group by 1) spent
-      where t.id = spent.token_id
+      where t.id = spent.token_id returning t.files_created > t.max_files as over
     )
-    select id from made`,
+    select exists (select from spent where over) as exhausted from made`,
   )
   if (made.length === 0) throw quotaExceeded(nowMs)
   return made

@@ -45,19 +45,29 @@ export function recordsWholes({ db, clock, announce }: Deps): (whole: Whole) => 
   return inGroups<Whole, boolean>(
     (group) =>
       db.transaction(async (tx) => {
-        if (group.length > 1) await lockFiles(tx, group)
+        if (group.length > 1) await lock(tx, group)
         return Promise.all(group.map((whole) => record(tx, whole)))
       }),
     { most: MOST_AT_ONCE, keyOf: ({ workspaceId }) => workspaceId },
   )
 }
 
-/** Whoever locks a file and the row of its month locks the file first; so must many. */
-async function lockFiles(tx: Db, group: Whole[]): Promise<void> {
+/**
+ * Whoever locks a file and the row of its month locks the file first; so must many. At the turn of a month one of them may
+ * need two months, the other one of these, so all are locked in order.
+ */
+async function lock(tx: Db, group: Whole[]): Promise<void> {
   const ids = JSON.stringify(group.map(({ lease }) => lease.fileId))
-  await rows(
-    tx,
-    sql`select 1 from files where id in (select value::uuid from json_array_elements_text(${ids}::json))
-      order by id for update`,
-  )
+  const { workspaceId } = group[0]!
+  await Promise.all([
+    rows(
+      tx,
+      sql`select 1 from files where id in (select value::uuid from json_array_elements_text(${ids}::json))
+        order by id for update`,
+    ),
+    rows(
+      tx,
+      sql`select 1 from usage_months where workspace_id = ${workspaceId}::uuid order by month for update`,
+    ),
+  ])
 }

@@ -4,7 +4,8 @@ import type { Fenced, LeaseTerms } from './lease-terms.ts'
 
 /**
  * Renews all leases of this process in one statement, and answers those that nobody has taken over. One that was let go
- * while this ran is among them: its own writer did that, and must not be told that it lost.
+ * while this ran is among them: its own writer did that, and must not be told that it lost. Locked in order, as by all who
+ * lock many files.
  */
 export async function renewLeases(
   db: Db,
@@ -16,9 +17,13 @@ export async function renewLeases(
     db,
     sql`
     with held as (select * from jsonb_to_recordset(${held}::jsonb) as held(id uuid, fence int)),
+    ours as (
+      select f.id from files f join held on f.id = held.id and f.lease_fence = held.fence
+      where f.lease_until is not null order by f.id for update of f
+    ),
     renewed as (
       update files f set lease_until = now() + ${leaseMs}::int * interval '1 millisecond'
-      from held where f.id = held.id and f.lease_fence = held.fence and f.lease_until is not null
+      from ours where f.id = ours.id
     )
     select f.id from files f join held on f.id = held.id and f.lease_fence = held.fence`,
   )

@@ -1,0 +1,92 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { blocked, openTestPostgres } from '../../../e2e/parts/databases.ts'
+import { createSite, type Site, serveUploads } from '../../../e2e/parts/upload-site.ts'
+import type { DatabaseHandle } from '../../db/database.ts'
+import { monthOf } from '../../usage/count-bytes.ts'
+import { createUpload } from '../create-upload.ts'
+import { renewLeases } from './renew-leases.ts'
+
+describe('locks are taken in one order, so that no two wait for each other', () => {
+  let database: DatabaseHandle
+  let site: Site
+  let node: Awaited<ReturnType<typeof serveUploads>>
+  beforeAll(async () => {
+    database = await openTestPostgres()
+    site = await createSite(database)
+    node = await serveUploads(site.runtime)
+  })
+  afterAll(async () => {
+    await node?.close()
+    await site?.close()
+    await database?.close()
+  })
+
+  const announced = {
+    ...{ filename: 'file', filetype: null, uploadMetadataHeader: null, uploadMetadata: {} },
+    ...{ lengthBytes: 7, concat: null },
+  }
+  const create = async (open: boolean, input = {}) => {
+    const right = await node.context.rights.toCreate(await site.token(input), site.pipe.id)
+    return createUpload(node.context, right, announced, { open })
+  }
+
+  /** Somebody else holds `first` until the work waits for it, and then wants `second`, too. He fails if they wait for each other. */
+  async function crossed<Result>(first: SQL, second: SQL, work: () => Promise<Result>): Promise<Result> {
+    let working: Promise<Result> | undefined
+    await database.db.transaction(async (tx) => {
+      await tx.execute(sql`set local deadlock_timeout = '1ms'`)
+      await tx.execute(first)
+      working = work()
+      await blocked(database)
+      await tx.execute(second)
+    })
+    return working!
+  }
+  const month = (name: string) =>
+    sql`select 1 from usage_months where workspace_id = ${site.workspaceId}::uuid and month = ${name} for update`
+  const now = () => monthOf(site.clock.now())
+
+  it('by a creation that its token counts, and one that is taken back', async () => {
+    await create(false)
+    const token = sql`select 1 from tokens where workspace_id = ${site.workspaceId}::uuid for update`
+    const made = await crossed(month(now()), token, () => create(false, { maxFiles: 1 }))
+    expect(made.fileId).toBeTypeOf('string')
+  })
+
+  it('by the renewal of leases', async () => {
+    const made = [await create(true), await create(true)]
+    const [low, high] = made.map(({ fileId }) => fileId).sort() as [string, string]
+    // The order in which they lie in the table is the other one.
+    await database.db.execute(sql`update files set filename = 'moved' where id = ${low}::uuid`)
+    const lock = (id: string) => sql`select 1 from files where id = ${id}::uuid for update`
+    const leases = [high, low].map((fileId) => ({ fileId, fence: 1 }))
+    const renewed = await crossed(lock(low), lock(high), () =>
+      renewLeases(database.db, node.context.leases.terms, leases),
+    )
+    expect([...renewed].sort()).toEqual([low, high])
+    for (const { upload } of made) upload!.lease.end()
+  })
+
+  it('by files that are finished together, of which one was begun in the month before', async () => {
+    const made = [await create(true), await create(true), await create(true)]
+    const ids = made.map(({ fileId }) => fileId)
+    await database.db.execute(
+      sql`insert into usage_months (workspace_id, month, used_bytes, reserved_bytes)
+        values (${site.workspaceId}::uuid, '2020-01', 0, 7)`,
+    )
+    await database.db.execute(sql`update files set reserved_month = '2020-01' where id = ${ids[2]}::uuid`)
+    const recorded = await crossed(month('2020-01'), month(now()), () =>
+      Promise.all(
+        ids.map((fileId) =>
+          node.context.recordWhole({
+            ...{ workspaceId: site.workspaceId, lease: { fileId, fence: 1 } },
+            ...{ fromBytes: 0, toBytes: 7, crc32: 1, delivered: { etag: '"e"', certainty: 'answered' } },
+          }),
+        ),
+      ),
+    )
+    expect(recorded).toEqual([true, true, true])
+    for (const { upload } of made) upload!.lease.end()
+  })
+})
