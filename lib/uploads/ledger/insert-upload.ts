@@ -69,7 +69,7 @@ async function insertCounted(db: Db, insertion: Insertion): Promise<void> {
 
 /** Files, destinations, reservation and the token's count in one statement, for uploads of one workspace and month. */
 async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean }[]> {
-  const { upload, quota, nowMs, lease } = group[0]!
+  const { upload, quota, nowMs } = group[0]!
   const bytes = group.reduce((sum, { upload: { lengthBytes } }) => sum + (lengthBytes ?? 0), 0)
   const made = await rows<{ exhausted: boolean }>(
     db,
@@ -83,7 +83,7 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
       select id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, filename, filetype,
         upload_metadata_header, upload_metadata, metadata, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
         expires_by, created_at, coalesce(length_bytes, 0), ${monthOf(nowMs)}, holder, (holder is not null)::int,
-        case when holder is not null then now() + ${lease?.leaseMs ?? 0}::int * interval '1 millisecond' end, numbers
+        now() + lease_ms * interval '1 millisecond', numbers
       from wanted, reserved returning id
     ), sent_to as (
       insert into file_destinations (file_id, data_store_id, bucket, key)
@@ -106,7 +106,7 @@ const COLUMNS =
   sql.raw(`id uuid, workspace_id uuid, pipe_id text, token_id uuid, sender_id uuid, sender_name text,
   subject text, filename text, filetype text, upload_metadata_header text, upload_metadata jsonb, metadata jsonb,
   length_bytes bigint, part_bytes bigint, concat text, expiry_seconds int, expires_at timestamptz,
-  expires_by timestamptz, created_at timestamptz, holder text, numbers int, note_id uuid, data_store_id uuid, bucket text, key text`)
+  expires_by timestamptz, created_at timestamptz, holder text, lease_ms int, numbers int, note_id uuid, data_store_id uuid, bucket text, key text`)
 
 function recordOf({ upload, nowMs, lease }: Insertion) {
   return {
@@ -123,7 +123,8 @@ function recordOf({ upload, nowMs, lease }: Insertion) {
     ...{ concat: upload.concat, expiry_seconds: upload.expirySeconds },
     ...{ expires_at: new Date(upload.expiresAtMs), expires_by: new Date(upload.expiresByMs) },
     created_at: new Date(nowMs),
-    ...{ holder: lease?.holder ?? null, numbers: lease?.numbers ?? 0, note_id: uuidv7(nowMs) },
+    ...{ holder: lease?.holder ?? null, lease_ms: lease?.leaseMs ?? null, numbers: lease?.numbers ?? 0 },
+    note_id: uuidv7(nowMs),
     data_store_id: upload.destination.dataStoreId,
     ...{ bucket: upload.destination.bucket, key: upload.destination.key },
   }

@@ -62,6 +62,21 @@ onBothDatabases('uploads that come at the same time', (database) => {
     expect(counted).toEqual({ used: 77, reserved: 7, files: 12 })
   })
 
+  it('hold their leases, whomever they share a statement with', async () => {
+    const { context } = node
+    const right = await context.rights.toCreate(await site.token(), site.pipe.id)
+    const made = await Promise.all(
+      [false, false, true].map((open) => createUpload(context, right, announced, { open })),
+    )
+    const held = await rows(
+      database().db,
+      sql`select lease_until > now() as held from files where pipe_id = ${site.pipe.id} and token_id = ${right.token.id}::uuid
+        order by lease_until nulls first`,
+    )
+    expect(held).toEqual([{ held: null }, { held: null }, { held: true }])
+    made[2]!.upload!.lease.end()
+  })
+
   it('are each answered for their own token and upload', async () => {
     const { context } = node
     const [token, other] = [await site.token({ subject: 'a' }), await site.token({ subject: 'b' })]
