@@ -4,6 +4,11 @@ const CODES = new Set([
   'ECONNRESET',
   'EPIPE',
   'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  // Its name does not resolve: so does the name of a container that restarts.
+  'ENOTFOUND',
+  'EAI_AGAIN',
   'CONNECT_TIMEOUT',
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',

@@ -15,10 +15,13 @@ it('tells nothing of a mistake', () => {
   expect(body).not.toContain('select')
 })
 
-it('takes a database that does not answer for something that passes', () => {
-  const cause = Object.assign(new Error('write CONNECTION_CLOSED'), { code: 'CONNECTION_CLOSED' })
-  const { status, headers, body } = toProblem(new Error('Failed query', { cause }))
-  expect(status).toBe(503)
-  expect(headers['Retry-After']).toBe('2')
-  expect(body).not.toContain('CONNECTION_CLOSED')
-})
+it.each(['CONNECTION_CLOSED', 'ENOTFOUND'])(
+  'takes a database that does not answer for something that passes: %s',
+  (code) => {
+    const cause = Object.assign(new Error(`write ${code}`), { code })
+    const { status, headers, body } = toProblem(new Error('Failed query', { cause }))
+    expect(status).toBe(503)
+    expect(headers['Retry-After']).toBe('2')
+    expect(body).not.toContain(code)
+  },
+)
