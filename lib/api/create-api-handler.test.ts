@@ -29,6 +29,16 @@ it('tells the sender of a long body without a length that it is too long', async
   expect(response.headers['content-length']).toBe(String(body.length))
 })
 
+it('answers the next request of a connection whose last one had a body that is too long', async () => {
+  const socket = connect(port(), '127.0.0.1')
+  const head = 'Host: localhost\r\nAuthorization: Bearer sk_x\r\n'
+  socket.write(`POST /api/v1/tokens HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\n\r\n`)
+  for (let n = 0; n < 64; n++) socket.write(`10000\r\n${' '.repeat(65_536)}\r\n`)
+  socket.write(`0\r\n\r\nGET /api/v1/nothing HTTP/1.1\r\n${head}Connection: close\r\n\r\n`)
+  const answers = Buffer.concat(await socket.toArray()).toString()
+  expect(answers.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 413', 'HTTP/1.1 404'])
+})
+
 it.each(['HEAD', 'TRACE', 'PROPFIND'])('answers %s with 405', async (method) => {
   const sent = request({ port: port(), method, path: '/api/v1/tokens' }).end()
   const [response] = await once(sent, 'response')

@@ -10,6 +10,8 @@ export function createApiHandler(
     const { status, headers, body } = await answerRequest(runtime, toAsked(req))
     const length = body === null ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
     res.writeHead(status, { ...headers, ...length }).end(body ?? undefined)
+    // The rest of a body that was refused stands before the next request of its connection.
+    req.resume()
   }
 }
 
