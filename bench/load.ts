@@ -19,13 +19,21 @@ export async function send({ method, url, headers = {}, bytes = 0 }: Sending): P
   const all = { Host: host, ...headers, 'Content-Length': String(bytes) }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
   const head = `${method} ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n`
-  const socket = idle.get(host)?.pop() ?? connect(Number(port), hostname).setNoDelay()
+  const socket = takeIdle(host) ?? connect(Number(port), hostname).setNoDelay()
   const answered = readAnswer(socket, method)
   pump(socket, head, bytes)
   const answer = await answered
   if (answer.headers.connection === 'close') socket.destroy()
-  else idle.set(host, [...(idle.get(host) ?? []), socket])
+  else idle.get(host)!.push(socket)
   return answer
+}
+
+/** Servers close those that wait for long. */
+function takeIdle(host: string): Socket | undefined {
+  const open = (idle.get(host) ?? []).filter((socket) => !socket.destroyed)
+  const socket = open.pop()
+  idle.set(host, open)
+  return socket
 }
 
 function pump(socket: Socket, head: string, bytes: number): void {
@@ -57,7 +65,7 @@ function readAnswer(socket: Socket, method: string): Promise<Answer> {
       socket.off('data', onData).off('error', lost).off('close', lost)
       tell()
     }
-    socket.on('data', onData).on('error', lost).on('close', lost)
+    socket.on('data', onData).on('error', lost).on('close', lost).resume()
   })
 }
 

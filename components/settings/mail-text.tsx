@@ -1,6 +1,7 @@
 import { REACHABLE } from '../ui/reachable.ts'
 
-const ADDRESS = /(https?:\/\/\S+)/
+/** Without the full stop of its sentence. */
+const ADDRESS = /(https?:\/\/\S*[^\s.,;:!?)])/
 
 /** A mail as a mailbox shows it: its links can be followed. */
 export function MailText({ text }: { text: string }) {

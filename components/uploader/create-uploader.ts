@@ -49,13 +49,16 @@ export function createUploader({ id, endpoint, remember, takeToken }: Options) {
     removeFingerprintOnSuccess: true,
     allowedMetaFields: ['name', 'type'],
     chunkSize: SLOW_CHUNK_BYTES,
-    async onBeforeRequest(request) {
+    async onBeforeRequest(request, { id }) {
       const pace = slow && request.getMethod() === 'PATCH' ? SLOW_PAUSE_MS : 0
       if (pace) await new Promise((resolve) => setTimeout(resolve, pace))
       await network.up()
       // A HEAD that is refused makes the client begin anew, so it goes with a token of just now.
       if (request.getMethod() === 'HEAD') current = undefined
       request.setHeader('Authorization', `Bearer ${await uploadToken()}`)
+      // Paused or removed meanwhile: the client has given the request up, and with it the headers.
+      const file = uppy.getFile(id)
+      if (!file || file.isPaused) throw new Error('The request was given up.')
       network.send(request.getUnderlyingObject() as XMLHttpRequest)
     },
     onAfterResponse(request, response) {

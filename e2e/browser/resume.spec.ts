@@ -34,8 +34,15 @@ test('Try it resumes after a cut, offline, an expired and a revoked token, and a
   const wire = page.getByLabel('What went over the wire')
   await expect.poll(() => figure(page, 'confirmed')).toBeGreaterThan(0)
 
-  await page.getByRole('button', { name: 'Cut connection' }).click()
+  await page.getByRole('button', { name: 'Pause', exact: true }).click()
+  await expect(page.getByText(/^Paused: /)).toBeVisible()
+  await page.getByRole('button', { name: 'Resume', exact: true }).click()
   await expect(wire).toContainText('HEAD → 200')
+  await expect(wire).not.toContainText('412')
+
+  await page.getByRole('button', { name: 'Cut connection' }).click()
+  await expect(wire).toContainText('the connection was cut')
+  await expect.poll(() => figure(page, 'saved')).toBeGreaterThan(0)
   expect(await figure(page, 'saved')).toBeGreaterThan(0)
 
   await page.getByRole('button', { name: 'Go offline' }).click()

@@ -16,7 +16,12 @@ export async function startNode(
 ) {
   const port = await freePort()
   const start = async () => {
-    const sluice = await startSluice({ ...env, ROLES: role, PORT: String(port) })
+    const launch = () => startSluice({ ...env, ROLES: role, PORT: String(port) })
+    // One whose database goes while it starts ends, and is started again by whoever looks after it.
+    const sluice = await launch().catch((error) => {
+      log.note(`${name} did not start: ${error.message}`)
+      return launch()
+    })
     sluice.child.once('exit', (code, signal) => {
       if (running === sluice) log.violation(`${name} ended by itself with ${code ?? signal}`)
     })
