@@ -49,17 +49,18 @@ export function createUploader({ id, endpoint, remember, takeToken }: Options) {
     removeFingerprintOnSuccess: true,
     allowedMetaFields: ['name', 'type'],
     chunkSize: SLOW_CHUNK_BYTES,
-    async onBeforeRequest(request, { id }) {
+    async onBeforeRequest(request) {
+      const xhr = request.getUnderlyingObject() as XMLHttpRequest
+      const isGivenUp = watchAbort(xhr)
       const pace = slow && request.getMethod() === 'PATCH' ? SLOW_PAUSE_MS : 0
       if (pace) await new Promise((resolve) => setTimeout(resolve, pace))
       await network.up()
       // A HEAD that is refused makes the client begin anew, so it goes with a token of just now.
       if (request.getMethod() === 'HEAD') current = undefined
       request.setHeader('Authorization', `Bearer ${await uploadToken()}`)
-      // Paused or removed meanwhile: the client has given the request up, and with it the headers.
-      const file = uppy.getFile(id)
-      if (!file || file.isPaused) throw new Error('The request was given up.')
-      network.send(request.getUnderlyingObject() as XMLHttpRequest)
+      // Paused or removed meanwhile: nobody waits for it any more, and it would go without its headers.
+      if (isGivenUp()) await new Promise(() => {})
+      network.send(xhr)
     },
     onAfterResponse(request, response) {
       const offset = response.getHeader('Upload-Offset')
@@ -123,4 +124,15 @@ export function createUploader({ id, endpoint, remember, takeToken }: Options) {
     tokenId: () => current?.id,
     say,
   }
+}
+
+/** A request that is aborted before it was sent tells nobody. */
+function watchAbort(xhr: XMLHttpRequest): () => boolean {
+  const abort = xhr.abort.bind(xhr)
+  let aborted = false
+  xhr.abort = () => {
+    aborted = true
+    abort()
+  }
+  return () => aborted
 }
