@@ -1,15 +1,41 @@
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { buildIfNeeded } from './build.ts'
 
 /**
  * `npm test`: check, then the four rings, quick ones first: unit, database, whole system, browser. A ring that
- * fails does not stop the others, so that one run tells everything. The last line counts the tests.
+ * fails does not stop the others, so that one run tells everything. The last lines name each test that failed,
+ * with its message, and count the tests.
  */
-type Ring = { name: string; command: (report: string) => string[]; count: (report: unknown) => Count }
-type Count = { passed: number; failed: number }
+type Ring = { name: string; command: (report: string) => string[]; read: (report: never) => Outcome }
+type Outcome = { passed: number; failed: number; failures: Failure[] }
+type Failure = { test: string; message: string }
+
+type VitestReport = {
+  numPassedTests: number
+  numFailedTests: number
+  testResults: {
+    name: string
+    message: string
+    status: string
+    assertionResults: { fullName: string; status: string; failureMessages: string[] }[]
+  }[]
+}
+type Suite = {
+  file: string
+  suites?: Suite[]
+  specs: { title: string; ok: boolean; tests: { results: { error?: { message?: string } }[] }[] }[]
+}
+type PlaywrightReport = {
+  stats: { expected: number; unexpected: number; flaky: number }
+  errors: { message?: string }[]
+  suites: Suite[]
+}
+
+/** What is shown of one failure at the end; the whole of it stands above. */
+const MESSAGE_CHARACTERS = 1500
 
 const vitest = (name: string, projects = [name]): Ring => ({
   name,
@@ -21,11 +47,29 @@ const vitest = (name: string, projects = [name]): Ring => ({
     '--reporter=json',
     `--outputFile.json=${report}`,
   ],
-  count: (report) => {
-    const { numPassedTests: passed, numFailedTests: failed } = report as Record<string, number>
-    return { passed: passed!, failed: failed! }
-  },
+  read: (report: VitestReport) => ({
+    passed: report.numPassedTests,
+    failed: report.numFailedTests,
+    failures: report.testResults.flatMap(({ name: file, status, message, assertionResults }) => {
+      const failed = assertionResults.filter((test) => test.status === 'failed')
+      if (failed.length === 0) return status === 'failed' ? [{ test: relative('.', file), message }] : []
+      return failed.map(({ fullName, failureMessages }) => ({
+        test: `${relative('.', file)} › ${fullName}`,
+        message: failureMessages.join('\n'),
+      }))
+    }),
+  }),
 })
+
+const playwrightFailures = (suite: Suite): Failure[] => [
+  ...suite.specs
+    .filter(({ ok }) => !ok)
+    .map(({ title, tests }) => ({
+      test: `${suite.file} › ${title}`,
+      message: tests.flatMap(({ results }) => results.map(({ error }) => error?.message ?? '')).join('\n'),
+    })),
+  ...(suite.suites ?? []).flatMap(playwrightFailures),
+]
 
 const RINGS: Ring[] = [
   vitest('unit'),
@@ -34,10 +78,14 @@ const RINGS: Ring[] = [
   {
     name: 'browser',
     command: () => ['playwright', 'test', '--reporter=list,json'],
-    count: (report) => {
-      const { expected, unexpected, flaky } = (report as { stats: Record<string, number> }).stats
-      return { passed: expected!, failed: unexpected! + flaky! }
-    },
+    read: ({ stats, errors, suites }: PlaywrightReport) => ({
+      passed: stats.expected,
+      failed: stats.unexpected + stats.flaky,
+      failures: [
+        ...errors.map(({ message = '' }) => ({ test: 'the run itself', message })),
+        ...suites.flatMap(playwrightFailures),
+      ],
+    }),
   },
 ]
 
@@ -49,14 +97,16 @@ function run(command: string[], env: Record<string, string>): Promise<boolean> {
   })
 }
 
-async function runRing(ring: Ring, folder: string): Promise<Count> {
+async function runRing(ring: Ring, folder: string): Promise<Outcome> {
   const report = join(folder, `${ring.name}.json`)
+  const startedMs = Date.now()
   const ok = await run(ring.command(report), { PLAYWRIGHT_JSON_OUTPUT_FILE: report })
+  console.log(`${ring.name}: took ${Math.round((Date.now() - startedMs) / 1000)} s`)
   try {
-    const count = ring.count(JSON.parse(readFileSync(report, 'utf8')))
-    return ok || count.failed > 0 ? count : { ...count, failed: 1 }
+    const outcome = ring.read(JSON.parse(readFileSync(report, 'utf8')) as never)
+    return ok || outcome.failed > 0 ? outcome : { ...outcome, failed: 1 }
   } catch {
-    return { passed: 0, failed: 1 }
+    return { passed: 0, failed: 1, failures: [{ test: 'the run itself', message: 'It wrote no report.' }] }
   }
 }
 
@@ -66,19 +116,22 @@ async function main(): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'))
   const checked = only !== undefined || (await run([process.execPath, 'scripts/check.ts'], {}))
   if (rings.some(({ name }) => name === 'system' || name === 'browser')) buildIfNeeded()
-  const counts: Count[] = []
-  for (const ring of rings) counts.push(await runRing(ring, folder))
+  const outcomes: Outcome[] = []
+  for (const ring of rings) outcomes.push(await runRing(ring, folder))
   rmSync(folder, { recursive: true, force: true })
-  const total = counts.reduce(
-    (sum, { passed, failed }) => ({ passed: sum.passed + passed, failed: sum.failed + failed }),
-    { passed: 0, failed: 0 },
-  )
-  for (const [at, { name }] of rings.entries()) {
-    console.log(`${name}: ${counts[at]!.passed} passed, ${counts[at]!.failed} failed`)
+  for (const [at, { failures }] of outcomes.entries()) {
+    for (const { test, message } of failures) {
+      console.log(`\nFailed, ${rings[at]!.name}: ${test}\n${message.slice(0, MESSAGE_CHARACTERS)}\n`)
+    }
   }
+  for (const [at, { name }] of rings.entries()) {
+    console.log(`${name}: ${outcomes[at]!.passed} passed, ${outcomes[at]!.failed} failed`)
+  }
+  const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0)
+  const failed = outcomes.reduce((sum, outcome) => sum + outcome.failed, checked ? 0 : 1)
   if (!checked) console.log('check: failed; it stands at the top of this output')
-  console.log(`${total.passed} passed, ${total.failed + (checked ? 0 : 1)} failed`)
-  return checked && total.failed === 0
+  console.log(`${passed} passed, ${failed} failed`)
+  return failed === 0
 }
 
 process.exit((await main()) ? 0 : 1)
