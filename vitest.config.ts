@@ -2,7 +2,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
-const common = { environment: 'node', restoreMocks: true } as const
+const common = {
+  environment: 'node',
+  restoreMocks: true,
+  // How long a thing takes is no test of it.
+  expect: { poll: { timeout: 30_000 } },
+} as const
 
 // Four rings, from quick to whole: the file name says which one a test belongs to.
 export default defineConfig({

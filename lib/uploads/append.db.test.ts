@@ -188,15 +188,21 @@ describe('a bucket in trouble', () => {
   let site: Site
   let node: Node
   let client: Client
+  /** It leaves to the reconciler what the bucket does not take at once. */
+  let impatient: Node
+  let hasty: Client
   beforeAll(async () => {
     database = await openTestPostgres()
     site = await createSite(database)
-    node = await serveUploads(site.runtime, { terms: { assembleMs: 300 } })
+    node = await serveUploads(site.runtime)
     client = await clientOf(node, site)
+    impatient = await serveUploads(site.runtime, { terms: { assembleMs: 300 } })
+    hasty = await clientOf(impatient, site)
   })
   afterEach(() => site.bucket.faults.clear())
   afterAll(async () => {
     await node?.close()
+    await impatient?.close()
     await site?.close()
     await database?.close()
   })
@@ -241,16 +247,16 @@ describe('a bucket in trouble', () => {
     '%s that fails for long is made by the reconciler',
     async (operation) => {
       const whole = randomBytes(operation === 'PutObject' ? MiB : 9 * MiB)
-      const url = await begin(client, whole.length)
+      const url = await begin(hasty, whole.length)
       site.bucket.faults.add({
         operation,
         times: 100,
         effect: { kind: 'refuse', status: 200, code: 'InternalError' },
       })
       if (operation === 'PutObject') site.bucket.faults.add({ operation, times: 100, effect: slowDown })
-      expect((await client.patch(url, 0, whole)).status).toBe(204)
-      expect(await offsetOf(client, url)).toBe(whole.length)
-      await Promise.all(node.context.background)
+      expect((await hasty.patch(url, 0, whole)).status).toBe(204)
+      expect(await offsetOf(hasty, url)).toBe(whole.length)
+      await Promise.all(impatient.context.background)
       expect(await statusOf(database, url)).toBe('transferring')
       site.bucket.faults.clear()
       site.clock.advance(60_000)
@@ -327,14 +333,14 @@ describe('a bucket in trouble', () => {
   })
   const emptyFile = async () => {
     site.bucket.faults.add({ operation: 'PutObject', times: 100, effect: slowDown })
-    return begin(client, 0)
+    return begin(hasty, 0)
   }
   const fileOfUnknownLength = async (whole: Buffer) => {
-    const url = (await client.create(null)).headers.location!
-    await client.patch(url, 0, whole)
+    const url = (await hasty.create(null)).headers.location!
+    await hasty.patch(url, 0, whole)
     site.bucket.faults.add({ operation: 'PutObject', times: 100, effect: slowDown })
     const length = { 'Upload-Length': String(whole.length) }
-    expect((await client.patch(url, whole.length, Buffer.alloc(0), length)).status).toBe(204)
+    expect((await hasty.patch(url, whole.length, Buffer.alloc(0), length)).status).toBe(204)
     return url
   }
 

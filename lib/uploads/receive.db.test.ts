@@ -46,6 +46,13 @@ describe('a crowd that needs more memory than there is', () => {
     const count = sql`select count(*)::int as count from upload_tails where file_id = ${idOf(url)}::uuid`
     return (await rows<{ count: number }>(database.db, count))[0]!.count
   }
+  const arrives = async (url: string) => {
+    await Promise.all(node.context.background)
+    const key = `${idOf(url)}/file`
+    expect(await site.bucket.objects(), site.runtime.logLines.join('\n')).toContain(key)
+    expect((await site.bucket.object(key)).equals(whole)).toBe(true)
+    expect(await tailsOf(url)).toBe(0)
+  }
   /** Sends all but the end of the first chunk of several uploads. */
   const crowd = async (
     headers: (chunk: Buffer) => Record<string, string>,
@@ -70,8 +77,7 @@ describe('a crowd that needs more memory than there is', () => {
     for (const url of urls) {
       const rest = whole.subarray(CHUNK_BYTES)
       expect((await client.patch(url, CHUNK_BYTES, rest, sha1(rest))).status).toBe(204)
-      expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
-      expect(await tailsOf(url)).toBe(0)
+      await arrives(url)
     }
   })
 
@@ -83,8 +89,7 @@ describe('a crowd that needs more memory than there is', () => {
     for (const url of urls) {
       expect(await offsetOf(url)).toBe(0)
       expect((await client.patch(url, 0, whole)).status).toBe(204)
-      expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
-      expect(await tailsOf(url)).toBe(0)
+      await arrives(url)
     }
   })
 

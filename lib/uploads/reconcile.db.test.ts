@@ -56,7 +56,7 @@ describe('the reconciler', () => {
     return url
   }
   const arrives = async (url: string, whole: Buffer, at: Site = site) => {
-    await expect.poll(() => fileOf(url), { timeout: 30_000 }).toMatchObject({ status: 'transferred' })
+    await expect.poll(() => fileOf(url)).toMatchObject({ status: 'transferred' })
     expect((await at.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
   }
 
