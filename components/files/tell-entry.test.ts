@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import type { TimelineEntry } from '#lib/files/file.ts'
 import { foldRequests, tellEntry } from './tell-entry.ts'
 
 const request = (fromBytes: number, toBytes: number, ended = 'end') => ({
@@ -8,7 +9,12 @@ const request = (fromBytes: number, toBytes: number, ended = 'end') => ({
 })
 
 const completed = { at: '2026-11-21T08:00:01.000Z', kind: 'completed', detail: { certainty: 'answered' } }
-const titles = (entries: (typeof completed | ReturnType<typeof request>)[], size: number) =>
+const refused = (offsetBytes: number, times = 1) => ({
+  at: '2026-11-21T08:00:00.000Z',
+  kind: 'bucket_refused',
+  detail: { code: 'NoSuchBucket', reason: 'No.', offsetBytes, times, lastAt: '2026-11-21T08:10:00.000Z' },
+})
+const titles = (entries: TimelineEntry[], size: number) =>
   foldRequests(entries, size)
     .map(tellEntry)
     .map(({ title, text }) => [title, text])
@@ -18,6 +24,20 @@ it('tells of what the last request brought, which the completion stands for', ()
   expect(titles([request(0, 5), completed], 10)[0]).toEqual(['Bytes arrived', '10 B confirmed in 2 requests'])
   expect(titles([request(0, 5, 'cut'), completed], 10)[1]).toEqual(['Resumed at 5 B', '5 B confirmed'])
   expect(titles([completed], 0)).toHaveLength(1)
+})
+
+it('tells why the bucket did not take it, how often, and where that left the upload', () => {
+  expect(titles([refused(0), completed], 10)).toEqual([
+    ['The bucket did not take it', 'No.'],
+    ['Bytes arrived', '10 B confirmed'],
+    ['In the bucket', 'The bucket answered so.'],
+  ])
+  expect(titles([refused(6, 1000), completed], 10)).toEqual([
+    ['Bytes arrived', '6 B confirmed'],
+    ['The bucket did not take it', 'No. 1,000 times, the last 21 Nov 2026, 08:10:00 UTC.'],
+    ['Resumed at 6 B', '4 B confirmed'],
+    ['In the bucket', 'The bucket answered so.'],
+  ])
 })
 
 it('calls nothing resumed that was not interrupted', () => {

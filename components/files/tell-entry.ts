@@ -1,11 +1,12 @@
 import type { TimelineEntry } from '#lib/files/file.ts'
-import { formatBytes, formatDuration } from '../format.ts'
+import { formatBytes, formatDuration, formatExact, plural } from '../format.ts'
 
 export type Told = { title: string; text?: string; tone: 'plain' | 'good' | 'bad' | 'warn' }
 
 /**
  * Requests that follow each other without a break read as one: a client with small chunks makes hundreds. The one that
- * brings the last byte is noted as the completion, so what it brought is told from the size.
+ * brings the last byte is noted as the completion, and one that the bucket stopped as its refusal, so what they brought is
+ * told from where the file stood then.
  */
 export function foldRequests(entries: TimelineEntry[], size: number | null): TimelineEntry[] {
   const folded: TimelineEntry[] = []
@@ -35,15 +36,21 @@ export function foldRequests(entries: TimelineEntry[], size: number | null): Tim
       add(entry)
       continue
     }
-    if (entry.kind === 'completed' && size !== null && size > confirmed) {
-      add({ at: entry.at, kind: 'request', detail: { fromBytes: confirmed, toBytes: size, ended: 'end' } })
-    }
+    const toBytes = reachedBy(entry, size)
+    if (toBytes > confirmed)
+      add({ at: entry.at, kind: 'request', detail: { fromBytes: confirmed, toBytes, ended: 'end' } })
     folded.push(entry)
   }
   return folded
 }
 
+function reachedBy({ kind, detail }: TimelineEntry, size: number | null): number {
+  if (kind === 'completed') return size ?? 0
+  return kind === 'bucket_refused' ? Number(detail.offsetBytes) : 0
+}
+
 function wasBroken(before: TimelineEntry | undefined): boolean {
+  if (before?.kind === 'bucket_refused') return true
   return before?.kind === 'request' && before.detail.ended !== 'end'
 }
 
@@ -61,6 +68,8 @@ export function tellEntry({ kind, detail }: TimelineEntry): Told {
       return { title: 'In the bucket', text: CERTAINTY[String(detail.certainty)], tone: 'good' }
     case 'webhook_attempt':
       return tellAttempt(detail)
+    case 'bucket_refused':
+      return tellRefusal(detail)
     case 'failed':
       return { title: 'Failed', text: reasonOf(detail), tone: 'bad' }
     case 'expired':
@@ -87,17 +96,26 @@ const ENDED: Record<string, string> = {
 function tellRequest({ fromBytes, toBytes, ended, resumed, requests }: TimelineEntry['detail']): Told {
   const [from, to] = [Number(fromBytes ?? 0), Number(toBytes ?? fromBytes ?? 0)]
   const why = ENDED[String(ended)]
-  const title = resumed
-    ? `Resumed at ${formatBytes(from)}`
-    : from > 0
-      ? `Bytes ${formatBytes(from)} to ${formatBytes(to)}`
-      : 'Bytes arrived'
+  const title =
+    from === 0
+      ? 'Bytes arrived'
+      : resumed
+        ? `Resumed at ${formatBytes(from)}`
+        : `Bytes ${formatBytes(from)} to ${formatBytes(to)}`
   const many = Number(requests) > 1 ? ` in ${Number(requests)} requests` : ''
   return {
     title,
     text: `${formatBytes(to - from)} confirmed${many}${why ? `, then ${why}` : ''}`,
     tone: why ? 'warn' : 'plain',
   }
+}
+
+function tellRefusal({ reason, times, lastAt }: TimelineEntry['detail']): Told {
+  const again =
+    Number(times) > 1
+      ? ` ${plural(Number(times), 'time')}, the last ${formatExact(Date.parse(String(lastAt)))}.`
+      : ''
+  return { title: 'The bucket did not take it', text: `${reason}${again}`, tone: 'bad' }
 }
 
 function tellAttempt({ status, error, url, durationMs, trigger }: TimelineEntry['detail']): Told {

@@ -44,12 +44,20 @@ export function readFault(
   text: string,
   headers: Record<string, string | string[] | undefined>,
 ): BucketError {
-  const code = tag(text, 'Code') ?? `HTTP ${status}`
+  const code = shorten(tag(text, 'Code'), 64) || `HTTP ${status}`
   // Of the message only: the rest of a fault may hold the string that was signed.
-  const words = (tag(text, 'Message') ?? '').slice(0, 200)
+  const words = shorten(tag(text, 'Message'), 200)
   const hint = hintFor(status, code, headers)
   const told = [`${operation} on the bucket ${bucket} was answered with ${status} ${code}.`, hint ?? words]
   return new BucketError(kindOf(status, code), code, told.filter(Boolean).join(' '))
+}
+
+/** Whatever a bucket writes is shown, and kept by a database that takes neither NUL nor half a character. */
+function shorten(text = '', length: number): string {
+  return text
+    .replace(/\p{Cc}+/gu, ' ')
+    .slice(0, length)
+    .toWellFormed()
 }
 
 function kindOf(status: number, code: string): BucketErrorKind {

@@ -117,7 +117,7 @@ async function oneFile(db: Db, workspaceId: string, fileId: string): Promise<Sna
     .where(and(eq(files.workspaceId, workspaceId), eq(files.id, fileId)))
   if (!file) return { mark: '' }
   const [last] = await db
-    .select({ id: fileTimeline.id })
+    .select({ id: fileTimeline.id, detail: fileTimeline.detail })
     .from(fileTimeline)
     .where(eq(fileTimeline.fileId, fileId))
     .orderBy(desc(fileTimeline.id))

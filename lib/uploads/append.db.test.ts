@@ -5,6 +5,7 @@ import { onBothDatabases, openTestPostgres } from '../../e2e/parts/databases.ts'
 import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
 import { type DatabaseHandle, rows } from '../db/database.ts'
+import { showFile } from '../files/show-file.ts'
 import { reconcileUploads } from './reconcile.ts'
 
 const MiB = 1024 * 1024
@@ -212,6 +213,7 @@ describe('a bucket in trouble', () => {
     expect(await statusOf(database, url)).toBe('transferred')
     expect(await site.bucket.unfinished()).toEqual([])
   }
+  const timelineOf = async (url: string) => (await showFile(site.runtime, site.actor, idOf(url))).timeline
   const slowDown = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
 
   it.each([
@@ -303,6 +305,53 @@ describe('a bucket in trouble', () => {
     expect(reply.body).not.toContain('secret')
     expect(await offsetOf(client, url)).toBe(0)
     expect((await client.patch(url, 0, whole)).status).toBe(204)
+    await objectIs(url, whole)
+  })
+
+  it('what the bucket refuses stands in the timeline, once for each reason however often it is tried', async () => {
+    const whole = randomBytes(MiB)
+    const url = await begin(client, whole.length)
+    const codes = ['AccessDenied', 'AccessDenied', 'NoSuchBucket', 'AccessDenied']
+    for (const code of codes) {
+      site.bucket.faults.add({ operation: 'PutObject', effect: { kind: 'refuse', status: 403, code } })
+      expect((await client.patch(url, 0, whole)).status).toBe(502)
+    }
+    const refusal = (code: string, times: number) => ({
+      kind: 'bucket_refused',
+      detail: { code, times, offsetBytes: 0, reason: expect.stringContaining(`403 ${code}`) },
+    })
+    const before = [{ kind: 'token_issued' }, { kind: 'created' }]
+    const repeated = [refusal('AccessDenied', 3), refusal('NoSuchBucket', 1)]
+    expect(await timelineOf(url)).toMatchObject([...before, ...repeated])
+    await client.patch(url, 0, whole.subarray(0, 1000))
+    const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
+    site.bucket.faults.add({ operation: 'PutObject', effect })
+    expect((await client.patch(url, 1000, whole.subarray(1000))).status).toBe(502)
+    expect((await client.patch(url, 1000, whole.subarray(1000))).status).toBe(204)
+    const later = [{ kind: 'request' }, { kind: 'bucket_refused', detail: { times: 1, offsetBytes: 1000 } }]
+    expect(await timelineOf(url)).toMatchObject([...before, ...repeated, ...later, { kind: 'completed' }])
+  })
+
+  it('a bucket that refuses for ever new reasons does not fill the timeline', async () => {
+    const url = await begin(client, 4)
+    for (let n = 0; n < 12; n += 1) {
+      const effect = { kind: 'refuse', status: 400, code: `Reason${n}` } as const
+      site.bucket.faults.add({ operation: 'PutObject', effect })
+      expect((await client.patch(url, 0, Buffer.from('four'))).status).toBe(502)
+    }
+    expect((await timelineOf(url)).filter(({ kind }) => kind === 'bucket_refused')).toHaveLength(10)
+  })
+
+  it('why the object is not there yet stands in the timeline, too', async () => {
+    const whole = randomBytes(9 * MiB)
+    const url = await begin(client, whole.length)
+    const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
+    site.bucket.faults.add({ operation: 'CompleteMultipartUpload', effect })
+    expect((await client.patch(url, 0, whole)).status).toBe(204)
+    await Promise.all(node.context.background)
+    expect((await timelineOf(url)).at(-1)).toMatchObject({ kind: 'bucket_refused' })
+    site.clock.advance(60_000)
+    while ((await statusOf(database, url)) !== 'transferred') await reconcileUploads(node.context)
     await objectIs(url, whole)
   })
 

@@ -43,3 +43,14 @@ export function bucketFault(error: unknown): BucketFaultKind | undefined {
     ? (error as Error & { kind: BucketFaultKind }).kind
     : undefined
 }
+
+/** What the customer reads about a fault; `code` is the same where the reason is. */
+export type BucketRefusal = { code: string; reason: string }
+
+/** Undefined where the bucket is not to blame. */
+export function bucketRefusal(error: unknown): BucketRefusal | undefined {
+  const kind = bucketFault(error)
+  if (!kind || kind === 'aborted') return undefined
+  const { code, message } = error as Error & { code: string }
+  return { code, reason: message }
+}

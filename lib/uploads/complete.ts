@@ -1,4 +1,4 @@
-import { type Bucket, bucketFault } from './bucket-port.ts'
+import { type Bucket, bucketFault, bucketRefusal } from './bucket-port.ts'
 import { endUpload } from './end-upload.ts'
 import type { Lease } from './leases.ts'
 import type { Delivered } from './ledger/advance.ts'
@@ -89,5 +89,6 @@ async function giveUpForNow(context: UploadContext, assembly: Assembly, error: u
     })
     return
   }
-  await releaseLease(context, lease, { usedPartNumber, interrupted: false }).catch(() => {})
+  const end = { usedPartNumber, interrupted: false, refusal: bucketRefusal(error) }
+  await releaseLease(context, lease, end).catch(() => {})
 }

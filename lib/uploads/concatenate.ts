@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { combineCrc32 } from '../kernel/crc32.ts'
 import { abortPending } from './abort-pending.ts'
-import { type Bucket, bucketFault, type SentPart } from './bucket-port.ts'
+import { type Bucket, bucketFault, bucketRefusal, type SentPart } from './bucket-port.ts'
 import { type ConcatStep, concatPlan } from './concat-plan.ts'
 import { endUpload } from './end-upload.ts'
 import type { Partial } from './find-partials.ts'
@@ -61,7 +61,10 @@ export async function concatenate(context: UploadContext, joining: Joining): Pro
         ...{ status: 'failed', reason, from: ['transferring'] },
         provided: heldBy(lease),
       })
-    else await releaseLease(context, lease, { usedPartNumber: 0, interrupted: false }).catch(() => {})
+    else {
+      const end = { usedPartNumber: 0, interrupted: false, refusal: bucketRefusal(error) }
+      await releaseLease(context, lease, end).catch(() => {})
+    }
     return false
   } finally {
     lease.end()

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { hours } from '../kernel/clock.ts'
 import { within } from '../kernel/within.ts'
-import { type Bucket, bucketFault } from './bucket-port.ts'
+import { type Bucket, bucketFault, bucketRefusal } from './bucket-port.ts'
 import { completeUpload } from './complete.ts'
 import { concatenate } from './concatenate.ts'
 import { endUpload } from './end-upload.ts'
@@ -76,8 +76,8 @@ async function reconcile(context: UploadContext, file: Claimed): Promise<void> {
   } catch (error) {
     context.log.warn({ err: error, fileId }, 'the object could not be made yet')
     if (bucketFault(error) === 'no_such_upload') return void (await fail((error as Error).message))
-    const used = { usedPartNumber: partNumber, interrupted: false }
-    await releaseLease(context, lease, used).catch(() => {})
+    const end = { usedPartNumber: partNumber, interrupted: false, refusal: bucketRefusal(error) }
+    await releaseLease(context, lease, end).catch(() => {})
   } finally {
     lease.end()
   }

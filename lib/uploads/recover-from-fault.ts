@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { isSluiceError, SluiceError } from '../kernel/errors.ts'
-import { type BucketFaultKind, bucketFault } from './bucket-port.ts'
+import { type BucketFaultKind, bucketFault, bucketRefusal } from './bucket-port.ts'
 import { endUpload } from './end-upload.ts'
 import { advance } from './ledger/advance.ts'
 import { heldBy } from './ledger/lease-terms.ts'
@@ -32,7 +32,9 @@ export async function recoverFromFault(
     if (kind === 'no_such_upload') await giveUp(context, upload)
     if (kind === 'trouble' && maySalvage && (await salvage(context, upload, line)))
       return { offsetBytes: upload.offsetBytes, state: 'transferring' }
-    await releaseLease(context, upload.lease, { usedPartNumber: line.nextNumber - 1, interrupted: true })
+    const usedPartNumber = line.nextNumber - 1
+    const refusal = bucketRefusal(error)
+    await releaseLease(context, upload.lease, { usedPartNumber, interrupted: true, refusal })
   } finally {
     upload.lease.end()
   }

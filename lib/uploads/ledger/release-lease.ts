@@ -2,18 +2,21 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../db/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { countBytes, counting, deltas } from '../../usage/count-bytes.ts'
+import type { BucketRefusal } from '../bucket-port.ts'
 import type { Fenced } from './lease-terms.ts'
+import { noteRefusal } from './note-refusal.ts'
 
 /**
  * Lets go, and counts what the request brought. Numbers that were reserved and not used are given back: nothing is in
- * flight any more.
+ * flight any more. Why the bucket refused goes to the timeline.
  */
 export async function releaseLease(
   { db, clock }: { db: Db; clock: Clock },
   { fileId, fence }: Fenced,
-  end: { usedPartNumber: number; interrupted: boolean },
+  end: { usedPartNumber: number; interrupted: boolean; refusal?: BucketRefusal | undefined },
 ): Promise<void> {
   const nowMs = clock.now()
+  const noted = end.refusal ? sql`, ${noteRefusal(end.refusal, nowMs)}` : sql``
   await rows(
     db,
     sql`
@@ -25,8 +28,8 @@ export async function releaseLease(
         reserved_part_number = ${end.usedPartNumber}::int, interrupted = ${end.interrupted}::boolean,
         ${counting(sql`writer`, sql`f.offset_bytes`, nowMs)}
       from writer where f.id = writer.id
-      returning ${deltas(sql`writer`)}
-    ), ${countBytes(sql`released`, nowMs)}
+      returning f.id, f.offset_bytes, ${deltas(sql`writer`)}
+    ), ${countBytes(sql`released`, nowMs)}${noted}
     select 1`,
   )
 }

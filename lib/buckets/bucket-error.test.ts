@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { readFault } from './bucket-error.ts'
+
+const fault = (body: string) => readFault('PutObject', 'media', 400, `<Error>${body}</Error>`, {})
+
+it('names the code and the words of the bucket', () => {
+  expect(fault('<Code>KeyTooLongError</Code><Message>Your key is &quot;long&quot;</Message>')).toMatchObject({
+    kind: 'refused',
+    code: 'KeyTooLongError',
+    message: 'PutObject on the bucket media was answered with 400 KeyTooLongError. Your key is "long"',
+  })
+  expect(fault('')).toMatchObject({ code: 'HTTP 400' })
+})
+
+it('keeps nothing that a database or a page cannot take', () => {
+  const { code, message } = fault(`<Code>\0${'x'.repeat(99)}</Code><Message>${'👾'.repeat(200)}</Message>`)
+  expect(code).toBe(` ${'x'.repeat(63)}`)
+  expect(message.length).toBeLessThan(400)
+  expect(fault(`<Message>a${'👾'.repeat(200)}</Message>`).message.isWellFormed()).toBe(true)
+})

@@ -1,0 +1,32 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { uuidv7 } from '../../kernel/ids.ts'
+import type { BucketRefusal } from '../bucket-port.ts'
+
+/** Different reasons that may follow each other without anything else between them. */
+const MOST_REASONS = 10
+
+/**
+ * Steps of a statement whose step `released` let the upload go: a line of the timeline with the reason. What the bucket
+ * repeats is counted on the line that is there, until something else happens to the file.
+ */
+export function noteRefusal({ code, reason }: BucketRefusal, nowMs: number): SQL {
+  const at = new Date(nowMs).toISOString()
+  const now = sql`${at}::timestamptz`
+  const last = sql`jsonb_build_object('reason', ${reason}::text, 'offsetBytes', released.offset_bytes, 'lastAt', ${at}::text)`
+  return sql`recent as (
+      select t.id, t.kind, t.detail->>'code' as code from file_timeline t
+      where t.file_id = (select id from released) order by t.id desc limit ${MOST_REASONS}
+    ), refusals as (
+      select r.id, r.code from recent r where r.kind = 'bucket_refused'
+        and not exists (select from recent later where later.kind <> 'bucket_refused' and later.id > r.id)
+    ), repeated as (
+      update file_timeline t set detail = t.detail || ${last}
+        || jsonb_build_object('times', (t.detail->>'times')::int + 1)
+      from released where t.id = (select id from refusals where code = ${code} order by id limit 1)
+    ), noted as (
+      insert into file_timeline (id, file_id, kind, detail, at)
+      select ${uuidv7(nowMs)}::uuid, id, 'bucket_refused', ${last} || jsonb_build_object('code', ${code}::text, 'times', 1), ${now}
+      from released where ${code} not in (select code from refusals)
+        and (select count(*) from refusals) < ${MOST_REASONS}
+    )`
+}
