@@ -168,6 +168,7 @@ CREATE TABLE "files" (
 	"concat" text,
 	"concat_parts" uuid[],
 	"concat_header" text,
+	"joined_into" uuid,
 	"part_bytes" bigint,
 	"reserved_part_number" integer DEFAULT 0 NOT NULL,
 	"lease_holder" text,

@@ -54,6 +54,8 @@ export const files = pgTable(
     concatParts: uuid().array(),
     /** Of a final upload: the Upload-Concat header as sent. */
     concatHeader: text(),
+    /** Of a partial upload: the final one that has it. Its own address still tells that every byte is there. */
+    joinedInto: uuid(),
     /** Size of a part in this upload, fixed when the length or the first part is known. */
     partBytes: bytes(),
     /** Part numbers up to here may be in flight; a new lease starts above. */

@@ -199,7 +199,7 @@ function upload(): SQL {
       'partBytes', f.part_bytes, 'concat', f.concat, 'concatHeader', f.concat_header, 'filename', f.filename,
       'filetype', f.filetype, 'uploadMetadataHeader', f.upload_metadata_header, 'key', fd.key,
       'multipartId', fd.multipart_id, 'expiresAtMs', floor(extract(epoch from f.expires_at) * 1000)::bigint,
-      'retired', f.retired_at is not null, 'leased', coalesce(f.lease_until > now(), false),
+      'retired', f.retired_at is not null and f.joined_into is null, 'leased', coalesce(f.lease_until > now(), false),
       'leaseFence', f.lease_fence) end as upload`
 }
 

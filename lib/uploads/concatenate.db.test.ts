@@ -102,7 +102,6 @@ describe('concatenation', () => {
       'upload-length': String(whole.length),
     })
     expect(head.headers['upload-concat']).toBe(`final;${urls.join(' ')}`)
-    expect((await client.head(urls[0]!)).status).toBe(410)
     const patch = await client.patch(made.headers.location!, whole.length, Buffer.alloc(0))
     expect(JSON.parse(patch.body).code).toBe('upload_is_final')
   })
@@ -155,6 +154,40 @@ describe('concatenation', () => {
     ).toBe(true)
   })
 
+  it('is made once, however often the same is asked: an answer may be lost', async () => {
+    const pieces = [randomBytes(6 * MiB), randomBytes(100)]
+    const urls = await Promise.all(pieces.map(partial))
+    const before = (await site.bucket.objects()).length
+    const replies = await Promise.all([join(urls), join(urls), join(urls)])
+    replies.push(await join(urls))
+    expect(replies.map(({ status }) => status)).toEqual([201, 201, 201, 201])
+    expect(new Set(replies.map(({ headers }) => headers.location)).size).toBe(1)
+    const url = replies[0]!.headers.location!
+    await Promise.all(node.context.background)
+    expect((await site.bucket.object(`${idOf(url)}/whole`)).equals(Buffer.concat(pieces))).toBe(true)
+    expect((await site.bucket.objects()).length).toBe(before - 1)
+    // Who asks again looks at the pieces first, and must not send them anew.
+    const head = await client.head(urls[0]!)
+    expect(head).toMatchObject({ status: 200, headers: { 'upload-offset': String(pieces[0]!.length) } })
+  })
+
+  it('is another where the pieces, their order or the name are, and then they are taken', async () => {
+    const urls = [await partial(randomBytes(10)), await partial(randomBytes(20))]
+    const made = await join(urls)
+    expect(made.status).toBe(201)
+    const other = { 'Upload-Metadata': metadata({ filename: 'another' }) }
+    for (const reply of [
+      await join([...urls].reverse()),
+      await join(urls.slice(0, 1)),
+      await join(urls, other),
+    ])
+      expect(reply.status).toBe(400)
+    expect((await client.terminate(made.headers.location!)).status).toBe(204)
+    expect((await join(urls)).status).toBe(400)
+    expect((await client.terminate(urls[0]!)).status).toBe(204)
+    expect((await client.head(urls[0]!)).status).toBe(410)
+  })
+
   it('pieces that nobody joins go when they expire', async () => {
     const url = await partial(randomBytes(100))
     expect(await site.bucket.objects()).toContain(`${idOf(url)}/file`)
@@ -169,8 +202,8 @@ describe('concatenation', () => {
     const pieces = [randomBytes(6 * MiB), randomBytes(100)]
     const urls = await Promise.all(pieces.map(partial))
     const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
-    site.bucket.faults.add({ operation: 'UploadPartCopy', times: 100, effect })
-    const replies = await Promise.all([join(urls), join(urls)])
+    site.bucket.faults.add({ operation: 'CreateMultipartUpload', times: 100, effect })
+    const replies = await Promise.all([join(urls), join([...urls].reverse())])
     expect(replies.map(({ status }) => status).sort()).toEqual([201, 400])
     const url = replies.find(({ status }) => status === 201)!.headers.location!
     site.clock.advance(hours(7 * 24 + 1))
@@ -180,25 +213,36 @@ describe('concatenation', () => {
     await renew()
     // It has been tried for a day.
     await reconcileUploads(node.context)
-    expect((await client.head(url)).status).toBe(410)
+    for (const gone of [url, ...urls]) expect((await client.head(gone)).status).toBe(410)
     site.bucket.faults.clear()
     await abortPending(node.context)
     for (const piece of urls) expect(await site.bucket.objects()).not.toContain(`${idOf(piece)}/file`)
   })
 
-  it('carries parallelUploads of tus-js-client', async () => {
-    const source = randomBytes(23 * MiB)
-    const url = await new Promise<string>((resolve, reject) => {
-      const upload: Upload = new Upload(source, {
-        endpoint: client.collection,
-        headers: { Authorization: `Bearer ${token}` },
-        parallelUploads: 3,
-        metadata: { filename: 'film.mp4' },
-        onSuccess: () => resolve(upload.url!),
-        onError: reject,
+  it.each([0, 1])(
+    'carries parallelUploads of tus-js-client, where %i last answers are lost',
+    async (lost) => {
+      const source = randomBytes(23 * MiB)
+      const before = await usedBytes()
+      let losing = lost
+      const url = await new Promise<string>((resolve, reject) => {
+        const upload: Upload = new Upload(source, {
+          endpoint: client.collection,
+          headers: { Authorization: `Bearer ${token}` },
+          parallelUploads: 3,
+          metadata: { filename: 'film.mp4' },
+          onAfterResponse: (request) => {
+            if (!request.getHeader('Upload-Concat')?.startsWith('final') || losing === 0) return
+            losing -= 1
+            throw new Error('the line was cut')
+          },
+          onSuccess: () => resolve(upload.url!),
+          onError: (error) => (error.message.includes('the line was cut') ? upload.start() : reject(error)),
+        })
+        upload.start()
       })
-      upload.start()
-    })
-    expect((await site.bucket.object(`${idOf(url)}/film.mp4`)).equals(source)).toBe(true)
-  })
+      expect((await site.bucket.object(`${idOf(url)}/film.mp4`)).equals(source)).toBe(true)
+      expect((await usedBytes()) - before).toBe(source.length)
+    },
+  )
 })

@@ -1,6 +1,8 @@
+import { SluiceError } from '../kernel/errors.ts'
 import { within } from '../kernel/within.ts'
 import type { CreationRight } from '../tokens/authenticate-upload.ts'
 import { concatenate, wholeOf } from './concatenate.ts'
+import { findFinal } from './find-final.ts'
 import { findPartials } from './find-partials.ts'
 import { insertFinal } from './ledger/insert-final.ts'
 import { assertMayCreate } from './may-create.ts'
@@ -16,12 +18,21 @@ export async function createFinal(
   pieces: { partialIds: readonly string[]; concatHeader: string },
 ): Promise<{ fileId: string }> {
   const { leases, db, background, terms } = context
+  const { uploadMetadataHeader } = announced
+  const before = () => findFinal(context, right, { ...pieces, uploadMetadataHeader })
+  const known = await before()
+  if (known) return { fileId: known }
   const bucket = context.openBucket(right.dataStore)
   const partials = await findPartials(context, right, pieces.partialIds)
   const whole = wholeOf(partials)
   assertMayCreate(context, right, { ...announced, lengthBytes: whole.bytes })
   const made = describeNew(context, right, announced, bucket)
-  await insertFinal(db, { ...made, ...pieces, ...whole }, { lease: leases.terms, nowMs: made.createdAtMs })
+  const options = { lease: leases.terms, nowMs: made.createdAtMs }
+  if (!(await insertFinal(db, { ...made, ...pieces, ...whole }, options))) {
+    const other = await before()
+    if (other) return { fileId: other }
+    throw new SluiceError('invalid_header', 'Another request has joined these partial uploads just now.')
+  }
   context.checkpoint('upload created')
   const { fileId, destination } = made
   const joining = concatenate(context, {

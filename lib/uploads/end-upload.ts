@@ -63,6 +63,8 @@ async function recordEnd(
     ), unjoined as (
       update file_destinations d set abort_pending = true, abort_at = ${now}
       where d.file_id in (select unnest(concat_parts) from ended)
+    ), parted as (
+      update files p set joined_into = null from ended where p.joined_into = ended.id
     ), untailed as (delete from upload_tails t using ended where t.file_id = ended.id
     ), unparted as (delete from file_parts p using ended where p.file_id = ended.id
     ), noted as (

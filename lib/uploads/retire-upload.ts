@@ -8,6 +8,6 @@ export async function retireUpload(
 ): Promise<void> {
   const now = new Date(clock.now()).toISOString()
   await db.execute(
-    sql`update files set retired_at = ${now}::timestamptz where id = ${fileId}::uuid and status = 'transferred'`,
+    sql`update files set retired_at = ${now}::timestamptz, joined_into = null where id = ${fileId}::uuid and status = 'transferred'`,
   )
 }

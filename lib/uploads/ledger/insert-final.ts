@@ -16,29 +16,34 @@ type Options = { lease: LeaseTerms; nowMs: number }
 
 /**
  * Born in `transferring`: every byte is durable, and was counted, with its partial upload. Its pieces are its own from
- * then on: they neither expire under it nor become part of another file.
+ * then on: they neither expire under it nor become part of another file. False: another has taken one of them.
  */
-export async function insertFinal(db: Db, upload: Final, options: Options): Promise<void> {
-  await db.transaction(async (tx) => {
-    await takePieces(tx, upload.partialIds, options.nowMs)
+export async function insertFinal(db: Db, upload: Final, options: Options): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    if (!(await lockPieces(tx, upload.partialIds))) return false
     await insert(tx, upload, options)
+    await takePieces(tx, upload, options.nowMs)
+    return true
   })
 }
 
-async function takePieces(tx: Db, partialIds: readonly string[], nowMs: number): Promise<void> {
-  const taken = await rows(
+const among = (partialIds: readonly string[]) =>
+  sql`id in (select value::uuid from jsonb_array_elements_text(${JSON.stringify(partialIds)}::jsonb))`
+
+async function lockPieces(tx: Db, partialIds: readonly string[]): Promise<boolean> {
+  const free = await rows(
     tx,
     sql`
-    with pieces as (
-      select id from files where id in (select value::uuid from jsonb_array_elements_text(${JSON.stringify(partialIds)}::jsonb))
-        and concat = 'partial' and status = 'transferred' and retired_at is null
-      order by id for update
-    )
-    update files f set retired_at = ${new Date(nowMs).toISOString()}::timestamptz
-    from pieces where f.id = pieces.id returning f.id`,
+    select id from files where ${among(partialIds)} and concat = 'partial' and status = 'transferred' and retired_at is null
+    order by id for update`,
   )
-  if (taken.length < partialIds.length)
-    throw new SluiceError('invalid_header', 'Another request has joined these partial uploads just now.')
+  return free.length === partialIds.length
+}
+
+async function takePieces(tx: Db, { fileId, partialIds }: Final, nowMs: number): Promise<void> {
+  await tx.execute(sql`
+    update files set retired_at = ${new Date(nowMs).toISOString()}::timestamptz, joined_into = ${fileId}::uuid
+    where ${among(partialIds)}`)
 }
 
 async function insert(db: Db, upload: Final, { lease, nowMs }: Options): Promise<void> {
