@@ -355,6 +355,20 @@ describe('a bucket in trouble', () => {
     await objectIs(url, whole)
   })
 
+  it('a tail that is not what arrived is refused by the bucket, and not delivered', async () => {
+    const whole = randomBytes(MiB)
+    const url = await begin(client, whole.length)
+    expect((await client.patch(url, 0, whole.subarray(0, 1000))).status).toBe(204)
+    await database.db.execute(
+      sql`update upload_tails set bytes = set_byte(bytes, 7, get_byte(bytes, 7) # 1) where file_id = ${idOf(url)}::uuid`,
+    )
+    const reply = await client.patch(url, 1000, whole.subarray(1000))
+    expect(reply.status).toBe(502)
+    expect(reply.body).toContain('BadDigest')
+    expect(await statusOf(database, url)).toBe('uploading')
+    expect(await site.bucket.objects()).not.toContain(`${idOf(url)}/file`)
+  })
+
   it('a body with a checksum counts whole or not at all: nothing of it is kept in the tail', async () => {
     const whole = randomBytes(20 * MiB)
     const url = await begin(client, whole.length)

@@ -37,9 +37,11 @@ async function putWhole(
   // Given up before its memory is: what is still being sent must not be written over.
   const late = new AbortController()
   const signal = AbortSignal.any([lease.signal, late.signal])
+  // Of the bytes as they arrived, so that a tail that is not what came is refused, not delivered.
+  const crc32 = combineCrc32(upload.crc32, rest.crc32, rest.bytes)
   const put = (body: Body) => {
     lease.assertHeld()
-    return bucket.putObject({ key, contentType }, body, { signal })
+    return bucket.putObject({ key, contentType }, { ...body, crc32 }, { signal })
   }
   const tailed = { fromBytes: 0, toBytes: upload.offsetBytes, rest }
   const putting = upload.tailBytes > 0 ? withTail(context, upload, tailed, put) : put(rest)
@@ -50,20 +52,18 @@ async function putWhole(
   late.abort()
   if (answer === 'late') return keepForLater(context, upload, line, rest)
   context.checkpoint('object put')
-  await recordWhole(context, upload, rest, answer.etag)
+  await recordWhole(context, upload, { rest, crc32, etag: answer.etag })
   return { offsetBytes: upload.offsetBytes, state: 'transferred' }
 }
 
 async function recordWhole(
   context: UploadContext,
   upload: OpenUpload,
-  rest: PartBuffer,
-  etag: string | null,
+  { rest, crc32, etag }: { rest: PartBuffer; crc32: number; etag: string | null },
 ): Promise<void> {
   const { metrics, checkpoint } = context
   const { lease, workspaceId, offsetBytes: fromBytes } = upload
   const toBytes = fromBytes + rest.bytes
-  const crc32 = combineCrc32(upload.crc32, rest.crc32, rest.bytes)
   const delivered = { etag, certainty: etag === null ? 'inferred' : 'answered' } as const
   const whole = { workspaceId, lease, fromBytes, toBytes, crc32, delivered }
   if (!(await lease.whileHeld(context.recordWhole(whole)))) throw lostLease()

@@ -122,7 +122,8 @@ export function createMemoryBudget(
   const press = (account: Account) => {
     if (pressed.has(account)) return
     pressed.add(account)
-    relieve()
+    // Not now: who takes memory is in the middle of filling a part, which may be the very one to be moved out.
+    queueMicrotask(relieve)
   }
   const wake = () => {
     for (const account of pressed) {
@@ -150,8 +151,8 @@ export function createMemoryBudget(
       },
       whenFree(resume) {
         if (!isFull(account)) return resume()
+        pressed.add(account)
         if (account.waiting.push(resume) === 1) relieve()
-        press(account)
       },
       offer(spillable) {
         account.offers.delete(spillable)

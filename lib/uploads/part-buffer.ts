@@ -11,6 +11,8 @@ export type PartBuffer = {
   readonly crc32: number
   /** When the first byte came. */
   readonly sinceMs: number
+  /** A copy of all of it in one piece. */
+  joined(): Buffer
   push(chunk: Buffer, nowMs: number): void
   /** Gives the pages back, to be written over: nobody may still be sending them. */
   free(): void
@@ -50,6 +52,13 @@ export function createPartBuffer({
     },
     get sinceMs() {
       return sinceMs
+    },
+    joined() {
+      const whole = Buffer.concat(this.chunks)
+      // In the middle of a push, or once its pages were given back, it is not what its length and checksum say.
+      if (whole.length !== bytes)
+        throw new Error(`A part of ${bytes} bytes has ${whole.length} on its pages.`)
+      return whole
     },
     push(chunk, nowMs) {
       if (bytes === 0) sinceMs = nowMs

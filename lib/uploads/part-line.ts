@@ -241,7 +241,7 @@ export async function withTail<Result>(
 }
 
 function rowsOf(buffer: PartBuffer): Buffer[] {
-  const whole = Buffer.concat(buffer.chunks, buffer.bytes)
+  const whole = buffer.joined()
   const rows: Buffer[] = []
   for (let at = 0; at < whole.length; at += TAIL_ROW_BYTES) rows.push(whole.subarray(at, at + TAIL_ROW_BYTES))
   return rows

@@ -5,6 +5,7 @@ import { openTestPostgres } from '../../e2e/parts/databases.ts'
 import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
 import { type DatabaseHandle, rows } from '../db/database.ts'
+import { FIRST_PAGE_BYTES } from './page-pool.ts'
 
 const MiB = 1024 * 1024
 const CROWD = 5
@@ -53,7 +54,7 @@ describe('a crowd that needs more memory than there is', () => {
     expect((await site.bucket.object(key)).equals(whole)).toBe(true)
     expect(await tailsOf(url)).toBe(0)
   }
-  /** Sends all but the end of the first chunk of several uploads. */
+  /** Sends all but the end of the first chunk of several uploads, so slowly that what they hold may be moved out. */
   const crowd = async (
     headers: (chunk: Buffer) => Record<string, string>,
     chunk = whole.subarray(0, CHUNK_BYTES),
@@ -62,7 +63,10 @@ describe('a crowd that needs more memory than there is', () => {
     const patches = urls.map((url) =>
       openPatch(client, url, { offset: 0, length: chunk.length, headers: headers(chunk) }),
     )
-    await Promise.all(patches.map((patch) => patch.write(chunk.subarray(0, -1))))
+    for (const patch of patches) void patch.write(chunk.subarray(0, 1000))
+    await expect.poll(() => node.context.budget.usedBytes).toBe(CROWD * FIRST_PAGE_BYTES)
+    site.clock.advance(5000)
+    await Promise.all(patches.map((patch) => patch.write(chunk.subarray(1000, -1))))
     return { urls, patches, end: () => patches.map((patch) => patch.write(chunk.subarray(-1))) }
   }
 

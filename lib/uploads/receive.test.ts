@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { ByteSource } from './byte-source.ts'
 import type { StopReason } from './leases.ts'
-import type { Spillable } from './memory-budget.ts'
+import { createMemoryBudget, type MemoryAccount, type Spillable } from './memory-budget.ts'
 import type { OpenUpload } from './open-upload.ts'
 import type { PartBuffer } from './part-buffer.ts'
 import type { PartLine } from './part-line.ts'
@@ -13,6 +13,8 @@ const MiB = 1024 * 1024
 type Options = {
   early?: Buffer
   full?: boolean
+  account?: MemoryAccount
+  clock?: { now(): number }
   signal?: AbortSignal
   onStop?: (stop: (why: StopReason) => void) => void
 }
@@ -35,7 +37,13 @@ function request(lengthBytes: number, options: Options = {}) {
     whenFree: (resume: () => void) => void budget.waiting.push(resume),
   }
   const line = {
-    ...{ endBytes: 0, tailBytes: 0, nextNumber: 1, waiting: [] as PartBuffer[] },
+    ...{ endBytes: 0, tailBytes: 0, nextNumber: 1, waiting: [] as PartBuffer[], kept: [] as Buffer[] },
+    async keepTail(buffer: PartBuffer) {
+      line.kept.push(buffer.joined())
+      line.tailBytes += buffer.bytes
+      line.endBytes += buffer.bytes
+      buffer.free()
+    },
     send(buffer: PartBuffer) {
       line.endBytes += buffer.bytes
       line.waiting.push(buffer)
@@ -62,15 +70,21 @@ function request(lengthBytes: number, options: Options = {}) {
   const limits = { maxParts: 10_000, equalParts: false, maxPartBytes: 64 * MiB }
   const receiver = receive(
     {
-      budget: { account: () => budget },
-      clock: { now: () => 0 },
+      budget: { account: () => options.account ?? budget },
+      clock: options.clock ?? { now: () => 0 },
       terms: { partsInFlight: 3 },
     } as unknown as UploadContext,
     { lease, limits, lengthBytes, partBytes: null } as unknown as OpenUpload,
     source,
     { line: () => line as unknown as PartLine, mayTakeBytes: lengthBytes, whole: false },
   )
-  return { budget, line, receiver, push: (bytes: number) => push(Buffer.alloc(bytes)), flows: () => flowing }
+  return {
+    budget,
+    line,
+    receiver,
+    push: (bytes: number) => push(Buffer.alloc(bytes, 'sluice')),
+    flows: () => flowing,
+  }
 }
 
 it('reads on once there is memory, though it was first the line that held it up', () => {
@@ -132,6 +146,20 @@ it('offers a part from its first byte until it is sent', () => {
   expect(budget.offers).toBe(1)
   push(6 * MiB)
   expect(budget.offers).toBe(0)
+})
+
+it('keeps every byte of a part that is moved out because its own bytes use the memory up', async () => {
+  let now = 0
+  const clock = { now: () => now }
+  const account = createMemoryBudget(MiB, { clock }).account({})
+  const { line, push } = request(100 * MiB, { account, clock })
+  push(100)
+  now = 5000
+  push(MiB)
+  await new Promise(setImmediate)
+  const sent = [100, MiB].map((bytes) => Buffer.alloc(bytes, 'sluice'))
+  expect(line.kept).toHaveLength(1)
+  expect(line.kept[0]!.equals(Buffer.concat(sent))).toBe(true)
 })
 
 it('offers the memory that a few bytes hold', () => {

@@ -54,7 +54,7 @@ async function salvage(context: UploadContext, upload: OpenUpload, line: PartLin
   const oldest = line.waiting[0]
   if (!oldest || oldest.bytes === 0 || oldest.bytes > MAX_SALVAGE_BYTES) return false
   const { clock, db } = context
-  const tail = Buffer.concat(oldest.chunks, oldest.bytes)
+  const tail = oldest.joined()
   const toBytes = upload.offsetBytes + tail.length
   const last = toBytes === upload.lengthBytes
   const change = {
