@@ -1,6 +1,37 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright/test'
+import { mailFolder } from '#lib/mail/deliver-mail.ts'
+import type { WholeDelivery } from '#lib/webhooks/delivery.ts'
 import { beginUpload, tokenFor } from '../parts/begin-upload.ts'
 import { api, expect, test } from '../parts/browser.ts'
 import { press, tabTo } from '../parts/keys.ts'
+
+const PASSWORD = 'a few words in a row'
+
+/** Answers the address of the new account. */
+async function signUp(page: Page, name: string): Promise<string> {
+  const email = `${name}-${Date.now()}@example.com`
+  await page.goto('/sign-up')
+  await enter(page, email, PASSWORD)
+  return email
+}
+
+async function enter(page: Page, email: string, password: string): Promise<void> {
+  await expect(page.getByLabel('E-mail')).toBeFocused()
+  await page.keyboard.type(email)
+  await tabTo(page, 'Password')
+  await page.keyboard.type(password)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'Your first file' })).toBeVisible()
+}
+
+function resetLinkFor(email: string): string | undefined {
+  const folder = mailFolder(process.env.SLUICE_DATA!)
+  const mails = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
+  const mail = mails.find((text) => text.includes(`To: ${email}`) && text.includes('/reset-password#'))
+  return mail?.match(/\S+\/reset-password#\S+/)?.[0]
+}
 
 test('the main ways can be gone by keyboard alone', async ({ owner: page }) => {
   await page.goto('/dashboard')
@@ -140,6 +171,26 @@ test('a webhook is switched on, its secret rotated, a test sent and resent, by k
   await page.keyboard.press('ArrowUp')
   await press(page, 'Resend')
   await expect(page.getByRole('dialog')).toHaveCount(0)
+
+  await press(page, 'Verify a signature')
+  await expect(page.getByText('What your receiver got')).toBeVisible()
+  await tabTo(page, 'Pipe')
+  await page.keyboard.type('Hooked by')
+  await expect(page.getByLabel('Pipe')).toHaveValue(pipe.id)
+  const { data } = await api<{ data: { id: string }[] }>(demo, 'GET', `/deliveries?pipeId=${pipe.id}`)
+  const sent = await api<WholeDelivery>(demo, 'GET', `/deliveries/${data[0]!.id}`)
+  await tabTo(page, 'Headers')
+  await page.keyboard.insertText(JSON.stringify(sent.attempts[0]!.requestHeaders))
+  await tabTo(page, 'Raw body')
+  await page.keyboard.insertText(sent.requestBody)
+  await press(page, 'Compare')
+  await expect(page.getByText('This webhook is from Sluice.')).toBeVisible()
+  await page.keyboard.press('Shift+Tab')
+  await page.keyboard.press('Shift+Tab')
+  await expect(page.getByLabel('Raw body')).toBeFocused()
+  await page.keyboard.type(' ')
+  await press(page, 'Compare')
+  await expect(page.getByText('A receiver must refuse this one.')).toBeVisible()
 })
 
 test('filters keep the focus, and ⌘K finds a file that is then canceled, by keyboard alone', async ({
@@ -238,15 +289,7 @@ test('a file is picked and sent over a line that is cut, in Try it, by keyboard 
 })
 
 test('an account is made, set up and deleted by keyboard alone', async ({ page, demo }) => {
-  const email = `keys-${Date.now()}@example.com`
-  await page.goto('/sign-up')
-  await expect(page.getByLabel('E-mail')).toBeFocused()
-  await page.keyboard.type(email)
-  await tabTo(page, 'Password')
-  await page.keyboard.type('a few words in a row')
-  await page.keyboard.press('Enter')
-  await expect(page.getByRole('heading', { name: 'Your first file' })).toBeVisible()
-
+  const email = await signUp(page, 'keys')
   await press(page, /Connect a bucket/)
   await tabTo(page, 'AWS S3')
   await page.keyboard.press('ArrowUp')
@@ -295,7 +338,46 @@ test('an account is made, set up and deleted by keyboard alone', async ({ page, 
   await tabTo(page, /to confirm$/)
   await page.keyboard.type(email)
   await tabTo(page, 'Your password')
-  await page.keyboard.type('a few words in a row')
+  await page.keyboard.type(PASSWORD)
   await press(page, 'Delete my account')
   await expect(page).not.toHaveURL(/dashboard/)
+})
+
+test('signing out and in, a new password and the end of a session are done by keyboard alone', async ({
+  page,
+}) => {
+  const email = await signUp(page, 'reset')
+  await press(page, 'Sign out')
+  await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible()
+  await press(page, 'Forgot the password?')
+  await expect(page.getByRole('heading', { name: 'Forgot the password?' })).toBeVisible()
+  await expect(page.getByLabel('E-mail')).toBeFocused()
+  await page.keyboard.type(email)
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('If there is an account, a mail is on its way')).toBeVisible()
+
+  await expect.poll(() => resetLinkFor(email)).toBeDefined()
+  await page.goto(resetLinkFor(email)!)
+  await expect(page.getByLabel('New password')).toBeFocused()
+  await page.keyboard.type('other words in a row')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Your password was changed')).toBeVisible()
+  await press(page, 'Go to the dashboard')
+  await expect(page.getByRole('heading', { name: 'Your first file' })).toBeVisible()
+
+  // As in another browser: that session goes on.
+  await page.context().clearCookies()
+  await page.goto('/login')
+  await enter(page, email, 'other words in a row')
+  await press(page, 'Settings')
+  await expect(page.getByRole('heading', { name: 'Settings' })).toBeVisible()
+  await press(page, 'Sessions')
+  const sessions = page.getByRole('table', { name: 'Sessions' }).getByRole('row')
+  await expect(sessions).toHaveCount(3)
+  // The button of the row, not that of the sidebar.
+  await tabTo(page, 'Sign all others out…')
+  await press(page, 'Sign out')
+  await press(page, 'Sign out')
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await expect(sessions).toHaveCount(2)
 })

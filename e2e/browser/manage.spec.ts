@@ -1,5 +1,6 @@
-import { beginUpload, tokenFor } from '../parts/begin-upload.ts'
+import { beginUpload, tokenFor, uploadEmpty } from '../parts/begin-upload.ts'
 import { api, expect, test } from '../parts/browser.ts'
+import { startReceiver } from '../parts/receiver.ts'
 
 type Made = { id: string; token: string }
 
@@ -88,6 +89,36 @@ test('a test event is sent, resent, and the secret is revealed and rotated', asy
   await expect(drawer.getByText('delivered')).toBeVisible()
   await page.keyboard.press('Escape')
   await expect(page).toHaveURL(/\/dashboard\/webhooks$/)
+})
+
+test('all that failed is sent again', async ({ owner: page, demo }) => {
+  const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
+    name: 'Refused',
+    dataStoreId: demo.dataStoreId,
+    source: { http: true },
+  })
+  // Gone is the one answer after which nothing is tried again; it turns the webhook off.
+  const receiver = await startReceiver(410)
+  const switchOn = () =>
+    api(demo, 'PUT', `/pipes/${pipe.id}/webhook`, { url: receiver.url, enabled: true, statuses: [] })
+  const token = await tokenFor(demo.baseUrl, demo.senderToken, pipe.id)
+  await page.goto(`/dashboard/webhooks?pipeId=${pipe.id}`)
+  const shown = (state: string) => page.getByRole('table').getByText(state, { exact: true })
+  for (const count of [1, 2]) {
+    await switchOn()
+    await uploadEmpty(token, `refused-${count}`)
+    await expect(shown('failed')).toHaveCount(count)
+  }
+  await switchOn()
+  receiver.answerWith(204)
+  await page.getByRole('button', { name: 'Resend failed…' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Resend' }).click()
+  await expect(page.getByText('2 events sent again.')).toBeVisible()
+  await expect(shown('delivered')).toHaveCount(2)
+  const bodies = receiver.received.map(({ body }) => body)
+  expect(bodies).toHaveLength(4)
+  expect(bodies.slice(2).sort()).toEqual(bodies.slice(0, 2).sort())
+  await receiver.stop()
 })
 
 test('filters of the log live in the address, and its tail stands still when told to', async ({

@@ -1,8 +1,8 @@
-import AxeBuilder from '@axe-core/playwright'
 import type { Page } from 'playwright/test'
 import type { DemoDocument } from '#lib/demo/demo-document.ts'
-import { beginUpload, tokenFor } from '../parts/begin-upload.ts'
-import { api, expect, listen, test } from '../parts/browser.ts'
+import { fillIn } from '../parts/addresses.ts'
+import { expectAccessible } from '../parts/axe.ts'
+import { expect, listen, test } from '../parts/browser.ts'
 
 const PUBLIC = [
   '/',
@@ -64,32 +64,6 @@ const EMPTY = [
   '/dashboard/settings/keys',
 ]
 
-/** The id that stands for itself in an address. */
-const IDS: Record<string, (demo: DemoDocument) => Promise<string> | string> = {
-  pipeId: ({ pipeId }) => pipeId,
-  dataStoreId: ({ dataStoreId }) => dataStoreId,
-  senderId: (demo) => newest(demo, '/senders'),
-  fileId: async (demo) => {
-    const filename = `looked-at-${Date.now()}.bin`
-    await beginUpload(await tokenFor(demo.baseUrl, demo.senderToken, demo.pipeId), filename)
-    return newest(demo, `/files?filename=${filename}`)
-  },
-  deliveryId: async (demo) => {
-    const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
-      ...{ name: 'Looked at', dataStoreId: demo.dataStoreId, source: { http: true } },
-    })
-    const { url } = await api<{ url: string }>(demo, 'GET', `/pipes/${demo.pipeId}/webhook`)
-    await api(demo, 'PUT', `/pipes/${pipe.id}/webhook`, { url, enabled: true, statuses: [] })
-    await api(demo, 'POST', `/pipes/${pipe.id}/webhook/test`)
-    return newest(demo, `/deliveries?pipeId=${pipe.id}`)
-  },
-}
-
-async function newest(demo: DemoDocument, path: string): Promise<string> {
-  const { data } = await api<{ data: { id: string }[] }>(demo, 'GET', path)
-  return data[0]!.id
-}
-
 const MOST_SCRIPT_BYTES = 200_000
 const MOST_SHIFT = 0.02
 
@@ -115,10 +89,7 @@ async function look(page: Page, path: string, demo: DemoDocument): Promise<void>
   expect(policy).toMatch(/script-src [^;]*'nonce-/)
   expect(policy).not.toMatch(/script-src [^;]*'unsafe-inline'/)
 
-  await page.emulateMedia({ colorScheme: 'light' })
-  await clean(page, path, 'light')
-  await page.emulateMedia({ colorScheme: 'dark' })
-  await clean(page, path, 'dark', COLOURS)
+  await expectAccessible(page, path)
 
   const html = await page.content()
   for (const secret of [
@@ -142,26 +113,13 @@ async function look(page: Page, path: string, demo: DemoDocument): Promise<void>
   expect(complaints, path).toEqual([])
 }
 
-/** What the other mode can change. */
-const COLOURS = ['color-contrast', 'link-in-text-block']
-
-async function clean(page: Page, path: string, mode: string, rules?: string[]): Promise<void> {
-  const axe = new AxeBuilder({ page })
-  const { violations } = await (rules ? axe.withRules(rules) : axe).analyze()
-  const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-  const told = grave.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
-  expect(told, `${path}, ${mode}`).toEqual([])
-}
-
 for (const path of PUBLIC) {
   test(`${path} is light, still, quiet and accessible`, ({ page, demo }) => look(page, path, demo))
 }
 
 for (const path of DASHBOARD) {
   test(`${path} is light, still, quiet and accessible`, async ({ owner, demo }) => {
-    const [, name] = path.match(/\{(\w+)\}/) ?? []
-    const id = name && (await IDS[name]!(demo))
-    await look(owner, id ? path.replace(`{${name}}`, id) : path, demo)
+    await look(owner, await fillIn(path, demo), demo)
   })
 }
 
@@ -174,7 +132,7 @@ test('every page of a new account is quiet and accessible', async ({ page }) => 
   await expect(page.getByText('0 of 5 done')).toBeVisible()
   for (const path of EMPTY) {
     await page.goto(path)
-    await clean(page, path, 'light')
+    await expectAccessible(page, path)
   }
   expect(complaints).toEqual([])
 })
@@ -194,6 +152,7 @@ test('an address that leads nowhere, or asks for what cannot be, says so inside 
     await expect(page.getByRole('heading', { name: 'There is nothing here' })).toBeVisible()
     await expect(page.getByRole('navigation', { name: 'Dashboard' })).toBeVisible()
   }
+  await expectAccessible(page, 'what is not there, in the dashboard')
   await page.goto('/dashboard/webhooks')
   await page.getByLabel('File id').fill('half an id')
   await expect(page.getByText('fileId must be the id of a file.')).toBeVisible()
@@ -212,6 +171,7 @@ test('a page that is not there says so, and a stranger is sent to sign in', asyn
   const response = await page.goto('/nowhere')
   expect(response!.status()).toBe(404)
   await expect(page.getByRole('heading', { name: 'There is nothing here' })).toBeVisible()
+  await expectAccessible(page, 'what is not there')
   await page.goto('/dashboard/files?status=failed')
   await expect(page).toHaveURL(/\/login\?next=%2Fdashboard%2Ffiles%3Fstatus%3Dfailed$/)
 })
@@ -235,30 +195,4 @@ test('llms.txt holds the documentation', async ({ request }) => {
   expect(text).toContain('# Quickstart')
   expect(text).toContain('X-Service-Signature')
   expect(text).not.toContain('{base_url}')
-})
-
-test('a form takes no post from another site', async ({ owner: page, baseURL }) => {
-  await page.goto('/dashboard/senders')
-  await page.getByRole('button', { name: 'Create a Sender' }).click()
-  await page.getByLabel('Name').fill('forged')
-  const sent = page.waitForRequest(
-    (request) => request.method() === 'POST' && 'next-action' in request.headers(),
-  )
-  await page.getByRole('button', { name: 'Create', exact: true }).click()
-  const action = await sent
-  const cookies = (await page.context().cookies()).map(({ name, value }) => `${name}=${value}`).join('; ')
-  const headers = {
-    'Next-Action': action.headers()['next-action']!,
-    'Content-Type': action.headers()['content-type']!,
-    Cookie: cookies,
-    Origin: 'https://evil.example',
-  }
-  const answer = await fetch(`${baseURL}/dashboard/senders`, {
-    method: 'POST',
-    headers,
-    body: action.postDataBuffer()! as BodyInit,
-  })
-  expect(answer.status).toBe(500)
-  await page.reload()
-  await expect(page.getByRole('link', { name: 'forged' })).toHaveCount(1)
 })

@@ -3,12 +3,21 @@ import { expect } from 'playwright/test'
 type Token = { token: string; uploadUrl: string }
 
 /** An upload that stays open. */
-export async function beginUpload({ token, uploadUrl }: Token, name: string): Promise<void> {
+export async function beginUpload(token: Token, name: string): Promise<void> {
+  await create(token, name, 1000)
+}
+
+/** An upload that is done: a file without a byte. */
+export async function uploadEmpty(token: Token, name: string): Promise<void> {
+  await create(token, name, 0)
+}
+
+async function create({ token, uploadUrl }: Token, name: string, bytes: number): Promise<void> {
   const metadata = `filename ${Buffer.from(name).toString('base64')}`
   const headers = {
     Authorization: `Bearer ${token}`,
     'Tus-Resumable': '1.0.0',
-    'Upload-Length': '1000',
+    'Upload-Length': String(bytes),
     'Upload-Metadata': metadata,
   }
   const response = await fetch(uploadUrl, { method: 'POST', headers })

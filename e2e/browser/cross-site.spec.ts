@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from '../parts/browser.ts'
+
+/** What a page of another site could send if its browser let the cookies go along. By plain HTTP, so it never helps. */
+const EVIL = 'https://evil.example'
+
+type Cookie = { name: string; value: string }
+type Manifest = { node: Record<string, { exportedName: string }> }
+
+const signedIn = () =>
+  (JSON.parse(readFileSync(process.env.SLUICE_STATE!, 'utf8')).cookies as Cookie[])
+    .map(({ name, value }) => `${name}=${value}`)
+    .join('; ')
+
+function post(
+  path: string,
+  headers: Record<string, string>,
+  body: BodyInit | null = null,
+): Promise<Response> {
+  return fetch(`${process.env.SLUICE_URL}${path}`, { method: 'POST', redirect: 'manual', headers, body })
+}
+
+/** The two ways to an action: by script, and by a form that needs none. */
+const byScript = (id: string, Origin: string) =>
+  post('/dashboard', { Origin, Cookie: signedIn(), 'Next-Action': id, 'Content-Type': 'text/plain' }, '["x"]')
+
+function byForm(id: string, Origin: string): Promise<Response> {
+  const form = new FormData()
+  form.set(`$ACTION_ID_${id}`, '')
+  return post('/', { Origin, Cookie: signedIn() }, form)
+}
+
+test('no server action takes a post from another site', async ({ baseURL }) => {
+  const { node }: Manifest = JSON.parse(readFileSync('.next/server/server-reference-manifest.json', 'utf8'))
+  const idOf = (name: string) => Object.keys(node).find((id) => node[id]!.exportedName === name)!
+  expect((await byScript(idOf('findAnything'), baseURL!)).status).toBe(200)
+  expect((await byForm(idOf('takeDemoToken'), baseURL!)).status).toBe(200)
+  expect(Object.keys(node).length).toBeGreaterThan(40)
+  for (const [id, { exportedName }] of Object.entries(node)) {
+    const answers = await Promise.all([byScript(id, EVIL), byForm(id, EVIL), byForm(id, 'null')])
+    expect(
+      answers.map(({ status }) => status),
+      exportedName,
+    ).toEqual([500, 500, 500])
+    for (const answer of answers) expect(answer.headers.getSetCookie(), exportedName).toEqual([])
+  }
+})
+
+test('what is no server action is not moved by cookies alone', async ({ demo }) => {
+  const cookies = { Origin: EVIL, Cookie: signedIn() }
+  const json = { ...cookies, 'Content-Type': 'application/json' }
+  const tus = { ...cookies, 'Tus-Resumable': '1.0.0', 'Upload-Length': '1' }
+  expect((await post('/api/v1/senders', json, '{"name":"forged"}')).status).toBe(401)
+  expect((await post('/api/v1/tokens', json, JSON.stringify({ pipeId: demo.pipeId }))).status).toBe(401)
+  expect((await post(`/pipes/${demo.pipeId}/files/`, tus)).status).toBe(401)
+
+  const { email, password, baseUrl } = demo
+  const signIn = (csrfToken: string, Cookie: string) =>
+    post(
+      '/api/auth/callback/credentials',
+      { Origin: EVIL, Cookie },
+      new URLSearchParams({ email, password, csrfToken }),
+    )
+  const session = (answer: Response) =>
+    answer.headers.getSetCookie().find((cookie) => cookie.includes('session-token='))
+  const own = await fetch(`${baseUrl}/api/auth/csrf`)
+  const { csrfToken } = (await own.json()) as { csrfToken: string }
+  const ownCookie = own.headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';')[0])
+    .join('; ')
+  expect(session(await signIn(csrfToken, ''))).toBeUndefined()
+  expect(session(await signIn(csrfToken, ownCookie))).toBeDefined()
+  expect(session(await post('/api/auth/signout', cookies, new URLSearchParams()))).toBeUndefined()
+  const { status } = await fetch(`${baseUrl}/dashboard`, { headers: cookies, redirect: 'manual' })
+  expect(status).toBe(200)
+})
