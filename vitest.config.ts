@@ -39,7 +39,7 @@ export default defineConfig({
           include: ['e2e/system/**/*.test.ts'],
           // Dozens of processes begin with the same modules.
           env: { NODE_COMPILE_CACHE: join(tmpdir(), 'sluice-compile-cache') },
-          globalSetup: ['e2e/parts/postgres-setup.ts'],
+          globalSetup: ['e2e/parts/postgres-setup.ts', 'e2e/parts/programs-setup.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,
           maxWorkers: 2,

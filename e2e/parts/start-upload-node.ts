@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
+import { inject } from 'vitest'
 import type { UploadNodeOptions } from './upload-node.ts'
 
 export type UploadNode = {
@@ -12,11 +14,11 @@ export type UploadNode = {
   stop(): Promise<void>
 }
 
-const PROGRAM = new URL('./upload-node.ts', import.meta.url).pathname
-
 export async function startUploadNode(options: UploadNodeOptions, flags: string[] = []): Promise<UploadNode> {
-  const args = [...flags, PROGRAM, JSON.stringify(options)]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const programs = inject('programs')
+  const args = [...flags, join(programs, 'upload-node.mjs'), JSON.stringify(options)]
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(programs, 'compile-cache') }
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(child, 'exit')
   let output = ''
   const url = await new Promise<string>((resolve, reject) => {

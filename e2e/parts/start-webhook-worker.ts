@@ -7,8 +7,12 @@ import { createInterface } from 'node:readline'
 /** The key under which `webhook-rows.ts` seals its secrets. */
 const ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
 
-export async function startWebhookWorkerProcess(databaseUrl: string, env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'webhook-worker.ts')], {
+export async function startWebhookWorkerProcess(
+  databaseUrl: string,
+  env: Record<string, string> = {},
+  program = join(import.meta.dirname, 'webhook-worker.ts'),
+) {
+  const child = spawn(process.execPath, [program], {
     env: {
       PATH: process.env.PATH ?? '',
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,

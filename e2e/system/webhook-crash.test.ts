@@ -1,5 +1,6 @@
+import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { attempts, deliveries } from '#drizzle/schema/index.ts'
 import type { DatabaseHandle } from '#lib/db/database.ts'
 import { emitFileEvent } from '#lib/events/emit-file-event.ts'
@@ -29,6 +30,12 @@ beforeEach(async () => {
   receiver = await startReceiver()
 })
 afterEach(() => receiver.stop())
+
+function startWorker(env: Record<string, string> = {}) {
+  const programs = inject('programs')
+  const all = { NODE_COMPILE_CACHE: join(programs, 'compile-cache'), ...env }
+  return startWebhookWorkerProcess(database.url, all, join(programs, 'webhook-worker.mjs'))
+}
 
 async function emit(output: { workspaceId: string; pipeId: string }): Promise<string> {
   const fileId = await addFile(database.db, output)
@@ -61,10 +68,10 @@ describe('a worker killed at the step', () => {
   ])('$step', async ({ step, calls, recorded }) => {
     const output = await addOutput(database.db, receiver.url)
     const fileId = await emit(output)
-    const victim = await startWebhookWorkerProcess(database.url, { DIE_AT: step })
+    const victim = await startWorker({ DIE_AT: step })
     expect(await victim.exited).toEqual([null, 'SIGKILL'])
 
-    const next = await startWebhookWorkerProcess(database.url, AFTER_THE_CLAIM)
+    const next = await startWorker(AFTER_THE_CLAIM)
     if (step !== 'recorded') await next.printed('recorded')
     // What comes after shows that the first is really over.
     const second = await emit(output)
@@ -80,13 +87,13 @@ describe('a worker killed at the step', () => {
 
   it('sent, while the receiver has it and has not answered', async () => {
     const output = await addOutput(database.db, receiver.url)
-    const victim = await startWebhookWorkerProcess(database.url)
+    const victim = await startWorker()
     await victim.printed('ready')
     receiver.answerWith(() => victim.kill())
     const fileId = await emit(output)
     await victim.exited
     receiver.answerWith(204)
-    const next = await startWebhookWorkerProcess(database.url, AFTER_THE_CLAIM)
+    const next = await startWorker(AFTER_THE_CLAIM)
     await next.printed('recorded')
     await next.stop()
     const { eventId, state } = await logOf(fileId)
@@ -98,9 +105,9 @@ describe('a worker killed at the step', () => {
     const output = await addOutput(database.db, receiver.url)
     receiver.answerWith(500)
     const fileId = await emit(output)
-    const victim = await startWebhookWorkerProcess(database.url, { DIE_AT: 'called' })
+    const victim = await startWorker({ DIE_AT: 'called' })
     await victim.exited
-    const next = await startWebhookWorkerProcess(database.url, AFTER_THE_CLAIM)
+    const next = await startWorker(AFTER_THE_CLAIM)
     await next.printed('recorded')
     await next.stop()
     expect(await logOf(fileId)).toMatchObject({ state: 'pending', attemptCount: 1, lastStatus: 500 })
@@ -109,10 +116,7 @@ describe('a worker killed at the step', () => {
 })
 
 it('two workers make no attempt twice', async () => {
-  const workers = await Promise.all([
-    startWebhookWorkerProcess(database.url),
-    startWebhookWorkerProcess(database.url),
-  ])
+  const workers = await Promise.all([startWorker(), startWorker()])
   await Promise.all(workers.map((worker) => worker.printed('ready')))
   const outputs = await Promise.all(Array.from({ length: 4 }, () => addOutput(database.db, receiver.url)))
   const files = await Promise.all(Array.from({ length: 100 }, (_, n) => emit(outputs[n % 4]!)))

@@ -1,0 +1,41 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import type { TestProject } from 'vitest/node'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The folder of the programs that tests start by the dozen. */
+    programs: string
+  }
+}
+
+/**
+ * Each of these is started and killed many times. From their source that takes 1.6 s of CPU, nearly all of it to find
+ * hundreds of modules; from one file 0.3 s. The server itself is tested as it is run, from its source.
+ */
+const PROGRAMS = ['upload-node', 'webhook-worker']
+
+/** Some packages ask for others by `require`, which a module has not. */
+const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
+
+export default async function setup(project: TestProject) {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-programs-'))
+  await build({
+    entryPoints: PROGRAMS.map((name) => join(import.meta.dirname, `${name}.ts`)),
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node22',
+    banner: { js: REQUIRE },
+    // Never opened by them.
+    external: ['@electric-sql/pglite'],
+    logLevel: 'warning',
+  })
+  project.provide('programs', folder)
+  return () => rmSync(folder, { recursive: true })
+}
