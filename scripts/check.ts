@@ -18,11 +18,12 @@ const SOURCES = [
   'deploy',
 ]
 
+/** The longest first: two run at a time. */
 const STEPS: [name: string, command: string[]][] = [
-  ['format and lint', ['biome', 'ci', '--error-on-warnings', '.']],
   ['types', ['tsc', '--noEmit']],
   ['directions', ['depcruise', '--output-type', 'err', ...SOURCES.filter((path) => existsSync(path))]],
   ['dead code', ['knip']],
+  ['format and lint', ['biome', 'ci', '--error-on-warnings', '.']],
   ['doc links', [process.execPath, 'scripts/doc-links.ts']],
   ['conformance', [process.execPath, 'scripts/conformance.ts']],
 ]
@@ -46,7 +47,10 @@ rmSync('.next/dev/types', { recursive: true, force: true })
 const only = process.argv[2] === '--only' ? process.argv[3] : undefined
 const steps = STEPS.filter(([name]) => only === undefined || name === only)
 const outcomes: Outcome[] = []
-for (let at = 0; at < steps.length; at += 2)
-  outcomes.push(...(await Promise.all(steps.slice(at, at + 2).map(run))))
+const waiting = steps.entries()
+const work = async () => {
+  for (const [at, step] of waiting) outcomes[at] = await run(step)
+}
+await Promise.all([work(), work()])
 for (const { name, ok, output } of outcomes) console.log(ok ? `ok    ${name}` : `FAIL  ${name}\n${output}`)
 process.exit(outcomes.every(({ ok }) => ok) ? 0 : 1)
