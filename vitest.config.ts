@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
@@ -5,9 +6,19 @@ import { defineConfig } from 'vitest/config'
 const common = {
   environment: 'node',
   restoreMocks: true,
+  // To load the same modules anew for each file takes more time than its tests.
+  isolate: false,
+  maxWorkers: 2,
   // How long a thing takes is no test of it.
   expect: { poll: { timeout: 30_000 } },
 } as const
+
+const UNIT_TESTS = '{lib,app,components,scripts,bench,deploy}/**/*.test.{ts,tsx}'
+const DATABASE_TESTS = '{lib,app,scripts}/**/*.db.test.ts'
+/** These replace a module, and would replace it for those after them. */
+const replacing = globSync(UNIT_TESTS, { exclude: [DATABASE_TESTS] }).filter((file) =>
+  readFileSync(file, 'utf8').includes('vi.mock('),
+)
 
 // Four rings, from quick to whole: the file name says which one a test belongs to.
 export default defineConfig({
@@ -17,43 +28,52 @@ export default defineConfig({
         test: {
           ...common,
           name: 'unit',
-          include: ['{lib,app,components,scripts,bench,deploy}/**/*.test.{ts,tsx}'],
-          exclude: ['**/*.db.test.ts'],
+          include: [UNIT_TESTS],
+          exclude: [DATABASE_TESTS, ...replacing],
+          testTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'unit-replacing',
+          include: replacing,
+          isolate: true,
+          testTimeout: 60_000,
         },
       },
       {
         test: {
           ...common,
           name: 'database',
-          include: ['{lib,app,scripts}/**/*.db.test.ts'],
+          include: [DATABASE_TESTS],
           globalSetup: ['e2e/parts/postgres-setup.ts', 'e2e/parts/embedded-setup.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          maxWorkers: 2,
         },
       },
       {
         test: {
           ...common,
           name: 'system',
+          isolate: true,
           include: ['e2e/system/**/*.test.ts'],
           // Dozens of processes begin with the same modules.
           env: { NODE_COMPILE_CACHE: join(tmpdir(), 'sluice-compile-cache') },
           globalSetup: ['e2e/parts/postgres-setup.ts', 'e2e/parts/programs-setup.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,
-          maxWorkers: 2,
         },
       },
       {
         test: {
           ...common,
           name: 'served',
+          isolate: true,
           include: ['e2e/{conformance,security}/**/*.test.ts'],
           globalSetup: ['e2e/parts/target-setup.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          maxWorkers: 2,
         },
       },
     ],

@@ -7,7 +7,7 @@ import { buildIfNeeded } from './build.ts'
 /**
  * `npm test`: check, then the four rings, quick ones first: unit, database, whole system, browser. A ring that
  * fails does not stop the others, so that one run tells everything. The last lines name each test that failed,
- * with its message, and count the tests.
+ * with its message, tell how long each step took, and count the tests.
  */
 type Ring = { name: string; command: (report: string) => string[]; read: (report: never) => Outcome }
 type Outcome = { passed: number; failed: number; failures: Failure[] }
@@ -72,7 +72,7 @@ const playwrightFailures = (suite: Suite): Failure[] => [
 ]
 
 const RINGS: Ring[] = [
-  vitest('unit'),
+  vitest('unit', ['unit', 'unit-replacing']),
   vitest('database'),
   vitest('system', ['system', 'served']),
   {
@@ -99,9 +99,7 @@ function run(command: string[], env: Record<string, string>): Promise<boolean> {
 
 async function runRing(ring: Ring, folder: string): Promise<Outcome> {
   const report = join(folder, `${ring.name}.json`)
-  const startedMs = Date.now()
   const ok = await run(ring.command(report), { PLAYWRIGHT_JSON_OUTPUT_FILE: report })
-  console.log(`${ring.name}: took ${Math.round((Date.now() - startedMs) / 1000)} s`)
   try {
     const outcome = ring.read(JSON.parse(readFileSync(report, 'utf8')) as never)
     return ok || outcome.failed > 0 ? outcome : { ...outcome, failed: 1 }
@@ -110,14 +108,24 @@ async function runRing(ring: Ring, folder: string): Promise<Outcome> {
   }
 }
 
+const times: string[] = []
+
+async function timed<Result>(name: string, work: () => Result | Promise<Result>): Promise<Result> {
+  const startedMs = performance.now()
+  const result = await work()
+  times.push(`${name} ${Math.round((performance.now() - startedMs) / 1000)} s`)
+  return result
+}
+
 async function main(): Promise<boolean> {
   const only = process.argv[2] === '--only' ? process.argv.slice(3) : undefined
   const rings = RINGS.filter(({ name }) => only === undefined || only.includes(name))
   const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'))
-  const checked = only !== undefined || (await run([process.execPath, 'scripts/check.ts'], {}))
-  if (rings.some(({ name }) => name === 'system' || name === 'browser')) buildIfNeeded()
+  const check = () => run([process.execPath, 'scripts/check.ts'], {})
+  const checked = only !== undefined || (await timed('check', check))
+  if (rings.some(({ name }) => name === 'system' || name === 'browser')) await timed('build', buildIfNeeded)
   const outcomes: Outcome[] = []
-  for (const ring of rings) outcomes.push(await runRing(ring, folder))
+  for (const ring of rings) outcomes.push(await timed(ring.name, () => runRing(ring, folder)))
   rmSync(folder, { recursive: true, force: true })
   for (const [at, { failures }] of outcomes.entries()) {
     for (const { test, message } of failures) {
@@ -130,6 +138,7 @@ async function main(): Promise<boolean> {
   const passed = outcomes.reduce((sum, outcome) => sum + outcome.passed, 0)
   const failed = outcomes.reduce((sum, outcome) => sum + outcome.failed, checked ? 0 : 1)
   if (!checked) console.log('check: failed; it stands at the top of this output')
+  console.log(`took: ${times.join(', ')}`)
   console.log(`${passed} passed, ${failed} failed`)
   return failed === 0
 }
