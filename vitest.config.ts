@@ -48,6 +48,7 @@ export default defineConfig({
           name: 'database',
           include: [DATABASE_TESTS],
           globalSetup: ['e2e/parts/postgres-setup.ts', 'e2e/parts/embedded-setup.ts'],
+          setupFiles: ['e2e/parts/cheap-scrypt.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
         },
