@@ -9,8 +9,8 @@ export function monthOf(nowMs: number): string {
  * The part of a ledger statement that counts what a file has gained since it was last counted. `moved` names a CTE of
  * files with `workspace_id`, `pipe_id`, `reserved_month`, and the changes as `counted_delta` and `reserved_delta`. All
  * files of a workspace meet at the row of its month, so this is done once for a request, not for each of its parts. One
- * upsert for both months, since a row can be touched once in a statement; months and then days, in order, so that no
- * two statements wait for each other.
+ * upsert for both months, since a row can be touched once in a statement. Months and then days, in order, so that no two
+ * statements wait for each other: the days ask for the months, since PostgreSQL runs the last of such steps first.
  */
 export function countBytes(moved: SQL, nowMs: number): SQL {
   const month = monthOf(nowMs)
@@ -27,10 +27,11 @@ export function countBytes(moved: SQL, nowMs: number): SQL {
       ) changes group by 1, 2 order by 1, 2
       on conflict (workspace_id, month) do update set used_bytes = u.used_bytes + excluded.used_bytes,
         reserved_bytes = greatest(u.reserved_bytes + excluded.reserved_bytes, 0)
+      returning 1
     ), counted_day as (
       insert into usage_days as u (workspace_id, pipe_id, day, bytes)
       select workspace_id, pipe_id, ${day}::date, sum(counted_delta) from ${moved}
-      where counted_delta <> 0 group by 1, 2 order by 1, 2
+      where counted_delta <> 0 and (select count(*) from counted) > 0 group by 1, 2 order by 1, 2
       on conflict (workspace_id, day, pipe_id) do update set bytes = u.bytes + excluded.bytes
     )`
 }

@@ -54,6 +54,19 @@ describe('locks are taken in one order, so that no two wait for each other', () 
     expect(made.fileId).toBeTypeOf('string')
   })
 
+  it('by what counts bytes, alone or with others: the month, and then the day', async () => {
+    const made = [await create(true), await create(true)]
+    const finish = ({ fileId }: { fileId: string }) =>
+      node.context.recordWhole({
+        ...{ workspaceId: site.workspaceId, lease: { fileId, fence: 1 } },
+        ...{ fromBytes: 0, toBytes: 7, crc32: 1, delivered: { etag: '"e"', certainty: 'answered' } },
+      })
+    expect(await finish(made[0]!)).toBe(true)
+    const day = sql`select 1 from usage_days where workspace_id = ${site.workspaceId}::uuid for update`
+    expect(await crossed(month(now()), day, () => finish(made[1]!))).toBe(true)
+    for (const { upload } of made) upload!.lease.end()
+  })
+
   it('by the renewal of leases', async () => {
     const made = [await create(true), await create(true)]
     const [low, high] = made.map(({ fileId }) => fileId).sort() as [string, string]
