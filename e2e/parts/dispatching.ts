@@ -17,6 +17,9 @@ type Options = {
   checkpoint?: Checkpoint
 }
 
+/** A slow machine is no slow receiver: a test that wants one cut short says so. */
+const PATIENCE = { connectMs: 120_000, totalMs: 120_000, bodyMs: 120_000 }
+
 /** The webhook worker without its queue: the test says when it looks, and what time it is. */
 export function dispatching(runtime: TestRuntime, options: Options = {}) {
   const dispatcher = createDispatcher(
@@ -26,7 +29,7 @@ export function dispatching(runtime: TestRuntime, options: Options = {}) {
         agent: { timeout: KEPT_MS },
         ...options.network,
       }),
-      limits: { ...POST_LIMITS, ...options.limits },
+      limits: { ...POST_LIMITS, ...PATIENCE, ...options.limits },
       random: () => 0.5,
       record: createRecorder((made) => recordAttempts(runtime, made)),
       checkpoint: options.checkpoint ?? (() => {}),
