@@ -4,7 +4,10 @@ import { expect, it } from 'vitest'
 import { onBothDatabases } from '../../e2e/parts/databases.ts'
 import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, serveUploads } from '../../e2e/parts/upload-site.ts'
+import { LEASE_CHANNEL } from './ledger/lease-terms.ts'
+import { releaseLease } from './ledger/release-lease.ts'
 import { renewLeases } from './ledger/renew-leases.ts'
+import { takeLease } from './ledger/take-lease.ts'
 
 onBothDatabases('a lease', (database) => {
   it('is not lost by being let go while it is renewed; it is by being taken over, or by the end of the upload', async () => {
@@ -81,6 +84,30 @@ onBothDatabases('a lease', (database) => {
     expect(head).toMatchObject({ status: 200, headers: { 'upload-offset': '0' } })
     patch.cut()
     await node.close()
+    await site.close()
+  })
+
+  it('is asked for until its holder, who has yet to hear that it holds, lets it go', async () => {
+    const site = await createSite(database())
+    const { context, url: base, close } = await serveUploads(site.runtime)
+    const client = tusClient({ url: base, pipeId: site.pipe.id, token: await site.token() })
+    const url = (await client.create(10)).headers.location!
+    const fileId = url.split('/').at(-1)!
+    const { promise: asked, resolve: hasAsked } = Promise.withResolvers<void>()
+    const unlisten = await database().listen(LEASE_CHANNEL, (word) => {
+      if (word === `stop:${fileId}:1`) hasAsked()
+    })
+    await takeLease(context.db, context.leases.terms, { fileId, tokenId: null, numbers: 1 })
+    const heading = client.head(url)
+    await asked
+    const lease = context.leases.adopt({ fileId, fence: 1 })
+    const stopped = new Promise((resolve) => lease.onStop(resolve))
+    expect(await Promise.race([stopped, heading])).toBe('preempted')
+    await releaseLease(context, lease, { usedPartNumber: 0, interrupted: true })
+    lease.end()
+    expect((await heading).status).toBe(200)
+    await unlisten()
+    await close()
     await site.close()
   })
 })

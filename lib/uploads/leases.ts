@@ -100,6 +100,7 @@ export async function openLeases({ database, clock, log, metrics, terms }: Deps)
     if (draining) lease.ask('draining')
     return lease
   }
+  /** Asked with each look: it may not have heard yet that it holds, and hears nothing of this then. */
   const askHolder = async ({ fileId, fence }: Fenced) => {
     const here = held.get(fileId)
     if (here?.fence === fence) return here.ask('preempted')
@@ -145,22 +146,21 @@ export async function openLeases({ database, clock, log, metrics, terms }: Deps)
     terms: row,
     adopt: (fenced) => hold(fenced, clock.now()),
     async take(file) {
-      let asked = -1
+      let waited = false
       return untilFree(file.fileId, async () => {
         if (draining)
           throw new SluiceError('unavailable', 'This node is stopping.', { headers: { 'Retry-After': '1' } })
         const sentAt = clock.now()
         const taken = await takeLease(db, row, file)
         if (taken) {
-          if (asked >= 0) metrics.leasesTakenOver.inc({ how: 'asked' })
+          if (waited) metrics.leasesTakenOver.inc({ how: 'asked' })
           else if (taken.resumed) metrics.leasesTakenOver.inc({ how: 'lapsed' })
           return { ...taken, lease: hold({ fileId: file.fileId, fence: taken.fence }, sentAt) }
         }
         const holder = await holderOf(file.fileId)
         if (!holder) return undefined
-        if (holder.leased && holder.fence !== asked)
-          await askHolder({ fileId: file.fileId, fence: holder.fence })
-        asked = holder.fence
+        if (holder.leased) await askHolder({ fileId: file.fileId, fence: holder.fence })
+        waited = true
         return 'held'
       })
     },
@@ -178,10 +178,11 @@ export async function openLeases({ database, clock, log, metrics, terms }: Deps)
       await Promise.all(arriving.get(fileId) ?? [])
     },
     async waitUntilFree(fenced) {
-      await askHolder(fenced)
       await untilFree(fenced.fileId, async () => {
         const holder = await holderOf(fenced.fileId)
-        return !holder?.leased || holder.fence !== fenced.fence ? undefined : ('held' as const)
+        if (!holder?.leased || holder.fence !== fenced.fence) return undefined
+        await askHolder(fenced)
+        return 'held'
       })
     },
     async stop() {
