@@ -10,7 +10,8 @@ export async function startReceiver(first: Answer = 204) {
   const received: Received[] = []
   let answer = first
   const waiting = new Set<() => void>()
-  const server = createServer((req, res) => {
+  // Longer than a test: none ends a kept connection just as it is used again.
+  const server = createServer({ keepAliveTimeout: 600_000 }, (req, res) => {
     const chunks: Buffer[] = []
     req.on('data', (chunk) => chunks.push(chunk))
     req.on('end', () => {

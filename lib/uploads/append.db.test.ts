@@ -48,7 +48,9 @@ onBothDatabases('bytes that arrived before a cut', (database) => {
   let client: Client
   beforeAll(async () => {
     site = await createSite(database())
-    node = await serveUploads(site.runtime)
+    // Nothing but the cut ends a writer, however long its bytes take.
+    const patient = { turnMs: 60_000, quietMs: 60_000, waitMs: 60_000 }
+    node = await serveUploads(site.runtime, { terms: patient })
     client = await clientOf(node, site)
   })
   afterAll(async () => {

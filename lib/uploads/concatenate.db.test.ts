@@ -213,6 +213,7 @@ describe('concatenation', () => {
     await renew()
     // It has been tried for a day.
     await reconcileUploads(node.context)
+    await Promise.all(node.context.background)
     for (const gone of [url, ...urls]) expect((await client.head(gone)).status).toBe(410)
     site.bucket.faults.clear()
     await abortPending(node.context)

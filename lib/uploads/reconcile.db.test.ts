@@ -23,7 +23,7 @@ describe('the reconciler', () => {
   let later: Node
   let client: Client
   // Nothing of this may happen by itself, nor by a slow machine.
-  const still = { renewMs: 600_000 }
+  const still = { leaseMs: 600_000, renewMs: 600_000 }
   beforeAll(async () => {
     database = await openTestPostgres()
     site = await createSite(database)
@@ -95,17 +95,18 @@ describe('the reconciler', () => {
     const hanging = await createSite(database)
     const impatient = await serveUploads(site.runtime, { terms: { ...still, assembleMs: 50 } })
     const upload = async (to: Site, whole: Buffer) => {
-      to.bucket.faults.add({ operation: 'PutObject', effect: { kind: 'hold', gate: 'first' } })
+      to.bucket.faults.add({ operation: 'PutObject', times: 100, effect: slowDown })
       const theirs = tusClient({ url: impatient.url, pipeId: to.pipe.id, token: await to.token() })
       const url = (await theirs.create(whole.length, {}, whole)).headers.location!
       expect(await fileOf(url)).toMatchObject({ status: 'transferring' })
+      to.bucket.faults.clear()
       return url
     }
     const stuck: string[] = []
     for (let n = 0; n < 6; n++) stuck.push(await upload(hanging, randomBytes(100)))
     const whole = randomBytes(1000)
     const url = await upload(site, whole)
-    hanging.bucket.faults.add({ operation: 'PutObject', times: 6, effect: { kind: 'hold', gate: 'hang' } })
+    hanging.bucket.faults.add({ operation: 'PutObject', times: 100, effect: { kind: 'hold', gate: 'hang' } })
     expect(await reconcileUploads(later.context)).toBe(5)
     await arrives(url, whole)
     expect(await reconcileUploads(later.context)).toBe(0)
