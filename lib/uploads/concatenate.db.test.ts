@@ -198,6 +198,26 @@ describe('concatenation', () => {
     await renew()
   })
 
+  it('a piece that is deleted goes from the bucket, unless a file is being made of it', async () => {
+    const [spare, used] = [await partial(randomBytes(100)), await partial(randomBytes(6 * MiB))]
+    const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
+    site.bucket.faults.add({ operation: 'CreateMultipartUpload', times: 100, effect })
+    const made = await join([used])
+    expect(made.status).toBe(201)
+    for (const url of [spare, used]) expect((await client.terminate(url)).status).toBe(204)
+    await abortPending(node.context)
+    const there = await site.bucket.objects()
+    expect(there).not.toContain(`${idOf(spare)}/file`)
+    expect(there).toContain(`${idOf(used)}/file`)
+    site.bucket.faults.clear()
+    site.clock.advance(60_000)
+    await reconcileUploads(node.context)
+    await Promise.all(node.context.background)
+    const object = await site.bucket.object(`${idOf(made.headers.location!)}/whole`)
+    expect(object.length).toBe(6 * MiB)
+    expect(await site.bucket.objects()).not.toContain(`${idOf(used)}/file`)
+  })
+
   it('keeps its pieces until it is made, however long that takes, and shares them with no other', async () => {
     const pieces = [randomBytes(6 * MiB), randomBytes(100)]
     const urls = await Promise.all(pieces.map(partial))
