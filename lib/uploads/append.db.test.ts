@@ -154,6 +154,14 @@ describe('several writers', () => {
     expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
   })
 
+  it('a request that ends with a part is over when the part is recorded', async () => {
+    const url = await begin(client, 17 * MiB)
+    expect((await client.patch(url, 0, randomBytes(16 * MiB))).status).toBe(204)
+    const look = sql`select f.lease_until is null as free, f.reserved_part_number as reserved, f.xmin = p.xmin as together
+      from files f join file_parts p on p.file_id = f.id and p.number = 2 where f.id = ${idOf(url)}::uuid`
+    expect(await rows(database.db, look)).toEqual([{ free: true, reserved: 2, together: true }])
+  })
+
   it('a lease that is lost is not renewed, so that the next writer can have it', async () => {
     const node = await serveUploads(site.runtime, { terms: { renewMs: 50 } })
     const take = async () => {

@@ -88,13 +88,16 @@ async function keep(
   const interrupted = why !== 'end'
   const toBytes = line.endBytes + rest.bytes
   const note = { kind: 'request', detail: { fromBytes, toBytes, ended: why } }
+  const release = { interrupted }
   if (rest.bytes === 0) {
+    const released = line.takeAlong({ release })
     await line.settled()
-    await releaseLease(context, upload.lease, { usedPartNumber: line.nextNumber - 1, interrupted })
+    if (!released)
+      await releaseLease(context, upload.lease, { usedPartNumber: line.nextNumber - 1, interrupted })
     upload.lease.end()
     return
   }
-  const also = { release: { interrupted }, note }
+  const also = { release, note }
   if (mayCloseEarly(upload.limits, standing(upload, line, rest))) line.send(rest, also)
   else void line.keepTail(rest, also)
   await line.settled()

@@ -26,6 +26,8 @@ export type PartLine = {
   readonly waiting: readonly PartBuffer[]
   readonly partsSent: number
   send(buffer: PartBuffer, also?: Also): void
+  /** The last part takes this along into the ledger. False: there is none, or it is being recorded already. */
+  takeAlong(also: Also): boolean
   /** Resolves when the database has it. */
   keepTail(buffer: PartBuffer, also?: Also): Promise<void>
   /** The checksum of the request agreed: what was held is recorded. */
@@ -70,6 +72,8 @@ export function openPartLine(
   let multipart: Promise<string> | undefined
   let reserving = Promise.resolve()
   let isHeld = held
+  /** The last piece, while it is a part that is not being recorded yet. */
+  let lastPart: { also: Also } | undefined
 
   const letGo = (buffer: PartBuffer) => {
     const at = waiting.indexOf(buffer)
@@ -166,6 +170,8 @@ export function openPartLine(
     },
     waiting,
     send(buffer, also = {}) {
+      const going = { also }
+      lastPart = going
       const number = nextNumber++
       const before = tailBytes
       const part = { number, offsetBytes: endBytes - before, sizeBytes: before + buffer.bytes }
@@ -184,13 +190,20 @@ export function openPartLine(
         const sent = await sending
         const crc = combineCrc32(upload.crc32, buffer.crc32, buffer.bytes)
         const reservedPartNumber = number + terms.partsInFlight
-        await record({ toBytes, crc32: crc, part: { ...part, ...sent }, reservedPartNumber, ...also })
+        if (lastPart === going) lastPart = undefined
+        await record({ toBytes, crc32: crc, part: { ...part, ...sent }, reservedPartNumber, ...going.also })
         upload.reservedPartNumber = Math.max(upload.reservedPartNumber, reservedPartNumber)
         upload.tailBytes = 0
         checkpoint('part recorded')
       })
     },
+    takeAlong(also) {
+      if (!lastPart) return false
+      lastPart.also = also
+      return true
+    },
     keepTail(buffer, also = {}) {
+      lastPart = undefined
       const fromBytes = endBytes
       tailBytes += buffer.bytes
       endBytes += buffer.bytes
