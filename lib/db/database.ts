@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type PgDatabase, PgDialect, type PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import type * as schema from '#drizzle/schema/index.ts'
+import { compile } from './compile.ts'
 
 /**
  * The database as the rest of Sluice sees it: the same on the embedded PGlite and on PostgreSQL.
@@ -23,7 +24,12 @@ const dialect = new PgDialect({ casing: 'snake_case' })
  * few, with all that varies in its parameters. `?prepare=false` in the database's address turns that off.
  */
 export async function rows<Row extends Record<string, unknown>>(db: Db, query: SQL): Promise<Row[]> {
-  const statement = db._.session.prepareQuery(dialect.sqlToQuery(query), undefined, PREPARED, false)
+  const statement = db._.session.prepareQuery(
+    compile(query) ?? dialect.sqlToQuery(query),
+    undefined,
+    PREPARED,
+    false,
+  )
   const result = (await statement.execute()) as unknown as Row[] | { rows: Row[] }
   return Array.isArray(result) ? [...result] : result.rows
 }
