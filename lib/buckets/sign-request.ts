@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto'
 
 /** AWS Signature Version 4 in the Authorization header, for S3: the path is encoded once, the body may go unsigned. */
 export type Signer = (request: Unsigned, nowMs: number) => Record<string, string>
@@ -21,16 +21,17 @@ export type Credentials = { accessKeyId: string; secretAccessKey: string }
 
 export function createSigner(region: string, { accessKeyId, secretAccessKey }: Credentials): Signer {
   let keyDay = ''
-  let key: Buffer = Buffer.alloc(0)
+  let key: KeyObject | undefined
   const keyOf = (day: string) => {
     if (day !== keyDay) {
-      key = [day, region, 's3', 'aws4_request'].reduce<Buffer>(
-        (secret, text) => hmac(secret, text),
+      const secret = [day, region, 's3', 'aws4_request'].reduce<Buffer>(
+        hmac,
         Buffer.from(`AWS4${secretAccessKey}`),
       )
+      key = createSecretKey(secret)
       keyDay = day
     }
-    return key
+    return key!
   }
   return (request, nowMs) => {
     const time = `${new Date(nowMs).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`
@@ -80,9 +81,9 @@ function encode(text: string): string {
 }
 
 export function sha256(text: string | Uint8Array): string {
-  return createHash('sha256').update(text).digest('hex')
+  return hash('sha256', text)
 }
 
-function hmac(key: Buffer, text: string): Buffer {
+function hmac(key: Buffer | KeyObject, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest()
 }
