@@ -28,7 +28,8 @@ export async function openUploads(
   // Nobody else can be alive on an embedded database: what was held there, a dead process held.
   if (database.kind === 'embedded') await lapseLeases(db)
   metrics.memoryLimit.set(config.uploadMemoryBytes)
-  const announce: UploadContext['announce'] = (tx, fileId) => emitFileEvent(tx, { queue, clock }, fileId)
+  const announce: UploadContext['announce'] = (tx, ...fileIds) =>
+    emitFileEvent(tx, { queue, clock }, ...fileIds)
   return {
     ...{ database, db, clock, log, metrics, terms },
     quota: { limitBytes: config.freeTierBytes },

@@ -25,5 +25,5 @@ export async function cancelFile(runtime: Needs, actor: Actor, id: string): Prom
 /** What ending an upload takes, without what carrying its bytes takes. */
 export function endingContext(runtime: Needs): Pick<UploadContext, 'db' | 'clock' | 'metrics' | 'announce'> {
   const { db, clock, metrics } = runtime
-  return { db, clock, metrics, announce: (tx, fileId) => emitFileEvent(tx, runtime, fileId) }
+  return { db, clock, metrics, announce: (tx, ...fileIds) => emitFileEvent(tx, runtime, ...fileIds) }
 }

@@ -27,8 +27,8 @@ export type UploadContext = {
   /** False: the lease was lost. */
   recordWhole(whole: Whole): Promise<boolean>
   openBucket(dataStore: DataStoreRow): Bucket
-  /** Writes the event of a file's new status, in the transaction that changes it. */
-  announce(tx: Db, fileId: string): Promise<void>
+  /** Writes the event of each file's new status, in the transaction that changes it. */
+  announce(tx: Db, ...fileIds: string[]): Promise<void>
   /** Where tests kill the process: between any two steps that must survive it. */
   checkpoint(name: Checkpoint): void
   /** Work that goes on after its request was answered; a stopping node waits for it. */

@@ -1,9 +1,10 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { type Db, rows } from '../../db/database.ts'
 import { inGroups } from '../../db/in-groups.ts'
 import type { Clock } from '../../kernel/clock.ts'
-import { isSluiceError } from '../../kernel/errors.ts'
-import { advance, type Delivered } from './advance.ts'
+import { uuidv7 } from '../../kernel/ids.ts'
+import { countBytes, counting, deltas } from '../../usage/count-bytes.ts'
+import type { Delivered } from './advance.ts'
 import type { Fenced } from './lease-terms.ts'
 
 /** A file that is an object by one PutObject. */
@@ -16,58 +17,72 @@ export type Whole = {
   delivered: Delivered
 }
 
-type Deps = { db: Db; clock: Clock; announce(tx: Db, fileId: string): Promise<void> }
+type Deps = { db: Db; clock: Clock; announce(tx: Db, ...fileIds: string[]): Promise<void> }
 
 const MOST_AT_ONCE = 50
 
 /**
  * File, usage and event of each in one transaction. Like their creations, all of a workspace meet at the row of its
- * month, so those that are done at the same time go together.
+ * month, so those that are done at the same time go together. False: the lease was lost, and nothing has changed; the
+ * others do not suffer for it.
  */
 export function recordsWholes({ db, clock, announce }: Deps): (whole: Whole) => Promise<boolean> {
-  const record = async (tx: Db, { lease, delivered, ...moved }: Whole): Promise<boolean> => {
-    const change = {
-      ...moved,
-      become: { transferred: delivered },
-      release: { interrupted: false },
-      note: { kind: 'completed', detail: { certainty: delivered.certainty } },
-    }
-    try {
-      await advance(tx, lease, change, clock.now())
-    } catch (error) {
-      // The others do not suffer for it: a lost lease has changed nothing.
-      if (isSluiceError(error) && error.code === 'upload_locked') return false
-      throw error
-    }
-    await announce(tx, lease.fileId)
-    return true
-  }
   return inGroups<Whole, boolean>(
     (group) =>
       db.transaction(async (tx) => {
-        if (group.length > 1) await lock(tx, group)
-        return Promise.all(group.map((whole) => record(tx, whole)))
+        const recorded = await record(tx, group, clock.now())
+        if (recorded.size > 0) await announce(tx, ...recorded)
+        return group.map(({ lease }) => recorded.has(lease.fileId))
       }),
     { most: MOST_AT_ONCE, keyOf: ({ workspaceId }) => workspaceId },
   )
 }
 
-/**
- * Whoever locks a file and the row of its month locks the file first; so must many. At the turn of a month one of them may
- * need two months, the other one of these, so all are locked in order.
- */
-async function lock(tx: Db, group: Whole[]): Promise<void> {
-  const ids = JSON.stringify(group.map(({ lease }) => lease.fileId))
-  const { workspaceId } = group[0]!
-  await Promise.all([
-    rows(
-      tx,
-      sql`select 1 from files where id in (select value::uuid from json_array_elements_text(${ids}::json))
-        order by id for update`,
-    ),
-    rows(
-      tx,
-      sql`select 1 from usage_months where workspace_id = ${workspaceId}::uuid order by month for update`,
-    ),
-  ])
+/** What `advance` does for one, for many that end here. Answers those whose lease still held. */
+async function record(tx: Db, group: Whole[], nowMs: number): Promise<ReadonlySet<string>> {
+  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
+  const moved = await rows<{ id: string }>(
+    tx,
+    sql`
+    with wanted as (select * from ${wantedOf(group, nowMs)}),
+    writer as (${writers()}),
+    moved as (
+      update files f set offset_bytes = writer.to_bytes, crc32 = writer.crc32, status = 'transferred',
+        first_byte_at = coalesce(f.first_byte_at, ${now}), last_byte_at = ${now}, finished_at = ${now},
+        expires_at = least(${now} + f.expiry_seconds * interval '1 second', f.expires_by),
+        lease_holder = null, lease_until = null, interrupted = false,
+        ${counting(sql`writer`, sql`writer.to_bytes`, nowMs)}
+      from writer where f.id = writer.id
+      returning f.id, ${deltas(sql`writer`)}
+    ), ${countBytes(sql`moved`, nowMs)},
+    untailed as (delete from upload_tails t using moved where t.file_id = moved.id),
+    arrived as (
+      update file_destinations d set status = 'transferred', etag = writer.etag, certainty = writer.certainty
+      from moved join writer using (id) where d.file_id = moved.id
+    ), noted as (
+      insert into file_timeline (id, file_id, kind, detail, at)
+      select note_id, id, 'completed', jsonb_build_object('certainty', certainty), ${now} from moved join writer using (id)
+    )
+    select id from moved`,
+  )
+  return new Set(moved.map(({ id }) => id))
+}
+
+/** In the order in which files are locked by all who lock many. */
+function wantedOf(group: Whole[], nowMs: number): SQL {
+  const ordered = group.toSorted((a, b) => (a.lease.fileId < b.lease.fileId ? -1 : 1))
+  const wanted = ordered.map(({ lease, fromBytes, toBytes, crc32, delivered }) => ({
+    ...{ id: lease.fileId, fence: lease.fence, from_bytes: fromBytes, to_bytes: toBytes, crc32 },
+    ...{ etag: delivered.etag, certainty: delivered.certainty, note_id: uuidv7(nowMs) },
+  }))
+  return sql`json_to_recordset(${JSON.stringify(wanted)}::json) as wanted(id uuid, fence int, from_bytes bigint,
+    to_bytes bigint, crc32 bigint, etag text, certainty text, note_id uuid)`
+}
+
+/** The limit of what is joined makes PostgreSQL look each up by its index, in this order, however it guesses their number. */
+function writers(): SQL {
+  return sql`select wanted.*, f.reserved_bytes, f.counted_bytes
+    from wanted cross join lateral (select * from files where id = wanted.id limit 1 for update) f
+    where f.lease_fence = wanted.fence and f.lease_until is not null and f.offset_bytes = wanted.from_bytes
+      and f.status = 'uploading'`
 }
