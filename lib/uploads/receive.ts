@@ -32,6 +32,8 @@ export function receive(
   const memory = context.budget.account(upload.bucket)
   const { promise: done, resolve } = Promise.withResolvers<Received>()
   let buffer = createPartBuffer(memory)
+  /** Which the next part of the plan takes; known until the line moves on. */
+  let plannedBytes: number | undefined
   let takenBytes = 0
   let paused = false
   let waitsForMemory = false
@@ -65,9 +67,13 @@ export function receive(
     if (paused) source.pause()
     else source.resume()
   }
-  const room = () => targetBytes(upload, line()) - line().tailBytes - buffer.bytes
+  const room = () => {
+    plannedBytes ??= targetBytes(upload, line()) - line().tailBytes
+    return plannedBytes - buffer.bytes
+  }
   const takeBuffer = () => {
     const taken = buffer
+    plannedBytes = undefined
     buffer = createPartBuffer(memory)
     memory.withdraw(part)
     return taken
