@@ -109,7 +109,7 @@ const heads: Case = {
     }
     let asked = 0
     const [ours, theirs] = (await inTurns(of, [sluice, peer])) as [number, number]
-    const p99 = await steady(sluice.target, 500, 5)
+    const p99 = await steady(sluice.target, 500, 20)
     return [
       rate('HEAD per second to the peer', ours, theirs, 'a second', 3),
       {
