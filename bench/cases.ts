@@ -87,11 +87,17 @@ const rate = (what: string, ours: number, theirs: number, unit: string, wanted: 
 
 const sixteen: Case = {
   name: '16 uploads of 64 MiB at once',
-  async run({ sluice, peer }) {
-    const of = async ({ target }: Contender) =>
-      1024 / (await seconds(() => inParallel(16, 16, () => upload(target, 64 * MiB))))
-    const [ours, theirs] = (await inTurns(of, [sluice, peer])) as [number, number]
-    return [rate('throughput to the peer, 16 × 64 MiB at once', ours, theirs, 'MiB/s', 4)]
+  async run({ bare, sluice, peer }) {
+    const one = ({ name, target }: Contender) =>
+      name === 'bare'
+        ? send({ method: 'PUT', url: target.collection, bytes: 64 * MiB })
+        : upload(target, 64 * MiB)
+    const of = async (contender: Contender) =>
+      1024 / (await seconds(() => inParallel(16, 16, async () => void (await one(contender)))))
+    const [most, ours, theirs] = (await inTurns(of, [bare, sluice, peer])) as [number, number, number]
+    const found = rate('throughput to the peer, 16 × 64 MiB at once', ours, theirs, 'MiB/s', 4)
+    // On few cores the client and the sink take most of them, and a bare pipe is not much ahead either.
+    return [{ ...found, measured: `${found.measured}; a bare pipe ${(most / theirs).toFixed(1)} times` }]
   },
 }
 
