@@ -1,3 +1,4 @@
+import type { BucketDeps } from './buckets/call-bucket.ts'
 import { openBucket } from './buckets/open-bucket.ts'
 import { CAPABILITIES } from './buckets/providers.ts'
 import { vaultContext } from './data-stores/data-store.ts'
@@ -14,13 +15,16 @@ import { createMemoryBudget } from './uploads/memory-budget.ts'
 import type { UploadContext } from './uploads/upload-context.ts'
 import { UPLOAD_TERMS, type UploadTerms } from './uploads/upload-terms.ts'
 
+/** With a bucket in trouble; tests have less. */
+type Patience = Pick<BucketDeps, 'silenceMs' | 'retryDelaysMs'>
+
 /** Puts the data plane together: uploads on one side, real buckets, the vault and events on the other. */
 export async function openUploads(
   runtime: Runtime,
   options: {
     terms?: Partial<UploadTerms>
     checkpoint?: UploadContext['checkpoint']
-    bucketSilenceMs?: number
+    bucket?: Patience
   } = {},
 ): Promise<UploadContext> {
   const { config, database, db, clock, log, metrics, queue } = runtime
@@ -38,7 +42,7 @@ export async function openUploads(
       onChange: (used) => metrics.memoryUsed.set(used),
     }),
     leases: await openLeases({ database, clock, log, metrics, terms }),
-    openBucket: bucketsOf(runtime, options.bucketSilenceMs),
+    openBucket: bucketsOf(runtime, options.bucket),
     rights: openUploadRights({ db, clock }),
     insertUpload: insertsUploads(db),
     recordWhole: recordsWholes({ db, clock, announce }),
@@ -55,7 +59,7 @@ const SOCKETS_PER_HOST = 256
 /** Buckets by the version of their row: a client keeps its signing key, and its secret is opened once. */
 function bucketsOf(
   { config, clock, metrics, vault }: Runtime,
-  silenceMs?: number,
+  patience?: Patience,
 ): (row: DataStoreRow) => Bucket {
   const agents = createGuardedAgents(config.allowedPrivateHosts, {
     agent: { maxSockets: SOCKETS_PER_HOST, maxFreeSockets: 64, scheduling: 'lifo' },
@@ -70,7 +74,7 @@ function bucketsOf(
       secretAccessKey: vault.open(row.secretAccessKeyEncrypted, vaultContext(row.id)),
     }
     const place = { ...row, capabilities: CAPABILITIES[row.provider] }
-    const bucket = openBucket(place, credentials, { clock, agents, metrics, ...(silenceMs && { silenceMs }) })
+    const bucket = openBucket(place, credentials, { clock, agents, metrics, ...patience })
     if (opened.size >= MAX_OPEN_BUCKETS) opened.delete(opened.keys().next().value!)
     opened.set(name, bucket)
     return bucket

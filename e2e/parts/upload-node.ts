@@ -9,6 +9,7 @@ import { drainUploads } from '#lib/uploads/drain.ts'
 import type { Checkpoint } from '#lib/uploads/upload-context.ts'
 import { uploadSweeps } from '#lib/uploads/upload-sweeps.ts'
 import type { UploadTerms } from '#lib/uploads/upload-terms.ts'
+import { QUICK_RETRIES_MS } from './quick-retries.ts'
 import { testRuntime } from './runtime.ts'
 
 /** A node that serves uploads and sweeps, as a process of its own that dies where it is told to. */
@@ -32,7 +33,7 @@ const clock = { now: () => Date.now() + clockAheadMs, advance() {} }
 const runtime = { ...testRuntime(database, { BASE_URL: url, UPLOAD_MEMORY_BYTES: '134217728' }), clock }
 const context = await openUploads(runtime, {
   ...(terms && { terms }),
-  ...(bucketSilenceMs && { bucketSilenceMs }),
+  bucket: { retryDelaysMs: QUICK_RETRIES_MS, ...(bucketSilenceMs && { silenceMs: bucketSilenceMs }) },
   checkpoint(name) {
     if (name === killAt) process.kill(process.pid, 'SIGKILL')
   },

@@ -23,6 +23,7 @@ import { createTusHandler } from '#lib/tus/create-tus-handler.ts'
 import { drainUploads } from '#lib/uploads/drain.ts'
 import type { UploadContext } from '#lib/uploads/upload-context.ts'
 import type { UploadTerms } from '#lib/uploads/upload-terms.ts'
+import { QUICK_RETRIES_MS } from './quick-retries.ts'
 import { testRuntime } from './runtime.ts'
 
 /** A bucket whose credentials may put objects and nothing else, unless told otherwise. */
@@ -134,7 +135,8 @@ export async function serveUploads(
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const config = { ...runtime.config, baseUrl: url, uploadUrl: url }
-  const context = await openUploads({ ...runtime, config }, options)
+  const bucket = { retryDelaysMs: QUICK_RETRIES_MS }
+  const context = await openUploads({ ...runtime, config }, { ...options, bucket })
   const handle = createTusHandler({ config, log: runtime.log }, context)
   server.on('request', (req, res) => void handle(req, res))
   return {
