@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { Upload, type UploadOptions } from 'tus-js-client'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -38,7 +38,6 @@ afterAll(async () => {
   await database?.close()
 })
 
-const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 const idOf = (url: string) => url.split('/').at(-1)!
 const stored = (url: string, name = 'file') => site.bucket.object(`${idOf(url)}/${name}`)
 
@@ -85,7 +84,7 @@ async function sendWithCuts(source: Buffer, cuts: number[], roll: () => number):
     expect(cut - offset).toBeLessThan(LOST_PER_CUT)
   }
   expect((await client.patch(url, offset, source.subarray(offset))).status).toBe(204)
-  expect(sha256(await stored(url))).toBe(sha256(source))
+  expect((await stored(url)).equals(source)).toBe(true)
 }
 
 async function confirmed(client: ReturnType<typeof tusClient>, url: string): Promise<number> {
@@ -143,7 +142,7 @@ describe('200 uploads of 1 to 60 MiB, each cut at 1 to 10 places', () => {
         if (n % 4 === 0) {
           const chunkSize = roll() < 0.5 ? Number.POSITIVE_INFINITY : Math.ceil(roll() * 9 * MiB)
           const url = await uploadWithCuts(source, cuts, await optionsOf({ chunkSize }))
-          expect(sha256(await stored(url, 'film.mp4'))).toBe(sha256(source))
+          expect((await stored(url, 'film.mp4')).equals(source)).toBe(true)
         } else {
           await sendWithCuts(source, cuts, roll)
         }
@@ -163,7 +162,7 @@ describe('tus-js-client', () => {
     ['with its first bytes in the creation', { uploadDataDuringCreation: true }],
   ])('uploads %s', async (_, more: UploadOptions) => {
     const url = await uploadWithCuts(source, [], await optionsOf(more))
-    expect(sha256(await stored(url, 'film.mp4'))).toBe(sha256(source))
+    expect((await stored(url, 'film.mp4')).equals(source)).toBe(true)
   })
 
   it('uploads a stream whose length nobody knows', async () => {
@@ -179,7 +178,7 @@ describe('tus-js-client', () => {
       )
       upload.start()
     })
-    expect(sha256(await stored(url, 'film.mp4'))).toBe(sha256(source))
+    expect((await stored(url, 'film.mp4')).equals(source)).toBe(true)
   })
 
   it('two tabs with one upload both end', async () => {
@@ -197,6 +196,6 @@ describe('tus-js-client', () => {
         upload.start()
       })
     await Promise.all([tab(), tab()])
-    expect(sha256(await stored(made.headers.location!, 'film.mp4'))).toBe(sha256(source))
+    expect((await stored(made.headers.location!, 'film.mp4')).equals(source)).toBe(true)
   })
 })
