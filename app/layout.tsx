@@ -6,17 +6,17 @@ import { Toaster } from '#components/ui/toaster.tsx'
 import { getRuntime } from '#lib/runtime.ts'
 import './globals.css'
 
+// Late, they do not move what is already read. They are preloaded, so they seldom are.
 const text = localFont({
   src: './fonts/hanken-grotesk.woff2',
   variable: '--font-text',
   weight: '100 900',
-  display: 'swap',
+  display: 'optional',
 })
 const code = localFont({
   src: './fonts/jetbrains-mono.woff2',
   variable: '--font-code',
   weight: '100 800',
-  // Late, it does not move what is already read.
   display: 'optional',
   adjustFontFallback: false,
 })

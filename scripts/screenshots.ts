@@ -76,6 +76,11 @@ async function shoot(
 ): Promise<void> {
   const options = { baseURL, storageState, colorScheme, viewport: SIZE, reducedMotion: 'reduce' } as const
   const context = await browser.newContext(options)
+  // The first page may do without fonts that come late.
+  const first = await context.newPage()
+  await first.goto('/')
+  await first.evaluate(() => document.fonts.ready)
+  await first.close()
   for (const [name, address] of Object.entries(pages)) {
     const page = await context.newPage()
     await page.goto(address, { waitUntil: 'load' })

@@ -67,6 +67,20 @@ const EMPTY = [
 const MOST_SCRIPT_BYTES = 200_000
 const MOST_SHIFT = 0.02
 
+async function watchShifts(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const shifts: number[] = []
+    Object.assign(window, { shifts })
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) shifts.push((entry as unknown as { value: number }).value)
+    }).observe({ type: 'layout-shift', buffered: true })
+  })
+}
+
+function shiftOf(page: Page): Promise<number> {
+  return page.evaluate(() => (window as unknown as { shifts: number[] }).shifts.reduce((a, b) => a + b, 0))
+}
+
 /** Everything that holds for any page, in both modes and on a phone. */
 async function look(page: Page, path: string, demo: DemoDocument): Promise<void> {
   const complaints = listen(page)
@@ -75,13 +89,7 @@ async function look(page: Page, path: string, demo: DemoDocument): Promise<void>
     if (request.resourceType() !== 'script') return
     scriptBytes += (await request.sizes().catch(() => ({ responseBodySize: 0 }))).responseBodySize
   })
-  await page.addInitScript(() => {
-    const shifts: number[] = []
-    Object.assign(window, { shifts })
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) shifts.push((entry as unknown as { value: number }).value)
-    }).observe({ type: 'layout-shift', buffered: true })
-  })
+  await watchShifts(page)
   const response = await page.goto(path)
   expect(response!.status(), path).toBe(200)
   await page.waitForLoadState('load')
@@ -103,10 +111,7 @@ async function look(page: Page, path: string, demo: DemoDocument): Promise<void>
   }
   if (!path.endsWith('/try')) expect(scriptBytes, `script of ${path}`).toBeLessThan(MOST_SCRIPT_BYTES)
   expect(scriptBytes).toBeGreaterThan(0)
-  const shift = await page.evaluate(() =>
-    (window as unknown as { shifts: number[] }).shifts.reduce((a, b) => a + b, 0),
-  )
-  expect(shift, `layout shift of ${path}`).toBeLessThan(MOST_SHIFT)
+  expect(await shiftOf(page), `layout shift of ${path}`).toBeLessThan(MOST_SHIFT)
   await page.setViewportSize({ width: 390, height: 844 })
   const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
   expect(over, `${path} is wider than a phone`).toBeLessThanOrEqual(0)
@@ -122,6 +127,26 @@ for (const path of DASHBOARD) {
     await look(owner, await fillIn(path, demo), demo)
   })
 }
+
+test('fonts that come late move nothing', async ({ owner: page }) => {
+  const late: (() => Promise<void>)[] = []
+  await page.route('**/*.woff2', (route) => void late.push(() => route.continue()))
+  await watchShifts(page)
+  for (const path of ['/', '/dashboard/data-stores/new']) {
+    await page.goto(path, { waitUntil: 'domcontentloaded' })
+    await page.evaluate(async () => {
+      while (performance.getEntriesByName('first-contentful-paint').length === 0)
+        await new Promise(requestAnimationFrame)
+    })
+    expect(late.length).toBeGreaterThan(0)
+    for (const goOn of late.splice(0)) await goOn()
+    await page.evaluate(async () => {
+      await document.fonts.ready
+      for (let frames = 0; frames < 2; frames += 1) await new Promise(requestAnimationFrame)
+    })
+    expect(await shiftOf(page), path).toBeLessThan(MOST_SHIFT)
+  }
+})
 
 test('every page of a new account is quiet and accessible', async ({ page }) => {
   const complaints = listen(page)
