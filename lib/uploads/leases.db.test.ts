@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { onBothDatabases } from '../../e2e/parts/databases.ts'
 import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, serveUploads } from '../../e2e/parts/upload-site.ts'
@@ -84,6 +84,36 @@ onBothDatabases('a lease', (database) => {
     expect(head).toMatchObject({ status: 200, headers: { 'upload-offset': '0' } })
     patch.cut()
     await node.close()
+    await site.close()
+  })
+
+  it.each([
+    ['had bytes just now, however long it has held', { sinceTouchMs: 0, isBehind: false }],
+    ['has bytes that it has not looked at yet', { sinceTouchMs: 5000, isBehind: true }],
+  ])('has a last turn where its holder %s', async (_, { sinceTouchMs, isBehind }) => {
+    const site = await createSite(database())
+    const terms = { turnMs: 9000, quietMs: 4000, pollMs: 10 }
+    const { context, url: base, close } = await serveUploads(site.runtime, { terms })
+    const client = tusClient({ url: base, pipeId: site.pipe.id, token: await site.token() })
+    const fileId = (await client.create(10)).headers.location!.split('/').at(-1)!
+    const { lease } = (await context.leases.take({ fileId, tokenId: null, numbers: 1 }))!
+    const told: string[] = []
+    const waitsForUs = () => {
+      if (isBehind) queueMicrotask(() => lease.touch())
+      return false
+    }
+    lease.onStop((why) => told.push(why), { whole: false, waitsForUs })
+    site.clock.advance(10_000 - sinceTouchMs)
+    lease.touch()
+    site.clock.advance(sinceTouchMs)
+    const free = context.leases.waitUntilFree(lease)
+    await vi.waitFor(() => expect(lease.wanted).toBe(true), 20_000)
+    for (const _ of ['its sockets are heard', 'it is told']) await new Promise(setImmediate)
+    expect(told).toEqual([])
+    await releaseLease(context, lease, { usedPartNumber: 0, interrupted: true })
+    lease.end()
+    await free
+    await close()
     await site.close()
   })
 

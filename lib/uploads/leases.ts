@@ -14,8 +14,8 @@ import type { UploadTerms } from './upload-terms.ts'
 /**
  * One writer for each file, over all nodes. The truth is the lease in the file's row; here is what this process holds
  * of it. A newcomer asks the holder to stop, by a word within the process or by NOTIFY, and waits. A holder whose
- * bytes are flowing finishes its turn first, so two clients that fight over an upload carry it on in turns and
- * both come to its end. The signal of a lease fires when it was lost, or could not be renewed in time.
+ * bytes are flowing has a last turn first: what a client sent before it hung up is read, and two clients that fight over
+ * an upload carry it on in turns and both come to its end. The signal of a lease fires when it was lost, or could not be renewed in time.
  */
 export type Lease = Fenced & {
   readonly signal: AbortSignal
@@ -242,22 +242,24 @@ function createHeldLease(
   let untilMs = sinceMs + terms.leaseMs - terms.marginMs
   let touchedMs = sinceMs
   let asked: StopReason | undefined
+  let askedMs = 0
   let told = false
   let stop: ((why: StopReason) => void) | undefined
   let body: BodyInTurn = { whole: false, waitsForUs: () => false }
   let timer: NodeJS.Timeout | undefined
 
-  const tell = () => {
+  const tell = (listened = false) => {
     if (!asked || told || !stop) return
     const now = clock.now()
-    const turnMs = body.whole ? terms.wholeTurnMs : terms.turnMs
     const quietMs = body.whole ? terms.wholeQuietMs : terms.quietMs
-    const turnLeftMs = sinceMs + turnMs - now
+    const turnLeftMs = (body.whole ? sinceMs + terms.wholeTurnMs : askedMs + terms.turnMs) - now
     const flowing = now - touchedMs < quietMs || body.waitsForUs()
     if (asked === 'preempted' && flowing && turnLeftMs > 0) {
       timer = setTimeout(tell, Math.min(turnLeftMs, quietMs))
       return
     }
+    // A process that is behind hears its timers, and other requests, before the bytes that are here already.
+    if (asked === 'preempted' && !listened) return void setImmediate(tell, true)
     told = true
     stop(asked)
   }
@@ -282,6 +284,7 @@ function createHeldLease(
       tell()
     },
     ask(why) {
+      if (!asked) askedMs = clock.now()
       asked = asked === 'draining' ? asked : why
       clearTimeout(timer)
       tell()

@@ -11,7 +11,7 @@ export type UploadTerms = {
   waitMs: number
   /** How often it looks by itself, should a notification be lost. */
   pollMs: number
-  /** A holder whose bytes are flowing keeps its turn so long, so that two that fight both get on. */
+  /** A holder whose bytes are flowing goes on so long once it is asked to stop, so that two that fight both get on. */
   turnMs: number
   /** A holder that had no byte for so long is not thought to be flowing. */
   quietMs: number
