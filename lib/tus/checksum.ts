@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { crc32 } from 'node:zlib'
 import { crc32ToBase64 } from '../kernel/crc32.ts'
 import { SluiceError } from '../kernel/errors.ts'
+import { fastCrc32 } from '../kernel/fast-crc32.ts'
 import type { TusRequest } from './tus-request.ts'
 
 /** TUS 1.0.0, Checksum: the digest of one body, announced in a header or sent behind the body as a trailer. */
@@ -72,7 +72,7 @@ function openDigest(algorithm: Algorithm): Digest {
   let crc = 0
   return {
     update(chunk) {
-      crc = crc32(chunk, crc)
+      crc = fastCrc32(chunk, crc)
     },
     base64: () => crc32ToBase64(crc),
   }

@@ -1,4 +1,4 @@
-import { crc32 } from 'node:zlib'
+import { fastCrc32 } from '../kernel/fast-crc32.ts'
 import type { MemoryAccount } from './memory-budget.ts'
 import { FIRST_PAGE_BYTES } from './page-pool.ts'
 
@@ -63,7 +63,7 @@ export function createPartBuffer({
     push(chunk, nowMs) {
       if (bytes === 0) sinceMs = nowMs
       bytes += chunk.length
-      crc = crc32(chunk, crc)
+      crc = fastCrc32(chunk, crc)
       for (let from = 0; from < chunk.length; ) {
         if (room === 0) addPage()
         const page = held.at(-1)!

@@ -1,0 +1,18 @@
+import { createRequire } from 'node:module'
+import { crc32 as crc32OfNode } from 'node:zlib'
+
+type Crc32 = (bytes: Uint8Array, before?: number) => number
+
+/**
+ * Every byte of every upload passes here. On x64 Node's own goes by tables; the optional package by the processor's
+ * carry-less multiplication, in a third of the time. Where it is not installed, Node's own does.
+ */
+export const fastCrc32: Crc32 = native() ?? crc32OfNode
+
+function native(): Crc32 | undefined {
+  try {
+    return createRequire(import.meta.url)('@node-rs/crc32').crc32
+  } catch {
+    return undefined
+  }
+}
