@@ -18,7 +18,8 @@ declare module 'vitest' {
 const PROGRAMS = ['upload-node', 'webhook-worker']
 
 /** Some packages ask for others by `require`, which a module has not. */
-const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
+const REQUIRE =
+  "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);"
 
 export default async function setup(project: TestProject) {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-programs-'))
