@@ -62,7 +62,11 @@ export function PaletteDialog({ open, onOpenChange }: Props) {
     router.push(href)
   }
   const wanted = query.trim().toLowerCase()
-  const pages = PAGES.filter(({ title }) => title.toLowerCase().includes(wanted))
+  const matches = ({ title, href }: { title: string; href: string }) =>
+    title.toLowerCase().includes(wanted) || href.split('/').at(-1)!.includes(wanted)
+  const pages = PAGES.filter(matches)
+  // What was found for fewer letters stands until the answer for all is here, and Enter may be pressed before.
+  const hits = found.filter(matches)
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
@@ -89,11 +93,11 @@ export function PaletteDialog({ open, onOpenChange }: Props) {
               </Command.Empty>
               {(Object.keys(KINDS) as (keyof typeof KINDS)[]).map((kind) => {
                 const { title, icon: Icon } = KINDS[kind]
-                const hits = found.filter((hit) => hit.kind === kind)
-                if (hits.length === 0) return null
+                const ofKind = hits.filter((hit) => hit.kind === kind)
+                if (ofKind.length === 0) return null
                 return (
                   <Command.Group key={kind} heading={title} className={groupLook}>
-                    {hits.map((hit) => (
+                    {ofKind.map((hit) => (
                       <Command.Item key={hit.href} value={hit.href} onSelect={go} className={itemLook}>
                         <Icon className="size-4 shrink-0 text-ink-faint" aria-hidden />
                         <span className="truncate">{hit.title}</span>

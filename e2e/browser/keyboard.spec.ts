@@ -221,11 +221,16 @@ test('filters keep the focus, and ⌘K finds a file that is then canceled, by ke
   await expect(find).toHaveCount(0)
   await expect(page.getByRole('button', { name: 'Paused' })).toBeFocused()
   await page.keyboard.press('ControlOrMeta+k')
-  await page.keyboard.type(name)
   await expect(find.getByRole('option', { name })).toBeVisible()
-  await page.keyboard.press('ArrowDown')
-  await page.keyboard.press('ArrowUp')
+  // Typed and entered before anything is found for it.
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+  await page.route('**/dashboard/**', async (route) => {
+    if (route.request().method() === 'POST') await answered
+    await route.continue()
+  })
+  await page.keyboard.type(name)
   await page.keyboard.press('Enter')
+  answer()
   await expect(page.getByRole('heading', { name })).toBeVisible()
 
   await press(page, 'Cancel upload…')
