@@ -5,7 +5,7 @@ import { type Bucket, bucketFault, bucketRefusal, type SentPart } from './bucket
 import { type ConcatStep, concatPlan } from './concat-plan.ts'
 import { endUpload } from './end-upload.ts'
 import type { Partial } from './find-partials.ts'
-import type { Lease } from './leases.ts'
+import type { Lease } from './held-lease.ts'
 import { discardPartials } from './ledger/discard-partials.ts'
 import { heldBy } from './ledger/lease-terms.ts'
 import { markTransferred } from './ledger/mark-transferred.ts'

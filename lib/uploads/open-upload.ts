@@ -1,6 +1,6 @@
 import type { UploadRight } from '../tokens/authenticate-upload.ts'
 import type { Bucket } from './bucket-port.ts'
-import type { Lease } from './leases.ts'
+import type { Lease } from './held-lease.ts'
 import type { Taken } from './ledger/take-lease.ts'
 import { type PartLimits, partLimits } from './part-plan.ts'
 import type { UploadContext } from './upload-context.ts'

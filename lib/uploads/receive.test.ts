@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ByteSource } from './byte-source.ts'
-import type { StopReason } from './leases.ts'
+import type { StopReason } from './held-lease.ts'
 import { createMemoryBudget, type MemoryAccount, type Spillable } from './memory-budget.ts'
 import type { OpenUpload } from './open-upload.ts'
 import type { PartBuffer } from './part-buffer.ts'

@@ -1,5 +1,5 @@
 import type { ByteSource } from './byte-source.ts'
-import type { StopReason } from './leases.ts'
+import type { StopReason } from './held-lease.ts'
 import type { Spillable } from './memory-budget.ts'
 import type { OpenUpload } from './open-upload.ts'
 import { createPartBuffer, type PartBuffer } from './part-buffer.ts'
