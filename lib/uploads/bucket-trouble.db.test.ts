@@ -1,0 +1,269 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { openTestPostgres } from '../../e2e/parts/databases.ts'
+import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
+import { type DatabaseHandle, rows } from '../db/database.ts'
+import { showFile } from '../files/show-file.ts'
+import { reconcileUploads } from './reconcile.ts'
+
+const MiB = 1024 * 1024
+type Node = Awaited<ReturnType<typeof serveUploads>>
+type Client = ReturnType<typeof tusClient>
+
+const idOf = (url: string) => url.split('/').at(-1)!
+
+async function clientOf(node: Node, site: Site): Promise<Client> {
+  return tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+}
+
+async function begin(client: Client, length: number): Promise<string> {
+  return (await client.create(length)).headers.location!
+}
+
+const offsetOf = async (client: Client, url: string) =>
+  Number((await client.head(url)).headers['upload-offset'])
+
+function statusOf(database: DatabaseHandle, url: string): Promise<string | undefined> {
+  return rows<{ status: string }>(
+    database.db,
+    sql`select status from files where id = ${idOf(url)}::uuid`,
+  ).then(([row]) => row?.status)
+}
+
+describe('a bucket in trouble', () => {
+  let database: DatabaseHandle
+  let site: Site
+  let node: Node
+  let client: Client
+  /** It leaves to the reconciler what the bucket does not take at once. */
+  let impatient: Node
+  let hasty: Client
+  beforeAll(async () => {
+    database = await openTestPostgres()
+    site = await createSite(database)
+    node = await serveUploads(site.runtime)
+    client = await clientOf(node, site)
+    impatient = await serveUploads(site.runtime, { terms: { assembleMs: 300 } })
+    hasty = await clientOf(impatient, site)
+  })
+  afterEach(() => site.bucket.faults.clear())
+  afterAll(async () => {
+    await node?.close()
+    await impatient?.close()
+    await site?.close()
+    await database?.close()
+  })
+  const objectIs = async (url: string, whole: Buffer) => {
+    await Promise.all(node.context.background)
+    expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+    expect(await statusOf(database, url)).toBe('transferred')
+    expect(await site.bucket.unfinished()).toEqual([])
+  }
+  const timelineOf = async (url: string) => (await showFile(site.runtime, site.actor, idOf(url))).timeline
+  const slowDown = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
+
+  it.each([
+    ['500', { kind: 'refuse', status: 500, code: 'InternalError' }],
+    ['503 SlowDown', slowDown],
+    ['a cut', { kind: 'cut' }],
+  ] as const)('%s on the second of three parts is retried from its buffer', async (_, effect) => {
+    const whole = randomBytes(20 * MiB)
+    const url = await begin(client, whole.length)
+    site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 2, at: 'body', effect })
+    expect((await client.patch(url, 0, whole)).status).toBe(204)
+    await objectIs(url, whole)
+  })
+
+  it('a part that never gets through is kept in the tail, and the offset is right', async () => {
+    const whole = randomBytes(25 * MiB)
+    const url = await begin(client, whole.length)
+    site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 100, effect: slowDown })
+    const reply = await client.patch(url, 0, whole)
+    expect(reply.status).toBe(502)
+    expect(JSON.parse(reply.body)).toMatchObject({
+      code: 'bucket_refused',
+      detail: expect.stringContaining('SlowDown'),
+    })
+    site.bucket.faults.clear()
+    const offset = await offsetOf(client, url)
+    expect(offset).toBe(16 * MiB)
+    expect((await client.patch(url, offset, whole.subarray(offset))).status).toBe(204)
+    await objectIs(url, whole)
+  })
+
+  it.each(['CompleteMultipartUpload', 'PutObject'] as const)(
+    '%s that fails for long is made by the reconciler',
+    async (operation) => {
+      const whole = randomBytes(operation === 'PutObject' ? MiB : 9 * MiB)
+      const url = await begin(hasty, whole.length)
+      site.bucket.faults.add({
+        operation,
+        times: 100,
+        effect: { kind: 'refuse', status: 200, code: 'InternalError' },
+      })
+      if (operation === 'PutObject') site.bucket.faults.add({ operation, times: 100, effect: slowDown })
+      expect((await hasty.patch(url, 0, whole)).status).toBe(204)
+      expect(await offsetOf(hasty, url)).toBe(whole.length)
+      await Promise.all(impatient.context.background)
+      expect(await statusOf(database, url)).toBe('transferring')
+      site.bucket.faults.clear()
+      site.clock.advance(60_000)
+      while ((await statusOf(database, url)) !== 'transferred') await reconcileUploads(node.context)
+      await objectIs(url, whole)
+    },
+  )
+
+  it('an error inside the 200 of Complete is retried', async () => {
+    const whole = randomBytes(9 * MiB)
+    const url = await begin(client, whole.length)
+    const effect = { kind: 'refuse', status: 200, code: 'InternalError' } as const
+    site.bucket.faults.add({ operation: 'CompleteMultipartUpload', times: 1, effect })
+    expect((await client.patch(url, 0, whole)).status).toBe(204)
+    await Promise.all(node.context.background)
+    await objectIs(url, whole)
+  })
+
+  it('a Complete whose answer was lost happened once', async () => {
+    const whole = randomBytes(9 * MiB)
+    const url = await begin(client, whole.length)
+    site.bucket.faults.add({ operation: 'CompleteMultipartUpload', at: 'answer', effect: { kind: 'cut' } })
+    expect((await client.patch(url, 0, whole)).status).toBe(204)
+    await Promise.all(node.context.background)
+    await objectIs(url, whole)
+  })
+
+  it('a PutObject whose answer was lost happened once', async () => {
+    const whole = randomBytes(MiB)
+    const url = await begin(client, whole.length)
+    site.bucket.faults.add({ operation: 'PutObject', at: 'answer', effect: { kind: 'cut' } })
+    expect((await client.patch(url, 0, whole)).status).toBe(204)
+    await objectIs(url, whole)
+  })
+
+  it('a refusal is a 502 with the reason and without secrets, and the offset stays', async () => {
+    const whole = randomBytes(MiB)
+    const url = await begin(client, whole.length)
+    const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
+    site.bucket.faults.add({ operation: 'PutObject', effect })
+    const reply = await client.patch(url, 0, whole)
+    expect(reply.status).toBe(502)
+    expect(reply.body).toContain('AccessDenied')
+    expect(reply.body).not.toContain('secret')
+    expect(await offsetOf(client, url)).toBe(0)
+    expect((await client.patch(url, 0, whole)).status).toBe(204)
+    await objectIs(url, whole)
+  })
+
+  it('what the bucket refuses stands in the timeline, once for each reason however often it is tried', async () => {
+    const whole = randomBytes(MiB)
+    const url = await begin(client, whole.length)
+    const codes = ['AccessDenied', 'AccessDenied', 'NoSuchBucket', 'AccessDenied']
+    for (const code of codes) {
+      site.bucket.faults.add({ operation: 'PutObject', effect: { kind: 'refuse', status: 403, code } })
+      expect((await client.patch(url, 0, whole)).status).toBe(502)
+    }
+    const refusal = (code: string, times: number) => ({
+      kind: 'bucket_refused',
+      detail: { code, times, offsetBytes: 0, reason: expect.stringContaining(`403 ${code}`) },
+    })
+    const before = [{ kind: 'token_issued' }, { kind: 'created' }]
+    const repeated = [refusal('AccessDenied', 3), refusal('NoSuchBucket', 1)]
+    expect(await timelineOf(url)).toMatchObject([...before, ...repeated])
+    await client.patch(url, 0, whole.subarray(0, 1000))
+    const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
+    site.bucket.faults.add({ operation: 'PutObject', effect })
+    expect((await client.patch(url, 1000, whole.subarray(1000))).status).toBe(502)
+    expect((await client.patch(url, 1000, whole.subarray(1000))).status).toBe(204)
+    const later = [{ kind: 'request' }, { kind: 'bucket_refused', detail: { times: 1, offsetBytes: 1000 } }]
+    expect(await timelineOf(url)).toMatchObject([...before, ...repeated, ...later, { kind: 'completed' }])
+  })
+
+  it('a bucket that refuses for ever new reasons does not fill the timeline', async () => {
+    const url = await begin(client, 4)
+    for (let n = 0; n < 12; n += 1) {
+      const effect = { kind: 'refuse', status: 400, code: `Reason${n}` } as const
+      site.bucket.faults.add({ operation: 'PutObject', effect })
+      expect((await client.patch(url, 0, Buffer.from('four'))).status).toBe(502)
+    }
+    expect((await timelineOf(url)).filter(({ kind }) => kind === 'bucket_refused')).toHaveLength(10)
+  })
+
+  it('why the object is not there yet stands in the timeline, too', async () => {
+    const whole = randomBytes(9 * MiB)
+    const url = await begin(client, whole.length)
+    const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
+    site.bucket.faults.add({ operation: 'CompleteMultipartUpload', effect })
+    expect((await client.patch(url, 0, whole)).status).toBe(204)
+    await Promise.all(node.context.background)
+    expect((await timelineOf(url)).at(-1)).toMatchObject({ kind: 'bucket_refused' })
+    site.clock.advance(60_000)
+    while ((await statusOf(database, url)) !== 'transferred') await reconcileUploads(node.context)
+    await objectIs(url, whole)
+  })
+
+  it('a tail that is not what arrived is refused by the bucket, and not delivered', async () => {
+    const whole = randomBytes(MiB)
+    const url = await begin(client, whole.length)
+    expect((await client.patch(url, 0, whole.subarray(0, 1000))).status).toBe(204)
+    await database.db.execute(
+      sql`update upload_tails set bytes = set_byte(bytes, 7, get_byte(bytes, 7) # 1) where file_id = ${idOf(url)}::uuid`,
+    )
+    const reply = await client.patch(url, 1000, whole.subarray(1000))
+    expect(reply.status).toBe(502)
+    expect(reply.body).toContain('BadDigest')
+    expect(await statusOf(database, url)).toBe('uploading')
+    expect(await site.bucket.objects()).not.toContain(`${idOf(url)}/file`)
+  })
+
+  it('a body with a checksum counts whole or not at all: nothing of it is kept in the tail', async () => {
+    const whole = randomBytes(20 * MiB)
+    const url = await begin(client, whole.length)
+    site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 100, effect: slowDown })
+    const checksum = { 'Upload-Checksum': `sha1 ${createHash('sha1').update(whole).digest('base64')}` }
+    const patch = openPatch(client, url, { offset: 0, length: whole.length, headers: checksum })
+    await patch.write(whole.subarray(0, 17 * MiB))
+    expect((await patch.reply).status).toBe(502)
+    expect(await offsetOf(client, url)).toBe(0)
+    site.bucket.faults.clear()
+    expect((await client.patch(url, 0, whole, checksum)).status).toBe(204)
+    await objectIs(url, whole)
+  })
+
+  it.each([
+    ['an empty file', Buffer.alloc(0)],
+    ['a file whose length comes after its bytes', randomBytes(MiB)],
+  ])('%s is made by the reconciler', async (_, whole) => {
+    const url = await (whole.length === 0 ? emptyFile() : fileOfUnknownLength(whole))
+    expect(await statusOf(database, url)).toBe('transferring')
+    site.bucket.faults.clear()
+    site.clock.advance(60_000)
+    while ((await statusOf(database, url)) !== 'transferred') await reconcileUploads(node.context)
+    await objectIs(url, whole)
+  })
+  const emptyFile = async () => {
+    site.bucket.faults.add({ operation: 'PutObject', times: 100, effect: slowDown })
+    return begin(hasty, 0)
+  }
+  const fileOfUnknownLength = async (whole: Buffer) => {
+    const url = (await hasty.create(null)).headers.location!
+    await hasty.patch(url, 0, whole)
+    site.bucket.faults.add({ operation: 'PutObject', times: 100, effect: slowDown })
+    const length = { 'Upload-Length': String(whole.length) }
+    expect((await hasty.patch(url, whole.length, Buffer.alloc(0), length)).status).toBe(204)
+    return url
+  }
+
+  it('a bucket that dropped the upload fails the file, and says so', async () => {
+    const whole = randomBytes(17 * MiB)
+    const url = await begin(client, whole.length)
+    await client.patch(url, 0, whole.subarray(0, 8 * MiB))
+    const effect = { kind: 'refuse', status: 404, code: 'NoSuchUpload' } as const
+    site.bucket.faults.add({ operation: 'UploadPart', times: 100, effect })
+    const reply = await client.patch(url, 8 * MiB, whole.subarray(8 * MiB))
+    expect(reply.status).toBe(502)
+    expect((await client.head(url)).status).toBe(410)
+    expect(await statusOf(database, url)).toBe('failed')
+  })
+})
