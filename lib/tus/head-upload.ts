@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isSluiceError, SluiceError } from '../kernel/errors.ts'
+import { within } from '../kernel/within.ts'
 import type { UploadRight, UploadRow } from '../tokens/authenticate-upload.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
@@ -12,18 +13,19 @@ const AGAIN_MS = 250
 
 /** The confirmed offset. A writer is asked to stop first, so that it is exact; a passing trouble is waited out. */
 export async function headUpload(context: UploadContext, request: TusRequest): Promise<TusAnswer> {
-  const patience = AbortSignal.timeout(PATIENCE_MS)
-  const tooLate = new Promise<never>((_, reject) => {
-    patience.addEventListener('abort', () => reject(busy(patience.reason)), { once: true })
-  })
-  tooLate.catch(() => {})
+  const untilMs = performance.now() + PATIENCE_MS
+  const right = await within(PATIENCE_MS, whenKnown(context, request, untilMs))
+  if (right === 'late') throw busy()
+  return { status: 200, headers: describe(right.upload) }
+}
+
+async function whenKnown(context: UploadContext, request: TusRequest, untilMs: number): Promise<UploadRight> {
   for (;;) {
     try {
-      const { upload } = await Promise.race([standing(context, request), tooLate])
-      return { status: 200, headers: describe(upload) }
+      return await standing(context, request)
     } catch (error) {
       if (isSluiceError(error) && ANSWERS.has(error.status)) throw error
-      if (patience.aborted) throw busy(error)
+      if (performance.now() >= untilMs) throw busy(error)
       await sleep(AGAIN_MS)
     }
   }
@@ -78,7 +80,7 @@ export function expiresHeader(atMs: number): Record<string, string> {
   return { 'Upload-Expires': new Date(atMs).toUTCString() }
 }
 
-function busy(cause: unknown): SluiceError {
+function busy(cause?: unknown): SluiceError {
   return new SluiceError('upload_locked', 'The upload cannot be looked up just now. Ask again.', {
     headers: { 'Retry-After': '1' },
     cause,
