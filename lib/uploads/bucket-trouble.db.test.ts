@@ -4,9 +4,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openTestPostgres } from '../../e2e/parts/databases.ts'
 import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
+import { BucketError } from '../buckets/bucket-error.ts'
 import { type DatabaseHandle, rows } from '../db/database.ts'
 import { showFile } from '../files/show-file.ts'
+import { advance } from './ledger/advance.ts'
+import { openUpload } from './open-upload.ts'
+import { createPartBuffer } from './part-buffer.ts'
+import { openPartLine } from './part-line.ts'
 import { reconcileUploads } from './reconcile.ts'
+import { recoverFromFault } from './recover-from-fault.ts'
 
 const MiB = 1024 * 1024
 type Node = Awaited<ReturnType<typeof serveUploads>>
@@ -265,5 +271,29 @@ describe('a bucket in trouble', () => {
     expect(reply.status).toBe(502)
     expect((await client.head(url)).status).toBe(410)
     expect(await statusOf(database, url)).toBe('failed')
+  })
+
+  it('a tail that the database took in part before the bucket failed is not kept twice', async () => {
+    const { context } = node
+    const url = await begin(client, 1000)
+    const at = { pipeId: site.pipe.id, fileId: idOf(url) }
+    const upload = (await openUpload(context, await context.rights.toContinue(client.token, at)))!
+    const buffer = createPartBuffer(context.budget.account(upload.bucket))
+    buffer.push(randomBytes(100), 0)
+    const first = { fromBytes: 0, toBytes: 10, crc32: 0, tail: buffer.joined(0, 10) }
+    await advance(context.db, upload.lease, first, context.clock.now())
+    upload.offsetBytes = 10
+    const line = openPartLine(context, upload, { onRoom() {}, onFault() {} })
+    const stuck = {
+      ...line,
+      waiting: [buffer],
+      endBytes: 100,
+      settled: () => Promise.reject(new Error('gone')),
+    }
+    const error = new BucketError('trouble', 'SlowDown', 'The bucket is slow.')
+    await expect(recoverFromFault(context, upload, stuck, { error, maySalvage: true })).rejects.toThrow(
+      'slow',
+    )
+    expect(await offsetOf(client, url)).toBe(10)
   })
 })

@@ -17,6 +17,13 @@ it('keeps what was pushed, in order, with its CRC32, whatever the sizes of the c
   }
   expect(at).toBe(whole.length)
   expect(Buffer.concat(buffer.chunks).equals(whole)).toBe(true)
+  expect(buffer.joined().equals(whole)).toBe(true)
+  for (const [from, to] of [
+    [0, 1],
+    [FIRST_PAGE_BYTES - 1, FIRST_PAGE_BYTES + PAGE_BYTES + 1],
+    [299_999, 400_000],
+  ] as const)
+    expect(buffer.joined(from, to).equals(whole.subarray(from, to))).toBe(true)
   expect(buffer).toMatchObject({ bytes: whole.length, crc32: crc32(whole), sinceMs: 1000 })
   expect(budget.usedBytes).toBe(FIRST_PAGE_BYTES + 5 * PAGE_BYTES)
 })

@@ -11,8 +11,8 @@ export type PartBuffer = {
   readonly crc32: number
   /** When the first byte came. */
   readonly sinceMs: number
-  /** A copy of all of it in one piece. */
-  joined(): Buffer
+  /** A copy of a stretch of it in one piece; of all, where none is named. */
+  joined(fromBytes?: number, toBytes?: number): Buffer
   push(chunk: Buffer, nowMs: number): void
   /** Gives the pages back, to be written over: nobody may still be sending them. */
   free(): void
@@ -53,12 +53,16 @@ export function createPartBuffer({
     get sinceMs() {
       return sinceMs
     },
-    joined() {
-      const whole = Buffer.concat(this.chunks)
+    joined(fromBytes = 0, toBytes = bytes) {
+      let at = 0
+      const pieces = this.chunks.map((chunk) => {
+        const piece = chunk.subarray(Math.max(fromBytes - at, 0), Math.max(toBytes - at, 0))
+        at += chunk.length
+        return piece
+      })
       // In the middle of a push, or once its pages were given back, it is not what its length and checksum say.
-      if (whole.length !== bytes)
-        throw new Error(`A part of ${bytes} bytes has ${whole.length} on its pages.`)
-      return whole
+      if (at !== bytes) throw new Error(`A part of ${bytes} bytes has ${at} on its pages.`)
+      return Buffer.concat(pieces)
     },
     push(chunk, nowMs) {
       if (bytes === 0) sinceMs = nowMs

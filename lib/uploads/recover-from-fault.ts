@@ -53,6 +53,9 @@ async function salvage(context: UploadContext, upload: OpenUpload, line: PartLin
   await line.settled().catch(() => {})
   const oldest = line.waiting[0]
   if (!oldest || oldest.bytes === 0 || oldest.bytes > MAX_SALVAGE_BYTES) return false
+  // Not if the database, too, failed before it: what it begins with is recorded already, or what comes before it is not.
+  const unrecorded = line.waiting.reduce((sum, { bytes }) => sum + bytes, 0)
+  if (line.endBytes - unrecorded !== upload.offsetBytes) return false
   const { clock, db } = context
   const tail = oldest.joined()
   const toBytes = upload.offsetBytes + tail.length
