@@ -3,6 +3,7 @@ import { openBucket } from './buckets/open-bucket.ts'
 import { CAPABILITIES } from './buckets/providers.ts'
 import { vaultContext } from './data-stores/data-store.ts'
 import { emitFileEvent } from './events/emit-file-event.ts'
+import { atMost } from './kernel/at-most.ts'
 import { createGuardedAgents } from './net/guarded-agents.ts'
 import type { Runtime } from './runtime.ts'
 import { type DataStoreRow, openUploadRights } from './tokens/authenticate-upload.ts'
@@ -45,6 +46,7 @@ export async function openUploads(
     openBucket: bucketsOf(runtime, options.bucket),
     rights: openUploadRights({ db, clock }),
     insertUpload: insertsUploads(db),
+    tailTurn: atMost(TAILS_AT_ONCE),
     recordWhole: recordsWholes({ db, clock, announce }),
     announce,
     checkpoint: options.checkpoint ?? (() => {}),
@@ -53,6 +55,8 @@ export async function openUploads(
   }
 }
 
+/** Of the twenty connections to the database. */
+const TAILS_AT_ONCE = 8
 const MAX_OPEN_BUCKETS = 1000
 const SOCKETS_PER_HOST = 256
 

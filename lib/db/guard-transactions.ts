@@ -1,4 +1,5 @@
 import type { Sql, TransactionSql } from 'postgres'
+import { forgetful } from './forgetful.ts'
 
 /**
  * A transaction whose session ends is over: the caller of `begin` hears of it, but postgres.js 3.4 lets the body go on, and
@@ -13,7 +14,7 @@ export function guardTransactions(client: Sql): void {
       over = true
     }
     const begun = begin<T>((sql) => {
-      const run = sql.unsafe
+      const run = forgetful(sql.unsafe)
       sql.unsafe = ((...args: Parameters<typeof run>) => {
         if (over) throw new Error('The session of this transaction has ended.')
         return run(...args)

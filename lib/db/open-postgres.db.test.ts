@@ -1,6 +1,8 @@
 import { sql } from 'drizzle-orm'
+import postgres from 'postgres'
 import { expect, inject, it } from 'vitest'
 import { rows } from './database.ts'
+import { forgetful } from './forgetful.ts'
 import { openPostgres } from './open-postgres.ts'
 
 async function preparedBy(url: string): Promise<string[]> {
@@ -20,4 +22,14 @@ it('lets PostgreSQL keep the plan of a hand-made statement', async () => {
 
 it('prepares nothing where the address says so', async () => {
   expect(await preparedBy(`${inject('postgresUrl')}?prepare=false`)).toEqual([])
+})
+
+it('keeps no parameter of a statement that is answered, in a transaction or out of it', async () => {
+  const client = postgres(inject('postgresUrl'), { max: 1 })
+  const run = forgetful(client.unsafe)
+  const query = run('select $1::text as a', ['long'], { prepare: true })
+  expect([...(await query)]).toEqual([{ a: 'long' }])
+  expect(query).toMatchObject({ args: [], parameters: [] })
+  await expect(run('select $1::int', ['no number'])).rejects.toThrow('invalid input syntax')
+  await client.end()
 })

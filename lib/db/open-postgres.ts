@@ -3,6 +3,7 @@ import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import * as schema from '#drizzle/schema/index.ts'
 import type { DatabaseHandle } from './database.ts'
+import { forgetful } from './forgetful.ts'
 import { guardTransactions } from './guard-transactions.ts'
 
 export type PostgresOptions = { url: string; maxConnections?: number; onNotice?: (message: string) => void }
@@ -23,6 +24,7 @@ export function openPostgres({ url, maxConnections = 20, onNotice }: PostgresOpt
     },
     connection: { application_name: 'sluice' },
   })
+  client.unsafe = forgetful(client.unsafe)
   guardTransactions(client)
   return {
     kind: 'postgres',

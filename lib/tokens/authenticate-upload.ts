@@ -51,6 +51,8 @@ export type PipeRow = {
   allowedTypes: string[]
   allowedOrigins: string[]
   uploadExpirySeconds: number
+  /** Its webhook output is on now. */
+  announces: boolean
 }
 
 export type UploadRow = {
@@ -180,7 +182,8 @@ function common(nowMs: number): SQL {
       'keyPrefix', t.key_prefix, 'metadata', t.metadata) as token,
     json_build_object('id', p.id, 'sourceHttp', p.source_http, 'keyTemplate', p.key_template,
       'maxFileBytes', p.max_file_bytes, 'allowedTypes', p.allowed_types, 'allowedOrigins', p.allowed_origins,
-      'uploadExpirySeconds', p.upload_expiry_seconds) as pipe,
+      'uploadExpirySeconds', p.upload_expiry_seconds,
+      'announces', exists (select from webhook_outputs o where o.pipe_id = p.id and o.enabled)) as pipe,
     ${dataStoreColumn()} as "dataStore"`
 }
 

@@ -39,6 +39,7 @@ export async function createUpload(
     key: made.destination.key,
     contentType: contentTypeOf(announced.filetype),
     mayRead: right.dataStore.mayRead,
+    announces: right.pipe.announces,
     ...{ offsetBytes: 0, crc32: 0, tailBytes: 0, multipartId: null },
     ...{ usedPartNumber: 0, reservedPartNumber: numbers },
   }

@@ -62,10 +62,10 @@ async function recordWhole(
   { rest, crc32, etag }: { rest: PartBuffer; crc32: number; etag: string | null },
 ): Promise<void> {
   const { metrics, checkpoint } = context
-  const { lease, workspaceId, offsetBytes: fromBytes } = upload
+  const { lease, workspaceId, announces, offsetBytes: fromBytes } = upload
   const toBytes = fromBytes + rest.bytes
   const delivered = { etag, certainty: etag === null ? 'inferred' : 'answered' } as const
-  const whole = { workspaceId, lease, fromBytes, toBytes, crc32, delivered }
+  const whole = { workspaceId, lease, announces, fromBytes, toBytes, crc32, delivered }
   if (!(await lease.whileHeld(context.recordWhole(whole)))) throw lostLease()
   checkpoint('transferred')
   lease.end()

@@ -32,6 +32,8 @@ export type StopReason = 'preempted' | 'draining'
 
 export type HeldLease = Lease & {
   ask(why: StopReason): void
+  /** Old enough to be renewed. One that was lost here must lapse in the database, too: its writer does nothing more with it. */
+  isDue(): boolean
   renewed(sentAtMs: number): void
   lose(): void
   watch(): void
@@ -45,6 +47,7 @@ export function createHeldLease(
 ): HeldLease {
   const lost = new AbortController()
   const { promise: ended, resolve: nowEnded } = Promise.withResolvers<void>()
+  let renewedMs = sinceMs
   let untilMs = sinceMs + terms.leaseMs - terms.marginMs
   let touchedMs = sinceMs
   let asked: StopReason | undefined
@@ -95,7 +98,10 @@ export function createHeldLease(
       clearTimeout(timer)
       tell()
     },
+    // Most are short, and never come to it.
+    isDue: () => !lost.signal.aborted && clock.now() >= renewedMs + terms.renewMs / 2,
     renewed(sentAtMs) {
+      renewedMs = sentAtMs
       untilMs = sentAtMs + terms.leaseMs - terms.marginMs
     },
     lose() {

@@ -4,6 +4,7 @@ import { expect, it, vi } from 'vitest'
 import { onBothDatabases } from '../../e2e/parts/databases.ts'
 import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, serveUploads } from '../../e2e/parts/upload-site.ts'
+import { rows } from '../db/database.ts'
 import { LEASE_CHANNEL } from './ledger/lease-terms.ts'
 import { releaseLease } from './ledger/release-lease.ts'
 import { renewLeases } from './ledger/renew-leases.ts'
@@ -21,6 +22,25 @@ onBothDatabases('a lease', (database) => {
     await client.terminate(urls[2]!)
     const still = await renewLeases(database().db, node.context.leases.terms, [released!, takenOver!, ended!])
     expect([...still]).toEqual([released!.fileId])
+    await node.close()
+    await site.close()
+  })
+
+  it('is renewed in a crowd of more than go into one statement', async () => {
+    const site = await createSite(database())
+    const node = await serveUploads(site.runtime, { terms: { renewMs: 100 } })
+    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const leases = []
+    for (let n = 0; n < 120; n++) {
+      const fileId = (await client.create(10)).headers.location!.split('/').at(-1)!
+      leases.push((await node.context.leases.take({ fileId, tokenId: null, numbers: 4 }))!.lease)
+    }
+    const takenBy = Date.now()
+    const look = sql`select count(*)::int as renewed from files where workspace_id = ${site.workspaceId}::uuid
+      and lease_until > ${new Date(takenBy + node.context.leases.terms.leaseMs).toISOString()}::timestamptz`
+    const renewed = async () => (await rows<{ renewed: number }>(database().db, look))[0]!.renewed
+    await vi.waitFor(async () => expect(await renewed()).toBe(120), { timeout: 20_000 })
+    for (const lease of leases) lease.end()
     await node.close()
     await site.close()
   })

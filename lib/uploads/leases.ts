@@ -45,6 +45,8 @@ type Deps = {
 }
 
 const WATCH_MS = 250
+/** A statement of them holds the rows that their writers want to write. */
+const RENEWED_AT_ONCE = 50
 
 export async function openLeases({ database, clock, log, metrics, terms }: Deps): Promise<Leases> {
   const { db } = database
@@ -82,10 +84,13 @@ export async function openLeases({ database, clock, log, metrics, terms }: Deps)
     await notify(db, LEASE_CHANNEL, `stop:${fileId}:${fence}`)
   }
   const renew = async () => {
-    if (held.size === 0) return
+    const all = [...held.values()]
+    for (let from = 0; from < all.length; from += RENEWED_AT_ONCE)
+      await renewSome(all.slice(from, from + RENEWED_AT_ONCE).filter((lease) => lease.isDue()))
+  }
+  const renewSome = async (leases: HeldLease[]) => {
+    if (leases.length === 0) return
     const sentAt = clock.now()
-    // One that is lost here must lapse in the database, too: its writer does nothing more with it.
-    const leases = [...held.values()].filter(({ signal }) => !signal.aborted)
     const renewed = await renewLeases(db, row, leases)
     for (const lease of leases) {
       if (renewed.has(lease.fileId)) lease.renewed(sentAt)

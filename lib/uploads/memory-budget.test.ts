@@ -44,6 +44,26 @@ it('moves the parts that take longest to fill into the database first, before it
   expect(account.full).toBe(false)
 })
 
+it('moves one part at a time while nobody waits, and several once somebody does', async () => {
+  const account = createMemoryBudget(1_000_000, { clock }).account({})
+  let spilling = 0
+  const forever = new Promise<void>(() => {})
+  for (let n = 0; n < 6; n++) {
+    const spill = () => {
+      spilling += 1
+      return forever
+    }
+    account.offer({ heldBytes: () => 100_000, sinceMs: () => 0, spill })
+    account.take(100_000)
+  }
+  now = 4000
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(spilling).toBe(1)
+  account.take(100_000)
+  account.whenFree(() => {})
+  expect(spilling).toBe(4)
+})
+
 it('does not move the parts of fast clients while others are on their way out, unless it is stuck', async () => {
   const account = createMemoryBudget(1_000_000, { clock }).account({})
   const spilled: number[] = []

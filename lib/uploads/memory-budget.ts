@@ -51,7 +51,8 @@ type Account = {
 /** An account holds so many times what is left, at most: one alone two thirds, two alone two fifths each. */
 const SHARE = 2
 /** Of what an account may hold. */
-const SPILL_ABOVE = 0.75
+const SPILL_ABOVE = 0.5
+/** While readers wait. Before that, one after another: a crowd that fills its parts in step is no reason for haste. */
 const SPILLS_AT_ONCE = 4
 /** A part that has been filling for so long has a slow client. */
 const SLOW_MS = 3000
@@ -80,6 +81,10 @@ export function createMemoryBudget(
   const isTight = (account: Account) => isAbove(SPILL_ABOVE, account)
   const isStuck = ({ waiting, leavingBytes, usedBytes: held }: Account) =>
     waiting.length > 0 && leavingBytes < held * STUCK_SHARE
+  const mostSpills = () => {
+    for (const { waiting } of pressed) if (waiting.length > 0) return SPILLS_AT_ONCE
+    return 1
+  }
   const next = (): Spillable | undefined => {
     for (const account of pressed) {
       if (account.waiting.length === 0 && !isTight(account)) pressed.delete(account)
@@ -91,7 +96,7 @@ export function createMemoryBudget(
   const isSlow = (account: Account, part: Spillable) =>
     isTight(account) && clock.now() - part.sinceMs() >= SLOW_MS
   const relieve = () => {
-    while (spilling < SPILLS_AT_ONCE) {
+    while (spilling < mostSpills()) {
       const spillable = next()
       if (!spillable) return lookAgain()
       spilling += 1

@@ -15,6 +15,8 @@ export type OpenUpload = {
   readonly key: string
   readonly contentType: string
   readonly mayRead: boolean
+  /** Somebody wanted to hear of its end when the request came. */
+  readonly announces: boolean
   readonly expirySeconds: number
   readonly expiresByMs: number
   /** As its row says. */
@@ -39,7 +41,7 @@ export function firstNumbers({ terms }: Pick<UploadContext, 'terms'>): number {
 /** Takes the lease, waiting for another writer to let go. Undefined if the upload takes no more bytes. */
 export async function openUpload(
   context: UploadContext,
-  { upload, dataStore, token }: UploadRight,
+  { upload, pipe, dataStore, token }: UploadRight,
 ): Promise<OpenUpload | undefined> {
   const numbers = firstNumbers(context)
   // Before the lease is taken: keys that cannot be read must not hold it.
@@ -50,7 +52,9 @@ export async function openUpload(
     context.metrics.resumes.inc()
     context.metrics.savedBytes.inc(taken.offsetBytes)
   }
-  return describe(context, { ...upload, ...taken }, taken, bucket, { numbers, mayRead: dataStore.mayRead })
+  return describe(context, { ...upload, ...taken }, taken, bucket, {
+    ...{ numbers, mayRead: dataStore.mayRead, announces: pipe.announces },
+  })
 }
 
 function describe(
@@ -58,7 +62,7 @@ function describe(
   file: Pick<UploadRight['upload'], 'id' | 'workspaceId' | 'key' | 'filetype'>,
   taken: Taken & { lease: Lease },
   bucket: Bucket,
-  { numbers, mayRead }: { numbers: number; mayRead: boolean },
+  { numbers, mayRead, announces }: { numbers: number; mayRead: boolean; announces: boolean },
 ): OpenUpload {
   return {
     fileId: file.id,
@@ -69,6 +73,7 @@ function describe(
     key: file.key,
     contentType: contentTypeOf(file.filetype),
     mayRead,
+    announces,
     expirySeconds: taken.expirySeconds,
     expiresByMs: taken.expiresByMs,
     expiresAtMs: taken.expiresAtMs,

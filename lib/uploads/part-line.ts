@@ -28,7 +28,7 @@ export type PartLine = {
   send(buffer: PartBuffer, also?: Also): void
   /** The last part takes this along into the ledger. False: there is none, or it is being recorded already. */
   takeAlong(also: Also): boolean
-  /** Resolves when the database has it. */
+  /** Resolves when the database has it. Without `also` its client is still sending. */
   keepTail(buffer: PartBuffer, also?: Also): Promise<void>
   /** The checksum of the request agreed: what was held is recorded. */
   agree(): void
@@ -43,6 +43,11 @@ export type Also = Pick<Advance, 'become' | 'release' | 'note'>
 
 /** Larger tails are written as several rows: a statement of them takes a third more as text. */
 const TAIL_ROW_BYTES = 4 * 1024 * 1024
+/**
+ * Of what goes while its client is still sending, for which nobody waits: the text of a row is small enough for V8's young
+ * space, and its statement for the requests behind it.
+ */
+const EARLY_ROW_BYTES = 90 * 1024
 
 export type LineEvents = { onRoom(): void; onFault(error: unknown): void }
 
@@ -121,23 +126,28 @@ export function openPartLine(
     })
     return reserving
   }
-  const recordTail = async (buffer: PartBuffer, also: Also) => {
-    const pieces = rowsOf(buffer)
+  const recordTail = async (buffer: PartBuffer, also?: Also) => {
     // An empty file, or a length that came after its bytes: nothing to keep, but what follows from it stands.
-    if (pieces.length === 0) return record({ toBytes: upload.offsetBytes, crc32: upload.crc32, ...also })
-    for (const [at, tail] of pieces.entries()) {
-      const crc = crc32(tail, upload.crc32)
-      const last = at === pieces.length - 1 ? also : {}
-      await record({ toBytes: upload.offsetBytes + tail.length, crc32: crc, tail, ...last })
+    if (buffer.bytes === 0) return record({ toBytes: upload.offsetBytes, crc32: upload.crc32, ...also })
+    const endBytes = upload.offsetBytes + buffer.bytes
+    await rowByRow(buffer, also ? TAIL_ROW_BYTES : EARLY_ROW_BYTES, async (tail) => {
+      const toBytes = upload.offsetBytes + tail.length
+      const last = toBytes === endBytes ? also : {}
+      await record({ toBytes, crc32: crc32(tail, upload.crc32), tail, ...last })
       upload.tailBytes += tail.length
-    }
+    })
   }
-  const stage = async (fromBytes: number, pieces: Buffer[]) => {
+  const stage = (fromBytes: number, buffer: PartBuffer) => {
     let offsetBytes = fromBytes
-    for (const bytes of pieces) {
+    return rowByRow(buffer, EARLY_ROW_BYTES, async (bytes) => {
       await lease.whileHeld(stageTail(db, lease, { offsetBytes, bytes }))
       offsetBytes += bytes.length
-    }
+    })
+  }
+  /** In turn with other uploads, each row for itself: a crowd that leaves at once must not be held in copies. */
+  const rowByRow = async (buffer: PartBuffer, rowBytes: number, write: (row: Buffer) => Promise<void>) => {
+    for (let from = 0; from < buffer.bytes; from += rowBytes)
+      await context.tailTurn(() => write(buffer.joined(from, from + rowBytes)))
   }
   const recordStaged = async (buffer: PartBuffer, staged: Promise<void>) => {
     await staged
@@ -202,13 +212,13 @@ export function openPartLine(
       lastPart.also = also
       return true
     },
-    keepTail(buffer, also = {}) {
+    keepTail(buffer, also) {
       lastPart = undefined
       const fromBytes = endBytes
       tailBytes += buffer.bytes
       endBytes += buffer.bytes
       if (isHeld) {
-        tailInLine = stage(fromBytes, rowsOf(buffer))
+        tailInLine = stage(fromBytes, buffer)
         tailInLine.then(() => letGo(buffer), events.onFault)
       }
       const staged = isHeld && tailInLine
@@ -251,13 +261,6 @@ export async function withTail<Result>(
   } finally {
     memory.give(tailBytes)
   }
-}
-
-function rowsOf(buffer: PartBuffer): Buffer[] {
-  const whole = buffer.joined()
-  const rows: Buffer[] = []
-  for (let at = 0; at < whole.length; at += TAIL_ROW_BYTES) rows.push(whole.subarray(at, at + TAIL_ROW_BYTES))
-  return rows
 }
 
 function tooManyParts({ limits }: OpenUpload): SluiceError {

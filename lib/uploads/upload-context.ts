@@ -26,6 +26,8 @@ export type UploadContext = {
   insertUpload(insertion: Insertion): Promise<void>
   /** False: the lease was lost. */
   recordWhole(whole: Whole): Promise<boolean>
+  /** Tails wait here, so that a crowd of them leaves the database to others, too. */
+  tailTurn<Result>(work: () => Promise<Result>): Promise<Result>
   openBucket(dataStore: DataStoreRow): Bucket
   /** Writes the event of each file's new status, in the transaction that changes it. */
   announce(tx: Db, ...fileIds: string[]): Promise<void>

@@ -58,7 +58,7 @@ describe('locks are taken in one order, so that no two wait for each other', () 
     const made = [await create(true), await create(true)]
     const finish = ({ fileId }: { fileId: string }) =>
       node.context.recordWhole({
-        ...{ workspaceId: site.workspaceId, lease: { fileId, fence: 1 } },
+        ...{ workspaceId: site.workspaceId, lease: { fileId, fence: 1 }, announces: false },
         ...{ fromBytes: 0, toBytes: 7, crc32: 1, delivered: { etag: '"e"', certainty: 'answered' } },
       })
     expect(await finish(made[0]!)).toBe(true)
@@ -93,7 +93,7 @@ describe('locks are taken in one order, so that no two wait for each other', () 
       Promise.all(
         ids.map((fileId) =>
           node.context.recordWhole({
-            ...{ workspaceId: site.workspaceId, lease: { fileId, fence: 1 } },
+            ...{ workspaceId: site.workspaceId, lease: { fileId, fence: 1 }, announces: false },
             ...{ fromBytes: 0, toBytes: 7, crc32: 1, delivered: { etag: '"e"', certainty: 'answered' } },
           }),
         ),

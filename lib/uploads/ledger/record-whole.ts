@@ -15,11 +15,14 @@ export type Whole = {
   toBytes: number
   crc32: number
   delivered: Delivered
+  /** Its Pipe had a webhook output when the request came. */
+  announces: boolean
 }
 
 type Deps = { db: Db; clock: Clock; announce(tx: Db, ...fileIds: string[]): Promise<void> }
 
 const MOST_AT_ONCE = 50
+const UNHEARD = sql`not exists (select from webhook_outputs o where o.pipe_id = f.pipe_id and o.enabled)`
 
 /**
  * File, usage and event of each in one transaction. Like their creations, all of a workspace meet at the row of its
@@ -27,25 +30,39 @@ const MOST_AT_ONCE = 50
  * others do not suffer for it.
  */
 export function recordsWholes({ db, clock, announce }: Deps): (whole: Whole) => Promise<boolean> {
-  return inGroups<Whole, boolean>(
-    (group) =>
-      db.transaction(async (tx) => {
-        const recorded = await record(tx, group, clock.now())
-        if (recorded.size > 0) await announce(tx, ...recorded)
+  const together = (record: (group: Whole[]) => Promise<ReadonlySet<string>>) =>
+    inGroups<Whole, boolean>(
+      async (group) => {
+        const recorded = await record(group)
         return group.map(({ lease }) => recorded.has(lease.fileId))
-      }),
-    { most: MOST_AT_ONCE, keyOf: ({ workspaceId }) => workspaceId },
+      },
+      { most: MOST_AT_ONCE, keyOf: ({ workspaceId }) => workspaceId },
+    )
+  const silently = together((group) => record(db, group, clock.now(), UNHEARD))
+  const aloud = together((group) =>
+    db.transaction(async (tx) => {
+      const recorded = await record(tx, group, clock.now())
+      if (recorded.size > 0) await announce(tx, ...recorded)
+      return recorded
+    }),
   )
+  // One statement and no transaction, unless somebody wants to hear of it by now.
+  return async (whole) => (!whole.announces && (await silently(whole))) || aloud(whole)
 }
 
 /** What `advance` does for one, for many that end here. Answers those whose lease still held. */
-async function record(tx: Db, group: Whole[], nowMs: number): Promise<ReadonlySet<string>> {
+async function record(
+  db: Db,
+  group: Whole[],
+  nowMs: number,
+  provided = sql`true`,
+): Promise<ReadonlySet<string>> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   const moved = await rows<{ id: string }>(
-    tx,
+    db,
     sql`
     with wanted as (select * from ${wantedOf(group, nowMs)}),
-    writer as (${writers()}),
+    writer as (${writers(provided)}),
     moved as (
       update files f set offset_bytes = writer.to_bytes, crc32 = writer.crc32, status = 'transferred',
         first_byte_at = coalesce(f.first_byte_at, ${now}), last_byte_at = ${now}, finished_at = ${now},
@@ -80,9 +97,9 @@ function wantedOf(group: Whole[], nowMs: number): SQL {
 }
 
 /** The limit of what is joined makes PostgreSQL look each up by its index, in this order, however it guesses their number. */
-function writers(): SQL {
+function writers(provided: SQL): SQL {
   return sql`select wanted.*, f.reserved_bytes, f.counted_bytes
     from wanted cross join lateral (select * from files where id = wanted.id limit 1 for update) f
     where f.lease_fence = wanted.fence and f.lease_until is not null and f.offset_bytes = wanted.from_bytes
-      and f.status = 'uploading'`
+      and f.status = 'uploading' and ${provided}`
 }

@@ -1,8 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { webhookOutputs } from '#drizzle/schema/index.ts'
 import { onBothDatabases } from '../../../e2e/parts/databases.ts'
 import { createSite, type Site, serveUploads } from '../../../e2e/parts/upload-site.ts'
 import { rows } from '../../db/database.ts'
+import { uuidv7 } from '../../kernel/ids.ts'
 import { createUpload } from '../create-upload.ts'
 import type { Whole } from './record-whole.ts'
 
@@ -32,6 +34,7 @@ onBothDatabases('uploads that come at the same time', (database) => {
     const wholes = made.map(
       ({ fileId }, n): Whole => ({
         ...{ workspaceId: site.workspaceId, lease: { fileId, fence: n === 5 ? 9 : 1 } },
+        announces: n % 2 === 0,
         ...{ fromBytes: 0, toBytes: 7, crc32: 1, delivered: { etag: `"${n}"`, certainty: 'answered' } },
       }),
     )
@@ -60,6 +63,28 @@ onBothDatabases('uploads that come at the same time', (database) => {
         from usage_months u join tokens t using (workspace_id) where u.workspace_id = ${site.workspaceId}::uuid`,
     )
     expect(counted).toEqual({ used: 77, reserved: 7, files: 12 })
+  })
+
+  it('are announced if the webhook output was turned on after the request came', async () => {
+    const { context } = node
+    const right = await context.rights.toCreate(await site.token(), site.pipe.id)
+    expect(right.pipe.announces).toBe(false)
+    await database()
+      .db.insert(webhookOutputs)
+      .values({
+        ...{ id: uuidv7(), workspaceId: site.workspaceId, pipeId: site.pipe.id, enabled: true },
+        ...{ url: 'https://hooks.example.com/', secretEncrypted: 'sealed' },
+      })
+    const made = await createUpload(context, right, announced, { open: true })
+    const { lease, announces } = made.upload!
+    const delivered = { etag: '"e"', certainty: 'answered' } as const
+    const whole = { lease, announces, fromBytes: 0, toBytes: 7, crc32: 1, delivered }
+    expect(await context.recordWhole({ ...whole, workspaceId: site.workspaceId })).toBe(true)
+    lease.end()
+    const { fileId } = made
+    const sent = await rows(database().db, sql`select pipe_id from events where file_id = ${fileId}::uuid`)
+    expect(sent).toEqual([{ pipe_id: site.pipe.id }])
+    await database().db.delete(webhookOutputs)
   })
 
   it('hold their leases, whomever they share a statement with', async () => {

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest'
+import { atMost } from './at-most.ts'
+
+it('runs so many at once, the others in their order, whatever becomes of those before them', async () => {
+  const turn = atMost(2)
+  const begun: number[] = []
+  const ends = Array.from({ length: 4 }, () => Promise.withResolvers<number>())
+  const results = ends.map(({ promise }, n) =>
+    turn(() => {
+      begun.push(n)
+      return promise
+    }),
+  )
+  expect(begun).toEqual([0, 1])
+  ends[1]!.reject(new Error('no'))
+  await expect(results[1]).rejects.toThrow('no')
+  expect(begun).toEqual([0, 1, 2])
+  ends[2]!.resolve(2)
+  await results[2]
+  ends[0]!.resolve(0)
+  ends[3]!.resolve(3)
+  expect(await Promise.all([results[0], results[2], results[3]])).toEqual([0, 2, 3])
+  const again = [turn(async () => 4), turn(async () => 5), turn(async () => 6)]
+  expect(await Promise.all(again)).toEqual([4, 5, 6])
+})
