@@ -101,6 +101,9 @@ const sixteen: Case = {
   },
 }
 
+/** Of five seconds: a stall of the machine in one of them is not the server's. */
+const STEADY_ROUNDS = 5
+
 const heads: Case = {
   name: 'HEAD',
   async run({ sluice, peer, sink }) {
@@ -115,12 +118,14 @@ const heads: Case = {
     }
     let asked = 0
     const [ours, theirs] = (await inTurns(of, [sluice, peer])) as [number, number]
-    const p99 = await steady(sluice.target, 500, 20)
+    const p99s: number[] = []
+    for (let round = 0; round < STEADY_ROUNDS; round++) p99s.push(await steady(sluice.target, 500, 5))
+    const p99 = percentile(p99s, 0.5)
     return [
       rate('HEAD per second to the peer', ours, theirs, 'a second', 3),
       {
         what: 'HEAD at 500 a second, p99',
-        measured: `${p99.toFixed(1)} ms`,
+        measured: `${p99.toFixed(1)} ms, the worst of ${STEADY_ROUNDS} rounds ${Math.max(...p99s).toFixed(1)} ms`,
         wanted: '< 10 ms',
         holds: p99 < 10,
       },
@@ -201,17 +206,22 @@ const slow: Case = {
     const crowd = await trickle({ target, clients: 1000, bytesPerSecond: 10_000 })
     const times: number[] = []
     let rssBytes = 0
-    for (let n = 0; n < 300; n++) {
-      times.push((await seconds(async () => void (await create(target, 1024, 1024)))) * 1000)
-      if (n % 10 === 0) rssBytes = Math.max(rssBytes, (await node.usage()).rssBytes)
+    const pause = async () => {
+      rssBytes = Math.max(rssBytes, (await node.usage()).rssBytes)
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
+    for (let n = 0; n < 300; n++) {
+      times.push((await seconds(async () => void (await create(target, 1024, 1024)))) * 1000)
+      await pause()
+    }
+    // What each of them had sent becomes durable at once.
     await crowd.stop()
+    for (let n = 0; n < 50; n++) await pause()
     const most = MEMORY_BYTES + 300 * MiB
     const p95 = percentile(times, 0.95)
     return [
       {
-        what: 'memory beside 1,000 clients of 10 kB/s',
+        what: 'memory beside 1,000 clients of 10 kB/s, and when they all vanish',
         measured: `${(rssBytes / MiB).toFixed(0)} MiB`,
         wanted: `< ${most / MiB} MiB`,
         holds: rssBytes < most,
