@@ -46,7 +46,7 @@ export async function openUploads(
     openBucket: bucketsOf(runtime, options.bucket),
     rights: openUploadRights({ db, clock }),
     insertUpload: insertsUploads(db),
-    tailTurn: atMost(TAILS_AT_ONCE),
+    tailTurn: atMost(TAILS_AT_ONCE, TAIL_PATIENCE_MS),
     recordWhole: recordsWholes({ db, clock, announce }),
     announce,
     checkpoint: options.checkpoint ?? (() => {}),
@@ -57,6 +57,8 @@ export async function openUploads(
 
 /** Of the twenty connections to the database. */
 const TAILS_AT_ONCE = 8
+/** A statement that takes so long hangs, and must not hold the others up. */
+const TAIL_PATIENCE_MS = 2000
 const MAX_OPEN_BUCKETS = 1000
 const SOCKETS_PER_HOST = 256
 

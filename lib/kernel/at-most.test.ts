@@ -1,8 +1,8 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { atMost } from './at-most.ts'
 
 it('runs so many at once, the others in their order, whatever becomes of those before them', async () => {
-  const turn = atMost(2)
+  const turn = atMost(2, 60_000)
   const begun: number[] = []
   const ends = Array.from({ length: 4 }, () => Promise.withResolvers<number>())
   const results = ends.map(({ promise }, n) =>
@@ -22,4 +22,14 @@ it('runs so many at once, the others in their order, whatever becomes of those b
   expect(await Promise.all([results[0], results[2], results[3]])).toEqual([0, 2, 3])
   const again = [turn(async () => 4), turn(async () => 5), turn(async () => 6)]
   expect(await Promise.all(again)).toEqual([4, 5, 6])
+})
+
+it('does not let what never ends keep its place', async () => {
+  vi.useFakeTimers()
+  const turn = atMost(1, 2000)
+  void turn(() => new Promise(() => {}))
+  const next = turn(async () => 'next')
+  await vi.advanceTimersByTimeAsync(2000)
+  expect(await next).toBe('next')
+  vi.useRealTimers()
 })

@@ -287,6 +287,7 @@ describe('a bucket in trouble', () => {
     const stuck = {
       ...line,
       waiting: [buffer],
+      waitingFromBytes: 0,
       endBytes: 100,
       settled: () => Promise.reject(new Error('gone')),
     }

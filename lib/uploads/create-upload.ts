@@ -35,7 +35,7 @@ export async function createUpload(
   const opened: OpenUpload = {
     ...{ fileId, workspaceId: made.workspaceId, bucket, limits, partBytes, lengthBytes },
     ...{ expirySeconds, expiresByMs, expiresAtMs },
-    lease: leases.adopt({ fileId, fence: 1 }),
+    lease: leases.adopt({ fileId, fence: 1 }, createdAtMs),
     key: made.destination.key,
     contentType: contentTypeOf(announced.filetype),
     mayRead: right.dataStore.mayRead,

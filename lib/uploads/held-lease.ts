@@ -99,8 +99,14 @@ export function createHeldLease(
       tell()
     },
     // Most are short, and never come to it.
-    isDue: () => !lost.signal.aborted && clock.now() >= renewedMs + terms.renewMs / 2,
+    isDue() {
+      const ageMs = clock.now() - renewedMs
+      // Below zero the clock was set back.
+      return !lost.signal.aborted && (ageMs < 0 || ageMs >= terms.renewMs / 2)
+    },
     renewed(sentAtMs) {
+      // The answer to an older renewal came late.
+      if (sentAtMs < renewedMs && renewedMs <= clock.now()) return
       renewedMs = sentAtMs
       untilMs = sentAtMs + terms.leaseMs - terms.marginMs
     },

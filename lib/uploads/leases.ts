@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { type DatabaseHandle, notify, rows } from '../db/database.ts'
+import { atMost } from '../kernel/at-most.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { SluiceError } from '../kernel/errors.ts'
 import type { Logger } from '../log.ts'
@@ -26,7 +27,7 @@ export type Leases = {
     numbers: number
   }): Promise<(Taken & { lease: Lease }) | undefined>
   /** A lease that its row was born with. */
-  adopt(fenced: Fenced): Lease
+  adopt(fenced: Fenced, sinceMs?: number): Lease
   /** A request is on its way to the lease. Call the answer when it has it, or gave up. */
   arrive(fileId: string): () => void
   /** Resolves when no request of this node is on its way any more: what it brought shows in the offset. */
@@ -45,8 +46,11 @@ type Deps = {
 }
 
 const WATCH_MS = 250
-/** A statement of them holds the rows that their writers want to write. */
-const RENEWED_AT_ONCE = 50
+/** A statement of them holds the rows that their writers want to write, and waits for those that these hold. */
+const RENEWED_TOGETHER = 50
+const RENEWALS_AT_ONCE = 4
+/** A group that takes so long hangs, and must not keep the others from theirs. */
+const RENEWAL_PATIENCE_MS = 2000
 
 export async function openLeases({ database, clock, log, metrics, terms }: Deps): Promise<Leases> {
   const { db } = database
@@ -84,11 +88,17 @@ export async function openLeases({ database, clock, log, metrics, terms }: Deps)
     await notify(db, LEASE_CHANNEL, `stop:${fileId}:${fence}`)
   }
   const renew = async () => {
-    const all = [...held.values()]
-    for (let from = 0; from < all.length; from += RENEWED_AT_ONCE)
-      await renewSome(all.slice(from, from + RENEWED_AT_ONCE).filter((lease) => lease.isDue()))
+    const due = [...held.values()].filter((lease) => lease.isDue())
+    const turn = atMost(RENEWALS_AT_ONCE, RENEWAL_PATIENCE_MS)
+    const groups = []
+    for (let from = 0; from < due.length; from += RENEWED_TOGETHER)
+      groups.push(due.slice(from, from + RENEWED_TOGETHER))
+    const ends = await Promise.allSettled(groups.map((group) => turn(() => renewTogether(group))))
+    const failed = ends.find((end) => end.status === 'rejected')
+    if (failed) log.warn({ err: failed.reason }, 'leases could not be renewed')
   }
-  const renewSome = async (leases: HeldLease[]) => {
+  const renewTogether = async (group: HeldLease[]) => {
+    const leases = group.filter((lease) => held.get(lease.fileId) === lease && lease.isDue())
     if (leases.length === 0) return
     const sentAt = clock.now()
     const renewed = await renewLeases(db, row, leases)
@@ -97,9 +107,7 @@ export async function openLeases({ database, clock, log, metrics, terms }: Deps)
       else if (held.get(lease.fileId) === lease) lease.lose()
     }
   }
-  const renewing = setInterval(() => {
-    renew().catch((error) => log.warn({ err: error }, 'leases could not be renewed'))
-  }, terms.renewMs)
+  const renewing = setInterval(() => void renew(), terms.renewMs)
   const watching = setInterval(() => {
     for (const lease of held.values()) lease.watch()
   }, WATCH_MS)
@@ -124,7 +132,7 @@ export async function openLeases({ database, clock, log, metrics, terms }: Deps)
 
   return {
     terms: row,
-    adopt: (fenced) => hold(fenced, clock.now()),
+    adopt: (fenced, sinceMs = clock.now()) => hold(fenced, sinceMs),
     async take(file) {
       let waited = false
       return untilFree(file.fileId, async () => {

@@ -24,6 +24,8 @@ export type PartLine = {
   readonly nextNumber: number
   /** Buffers that are not recorded yet, the oldest first. */
   readonly waiting: readonly PartBuffer[]
+  /** Where the oldest of them begins. */
+  readonly waitingFromBytes: number
   readonly partsSent: number
   send(buffer: PartBuffer, also?: Also): void
   /** The last part takes this along into the ledger. False: there is none, or it is being recorded already. */
@@ -44,10 +46,11 @@ export type Also = Pick<Advance, 'become' | 'release' | 'note'>
 /** Larger tails are written as several rows: a statement of them takes a third more as text. */
 const TAIL_ROW_BYTES = 4 * 1024 * 1024
 /**
- * Of what goes while its client is still sending, for which nobody waits: the text of a row is small enough for V8's young
- * space, and its statement for the requests behind it.
+ * Of the little that a slow client sent, and that goes while it is still sending, so that nobody waits for it: the text of a row is small
+ * enough for V8's young space, and its statement for the requests behind it.
  */
 const EARLY_ROW_BYTES = 90 * 1024
+const EARLY_BYTES = 1024 * 1024
 
 export type LineEvents = { onRoom(): void; onFault(error: unknown): void }
 
@@ -68,6 +71,7 @@ export function openPartLine(
   const dropped = new AbortController()
   const signal = AbortSignal.any([lease.signal, dropped.signal])
   const waiting: PartBuffer[] = []
+  const starts = new Map<PartBuffer, number>()
   let endBytes = upload.offsetBytes
   let tailBytes = upload.tailBytes
   let nextNumber = upload.usedPartNumber + 1
@@ -84,12 +88,14 @@ export function openPartLine(
     const at = waiting.indexOf(buffer)
     if (at < 0) return
     waiting.splice(at, 1)
+    starts.delete(buffer)
     memory.leaving(-buffer.bytes)
     buffer.free()
     events.onRoom()
   }
   const enqueue = (buffer: PartBuffer, record: () => Promise<void>) => {
     waiting.push(buffer)
+    starts.set(buffer, endBytes - buffer.bytes)
     memory.leaving(buffer.bytes)
     line = line.then(record).then(() => letGo(buffer))
     line.catch(events.onFault)
@@ -130,7 +136,7 @@ export function openPartLine(
     // An empty file, or a length that came after its bytes: nothing to keep, but what follows from it stands.
     if (buffer.bytes === 0) return record({ toBytes: upload.offsetBytes, crc32: upload.crc32, ...also })
     const endBytes = upload.offsetBytes + buffer.bytes
-    await rowByRow(buffer, also ? TAIL_ROW_BYTES : EARLY_ROW_BYTES, async (tail) => {
+    await rowByRow(buffer, !also, async (tail) => {
       const toBytes = upload.offsetBytes + tail.length
       const last = toBytes === endBytes ? also : {}
       await record({ toBytes, crc32: crc32(tail, upload.crc32), tail, ...last })
@@ -139,15 +145,20 @@ export function openPartLine(
   }
   const stage = (fromBytes: number, buffer: PartBuffer) => {
     let offsetBytes = fromBytes
-    return rowByRow(buffer, EARLY_ROW_BYTES, async (bytes) => {
+    return rowByRow(buffer, true, async (bytes) => {
       await lease.whileHeld(stageTail(db, lease, { offsetBytes, bytes }))
       offsetBytes += bytes.length
     })
   }
   /** In turn with other uploads, each row for itself: a crowd that leaves at once must not be held in copies. */
-  const rowByRow = async (buffer: PartBuffer, rowBytes: number, write: (row: Buffer) => Promise<void>) => {
-    for (let from = 0; from < buffer.bytes; from += rowBytes)
-      await context.tailTurn(() => write(buffer.joined(from, from + rowBytes)))
+  const rowByRow = async (buffer: PartBuffer, early: boolean, write: (row: Buffer) => Promise<void>) => {
+    const rowBytes = early && buffer.bytes <= EARLY_BYTES ? EARLY_ROW_BYTES : TAIL_ROW_BYTES
+    const turn = (from: number) =>
+      context.tailTurn(async () => {
+        lease.assertHeld()
+        await write(buffer.joined(from, from + rowBytes))
+      })
+    for (let from = 0; from < buffer.bytes; from += rowBytes) await lease.whileHeld(turn(from))
   }
   const recordStaged = async (buffer: PartBuffer, staged: Promise<void>) => {
     await staged
@@ -179,6 +190,9 @@ export function openPartLine(
       return partsSent
     },
     waiting,
+    get waitingFromBytes() {
+      return waiting[0] ? starts.get(waiting[0])! : endBytes
+    },
     send(buffer, also = {}) {
       const going = { also }
       lastPart = going

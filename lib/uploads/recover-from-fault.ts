@@ -6,6 +6,7 @@ import { advance } from './ledger/advance.ts'
 import { heldBy } from './ledger/lease-terms.ts'
 import { releaseLease } from './ledger/release-lease.ts'
 import type { OpenUpload } from './open-upload.ts'
+import type { PartBuffer } from './part-buffer.ts'
 import type { PartLine } from './part-line.ts'
 import type { UploadContext } from './upload-context.ts'
 
@@ -53,11 +54,19 @@ async function salvage(context: UploadContext, upload: OpenUpload, line: PartLin
   await line.settled().catch(() => {})
   const oldest = line.waiting[0]
   if (!oldest || oldest.bytes === 0 || oldest.bytes > MAX_SALVAGE_BYTES) return false
-  // Not if the database, too, failed before it: what it begins with is recorded already, or what comes before it is not.
-  const unrecorded = line.waiting.reduce((sum, { bytes }) => sum + bytes, 0)
-  if (line.endBytes - unrecorded !== upload.offsetBytes) return false
-  const { clock, db } = context
-  const tail = oldest.joined()
+  // Not if the database failed, too: what it begins with is recorded already, or what comes before it is not.
+  if (line.waitingFromBytes !== upload.offsetBytes) return false
+  return context.tailTurn(() => keepPart(context, upload, line, oldest))
+}
+
+async function keepPart(
+  { clock, db }: UploadContext,
+  upload: OpenUpload,
+  line: PartLine,
+  part: PartBuffer,
+): Promise<boolean> {
+  upload.lease.assertHeld()
+  const tail = part.joined()
   const toBytes = upload.offsetBytes + tail.length
   const last = toBytes === upload.lengthBytes
   const change = {
