@@ -205,27 +205,30 @@ const slow: Case = {
     const { target, node } = sluice
     const crowd = await trickle({ target, clients: 1000, bytesPerSecond: 10_000 })
     const times: number[] = []
-    let rssBytes = 0
+    const sizes: number[] = []
     const pause = async () => {
-      rssBytes = Math.max(rssBytes, (await node.usage()).rssBytes)
+      sizes.push((await node.usage()).rssBytes)
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
     for (let n = 0; n < 300; n++) {
       times.push((await seconds(async () => void (await create(target, 1024, 1024)))) * 1000)
       await pause()
     }
+    const beside = Math.max(...sizes.splice(0))
     // What each of them had sent becomes durable at once.
     await crowd.stop()
     for (let n = 0; n < 50; n++) await pause()
     const most = MEMORY_BYTES + 300 * MiB
     const p95 = percentile(times, 0.95)
+    const memory = (what: string, rssBytes: number): Finding => ({
+      what,
+      measured: `${(rssBytes / MiB).toFixed(0)} MiB`,
+      wanted: `< ${most / MiB} MiB`,
+      holds: rssBytes < most,
+    })
     return [
-      {
-        what: 'memory beside 1,000 clients of 10 kB/s, and when they all vanish',
-        measured: `${(rssBytes / MiB).toFixed(0)} MiB`,
-        wanted: `< ${most / MiB} MiB`,
-        holds: rssBytes < most,
-      },
+      memory('memory beside 1,000 clients of 10 kB/s', beside),
+      memory('memory when they all vanish', Math.max(...sizes)),
       {
         what: 'a file of 1 KiB beside them, p95',
         measured: `${p95.toFixed(0)} ms`,
