@@ -59,14 +59,12 @@ const SLOW_MS = 3000
 /** With less than this share on its way out, a full account would stay full. */
 const STUCK_SHARE = 0.1
 const LOOK_AGAIN_MS = 250
-/** Free pages that are kept for the next parts. */
-const KEEP_SHARE = 0.25
 
 export function createMemoryBudget(
   limitBytes: number,
   { clock, onChange }: { clock: Clock; onChange?: (usedBytes: number) => void },
 ): MemoryBudget {
-  const pages = createPagePool(limitBytes * KEEP_SHARE)
+  const pages = createPagePool()
   const accounts = new WeakMap<object, MemoryAccount>()
   const busy = new Set<Spillable>()
   /** Accounts that are nearly full, or that somebody waits for. */

@@ -7,14 +7,45 @@ export type PagePool = { take(): Buffer; give(page: Buffer): void }
 export const PAGE_BYTES = 64 * 1024
 /** What a part begins with, so that a crowd of clients that sent a few bytes each does not hold a page each. */
 export const FIRST_PAGE_BYTES = 4096
+/**
+ * Pages are cut from slabs. Single ones would lie scattered in the heap of malloc, which gives back only what is at its
+ * end. A slab is so large that malloc always takes it from the system by itself, which fills it where it is written first.
+ */
+export const SLAB_BYTES = 32 * 1024 * 1024
+const SLAB_PAGES = SLAB_BYTES / PAGE_BYTES
+/** How long an empty slab is kept. No request that was aborted is still sending from it by then. */
+export const SLAB_KEPT_MS = 60_000
 
-export function createPagePool(keepBytes: number): PagePool {
-  const free: Buffer[] = []
-  const most = Math.floor(keepBytes / PAGE_BYTES)
+type Slab = { memory: ArrayBuffer; used: number; free: Buffer[]; drop?: NodeJS.Timeout }
+
+export function createPagePool(): PagePool {
+  /** The oldest first. It is used before the others, so that those become empty. */
+  const slabs: Slab[] = []
+
+  const addSlab = () => {
+    const slab: Slab = { memory: new ArrayBuffer(SLAB_BYTES), used: 0, free: [] }
+    slabs.push(slab)
+    return slab
+  }
+  const drop = (slab: Slab) => {
+    slabs.splice(slabs.indexOf(slab), 1)
+    slab.memory.transfer(0)
+  }
   return {
-    take: () => free.pop() ?? Buffer.allocUnsafeSlow(PAGE_BYTES),
+    take() {
+      const slab = slabs.find(({ used }) => used < SLAB_PAGES) ?? addSlab()
+      clearTimeout(slab.drop)
+      // With none free, those in use are all that were cut so far.
+      const page = slab.free.pop() ?? Buffer.from(slab.memory, slab.used * PAGE_BYTES, PAGE_BYTES)
+      slab.used += 1
+      return page
+    },
     give(page) {
-      if (page.length === PAGE_BYTES && free.length < most) free.push(page)
+      const slab = slabs.find(({ memory }) => memory === page.buffer)
+      if (!slab) return
+      slab.free.push(page)
+      slab.used -= 1
+      if (slab.used === 0) slab.drop = setTimeout(drop, SLAB_KEPT_MS, slab).unref()
     },
   }
 }

@@ -33,13 +33,14 @@ it('gives its pages back once, and they are used again', () => {
   const account = budget.account({})
   const first = createPartBuffer(account)
   first.push(Buffer.alloc(FIRST_PAGE_BYTES + 1), 0)
-  const page = first.chunks[1]!.buffer
+  const { buffer, byteOffset } = first.chunks[1]!
   first.free()
   first.free()
   expect(budget.usedBytes).toBe(0)
   const second = createPartBuffer(account)
   second.push(Buffer.alloc(FIRST_PAGE_BYTES + 2), 0)
-  expect(second.chunks[1]!.buffer).toBe(page)
+  expect(second.chunks[1]!.buffer).toBe(buffer)
+  expect(second.chunks[1]!.byteOffset).toBe(byteOffset)
   expect(second.heldBytes).toBe(FIRST_PAGE_BYTES + PAGE_BYTES)
 })
 

@@ -1,0 +1,55 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { createPagePool, PAGE_BYTES, type PagePool, SLAB_BYTES, SLAB_KEPT_MS } from './page-pool.ts'
+
+const SLAB_PAGES = SLAB_BYTES / PAGE_BYTES
+const take = (pool: PagePool, pages: number) => Array.from({ length: pages }, () => pool.take())
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+it('hands out no memory twice, and again what was given back', () => {
+  const pool = createPagePool()
+  const pages = take(pool, SLAB_PAGES + 10)
+  for (const [n, page] of pages.entries()) page.fill(n % 251)
+  for (const [n, page] of pages.entries()) expect(page.equals(Buffer.alloc(PAGE_BYTES, n % 251))).toBe(true)
+  for (const page of pages) pool.give(page)
+  const again = new Set(take(pool, SLAB_PAGES + 10))
+  expect(pages.every((page) => again.has(page))).toBe(true)
+})
+
+it('uses the oldest slab first, so that the others become empty', () => {
+  const pool = createPagePool()
+  const pages = take(pool, SLAB_PAGES + 2)
+  const inFirst = pages[7]!
+  const inSecond = pages.at(-1)!
+  pool.give(inSecond)
+  pool.give(inFirst)
+  expect(pool.take()).toBe(inFirst)
+  expect(pool.take()).toBe(inSecond)
+})
+
+it('gives a slab back to the system when it has been empty for a minute, not before', () => {
+  const pool = createPagePool()
+  const pages = take(pool, SLAB_PAGES + 1)
+  const inSecond = pages.at(-1)!
+  pool.give(inSecond)
+  vi.advanceTimersByTime(SLAB_KEPT_MS - 1)
+  expect(pool.take()).toBe(inSecond)
+  vi.advanceTimersByTime(SLAB_KEPT_MS)
+  expect(inSecond.length).toBe(PAGE_BYTES)
+  pool.give(inSecond)
+  vi.advanceTimersByTime(SLAB_KEPT_MS)
+  expect(inSecond.length).toBe(0)
+  expect(pages[0]!.length).toBe(PAGE_BYTES)
+  expect(pool.take().length).toBe(PAGE_BYTES)
+})
+
+it('takes no memory that is not its own', () => {
+  const pool = createPagePool()
+  pool.give(Buffer.alloc(PAGE_BYTES, 1))
+  expect(pool.take()[0]).toBe(0)
+})
