@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Agent, createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { exchange } from './exchange.ts'
 
@@ -32,4 +32,32 @@ it('reads an answer of 1 MiB, and not a byte more', async () => {
 it('reads beside that what was asked for of an object', async () => {
   expect((await get(8 * MiB, 8 * MiB)).body).toHaveLength(8 * MiB)
   await expect(get(9 * MiB + 1, 8 * MiB)).rejects.toThrow('too long')
+})
+
+/** Takes what is written, but tells of it only after the answer, as a bucket nearby may. */
+class QuickBucket extends Socket {
+  override _read() {}
+  override _writev(_: unknown, taken: () => void) {
+    this.push('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+    setImmediate(taken)
+  }
+}
+
+it('keeps the connection of a body whose answer comes before the news that it was taken', async () => {
+  const opened: Socket[] = []
+  class QuickAgent extends Agent {
+    override createConnection() {
+      const connection = new QuickBucket()
+      opened.push(connection)
+      return connection
+    }
+  }
+  const quick = new QuickAgent({ keepAlive: true })
+  const url = new URL('http://bucket.example')
+  const body = [Buffer.alloc(MiB), Buffer.alloc(MiB)]
+  const put = () =>
+    exchange({ url, agent: quick, method: 'PUT', path: '/', headers: {}, body, silenceMs: 10_000 })
+  for (const _ of [1, 2]) expect((await put()).status).toBe(200)
+  expect(opened).toHaveLength(1)
+  quick.destroy()
 })

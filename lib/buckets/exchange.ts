@@ -1,5 +1,6 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** One HTTP request with a body that lies in memory, and its answer. Neither retries nor judges. */
 export type Outgoing = {
@@ -59,6 +60,8 @@ async function collect(
     if (bytes > MAX_ANSWER_BYTES + wantedBytes) throw new Error('the answer is too long')
     chunks.push(chunk)
   }
+  // An answer may come a turn before the news that the last of the body was taken.
+  if (!request.writableFinished) await nextTurn()
   // Answered before the body was taken: the rest of it must not be read as the next request.
   if (!request.writableFinished) request.destroy()
   return { status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks) }
