@@ -35,7 +35,8 @@ const send1GiB = (contender: Contender, chunkBytes: number) => async () => {
     await send({ method: 'PUT', url: contender.target.collection, bytes: chunkBytes })
 }
 
-const ROUNDS = 3
+/** A stall of the machine in one of them is nobody's, and the median does not show it. */
+const ROUNDS = 5
 
 /** The median of each; they take turns, so that what else runs on the machine meets all of them. */
 async function inTurns(work: (contender: Contender) => Promise<number>, contenders: Contender[]) {
@@ -101,9 +102,6 @@ const sixteen: Case = {
   },
 }
 
-/** Of five seconds: a stall of the machine in one of them is not the server's. */
-const STEADY_ROUNDS = 5
-
 const heads: Case = {
   name: 'HEAD',
   async run({ sluice, peer, sink }) {
@@ -119,13 +117,13 @@ const heads: Case = {
     let asked = 0
     const [ours, theirs] = (await inTurns(of, [sluice, peer])) as [number, number]
     const p99s: number[] = []
-    for (let round = 0; round < STEADY_ROUNDS; round++) p99s.push(await steady(sluice.target, 500, 5))
+    for (let round = 0; round < ROUNDS; round++) p99s.push(await steady(sluice.target, 500, 5))
     const p99 = percentile(p99s, 0.5)
     return [
       rate('HEAD per second to the peer', ours, theirs, 'a second', 3),
       {
         what: 'HEAD at 500 a second, p99',
-        measured: `${p99.toFixed(1)} ms, the worst of ${STEADY_ROUNDS} rounds ${Math.max(...p99s).toFixed(1)} ms`,
+        measured: `${p99.toFixed(1)} ms, the worst of ${ROUNDS} rounds ${Math.max(...p99s).toFixed(1)} ms`,
         wanted: '< 10 ms',
         holds: p99 < 10,
       },
