@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Agent, createServer } from 'node:http'
-import { type AddressInfo, Socket } from 'node:net'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type AddressInfo, createServer as createTcpServer, Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { exchange } from './exchange.ts'
 
 const MiB = 1024 * 1024
@@ -60,4 +60,46 @@ it('keeps the connection of a body whose answer comes before the news that it wa
   for (const _ of [1, 2]) expect((await put()).status).toBe(200)
   expect(opened).toHaveLength(1)
   quick.destroy()
+})
+
+describe('an answer that comes before the body was taken', () => {
+  const refusal = 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n'
+  const put = async (answer: (connection: Socket) => void) => {
+    const bucket = createTcpServer((connection) => {
+      connection.on('error', () => {}).once('data', () => answer(connection.pause()))
+    })
+    await once(bucket.listen(0, '127.0.0.1'), 'listening')
+    const url = new URL(`http://127.0.0.1:${(bucket.address() as AddressInfo).port}`)
+    const body = [Buffer.alloc(32 * MiB)]
+    const kept = new Agent({ keepAlive: true })
+    try {
+      return await exchange({
+        url,
+        agent: kept,
+        method: 'PUT',
+        path: '/',
+        headers: {},
+        body,
+        silenceMs: 10_000,
+      })
+    } finally {
+      bucket.close()
+    }
+  }
+
+  it('stands, though the bucket resets the connection right behind it', async () => {
+    const answer = await put((connection) => connection.write(refusal, () => connection.resetAndDestroy()))
+    expect(answer.status).toBe(403)
+  })
+
+  it('ends the connection', async () => {
+    const ended = Promise.withResolvers<unknown>()
+    const answer = await put((connection) => {
+      connection.write(refusal)
+      ended.resolve(once(connection, 'close'))
+      connection.resume()
+    })
+    expect(answer.status).toBe(403)
+    await ended.promise
+  })
 })

@@ -34,8 +34,16 @@ export function exchange(outgoing: Outgoing): Promise<Answer> {
     const host = hostname.replace(/^\[|\]$/g, '')
     const request = open({ host, port, agent, method, path, headers, signal })
     request.setTimeout(silenceMs, () => request.destroy(timeout(silenceMs)))
-    request.once('error', reject)
-    request.once('response', (response) => collect(request, response, outgoing).then(resolve, reject))
+    let answered = false
+    // An answer stands, whatever becomes of a body that the bucket did not want.
+    request.on('error', (error) => answered || reject(error))
+    const read = async (response: IncomingMessage) => {
+      const answer = await collect(response, outgoing)
+      answered = true
+      await settle(request)
+      return answer
+    }
+    request.once('response', (response) => read(response).then(resolve, reject))
     send(request, outgoing.body)
   })
 }
@@ -48,11 +56,7 @@ function send(request: ClientRequest, body: readonly Uint8Array[]): void {
   request.uncork()
 }
 
-async function collect(
-  request: ClientRequest,
-  response: IncomingMessage,
-  { wantedBytes = 0 }: Outgoing,
-): Promise<Answer> {
+async function collect(response: IncomingMessage, { wantedBytes = 0 }: Outgoing): Promise<Answer> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of response) {
@@ -60,11 +64,16 @@ async function collect(
     if (bytes > MAX_ANSWER_BYTES + wantedBytes) throw new Error('the answer is too long')
     chunks.push(chunk)
   }
-  // An answer may come a turn before the news that the last of the body was taken.
-  if (!request.writableFinished) await nextTurn()
-  // Answered before the body was taken: the rest of it must not be read as the next request.
-  if (!request.writableFinished) request.destroy()
   return { status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks) }
+}
+
+/**
+ * An answer may come a turn before the news that the last of the body was taken. What was not taken by then must not be sent
+ * any more: its memory is about to be used again.
+ */
+async function settle(request: ClientRequest): Promise<void> {
+  if (!request.writableFinished) await nextTurn()
+  if (!request.writableFinished) request.destroy()
 }
 
 function timeout(silenceMs: number): Error {
