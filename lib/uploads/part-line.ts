@@ -46,11 +46,11 @@ export type Also = Pick<Advance, 'become' | 'release' | 'note'>
 /** Larger tails are written as several rows: a statement of them takes a third more as text. */
 const TAIL_ROW_BYTES = 4 * 1024 * 1024
 /**
- * Of the little that a slow client sent, and that goes while it is still sending, so that nobody waits for it: the text of a row is small
- * enough for V8's young space, and its statement for the requests behind it.
+ * Of little that nobody waits for, as its client is still sending, or gone: the text of a row is small enough for V8's young
+ * space, and its statement for the requests behind it.
  */
-const EARLY_ROW_BYTES = 90 * 1024
-const EARLY_BYTES = 1024 * 1024
+const PATIENT_ROW_BYTES = 90 * 1024
+const PATIENT_BYTES = 1024 * 1024
 
 export type LineEvents = { onRoom(): void; onFault(error: unknown): void }
 
@@ -136,7 +136,8 @@ export function openPartLine(
     // An empty file, or a length that came after its bytes: nothing to keep, but what follows from it stands.
     if (buffer.bytes === 0) return record({ toBytes: upload.offsetBytes, crc32: upload.crc32, ...also })
     const endBytes = upload.offsetBytes + buffer.bytes
-    await rowByRow(buffer, !also, async (tail) => {
+    const waitedFor = also && !also.release?.interrupted
+    await rowByRow(buffer, !waitedFor, async (tail) => {
       const toBytes = upload.offsetBytes + tail.length
       const last = toBytes === endBytes ? also : {}
       await record({ toBytes, crc32: crc32(tail, upload.crc32), tail, ...last })
@@ -151,8 +152,8 @@ export function openPartLine(
     })
   }
   /** In turn with other uploads, each row for itself: a crowd that leaves at once must not be held in copies. */
-  const rowByRow = async (buffer: PartBuffer, early: boolean, write: (row: Buffer) => Promise<void>) => {
-    const rowBytes = early && buffer.bytes <= EARLY_BYTES ? EARLY_ROW_BYTES : TAIL_ROW_BYTES
+  const rowByRow = async (buffer: PartBuffer, patient: boolean, write: (row: Buffer) => Promise<void>) => {
+    const rowBytes = patient && buffer.bytes <= PATIENT_BYTES ? PATIENT_ROW_BYTES : TAIL_ROW_BYTES
     const turn = (from: number) =>
       context.tailTurn(async () => {
         lease.assertHeld()
