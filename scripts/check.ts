@@ -24,6 +24,7 @@ const STEPS: [name: string, command: string[]][] = [
   ['directions', ['depcruise', '--output-type', 'err', ...SOURCES.filter((path) => existsSync(path))]],
   ['dead code', ['knip']],
   ['format and lint', ['biome', 'ci', '--error-on-warnings', '.']],
+  ['migrations', [process.execPath, 'scripts/landed-migrations.ts']],
   ['doc links', [process.execPath, 'scripts/doc-links.ts']],
   ['conformance', [process.execPath, 'scripts/conformance.ts']],
 ]

@@ -85,6 +85,12 @@ describe('npm run check', () => {
     expect(status).toBe(1)
   })
 
+  it('finds an edit to a landed migration', () => {
+    const { status, output } = check('migrations', { 'drizzle/migrations/0000_init.sql': 'select 1' })
+    expect(output).toContain('0000_init.sql differs from drizzle/migrations/landed.txt')
+    expect(status).toBe(1)
+  })
+
   it('finds a dead link and a dead anchor in the docs', () => {
     const text = '[a](nowhere.md) [b](planted.md#no-such-heading)\n'
     const { status, output } = check('doc links', { 'docs/planted.md': text })

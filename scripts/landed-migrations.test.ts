@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { hashOf, LIST, MIGRATIONS, migrationFaults, readList, sqlFiles } from './landed-migrations.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-migrations-'))
+  cpSync(MIGRATIONS, join(folder, MIGRATIONS), { recursive: true })
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const [first] = readList('.')
+const write = (name: string, text: string) => writeFileSync(join(folder, MIGRATIONS, name), text)
+const append = (name: string, text: string) => appendFileSync(join(folder, MIGRATIONS, name), text)
+const git = (...args: string[]) =>
+  execFileSync('git', ['-c', 'user.name=Test', '-c', 'user.email=test@example.com', ...args], { cwd: folder })
+
+/** The list as it would be if every file were as it should be. */
+function listAll(): void {
+  const lines = sqlFiles(folder).map((name) => `${hashOf(folder, name)}  ${name}\n`)
+  writeFileSync(join(folder, LIST), lines.join(''))
+}
+
+it('accepts the migrations as they are', () => {
+  expect(migrationFaults(folder)).toEqual([])
+})
+
+it('rejects an edit to a landed migration, also one that takes away nothing but a space', () => {
+  append(first!.name, ' ')
+  expect(migrationFaults(folder)).toEqual([expect.stringContaining(`${first!.name} differs from ${LIST}`)])
+})
+
+it('rejects a landed migration that is gone, and one that is not listed', () => {
+  rmSync(join(folder, MIGRATIONS, first!.name))
+  write('9999_planted.sql', 'create table planted (n int)')
+  const faults = migrationFaults(folder).join('\n')
+  expect(faults).toContain(`${first!.name} is in ${LIST}, but the file is gone`)
+  expect(faults).toContain(`9999_planted.sql is not in ${LIST}`)
+})
+
+it('rejects a list that names other migrations than the journal', () => {
+  write('9999_planted.sql', 'create table planted (n int)')
+  listAll()
+  expect(migrationFaults(folder)).toEqual([expect.stringContaining('do not name the same migrations')])
+})
+
+it('rejects an edit that changed the list as well, where there is history', () => {
+  git('init', '--quiet', '--initial-branch=main')
+  git('add', '.')
+  git('commit', '--quiet', '--message=Land')
+  append(first!.name, ' ')
+  listAll()
+  const fault = `the line "${first!.hash}  ${first!.name}" of ${LIST} has landed and may not change`
+  expect(migrationFaults(folder)).toEqual([fault])
+  git('commit', '--quiet', '--all', '--message=Edit')
+  expect(migrationFaults(folder)).toContain(fault)
+})
+
+it.each([
+  ['ALTER TABLE "files" DROP COLUMN "crc32";', 'drops'],
+  ['DROP TABLE "events";', 'drops'],
+  ['ALTER TABLE "files" RENAME COLUMN "crc32" TO "checksum";', 'renames'],
+  ['ALTER TABLE "files" ALTER COLUMN "crc32" SET DATA TYPE text;', 'changes a type'],
+  ['ALTER TABLE "files" ALTER COLUMN "length_bytes" SET NOT NULL;', 'forbids null'],
+  ['ALTER TABLE "files" ADD COLUMN "owner" text NOT NULL;', 'adds a required column'],
+])('rejects what the release before does not survive: %s', (statement, what) => {
+  write('9999_planted.sql', statement)
+  listAll()
+  const faults = () => migrationFaults(folder).join('\n')
+  expect(faults()).toContain(`9999_planted.sql ${what}`)
+  write('9999_planted.sql', `-- contract: nothing since 0.2 reads it\n${statement}`)
+  listAll()
+  expect(faults()).not.toContain(`9999_planted.sql ${what}`)
+})
+
+it.each([
+  'ALTER TABLE "files" ADD COLUMN "owner" text;',
+  `ALTER TABLE "files" ADD COLUMN "owner" text DEFAULT '' NOT NULL;`,
+  'CREATE TABLE "owners" ("id" uuid PRIMARY KEY NOT NULL);',
+])('accepts what only adds: %s', (statement) => {
+  write('9999_planted.sql', statement)
+  listAll()
+  expect(migrationFaults(folder).join('\n')).not.toContain('9999_planted.sql')
+})

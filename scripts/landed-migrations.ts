@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/**
+ * A migration that has landed never changes: databases know it by the hash of its text, and one whose recorded
+ * hash no file has cannot be upgraded. `landed.txt` lists each migration with that hash, as `sha256sum` writes it.
+ */
+export const MIGRATIONS = 'drizzle/migrations'
+export const LIST = `${MIGRATIONS}/landed.txt`
+
+/** One release must run on the schema of the next, so a migration takes nothing away that the release before uses. */
+const DESTRUCTIVE: [pattern: RegExp, what: string][] = [
+  [/\bdrop\s+(table|column|type|schema|view)\b/i, 'drops'],
+  [/\brename\b/i, 'renames'],
+  [/\balter\s+column\s+\S+\s+(set\s+data\s+)?type\b/i, 'changes a type'],
+  [/\bset\s+not\s+null\b/i, 'forbids null'],
+  [/\badd\s+column\b(?!.*\bdefault\b).*\bnot\s+null\b/i, 'adds a required column without a default'],
+]
+const CONTRACTS = /^-- contract: \S+/m
+
+export function migrationFaults(folder = '.'): string[] {
+  const listed = readList(folder)
+  const journal = JSON.parse(readFileSync(join(folder, MIGRATIONS, 'meta/_journal.json'), 'utf8'))
+  const tags = journal.entries.map(({ tag }: { tag: string }) => `${tag}.sql`)
+  return [
+    ...listed.flatMap(({ name, hash }) => changedFault(folder, name, hash)),
+    ...sqlFiles(folder)
+      .filter((name) => !listed.some((entry) => entry.name === name))
+      .map((name) => `${name} is not in ${LIST}: \`npm run migration\` adds it`),
+    ...(listed.map(({ name }) => name).join() === tags.join()
+      ? []
+      : [`${LIST} and meta/_journal.json do not name the same migrations in the same order`]),
+    ...historyFaults(folder),
+    ...sqlFiles(folder).flatMap((name) => destructiveFaults(folder, name)),
+  ]
+}
+
+export function hashOf(folder: string, name: string): string {
+  return createHash('sha256')
+    .update(readFileSync(join(folder, MIGRATIONS, name)))
+    .digest('hex')
+}
+
+export function sqlFiles(folder: string): string[] {
+  return readdirSync(join(folder, MIGRATIONS))
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
+}
+
+export function readList(folder: string): { hash: string; name: string }[] {
+  const text = existsSync(join(folder, LIST)) ? readFileSync(join(folder, LIST), 'utf8') : ''
+  return linesOf(text).map((line) => {
+    const [hash = '', name = ''] = line.split(/\s+/)
+    return { hash, name }
+  })
+}
+
+const linesOf = (text: string) => text.split('\n').filter(Boolean)
+
+function changedFault(folder: string, name: string, hash: string): string[] {
+  if (!existsSync(join(folder, MIGRATIONS, name))) return [`${name} is in ${LIST}, but the file is gone`]
+  if (hashOf(folder, name) === hash) return []
+  return [
+    `${name} differs from ${LIST}. If it has landed, restore it and put your change into a new migration. If it is ` +
+      `yours and has not, remove its line there and run \`npm run migration\``,
+  ]
+}
+
+/** Where there is git history, every line that ever landed must still be there, in its place. */
+function historyFaults(folder: string): string[] {
+  const now = linesOf(readFileSync(join(folder, LIST), 'utf8'))
+  const changed = landedLists(folder).flatMap((lines) => lines.filter((line, at) => now[at] !== line))
+  return [...new Set(changed)].map((line) => `the line "${line}" of ${LIST} has landed and may not change`)
+}
+
+/** Every version of the list on the main branch, as far back as this clone goes; none without git. */
+function landedLists(folder: string): string[][] {
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  for (const branch of ['origin/main', 'main', 'HEAD']) {
+    try {
+      const commits = linesOf(git('rev-list', git('merge-base', 'HEAD', branch), '--', LIST))
+      return commits.map((commit) => linesOf(git('show', `${commit}:./${LIST}`)))
+    } catch {}
+  }
+  return []
+}
+
+function destructiveFaults(folder: string, name: string): string[] {
+  const text = readFileSync(join(folder, MIGRATIONS, name), 'utf8')
+  if (CONTRACTS.test(text)) return []
+  const statements = text.replace(/--.*$/gm, '').split(';')
+  return statements.flatMap((statement) =>
+    DESTRUCTIVE.filter(([pattern]) => pattern.test(statement.replace(/\s+/g, ' '))).map(
+      ([, what]) =>
+        `${name} ${what}, which the release before does not survive: "${statement.trim().slice(0, 80)}". Expand ` +
+        'first; in a release after, say `-- contract: <what no longer uses it>` in the migration',
+    ),
+  )
+}
+
+if (import.meta.main) {
+  const faults = migrationFaults()
+  for (const fault of faults) console.log(fault)
+  process.exit(faults.length === 0 ? 0 : 1)
+}
