@@ -10,6 +10,7 @@ import { ensureDemo } from './lib/demo/ensure-demo.ts'
 import { openDemoBucket } from './lib/demo/open-demo-bucket.ts'
 import { frontDoor, type Handler, type Handlers, type Opened, openDoor } from './lib/http/front-door.ts'
 import { SERVER_OPTIONS } from './lib/http/server-options.ts'
+import { upgradesForNext } from './lib/http/upgrades.ts'
 import { systemClock } from './lib/kernel/clock.ts'
 import { StartError } from './lib/kernel/errors.ts'
 import { createLogger, type Logger } from './lib/log.ts'
@@ -124,8 +125,9 @@ async function openRoles(runtime: Runtime, server: Server, parts: Part[]): Promi
 }
 
 /** Next takes many modules and much memory, so only the nodes that serve pages load it. */
-async function openPages(config: Config, httpServer: Server): Promise<Handler> {
+async function openPages(config: Config, server: Server): Promise<Handler> {
   const { default: next } = await import('next')
+  const httpServer = upgradesForNext(server, dev)
   const app = next({ dev, dir: import.meta.dirname, hostname: 'localhost', port: config.port, httpServer })
   await app.prepare()
   return app.getRequestHandler()

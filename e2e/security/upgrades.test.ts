@@ -1,0 +1,64 @@
+import { describe, expect, inject, it } from 'vitest'
+import { type BalancerName, isInstalled, startBalancer } from '../parts/balancers.ts'
+import { ask, type Connection, open, requestHead } from '../parts/raw-http.ts'
+import { targetOf } from '../parts/target.ts'
+
+/** An upgrade that is not supported is a request like any other: answered, by the rules, and its socket let go. */
+const { baseUrl } = targetOf(inject('demo'))
+const { host, port } = new URL(baseUrl)
+
+const PATHS: [path: string, status: number][] = [
+  ['/', 200],
+  ['/nowhere', 404],
+  ['/_next/hmr', 404],
+  ['/healthz', 200],
+  ['/api/v1/pipes', 401],
+  ['/pipes/pipe_x/files/y', 404],
+]
+const upgrade = (Upgrade: string) => ({
+  Connection: 'Upgrade',
+  Upgrade,
+  'Sec-WebSocket-Version': 13,
+  'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
+})
+
+async function through(port: string | number, path: string, protocol: string) {
+  const url = new URL(path, `http://127.0.0.1:${port}`)
+  await using connection = open(url)
+  connection.write(requestHead('GET', url, { Host: host, ...upgrade(protocol) }))
+  return await connection.answer('GET')
+}
+
+describe.each(['websocket', 'h2c', 'TLS/1.0, unknown'])('an upgrade to %s', (protocol) => {
+  it.each(PATHS)('of %s is answered with %i', async (path, status) => {
+    expect((await through(port, path, protocol)).status).toBe(status)
+  })
+})
+
+it('an upgrade passes the Host check', async () => {
+  const answer = await ask('GET', new URL('/', baseUrl), { ...upgrade('websocket'), Host: 'evil.example' })
+  expect(answer.status).toBe(421)
+})
+
+it('a hundred upgrades hold no socket after their answers', async () => {
+  const url = new URL('/healthz', baseUrl)
+  const connections: Connection[] = Array.from({ length: 100 }, () => open(url))
+  for (const connection of connections) {
+    connection.write(requestHead('GET', url, upgrade('websocket')))
+    expect((await connection.answer('GET')).status).toBe(200)
+    // What follows is a request again, not bytes of another protocol.
+    connection.write(requestHead('GET', url, { Connection: 'close' }))
+    expect((await connection.answer('GET')).status).toBe(200)
+    await connection.end()
+  }
+})
+
+describe.each<BalancerName>(['nginx', 'haproxy'])('through %s as deploy/ has it', (name) => {
+  it('an upgrade is answered', async ({ skip }) => {
+    skip(!isInstalled(name), `${name} is not installed`)
+    await using balancer = await startBalancer(name, Number(port))
+    for (const [path, status] of PATHS) {
+      expect((await through(balancer.port, path, 'websocket')).status, path).toBe(status)
+    }
+  })
+})

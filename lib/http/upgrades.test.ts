@@ -1,0 +1,29 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { expect, it } from 'vitest'
+import { upgradesForNext } from './upgrades.ts'
+
+it('in development passes on what reloads pages, and closes every other upgrade', async () => {
+  const server = createServer().listen(0, '127.0.0.1')
+  const upgrades = upgradesForNext(server, true)
+  upgrades.on('upgrade', (_, socket) => socket.end('taken'))
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const said = async (path: string) => {
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8')
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)
+    let text = ''
+    for await (const chunk of socket) text += chunk
+    return text
+  }
+  expect(await said('/_next/hmr?id=1')).toBe('taken')
+  expect(await said('/')).toBe('')
+  server.close()
+})
+
+it('in production leaves no listener, so an upgrade is an ordinary request', () => {
+  const server = createServer()
+  upgradesForNext(server, false).on('upgrade', () => {})
+  expect(server.listenerCount('upgrade')).toBe(0)
+})
