@@ -11,7 +11,7 @@ import type { DatabaseHandle } from '#lib/db/database.ts'
 import { type Clock, systemClock } from '#lib/kernel/clock.ts'
 import { parseInput } from '#lib/kernel/parse-input.ts'
 import { ALL_ACTIONS, type BucketKey } from '#lib/local-bucket/grants.ts'
-import { type LocalBucket, startLocalBucket } from '#lib/local-bucket/start.ts'
+import { type LocalBucket, type LocalBucketOptions, startLocalBucket } from '#lib/local-bucket/start.ts'
 import { openUploads } from '#lib/open-uploads.ts'
 import { createPipe } from '#lib/pipes/create-pipe.ts'
 import { pipeInput } from '#lib/pipes/pipe.ts'
@@ -41,13 +41,18 @@ export type TestBucket = LocalBucket & {
 const REGION = 'eu-west-1'
 
 export async function openTestBucket(
-  options: { actions?: BucketKey['actions']; keepBytes?: boolean; clock?: Clock } = {},
+  options: {
+    actions?: BucketKey['actions']
+    keepBytes?: boolean
+    clock?: Clock
+    rules?: LocalBucketOptions['rules']
+  } = {},
 ): Promise<TestBucket> {
   const directory = await mkdtemp(join(tmpdir(), 'sluice-bucket-'))
   const actions = options.actions ?? ['s3:PutObject']
   const key = { accessKeyId: 'PUTTER', secretAccessKey: 'secret-of-putter', actions }
   const reader = { accessKeyId: 'READER', secretAccessKey: 'secret-of-reader', actions: ALL_ACTIONS }
-  const { keepBytes = true, clock = systemClock } = options
+  const { keepBytes = true, clock = systemClock, rules = [] } = options
   const bucket = await startLocalBucket({
     directory,
     region: REGION,
@@ -55,6 +60,7 @@ export async function openTestBucket(
     keys: [key, reader],
     keepBytes,
     clock,
+    rules,
   })
   const folder = join(directory, 'media')
   return {

@@ -10,6 +10,7 @@ const CODES = {
   InternalError: [500, 'We encountered an internal error. Please try again.'],
   InvalidAccessKeyId: [403, 'The AWS Access Key Id you provided does not exist in our records.'],
   InvalidArgument: [400, 'Invalid Argument'],
+  InvalidBucketName: [400, 'The specified bucket is not valid.'],
   InvalidDigest: [400, 'The Content-MD5 you specified is not valid.'],
   InvalidPart: [
     400,
@@ -35,6 +36,11 @@ const CODES = {
   SignatureDoesNotMatch: [
     403,
     'The request signature we calculated does not match the signature you provided. Check your key and signing method.',
+  ],
+  TooManyRequests: [429, 'Reduce your request rate for this object.'],
+  XAmzContentChecksumMismatch: [
+    400,
+    "The provided 'x-amz-checksum' header does not match what was computed.",
   ],
   XAmzContentSHA256Mismatch: [
     400,

@@ -10,6 +10,7 @@ import { IncomingBody } from './incoming-body.ts'
 import type { KeyRing } from './key-ring.ts'
 import { OPERATIONS } from './operations.ts'
 import { readRequest, type S3Request } from './request.ts'
+import { type Rule, type RuleName, rulesOf } from './rules.ts'
 import { S3Error } from './s3-error.ts'
 import type { BucketStorage } from './storage.ts'
 import { InjectedRefusal, Strikes } from './strikes.ts'
@@ -23,6 +24,8 @@ export interface ServedBuckets {
   clock: Clock
   faults: Faults
   traffic: Traffic
+  /** Switched on. */
+  rules: ReadonlySet<RuleName>
 }
 
 /** Answers one request. What goes wrong is an answer, too, or the end of the connection; nothing is thrown. */
@@ -62,7 +65,11 @@ async function answerTo(
   arrived(request)
   const strikes = new Strikes(served.faults, exchange, request)
   await strikes.at('request')
-  const answer = await perform(served, request, strikes.body())
+  const rules = rulesOf(served.rules)
+  const performed = await perform(served, request, rules, strikes.body()).catch((error) => {
+    throw error instanceof S3Error ? rephrase(error, request, rules) : error
+  })
+  const answer = rules.reduce((told, rule) => rule.answer?.(told, request) ?? told, performed)
   try {
     await strikes.at('answer')
   } catch (error) {
@@ -75,6 +82,7 @@ async function answerTo(
 async function perform(
   served: ServedBuckets,
   request: S3Request,
+  rules: readonly Rule[],
   source: AsyncIterable<Buffer>,
 ): Promise<Answer> {
   const { region, ring, buckets, clock, keepBytes } = served
@@ -87,10 +95,23 @@ async function perform(
   const storage = storageOf(request.bucket)
   const permits = (action: string) => authentication.key.actions.some((granted) => granted === action)
   if (!permits(requiredAction(request.operation))) throw new S3Error('AccessDenied')
-  const { headers, operation } = request
+  const headers = seenBy(rules, request.headers)
+  const { operation } = request
   const checksummed = operation !== 'CompleteMultipartUpload'
   const body = new IncomingBody({ headers, authentication, source, checksummed, md5: keepBytes })
-  return OPERATIONS[operation]({ request, body, storage, storageOf, clock, permits })
+  const call = { request: { ...request, headers }, body, storage, storageOf, clock, permits, rules }
+  for (const rule of rules) await rule.admit?.(call)
+  return OPERATIONS[operation](call)
+}
+
+/** Without the headers that the provider does not know. */
+function seenBy(rules: readonly Rule[], headers: Record<string, string>): Record<string, string> {
+  const ignored = new Set(rules.flatMap((rule) => rule.ignores ?? []))
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !ignored.has(name)))
+}
+
+function rephrase(error: S3Error, request: S3Request, rules: readonly Rule[]): S3Error {
+  return rules.reduce((said, rule) => rule.rephrase?.(said, request) ?? said, error)
 }
 
 function arrival(id: string, { operation, bucket, key, query }: S3Request): SeenRequest {

@@ -5,6 +5,7 @@ import { Exchange } from './exchange.ts'
 import { Faults } from './faults.ts'
 import type { BucketKey } from './grants.ts'
 import { keyRing } from './key-ring.ts'
+import type { RuleName } from './rules.ts'
 import { serve } from './serve.ts'
 import { openStorage } from './storage.ts'
 import { Traffic } from './traffic.ts'
@@ -27,6 +28,8 @@ export interface LocalBucketOptions {
   clock?: Clock
   /** False verifies every byte and keeps none: objects have their size and zeros. For benchmarks. */
   keepBytes?: boolean
+  /** Rules of providers, kept besides those of S3. */
+  rules?: readonly RuleName[]
 }
 
 export interface LocalBucket {
@@ -35,6 +38,8 @@ export interface LocalBucket {
   port: number
   faults: Faults
   traffic: Traffic
+  /** In force from the next request on. */
+  rules: Set<RuleName>
   /** Ends every connection, and returns when nothing more is written. */
   close(): Promise<void>
 }
@@ -45,7 +50,17 @@ export async function startLocalBucket(options: LocalBucketOptions): Promise<Loc
   const { directory, region, keepBytes = true, clock = systemClock } = options
   const buckets = await openStorage(directory, options.buckets, { keepBytes, clock })
   const [faults, traffic] = [new Faults(), new Traffic()]
-  const served = { region, ring: keyRing(options.keys, region), buckets, keepBytes, clock, faults, traffic }
+  const rules = new Set(options.rules)
+  const served = {
+    region,
+    ring: keyRing(options.keys, region),
+    buckets,
+    keepBytes,
+    clock,
+    faults,
+    traffic,
+    rules,
+  }
   const underWay = new Set<Promise<void>>()
   const accept = (awaitsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) => {
     const serving = serve(served, new Exchange(request, response, awaitsContinue))
@@ -61,7 +76,7 @@ export async function startLocalBucket(options: LocalBucketOptions): Promise<Loc
     server.closeAllConnections()
     await Promise.all(underWay)
   }
-  return { endpoint: `http://${LOOPBACK}:${port}`, port, faults, traffic, close }
+  return { endpoint: `http://${LOOPBACK}:${port}`, port, faults, traffic, rules, close }
 }
 
 async function listen(server: ReturnType<typeof createServer>, port: number): Promise<number> {

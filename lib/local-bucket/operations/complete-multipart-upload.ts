@@ -15,7 +15,10 @@ export const completeMultipartUpload: Perform = async (call) => {
   const id = request.query.get('uploadId')!
   const { etag, checksum } = await storage.uploads.exclusively(id, async () => {
     const remembered = await storage.uploads.completion(id, request.key)
-    return remembered ?? complete(call, await storage.uploads.find(id, request.key), named)
+    if (remembered) return remembered
+    const upload = await storage.uploads.find(id, request.key)
+    for (const rule of call.rules) rule.assemble?.(named, upload)
+    return complete(call, upload, named)
   })
   return xmlAnswer([
     'CompleteMultipartUploadResult',

@@ -2,6 +2,7 @@ import { crc32ToBase64 } from '../../kernel/crc32.ts'
 import { xmlAnswer } from '../answer.ts'
 import type { Call, Perform } from '../call.ts'
 import { Meter } from '../checksums.ts'
+import { readCopySource } from '../copy-source.ts'
 import { missingKey } from '../missing-key.ts'
 import type { OpenObject } from '../object-files.ts'
 import { partNumberOf } from '../part-number.ts'
@@ -43,15 +44,6 @@ async function openSource(call: Call): Promise<OpenObject> {
   return source
 }
 
-function readCopySource(header: string): { bucket: string; key: string } {
-  const [path, version] = header.split('?')
-  if (version !== undefined) throw new S3Error('NotImplemented', 'This bucket keeps no versions.')
-  const [, bucket, key] = /^\/?([^/]+)\/(.+)$/s.exec(decode(path!)) ?? []
-  if (!bucket || !key)
-    throw new S3Error('InvalidArgument', 'Copy Source must mention the source bucket and key')
-  return { bucket, key }
-}
-
 function readCopyRange(header: string | undefined, size: number): { first: number; last: number } {
   const range = header === undefined ? { first: 0, last: size - 1 } : parseRange(header)
   if (range.last >= size) {
@@ -70,12 +62,4 @@ function parseRange(header: string): { first: number; last: number } {
     )
   }
   return { first: Number(first), last: Number(last) }
-}
-
-function decode(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    throw new S3Error('InvalidURI')
-  }
 }
