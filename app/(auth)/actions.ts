@@ -11,6 +11,7 @@ import { getRuntime } from '#lib/runtime.ts'
 import { answer } from '../actions/act.ts'
 import { textOf } from '../actions/form-fields.ts'
 import { openSession, visitor } from '../session.ts'
+import { ownPath } from './own-path.ts'
 
 /** Passwords are taken as typed; blanks at their ends are theirs. */
 const passwordOf = (data: FormData, name = 'password') => String(data.get(name) ?? '')
@@ -20,7 +21,7 @@ export async function enter(next: string, data: FormData) {
     const given = { email: textOf(data, 'email') ?? '', password: passwordOf(data) }
     const { userId } = await signIn(getRuntime(), parseInput(signInInput, given), (await visitor()).address)
     await openSession(userId)
-    redirect(isOurs(next) ? next : '/dashboard')
+    redirect(ownPath(next))
   })
 }
 
@@ -60,9 +61,4 @@ export async function verify(token: string) {
     const { email } = await verifyEmail(getRuntime(), token)
     return { data: email }
   })
-}
-
-/** A path of our own, not the address of another site in disguise. */
-function isOurs(path: string): boolean {
-  return /^\/dashboard(?:[/?#]|$)/.test(path)
 }

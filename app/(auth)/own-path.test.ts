@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { ownPath } from './own-path.ts'
+
+it.each(['/dashboard', '/dashboard/', '/dashboard/files?status=failed#top', '/dashboard?a=//b'])(
+  'keeps %s',
+  (next) => {
+    expect(ownPath(next)).toBe(next)
+  },
+)
+
+it.each([
+  '/dashboard/..//evil.example/x',
+  '/dashboard/%2e%2e//evil.example/x',
+  '/dashboard/a/..\\..//evil.example',
+  '/dashboard/.\t./\n/evil.example',
+  '/dashboardx',
+  '//evil.example/dashboard',
+  'https://evil.example/dashboard',
+  'javascript:alert(1)',
+  'http://[',
+  '',
+])('leads nowhere else for %j', (next) => {
+  expect(ownPath(next)).toBe('/dashboard')
+})
