@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { Agent, request } from 'node:http'
+import { Agent, type RequestOptions, request } from 'node:http'
+import { urlToHttpOptions } from 'node:url'
 import { createAccount } from '#lib/accounts/create-account.ts'
 import type { Actor } from '#lib/audit/record-audit.ts'
 import { loadConfig } from '#lib/config.ts'
@@ -14,7 +15,7 @@ import { pipeInput } from '#lib/pipes/pipe.ts'
 import { createSender } from '#lib/senders/create-sender.ts'
 import { createVault } from '#lib/vault.ts'
 import { createDatabase } from '../e2e/parts/postgres.ts'
-import { startSluice, temporaryFolder } from '../e2e/parts/sluice.ts'
+import { type Sluice, startSluice, temporaryFolder } from '../e2e/parts/sluice.ts'
 import { buildIfNeeded } from '../scripts/build.ts'
 import type { Finding } from './cases.ts'
 
@@ -30,6 +31,9 @@ const SECONDS = 20
 const SENDERS = 8
 
 const MAX_P99_MS = 50
+/** An empty query, so that the front door leaves it to Next: the same operation by its route handler. */
+const PAST_THE_DIRECT_PATH = '/api/v1/tokens?'
+const MAX_DIRECT_SHARE = 0.7
 
 export async function benchTokens(postgresUrl: string): Promise<Finding[]> {
   buildIfNeeded()
@@ -51,19 +55,21 @@ export async function benchTokens(postgresUrl: string): Promise<Finding[]> {
   const sluice = await startSluice({ ...env, BASE_URL: '', PORT: String(await freePort()) })
   try {
     const oneCore = spawnSync('taskset', ['-a', '-cp', '0', String(sluice.pid)]).status === 0
-    const address = new URL('/api/v1/tokens', sluice.baseUrl)
-    await load(address, pipeId, tokens, WARM_UP_SECONDS)
-    const before = cpuMs(sluice.pid)
-    const times = await load(address, pipeId, tokens, SECONDS)
-    const costMs = ((cpuMs(sluice.pid) - before) / times.length).toFixed(2)
-    const { failed, p50Ms, p99Ms } = summary(times)
     const where = oneCore ? 'on one core' : 'on all cores: taskset is missing here'
+    const direct = await measure(sluice, '/api/v1/tokens', pipeId, tokens)
+    const routed = await measure(sluice, PAST_THE_DIRECT_PATH, pipeId, tokens)
     return [
       {
         what: `Token API at ${PER_SECOND} requests a second, ${where}: p99`,
-        measured: `${p99Ms} ms (median ${p50Ms} ms, ${costMs} ms of CPU each, ${failed} of ${times.length} failed)`,
+        measured: `${direct.p99Ms} ms (median ${direct.p50Ms} ms, ${direct.failed} of ${direct.count} failed)`,
         wanted: `≤ ${MAX_P99_MS} ms, none failed`,
-        holds: p99Ms <= MAX_P99_MS && failed === 0,
+        holds: direct.p99Ms <= MAX_P99_MS && direct.failed === 0,
+      },
+      {
+        what: 'CPU of a token, on the direct path and through the Next route handler',
+        measured: `${direct.cpuMs.toFixed(2)} ms and ${routed.cpuMs.toFixed(2)} ms (p99 ${routed.p99Ms} ms through the route, ${routed.failed} of ${routed.count} failed)`,
+        wanted: `the direct path is kept while it costs at most ${MAX_DIRECT_SHARE} of the route`,
+        holds: direct.cpuMs <= routed.cpuMs * MAX_DIRECT_SHARE,
       },
     ]
   } finally {
@@ -93,6 +99,14 @@ async function furnish(env: Record<string, string>): Promise<{ pipeId: string; t
   return { pipeId: pipe.id, tokens: senders.map(({ token }) => token) }
 }
 
+async function measure({ pid, baseUrl }: Sluice, path: string, pipeId: string, tokens: string[]) {
+  const address = { ...urlToHttpOptions(new URL(baseUrl)), path }
+  await load(address, pipeId, tokens, WARM_UP_SECONDS)
+  const before = cpuMs(pid)
+  const times = await load(address, pipeId, tokens, SECONDS)
+  return { cpuMs: (cpuMs(pid) - before) / times.length, ...summary(times) }
+}
+
 /** Of a process so far, where the system tells: user and system time are fields 14 and 15, in hundredths of a second. */
 function cpuMs(pid: number): number {
   if (process.platform !== 'linux') return Number.NaN
@@ -112,7 +126,12 @@ async function freePort(): Promise<number> {
 }
 
 /** Milliseconds of each answer, from when it was due to be asked; NaN for one that was not a 201. */
-async function load(address: URL, pipeId: string, tokens: string[], seconds: number): Promise<number[]> {
+async function load(
+  address: RequestOptions,
+  pipeId: string,
+  tokens: string[],
+  seconds: number,
+): Promise<number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 256 })
   const body = JSON.stringify({ pipeId, expiresIn: 600, metadata: { user: '42' } })
   const startedAt = performance.now()
@@ -133,14 +152,14 @@ async function load(address: URL, pipeId: string, tokens: string[], seconds: num
   return times
 }
 
-function ask(agent: Agent, address: URL, token: string, body: string): Promise<boolean> {
+function ask(agent: Agent, address: RequestOptions, token: string, body: string): Promise<boolean> {
   return new Promise((resolve) => {
     const headers = {
       Authorization: `Bearer ${token}`,
       'Content-Type': 'application/json',
       'Content-Length': Buffer.byteLength(body),
     }
-    const sent = request(address, { agent, method: 'POST', headers }, (response) => {
+    const sent = request({ ...address, agent, method: 'POST', headers }, (response) => {
       response.resume().once('end', () => resolve(response.statusCode === 201))
     })
     sent.once('error', () => resolve(false))
@@ -152,5 +171,5 @@ function summary(times: number[]) {
   const good = times.filter((time) => !Number.isNaN(time)).sort((a, b) => a - b)
   const at = (share: number) =>
     Math.round((good[Math.floor((good.length - 1) * share)] ?? Number.NaN) * 10) / 10
-  return { failed: times.length - good.length, p50Ms: at(0.5), p99Ms: at(0.99) }
+  return { count: times.length, failed: times.length - good.length, p50Ms: at(0.5), p99Ms: at(0.99) }
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Runtime } from '../runtime.ts'
 import { type Asked, answerRequest } from './answer-request.ts'
 
-/** For the front door: Next in between would cost three times what the token API does. */
+/** For what the front door answers without Next, by the function that the route handlers call. */
 export function createApiHandler(
   runtime: Runtime,
 ): (req: IncomingMessage, res: ServerResponse) => Promise<void> {

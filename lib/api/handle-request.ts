@@ -1,7 +1,7 @@
 import type { Runtime } from '../runtime.ts'
 import { answerRequest } from './answer-request.ts'
 
-/** For the route of Next. */
+/** For the route handlers of Next. */
 export async function handleApiRequest(runtime: Runtime, request: Request): Promise<Response> {
   const { body, ...head } = await answerRequest(runtime, request)
   return new Response(body, head)

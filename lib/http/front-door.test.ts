@@ -57,17 +57,26 @@ it('answers the probes at once', async () => {
 })
 
 it.each([
-  ['/pipes/pipe_x/files/', 'tus'],
-  ['/api/v1/tokens', 'api'],
-  ['/api/v1/openapi.json', 'api'],
-  ['/api/v1/files?cursor=a%2Fb', 'api'],
-  ['/api/v1/tokens/', 'pages'],
-  ['/api/v1//tokens', 'pages'],
-  ['/api/v1/t%6Fkens', 'pages'],
-  ['/api/v12', 'pages'],
-  ['/api/auth/csrf', 'pages'],
-])('takes %s to %s', async (path, where) => {
-  const { answer } = await ask('GET', path)
+  ['GET', '/pipes/pipe_x/files/', 'tus'],
+  ['POST', '/api/v1/tokens', 'api'],
+  ['PROPFIND', '/api/v1/tokens', 'api'],
+  ['GET', '/api/v1/tokens', 'pages'],
+  ['OPTIONS', '/api/v1/tokens', 'pages'],
+  ['POST', '/api/v1/tokens/', 'pages'],
+  ['POST', '/api/v1/tokens?x=1', 'pages'],
+  ['POST', '/api/v1/tokens/x/revoke', 'pages'],
+  ['POST', '/api/v1/pipes', 'pages'],
+  ['GET', '/api/v1/openapi.json', 'pages'],
+  ['GET', '/api/auth/csrf', 'pages'],
+])('takes %s %s to %s', async (method, path, where) => {
+  const { answer } = await ask(method, path)
   open()
   expect(await (await answer).text()).toBe(where)
+})
+
+it('refuses an address that cannot be decoded, which Next would answer with 500', async () => {
+  const { answer } = await ask('GET', '/api/v1/files/%ff')
+  open()
+  const refused = await answer
+  expect([refused.status, (await refused.json()).code]).toEqual([400, 'invalid_request'])
 })

@@ -13,8 +13,9 @@ import { forwarded, type ProxyTrust, proxyTrust } from './trusted-proxies.ts'
 
 /**
  * Every request comes in here: it gets an id, the security headers and a line in the log, then goes to the
- * probes, the TUS endpoint, the API or Next. The TUS endpoint stands before Next, which must not touch a body;
- * the API, because Next would cost more than all that it does.
+ * probes, the TUS endpoint or Next, which serves the API by its route handlers. The TUS endpoint stands before
+ * Next, which must not touch a body; so does the one request that comes with every page view of the customers'
+ * sites, a new token, for which Next costs more than the work itself (decision 40).
  */
 export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 export type Handlers = {
@@ -96,11 +97,12 @@ async function route(req: IncomingMessage, res: ServerResponse, opened: Opened):
   assertOurHost(req, opened.hosts)
   const url = req.url ?? '/'
   const toUploads = isUploadPath(url)
-  const handler = toUploads ? handlers.tus : isApiPath(url) ? handlers.api : handlers.pages
+  const handler = toUploads ? handlers.tus : passesNext(req) ? handlers.api : handlers.pages
   if (!handler)
     throw new SluiceError('not_found', `This node does not serve ${toUploads ? 'uploads' : 'pages'}.`)
   continueWhenRead(req, res, toUploads)
   if (!toUploads) {
+    assertDecodable(url)
     setBodyDeadline(req, BODY_DEADLINE_MS)
     nonce(req, res, runtime, dev)
   }
@@ -121,9 +123,24 @@ function isUploadPath(url: string): boolean {
   return url.startsWith('/pipes/')
 }
 
-/** Plain addresses only: what Next would put right first, as a slash at the end, it puts right and answers by its route. */
-function isApiPath(url: string): boolean {
-  return /^\/api\/v1(\/[\w.-]+)+(\?|$)/.test(url)
+/** Next answers any other method with 400 or 500 and no body. */
+const METHODS_OF_NEXT = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/** What the API answers without Next: new tokens, and the refusal of methods that a route handler never sees. */
+function passesNext({ method = '', url = '/' }: IncomingMessage): boolean {
+  if (method === 'POST') return url === '/api/v1/tokens'
+  return !METHODS_OF_NEXT.has(method) && url.startsWith('/api/v1/')
+}
+
+/** Next answers such an address with 500. */
+function assertDecodable(url: string): void {
+  try {
+    decodeURIComponent(url.split('?', 1)[0]!)
+  } catch (cause) {
+    throw new SluiceError('invalid_request', 'The address has a % that does not begin a byte of UTF-8.', {
+      cause,
+    })
+  }
 }
 
 /** X-Forwarded-* of anybody else is dropped, so that nothing behind this point can be deceived by it. */

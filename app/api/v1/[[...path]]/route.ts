@@ -1,0 +1,15 @@
+import { answer } from '../answer.ts'
+
+/** The management API. */
+export const dynamic = 'force-dynamic'
+
+/** Methods that no operation has too: they get the API's own 405. */
+export {
+  answer as DELETE,
+  answer as GET,
+  answer as HEAD,
+  answer as OPTIONS,
+  answer as PATCH,
+  answer as POST,
+  answer as PUT,
+}
