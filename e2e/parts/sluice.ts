@@ -21,8 +21,9 @@ export type Sluice = {
 export const NODE_FLAGS = ['--max-semi-space-size=16']
 
 /** The server as its own process, on a port chosen by the system. ROLES decides how much of it. */
-export async function startSluice(env: Record<string, string>): Promise<Sluice> {
+export async function startSluice(env: Record<string, string>, source = process.cwd()): Promise<Sluice> {
   const child = spawn(process.execPath, [...NODE_FLAGS, 'server.ts'], {
+    cwd: source,
     env: {
       PATH: process.env.PATH ?? '',
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,

@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto'
+import { expect, inject, it } from 'vitest'
+import { openPostgres } from '#lib/db/open-postgres.ts'
+import { createDatabase } from '../parts/postgres.ts'
+import { startSluice, temporaryFolder } from '../parts/sluice.ts'
+import { sourceBefore } from '../parts/source-before.ts'
+import { tusClient } from '../parts/tus-client.ts'
+import { createSite } from '../parts/upload-site.ts'
+
+const MiB = 1024 * 1024
+
+it('the version before serves beside this one on the new schema, and alone after going back', async ({
+  skip,
+}) => {
+  const before = sourceBefore()
+  if (!before) return skip('There is no git history to take the version before from.')
+  await using database = await openDatabase()
+  using folder = temporaryFolder()
+  const env = {
+    ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    AUTH_SECRET: 'a'.repeat(40),
+    BASE_URL: 'http://localhost:0',
+    HOST: '127.0.0.1',
+    ALLOWED_PRIVATE_HOSTS: '*',
+    DATABASE_URL: database.url,
+    DATA_DIR: folder.path,
+    ROLES: 'upload',
+  }
+  const older = await startSluice(env, before.folder)
+  const newer = await startSluice(env)
+  await using site = await openSite(database)
+  const clientOf = ({ baseUrl }: { baseUrl: string }) =>
+    tusClient({ url: baseUrl, pipeId: site.pipe.id, token: site.token })
+  const [ofOlder, ofNewer] = [clientOf(older), clientOf(newer)]
+  const uploads = [
+    { begins: ofOlder, goesOn: ofNewer },
+    { begins: ofNewer, goesOn: ofOlder },
+    { begins: ofNewer, goesOn: ofNewer },
+  ].map((nodes) => ({ ...nodes, whole: randomBytes(18 * MiB), id: '' }))
+
+  for (const upload of uploads) {
+    const { begins, whole } = upload
+    const url = (await begins.create(whole.length)).headers.location!
+    upload.id = url.split('/').at(-1)!
+    expect((await begins.patch(url, 0, whole.subarray(0, 6 * MiB + 1))).status).toBe(204)
+  }
+  for (const { goesOn, whole, id } of uploads) {
+    const url = `${goesOn.collection}${id}`
+    expect((await goesOn.head(url)).headers['upload-offset']).toBe(String(6 * MiB + 1))
+    expect((await goesOn.patch(url, 6 * MiB + 1, whole.subarray(6 * MiB + 1, 12 * MiB))).status).toBe(204)
+  }
+  expect(await newer.stop()).toBe(0)
+  expect(await older.stop()).toBe(0)
+
+  const back = await startSluice(env, before.folder)
+  const ofBack = clientOf(back)
+  expect((await fetch(`${back.baseUrl}/readyz`)).status).toBe(200)
+  for (const { whole, id } of uploads) {
+    const patched = await ofBack.patch(`${ofBack.collection}${id}`, 12 * MiB, whole.subarray(12 * MiB))
+    expect(patched.status, patched.body).toBe(204)
+    expect((await site.bucket.object(`${id}/file`)).equals(whole)).toBe(true)
+  }
+  expect(await back.stop()).toBe(0)
+})
+
+async function openDatabase() {
+  const { url, drop } = await createDatabase(inject('postgresUrl'))
+  const handle = openPostgres({ url })
+  const close = async () => {
+    await handle.close()
+    await drop()
+  }
+  return { ...handle, url, [Symbol.asyncDispose]: close }
+}
+
+async function openSite(database: Awaited<ReturnType<typeof openDatabase>>) {
+  const site = await createSite(database)
+  return { ...site, token: await site.token(), [Symbol.asyncDispose]: site.close }
+}
