@@ -2,10 +2,11 @@
 
 import { issueDemoToken } from '#lib/demo/issue-demo-token.ts'
 import { getRuntime } from '#lib/runtime.ts'
-import type { TrialToken } from '#lib/tokens/issue-trial-token.ts'
 import { visitor } from '../session.ts'
+import { type TokenOrRefusal, tokenOrRefusal } from './token-or-refusal.ts'
 
 /** The part of the customer's backend, for the demo on the landing page. */
-export async function takeDemoToken(): Promise<TrialToken> {
-  return issueDemoToken(getRuntime(), (await visitor()).address)
+export async function takeDemoToken(): Promise<TokenOrRefusal> {
+  const { address } = await visitor()
+  return tokenOrRefusal(() => issueDemoToken(getRuntime(), address))
 }

@@ -34,7 +34,7 @@ export function LiveDemo({ endpoint }: { endpoint: string }) {
     <section aria-label="Live demo" className="rounded-xl border bg-surface p-5 shadow-float">
       <div className="flex items-center justify-between gap-3">
         <p className="min-w-0 truncate font-medium">{wire.filename || 'Send a file, then pull the plug.'}</p>
-        <State wire={wire} busy={busy} down={down} />
+        <State wire={wire} busy={busy} />
       </div>
       <div className="mt-4">
         <WirePanel wire={wire} lines={false} />
@@ -104,7 +104,7 @@ export function LiveDemo({ endpoint }: { endpoint: string }) {
   )
 }
 
-function State({ wire, busy, down }: { wire: Wire; busy: boolean; down: boolean }) {
+function State({ wire, busy }: { wire: Wire; busy: boolean }) {
   if (wire.failed) {
     return (
       <span className="inline-flex items-center gap-1.5 text-bad text-sm">
@@ -122,7 +122,7 @@ function State({ wire, busy, down }: { wire: Wire; busy: boolean; down: boolean 
     )
   }
   if (!busy) return null
-  return <span className="text-ink-soft text-sm">{down ? 'no network' : 'on its way'}</span>
+  return <span className="text-ink-soft text-sm">{wire.waiting ? 'waiting' : 'on its way'}</span>
 }
 
 async function load(endpoint: string): Promise<Uploader> {

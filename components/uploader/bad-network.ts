@@ -1,16 +1,16 @@
 /**
- * A network that fails when asked to: it cuts the requests in flight as a broken line would, and holds new ones
- * back while it is down. The uploader on top of it is the one that customers embed; only this is for show.
+ * A network that fails when asked to: it cuts the requests in flight as a broken line would, and while it is down no
+ * request gets out. The uploader on top of it is the one that customers embed; only this is for show.
  */
 export type BadNetwork = {
-  /** Waits while the network is down. */
-  up(): Promise<void>
+  /** Asks the backend, if there is a way to it. */
+  call<Answer>(ask: () => Promise<Answer>): Promise<Answer>
+  fetch: typeof globalThis.fetch
   /** Takes note of a request that goes out now: one that is not sent yet must not be cut, it would lose its headers. */
   send(xhr: XMLHttpRequest): void
   /** Between two requests it is the next one that breaks. */
   cut(): void
   setDown(down: boolean): void
-  isDown(): boolean
 }
 
 /** Long enough for a request to be on its way. */
@@ -18,25 +18,34 @@ const CUT_AFTER_MS = 20
 
 export function createBadNetwork(): BadNetwork {
   const inFlight = new Set<XMLHttpRequest>()
-  let back: PromiseWithResolvers<void> | undefined
+  let down = false
   let cutNext = false
 
   function cut(): void {
     for (const xhr of inFlight) {
       xhr.abort()
-      // An abort is silent; a broken line is an error.
-      xhr.dispatchEvent(new ProgressEvent('error'))
+      breakLine(xhr)
     }
     inFlight.clear()
   }
 
+  async function call<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    if (down) throw new TypeError('Failed to fetch')
+    const answer = await ask()
+    if (down) throw new TypeError('Failed to fetch')
+    return answer
+  }
+
   return {
-    async up() {
-      await back?.promise
-    },
+    call,
+    fetch: (...args) => call(() => window.fetch(...args)),
     send(xhr) {
+      if (down) {
+        xhr.send = () => void queueMicrotask(() => breakLine(xhr))
+        return
+      }
       inFlight.add(xhr)
-      if (cutNext || back) setTimeout(cut, CUT_AFTER_MS)
+      if (cutNext) setTimeout(cut, CUT_AFTER_MS)
       cutNext = false
       xhr.addEventListener('loadend', () => inFlight.delete(xhr), { once: true })
     },
@@ -44,16 +53,16 @@ export function createBadNetwork(): BadNetwork {
       cutNext = inFlight.size === 0
       cut()
     },
-    setDown(down) {
-      if (down === Boolean(back)) return
-      if (down) {
-        back = Promise.withResolvers()
-        cut()
-        return
-      }
-      back?.resolve()
-      back = undefined
+    setDown(now) {
+      if (now === down) return
+      down = now
+      if (down) cut()
+      window.dispatchEvent(new Event(down ? 'offline' : 'online'))
     },
-    isDown: () => Boolean(back),
   }
+}
+
+/** An abort is silent; a broken line is an error. */
+function breakLine(xhr: XMLHttpRequest): void {
+  xhr.dispatchEvent(new ProgressEvent('error'))
 }

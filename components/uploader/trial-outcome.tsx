@@ -11,7 +11,10 @@ import { Status } from '../ui/status.tsx'
 /** What became of it on the other side: the object's key and the webhook, as they happen. */
 export function TrialOutcome({ fileId }: { fileId: string }) {
   const [result, setResult] = useState<TrialResult>()
-  useLive(`file:${fileId}`, false, () => void lookAtTrial(fileId).then(setResult))
+  useLive(`file:${fileId}`, false, () => {
+    // Offline: it is looked at again when the line is back.
+    lookAtTrial(fileId).then(setResult, () => undefined)
+  })
   if (!result) return null
   const { status, key, delivery } = result
   return (

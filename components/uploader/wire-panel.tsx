@@ -1,5 +1,6 @@
 'use client'
 
+import { Hourglass } from 'lucide-react'
 import { formatBytes } from '../format.ts'
 import type { Wire } from './wire.ts'
 
@@ -30,7 +31,16 @@ export function WirePanel({ wire, lines = true }: { wire: Wire; lines?: boolean 
         <Figure name="Resumes" value={String(wire.resumes)} id="resumes" exact={wire.resumes} />
         <Figure name="Bytes saved" value={formatBytes(wire.savedBytes)} id="saved" exact={wire.savedBytes} />
       </dl>
+      {wire.waiting && (
+        <p className="mt-3 flex items-center gap-2 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
+          <Hourglass className="size-4 shrink-0" aria-hidden />
+          <span className="min-w-0">
+            <span className="font-medium">{wire.waiting}.</span> It goes on by itself.
+          </span>
+        </p>
+      )}
       <p className="sr-only" role="status">
+        {wire.waiting ? `${wire.waiting}. It goes on by itself. ` : ''}
         {wire.done
           ? `${wire.filename} was uploaded.`
           : wire.failed

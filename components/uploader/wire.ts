@@ -11,6 +11,8 @@ export type Wire = {
   /** What did not have to be sent again, over all resumes. */
   savedBytes: number
   resumes: number
+  /** Why nothing moves, if something passing is waited for. */
+  waiting: string | undefined
   done: boolean
   /** It ended without being done. */
   failed: boolean
@@ -25,6 +27,7 @@ export const SILENT: Wire = {
   confirmedBytes: 0,
   savedBytes: 0,
   resumes: 0,
+  waiting: undefined,
   done: false,
   failed: false,
   lines: [],
@@ -43,6 +46,7 @@ export function afterAnswer(wire: Wire, { method, url, status, offset }: Answere
     confirmedBytes: Math.max(offset ?? 0, wire.confirmedBytes),
     sentBytes: resumed ? offset : wire.sentBytes,
     resumes: wire.resumes + (resumed ? 1 : 0),
+    waiting: status < 400 ? undefined : wire.waiting,
     savedBytes: wire.savedBytes + (resumed ? offset : 0),
   }
   const told = offset === undefined ? '' : `, confirmed ${offset.toLocaleString('en-US')}`

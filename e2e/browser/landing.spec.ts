@@ -13,6 +13,19 @@ test('the landing page shows a real upload that resumes', async ({ page, complai
   expect(complaints.filter((line) => !line.includes('ERR_FAILED'))).toEqual([])
 })
 
+test('the demo outlasts a minute without a network, and goes on by itself', async ({ page, context }) => {
+  await page.clock.install()
+  await page.goto('/')
+  const demo = page.getByRole('region', { name: 'Live demo' })
+  await demo.getByRole('button', { name: /of noise/ }).click()
+  await expect(demo.getByText('on its way')).toBeVisible()
+  await context.setOffline(true)
+  await expect(demo.getByText('Waiting for the network. It goes on by itself.').last()).toBeVisible()
+  for (let seconds = 0; seconds < 60; seconds += 5) await page.clock.runFor(5000)
+  await context.setOffline(false)
+  await expect(demo.getByText('in the bucket')).toBeVisible({ timeout: 30_000 })
+})
+
 test('the colour mode is kept, and is in the first byte of the page', async ({ page, request }) => {
   await page.goto('/')
   await page.getByRole('button', { name: 'Colour mode: system' }).click()

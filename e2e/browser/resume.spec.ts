@@ -25,6 +25,7 @@ test('Try it resumes after a cut, offline, an expired and a revoked token, and a
   owner: page,
   demo,
 }) => {
+  await page.clock.install()
   await page.goto(`/dashboard/pipes/${demo.pipeId}/try`)
   await page
     .locator('.uppy-Dashboard-input')
@@ -46,8 +47,9 @@ test('Try it resumes after a cut, offline, an expired and a revoked token, and a
   expect(await figure(page, 'saved')).toBeGreaterThan(0)
 
   await page.getByRole('button', { name: 'Go offline' }).click()
-  await expect(wire).toContainText('offline')
+  await expect(page.getByText('Waiting for the network. It goes on by itself.').last()).toBeVisible()
   const confirmed = await figure(page, 'confirmed')
+  for (let seconds = 0; seconds < 60; seconds += 5) await page.clock.runFor(5000)
   await page.getByRole('button', { name: 'Go online' }).click()
   await expect.poll(() => figure(page, 'confirmed')).toBeGreaterThan(confirmed)
 
@@ -91,6 +93,7 @@ async function openCustomer(demo: DemoDocument) {
   const rule = `--host-resolver-rules=MAP ${sluice.host} 127.0.0.1:${line.port}`
   const browser = await chromium.launch({ ...options, args: [...(options.args ?? []), rule] })
   const page = await browser.newPage()
+  await page.clock.install()
   const answers: { method: string; status: number; offset: number }[] = []
   page.on('response', (response) => {
     if (!response.url().startsWith(target.uploadUrl)) return
@@ -161,7 +164,7 @@ test('the embedded uploader goes on after a cut, an expired and a revoked token,
   await goOn.click()
   await expect(page.getByText('Complete', { exact: true })).toBeVisible({ timeout: 30_000 })
   expect(confirmed()).toBeGreaterThan(afterRevoked)
-  expect(customer.refusals()).toBe(0)
+  expect(customer.refusals()).toBe(1)
   await customer.close()
 
   // The customer sees what it saved.
@@ -175,6 +178,51 @@ test('the embedded uploader goes on after a cut, an expired and a revoked token,
   const saved = owner.locator('dt', { hasText: 'Resumes' }).locator('xpath=following-sibling::dd')
   await expect(saved).toHaveText(/^3, [\d.]+ MB saved$/)
   await expect(owner.getByText(/^Resumed at/)).toHaveCount(3)
+})
+
+const OUTAGES = ['offline', 'server away', 'backend failing', 'asleep']
+
+test('the embedded uploader outlasts four outages, each past the end of its token, without a click', async ({
+  demo,
+}) => {
+  test.setTimeout(120_000)
+  const customer = await openCustomer(demo)
+  const { page, line, backend, confirmed } = customer
+  const issue = backend.post
+  const away = async () => Response.json({ detail: 'Down.' }, { status: 500 })
+  await page
+    .locator('.uppy-Dashboard-input')
+    .first()
+    .setInputFiles(file(`outlasting-${Date.now()}.bin`, 12 * MIB))
+  let held = line.holdAfter(2 * MIB)
+  await page.getByRole('button', { name: 'Upload 1 file' }).click()
+  await held
+
+  for (const outage of OUTAGES) {
+    const before = confirmed()
+    const setOut = async (out: boolean) => {
+      if (outage === 'offline') await page.context().setOffline(out)
+      else if (outage === 'backend failing') backend.post = out ? away : issue
+      else line.setAway(out)
+    }
+    held = line.holdAfter(2 * MIB)
+    await setOut(true)
+    await revokeNewest(demo, customer.pipeId)
+    if (outage === 'asleep') await page.clock.fastForward('01:00:00')
+    line.cut()
+    const reason = outage === 'backend failing' ? 'No upload token: 500' : 'Waiting for the network'
+    await expect(page.getByText(reason).first(), outage).toBeVisible()
+    for (let seconds = 0; seconds < 60; seconds += 5) await page.clock.runFor(5000)
+    await setOut(false)
+    if (outage !== 'offline') await page.clock.runFor(30_000)
+    await held
+    expect(confirmed(), outage).toBeGreaterThan(before)
+    await expect(page.getByText('Upload failed')).toHaveCount(0)
+  }
+  line.flow()
+  line.cut()
+  await expect(page.getByText('Complete', { exact: true })).toBeVisible({ timeout: 30_000 })
+  await customer.close()
 })
 
 test('the embedded uploader says so when it is given no further token, and goes on when it is', async ({

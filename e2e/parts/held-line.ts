@@ -11,6 +11,7 @@ export async function openHeldLine(to: { hostname: string; port: string }) {
   const clients = new Set<Socket>()
   let mayPassBytes = Number.POSITIVE_INFINITY
   let held = Promise.withResolvers<void>()
+  let away = false
 
   function pass(req: IncomingMessage, res: ServerResponse): void {
     const { method, url, headers } = req
@@ -34,6 +35,7 @@ export async function openHeldLine(to: { hostname: string; port: string }) {
 
   const server = createServer(pass)
   server.on('connection', (socket) => {
+    if (away) return void socket.resetAndDestroy()
     clients.add(socket)
     socket.once('close', () => clients.delete(socket))
   })
@@ -49,6 +51,10 @@ export async function openHeldLine(to: { hostname: string; port: string }) {
     },
     flow() {
       mayPassBytes = Number.POSITIVE_INFINITY
+    },
+    /** Whether new connections break at once, as where no server listens. */
+    setAway(now: boolean) {
+      away = now
     },
     /** Breaks every connection. */
     cut() {

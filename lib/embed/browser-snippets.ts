@@ -1,42 +1,110 @@
 import type { EmbedTarget } from './embed-target.ts'
 
 /**
- * The uploader for a page. Each takes its token from the page's own backend, renews it before it expires and
- * after a 401, and goes on after a reload. The browser tests run these very texts.
+ * The uploader for a page. Each takes its token from the page's own backend and renews it before it expires and after
+ * a 401. It waits for whatever passes, for as long as the upload lives, and goes on after a reload. This is the text
+ * of lib/client for people to own: one suite of tests runs both, and the browser tests run these very texts.
  */
-const TOKEN = `// Your backend answers {token, expiresAt}. It is asked again a minute before the token expires.
+const KEEP_GOING = `// Your backend answers {token, expiresAt}. It is asked again a minute before the token expires.
 let current
 async function uploadToken() {
   if (!current || Date.parse(current.expiresAt) - Date.now() < 60_000) {
     const response = await fetch('/api/upload-token', { method: 'POST' })
-    if (!response.ok) throw new Error(\`No upload token: \${response.status}\`)
+    if (!response.ok) throw failure('No upload token', response.status)
     current = await response.json()
   }
   return current.token
+}
+
+// By itself tus-js-client counts every failure and gives up after a few, and it begins anew when it is not told the
+// offset. So whatever passes is waited for here: a network, a server or a backend that is away.
+function keepGoing(tell) {
+  let lost = false
+  return {
+    retryDelays: [0, 1000, 3000, 5000, 10_000, ...Array(20_160).fill(30_000)], // for seven days
+    async onBeforeRequest(request, file) {
+      const aborted = new AbortController()
+      const abort = request.abort
+      request.abort = () => (aborted.abort(), abort.call(request))
+      if (request.getMethod() === 'HEAD') {
+        request.send = () => persist(() => askOffset(request.getURL(), file.data), aborted.signal, tell)
+        return
+      }
+      if (lost && !navigator.onLine) {
+        tell('Waiting for the network')
+        await online(30_000)
+      }
+      const token = await persist(uploadToken, aborted.signal, tell)
+      request.setHeader('Authorization', \`Bearer \${token}\`)
+    },
+    onShouldRetry(error, attempt) {
+      const status = error.originalResponse?.getStatus()
+      if (error.causingError && !passes(error.causingError)) return false
+      lost = !status
+      if (status === 401) {
+        current = undefined // It ran out or was revoked on the way.
+        return attempt < 4
+      }
+      if (attempt > 0) tell(status ? \`The server answered: \${status}\` : 'Waiting for the network')
+      return passes({ status })
+    },
+  }
+}
+
+const failure = (text, status) => Object.assign(new Error(\`\${text}: \${status}\`), { status })
+
+// Without a status there was no answer. A file that was changed since it was picked cannot be sent.
+const passes = ({ name, status }) =>
+  name !== 'NotReadableError' && (!status || status >= 500 || [408, 409, 423, 425, 429].includes(status))
+
+// At once when the browser says that the network is back, which it does not always know.
+const online = (atMost) =>
+  new Promise((resolve) => {
+    setTimeout(resolve, atMost)
+    addEventListener('online', resolve, { once: true, signal: AbortSignal.timeout(atMost) })
+  })
+
+async function persist(attempt, signal, tell) {
+  for (let delay = 1000; ; delay = Math.min(delay * 2, 30_000)) {
+    try {
+      const answer = await attempt()
+      if (!signal.aborted) return answer
+    } catch (error) {
+      if (!signal.aborted && !passes(error)) throw error
+      if (!signal.aborted) tell(error.status ? error.message : 'Waiting for the network')
+    }
+    if (!signal.aborted) await online(delay)
+    if (signal.aborted) return new Promise(() => {}) // Paused: a new request is made when it goes on.
+  }
+}
+
+async function askOffset(url, data, renewed) {
+  if (data instanceof Blob) await data.slice(0, 1).arrayBuffer()
+  const headers = { Authorization: \`Bearer \${await uploadToken()}\`, 'Tus-Resumable': '1.0.0' }
+  const response = await fetch(url, { method: 'HEAD', headers })
+  if (response.status === 401 && !renewed) {
+    current = undefined
+    return askOffset(url, data, true)
+  }
+  // 404 and 410: the upload is gone, and it is right to begin anew.
+  if (!response.ok && ![404, 410].includes(response.status)) throw failure('The server answered', response.status)
+  return {
+    getStatus: () => response.status,
+    getHeader: (name) => response.headers.get(name),
+    getBody: () => '',
+    getUnderlyingObject: () => response,
+  }
 }`
 
 /** Uppy would keep files of up to 10 MiB, and let every larger one be picked again after a reload. */
-const RETRIEVER = `// After a reload a file of up to 1 GiB goes on by itself. A larger one is picked again, and goes on where it was.
+const RETRIEVER = `// After a reload a file of up to 1 GiB is still there. A larger one is picked again, and goes on where it was.
 const remembered = { indexedDB: { maxFileSize: 1024 ** 3, maxTotalSize: 1024 ** 3 } }`
 
 const tusOptions = (uploadUrl: string) => `{
   endpoint: '${uploadUrl}',
-  retryDelays: [0, 1000, 3000, 5000],
   removeFingerprintOnSuccess: true,
   allowedMetaFields: ['name', 'type'],
-  async onBeforeRequest(request) {
-    // A HEAD that is refused makes the client begin anew, so it goes with a token of just now.
-    if (request.getMethod() === 'HEAD') current = undefined
-    request.setHeader('Authorization', \`Bearer \${await uploadToken()}\`)
-  },
-  onShouldRetry(error, attempt, options, next) {
-    // The token ran out or was revoked on the way: take a new one and go on.
-    if (error.originalResponse?.getStatus() === 401) {
-      current = undefined
-      return true
-    }
-    return next(error)
-  },
+  ...keepGoing((reason) => uppy.info(reason, 'warning', 5000)),
 }`
 
 /** A whole page, with Uppy from its ready-made bundle. */
@@ -46,7 +114,7 @@ export function plainUppySnippet({ uploadUrl }: EmbedTarget): string {
 <script type="module">
 import { Dashboard, GoldenRetriever, Tus, Uppy } from 'https://releases.transloadit.com/uppy/v6.0.1/uppy.min.mjs'
 
-${TOKEN}
+${KEEP_GOING}
 
 ${RETRIEVER}
 
@@ -69,16 +137,17 @@ import { useState } from 'react'
 import '@uppy/core/css/style.min.css'
 import '@uppy/dashboard/css/style.min.css'
 
-${TOKEN}
+${KEEP_GOING}
 
 ${RETRIEVER}
 
-const tusOptions = ${tusOptions(uploadUrl)}
+const tusOptions = (uppy) => (${tusOptions(uploadUrl)})
 
 export function Uploader() {
-  const [uppy] = useState(() =>
-    new Uppy({ id: 'sluice' }).use(GoldenRetriever, remembered).use(Tus, tusOptions),
-  )
+  const [uppy] = useState(() => {
+    const uppy = new Uppy({ id: 'sluice' }).use(GoldenRetriever, remembered)
+    return uppy.use(Tus, tusOptions(uppy))
+  })
   return <Dashboard uppy={uppy} />
 }
 `
@@ -87,25 +156,17 @@ export function Uploader() {
 export function tusJsSnippet({ uploadUrl }: EmbedTarget): string {
   return `import { Upload } from 'tus-js-client'
 
-${TOKEN}
+${KEEP_GOING}
 
-export async function upload(file, onProgress) {
+export async function upload(file, onProgress, onWaiting = () => {}) {
   const done = Promise.withResolvers()
+  const keep = keepGoing(onWaiting)
   const upload = new Upload(file, {
+    ...keep,
     endpoint: '${uploadUrl}',
-    retryDelays: [0, 1000, 3000, 5000],
     removeFingerprintOnSuccess: true,
     metadata: { filename: file.name, filetype: file.type },
-    async onBeforeRequest(request) {
-      // A HEAD that is refused makes the client begin anew, so it goes with a token of just now.
-      if (request.getMethod() === 'HEAD') current = undefined
-      request.setHeader('Authorization', \`Bearer \${await uploadToken()}\`)
-    },
-    onShouldRetry(error) {
-      const status = error.originalResponse?.getStatus() ?? 0
-      if (status === 401) current = undefined
-      return status < 400 || status >= 500 || [401, 409, 423].includes(status)
-    },
+    onBeforeRequest: (request) => keep.onBeforeRequest(request, { data: file }),
     onProgress,
     onSuccess: done.resolve,
     onError: done.reject,
@@ -118,18 +179,14 @@ export async function upload(file, onProgress) {
 `
 }
 
-/** The heart of it, where there is room for no more. */
+/** The heart of it, where there is room for no more; `keepGoing` stands on the Embed page. */
 export function shortUppySnippet({ uploadUrl }: EmbedTarget): string {
-  return `new Uppy()
+  return `const uppy = new Uppy()
   .use(Dashboard, { inline: true, target: '#uploader' })
   .use(GoldenRetriever)
   .use(Tus, {
     endpoint: '${uploadUrl}',
-    retryDelays: [0, 1000, 3000, 5000],
-    async onBeforeRequest(request) {
-      const token = await uploadToken()
-      request.setHeader('Authorization', \`Bearer \${token}\`)
-    },
+    ...keepGoing((reason) => uppy.info(reason)),
   })
 `
 }

@@ -1,0 +1,270 @@
+import { setMaxListeners } from 'node:events'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { plainUppySnippet, reactUppySnippet, tusJsSnippet } from '../embed/browser-snippets.ts'
+import { Failure } from './failure.ts'
+import { keepGoing } from './keep-going.ts'
+
+/** One suite for what the dashboard runs and for each text that customers are given. */
+type Kept = ReturnType<typeof keepGoing>
+
+const TARGET = {
+  baseUrl: 'https://sluice.test',
+  uploadUrl: 'https://sluice.test/pipes/p/files/',
+  pipeId: 'p',
+}
+const UPLOAD = `${TARGET.uploadUrl}1`
+const HOUR_MS = 3_600_000
+
+/** What is told, and what the network answers: a status, or nothing. */
+let told: string[]
+let backend: number | undefined
+let server: number | undefined
+let tokens: number
+let asked: { method: string; at: number; authorization: string | null }[]
+let network: EventTarget
+
+const ours = (): Kept =>
+  keepGoing({
+    takeToken: async () => {
+      const response = await globalThis.fetch('/api/upload-token', { method: 'POST' })
+      if (!response.ok) throw new Failure(`No upload token: ${response.status}`, response.status)
+      return response.json()
+    },
+    tell: (reason) => told.push(reason),
+    fetch: (...args) => globalThis.fetch(...args),
+  })
+
+/** The text between the imports and what is made of it. */
+function handedOut(snippet: string): () => Kept {
+  const from = snippet.indexOf('// Your backend answers')
+  const to = ['// After a reload', 'export async function upload'].map((mark) => snippet.indexOf(mark))
+  const text = snippet.slice(from, Math.min(...to.filter((at) => at > 0)))
+  return () => new Function(`${text}\nreturn keepGoing`)()((reason: string) => told.push(reason))
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: Date.parse('2026-11-22T12:00:00Z') })
+  told = []
+  asked = []
+  tokens = 0
+  backend = 200
+  server = 200
+  network = new EventTarget()
+  setMaxListeners(0, network)
+  vi.stubGlobal('addEventListener', network.addEventListener.bind(network))
+  vi.stubGlobal('removeEventListener', network.removeEventListener.bind(network))
+  vi.stubGlobal('navigator', { onLine: true })
+  vi.stubGlobal('fetch', async (url: string, init: RequestInit) => {
+    const authorization = new Headers(init.headers).get('Authorization')
+    asked.push({ method: init.method!, at: Date.now(), authorization })
+    const status = url === UPLOAD ? server : backend
+    if (status === undefined) throw new TypeError('Failed to fetch')
+    if (url === UPLOAD) return new Response(null, { status, headers: { 'Upload-Offset': '7' } })
+    if (status !== 200) return new Response('', { status })
+    tokens += 1
+    return Response.json({
+      token: `tmp_${tokens}`,
+      expiresAt: new Date(Date.now() + HOUR_MS).toISOString(),
+    })
+  })
+})
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+})
+
+function requestOf(method: string) {
+  const headers = new Map<string, string>()
+  return {
+    headers,
+    sent: 0,
+    getMethod: () => method,
+    getURL: () => UPLOAD,
+    setHeader: (name: string, value: string) => void headers.set(name, value),
+    send(): ReturnType<Parameters<Kept['onBeforeRequest']>[0]['send']> {
+      this.sent += 1
+      throw new Error('not by this stack')
+    },
+    abort: async () => {},
+  }
+}
+
+const answered = (status: number) =>
+  Object.assign(new Error('tus'), { originalResponse: { getStatus: () => status } })
+const file = { data: new Blob(['bytes']) }
+
+describe.each([
+  ['the piece itself', ours],
+  ['the text for Uppy', handedOut(plainUppySnippet(TARGET))],
+  ['the text for React', handedOut(reactUppySnippet(TARGET))],
+  ['the text for tus-js-client', handedOut(tusJsSnippet(TARGET))],
+])('%s', (_, create) => {
+  /** Starts it as tus-js-client does, and says what became of it. */
+  function begin(kept: Kept, method: string, picked: { data: unknown } = file) {
+    const request = requestOf(method)
+    const state: { status?: number; offset?: string | undefined; error?: Error; ready?: true } = {}
+    const run = async () => {
+      await kept.onBeforeRequest(request, picked)
+      if (method !== 'HEAD') {
+        state.ready = true
+        return
+      }
+      const response = await request.send()
+      state.status = response.getStatus()
+      state.offset = response.getHeader('Upload-Offset')
+    }
+    run().catch((error) => {
+      state.error = error
+    })
+    return { request, state }
+  }
+
+  it('waits for the network however long it is away, and goes on when the browser says that it is back', async () => {
+    backend = undefined
+    const { request, state } = begin(create(), 'POST')
+    await vi.advanceTimersByTimeAsync(HOUR_MS + 5000)
+    expect(state).toEqual({})
+    expect(new Set(told)).toEqual(new Set(['Waiting for the network']))
+    backend = 200
+    network.dispatchEvent(new Event('online'))
+    await vi.advanceTimersByTimeAsync(0)
+    expect(state).toEqual({ ready: true })
+    expect(request.headers.get('Authorization')).toBe('Bearer tmp_1')
+  })
+
+  it('tries again after 1, 2, 4, 8, 16 and then every 30 seconds where the browser does not know', async () => {
+    backend = undefined
+    begin(create(), 'POST')
+    await vi.advanceTimersByTimeAsync(91_000)
+    const at = asked.map((one) => (one.at - asked[0]!.at) / 1000)
+    expect(at).toEqual([0, 1, 3, 7, 15, 31, 61, 91])
+  })
+
+  it('waits for a backend that gives no token for a minute, and says so', async () => {
+    backend = 500
+    const { state } = begin(create(), 'PATCH')
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(state).toEqual({})
+    expect(told.at(-1)).toBe('No upload token: 500')
+    backend = 200
+    await vi.advanceTimersByTimeAsync(30_000)
+    expect(state).toEqual({ ready: true })
+  })
+
+  it.each([401, 403])('ends when the backend answers %i, and is not tried again', async (status) => {
+    backend = status
+    const kept = create()
+    const { state } = begin(kept, 'PATCH')
+    await vi.advanceTimersByTimeAsync(0)
+    expect(state.error?.message).toBe(`No upload token: ${status}`)
+    expect(kept.onShouldRetry(Object.assign(new Error('tus'), { causingError: state.error! }), 0)).toBe(false)
+  })
+
+  it.each([undefined, 423, 429, 500, 502, 503, 504])(
+    'is told the offset after all when HEAD got %s for a minute',
+    async (status) => {
+      server = status
+      const { state } = begin(create(), 'HEAD')
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect(state).toEqual({})
+      expect(told.length).toBeGreaterThan(3)
+      server = 200
+      await vi.advanceTimersByTimeAsync(30_000)
+      expect(state).toEqual({ status: 200, offset: '7' })
+    },
+  )
+
+  it.each([404, 410])('lets the client begin anew after %i', async (status) => {
+    server = status
+    const { state } = begin(create(), 'HEAD')
+    await vi.advanceTimersByTimeAsync(0)
+    expect(state.status).toBe(status)
+  })
+
+  it('asks with a new token where one was revoked, once, and then ends without beginning anew', async () => {
+    server = 401
+    const kept = create()
+    const { state } = begin(kept, 'HEAD')
+    await vi.advanceTimersByTimeAsync(0)
+    const sent = asked.filter(({ method }) => method === 'HEAD').map(({ authorization }) => authorization)
+    expect(sent).toEqual(['Bearer tmp_1', 'Bearer tmp_2'])
+    expect(state.error?.message).toContain('401')
+    expect(kept.onShouldRetry(Object.assign(new Error('tus'), { causingError: state.error! }), 0)).toBe(false)
+  })
+
+  it('takes a new token after the clock jumped past the end of the old one', async () => {
+    const kept = create()
+    begin(kept, 'PATCH')
+    await vi.advanceTimersByTimeAsync(0)
+    vi.setSystemTime(Date.now() + HOUR_MS)
+    const { request } = begin(kept, 'PATCH')
+    await vi.advanceTimersByTimeAsync(0)
+    expect(request.headers.get('Authorization')).toBe('Bearer tmp_2')
+  })
+
+  it.each(['HEAD', 'PATCH'])('sends no %s that was paused while it waited', async (method) => {
+    backend = undefined
+    const { request, state } = begin(create(), method)
+    await vi.advanceTimersByTimeAsync(10_000)
+    await request.abort()
+    backend = 200
+    const before = asked.length
+    await vi.advanceTimersByTimeAsync(HOUR_MS)
+    expect(asked.length).toBeLessThanOrEqual(before + 1)
+    expect(state).toEqual({})
+    expect(request.headers.size).toBe(0)
+  })
+
+  it('ends where the file was changed since it was picked', async () => {
+    const changed = new Blob(['bytes'])
+    const unreadable = new DOMException('The file could not be read.', 'NotReadableError')
+    vi.spyOn(changed, 'slice').mockReturnValue(
+      Object.assign(new Blob(), { arrayBuffer: () => Promise.reject(unreadable) }),
+    )
+    const kept = create()
+    const { state } = begin(kept, 'HEAD', { data: changed })
+    await vi.advanceTimersByTimeAsync(0)
+    expect(state.error).toBe(unreadable)
+    expect(kept.onShouldRetry(Object.assign(new Error('tus'), { causingError: unreadable }), 0)).toBe(false)
+  })
+
+  it('has a delay for every half minute of the seven days for which an upload may lie still', () => {
+    const { retryDelays } = create()
+    expect(Math.max(...retryDelays)).toBe(30_000)
+    expect(retryDelays.reduce((sum, delay) => sum + delay, 0)).toBeGreaterThan(7 * 24 * HOUR_MS - HOUR_MS)
+  })
+
+  it('tries again after whatever passes, and after no refusal', () => {
+    const kept = create()
+    const passing = [409, 423, 429, 500, 502, 503, 504]
+    for (const status of passing) expect(kept.onShouldRetry(answered(status), 100), String(status)).toBe(true)
+    for (const status of [400, 403, 404, 410, 413])
+      expect(kept.onShouldRetry(answered(status), 0), String(status)).toBe(false)
+    expect(kept.onShouldRetry(new Error('broken line'), 100)).toBe(true)
+    expect(told).toEqual([
+      ...passing.map((status) => expect.stringContaining(String(status))),
+      'Waiting for the network',
+    ])
+  })
+
+  it('does not try again for ever with tokens that are refused', () => {
+    const kept = create()
+    expect(kept.onShouldRetry(answered(401), 0)).toBe(true)
+    expect(kept.onShouldRetry(answered(401), 4)).toBe(false)
+  })
+
+  it('does not use up attempts while the browser says that it is offline', async () => {
+    const kept = create()
+    begin(kept, 'POST')
+    await vi.advanceTimersByTimeAsync(0)
+    vi.stubGlobal('navigator', { onLine: false })
+    expect(kept.onShouldRetry(new Error('broken line'), 0)).toBe(true)
+    const { state } = begin(kept, 'POST')
+    await vi.advanceTimersByTimeAsync(20_000)
+    expect(state).toEqual({})
+    expect(told).toEqual(['Waiting for the network'])
+    network.dispatchEvent(new Event('online'))
+    await vi.advanceTimersByTimeAsync(0)
+    expect(state).toEqual({ ready: true })
+  })
+})
