@@ -1,6 +1,4 @@
 import { globSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 const common = {
@@ -59,9 +57,11 @@ export default defineConfig({
           name: 'system',
           isolate: true,
           include: ['e2e/system/**/*.test.ts'],
-          // Dozens of processes begin with the same modules.
-          env: { NODE_COMPILE_CACHE: join(tmpdir(), 'sluice-compile-cache') },
-          globalSetup: ['e2e/parts/postgres-setup.ts', 'e2e/parts/programs-setup.ts'],
+          globalSetup: [
+            'e2e/parts/source-setup.ts',
+            'e2e/parts/postgres-setup.ts',
+            'e2e/parts/programs-setup.ts',
+          ],
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },
@@ -72,7 +72,7 @@ export default defineConfig({
           name: 'served',
           isolate: true,
           include: ['e2e/{conformance,security}/**/*.test.ts'],
-          globalSetup: ['e2e/parts/target-setup.ts'],
+          globalSetup: ['e2e/parts/source-setup.ts', 'e2e/parts/target-setup.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

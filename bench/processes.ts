@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 
 export type Usage = { cpuSeconds: number; rssBytes: number }
 
@@ -11,7 +12,7 @@ export type Measured = {
 
 export type Sink = { url: string; counts(): Promise<Record<string, number>>; stop(): Promise<void> }
 
-const here = (path: string) => new URL(path, import.meta.url).pathname
+const here = (path: string) => join(import.meta.dirname, path)
 const ENV = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NODE_ENV: 'production' as const }
 
 export async function startSink(): Promise<Sink> {
@@ -37,7 +38,7 @@ export async function startMeasured(
     env: { ...ENV, ...env },
     // As `BENCH_NODE_FLAGS='--cpu-prof --cpu-prof-dir=/tmp/prof'`.
     execArgv: [
-      ...['--import', here('./report-usage.ts'), ...flags],
+      ...['--import', new URL('./report-usage.ts', import.meta.url).href, ...flags],
       ...(process.env.BENCH_NODE_FLAGS?.split(' ') ?? []),
     ],
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],

@@ -1,12 +1,13 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import type { Target } from './load.ts'
 
 export type Crowd = { target: Target; clients: number; bytesPerSecond: number }
 
 /** Clients that each send a little, for as long as they are let; a process of their own, as they are elsewhere. */
 export async function trickle(crowd: Crowd): Promise<{ stop(): Promise<void> }> {
-  const child = fork(new URL('./trickling-clients.ts', import.meta.url).pathname, [JSON.stringify(crowd)])
+  const child = fork(join(import.meta.dirname, 'trickling-clients.ts'), [JSON.stringify(crowd)])
   await once(child, 'message')
   return {
     async stop() {

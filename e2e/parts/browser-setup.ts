@@ -4,10 +4,12 @@ import { chromium } from 'playwright'
 import { buildIfNeeded } from '../../scripts/build.ts'
 import { findChromium } from './chromium.ts'
 import { startSluice, temporaryFolder } from './sluice.ts'
+import copySource from './source-setup.ts'
 
 /** One server for all specs, and the demo's owner signed in once: signing in is slow on purpose, and limited. */
 export default async function setup(): Promise<() => Promise<void>> {
   buildIfNeeded()
+  const removeSource = copySource()
   const folder = temporaryFolder()
   const sluice = await startSluice({ DATA_DIR: folder.path, LOG_LEVEL: 'warn' })
   process.env.SLUICE_URL = sluice.baseUrl
@@ -16,6 +18,7 @@ export default async function setup(): Promise<() => Promise<void>> {
   await signIn(sluice.baseUrl, folder.path, process.env.SLUICE_STATE)
   return async () => {
     await sluice.stop()
+    removeSource()
     folder[Symbol.dispose]()
   }
 }

@@ -20,8 +20,11 @@ export type Sluice = {
 /** As `npm start` and the image have them: decision 22. */
 export const NODE_FLAGS = ['--max-semi-space-size=16']
 
+/** A copy in an odd place where the setup made one. */
+export const sourceFolder = () => process.env.SLUICE_SOURCE ?? process.cwd()
+
 /** The server as its own process, on a port chosen by the system. ROLES decides how much of it. */
-export async function startSluice(env: Record<string, string>, source = process.cwd()): Promise<Sluice> {
+export async function startSluice(env: Record<string, string>, source = sourceFolder()): Promise<Sluice> {
   const child = spawn(process.execPath, [...NODE_FLAGS, 'server.ts'], {
     cwd: source,
     env: {
@@ -66,7 +69,7 @@ export async function startSluice(env: Record<string, string>, source = process.
 
 /** A data folder that goes when the test is done with it. */
 export function temporaryFolder(): { path: string; [Symbol.dispose](): void } {
-  const path = mkdtempSync(join(tmpdir(), 'sluice-data-'))
+  const path = mkdtempSync(join(tmpdir(), 'sluice é data-'))
   const goneWithThisProcess = removeWithThisProcess(path)
   return { path, [Symbol.dispose]: goneWithThisProcess }
 }

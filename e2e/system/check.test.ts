@@ -71,11 +71,13 @@ describe('npm run check', () => {
     })
   })
 
-  it('finds process.env outside config.ts', () => {
+  it('finds process.env outside config.ts, and the path of a file taken from a URL', () => {
     const { status, output } = check('format and lint', {
       'lib/planted.ts': 'export const home = process.env.HOME\n',
+      'scripts/planted.ts': "export const docs = new URL('../docs', import.meta.url).pathname\n",
     })
     expect(output).toContain('noProcessEnv')
+    expect(output).toMatch(/scripts\/planted\.ts(.|\n)*The pathname of a URL is percent-encoded/)
     expect(status).toBe(1)
   })
 

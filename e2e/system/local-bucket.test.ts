@@ -54,7 +54,7 @@ it('takes 20 MiB from another program with keys that may only put, and lets them
   const file = join(directory, 'source')
   await writeFile(file, bytes)
   const order = { endpoint: bucket.endpoint, region: REGION, bucket: BUCKET, file, credentials: WRITER }
-  const program = new URL('../parts/upload-with-sdk.ts', import.meta.url).pathname
+  const program = join(import.meta.dirname, '../parts/upload-with-sdk.ts')
   await promisify(execFile)(process.execPath, [program, JSON.stringify(order)])
   for (const key of ['whole', 'in/parts']) {
     expect((await readFile(join(directory, BUCKET, key))).equals(bytes)).toBe(true)

@@ -6,7 +6,7 @@ import { rows } from '#lib/db/database.ts'
 import { openDatabase } from '#lib/db/open-database.ts'
 import { openPausingProxy } from '../parts/pausing-proxy.ts'
 import { createDatabase } from '../parts/postgres.ts'
-import { startSluice, temporaryFolder } from '../parts/sluice.ts'
+import { sourceFolder, startSluice, temporaryFolder } from '../parts/sluice.ts'
 
 const production = {
   ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
@@ -69,7 +69,7 @@ it('stops when npm was told to stop, and leaves the embedded database to the nex
     DATA_DIR: folder.path,
     ROLES: 'upload',
   }
-  const npm = spawn('npm', ['start'], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const npm = spawn('npm', ['start'], { cwd: sourceFolder(), env, stdio: ['ignore', 'pipe', 'inherit'] })
   let output = ''
   for await (const text of npm.stdout) {
     output += text

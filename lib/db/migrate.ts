@@ -1,11 +1,11 @@
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator'
 import { StartError } from '../kernel/errors.ts'
 import { type Db, rows } from './database.ts'
 
 const MIGRATIONS = readMigrationFiles({
-  migrationsFolder: fileURLToPath(new URL('../../drizzle/migrations', import.meta.url)),
+  migrationsFolder: join(import.meta.dirname, '../../drizzle/migrations'),
 })
 /** Any fixed number does; it is the lock's name. */
 const LOCK = 7_584_230_019

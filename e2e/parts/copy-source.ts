@@ -1,0 +1,23 @@
+import { cpSync, mkdirSync, mkdtempSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+
+/** Present in the copy, but shared with the original. */
+const SHARED = ['node_modules', '.next']
+const LEFT_OUT = ['.git', '.data', 'test-results', ...SHARED]
+
+/**
+ * A copy of the source in a folder with a space, a percent sign and an accented character in its name, which all
+ * servers of the tests are started from, as users have such folders. Answers with that folder, and its removal is left
+ * to the caller.
+ */
+export function copySource(): { parent: string; source: string } {
+  const parent = mkdtempSync(join(tmpdir(), 'sluice-source-'))
+  const source = join(parent, 'my 100%25 sluice é')
+  cpSync('.', source, { recursive: true, filter: (path) => !LEFT_OUT.includes(path) })
+  for (const name of SHARED) {
+    mkdirSync(name, { recursive: true })
+    symlinkSync(resolve(name), join(source, name))
+  }
+  return { parent, source }
+}
