@@ -29,6 +29,12 @@ const { services } = parse(readFileSync('compose.yaml', 'utf8'), { merge: true }
   services: Record<string, Service>
 }
 
+/** Of the one for uploads. */
+function annotationOf(kind: string, name: string): string {
+  const found = manifests.find((one) => one.kind === kind && one.metadata.name === 'upload')!
+  return found.metadata.annotations![name]!
+}
+
 async function metricNames(): Promise<string[]> {
   const list = await createMetrics().registry.getMetricsAsJSON()
   return list.map(({ name }) => name)
@@ -89,7 +95,8 @@ describe('compose.yaml and the Kubernetes manifests', () => {
 
   it('probe what the server answers', () => {
     const text = files.map((file) => read(`kubernetes/${file}`)).join('\n')
-    expect(new Set(text.match(/path: \/[a-z]+z$/gm))).toEqual(new Set(['path: /healthz', 'path: /readyz']))
+    const probed = ['path: /healthz', 'path: /readyz', 'path: /readyz?for=upload']
+    expect(new Set(text.match(/path: \/[a-z]+z.*$/gm))).toEqual(new Set(probed))
     for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
       for (const container of containers) expect(container).toHaveProperty(probe)
     }
@@ -106,10 +113,40 @@ it('no balancer keeps the bytes of an upload back, or limits their number', () =
   expect(uploads).toContain('proxy_request_buffering off;')
   expect(uploads).toContain('client_max_body_size 0;')
   expect(read('haproxy.cfg')).not.toContain('http-buffer-request')
-  const { annotations } = manifests.find(({ kind }) => kind === 'Ingress')!.metadata
-  expect(annotations).toMatchObject({
-    'nginx.ingress.kubernetes.io/proxy-request-buffering': 'off',
-    'nginx.ingress.kubernetes.io/proxy-body-size': '0',
+  expect(annotationOf('Ingress', 'nginx.org/location-snippets')).toContain('proxy_request_buffering off;')
+  expect(annotationOf('Ingress', 'nginx.org/client-max-body-size')).toBe('0')
+})
+
+describe('upload nodes stay in rotation while the database is away', () => {
+  it('in Kubernetes and behind HAProxy', () => {
+    const deployment = manifests.find(
+      ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'upload',
+    )!
+    expect(deployment.spec.template.spec.containers[0]!.readinessProbe).toMatchObject({
+      httpGet: { path: '/readyz?for=upload' },
+    })
+    expect(read('haproxy.cfg')).toMatch(/^backend upload\n[\s\S]*?option httpchk GET \/readyz\?for=upload$/m)
+  })
+})
+
+/** What e2e/system/balancers.test.ts shows of the real programs holds of the ingress, as it says the same. */
+describe('the ingress answers for upload nodes that are away', () => {
+  const lines = (text: string) =>
+    text
+      .split('\n')
+      .map((line) => line.trim())
+      .filter(Boolean)
+
+  it('as haproxy.cfg does', () => {
+    const shipped = read('haproxy.cfg').match(/http-error status 502[\s\S]*?(?=\n\nbackend web)/)![0]
+    expect(lines(annotationOf('Service', 'haproxy.org/backend-config-snippet'))).toEqual(lines(shipped))
+  })
+
+  it('as nginx.conf does', () => {
+    const shipped = read('nginx.conf').match(/location @no_node \{[\s\S]*?\n {4}\}/)![0]
+    expect(lines(annotationOf('Ingress', 'nginx.org/server-snippets'))).toEqual(lines(shipped))
+    for (const text of [read('nginx.conf'), annotationOf('Ingress', 'nginx.org/location-snippets')])
+      expect(text).toContain('error_page 502 503 504 = @no_node;')
   })
 })
 

@@ -26,9 +26,9 @@ const ask = async (method: string, path: string) => {
   return { answer }
 }
 
-function open(): void {
+function open(settings: Record<string, string> = {}): void {
   const { port } = server.address() as AddressInfo
-  const runtime = testRuntime({} as never, { BASE_URL: `http://127.0.0.1:${port}` })
+  const runtime = testRuntime({} as never, { BASE_URL: `http://127.0.0.1:${port}`, ...settings })
   const sign = (name: string) => async (_: unknown, res: { end(text: string): unknown }) => void res.end(name)
   const handlers = { tus: sign('tus'), api: sign('api'), pages: sign('pages') }
   opening.resolve(openDoor(runtime, handlers, false))
@@ -54,6 +54,16 @@ it.each([
 it('answers the probes at once', async () => {
   expect((await (await ask('GET', '/healthz')).answer).status).toBe(200)
   expect((await (await ask('GET', '/readyz')).answer).status).toBe(503)
+  expect((await (await ask('GET', '/readyz?for=upload')).answer).status).toBe(503)
+})
+
+it.each([
+  ['upload', '/readyz', 503],
+  ['upload', '/readyz?for=upload', 200],
+  ['web,worker', '/readyz?for=upload', 503],
+])('without a database a node of the roles %s answers %s with %i', async (ROLES, path, status) => {
+  open({ ROLES })
+  expect((await (await ask('GET', path)).answer).status).toBe(status)
 })
 
 it.each([

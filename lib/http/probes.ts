@@ -12,12 +12,23 @@ export async function answerProbe(
   res: ServerResponse,
   runtime?: Runtime,
 ): Promise<boolean> {
-  const path = req.url?.split('?', 1)[0]
+  const [path, query] = (req.url ?? '').split('?', 2)
   if (path === '/healthz') say(res, 200, 'alive\n')
+  else if (path === '/readyz' && query === 'for=upload') answerReadyForUploads(res, runtime)
   else if (path === '/readyz') await answerReady(res, runtime)
   else if (path === '/metrics') await answerMetrics(req, res, runtime)
   else return false
   return true
+}
+
+/**
+ * Without a look at the database: while it is away, an upload node tells clients to wait, where a balancer that took
+ * the node out of rotation could only turn them away.
+ */
+function answerReadyForUploads(res: ServerResponse, runtime: Runtime | undefined): void {
+  if (!runtime) say(res, 503, 'starting\n')
+  else if (!runtime.config.roles.has('upload')) say(res, 503, 'this node does not serve uploads\n')
+  else say(res, 200, 'ready for uploads\n')
 }
 
 async function answerReady(res: ServerResponse, runtime: Runtime | undefined): Promise<void> {

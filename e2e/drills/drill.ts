@@ -1,0 +1,37 @@
+import { once } from 'node:events'
+import { OUTAGES, type OutageName } from './outages.ts'
+import { makeSources, type Stage } from './stage.ts'
+
+/** One outage under uploads: what was created, what arrived, and what was sent for it. */
+export type DrillOptions = {
+  outage: OutageName
+  forMs: number
+  uploads: number
+  uploadBytes: number
+  upload(stage: Stage, sources: ReadonlyMap<string, Buffer>): Promise<void>
+}
+export type DrillResult = {
+  created: number
+  whole: number
+  /** Of the bytes of all files; what was confirmed is not sent again. */
+  sentShare: number
+  seconds: number
+}
+
+export async function runDrill(stage: Stage, options: DrillOptions): Promise<DrillResult> {
+  const { outage, forMs, uploads, uploadBytes } = options
+  const sources = makeSources(uploads, uploadBytes)
+  const { counts } = stage.clientLine
+  const [startedAt, sentBefore] = [performance.now(), counts.bytes]
+  const uploading = options.upload(stage, sources)
+  await Promise.race([uploading, sent(stage, sentBefore + (uploads * uploadBytes) / 4)])
+  await Promise.all([uploading, OUTAGES[outage](stage, forMs)])
+  const seconds = (performance.now() - startedAt) / 1000
+  const sentShare = (counts.bytes - sentBefore) / (uploads * uploadBytes)
+  return { ...(await stage.arrived(sources)), sentShare, seconds }
+}
+
+/** The outage begins in the middle, when so many bytes are on their way. */
+async function sent({ clientLine }: Stage, bytes: number): Promise<void> {
+  while (clientLine.counts.bytes < bytes) await once(clientLine.progress, 'bytes')
+}

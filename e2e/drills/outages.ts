@@ -1,0 +1,31 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Stage } from './stage.ts'
+
+/** Each takes a part of the stage away for so long, and answers when it is back. */
+export type Outage = (stage: Stage, forMs: number) => Promise<void>
+
+export const OUTAGES = {
+  async 'database away'({ databaseLine }, forMs) {
+    await databaseLine.away()
+    await sleep(forMs)
+    await databaseLine.back()
+  },
+  async 'bucket away'({ bucketLine }, forMs) {
+    await bucketLine.away()
+    await sleep(forMs)
+    await bucketLine.back()
+  },
+  async 'both upload nodes away'(stage, forMs) {
+    const back = await stage.nodesAway()
+    await sleep(forMs)
+    await back()
+  },
+  async 'rolling restart'(stage, forMs) {
+    for (const at of [0, 1] as const) {
+      await stage.restart(at)
+      await sleep(forMs)
+    }
+  },
+} satisfies Record<string, Outage>
+
+export type OutageName = keyof typeof OUTAGES

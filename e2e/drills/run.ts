@@ -1,0 +1,67 @@
+import { parseArgs } from 'node:util'
+import { seconds } from '#lib/kernel/clock.ts'
+import { startPostgres } from '../parts/postgres.ts'
+import { BALANCERS, findBalancer } from '../parts/shipped-balancer.ts'
+import { runDrill } from './drill.ts'
+import type { OutageName } from './outages.ts'
+import { openStage, type Stage } from './stage.ts'
+import { uploadByTusJs } from './upload-by-tus-js.ts'
+import { uploadByUppy } from './upload-by-uppy.ts'
+
+/**
+ * `npm run drill`: outages at full length under uploads of tus-js-client and Uppy, through nginx and HAProxy with the
+ * files of deploy/. No upload may begin again, and every object is its source. It takes a quarter of an hour.
+ */
+const MiB = 1024 * 1024
+const UPLOADS = 5
+const UPLOAD_BYTES = 50 * MiB
+const BYTES_PER_SECOND = 2 * MiB
+const OUTAGES: [OutageName, forMs: number][] = [
+  ['database away', seconds(30)],
+  ['both upload nodes away', seconds(10)],
+  ['rolling restart', seconds(5)],
+  ['bucket away', seconds(25)],
+]
+const CLIENTS = { 'tus-js-client': uploadByTusJs, Uppy: uploadByUppy }
+
+async function drill(stage: Stage, outage: OutageName, forMs: number): Promise<boolean> {
+  let well = true
+  for (const [client, upload] of Object.entries(CLIENTS)) {
+    const options = { outage, forMs, upload, uploads: UPLOADS, uploadBytes: UPLOAD_BYTES }
+    const what = `${stage.balancer.kind}, ${client}, ${outage} for ${forMs / 1000} s`
+    try {
+      const { created, whole, sentShare, seconds: took } = await runDrill(stage, options)
+      const restarted = created - UPLOADS
+      const ok = restarted === 0 && whole === UPLOADS
+      well &&= ok
+      console.log(
+        `${ok ? 'ok  ' : 'FAIL'}  ${what}: ${whole} of ${UPLOADS} arrived, ${restarted} began again, ${(sentShare * 100).toFixed(0)} % of their bytes sent, ${took.toFixed(0)} s`,
+      )
+    } catch (error) {
+      well = false
+      console.log(`FAIL  ${what}: ${error}`)
+    }
+  }
+  return well
+}
+
+async function main(): Promise<boolean> {
+  const { values } = parseArgs({ options: { balancer: { type: 'string' }, outage: { type: 'string' } } })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
+  const postgres = await startPostgres()
+  let well = true
+  for (const balancer of BALANCERS.filter((kind) => !values.balancer || values.balancer === kind)) {
+    if (!findBalancer(balancer)) {
+      console.log(`skipped: ${balancer} is not installed`)
+      continue
+    }
+    const stage = await openStage({ postgresUrl: postgres.url, balancer, bytesPerSecond: BYTES_PER_SECOND })
+    for (const [outage, forMs] of OUTAGES.filter(([name]) => !values.outage || values.outage === name))
+      well = (await drill(stage, outage, forMs)) && well
+    await stage.close()
+  }
+  await postgres.stop()
+  return well
+}
+
+process.exit((await main()) ? 0 : 1)

@@ -1,0 +1,36 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { chromium } from 'playwright'
+import { plainUppySnippet } from '#lib/embed/browser-snippets.ts'
+import { findChromium } from '../parts/chromium.ts'
+import { startCustomerSite } from '../parts/customer-site.ts'
+import { temporaryFolder } from '../parts/sluice.ts'
+import type { Stage } from './stage.ts'
+
+const DONE_MS = 300_000
+
+/** The very text of the Embed page in a real Chromium; nothing is clicked after the start. */
+export async function uploadByUppy(stage: Stage, sources: ReadonlyMap<string, Buffer>): Promise<void> {
+  const { site, uploadUrl } = stage
+  const snippet = plainUppySnippet({ baseUrl: stage.balancer.url, uploadUrl, pipeId: site.pipe.id })
+  const customer = await startCustomerSite(snippet, async () => {
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+    return Response.json({ token: await site.token(), expiresAt })
+  })
+  using folder = temporaryFolder()
+  const paths = [...sources].map(([name, bytes]) => {
+    writeFileSync(join(folder.path, name), bytes)
+    return join(folder.path, name)
+  })
+  const browser = await chromium.launch(await findChromium())
+  try {
+    const page = await browser.newPage()
+    await page.goto(customer.url)
+    await page.locator('.uppy-Dashboard-input').first().setInputFiles(paths)
+    await page.getByRole('button', { name: `Upload ${sources.size} files` }).click()
+    await page.getByText('Complete', { exact: true }).waitFor({ timeout: DONE_MS })
+  } finally {
+    await browser.close()
+    await customer.close()
+  }
+}

@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { freePort } from './postgres.ts'
+import { temporaryFolder } from './sluice.ts'
+import { endWithThisProcess } from './until-exit.ts'
+
+/** The real nginx or HAProxy with the file of `deploy/`: nothing is changed in it but addresses and where it writes. */
+export const BALANCERS = ['nginx', 'haproxy'] as const
+export type BalancerKind = (typeof BALANCERS)[number]
+export type ShippedBalancer = Awaited<ReturnType<typeof startShippedBalancer>>
+type Ports = { upload: [number, number]; web: number }
+type Replacement = [from: string, to: string]
+
+export function findBalancer(kind: BalancerKind): string | undefined {
+  // Debian keeps them off the PATH of users.
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
+  return folders.map((folder) => join(folder, kind)).find((path) => existsSync(path))
+}
+
+export async function startShippedBalancer(kind: BalancerKind, ports: Ports, changes: Replacement[] = []) {
+  const program = findBalancer(kind)!
+  const folder = temporaryFolder()
+  const port = await freePort()
+  const file = join(folder.path, kind)
+  const shipped = kind === 'nginx' ? 'deploy/nginx.conf' : 'deploy/haproxy.cfg'
+  const own =
+    kind === 'nginx' ? nginxPlaces(folder.path, port) : [[':8080', `127.0.0.1:${port}`] as Replacement]
+  writeFileSync(file, replaced(readFileSync(shipped, 'utf8'), [...addresses(ports), ...own, ...changes]))
+  const args =
+    kind === 'nginx'
+      ? ['-p', folder.path, '-c', file, '-e', 'stderr', '-g', `daemon off; pid ${folder.path}/pid;`]
+      : ['-db', '-f', file]
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  endWithThisProcess(child)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const url = `http://127.0.0.1:${port}`
+  while (!(await fetch(`${url}/metrics`).catch(() => undefined)))
+    if (child.exitCode !== null) throw new Error(`${kind} ended:\n${output}`)
+  return {
+    ...{ kind, port, url },
+    output: () => output,
+    async close() {
+      child.kill('SIGTERM')
+      await ended
+      folder[Symbol.dispose]()
+    },
+  }
+}
+
+function addresses({ upload, web }: Ports): Replacement[] {
+  return [
+    ['upload-1:3000', `127.0.0.1:${upload[0]}`],
+    ['upload-2:3000', `127.0.0.1:${upload[1]}`],
+    ['web:3000', `127.0.0.1:${web}`],
+  ]
+}
+
+function nginxPlaces(folder: string, port: number): Replacement[] {
+  const kept = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+  for (const name of kept) mkdirSync(join(folder, name))
+  const paths = kept.map((name) => `${name}_temp_path ${folder}/${name};`).join(' ')
+  // As root it would give its workers to another user, who may not enter the folder.
+  const user = process.getuid?.() === 0 ? 'user root;\n' : ''
+  return [
+    ['listen 8080', `listen 127.0.0.1:${port}`],
+    ['worker_processes auto;', `${user}worker_processes 1;`],
+    ['http {', `http {\n  ${paths}`],
+    ['access_log /dev/stdout', `access_log ${folder}/access.log`],
+  ]
+}
+
+function replaced(text: string, changes: Replacement[]): string {
+  return changes.reduce((now, [from, to]) => now.replaceAll(from, to), text)
+}
