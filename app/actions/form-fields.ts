@@ -5,6 +5,11 @@ export function textOf(data: FormData, name: string): string | undefined {
   return value.trim() === '' ? undefined : value.trim()
 }
 
+/** The argument of an action: whoever calls it can send anything in its place. */
+export function textArgument(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
 /** One entry a line, or with commas between. */
 export function listOf(data: FormData, name: string): string[] {
   return (textOf(data, name) ?? '').split(/[\s,]+/).filter(Boolean)

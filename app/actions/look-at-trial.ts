@@ -4,6 +4,7 @@ import type { DeliveryState, FileStatus } from '#drizzle/schema/index.ts'
 import { trialResult } from '#lib/live/trial-result.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { currentActor } from '../session.ts'
+import { textArgument } from './form-fields.ts'
 
 export type TrialResult = {
   status: FileStatus
@@ -12,5 +13,5 @@ export type TrialResult = {
 }
 
 export async function lookAtTrial(fileId: string): Promise<TrialResult | undefined> {
-  return trialResult(getRuntime(), await currentActor(), String(fileId))
+  return trialResult(getRuntime(), await currentActor(), textArgument(fileId))
 }

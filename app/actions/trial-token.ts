@@ -5,18 +5,22 @@ import { expireToken } from '#lib/tokens/expire-token.ts'
 import { issueTrialToken } from '#lib/tokens/issue-trial-token.ts'
 import { revokeToken } from '#lib/tokens/revoke-token.ts'
 import { currentActor } from '../session.ts'
+import { answer } from './act.ts'
+import { textArgument } from './form-fields.ts'
 import { type TokenOrRefusal, tokenOrRefusal } from './token-or-refusal.ts'
 
 /** The part of the customer's backend, for the uploader on the dashboard's own page. */
 export async function takeTrialToken(pipeId: string): Promise<TokenOrRefusal> {
   const actor = await currentActor()
-  return tokenOrRefusal(() =>
-    issueTrialToken(getRuntime(), actor, String(pipeId), { subject: `dashboard:${actor.id}` }),
-  )
+  const subject = `dashboard:${actor.id}`
+  return tokenOrRefusal(() => issueTrialToken(getRuntime(), actor, textArgument(pipeId), { subject }))
 }
 
-export async function endTrialToken(id: string, how: 'expire' | 'revoke'): Promise<void> {
+export async function endTrialToken(id: string, how: 'expire' | 'revoke') {
   const actor = await currentActor()
-  if (how === 'revoke') await revokeToken(getRuntime(), actor, String(id))
-  else await expireToken(getRuntime(), actor, String(id))
+  return answer(async () => {
+    if (how === 'revoke') await revokeToken(getRuntime(), actor, textArgument(id))
+    else await expireToken(getRuntime(), actor, textArgument(id))
+    return undefined
+  })
 }

@@ -3,7 +3,7 @@ import { listOrProblem } from '#app/dashboard/list-or-problem.ts'
 import type { Actor } from '#lib/audit/record-audit.ts'
 import { fileAnswer } from '#lib/files/file.ts'
 import { fileQuery, listFiles } from '#lib/files/list-files.ts'
-import { minutes } from '#lib/kernel/clock.ts'
+import { minutes, timeAgo } from '#lib/kernel/clock.ts'
 import { parseInput } from '#lib/kernel/parse-input.ts'
 import { readSnapshot } from '#lib/live/read-snapshot.ts'
 import { listPipes } from '#lib/pipes/list-pipes.ts'
@@ -101,6 +101,6 @@ function wanted(query: Props['query'], pipeId: string | undefined, nowMs: number
     status: query.status,
     senderId: query.senderId,
     pipeId: pipeId ?? query.pipeId,
-    ...(within > 0 && { createdAfter: new Date(nowMs - minutes(within)).toISOString() }),
+    ...(within > 0 && { createdAfter: timeAgo(nowMs, minutes(within)) }),
   }
 }

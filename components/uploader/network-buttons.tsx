@@ -4,6 +4,7 @@ import { KeyRound, Plug, RotateCw, Unplug, Wifi } from 'lucide-react'
 import { useState } from 'react'
 import { endTrialToken } from '#app/actions/trial-token.ts'
 import { Button } from '../ui/button.tsx'
+import { notify } from '../ui/toaster.tsx'
 import type { Uploader } from './create-uploader.ts'
 
 export function NetworkButtons({ uploader }: { uploader: Uploader }) {
@@ -13,7 +14,8 @@ export function NetworkButtons({ uploader }: { uploader: Uploader }) {
   async function endToken(how: 'expire' | 'revoke') {
     const id = uploader.tokenId()
     if (!id) return
-    await endTrialToken(id, how)
+    const answer = await endTrialToken(id, how)
+    if (answer.status === 'error') return notify.failed(answer.message)
     uploader.say(how === 'expire' ? 'the token expired' : 'the token was revoked', 'bad')
   }
 

@@ -9,3 +9,6 @@ export const seconds = (n: number) => n * 1000
 export const minutes = (n: number) => n * 60_000
 export const hours = (n: number) => n * 3_600_000
 export const days = (n: number) => n * 86_400_000
+
+/** The time so long ago, in words of ISO 8601; 1970 for all that is older. */
+export const timeAgo = (nowMs: number, ms: number) => new Date(Math.max(0, nowMs - ms)).toISOString()

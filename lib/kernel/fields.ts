@@ -16,6 +16,7 @@ export const bytesField = z
   .min(1, 'must be at least 1')
   .max(2 ** 46, 'must be at most 70368744177664')
 
+/** Nothing is older than 1970, and neither an id nor PostgreSQL can name every year before it. */
 export const timeField = z.iso
   .datetime({ offset: true, message: 'must be a time such as 2026-11-05T10:00:00Z' })
-  .transform((text) => new Date(text))
+  .transform((text) => new Date(Math.max(0, Date.parse(text))))

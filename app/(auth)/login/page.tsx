@@ -9,11 +9,13 @@ import { currentSession } from '../../session.ts'
 
 export const metadata = { title: 'Sign in' }
 
-const REASONS: Record<string, string> = {
-  NoEmail: 'That account has no e-mail address that Sluice may see.',
-  AccessDenied:
+const REASONS = new Map([
+  ['NoEmail', 'That account has no e-mail address that Sluice may see.'],
+  [
+    'AccessDenied',
     'That did not work. If you have an account here already, sign in the way that you did before.',
-}
+  ],
+])
 
 export default async function Login({ searchParams }: { searchParams: Search }) {
   const { next, error } = await readSearch(searchParams)
@@ -24,7 +26,7 @@ export default async function Login({ searchParams }: { searchParams: Search }) 
       <h1 className="mb-6 font-semibold text-2xl tracking-[-0.02em]">Sign in</h1>
       {error && (
         <Notice tone="bad" className="mb-5">
-          {REASONS[error] ?? 'Signing in did not work. Try again.'}
+          {REASONS.get(error) ?? 'Signing in did not work. Try again.'}
         </Notice>
       )}
       <ProviderButtons />

@@ -1,6 +1,7 @@
 'use server'
 
 import { plural } from '#components/format.ts'
+import { hours, timeAgo } from '#lib/kernel/clock.ts'
 import { parseInput } from '#lib/kernel/parse-input.ts'
 import { resendDelivery } from '#lib/webhooks/resend-delivery.ts'
 import { resendFailed, resendFailedInput } from '#lib/webhooks/resend-failed.ts'
@@ -63,7 +64,7 @@ export async function resend(deliveryId: string) {
 
 export async function resendAllFailed(pipeId: string | undefined, data: FormData) {
   return act(async (runtime, actor) => {
-    const since = new Date(runtime.clock.now() - Number(textOf(data, 'hours')) * 3_600_000).toISOString()
+    const since = timeAgo(runtime.clock.now(), hours(Number(textOf(data, 'hours')) || 0))
     const input = parseInput(resendFailedInput, { since, ...(pipeId && { pipeId }) })
     const { resent, more } = await resendFailed(runtime, actor, input)
     const rest = more ? ' There are more: resend again.' : ''

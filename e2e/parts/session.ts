@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs'
+import { type Answer, ask } from './raw-http.ts'
+import type { Target } from './target.ts'
+
+/** A visitor who is signed in, without a browser: the pages and the server actions as bare requests. */
+export type Visit = {
+  get(path: string): Promise<Answer>
+  /** Calls a server action as the script of a page does. */
+  act(name: string, ...args: unknown[]): Promise<Answer>
+}
+
+type Login = Pick<Target, 'baseUrl' | 'email' | 'password'>
+
+export async function signedIn({ baseUrl, email, password }: Login): Promise<Visit> {
+  const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
+  const at = (path: string) => new URL(path, baseUrl)
+  const csrf = await ask('GET', at('/api/auth/csrf'))
+  const { csrfToken } = JSON.parse(csrf.body)
+  const body = new URLSearchParams({ csrfToken, email, password }).toString()
+  const Cookie = cookiesOf(csrf)
+  const entered = await ask('POST', at('/api/auth/callback/credentials'), { ...form, Cookie }, body)
+  return visitWith(baseUrl, cookiesOf(entered))
+}
+
+export function visitWith(baseUrl: string, Cookie?: string): Visit {
+  const at = (path: string) => new URL(path, baseUrl)
+  return {
+    get: (path) => ask('GET', at(path), { Cookie }),
+    act(name, ...args) {
+      const fields = { Cookie, 'Next-Action': actionId(name), 'Content-Type': 'text/plain;charset=UTF-8' }
+      return ask('POST', at('/dashboard'), { ...fields, Origin: baseUrl }, JSON.stringify(args))
+    },
+  }
+}
+
+/** As `a=b; c=d`. */
+export function cookiesOf({ headers }: Answer): string {
+  const set = headers['set-cookie'] ?? ''
+  return set
+    .split(/, (?=[\w.-]+=)/)
+    .map((cookie) => cookie.split(';', 1)[0]!)
+    .join('; ')
+}
+
+type Manifest = { node: Record<string, { exportedName: string }> }
+
+/** What the build made of an action's name; a test knows the pages only as the build has them. */
+export function actionIds(): Map<string, string> {
+  const { node } = JSON.parse(readFileSync('.next/server/server-reference-manifest.json', 'utf8')) as Manifest
+  return new Map(Object.entries(node).map(([id, { exportedName }]) => [exportedName, id]))
+}
+
+function actionId(name: string): string {
+  const id = actionIds().get(name)
+  if (!id) throw new Error(`No server action is called ${name}.`)
+  return id
+}

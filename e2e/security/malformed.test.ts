@@ -1,0 +1,91 @@
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { ask } from '../parts/raw-http.ts'
+import { cookiesOf, signedIn, type Visit } from '../parts/session.ts'
+import { targetOf } from '../parts/target.ts'
+
+/** Each of these was answered with a 500 once. */
+const target = targetOf(inject('demo'))
+const at = (path: string) => new URL(path, target.baseUrl)
+let visit: Visit
+beforeAll(async () => {
+  visit = await signedIn(target)
+})
+
+it.each(['__proto__', 'constructor', 'toString', '%00'])('the sign-in page with error=%s', async (error) => {
+  expect((await ask('GET', at(`/login?error=${error}`))).status).toBe(200)
+})
+
+it.each(['within=1000000000', 'within=1e300', 'within=-1', 'within=NaN', 'cursor=x', 'status=__proto__'])(
+  'the list of files with %s',
+  async (query) => {
+    expect((await visit.get(`/dashboard/files?${query}`)).status).toBe(200)
+  },
+)
+
+it.each([
+  '0020-01-01T00:00:00Z',
+  '0000-01-01T00:00:00+23:59',
+  '1969-12-31T23:59:59Z',
+  '9999-12-31T23:59:59Z',
+])('a time of %s', async (time) => {
+  const lists = ['files?createdAfter', 'files?createdBefore', 'deliveries?since', 'deliveries?until']
+  for (const list of lists) {
+    const { status } = await target.api('GET', `/${list}=${encodeURIComponent(time)}`)
+    expect(status, list).toBe(200)
+  }
+  expect((await target.api('POST', '/deliveries/resend-failed', { since: time })).status).toBe(202)
+})
+
+describe.each(['http://[', 'x', '%00', 'http://a:99999/'])('a callbackUrl of %s', (callbackUrl) => {
+  const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
+  it.each(['signout', 'signin/credentials', 'callback/credentials', '_log'])('at %s', async (path) => {
+    const csrf = await ask('GET', at('/api/auth/csrf'))
+    const { csrfToken } = JSON.parse(csrf.body)
+    const fields = { ...form, Cookie: cookiesOf(csrf) }
+    const body = new URLSearchParams({ csrfToken, callbackUrl, email: 'a@b.example', password: 'x' })
+    const { status } = await ask('POST', at(`/api/auth/${path}`), fields, body.toString())
+    expect(status).toBe(400)
+  })
+
+  it('that a browser keeps is refused, and forgotten', async () => {
+    const Cookie = `next-auth.callback-url=${encodeURIComponent(callbackUrl)}`
+    const answer = await ask('GET', at('/api/auth/session'), { Cookie })
+    expect(answer.status).toBe(400)
+    expect(answer.headers['set-cookie']).toMatch(/^next-auth\.callback-url=;.*Max-Age=0/)
+  })
+})
+
+it('a sign-in by GET, and one whose JSON is none', async () => {
+  expect((await ask('GET', at('/api/auth/callback/credentials'))).status).toBe(405)
+  const json = { 'Content-Type': 'application/json' }
+  for (const body of ['{', 'null', '[]', '{"callbackUrl":1}'])
+    expect((await ask('POST', at('/api/auth/signout'), json, body)).status, body).toBeLessThan(500)
+})
+
+it('OPTIONS for the server as a whole', async () => {
+  const url = {
+    host: at('/').host,
+    hostname: at('/').hostname,
+    port: at('/').port,
+    pathname: '*',
+    search: '',
+  }
+  expect((await ask('OPTIONS', url as URL)).status).toBe(200)
+})
+
+it.each(['pipe_aaaaaaaaaaaaaaaaaaaa', '', { a: 1 }, null, 1])(
+  "the trial's actions for %j, which is nobody's or somebody else's",
+  async (id) => {
+    const calls: [name: string, ...args: unknown[]][] = [
+      ['takeTrialToken', id],
+      ['endTrialToken', id, 'expire'],
+      ['endTrialToken', id, 'revoke'],
+      ['lookAtTrial', id],
+      ['findAnything', id],
+    ]
+    for (const [name, ...args] of calls) {
+      const { status, body } = await visit.act(name, ...args)
+      expect([status, body.match(/^\d+:E.*/m)?.[0]], name).toEqual([200, undefined])
+    }
+  },
+)
