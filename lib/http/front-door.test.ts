@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { testRuntime } from '../../e2e/parts/runtime.ts'
 import { createLogger } from '../log.ts'
@@ -90,3 +90,58 @@ it('refuses an address that cannot be decoded, which Next would answer with 500'
   const refused = await answer
   expect([refused.status, (await refused.json()).code]).toEqual([400, 'invalid_request'])
 })
+
+it('checks an absolute target against its own host', async () => {
+  open()
+  await opening.promise
+  const { port } = server.address() as AddressInfo
+  const own = `127.0.0.1:${port}`
+  const status = async (target: string, host: string) => {
+    const { socket, received } = connected(
+      `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+    )
+    await once(socket, 'close')
+    return received().slice(9, 12)
+  }
+  expect(await status('http://evil.example/dashboard', own)).toBe('421')
+  expect(await status('http://evil.example/healthz', own)).toBe('200')
+  expect(await status(`http://${own}/dashboard`, 'evil.example')).toBe('200')
+  expect(await status('ftp://x/', own)).toBe('400')
+})
+
+it('answers OPTIONS for the server as a whole', async () => {
+  open()
+  const { port } = server.address() as AddressInfo
+  const { socket, received } = connected(
+    `OPTIONS * HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`,
+  )
+  await once(socket, 'close')
+  expect(received()).toMatch(/^HTTP\/1.1 200 OK\r\n(.+\r\n)*Allow: GET, HEAD, POST/)
+})
+
+it.each([
+  ['/healthz', 'x'],
+  ['/metrics', 'x'],
+  ['/dashboard', 'evil.example'],
+  ['/pipes/pipe_x/files/', 'evil.example'],
+  ['*', 'evil.example'],
+])('lets no body drip past its deadline: %s', async (path, host) => {
+  open()
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const { socket, received } = connected(
+    `OPTIONS ${path} HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 100\r\n\r\n.`,
+  )
+  await expect.poll(received).toMatch(/^HTTP/)
+  const closed = once(socket, 'close')
+  await vi.advanceTimersByTimeAsync(30_000)
+  await closed
+})
+
+function connected(text: string) {
+  const { port } = server.address() as AddressInfo
+  const socket = connect(port, '127.0.0.1').setEncoding('utf8')
+  let received = ''
+  socket.on('data', (chunk) => (received += chunk)).on('error', () => {})
+  socket.write(text)
+  return { socket, received: () => received }
+}

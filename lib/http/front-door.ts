@@ -8,6 +8,7 @@ import { setBodyDeadline } from './body-deadline.ts'
 import { allowedHosts } from './hosts.ts'
 import { answerProbe } from './probes.ts'
 import { toProblem } from './problem.ts'
+import { toOriginForm } from './request-target.ts'
 import { contentSecurityPolicy, setSecurityHeaders } from './security-headers.ts'
 import { forwarded, type ProxyTrust, proxyTrust } from './trusted-proxies.ts'
 
@@ -58,11 +59,13 @@ export function frontDoor(
     req.headers['x-request-id'] = requestId
     res.setHeader('X-Request-Id', requestId)
     setSecurityHeaders(res, opened?.runtime.config.baseUrl.startsWith('https:') ?? false)
+    const freeBody = setBodyDeadline(req, BODY_DEADLINE_MS)
     const enter = async () => {
+      toOriginForm(req)
       if (await answerProbe(req, res, opened?.runtime)) return
       const now = opened ?? (await soon(opening, req))
       observe(req, res, now.runtime, startedAt, requestId)
-      await route(req, res, now)
+      await route(req, res, now, freeBody)
     }
     enter().catch((error: unknown) => fail(res, error, log.child({ requestId })))
   }
@@ -88,22 +91,30 @@ async function soon(opening: Promise<Opened>, req: IncomingMessage): Promise<Ope
   })
 }
 
-/** For what is not an upload. */
+/** For what is not an upload, the refused and the probes included. */
 const BODY_DEADLINE_MS = 30_000
+/** What this server takes somewhere: the answer to `OPTIONS *` (RFC 9110, 9.3.7). */
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
-async function route(req: IncomingMessage, res: ServerResponse, opened: Opened): Promise<void> {
+async function route(
+  req: IncomingMessage,
+  res: ServerResponse,
+  opened: Opened,
+  freeBody: () => void,
+): Promise<void> {
   const { runtime, handlers, dev } = opened
   trustOnlyProxies(req, opened.trusts)
   assertOurHost(req, opened.hosts)
   const url = req.url ?? '/'
+  if (url === '*') return void res.writeHead(200, { Allow: METHODS, 'Content-Length': 0 }).end()
   const toUploads = isUploadPath(url)
   const handler = toUploads ? handlers.tus : passesNext(req) ? handlers.api : handlers.pages
   if (!handler)
     throw new SluiceError('not_found', `This node does not serve ${toUploads ? 'uploads' : 'pages'}.`)
   continueWhenRead(req, res, toUploads)
-  if (!toUploads) {
+  if (toUploads) freeBody()
+  else {
     assertDecodable(url)
-    setBodyDeadline(req, BODY_DEADLINE_MS)
     nonce(req, res, runtime, dev)
   }
   await handler(req, res)
