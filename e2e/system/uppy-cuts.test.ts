@@ -37,7 +37,7 @@ afterAll(async () => {
 
 function startNode(uploadUrl: string): Promise<Sluice> {
   return startSluice({
-    ROLES: 'upload',
+    ROLES: 'upload,web',
     HOST: '127.0.0.1',
     BASE_URL: 'http://localhost:0',
     UPLOAD_URL: uploadUrl,

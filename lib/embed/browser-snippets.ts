@@ -1,4 +1,5 @@
 import type { EmbedTarget } from './embed-target.ts'
+import { currentUppy } from './uppy-bundles.ts'
 
 /**
  * The uploader for a page. Each takes its token from the page's own backend and renews it before it expires and after
@@ -107,12 +108,20 @@ const tusOptions = (uploadUrl: string) => `{
   ...keepGoing((reason) => uppy.info(reason, 'warning', 5000)),
 }`
 
-/** A whole page, with Uppy from its ready-made bundle. */
-export function plainUppySnippet({ uploadUrl }: EmbedTarget): string {
-  return `<link rel="stylesheet" href="https://releases.transloadit.com/uppy/v6.0.1/uppy.min.css">
+/**
+ * A whole page, with Uppy from its ready-made bundle. An import cannot name a hash; the script before it is the same
+ * module, so the browser fetches it once and checks it there.
+ */
+export function plainUppySnippet({ baseUrl, uploadUrl }: EmbedTarget): string {
+  const style = currentUppy(baseUrl, 'uppy.min.css')
+  const module = currentUppy(baseUrl, 'uppy.min.mjs')
+  return `<link rel="stylesheet" href="${style.url}"
+  integrity="${style.integrity}" crossorigin="anonymous">
 <div id="uploader"></div>
+<script type="module" src="${module.url}"
+  integrity="${module.integrity}" crossorigin="anonymous"></script>
 <script type="module">
-import { Dashboard, GoldenRetriever, Tus, Uppy } from 'https://releases.transloadit.com/uppy/v6.0.1/uppy.min.mjs'
+import { Dashboard, GoldenRetriever, Tus, Uppy } from '${module.url}'
 
 ${KEEP_GOING}
 

@@ -1,0 +1,11 @@
+import { serveUppy } from '#lib/embed/serve-uppy.ts'
+
+export const dynamic = 'force-dynamic'
+
+export async function GET(
+  _request: Request,
+  { params }: { params: Promise<{ version: string; file: string }> },
+): Promise<Response> {
+  const { version, file } = await params
+  return serveUppy(version, file)
+}

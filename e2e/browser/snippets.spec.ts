@@ -1,0 +1,106 @@
+import { build } from 'esbuild'
+import type { Page } from 'playwright/test'
+import type { DemoDocument } from '#lib/demo/demo-document.ts'
+import { plainUppySnippet, tusJsSnippet } from '#lib/embed/browser-snippets.ts'
+import type { EmbedTarget } from '#lib/embed/embed-target.ts'
+import { nodeTokenSnippet } from '#lib/embed/token-snippets.ts'
+import { currentUppy } from '#lib/embed/uppy-bundles.ts'
+import { api, expect, listen, test } from '../parts/browser.ts'
+import { loadTokenHandler, startCustomerSite } from '../parts/customer-site.ts'
+
+/** The texts of the Embed page as they are, each with a real upload, on a customer's page of another origin. */
+const BYTES = 300_000
+
+async function openCustomer(demo: DemoDocument, page: Page, content: (target: EmbedTarget) => unknown) {
+  const fields = { name: 'Snippets', dataStoreId: demo.dataStoreId, source: { http: true } }
+  const pipe = await api<{ id: string; uploadUrl: string }>(demo, 'POST', '/pipes', fields)
+  const target = { baseUrl: demo.baseUrl, uploadUrl: pipe.uploadUrl, pipeId: pipe.id }
+  process.env.SLUICE_SENDER_TOKEN = demo.senderToken
+  const backend = await loadTokenHandler(nodeTokenSnippet(target))
+  const site = await startCustomerSite(String(await content(target)), backend)
+  await page.goto(site.url)
+  const files = () =>
+    api<{ data: { filename: string; size: number; status: string }[] }>(
+      demo,
+      'GET',
+      `/files?pipeId=${pipe.id}`,
+    ).then(({ data }) => data)
+  return { files, [Symbol.asyncDispose]: site.close }
+}
+
+const holiday = { name: 'Ferien am Meer.txt', mimeType: 'text/plain', buffer: Buffer.alloc(BYTES, 'meer ') }
+const arrived = [{ filename: holiday.name, size: BYTES, status: 'transferred' }]
+
+async function sendByDashboard(page: Page) {
+  await page.locator('.uppy-Dashboard-input').first().setInputFiles(holiday)
+  await page.getByRole('button', { name: 'Upload 1 file' }).click()
+  await expect(page.getByText('Complete', { exact: true })).toBeVisible()
+}
+
+test('the plain text uploads, with Uppy from this address and nothing from any other', async ({
+  demo,
+  page,
+}) => {
+  const complaints = listen(page)
+  const hosts = new Set<string>()
+  page.on('request', (request) => hosts.add(new URL(request.url()).host))
+  await using customer = await openCustomer(demo, page, plainUppySnippet)
+  await sendByDashboard(page)
+  expect(await customer.files()).toMatchObject(arrived)
+  const ours = [page.url(), demo.baseUrl, demo.uploadUrl].map((url) => new URL(url).host)
+  expect([...hosts].filter((host) => !ours.includes(host))).toEqual([])
+  expect(complaints.filter((complaint) => !complaint.includes('favicon'))).toEqual([])
+})
+
+test('the bundle may be kept for good, and by any page', async ({ demo }) => {
+  const { url } = currentUppy(demo.baseUrl, 'uppy.min.mjs')
+  const { status, headers } = await fetch(url, { headers: { Origin: 'https://www.example.com' } })
+  expect([status, headers.get('content-encoding'), headers.get('content-type')]).toEqual([
+    200,
+    'gzip',
+    'text/javascript; charset=utf-8',
+  ])
+  expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+  expect(headers.get('access-control-allow-origin')).toBe('*')
+  expect((await fetch(url.replace('/6.', '/5.'))).status).toBe(404)
+})
+
+for (const file of ['uppy.min.mjs', 'uppy.min.css'] as const) {
+  test(`the plain text refuses a ${file} that was changed on its way`, async ({ demo, page }) => {
+    const complaints = listen(page)
+    await page.route(`**/${file}`, async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, body: `${await response.text()}\n` })
+    })
+    await using _customer = await openCustomer(demo, page, plainUppySnippet)
+    await expect.poll(() => complaints.join()).toMatch(/integrity/)
+    if (file.endsWith('mjs')) await expect(page.locator('.uppy-Root')).toHaveCount(0)
+    else expect(await page.evaluate(() => document.querySelector('link')!.sheet)).toBeNull()
+  })
+}
+
+test('the text for tus-js-client uploads', async ({ demo, page }) => {
+  await using customer = await openCustomer(demo, page, async (target) => {
+    const contents = `${tusJsSnippet(target)}\nglobalThis.upload = upload`
+    return `<script type="module">${await bundle(contents, 'js')}</script>`
+  })
+  await page.evaluate(
+    async ({ name, length }) => {
+      const { upload } = globalThis as unknown as { upload(file: File): Promise<void> }
+      await upload(new File(['x'.repeat(length)], name, { type: 'text/plain' }))
+    },
+    { name: holiday.name, length: BYTES },
+  )
+  expect(await customer.files()).toMatchObject(arrived)
+})
+
+/** As a customer's own build would, with the packages that the text imports. */
+async function bundle(contents: string, loader: 'js' | 'tsx'): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents, loader, resolveDir: process.cwd() },
+    bundle: true,
+    format: 'esm',
+    write: false,
+  })
+  return outputFiles[0]!.text
+}
