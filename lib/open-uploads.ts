@@ -12,12 +12,12 @@ import { openLeases } from './uploads/leases.ts'
 import { insertsUploads } from './uploads/ledger/insert-upload.ts'
 import { lapseLeases } from './uploads/ledger/lapse-leases.ts'
 import { recordsWholes } from './uploads/ledger/record-whole.ts'
-import { createMemoryBudget } from './uploads/memory-budget.ts'
+import { createMemoryBudget, type MemoryBudget } from './uploads/memory-budget.ts'
 import type { UploadContext } from './uploads/upload-context.ts'
 import { UPLOAD_TERMS, type UploadTerms } from './uploads/upload-terms.ts'
 
 /** With a bucket in trouble; tests have less. */
-type Patience = Pick<BucketDeps, 'silenceMs' | 'retryDelaysMs'>
+type Patience = Pick<BucketDeps, 'silenceMs' | 'deadlineMs' | 'retryDelaysMs'>
 
 /** Puts the data plane together: uploads on one side, real buckets, the vault and events on the other. */
 export async function openUploads(
@@ -35,15 +35,15 @@ export async function openUploads(
   metrics.memoryLimit.set(config.uploadMemoryBytes)
   const announce: UploadContext['announce'] = (tx, ...fileIds) =>
     emitFileEvent(tx, { queue, clock }, ...fileIds)
+  const budget = createMemoryBudget(config.uploadMemoryBytes, {
+    clock,
+    onChange: (used) => metrics.memoryUsed.set(used),
+  })
   return {
-    ...{ database, db, clock, log, metrics, terms },
+    ...{ database, db, clock, log, metrics, terms, budget },
     quota: { limitBytes: config.freeTierBytes },
-    budget: createMemoryBudget(config.uploadMemoryBytes, {
-      clock,
-      onChange: (used) => metrics.memoryUsed.set(used),
-    }),
     leases: await openLeases({ database, clock, log, metrics, terms }),
-    openBucket: bucketsOf(runtime, options.bucket),
+    openBucket: bucketsOf(runtime, budget, options.bucket),
     rights: openUploadRights({ db, clock }),
     insertUpload: insertsUploads(db),
     tailTurn: atMost(TAILS_AT_ONCE, TAIL_PATIENCE_MS),
@@ -65,6 +65,7 @@ const SOCKETS_PER_HOST = 256
 /** Buckets by the version of their row: a client keeps its signing key, and its secret is opened once. */
 function bucketsOf(
   { config, clock, metrics, vault }: Runtime,
+  budget: MemoryBudget,
   patience?: Patience,
 ): (row: DataStoreRow) => Bucket {
   const agents = createGuardedAgents(config.allowedPrivateHosts, {
@@ -80,7 +81,10 @@ function bucketsOf(
       secretAccessKey: vault.open(row.secretAccessKeyEncrypted, vaultContext(row.id)),
     }
     const place = { ...row, capabilities: CAPABILITIES[row.provider] }
-    const bucket = openBucket(place, credentials, { clock, agents, metrics, ...patience })
+    const { workspaceId } = row
+    const memory = budget.answers(workspaceId)
+    const calls = openBucket(place, credentials, { clock, agents, metrics, memory, ...patience })
+    const bucket = { ...calls, workspaceId }
     if (opened.size >= MAX_OPEN_BUCKETS) opened.delete(opened.keys().next().value!)
     opened.set(name, bucket)
     return bucket

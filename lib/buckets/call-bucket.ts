@@ -4,6 +4,7 @@ import { isSluiceError } from '../kernel/errors.ts'
 import type { Metrics } from '../metrics.ts'
 import { BucketError, isBucketError, readFault } from './bucket-error.ts'
 import type { BucketPlace } from './bucket-place.ts'
+import type { AnswerMemory } from './collect-answer.ts'
 import { type Answer, exchange } from './exchange.ts'
 import { RETRY_DELAYS_MS, withRetries } from './retry.ts'
 import {
@@ -39,11 +40,17 @@ export type BucketDeps = {
   agents: { http: Agent; https: Agent }
   metrics?: Pick<Metrics, 'bucketRequests' | 'bucketSeconds'>
   retryDelaysMs?: readonly number[]
+  /** Where answers count that wait to be read. */
+  memory?: AnswerMemory
   /** For tests: instead of every other. */
   silenceMs?: number
+  deadlineMs?: number
 }
 
 const SILENCE_MS = 30_000
+/** Of a call with all its repetitions and answers, beside the time that its bytes need. */
+const DEADLINE_MS = 30_000
+const SLOWEST_BYTES_PER_MS = (256 * 1024) / 1000
 const EMPTY_SHA256 = sha256('')
 
 export function createCaller(place: BucketPlace, credentials: Credentials, deps: BucketDeps): CallBucket {
@@ -51,7 +58,7 @@ export function createCaller(place: BucketPlace, credentials: Credentials, deps:
   const sign = createSigner(place.region, credentials)
   const agent = base.protocol === 'https:' ? deps.agents.https : deps.agents.http
 
-  const once = async (call: Call): Promise<Answer> => {
+  const once = async (call: Call, deadlineMs: number): Promise<Answer> => {
     const body = call.body ?? []
     const path = encodePath(`${prefix}/${call.key}`)
     const query = call.query ?? {}
@@ -72,34 +79,42 @@ export function createCaller(place: BucketPlace, credentials: Credentials, deps:
       body,
       wantedBytes: call.wantedBytes,
       silenceMs: deps.silenceMs ?? call.silenceMs ?? SILENCE_MS,
+      deadlineMs,
+      memory: deps.memory,
       signal: call.signal,
     })
   }
 
-  return (call) =>
-    withRetries(
-      async () => {
-        const startedAt = performance.now()
-        let outcome = 'ok'
-        try {
-          return judge(call, place.bucket, await once(call))
-        } catch (error) {
-          const fault = isBucketError(error) ? error : unanswered(call.operation, place.bucket, error)
-          outcome = fault.kind
-          throw fault
-        } finally {
-          const { operation } = call
-          deps.metrics?.bucketRequests.inc({ operation, outcome })
-          deps.metrics?.bucketSeconds.observe({ operation }, (performance.now() - startedAt) / 1000)
-        }
-      },
-      {
-        delaysMs: deps.retryDelaysMs ?? RETRY_DELAYS_MS,
-        signal: call.signal,
-        // What may be silent for minutes has had its time: who called it tries again later.
-        mayRepeat: ({ code }) => !(code === 'timeout' && call.silenceMs),
-      },
-    )
+  const attempt = async (call: Call, deadlineMs: number): Promise<Answer> => {
+    const startedAt = performance.now()
+    const { operation } = call
+    let outcome = 'ok'
+    try {
+      return judge(call, place.bucket, await once(call, deadlineMs))
+    } catch (error) {
+      const fault = isBucketError(error) ? error : unanswered(operation, place.bucket, error)
+      outcome = fault.kind
+      throw fault
+    } finally {
+      deps.metrics?.bucketRequests.inc({ operation, outcome })
+      deps.metrics?.bucketSeconds.observe({ operation }, (performance.now() - startedAt) / 1000)
+    }
+  }
+  return (call) => {
+    const endsAt = performance.now() + (deps.deadlineMs ?? deadlineOf(call))
+    const leftMs = () => endsAt - performance.now()
+    return withRetries(() => attempt(call, leftMs()), {
+      delaysMs: deps.retryDelaysMs ?? RETRY_DELAYS_MS,
+      signal: call.signal,
+      // What may be silent for minutes has had its time: who called it tries again later.
+      mayRepeat: ({ code }, delayMs) => delayMs < leftMs() && !(code === 'timeout' && call.silenceMs),
+    })
+  }
+}
+
+/** A bucket that answers a byte at a time is never silent, and would keep the memory of a part for ever. */
+function deadlineOf({ bytes = 0, wantedBytes = 0, silenceMs = 0 }: Call): number {
+  return silenceMs + DEADLINE_MS + (bytes + wantedBytes) / SLOWEST_BYTES_PER_MS
 }
 
 function hashOf({ body, signBody }: Call): string {

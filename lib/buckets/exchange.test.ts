@@ -2,10 +2,16 @@ import { once } from 'node:events'
 import { Agent, createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startDrippingBucket } from '../../e2e/parts/dripping-bucket.ts'
+import type { AnswerMemory } from './collect-answer.ts'
 import { exchange } from './exchange.ts'
 
-const MiB = 1024 * 1024
-const server = createServer((req, res) => res.end(Buffer.alloc(Number(req.url!.slice(1)))))
+const KiB = 1024
+const MiB = 1024 * KiB
+let refuse = false
+const server = createServer((req, res) => {
+  res.writeHead(refuse ? 503 : 200).end(Buffer.alloc(Number(req.url!.slice(1))))
+})
 const agent = new Agent()
 beforeAll(async () => {
   server.listen(0, '127.0.0.1')
@@ -16,22 +22,74 @@ afterAll(() => {
   server.close()
 })
 
-function get(bytes: number, wantedBytes?: number) {
+function get(bytes: number, wantedBytes?: number, memory?: AnswerMemory) {
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
   return exchange({
     ...{ url, agent, method: 'GET', path: `/${bytes}`, headers: {}, body: [] },
-    ...{ wantedBytes, silenceMs: 10_000 },
+    ...{ wantedBytes, memory, silenceMs: 10_000, deadlineMs: 10_000 },
   })
 }
 
-it('reads an answer of 1 MiB, and not a byte more', async () => {
-  expect((await get(MiB)).body).toHaveLength(MiB)
-  await expect(get(MiB + 1)).rejects.toThrow('too long')
+function countingMemory(limitBytes = Infinity) {
+  const memory = {
+    ...{ heldBytes: 0, peakBytes: 0 },
+    take(bytes: number) {
+      if (memory.heldBytes + bytes > limitBytes) return false
+      memory.heldBytes += bytes
+      memory.peakBytes = Math.max(memory.peakBytes, memory.heldBytes)
+      return true
+    },
+    give(bytes: number) {
+      memory.heldBytes -= bytes
+    },
+  }
+  return memory
+}
+
+it('reads an answer of 64 KiB, and not a byte more', async () => {
+  const memory = countingMemory()
+  expect((await get(64 * KiB, undefined, memory)).body).toHaveLength(64 * KiB)
+  await expect(get(64 * KiB + 1, undefined, memory)).rejects.toThrow('too long')
+  expect(memory).toMatchObject({ heldBytes: 0, peakBytes: 64 * KiB })
 })
 
-it('reads beside that what was asked for of an object', async () => {
-  expect((await get(8 * MiB, 8 * MiB)).body).toHaveLength(8 * MiB)
-  await expect(get(9 * MiB + 1, 8 * MiB)).rejects.toThrow('too long')
+it('reads what was asked for of an object, in the memory of who asked', async () => {
+  const memory = countingMemory()
+  expect((await get(8 * MiB, 8 * MiB, memory)).body).toHaveLength(8 * MiB)
+  await expect(get(8 * MiB + 1, 8 * MiB, memory)).rejects.toThrow('too long')
+  expect(memory).toMatchObject({ heldBytes: 0, peakBytes: 0 })
+})
+
+it('keeps the beginning of a refusal that is too long', async () => {
+  refuse = true
+  const { status, body } = await get(MiB, 8 * MiB).finally(() => {
+    refuse = false
+  })
+  expect({ status, bytes: body.length }).toEqual({ status: 503, bytes: 64 * KiB })
+})
+
+it('keeps nothing of an answer that there is no memory for', async () => {
+  const memory = countingMemory(2 * KiB)
+  await expect(get(3 * KiB, undefined, memory)).rejects.toThrow('no memory')
+  expect(memory.heldBytes).toBe(0)
+  expect((await get(2 * KiB, undefined, memory)).body).toHaveLength(2 * KiB)
+})
+
+it('ends an answer that comes a byte at a time, at its deadline', async () => {
+  const bucket = await startDrippingBucket()
+  const asked = exchange({
+    ...{
+      url: new URL(bucket.endpoint),
+      agent,
+      method: 'PUT',
+      path: '/',
+      headers: {},
+      body: [Buffer.from('x')],
+    },
+    ...{ silenceMs: 10_000, deadlineMs: 600 },
+  })
+  await expect(asked).rejects.toMatchObject({ code: 'timeout', message: 'not done after 600 ms' })
+  await bucket.close()
 })
 
 /** Takes what is written, but tells of it only after the answer, as a bucket nearby may. */
@@ -56,7 +114,16 @@ it('keeps the connection of a body whose answer comes before the news that it wa
   const url = new URL('http://bucket.example')
   const body = [Buffer.alloc(MiB), Buffer.alloc(MiB)]
   const put = () =>
-    exchange({ url, agent: quick, method: 'PUT', path: '/', headers: {}, body, silenceMs: 10_000 })
+    exchange({
+      url,
+      agent: quick,
+      method: 'PUT',
+      path: '/',
+      headers: {},
+      body,
+      silenceMs: 10_000,
+      deadlineMs: 10_000,
+    })
   for (const _ of [1, 2]) expect((await put()).status).toBe(200)
   expect(opened).toHaveLength(1)
   quick.destroy()
@@ -81,6 +148,7 @@ describe('an answer that comes before the body was taken', () => {
         headers: {},
         body,
         silenceMs: 10_000,
+        deadlineMs: 10_000,
       })
     } finally {
       bucket.close()

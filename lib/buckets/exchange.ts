@@ -1,6 +1,7 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type AnswerMemory, collectAnswer } from './collect-answer.ts'
 
 /** One HTTP request with a body that lies in memory, and its answer. Neither retries nor judges. */
 export type Outgoing = {
@@ -15,6 +16,9 @@ export type Outgoing = {
   wantedBytes?: number | undefined
   /** No byte in either direction for so long ends it. */
   silenceMs: number
+  /** And so does this time in all, its answer included: bytes that come one by one are no silence. */
+  deadlineMs: number
+  memory?: AnswerMemory | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -24,28 +28,36 @@ export type Answer = {
   body: Buffer
 }
 
-const MAX_ANSWER_BYTES = 1024 * 1024
-
 export function exchange(outgoing: Outgoing): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const { url, agent, method, path, headers, silenceMs, signal } = outgoing
-    const open = url.protocol === 'https:' ? requestHttps : requestHttp
-    const { hostname, port } = url
-    const host = hostname.replace(/^\[|\]$/g, '')
-    const request = open({ host, port, agent, method, path, headers, signal })
-    request.setTimeout(silenceMs, () => request.destroy(timeout(silenceMs)))
-    let answered = false
-    // An answer stands, whatever becomes of a body that the bucket did not want.
-    request.on('error', (error) => answered || reject(error))
-    const read = async (response: IncomingMessage) => {
-      const answer = await collect(response, outgoing)
-      answered = true
-      await settle(request)
-      return answer
-    }
-    request.once('response', (response) => read(response).then(resolve, reject))
-    send(request, outgoing.body)
-  })
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const request = open(outgoing)
+  let answered = false
+  let late: Error | undefined
+  const end = (error: Error) => {
+    late = error
+    request.destroy(error)
+  }
+  const { silenceMs, deadlineMs } = outgoing
+  request.setTimeout(silenceMs, () => end(timeout(`silent for ${silenceMs} ms`)))
+  const timer = setTimeout(() => end(timeout(`not done after ${deadlineMs} ms`)), deadlineMs)
+  // An answer stands, whatever becomes of a body that the bucket did not want.
+  request.on('error', (error) => answered || reject(late ?? error))
+  const read = async (response: IncomingMessage) => {
+    const answer = await collectAnswer(response, outgoing)
+    answered = true
+    await settle(request)
+    return answer
+  }
+  request.once('response', (response) => read(response).then(resolve, (error) => reject(late ?? error)))
+  send(request, outgoing.body)
+  return promise.finally(() => clearTimeout(timer))
+}
+
+function open({ url, agent, method, path, headers, signal }: Outgoing): ClientRequest {
+  const request = url.protocol === 'https:' ? requestHttps : requestHttp
+  const { hostname, port } = url
+  const host = hostname.replace(/^\[|\]$/g, '')
+  return request({ host, port, agent, method, path, headers, signal })
 }
 
 /** Chunks go out as they are, in one writev: nothing is copied. */
@@ -54,17 +66,6 @@ function send(request: ClientRequest, body: readonly Uint8Array[]): void {
   for (const chunk of body) request.write(chunk)
   request.end()
   request.uncork()
-}
-
-async function collect(response: IncomingMessage, { wantedBytes = 0 }: Outgoing): Promise<Answer> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of response) {
-    bytes += chunk.length
-    if (bytes > MAX_ANSWER_BYTES + wantedBytes) throw new Error('the answer is too long')
-    chunks.push(chunk)
-  }
-  return { status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks) }
 }
 
 /**
@@ -76,6 +77,6 @@ async function settle(request: ClientRequest): Promise<void> {
   if (!request.writableFinished) request.destroy()
 }
 
-function timeout(silenceMs: number): Error {
-  return Object.assign(new Error(`silent for ${silenceMs} ms`), { code: 'timeout' })
+function timeout(what: string): Error {
+  return Object.assign(new Error(what), { code: 'timeout' })
 }

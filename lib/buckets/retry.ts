@@ -7,7 +7,7 @@ export const RETRY_DELAYS_MS: readonly number[] = [100, 400, 1200, 3000]
 export type RetryOptions = {
   delaysMs: readonly number[]
   signal?: AbortSignal | undefined
-  mayRepeat?: (error: BucketError) => boolean
+  mayRepeat?: (error: BucketError, delayMs: number) => boolean
   random?: () => number
 }
 
@@ -24,7 +24,12 @@ export async function withRetries<Result>(
       if (signal?.aborted) throw givenUp(signal)
       const delayMs = delaysMs[earlier]
       if (isBucketError(error)) error.attempts = earlier + 1
-      if (delayMs === undefined || !isBucketError(error) || error.kind !== 'trouble' || !mayRepeat(error))
+      if (
+        delayMs === undefined ||
+        !isBucketError(error) ||
+        error.kind !== 'trouble' ||
+        !mayRepeat(error, delayMs)
+      )
         throw error
       await sleep(delayMs * (0.75 + random() / 4), undefined, { signal }).catch(() => {})
     }

@@ -26,6 +26,7 @@ export type UploadToken = {
 /** The bucket as it is configured: credentials still sealed. */
 export type DataStoreRow = {
   id: string
+  workspaceId: string
   /** Changes with every change of the row, so that nothing old is used from a cache. */
   version: string
   provider: ProviderName
@@ -189,8 +190,8 @@ function common(nowMs: number): SQL {
 
 /** For every query that ends at a bucket; `ds` is the row. */
 export function dataStoreColumn(): SQL {
-  return sql`json_build_object('id', ds.id, 'version', ds.updated_at, 'provider', ds.provider, 'endpoint', ds.endpoint,
-      'region', ds.region, 'bucket', ds.bucket, 'prefix', ds.prefix, 'forcePathStyle', ds.force_path_style,
+  return sql`json_build_object('id', ds.id, 'workspaceId', ds.workspace_id, 'version', ds.updated_at,
+      'provider', ds.provider, 'endpoint', ds.endpoint, 'region', ds.region, 'bucket', ds.bucket, 'prefix', ds.prefix, 'forcePathStyle', ds.force_path_style,
       'accessKeyIdEncrypted', ds.access_key_id_encrypted,
       'secretAccessKeyEncrypted', ds.secret_access_key_encrypted, 'storageClass', ds.storage_class,
       'encryption', ds.encryption, 'mayAbort', ds.may_abort, 'mayRead', ds.may_read, 'mayDelete', ds.may_delete)`

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { requestSource } from './request-source.ts'
+import { observed, requestSource } from './request-source.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
@@ -10,7 +10,7 @@ function listen() {
   const body = new PassThrough()
   const source = requestSource(body as unknown as IncomingMessage)
   const ended = Promise.withResolvers<string>()
-  source.start(() => {}, ended.resolve)
+  source.start((chunk) => chunk.length, ended.resolve)
   return { body, source, ended: ended.promise }
 }
 
@@ -35,4 +35,40 @@ it('keeps a client that trickles for ten minutes, one byte a minute', () => {
     body.emit('data', Buffer.from('x'))
   }
   expect(body.destroyed).toBe(false)
+})
+
+it('brings again what was not taken, in order, and the end behind it', async () => {
+  const body = new PassThrough()
+  const source = requestSource(body as unknown as IncomingMessage)
+  const came: string[] = []
+  let ended = false
+  const take = (chunk: Buffer) => {
+    came.push(chunk.toString())
+    if (came.length > 1) return chunk.length
+    source.pause()
+    return 2
+  }
+  source.start(take, () => {
+    ended = true
+  })
+  body.end('abcd')
+  await new Promise(setImmediate)
+  expect({ came, ended }).toEqual({ came: ['abcd'], ended: false })
+  source.resume()
+  await new Promise(setImmediate)
+  expect({ came, ended }).toEqual({ came: ['abcd', 'cd'], ended: true })
+})
+
+it('shows an observer what was taken, once', async () => {
+  const body = new PassThrough()
+  const seen: Buffer[] = []
+  const source = observed(requestSource(body as unknown as IncomingMessage), (bytes) => {
+    seen.push(Buffer.from(bytes))
+  })
+  let calls = 0
+  const ended = Promise.withResolvers<string>()
+  source.start((chunk) => Math.min(chunk.length, ++calls), ended.resolve)
+  body.end('abcdefg')
+  expect(await ended.promise).toBe('end')
+  expect(Buffer.concat(seen).toString()).toBe('abcdefg')
 })

@@ -13,19 +13,16 @@ const EARLY_BYTES = 65_536
  * nobody has read when a client hangs up; unless the client itself waits for leave to send (RFC 9110, 10.1.1).
  */
 export function requestSource(body: IncomingMessage): ByteSource {
-  const early: Buffer[] = []
+  /** What came before anybody wanted it, or when there was no memory for it. */
+  const untaken: Buffer[] = []
   let earlyBytes = 0
+  let flows = false
+  let delivering = false
   let ended: 'end' | 'cut' | undefined
   let idle: NodeJS.Timeout | undefined
-  let onChunk = (chunk: Buffer): void => {
-    // A copy, since a chunk is gone after its turn.
-    early.push(Buffer.from(chunk))
-    earlyBytes += chunk.length
-    if (earlyBytes >= EARLY_BYTES) body.pause()
-  }
-  let onEnd = (how: 'end' | 'cut'): void => {
-    ended ??= how
-  }
+  let onChunk = (_: Buffer): number => 0
+  let onEnd = (_: 'end' | 'cut'): void => {}
+
   const unwatch = () => {
     clearTimeout(idle)
     idle = undefined
@@ -34,18 +31,49 @@ export function requestSource(body: IncomingMessage): ByteSource {
     unwatch()
     idle = setTimeout(() => body.destroy(), IDLE_MS)
   }
+  const deliver = () => {
+    // What takes a chunk may pause and resume while it does.
+    if (delivering) return
+    delivering = true
+    while (flows && untaken.length > 0) {
+      const chunk = untaken.shift()!
+      const taken = onChunk(chunk)
+      if (taken < chunk.length) untaken.unshift(chunk.subarray(taken))
+      else discard(chunk)
+    }
+    delivering = false
+    if (ended && untaken.length === 0) onEnd(ended)
+  }
   const take = (chunk: Buffer) => {
     idle?.refresh()
-    onChunk(chunk)
-    discard(chunk)
+    untaken.push(chunk)
+    if (flows) return deliver()
+    earlyBytes += chunk.length
+    if (earlyBytes >= EARLY_BYTES) body.pause()
   }
-  const finish = () => onEnd('end')
-  const cut = () => onEnd('cut')
-  const stop = () => {
+  const endWith = (how: 'end' | 'cut') => () => {
+    ended ??= how
+    deliver()
+  }
+  const finish = endWith('end')
+  const cut = endWith('cut')
+  const pause = () => {
+    flows = false
     unwatch()
-    onChunk = () => {}
-    onEnd = () => {}
     body.pause()
+  }
+  const resume = () => {
+    flows = true
+    watch()
+    deliver()
+    // Any of the chunks may have paused it again.
+    if (flows) body.resume()
+  }
+  const stop = () => {
+    pause()
+    untaken.length = 0
+    onChunk = (chunk) => chunk.length
+    onEnd = () => {}
   }
   const listen = () => {
     if (!body.listeners('data').includes(take))
@@ -60,20 +88,10 @@ export function requestSource(body: IncomingMessage): ByteSource {
         wantsEnd(how)
       }
       listen()
-      // Before the chunks, any of which may pause it again.
-      if (earlyBytes >= EARLY_BYTES) body.resume()
-      watch()
-      for (const chunk of early.splice(0)) onChunk(chunk)
-      if (ended) onEnd(ended)
+      resume()
     },
-    pause() {
-      unwatch()
-      body.pause()
-    },
-    resume() {
-      watch()
-      body.resume()
-    },
+    pause,
+    resume,
     stop,
   }
 }
@@ -88,14 +106,15 @@ function discard(chunk: Buffer): void {
   if (whole && chunk.byteLength >= DISCARDED_BYTES) buffer.transfer(0)
 }
 
-/** Shows every chunk to somebody else first. */
-export function observed(source: ByteSource, see: (chunk: Buffer) => void): ByteSource {
+/** Shows every byte that is taken to somebody else, too. */
+export function observed(source: ByteSource, see: (bytes: Buffer) => void): ByteSource {
   return {
     ...source,
     start(onChunk, onEnd) {
       source.start((chunk) => {
-        see(chunk)
-        onChunk(chunk)
+        const taken = onChunk(chunk)
+        see(chunk.subarray(0, taken))
+        return taken
       }, onEnd)
     },
   }

@@ -14,6 +14,8 @@ type Target = { key: string; contentType: string }
 type Multipart = { key: string; multipartId: string }
 
 export type Bucket = {
+  /** Whose it is. */
+  readonly workspaceId: string
   capabilities: BucketLimits
   /** `etag` is null where the object was there already. */
   putObject(target: Target, body: Body, options?: Options): Promise<{ etag: string | null }>

@@ -12,6 +12,7 @@ import { markTransferred } from './ledger/mark-transferred.ts'
 import { recordMultipart } from './ledger/record-multipart.ts'
 import { releaseLease } from './ledger/release-lease.ts'
 import type { UploadContext } from './upload-context.ts'
+import { withMemory } from './with-memory.ts'
 
 /** A final upload: all its bytes are in the bucket already, in the objects of its partial uploads. */
 export type Joining = {
@@ -71,10 +72,8 @@ export async function concatenate(context: UploadContext, joining: Joining): Pro
   }
 }
 
-async function assemble(
-  { db, checkpoint }: UploadContext,
-  joining: Joining,
-): Promise<{ etag: string | null }> {
+async function assemble(context: UploadContext, joining: Joining): Promise<{ etag: string | null }> {
+  const { db, checkpoint } = context
   const { bucket, target, partials, lease, leftMultipartId } = joining
   const { signal } = lease
   const { key } = target
@@ -89,11 +88,18 @@ async function assemble(
   const parts: SentPart[] = []
   for (const [n, step] of steps.entries()) {
     lease.assertHeld()
-    parts.push(await sendStep(joining, step, { key, multipartId, number: n + 1 }))
+    const memory = { bytes: readBytes(step), signal }
+    const part = { key, multipartId, number: n + 1 }
+    parts.push(await withMemory(context, bucket, memory, () => sendStep(joining, step, part)))
     checkpoint('part sent')
   }
   lease.assertHeld()
   return bucket.completeMultipart({ key, multipartId }, { parts, ...whole }, { signal })
+}
+
+/** What passes through this process: the rest is copied within the bucket. */
+function readBytes(step: ConcatStep): number {
+  return 'copy' in step ? 0 : step.join.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
 async function sendStep(
@@ -113,7 +119,6 @@ async function sendStep(
     step.join.map(({ source, first, bytes }) => bucket.readRange(keyOf(source), first, bytes, { signal })),
   )
   const crc = chunks.reduce((sum, chunk) => crc32(chunk, sum), 0)
-  const bytes = chunks.reduce((sum, chunk) => sum + chunk.length, 0)
-  const { etag } = await bucket.uploadPart(part, { chunks, bytes, crc32: crc }, { signal })
+  const { etag } = await bucket.uploadPart(part, { chunks, bytes: readBytes(step), crc32: crc }, { signal })
   return { number: part.number, etag, crc32: crc }
 }

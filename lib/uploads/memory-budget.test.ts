@@ -1,6 +1,9 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createMemoryBudget, type MemoryAccount, type Spillable } from './memory-budget.ts'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createMemoryBudget, type MemoryAccount } from './memory-budget.ts'
+import type { Spillable } from './spill-slow-parts.ts'
 
+const MiB = 1024 * 1024
+const LIMIT_BYTES = 64 * MiB
 let now = 0
 const clock = { now: () => now }
 beforeEach(() => {
@@ -8,6 +11,17 @@ beforeEach(() => {
   vi.useFakeTimers()
 })
 afterEach(() => void vi.useRealTimers())
+
+const openBudget = () => createMemoryBudget(LIMIT_BYTES, { clock })
+const bucketOf = (workspaceId: string) => ({ workspaceId })
+const openAccount = () => openBudget().account(bucketOf('a'))
+const unaborted = new AbortController().signal
+
+function fill(account: MemoryAccount): number {
+  let bytes = 0
+  for (; !account.full; bytes += 65_536) account.take(65_536)
+  return bytes
+}
 
 /** A half-filled part that gives its memory back when it is spilled. */
 function part(account: MemoryAccount, sinceMs: number, bytes: number, log: number[]): Spillable {
@@ -28,15 +42,15 @@ function part(account: MemoryAccount, sinceMs: number, bytes: number, log: numbe
 }
 
 it('moves the parts that take longest to fill into the database first, before it is full', async () => {
-  const account = createMemoryBudget(1_000_000, { clock }).account({})
+  const account = openAccount()
   const spilled: number[] = []
-  const again = part(account, 30, 160_000, spilled)
-  part(account, 10, 160_000, spilled)
-  part(account, 20, 160_000, spilled)
+  const again = part(account, 30, 6 * MiB, spilled)
+  part(account, 10, 6 * MiB, spilled)
+  part(account, 20, 6 * MiB, spilled)
   // It has begun another part since.
   account.offer(again)
   expect(spilled).toEqual([])
-  part(account, 40, 160_000, spilled)
+  part(account, 40, 6 * MiB, spilled)
   expect(spilled).toEqual([])
   now = 3010
   await vi.advanceTimersByTimeAsync(300)
@@ -45,7 +59,7 @@ it('moves the parts that take longest to fill into the database first, before it
 })
 
 it('moves one part at a time while nobody waits, and several once somebody does', async () => {
-  const account = createMemoryBudget(1_000_000, { clock }).account({})
+  const account = openAccount()
   let spilling = 0
   const forever = new Promise<void>(() => {})
   for (let n = 0; n < 6; n++) {
@@ -53,104 +67,194 @@ it('moves one part at a time while nobody waits, and several once somebody does'
       spilling += 1
       return forever
     }
-    account.offer({ heldBytes: () => 100_000, sinceMs: () => 0, spill })
-    account.take(100_000)
+    account.offer({ heldBytes: () => 4 * MiB, sinceMs: () => 0, spill })
+    account.take(4 * MiB)
   }
   now = 4000
   await vi.advanceTimersByTimeAsync(1000)
   expect(spilling).toBe(1)
-  account.take(100_000)
+  account.take(4 * MiB)
   account.whenFree(() => {})
   expect(spilling).toBe(4)
 })
 
 it('does not move the parts of fast clients while others are on their way out, unless it is stuck', async () => {
-  const account = createMemoryBudget(1_000_000, { clock }).account({})
+  const account = openAccount()
   const spilled: number[] = []
-  account.take(300_000)
-  account.leaving(300_000)
-  part(account, 0, 400_000, spilled)
+  account.take(12 * MiB)
+  account.leaving(12 * MiB)
+  part(account, 0, 16 * MiB, spilled)
   expect(account.full).toBe(true)
   account.whenFree(() => {})
   await vi.advanceTimersByTimeAsync(1000)
   expect(spilled).toEqual([])
-  account.leaving(-300_000)
+  account.leaving(-12 * MiB)
   await vi.advanceTimersByTimeAsync(300)
   expect(spilled).toEqual([0])
 })
 
 it('moves the few bytes of each of a crowd out, for the memory that they hold', async () => {
-  const account = createMemoryBudget(4_096_000, { clock }).account({})
+  const account = openAccount()
   const spilled: number[] = []
-  for (let n = 0; n < 1000; n++) part(account, 0, 4096, spilled)
-  expect(account.full).toBe(true)
+  while (!account.full) part(account, 0, 4096, spilled)
   const { promise: free, resolve } = Promise.withResolvers<void>()
   account.whenFree(resolve)
   await free
-  expect(spilled.length).toBeGreaterThan(100)
+  expect(spilled.length).toBeGreaterThan(0)
 })
 
-it('holds readers while it is full, and calls them back as memory comes free', () => {
-  const account = createMemoryBudget(1000, { clock }).account({})
+it('holds readers while it is full, and calls them back in turn as memory comes free', () => {
+  const account = openAccount()
   const called: string[] = []
-  account.take(1000)
-  expect(account.full).toBe(true)
-  account.whenFree(() => called.push('first'))
+  fill(account)
+  account.whenFree(() => {
+    called.push('first')
+    account.take(MiB)
+  })
   account.whenFree(() => {
     called.push('second')
   })
   account.give(1)
   expect(called).toEqual([])
-  account.give(400)
+  account.give(MiB)
+  expect(called).toEqual(['first'])
+  account.give(MiB)
   expect(called).toEqual(['first', 'second'])
 })
 
-it('leaves room for others, however many buckets hang', () => {
-  const budget = createMemoryBudget(100_000, { clock })
-  for (let hanging = 1; hanging <= 3; hanging++) {
-    const account = budget.account({})
-    while (!account.full) account.take(100)
-    account.leaving(50_000)
-    const other = budget.account({})
-    expect(other.full).toBe(false)
-    expect(budget.limitBytes - budget.usedBytes).toBeGreaterThan(3000)
+it('leaves every workspace room, however many others take what they get', () => {
+  const budget = openBudget()
+  for (let n = 1; n <= 6; n++) {
+    expect(fill(budget.account(bucketOf(`workspace ${n}`)))).toBeGreaterThan(MiB)
+    expect(budget.usedBytes).toBeLessThanOrEqual(LIMIT_BYTES)
   }
 })
 
+it('keeps a quarter for workspaces that hold less than one part', () => {
+  const budget = openBudget()
+  const fast = Array.from({ length: 12 }, (_, n) => budget.account(bucketOf(`workspace ${n}`)))
+  for (const account of fast) account.take(8 * MiB - 65_536)
+  // More than is there for all, as a part was begun by each: what comes free goes to nobody who has a part.
+  for (const account of fast.slice(3)) account.give(8 * MiB - 65_536)
+  for (const account of fast.slice(0, 3)) fill(account)
+  const free = LIMIT_BYTES - budget.usedBytes
+  expect(free).toBeGreaterThan(LIMIT_BYTES / 4)
+  expect(fill(budget.account(bucketOf('another')))).toBeGreaterThanOrEqual(8 * MiB)
+})
+
+it('leaves a bucket room where another one of its workspace hangs', () => {
+  const budget = openBudget()
+  fill(budget.account(bucketOf('a')))
+  expect(fill(budget.account(bucketOf('a')))).toBeGreaterThan(MiB)
+})
+
+it('counts what many buckets of one workspace hold as one', () => {
+  const budget = openBudget()
+  for (let n = 0; n < 12; n++) fill(budget.account(bucketOf('a')))
+  expect(budget.usedBytes).toBeLessThan(LIMIT_BYTES / 2)
+  expect(fill(budget.account(bucketOf('b')))).toBeGreaterThanOrEqual(8 * MiB)
+})
+
 it('moves the parts of a bucket out that is short of memory, not those of others', () => {
-  const budget = createMemoryBudget(1_000_000, { clock })
-  const hanging = budget.account({})
-  hanging.take(600_000)
-  hanging.leaving(600_000)
+  const budget = openBudget()
+  const hanging = budget.account(bucketOf('a'))
+  hanging.take(24 * MiB)
+  hanging.leaving(24 * MiB)
   const others: number[] = []
-  part(hanging, 0, 50_000, others)
-  const short = budget.account({})
+  part(hanging, 0, 2 * MiB, others)
+  const short = budget.account(bucketOf('b'))
   const spilled: number[] = []
-  part(short, 1, 240_000, spilled)
+  part(short, 1, 12 * MiB, spilled)
   short.whenFree(() => {})
   expect({ spilled, others }).toEqual({ spilled: [1], others: [] })
 })
 
 it('lets no spill of one part run twice at once', async () => {
-  const account = createMemoryBudget(100_000, { clock }).account({})
+  const account = openAccount()
   let running = 0
   let most = 0
   const release = Promise.withResolvers<void>()
   account.offer({
-    heldBytes: () => 90_000,
+    heldBytes: () => 24 * MiB,
     sinceMs: () => 0,
     async spill() {
       running += 1
       most = Math.max(most, running)
       await release.promise
       running -= 1
-      account.give(90_000)
+      account.give(24 * MiB)
     },
   })
   now = 4000
-  account.take(90_000)
+  account.take(24 * MiB)
   await vi.advanceTimersByTimeAsync(1000)
   release.resolve()
   await release.promise
   expect(most).toBe(1)
+})
+
+describe('memory in one piece', () => {
+  it('is there at once while its workspace holds little', async () => {
+    const budget = openBudget()
+    const giveBack = await budget.account(bucketOf('a')).reserve(8 * MiB, unaborted)
+    expect(budget.usedBytes).toBe(8 * MiB)
+    giveBack()
+    expect(budget.usedBytes).toBe(0)
+  })
+
+  it('comes to each workspace in turn, though all the memory for parts is used up, and never passes the limit', async () => {
+    const budget = openBudget()
+    for (let n = 0; n < 40; n++) fill(budget.account(bucketOf(`workspace ${n}`)))
+    const order: string[] = []
+    const ask = async (name: string, bytes: number) => {
+      const giveBack = await budget.account(bucketOf(name)).reserve(bytes, unaborted)
+      order.push(name)
+      expect(budget.usedBytes).toBeLessThanOrEqual(LIMIT_BYTES)
+      await Promise.resolve()
+      giveBack()
+    }
+    const sizes = [8 * MiB, 8 * MiB, 8 * MiB, 7 * MiB]
+    const asked = sizes.map((bytes) => ask('workspace 0', bytes))
+    asked.push(ask('workspace 1', 8 * MiB))
+    await Promise.all(asked)
+    expect(order).toHaveLength(5)
+    expect(order.indexOf('workspace 1')).toBe(1)
+  })
+
+  it('is not waited for by who has gone', async () => {
+    const budget = openBudget()
+    for (let n = 0; n < 40; n++) fill(budget.account(bucketOf(`workspace ${n}`)))
+    const account = budget.account(bucketOf('workspace 0'))
+    const giveBack = await account.reserve(8 * MiB, unaborted)
+    const before = budget.usedBytes
+    const gone = new AbortController()
+    const waiting = account.reserve(8 * MiB, gone.signal)
+    gone.abort(new Error('gone'))
+    await expect(waiting).rejects.toThrow('gone')
+    giveBack()
+    expect(budget.usedBytes).toBe(before - 8 * MiB)
+  })
+
+  it('is refused where no node of that size can ever have it', async () => {
+    const asked = openAccount().reserve(11 * MiB, unaborted)
+    await expect(asked).rejects.toMatchObject({ code: 'unavailable' })
+  })
+})
+
+describe('memory for answers', () => {
+  it('is there for each workspace when all else is used up, and bounded', async () => {
+    const budget = openBudget()
+    for (let n = 0; n < 40; n++) fill(budget.account(bucketOf(`workspace ${n}`)))
+    await budget.account(bucketOf('workspace 0')).reserve(10 * MiB, unaborted)
+    const takeAll = (workspaceId: string) => {
+      const answers = budget.answers(workspaceId)
+      let bytes = 0
+      for (; answers.take(1024); bytes += 1024);
+      return bytes
+    }
+    expect(takeAll('hostile')).toBe(MiB / 4)
+    expect(takeAll('another')).toBe(MiB / 4)
+    for (let n = 0; n < 10; n++) takeAll(`workspace ${n}`)
+    expect(budget.usedBytes).toBeLessThanOrEqual(LIMIT_BYTES)
+  })
 })

@@ -7,8 +7,8 @@ import { FIRST_PAGE_BYTES, PAGE_BYTES } from './page-pool.ts'
 import { createPartBuffer } from './part-buffer.ts'
 
 it('keeps what was pushed, in order, with its CRC32, whatever the sizes of the chunks', () => {
-  const budget = createMemoryBudget(16 * 2 ** 20, { clock: systemClock })
-  const buffer = createPartBuffer(budget.account({}))
+  const budget = createMemoryBudget(64 * 2 ** 20, { clock: systemClock })
+  const buffer = createPartBuffer(budget.account({ workspaceId: 'a' }))
   const whole = randomBytes(300_000)
   let at = 0
   for (const size of [1, 10, 65_536, 5, 131_072, 1, 99_999, 3376]) {
@@ -29,8 +29,8 @@ it('keeps what was pushed, in order, with its CRC32, whatever the sizes of the c
 })
 
 it('gives its pages back once, and they are used again', () => {
-  const budget = createMemoryBudget(16 * 2 ** 20, { clock: systemClock })
-  const account = budget.account({})
+  const budget = createMemoryBudget(64 * 2 ** 20, { clock: systemClock })
+  const account = budget.account({ workspaceId: 'a' })
   const first = createPartBuffer(account)
   first.push(Buffer.alloc(FIRST_PAGE_BYTES + 1), 0)
   const { buffer, byteOffset } = first.chunks[1]!
@@ -45,7 +45,7 @@ it('gives its pages back once, and they are used again', () => {
 })
 
 it('holds little for a client that has sent little', () => {
-  const budget = createMemoryBudget(16 * 2 ** 20, { clock: systemClock })
-  createPartBuffer(budget.account({})).push(Buffer.from('x'), 0)
+  const budget = createMemoryBudget(64 * 2 ** 20, { clock: systemClock })
+  createPartBuffer(budget.account({ workspaceId: 'a' })).push(Buffer.from('x'), 0)
   expect(budget.usedBytes).toBe(FIRST_PAGE_BYTES)
 })

@@ -10,6 +10,7 @@ import { stageTail } from './ledger/stage-tail.ts'
 import { expiresAtMs, type OpenUpload } from './open-upload.ts'
 import type { PartBuffer } from './part-buffer.ts'
 import type { UploadContext } from './upload-context.ts'
+import { withMemory } from './with-memory.ts'
 
 /**
  * The line in which the bytes of one request become durable. Parts go to the bucket side by side; the ledger takes them
@@ -254,28 +255,24 @@ export function openPartLine(
 }
 
 /** Brings that stretch of tail from the database, for as long as `work` needs it. */
-export async function withTail<Result>(
-  { db, budget }: Pick<UploadContext, 'db' | 'budget'>,
-  upload: Pick<OpenUpload, 'fileId' | 'lease' | 'bucket'>,
+export function withTail<Result>(
+  context: Pick<UploadContext, 'db' | 'budget'>,
+  { fileId, lease, bucket }: Pick<OpenUpload, 'fileId' | 'lease' | 'bucket'>,
   { fromBytes, toBytes, rest }: { fromBytes: number; toBytes: number; rest: Body },
   work: (body: Body) => Promise<Result>,
 ): Promise<Result> {
-  const memory = budget.account(upload.bucket)
-  const tail = await upload.lease.whileHeld(readTail(db, upload.fileId, { fromBytes, toBytes }))
-  const tailBytes = tail.reduce((sum, piece) => sum + piece.length, 0)
-  // Another writer has made a part of it already.
-  if (tailBytes !== toBytes - fromBytes) throw lostLease()
-  const tailCrc = tail.reduce((crc, piece) => crc32(piece, crc), 0)
-  memory.take(tailBytes)
-  try {
-    return await work({
+  const tailBytes = toBytes - fromBytes
+  return withMemory(context, bucket, { bytes: tailBytes, signal: lease.signal }, async () => {
+    const tail = await lease.whileHeld(readTail(context.db, fileId, { fromBytes, toBytes }))
+    // Another writer has made a part of it already.
+    if (tail.reduce((sum, piece) => sum + piece.length, 0) !== tailBytes) throw lostLease()
+    const tailCrc = tail.reduce((crc, piece) => crc32(piece, crc), 0)
+    return work({
       chunks: [...tail, ...rest.chunks],
       bytes: tailBytes + rest.bytes,
       crc32: combineCrc32(tailCrc, rest.crc32, rest.bytes),
     })
-  } finally {
-    memory.give(tailBytes)
-  }
+  })
 }
 
 function tooManyParts({ limits }: OpenUpload): SluiceError {

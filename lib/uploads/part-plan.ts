@@ -8,7 +8,7 @@ const GiB = 1024 * MiB
 
 /** S3: every part but the last. */
 export const MIN_PART_BYTES = 5 * MiB
-const USUAL_PART_BYTES = 8 * MiB
+export const USUAL_PART_BYTES = 8 * MiB
 const MAX_PART_BYTES = 512 * MiB
 const MAX_EQUAL_PART_BYTES = 64 * MiB
 /** S3: "Maximum object size 48.8 TiB". */
@@ -21,17 +21,17 @@ const DEFERRED_GROWTH = 20
 export type PartLimits = { maxParts: number; equalParts: boolean; maxPartBytes: number }
 
 /** An eighth of the memory budget, so that one upload cannot take it all. */
+export function largestPartBytes(memoryBytes: number): number {
+  return Math.max(Math.min(MAX_PART_BYTES, floorMiB(memoryBytes / 8)), USUAL_PART_BYTES)
+}
+
 export function partLimits(
   provider: { maxParts: number; equalParts: boolean },
   memoryBytes: number,
 ): PartLimits {
-  const most = provider.equalParts ? MAX_EQUAL_PART_BYTES : MAX_PART_BYTES
   const { maxParts, equalParts } = provider
-  return {
-    maxParts,
-    equalParts,
-    maxPartBytes: Math.max(Math.min(most, floorMiB(memoryBytes / 8)), USUAL_PART_BYTES),
-  }
+  const most = equalParts ? MAX_EQUAL_PART_BYTES : MAX_PART_BYTES
+  return { maxParts, equalParts, maxPartBytes: Math.min(most, largestPartBytes(memoryBytes)) }
 }
 
 export function largestUpload({ maxParts, maxPartBytes }: PartLimits): number {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { type Random, randomOf } from '../../e2e/chaos/random.ts'
 import { openTestPostgres } from '../../e2e/parts/databases.ts'
 import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
@@ -68,8 +68,14 @@ it('every byte of a crowd whose memory is short arrives, with checksums and with
   const work = async () => {
     for (let random = left.pop(); random; random = left.pop()) await upload(random)
   }
+  let peakBytes = 0
+  vi.spyOn(site.runtime.metrics.memoryUsed, 'set').mockImplementation((bytes) => {
+    peakBytes = Math.max(peakBytes, Number(bytes))
+  })
   const told = () => new Error(`With seed ${seed}: ${site.runtime.logLines.slice(-3).join('\n')}`)
   await Promise.all(Array.from({ length: AT_ONCE }, work)).catch((cause) => {
     throw Object.assign(told(), { cause })
   })
+  expect(peakBytes).toBeGreaterThan(0)
+  expect(peakBytes).toBeLessThanOrEqual(MEMORY_BYTES)
 })

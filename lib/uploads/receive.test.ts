@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest'
 import type { ByteSource } from './byte-source.ts'
 import type { StopReason } from './held-lease.ts'
-import { createMemoryBudget, type MemoryAccount, type Spillable } from './memory-budget.ts'
+import { createMemoryBudget, type MemoryAccount } from './memory-budget.ts'
 import type { OpenUpload } from './open-upload.ts'
 import type { PartBuffer } from './part-buffer.ts'
 import type { PartLine } from './part-line.ts'
 import { receive } from './receive.ts'
+import type { Spillable } from './spill-slow-parts.ts'
 import type { UploadContext } from './upload-context.ts'
 
 const MiB = 1024 * 1024
@@ -23,7 +24,7 @@ type Options = {
 function request(lengthBytes: number, options: Options = {}) {
   const budget = {
     ...{ full: options.full ?? false, take() {}, give() {} },
-    pages: { take: () => Buffer.alloc(65_536), give() {} },
+    pages: { taken: 0, take: () => Buffer.alloc(65_536), give() {} },
     offered: undefined as Spillable | undefined,
     offers: 0,
     waiting: [] as (() => void)[],
@@ -50,7 +51,7 @@ function request(lengthBytes: number, options: Options = {}) {
     },
   }
   let flowing = false
-  let push = (_: Buffer): void => {}
+  let push = (_: Buffer): number => 0
   const source: ByteSource = {
     start(onChunk) {
       push = onChunk
@@ -125,9 +126,34 @@ it('does not offer the last bytes of a file, since nothing would come of it', ()
 it('is open for the end of the request when all bytes are there, however little memory is left', () => {
   const { budget, push, flows } = request(3 * MiB)
   push(2 * MiB)
-  budget.full = true
-  push(MiB)
+  budget.pages.take = () => {
+    budget.full = budget.pages.taken++ === 15
+    return Buffer.alloc(65_536)
+  }
+  expect(push(MiB)).toBe(MiB)
+  expect(budget.full).toBe(true)
   expect(flows()).toBe(true)
+})
+
+it('takes no byte of a chunk that comes while others have used the memory up, and all once there is some', () => {
+  const { budget, push, flows, receiver } = request(3 * MiB)
+  budget.full = true
+  expect(push(1000)).toBe(0)
+  expect(flows()).toBe(false)
+  budget.full = false
+  receiver.onRoom()
+  expect(flows()).toBe(true)
+  expect(push(1000)).toBe(1000)
+})
+
+it('takes as much of a large chunk as there is memory for', () => {
+  const { budget, push, flows } = request(3 * MiB)
+  budget.pages.take = () => {
+    budget.full = budget.pages.taken++ === 1
+    return Buffer.alloc(65_536)
+  }
+  expect(push(MiB)).toBe(2 * 65_536)
+  expect(flows()).toBe(false)
 })
 
 it('does not offer what waits behind a part on its way, which would hold up everybody who waits for memory', () => {
@@ -151,7 +177,8 @@ it('offers a part from its first byte until it is sent', () => {
 it('keeps every byte of a part that is moved out because its own bytes use the memory up', async () => {
   let now = 0
   const clock = { now: () => now }
-  const account = createMemoryBudget(MiB, { clock }).account({})
+  const account = createMemoryBudget(64 * MiB, { clock }).account({ workspaceId: 'a' })
+  account.take(22 * MiB)
   const { line, push } = request(100 * MiB, { account, clock })
   push(100)
   now = 5000

@@ -1,10 +1,11 @@
 import type { ByteSource } from './byte-source.ts'
 import type { StopReason } from './held-lease.ts'
-import type { Spillable } from './memory-budget.ts'
 import type { OpenUpload } from './open-upload.ts'
+import { PAGE_BYTES } from './page-pool.ts'
 import { createPartBuffer, type PartBuffer } from './part-buffer.ts'
 import type { PartLine } from './part-line.ts'
 import { mayCloseEarly, nextPartBytes } from './part-plan.ts'
+import type { Spillable } from './spill-slow-parts.ts'
 import type { UploadContext } from './upload-context.ts'
 
 /** Why no more bytes came, and those that did not fill a part. */
@@ -60,12 +61,13 @@ export function receive(
   const regulate = () => {
     if (stopped) return
     const flows = mayFlow()
+    if (flows === paused) {
+      paused = !flows
+      if (paused) source.pause()
+      else source.resume()
+    }
     // Also where it was the line that held it up: the last part may leave it while others have used the memory up.
     if (!flows && memory.full) waitForMemory()
-    if (flows !== paused) return
-    paused = !flows
-    if (paused) source.pause()
-    else source.resume()
   }
   const room = () => {
     plannedBytes ??= targetBytes(upload, line()) - line().tailBytes
@@ -78,19 +80,30 @@ export function receive(
     memory.withdraw(part)
     return taken
   }
-  const onChunk = (chunk: Buffer) => {
-    if (stopped) return
-    upload.lease.touch()
-    takenBytes += chunk.length
-    if (takenBytes > mayTakeBytes) return stop('overrun')
-    for (let rest = chunk; rest.length > 0; ) {
+  const takePage = (bytes: Buffer) => {
+    for (let rest = bytes; rest.length > 0; ) {
       const space = Math.max(room(), 0)
       if (buffer.bytes === 0) memory.offer(part)
       buffer.push(rest.length > space ? rest.subarray(0, space) : rest, clock.now())
       rest = rest.subarray(Math.min(space, rest.length))
       if (room() <= 0 && !isLast()) line().send(takeBuffer())
     }
+  }
+  const onChunk = (chunk: Buffer) => {
+    if (stopped) return chunk.length
+    upload.lease.touch()
+    if (takenBytes + chunk.length > mayTakeBytes) {
+      stop('overrun')
+      return chunk.length
+    }
+    let taken = 0
+    // Others may have used the memory up since this source was told to flow.
+    for (; taken < chunk.length && !memory.full; taken += PAGE_BYTES)
+      takePage(chunk.length <= PAGE_BYTES ? chunk : chunk.subarray(taken, taken + PAGE_BYTES))
+    taken = Math.min(taken, chunk.length)
+    takenBytes += taken
     regulate()
+    return taken
   }
   const spill = async () => {
     if (stopped) return

@@ -15,6 +15,7 @@ import { recordLastPart } from './ledger/record-last-part.ts'
 import { releaseLease } from './ledger/release-lease.ts'
 import { contentTypeOf } from './open-upload.ts'
 import type { UploadContext } from './upload-context.ts'
+import { withMemory } from './with-memory.ts'
 
 /** Given up after this long without an object. */
 const GIVE_UP_AFTER_MS = hours(24)
@@ -27,8 +28,8 @@ const AT_ONCE_PER_BUCKET = 4
  * file's lease, so it is one node's at a time; answers how many it took up.
  */
 export async function reconcileUploads(context: UploadContext): Promise<number> {
-  const { db, leases, clock, budget, reconciling, terms } = context
-  if (budget.account(reconciling).full || reconciling.size >= AT_ONCE) return 0
+  const { db, leases, clock, reconciling, terms } = context
+  if (reconciling.size >= AT_ONCE) return 0
   const claimed = await claimTransferring(db, leases.terms, {
     ...{ limit: AT_ONCE - reconciling.size, limitPerBucket: AT_ONCE_PER_BUCKET, nowMs: clock.now() },
     busy: [...reconciling.values()],
@@ -39,12 +40,8 @@ export async function reconcileUploads(context: UploadContext): Promise<number> 
 }
 
 function begin(context: UploadContext, file: Claimed): Promise<void> {
-  const { background, reconciling, budget } = context
-  // The tails that are being brought to buckets have a share of their own.
-  const memory = budget.account(reconciling)
-  memory.take(file.tailBytes)
+  const { background, reconciling } = context
   const work = reconcile(context, file).finally(() => {
-    memory.give(file.tailBytes)
     background.delete(work)
     reconciling.delete(work)
   })
@@ -66,10 +63,14 @@ async function reconcile(context: UploadContext, file: Claimed): Promise<void> {
       return void (await fail('The bucket did not take the object for 24 hours.'))
     const bucket = context.openBucket(file.dataStore)
     if (file.concat === 'final') return await joinAgain(context, file, lease, bucket)
-    if (file.multipartId === null) return await putFromTail(context, file, lease, bucket)
-    if (file.tailBytes > 0) await sendTail(context, file, file.multipartId, { lease, bucket })
+    const { multipartId } = file
+    const memory = { bytes: file.tailBytes, signal: lease.signal }
+    if (multipartId === null)
+      return await withMemory(context, bucket, memory, () => putFromTail(context, file, lease, bucket))
+    if (file.tailBytes > 0)
+      await withMemory(context, bucket, memory, () => sendTail(context, file, multipartId, { lease, bucket }))
     await completeUpload(context, {
-      ...{ fileId, lease, bucket, key: file.key, multipartId: file.multipartId },
+      ...{ fileId, lease, bucket, key: file.key, multipartId },
       ...{ bytes: file.bytes, crc32: file.crc32, sentBefore: file.sentBefore },
       ...{ usedPartNumber: partNumber, mayRead: file.dataStore.mayRead },
     })
