@@ -11,6 +11,7 @@ type Fixtures = {
   owner: Page
 }
 
+export { api } from './api.ts'
 export { expect }
 
 export const test = base.extend<Fixtures>({
@@ -37,20 +38,4 @@ export function listen(page: Page): string[] {
   })
   page.on('pageerror', (error) => complaints.push(`thrown: ${error.message}`))
   return complaints
-}
-
-/** A call of the management API in the name of the demo workspace. */
-export async function api<Answer>(
-  demo: DemoDocument,
-  method: string,
-  path: string,
-  body?: unknown,
-): Promise<Answer> {
-  const response = await fetch(`${demo.baseUrl}/api/v1${path}`, {
-    method,
-    headers: { Authorization: `Bearer ${demo.accountKey}`, 'Content-Type': 'application/json' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`)
-  return response.status === 204 ? (undefined as Answer) : response.json()
 }
