@@ -9,6 +9,8 @@ import { textArgument } from './form-fields.ts'
 export type TrialResult = {
   status: FileStatus
   key: string
+  resumeCount: number
+  savedBytes: number
   delivery: { state: DeliveryState; lastStatus: number | null } | undefined
 }
 

@@ -53,6 +53,17 @@ it('folds requests that follow each other, and stops at a break', () => {
   ])
 })
 
+it('tells of a pause between two whole requests, and of the resume after it', () => {
+  const at = '2026-11-21T08:00:00.500Z'
+  const asked = { at, kind: 'offset_asked', detail: { offsetBytes: 100 } }
+  expect(titles([request(0, 50), request(50, 100), asked, request(100, 150), completed], 200)).toEqual([
+    ['Bytes arrived', '100 B confirmed in 2 requests'],
+    ['Paused', '100 B were kept'],
+    ['Resumed at 100 B', '100 B confirmed in 2 requests'],
+    ['In the bucket', 'The bucket answered so.'],
+  ])
+})
+
 it('tells what a webhook attempt met', () => {
   const detail = {
     status: null,

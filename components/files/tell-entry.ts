@@ -46,11 +46,11 @@ export function foldRequests(entries: TimelineEntry[], size: number | null): Tim
 
 function reachedBy({ kind, detail }: TimelineEntry, size: number | null): number {
   if (kind === 'completed') return size ?? 0
-  return kind === 'bucket_refused' ? Number(detail.offsetBytes) : 0
+  return kind === 'bucket_refused' || kind === 'offset_asked' ? Number(detail.offsetBytes) : 0
 }
 
 function wasBroken(before: TimelineEntry | undefined): boolean {
-  if (before?.kind === 'bucket_refused') return true
+  if (before?.kind === 'bucket_refused' || before?.kind === 'offset_asked') return true
   return before?.kind === 'request' && before.detail.ended !== 'end'
 }
 
@@ -63,6 +63,8 @@ export function tellEntry({ kind, detail }: TimelineEntry): Told {
       return { title: 'Upload created', tone: 'plain' }
     case 'request':
       return tellRequest(detail)
+    case 'offset_asked':
+      return { title: 'Paused', text: `${formatBytes(Number(detail.offsetBytes))} were kept`, tone: 'plain' }
     case 'completed':
     case 'transferred':
       return { title: 'In the bucket', text: CERTAINTY[String(detail.certainty)], tone: 'good' }

@@ -8,14 +8,19 @@ import { Facts } from '../ui/facts.tsx'
 import { Panel } from '../ui/panel.tsx'
 import { Status } from '../ui/status.tsx'
 
-/** What became of it on the other side: the object's key and the webhook, as they happen. */
-export function TrialOutcome({ fileId }: { fileId: string }) {
-  const [result, setResult] = useState<TrialResult>()
-  useLive(`file:${fileId}`, false, () => {
+/** What became of it on the other side, as it happens: the object's key, the webhook, and what resuming saved. */
+export function useTrial(fileId: string | undefined): TrialResult | undefined {
+  const [seen, setSeen] = useState<{ fileId: string; result: TrialResult | undefined }>()
+  useLive(`file:${fileId}`, !fileId, () => {
+    if (!fileId) return
+    const keep = (result: TrialResult | undefined) => setSeen({ fileId, result })
     // Offline: it is looked at again when the line is back.
-    lookAtTrial(fileId).then(setResult, () => undefined)
+    lookAtTrial(fileId).then(keep, () => undefined)
   })
-  if (!result) return null
+  return seen?.fileId === fileId ? seen?.result : undefined
+}
+
+export function TrialOutcome({ fileId, result }: { fileId: string; result: TrialResult }) {
   const { status, key, delivery } = result
   return (
     <Panel title="Delivered">

@@ -9,7 +9,7 @@ import './uppy.css'
 import { Panel } from '../ui/panel.tsx'
 import { createUploader } from './create-uploader.ts'
 import { NetworkButtons } from './network-buttons.tsx'
-import { TrialOutcome } from './trial-outcome.tsx'
+import { TrialOutcome, useTrial } from './trial-outcome.tsx'
 import { WirePanel } from './wire-panel.tsx'
 
 /** After a reload, of files that the browser did not keep. */
@@ -33,6 +33,9 @@ export function TryIt({ pipeId, endpoint }: { pipeId: string; endpoint: string }
     }),
   )
   const wire = useSyncExternalStore(uploader.watch, uploader.wire, uploader.wire)
+  const result = useTrial(wire.fileId)
+  // As the file's page counts them: the server alone knows of the breaks before a reload.
+  const counted = { ...wire, resumes: result?.resumeCount ?? 0, savedBytes: result?.savedBytes ?? 0 }
   return (
     <div className="grid items-start gap-5 xl:grid-cols-[1fr_22rem]">
       <div className="sluice-uppy min-w-0">
@@ -52,9 +55,9 @@ export function TryIt({ pipeId, endpoint }: { pipeId: string; endpoint: string }
           <NetworkButtons uploader={uploader} />
         </Panel>
         <Panel title="On the wire">
-          <WirePanel wire={wire} />
+          <WirePanel wire={counted} />
         </Panel>
-        {wire.fileId && <TrialOutcome key={wire.fileId} fileId={wire.fileId} />}
+        {wire.fileId && result && <TrialOutcome fileId={wire.fileId} result={result} />}
       </div>
     </div>
   )

@@ -1,13 +1,8 @@
 import { writeFileSync } from 'node:fs'
-import { chromium } from 'playwright'
 import type { Page } from 'playwright/test'
-import type { DemoDocument } from '#lib/demo/demo-document.ts'
-import { plainUppySnippet } from '#lib/embed/browser-snippets.ts'
-import { nodeTokenSnippet } from '#lib/embed/token-snippets.ts'
+import { formatBytes } from '#components/format.ts'
 import { api, expect, test } from '../parts/browser.ts'
-import { findChromium } from '../parts/chromium.ts'
-import { loadTokenHandler, startCustomerSite } from '../parts/customer-site.ts'
-import { openHeldLine } from '../parts/held-line.ts'
+import { openCustomer, revokeNewest } from '../parts/customer.ts'
 
 const MIB = 1024 * 1024
 /** More than Uppy keeps over a reload if it is not told to. */
@@ -72,53 +67,17 @@ test('Try it resumes after a cut, offline, an expired and a revoked token, and a
   await expect(page.getByText('transferred')).toBeVisible()
   await expect(page.getByText('delivered', { exact: true })).toBeVisible()
 
+  const [resumes, saved] = [await figure(page, 'resumes'), await figure(page, 'saved')]
+  expect(resumes).toBeGreaterThan(3)
+
   await page.getByRole('link', { name: 'Its whole timeline' }).click()
+  const told = page.locator('dt', { hasText: 'Resumes' }).locator('xpath=following-sibling::dd')
+  await expect(told).toHaveText(`${resumes}, ${formatBytes(saved)} saved`)
+  await expect(page.getByText(/^Resumed at/)).toHaveCount(resumes)
   await expect(page.getByText('Upload created')).toBeVisible()
   await expect(page.getByText('In the bucket')).toBeVisible()
   await expect(page.getByText(/Webhook delivered: 2/)).toBeVisible()
 })
-
-/** The page of a customer with the text of the Embed page, in a browser whose line to Sluice can be held and cut. */
-async function openCustomer(demo: DemoDocument) {
-  const fields = { name: 'Embedded', dataStoreId: demo.dataStoreId, source: { http: true } }
-  const pipe = await api<{ id: string; uploadUrl: string }>(demo, 'POST', '/pipes', fields)
-  const target = { baseUrl: demo.baseUrl, uploadUrl: pipe.uploadUrl, pipeId: pipe.id }
-  const sluice = new URL(demo.uploadUrl)
-  const line = await openHeldLine(sluice)
-  process.env.SLUICE_SENDER_TOKEN = demo.senderToken
-  const backend = { post: await loadTokenHandler(nodeTokenSnippet(target)) }
-  const site = await startCustomerSite(plainUppySnippet(target), () => backend.post())
-  const options = await findChromium()
-  // The text stays as it is: the browser alone believes that Sluice is at the end of this line.
-  const rule = `--host-resolver-rules=MAP ${sluice.host} 127.0.0.1:${line.port}`
-  const browser = await chromium.launch({ ...options, args: [...(options.args ?? []), rule] })
-  const page = await browser.newPage()
-  await page.clock.install()
-  const answers: { method: string; status: number; offset: number }[] = []
-  page.on('response', (response) => {
-    if (!response.url().startsWith(target.uploadUrl)) return
-    const offset = Number(response.headers()['upload-offset'])
-    answers.push({ method: response.request().method(), status: response.status(), offset })
-  })
-  await page.goto(site.url)
-  return {
-    ...{ page, line, site, backend, pipeId: pipe.id },
-    /** The offset that the server named when it was asked the last time. */
-    confirmed: () =>
-      answers.findLast(({ method, status }) => method === 'HEAD' && status === 200)?.offset ?? 0,
-    refusals: () => answers.filter(({ status }) => status === 401).length,
-    async close() {
-      await browser.close()
-      await line.close()
-      await site.close()
-    },
-  }
-}
-
-async function revokeNewest(demo: DemoDocument, pipeId: string): Promise<void> {
-  const { data } = await api<{ data: { id: string }[] }>(demo, 'GET', `/tokens?limit=1&pipeId=${pipeId}`)
-  await api(demo, 'POST', `/tokens/${data[0]!.id}/revoke`)
-}
 
 test('the embedded uploader goes on after a cut, an expired and a revoked token, and a reload, in a page of another origin', async ({
   owner,

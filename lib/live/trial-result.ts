@@ -4,11 +4,16 @@ import type { Actor } from '../audit/record-audit.ts'
 import { isUuid } from '../kernel/ids.ts'
 import type { Runtime } from '../runtime.ts'
 
-/** The end of a trial upload in three words: its status, its key, its webhook. */
+/** What the server says of a trial upload: its status, its key, its resumes, its webhook. */
 export async function trialResult({ db }: Pick<Runtime, 'db'>, actor: Actor, fileId: string) {
   if (!isUuid(fileId)) return undefined
   const [file] = await db
-    .select({ status: files.status, key: fileDestinations.key })
+    .select({
+      status: files.status,
+      key: fileDestinations.key,
+      resumeCount: files.resumeCount,
+      savedBytes: files.savedBytes,
+    })
     .from(files)
     .innerJoin(fileDestinations, eq(fileDestinations.fileId, files.id))
     .where(and(eq(files.id, fileId), eq(files.workspaceId, actor.workspaceId)))

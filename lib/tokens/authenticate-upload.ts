@@ -75,6 +75,8 @@ export type UploadRow = {
   retired: boolean
   /** Another request is writing it now. */
   leased: boolean
+  /** The next request resumes. */
+  interrupted: boolean
   leaseFence: number
 }
 
@@ -204,6 +206,7 @@ function upload(): SQL {
       'filetype', f.filetype, 'uploadMetadataHeader', f.upload_metadata_header, 'key', fd.key,
       'multipartId', fd.multipart_id, 'expiresAtMs', floor(extract(epoch from f.expires_at) * 1000)::bigint,
       'retired', f.retired_at is not null and f.joined_into is null, 'leased', coalesce(f.lease_until > now(), false),
+      'interrupted', f.interrupted or f.lease_until is not null,
       'leaseFence', f.lease_fence) end as upload`
 }
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isSluiceError, SluiceError } from '../kernel/errors.ts'
 import { within } from '../kernel/within.ts'
 import type { UploadRight, UploadRow } from '../tokens/authenticate-upload.ts'
+import { noteBreak } from '../uploads/ledger/note-break.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
 import type { TusAnswer, TusRequest } from './tus-request.ts'
@@ -36,6 +37,9 @@ async function standing(context: UploadContext, request: TusRequest): Promise<Up
   const first = await authenticateToContinue(context, request)
   const right = await behindWriter(context, request, first)
   assertStillThere(right.upload, context.clock.now())
+  const { id, status, offsetBytes, interrupted } = right.upload
+  if (status === 'uploading' && offsetBytes > 0 && !interrupted)
+    await noteBreak(context.db, id, context.clock.now())
   return right
 }
 

@@ -342,6 +342,33 @@ describe('expiry', () => {
   })
 })
 
+describe('resumes', () => {
+  const patch = async (url: string, from: number, to: number) =>
+    (await client.patch(url, from, bytes.subarray(from, to))).status
+  const counted = async (url: string) => {
+    const id = url.split('/').at(-1)!
+    const [row] = await rows<{ resumeCount: number; savedBytes: number; asked: number }>(
+      database.db,
+      sql`select resume_count as "resumeCount", saved_bytes as "savedBytes",
+        (select count(*)::int from file_timeline where file_id = f.id and kind = 'offset_asked') as asked
+        from files f where id = ${id}::uuid`,
+    )
+    return row
+  }
+
+  it('are counted for a client that asks for the offset between two whole requests, once however often it asks', async () => {
+    const url = await begin()
+    await client.head(url)
+    expect(await patch(url, 0, 300)).toBe(204)
+    expect(await patch(url, 300, 400)).toBe(204)
+    expect(await counted(url)).toEqual({ resumeCount: 0, savedBytes: 0, asked: 0 })
+    for (let asked = 0; asked < 3; asked += 1) await client.head(url)
+    expect(await patch(url, 400, 1000)).toBe(204)
+    await client.head(url)
+    expect(await counted(url)).toEqual({ resumeCount: 1, savedBytes: 400, asked: 1 })
+  })
+})
+
 describe('PATCH', () => {
   it('415 without the type of an offset stream, 400 without an offset', async () => {
     const url = await begin()
