@@ -1,6 +1,6 @@
 'use client'
 
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { FormState } from '#app/actions/form-state.ts'
 import type { DataStore } from '#lib/data-stores/data-store.ts'
 import { ActionForm } from '../ui/action-form.tsx'
@@ -8,19 +8,28 @@ import { CheckField, SelectField, TextField } from '../ui/field.tsx'
 import { ProviderPicker } from './provider-picker.tsx'
 import type { FormPreset } from './provider-presets.ts'
 
-type Props = {
+type Props<Data> = {
   presets: FormPreset[]
   store?: DataStore
   submit: string
-  action: (data: FormData) => Promise<FormState>
+  action: (data: FormData) => Promise<FormState<Data>>
+  onDone?: (data: Data) => void
+  aside?: ReactNode
 }
 
-export function DataStoreForm({ presets, store, submit, action }: Props) {
+export function DataStoreForm<Data = undefined>(props: Props<Data>) {
+  const { presets, store, submit, action, onDone, aside } = props
   const [provider, setProvider] = useState(store?.provider ?? 'aws')
   const preset = presets.find((one) => one.provider === provider)!
   const moved = store?.provider !== provider
   return (
-    <ActionForm action={action} submit={submit} className="flex flex-col gap-5">
+    <ActionForm
+      action={action}
+      submit={submit}
+      {...(onDone && { onDone })}
+      aside={aside}
+      className="flex flex-col gap-5"
+    >
       <ProviderPicker presets={presets} value={provider} onChange={setProvider} />
       <div className="grid gap-4 sm:grid-cols-2">
         <TextField

@@ -235,3 +235,40 @@ test('the danger zone of a Pipe says what will happen and asks for the name', as
   await page.getByRole('button', { name: 'Delete this Data Store' }).click()
   await expect(page.getByText(/Used by “/)).toBeVisible()
 })
+
+test('keys that fail do not replace those that work, unless that is asked for', async ({
+  owner: page,
+  demo,
+}) => {
+  const { name: bucket, endpoint, region, accessKeyId, secretAccessKey } = demo.bucket
+  const fields = { name: 'Kept', provider: 'other', endpoint, region, bucket, forcePathStyle: true }
+  const store = await api<{ id: string }>(demo, 'POST', '/data-stores', {
+    ...fields,
+    accessKeyId,
+    secretAccessKey,
+  })
+  const kept = async () => {
+    const { check } = await api<{ check: { ok: boolean } | null }>(
+      demo,
+      'POST',
+      `/data-stores/${store.id}/check`,
+    )
+    return check?.ok
+  }
+  await page.setViewportSize({ width: 1280, height: 600 })
+  await page.goto(`/dashboard/data-stores/${store.id}`)
+  await page.getByLabel('Secret access key').fill('notthesecret')
+  await page.getByRole('button', { name: 'Check and save' }).click()
+  await expect(page.getByText('Nothing was saved: uploads could not go to this bucket.')).toBeInViewport()
+  await expect(page.getByText(/^Saved/)).toHaveCount(0)
+  expect(await kept()).toBe(true)
+
+  await page.getByRole('button', { name: 'Save anyway' }).click()
+  await expect(page.getByText('Uploads cannot go to this bucket yet.')).toBeInViewport()
+  expect(await kept()).toBe(false)
+
+  await page.getByLabel('Secret access key').fill(secretAccessKey)
+  await page.getByRole('button', { name: 'Check and save' }).click()
+  await expect(page.getByText('Uploads can go to this bucket.')).toBeInViewport()
+  expect(await kept()).toBe(true)
+})

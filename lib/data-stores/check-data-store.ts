@@ -5,7 +5,14 @@ import { probeBucket } from '../buckets/probe-bucket.ts'
 import { isSluiceError, SluiceError } from '../kernel/errors.ts'
 import { takeFromLimit } from '../rate-limits/take.ts'
 import type { Runtime } from '../runtime.ts'
-import { type DataStore, type DataStoreInput, toDataStore, vaultContext } from './data-store.ts'
+import { applyChanges } from './apply-changes.ts'
+import {
+  type DataStore,
+  type DataStoreChanges,
+  type DataStoreInput,
+  toDataStore,
+  vaultContext,
+} from './data-store.ts'
 import { diagnose } from './diagnose.ts'
 import { findDataStore } from './find-data-store.ts'
 import { resolvePlace } from './resolve-place.ts'
@@ -58,6 +65,27 @@ export async function checkBucket(runtime: Needs, actor: Actor, input: DataStore
     prefix: input.prefix ?? '',
     storageClass: input.storageClass ?? null,
     encryption: input.encryption ?? null,
+  }
+  await takeFromLimit(runtime, `check:${actor.workspaceId}`, PER_WORKSPACE)
+  const probe = await probeBucket(entered, { allowedPrivateHosts, clock })
+  return diagnose(probe, entered, clock.now())
+}
+
+/** Before changes are saved: whether uploads would arrive with them. */
+export async function checkChanges(
+  runtime: Needs,
+  actor: Actor,
+  id: string,
+  changes: DataStoreChanges,
+): Promise<BucketCheck> {
+  const { db, clock, vault, config } = runtime
+  const { allowedPrivateHosts } = config
+  const before = await findDataStore(db, actor, id)
+  const open = (sealed: string) => vault.open(sealed, vaultContext(id))
+  const entered = {
+    ...applyChanges(before, changes, allowedPrivateHosts),
+    accessKeyId: changes.accessKeyId ?? open(before.accessKeyIdEncrypted),
+    secretAccessKey: changes.secretAccessKey ?? open(before.secretAccessKeyEncrypted),
   }
   await takeFromLimit(runtime, `check:${actor.workspaceId}`, PER_WORKSPACE)
   const probe = await probeBucket(entered, { allowedPrivateHosts, clock })

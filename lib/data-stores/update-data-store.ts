@@ -3,10 +3,10 @@ import { dataStores } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { SluiceError } from '../kernel/errors.ts'
 import type { Runtime } from '../runtime.ts'
+import { applyChanges } from './apply-changes.ts'
 import { countUploadsUnderWay, uploads } from './count-uploads-under-way.ts'
 import { type DataStore, type DataStoreChanges, toDataStore, vaultContext } from './data-store.ts'
-import { type DataStoreRow, findDataStore } from './find-data-store.ts'
-import { resolvePlace } from './resolve-place.ts'
+import { findDataStore } from './find-data-store.ts'
 
 /** Where the bucket is cannot change under an upload; its name, prefix and keys can. */
 const PLACE = ['provider', 'endpoint', 'region', 'bucket', 'forcePathStyle'] as const
@@ -24,7 +24,7 @@ export async function updateDataStore(
 ): Promise<DataStore> {
   return db.transaction(async (tx) => {
     const before = await findDataStore(tx, actor, id, 'update')
-    const after = changed(before, changes, config.allowedPrivateHosts)
+    const after = applyChanges(before, changes, config.allowedPrivateHosts)
     if (PLACE.some((field) => after[field] !== before[field])) await assertIdle(tx, id)
     const { accessKeyId, secretAccessKey } = changes
     const seal = (text: string) => vault.seal(text, vaultContext(id))
@@ -44,31 +44,6 @@ export async function updateDataStore(
     await recordAudit({ db: tx, clock }, actor, entry)
     return toDataStore(row!, vault)
   })
-}
-
-/** With another provider, what is not given comes from its preset. */
-function changed(before: DataStoreRow, changes: DataStoreChanges, allowedPrivateHosts: string[]) {
-  const { accessKeyId: _, secretAccessKey: __, ...fields } = changes
-  const moves = fields.provider !== undefined && fields.provider !== before.provider
-  const given = moves
-    ? {}
-    : { endpoint: before.endpoint, region: before.region, forcePathStyle: before.forcePathStyle }
-  // Another region is at another address, unless the address is the customer's own.
-  if (!moves && fields.region && fields.region !== before.region && fields.endpoint === undefined)
-    given.endpoint = followRegion(before, fields.region)
-  const place = resolvePlace(
-    { provider: before.provider, bucket: before.bucket, ...given, ...fields },
-    allowedPrivateHosts,
-  )
-  return { ...before, ...withoutUndefined(fields), ...place }
-}
-
-function followRegion({ endpoint, region }: DataStoreRow, next: string): string {
-  return endpoint.includes(region) ? endpoint.replace(region, next) : endpoint
-}
-
-function withoutUndefined<T extends object>(value: T): { [K in keyof T]-?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined)) as never
 }
 
 async function assertIdle(tx: Needs['db'], id: string): Promise<void> {

@@ -1,7 +1,13 @@
 'use server'
 
 import { redirect } from 'next/navigation'
-import { checkDataStore } from '#lib/data-stores/check-data-store.ts'
+import type { BucketCheck } from '#drizzle/schema/index.ts'
+import {
+  checkBucket,
+  checkChanges,
+  checkDataStore,
+  checkNewDataStore,
+} from '#lib/data-stores/check-data-store.ts'
 import { createDataStore } from '#lib/data-stores/create-data-store.ts'
 import { dataStoreChanges, dataStoreInput } from '#lib/data-stores/data-store.ts'
 import { deleteDataStore } from '#lib/data-stores/delete-data-store.ts'
@@ -10,22 +16,33 @@ import { parseInput } from '#lib/kernel/parse-input.ts'
 import { act } from '../../actions/act.ts'
 import { textOf } from '../../actions/form-fields.ts'
 
-/** Saves, then lets the check tell what these keys may do; its findings are on the Data Store's own page. */
+/** Checks what is entered, and saves it if uploads could go there, or if that is asked for all the same. */
 export async function connect(data: FormData) {
-  return act(async (runtime, actor) => {
-    const store = await createDataStore(runtime, actor, parseInput(dataStoreInput, read(data)))
-    await checkDataStore(runtime, actor, store.id)
+  return act<{ refused?: BucketCheck }>(async (runtime, actor) => {
+    const input = parseInput(dataStoreInput, read(data))
+    if (!saveAnyway(data)) {
+      const found = await checkBucket(runtime, actor, input)
+      if (!found.ok) return { data: { refused: found } }
+    }
+    const store = await createDataStore(runtime, actor, input)
+    await checkNewDataStore(runtime, actor, store)
     redirect(`/dashboard/data-stores/${store.id}`)
   })
 }
 
+/** Keys that do not work would end every upload of now, so they replace those of before only if that is asked for. */
 export async function update(id: string, data: FormData) {
-  return act(async (runtime, actor) => {
+  return act<{ refused?: BucketCheck }>(async (runtime, actor) => {
     const { accessKeyId, secretAccessKey, ...fields } = read(data)
     const credentials = { ...(accessKeyId && { accessKeyId }), ...(secretAccessKey && { secretAccessKey }) }
-    await updateDataStore(runtime, actor, id, parseInput(dataStoreChanges, { ...fields, ...credentials }))
-    await checkDataStore(runtime, actor, id)
-    return { message: 'Saved and checked.' }
+    const changes = parseInput(dataStoreChanges, { ...fields, ...credentials })
+    if (!saveAnyway(data)) {
+      const found = await checkChanges(runtime, actor, id, changes)
+      if (!found.ok) return { data: { refused: found } }
+    }
+    await updateDataStore(runtime, actor, id, changes)
+    const { check } = await checkDataStore(runtime, actor, id)
+    return { message: check?.ok ? 'Saved and checked.' : 'Saved.', data: {} }
   })
 }
 
@@ -40,6 +57,11 @@ export async function remove(id: string) {
     await deleteDataStore(runtime, actor, id)
     redirect('/dashboard/data-stores')
   })
+}
+
+/** The button that stands there after a refusal. */
+function saveAnyway(data: FormData): boolean {
+  return data.get('anyway') === 'on'
 }
 
 function read(data: FormData) {

@@ -1,5 +1,5 @@
 import { CheckReport } from '#components/data-stores/check-report.tsx'
-import { DataStoreForm } from '#components/data-stores/data-store-form.tsx'
+import { CheckedForm } from '#components/data-stores/checked-form.tsx'
 import { DataStoreState } from '#components/data-stores/data-store-state.tsx'
 import { DeleteDataStore } from '#components/data-stores/delete-data-store.tsx'
 import { FORM_PRESETS } from '#components/data-stores/provider-presets.ts'
@@ -26,12 +26,7 @@ export default async function DataStorePage({ params }: { params: Promise<{ id: 
       <div className="max-w-3xl space-y-5">
         <CheckReport store={store} />
         <Panel title="Settings">
-          <DataStoreForm
-            presets={FORM_PRESETS}
-            store={store}
-            submit="Save and check"
-            action={update.bind(null, id)}
-          />
+          <CheckedForm store={store} presets={FORM_PRESETS} action={update.bind(null, id)} />
         </Panel>
         <DeleteDataStore id={id} name={store.name} />
       </div>

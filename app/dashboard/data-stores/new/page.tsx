@@ -1,4 +1,4 @@
-import { DataStoreForm } from '#components/data-stores/data-store-form.tsx'
+import { CheckedForm } from '#components/data-stores/checked-form.tsx'
 import { FORM_PRESETS } from '#components/data-stores/provider-presets.ts'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { Panel } from '#components/ui/panel.tsx'
@@ -15,7 +15,7 @@ export default function NewDataStore() {
         description="The check tries each operation with these keys and says what works, what is refused, and what to change."
       />
       <Panel title="Bucket" className="max-w-3xl">
-        <DataStoreForm presets={FORM_PRESETS} submit="Connect and check" action={connect} />
+        <CheckedForm presets={FORM_PRESETS} action={connect} />
       </Panel>
     </>
   )

@@ -1,0 +1,61 @@
+'use client'
+
+import { useEffect, useRef, useState } from 'react'
+import type { FormState } from '#app/actions/form-state.ts'
+import type { BucketCheck } from '#drizzle/schema/index.ts'
+import type { DataStore } from '#lib/data-stores/data-store.ts'
+import { Button } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { CheckedOperations } from './checked-operations.tsx'
+import { DataStoreForm } from './data-store-form.tsx'
+import { LeastPolicy } from './least-policy.tsx'
+import type { FormPreset } from './provider-presets.ts'
+
+type Outcome = { refused?: BucketCheck }
+type Props = {
+  presets: FormPreset[]
+  store?: DataStore
+  action: (data: FormData) => Promise<FormState<Outcome>>
+}
+
+/** What is entered is checked first. The result comes into view: under the form if nothing was saved, else above it. */
+export function CheckedForm({ presets, store, action }: Props) {
+  const [refused, setRefused] = useState<BucketCheck>()
+  const result = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (refused) result.current?.focus()
+  }, [refused])
+
+  function show(outcome: Outcome) {
+    setRefused(outcome.refused)
+    if (!outcome.refused) document.getElementById('check')?.scrollIntoView({ block: 'center' })
+  }
+
+  const anyway = (
+    <Button type="submit" name="anyway" value="on">
+      Save anyway
+    </Button>
+  )
+  return (
+    <>
+      <DataStoreForm
+        presets={presets}
+        {...(store && { store })}
+        submit="Check and save"
+        action={action}
+        onDone={show}
+        aside={refused && anyway}
+      />
+      {refused && (
+        <div ref={result} tabIndex={-1} role="alert" className="mt-5 scroll-my-6 space-y-4 outline-none">
+          <Notice tone="bad" title="Nothing was saved: uploads could not go to this bucket.">
+            {store && 'The settings of before are still in use. '}
+            Fix what is refused below, and check again.
+          </Notice>
+          <CheckedOperations check={refused} />
+          <LeastPolicy check={refused} />
+        </div>
+      )}
+    </>
+  )
+}
