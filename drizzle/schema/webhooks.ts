@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { boolean, index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { workspaces } from './accounts.ts'
 import { createdAt, id, instant } from './columns.ts'
+import { FILE_STATUSES } from './files.ts'
 
 /** What happened, in the exact bytes that every attempt sends. */
 export const events = pgTable(
@@ -16,10 +17,18 @@ export const events = pgTable(
     fileId: uuid(),
     kind: text().notNull().default('file.status_changed'),
     test: boolean().notNull().default(false),
-    payload: text().notNull(),
+    /** Null while it goes to nobody: a file that has ended no longer changes, so the bytes are made when it is sent. */
+    payload: text(),
+    /** Of an event that went to nobody, the status that it tells; null once it has a delivery. */
+    missedStatus: text({ enum: FILE_STATUSES }),
     createdAt: createdAt(),
   },
-  (t) => [index().on(t.workspaceId, t.id), index().on(t.fileId), index().on(t.createdAt)],
+  (t) => [
+    index().on(t.workspaceId, t.id),
+    index().on(t.fileId),
+    index().on(t.createdAt),
+    index('events_missed').on(t.pipeId, t.id).where(sql`${t.missedStatus} is not null`),
+  ],
 )
 
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { deliveries, events } from '#drizzle/schema/index.ts'
 import { onBothDatabases } from '../../e2e/parts/databases.ts'
-import { addDestination, addFile, addOutput } from '../../e2e/parts/webhook-rows.ts'
+import { addDestination, addFile, addOutput, addPipe, addWorkspace } from '../../e2e/parts/webhook-rows.ts'
 import type { Db } from '../db/database.ts'
 import type { Queue } from '../queue/open-queue.ts'
 import { emitFileEvent } from './emit-file-event.ts'
@@ -35,7 +35,7 @@ onBothDatabases('emitFileEvent', (database) => {
     const dataStoreId = await addDestination(db, output.workspaceId, fileId)
     const emitted = await emit(db, fileId)
     const [event] = emitted.events
-    expect(JSON.parse(event!.payload)).toEqual({
+    expect(JSON.parse(event!.payload!)).toEqual({
       id: event!.id,
       event: 'file.status_changed',
       timestamp: '2026-11-05T10:00:00.123Z',
@@ -92,10 +92,14 @@ onBothDatabases('emitFileEvent', (database) => {
     const { db } = database()
     const unfinished = { status, lengthBytes: 11, offsetBytes: 5 }
     const silent = await addFile(db, await addOutput(db, 'https://hooks.example.com/a'), unfinished)
-    expect(await emit(db, silent)).toEqual({ jobs: [], events: [], deliveries: [] })
+    expect(await emit(db, silent)).toMatchObject({
+      jobs: [],
+      events: [{ missedStatus: status }],
+      deliveries: [],
+    })
     const asking = await addOutput(db, 'https://hooks.example.com/a', { statuses: [status] })
     const [event] = (await emit(db, await addFile(db, asking, unfinished))).events
-    expect(JSON.parse(event!.payload).data).toMatchObject({ status, size: 5, checksum: null })
+    expect(JSON.parse(event!.payload!).data).toMatchObject({ status, size: 5, checksum: null })
   })
 
   it('sends transferred to those who ask for others only, too', async () => {
@@ -104,10 +108,17 @@ onBothDatabases('emitFileEvent', (database) => {
     expect((await emit(db, await addFile(db, output))).events).toHaveLength(1)
   })
 
-  it('sends nothing where the output is off, and nothing for a partial upload', async () => {
+  it('keeps the event as missed where the output is off or not there, and writes none for a partial upload', async () => {
     const { db } = database()
     const off = await addOutput(db, 'https://hooks.example.com/a', { enabled: false })
-    expect((await emit(db, await addFile(db, off))).events).toEqual([])
+    const workspaceId = (await addWorkspace(db)).id
+    const none = { workspaceId, pipeId: await addPipe(db, workspaceId) }
+    for (const place of [off, none])
+      expect(await emit(db, await addFile(db, place))).toMatchObject({
+        jobs: [],
+        events: [{ missedStatus: 'transferred', payload: null, createdAt: new Date(NOW) }],
+        deliveries: [],
+      })
     const on = await addOutput(db, 'https://hooks.example.com/a')
     expect((await emit(db, await addFile(db, on, { concat: 'partial' }))).events).toEqual([])
   })

@@ -3,66 +3,81 @@ import type { FileStatus } from '#drizzle/schema/files.ts'
 import { type Db, rows } from '../db/database.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { uuidv7 } from '../kernel/ids.ts'
-import { invariant } from '../kernel/invariant.ts'
 import type { Queue } from '../queue/open-queue.ts'
-import { type FileEvent, fileEventBody } from './file-event.ts'
+import { ENDED_FILE, type EndedFile, toEventFile } from './ended-file.ts'
+import { fileEventBody } from './file-event.ts'
 import { writeEvent } from './write-event.ts'
 
 /**
- * Call this in the transaction that changes the status of files, after the change. It writes the event of each, its
- * delivery and the job of the first attempt, so that none of them is there without the others, if the Pipe's
- * webhook output is on and asks for that status. `transferred` needs no asking.
+ * Call this in the transaction that changes the status of files, after the change. It writes the event of each. If the
+ * Pipe's webhook output is on and asks for that status, its delivery and the job of the first attempt are written with
+ * it, so that none of them exists without the others; else it is kept as missed. `transferred` needs no asking.
  */
 export async function emitFileEvent(
   tx: Db,
   { queue, clock }: { queue: Queue; clock: Clock },
   ...fileIds: string[]
 ): Promise<void> {
-  const found = await filesWithOutput(tx, fileIds)
-  await Promise.all(found.map((ended) => emit(tx, { queue, clock }, ended)))
+  // Contract, section 5: partial uploads send no event.
+  const ended = (await endedFiles(tx, fileIds)).filter(({ concat }) => concat !== 'partial')
+  const heard = ended.filter(isHeard)
+  await keepMissed(
+    tx,
+    ended.filter((file) => !isHeard(file)),
+    clock.now(),
+  )
+  await Promise.all(heard.map((file) => emit(tx, { queue, clock }, file)))
 }
 
-type Ended = Omit<FileEvent['file'], 'sizeBytes' | 'crc32'> & {
-  workspaceId: string
-  lengthBytes: number | null
-  offsetBytes: number
-  crc32: number
+type Ended = EndedFile & {
   concat: 'partial' | 'final' | null
-  output: { id: string; url: string; statuses: FileStatus[] }
+  /** Null where it is off. */
+  output: { id: string; url: string; statuses: FileStatus[] } | null
+}
+type Heard = Ended & { output: NonNullable<Ended['output']> }
+
+function isHeard(file: Ended): file is Heard {
+  return file.output !== null && (file.status === 'transferred' || file.output.statuses.includes(file.status))
 }
 
 async function emit(
   tx: Db,
   { queue, clock }: { queue: Queue; clock: Clock },
-  { output, ...file }: Ended,
+  { output, ...file }: Heard,
 ): Promise<void> {
-  // Contract, section 5: partial uploads send no event.
-  if (file.concat === 'partial') return
-  if (file.status !== 'transferred' && !output.statuses.includes(file.status)) return
-
   const at = new Date(clock.now())
   const id = uuidv7(at.getTime())
-  const done = file.status === 'transferred'
-  invariant(!done || file.lengthBytes !== null, 'a transferred file has a length')
-  const sizeBytes = done ? file.lengthBytes! : file.offsetBytes
-  const body = fileEventBody({ id, at, file: { ...file, sizeBytes, crc32: done ? file.crc32 : null } })
   const { workspaceId, pipeId, id: fileId } = file
+  const body = fileEventBody({ id, at, file: toEventFile(file) })
   await writeEvent(tx, queue, { id, workspaceId, pipeId, fileId, body, at, output })
 }
 
+async function keepMissed(tx: Db, files: Ended[], nowMs: number): Promise<void> {
+  if (files.length === 0) return
+  const missed = files.map((file) => ({
+    id: uuidv7(nowMs),
+    workspace: file.workspaceId,
+    pipe: file.pipeId,
+    file: file.id,
+    status: file.status,
+  }))
+  await rows(
+    tx,
+    sql`insert into events (id, workspace_id, pipe_id, file_id, missed_status, created_at)
+      select id, workspace, pipe, file, status, ${new Date(nowMs).toISOString()}::timestamptz
+      from json_to_recordset(${JSON.stringify(missed)}::json)
+        as missed(id uuid, workspace uuid, pipe text, file uuid, status text)`,
+  )
+}
+
 /** The limit makes PostgreSQL look each up by its index, however it guesses their number. */
-function filesWithOutput(tx: Db, fileIds: string[]): Promise<Ended[]> {
+function endedFiles(tx: Db, fileIds: string[]): Promise<Ended[]> {
   return rows<Ended>(
     tx,
-    sql`select f.id, f.workspace_id as "workspaceId", f.pipe_id as "pipeId", f.filename, f.filetype, f.status,
-      f.length_bytes as "lengthBytes", f.offset_bytes as "offsetBytes", f.sender_name as "senderName", f.protocol, f.subject,
-      f.metadata, f.upload_metadata as "uploadMetadata", f.crc32, f.concat,
-      json_build_object('id', o.id, 'url', o.url, 'statuses', o.statuses) as output,
-      (select coalesce(json_agg(json_build_object('dataStoreId', d.data_store_id, 'status', d.status,
-          'bucket', d.bucket, 'key', d.key, 'etag', d.etag) order by d.data_store_id), '[]'::json)
-        from file_destinations d where d.file_id = f.id) as destinations
+    sql`select ${ENDED_FILE}, f.concat,
+      case when o.id is not null then json_build_object('id', o.id, 'url', o.url, 'statuses', o.statuses) end as output
     from json_array_elements_text(${JSON.stringify(fileIds)}::json) as ended(id)
       cross join lateral (select * from files where id = ended.id::uuid limit 1) f
-      join webhook_outputs o on o.pipe_id = f.pipe_id and o.enabled`,
+      left join webhook_outputs o on o.pipe_id = f.pipe_id and o.enabled`,
   )
 }

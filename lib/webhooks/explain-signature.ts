@@ -50,7 +50,7 @@ async function findSent(db: Runtime['db'], actor: Actor, id: string | undefined)
     .select({ payload: events.payload })
     .from(events)
     .where(and(eq(events.id, id), eq(events.workspaceId, actor.workspaceId)))
-  if (!event) return undefined
+  if (!event?.payload) return undefined
   const made = await db
     .select({ headers: attempts.requestHeaders })
     .from(attempts)

@@ -24,7 +24,7 @@ export async function showDelivery(
     .limit(MOST_ATTEMPTS)
   return {
     ...toDelivery(row, [], clock.now()),
-    requestBody: event!.payload,
+    requestBody: event!.payload!,
     attempts: made.reverse().map((attempt) => ({
       ...toAttempt(attempt),
       url: attempt.url,

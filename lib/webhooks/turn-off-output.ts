@@ -50,7 +50,7 @@ function turnedOffMail(
 ): Mail {
   const text = [
     `Sluice turned off the webhook output of your Pipe "${pipe.name}". ${reason}`,
-    'Uploads go on as before, but nobody is told of them. Mend the receiver, turn the output on again, and resend what failed meanwhile:',
+    'Uploads go on as before, but nobody is told of them; their events are kept for 30 days. Fix the receiver, turn the output on again, then resend what failed and send what was missed:',
     `${baseUrl}/dashboard/pipes/${pipe.id}`,
     '--\nSluice\n',
   ]

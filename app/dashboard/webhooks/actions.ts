@@ -3,11 +3,13 @@
 import { plural } from '#components/format.ts'
 import { hours, timeAgo } from '#lib/kernel/clock.ts'
 import { parseInput } from '#lib/kernel/parse-input.ts'
+import { discardMissed } from '#lib/webhooks/discard-missed.ts'
 import { resendDelivery } from '#lib/webhooks/resend-delivery.ts'
 import { resendFailed, resendFailedInput } from '#lib/webhooks/resend-failed.ts'
 import { revealSecret } from '#lib/webhooks/reveal-secret.ts'
 import { rotateSecret } from '#lib/webhooks/rotate-secret.ts'
 import { saveOutput } from '#lib/webhooks/save-output.ts'
+import { sendMissed } from '#lib/webhooks/send-missed.ts'
 import { sendTestEvent } from '#lib/webhooks/send-test-event.ts'
 import { webhookOutputInput } from '#lib/webhooks/webhook-output.ts'
 import { act } from '../../actions/act.ts'
@@ -52,6 +54,23 @@ export async function sendTest(pipeId: string) {
   return act<{ deliveryId: string }>(async (runtime, actor) => {
     const { id } = await sendTestEvent(runtime, actor, pipeId)
     return { data: { deliveryId: id } }
+  })
+}
+
+export async function sendMissedEvents(pipeId: string) {
+  return act(async (runtime, actor) => {
+    const { sent, more } = await sendMissed(runtime, actor, pipeId, {})
+    const rest = more ? ' There are more: send them, too.' : ''
+    return {
+      message: sent === 0 ? 'There is nothing left to send.' : `${plural(sent, 'event')} sent.${rest}`,
+    }
+  })
+}
+
+export async function discardMissedEvents(pipeId: string) {
+  return act(async (runtime, actor) => {
+    await discardMissed(runtime, actor, pipeId)
+    return { message: 'Discarded.' }
   })
 }
 

@@ -1,13 +1,16 @@
 import { z } from 'zod'
 import { pageAnswer } from '../../db/page.ts'
 import { deliveryAnswer, wholeDeliveryAnswer } from '../../webhooks/delivery.ts'
+import { discardMissed } from '../../webhooks/discard-missed.ts'
 import { deliveryQuery, listDeliveries } from '../../webhooks/list-deliveries.ts'
 import { resendDelivery } from '../../webhooks/resend-delivery.ts'
 import { resendFailed, resendFailedAnswer, resendFailedInput } from '../../webhooks/resend-failed.ts'
 import { rotateSecret } from '../../webhooks/rotate-secret.ts'
 import { saveOutput } from '../../webhooks/save-output.ts'
+import { sendMissed, sendMissedAnswer, sendMissedInput } from '../../webhooks/send-missed.ts'
 import { sendTestEvent } from '../../webhooks/send-test-event.ts'
 import { showDelivery } from '../../webhooks/show-delivery.ts'
+import { missedAnswer, showMissed } from '../../webhooks/show-missed.ts'
 import { showOutput } from '../../webhooks/show-output.ts'
 import { webhookOutputAnswer, webhookOutputInput } from '../../webhooks/webhook-output.ts'
 import { operation } from '../operation.ts'
@@ -60,6 +63,40 @@ export const webhookOperations = [
     answer: wholeDeliveryAnswer,
     problems: [...outputs.problems, 'rate_limited'],
     run: ({ runtime, who, params }) => sendTestEvent(runtime, who, params.id!),
+  }),
+  operation({
+    id: 'showMissedEvents',
+    method: 'GET',
+    path: '/pipes/{id}/webhook/missed',
+    tag: outputs.tag,
+    summary:
+      'Count the events of the last 30 days that went to nobody, since the output was off or not there.',
+    status: 200,
+    answer: missedAnswer,
+    problems: ['pipe_not_found'],
+    run: ({ runtime, who, params }) => showMissed(runtime, who, params.id!),
+  }),
+  operation({
+    id: 'sendMissedEvents',
+    method: 'POST',
+    path: '/pipes/{id}/webhook/missed/send',
+    tag: outputs.tag,
+    summary: 'Send the events that went to nobody, the oldest first, up to 1,000 in one call.',
+    body: sendMissedInput,
+    status: 202,
+    answer: sendMissedAnswer,
+    problems: [...outputs.problems, 'conflict', 'rate_limited'],
+    run: ({ runtime, who, params, body }) => sendMissed(runtime, who, params.id!, body),
+  }),
+  operation({
+    id: 'discardMissedEvents',
+    method: 'DELETE',
+    path: '/pipes/{id}/webhook/missed',
+    tag: outputs.tag,
+    summary: 'Forget the events that went to nobody. They can no longer be sent; the files stay.',
+    status: 204,
+    problems: ['pipe_not_found'],
+    run: ({ runtime, who, params }) => discardMissed(runtime, who, params.id!),
   }),
   operation({
     id: 'listDeliveries',

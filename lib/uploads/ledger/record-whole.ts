@@ -38,31 +38,38 @@ export function recordsWholes({ db, clock, announce }: Deps): (whole: Whole) => 
       },
       { most: MOST_AT_ONCE, keyOf: ({ workspaceId }) => workspaceId },
     )
-  const silently = together((group) => record(db, group, clock.now(), UNHEARD))
+  const silently = together((group) => record(db, group, clock.now(), { unheard: true }))
   const aloud = together((group) =>
     db.transaction(async (tx) => {
-      const recorded = await record(tx, group, clock.now())
+      const recorded = await record(tx, group, clock.now(), { unheard: false })
       if (recorded.size > 0) await announce(tx, ...recorded)
       return recorded
     }),
   )
-  // One statement and no transaction, unless somebody wants to hear of it by now.
+  // One statement and no transaction, its event kept as missed, unless somebody wants to hear of it by now.
   return async (whole) => (!whole.announces && (await silently(whole))) || aloud(whole)
 }
+
+/** As `emitFileEvent` keeps what went to nobody. */
+const missed = (now: SQL) => sql`missed as (
+      insert into events (id, workspace_id, pipe_id, file_id, missed_status, created_at)
+      select event_id, workspace_id, pipe_id, id, 'transferred', ${now} from moved join writer using (id)
+      where concat is distinct from 'partial'
+    )`
 
 /** What `advance` does for one, for many that end here. Answers those whose lease still held. */
 async function record(
   db: Db,
   group: Whole[],
   nowMs: number,
-  provided = sql`true`,
+  { unheard }: { unheard: boolean },
 ): Promise<ReadonlySet<string>> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   const moved = await rows<{ id: string }>(
     db,
     sql`
     with wanted as (select * from ${wantedOf(group, nowMs)}),
-    writer as (${writers(provided)}),
+    writer as (${writers(unheard ? UNHEARD : sql`true`)}),
     moved as (
       update files f set offset_bytes = writer.to_bytes, crc32 = writer.crc32, status = 'transferred',
         first_byte_at = coalesce(f.first_byte_at, ${now}), last_byte_at = ${now}, finished_at = ${now},
@@ -70,7 +77,7 @@ async function record(
         lease_holder = null, lease_until = null, interrupted = false,
         ${counting(sql`writer`, sql`writer.to_bytes`, nowMs)}
       from writer where f.id = writer.id
-      returning f.id, ${deltas(sql`writer`)}
+      returning f.id, f.concat, ${deltas(sql`writer`)}
     ), ${countBytes(sql`moved`, nowMs)},
     untailed as (delete from upload_tails t using moved where t.file_id = moved.id),
     arrived as (
@@ -79,7 +86,7 @@ async function record(
     ), noted as (
       insert into file_timeline (id, file_id, kind, detail, at)
       select note_id, id, 'completed', jsonb_build_object('certainty', certainty), ${now} from moved join writer using (id)
-    )
+    )${unheard ? sql`, ${missed(now)}` : sql``}
     select id from moved`,
   )
   return new Set(moved.map(({ id }) => id))
@@ -90,10 +97,15 @@ function wantedOf(group: Whole[], nowMs: number): SQL {
   const ordered = group.toSorted((a, b) => (a.lease.fileId < b.lease.fileId ? -1 : 1))
   const wanted = ordered.map(({ lease, fromBytes, toBytes, crc32, delivered }) => ({
     ...{ id: lease.fileId, fence: lease.fence, from_bytes: fromBytes, to_bytes: toBytes, crc32 },
-    ...{ etag: delivered.etag, certainty: delivered.certainty, note_id: uuidv7(nowMs) },
+    ...{
+      etag: delivered.etag,
+      certainty: delivered.certainty,
+      note_id: uuidv7(nowMs),
+      event_id: uuidv7(nowMs),
+    },
   }))
   return sql`json_to_recordset(${JSON.stringify(wanted)}::json) as wanted(id uuid, fence int, from_bytes bigint,
-    to_bytes bigint, crc32 bigint, etag text, certainty text, note_id uuid)`
+    to_bytes bigint, crc32 bigint, etag text, certainty text, note_id uuid, event_id uuid)`
 }
 
 /** The limit of what is joined makes PostgreSQL look each up by its index, in this order, however it guesses their number. */

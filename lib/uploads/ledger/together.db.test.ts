@@ -45,7 +45,8 @@ onBothDatabases('uploads that come at the same time', (database) => {
     const found = await rows<Record<string, unknown>>(
       database().db,
       sql`select f.status, f.filename, f.upload_metadata as metadata, d.etag,
-          (select array_agg(kind order by kind) from file_timeline t where t.file_id = f.id) as kinds
+          (select array_agg(kind order by kind) from file_timeline t where t.file_id = f.id) as kinds,
+          (select array_agg(missed_status) from events e where e.file_id = f.id) as missed
         from files f join file_destinations d on d.file_id = f.id
         where f.workspace_id = ${site.workspaceId}::uuid order by f.id`,
     )
@@ -53,8 +54,14 @@ onBothDatabases('uploads that come at the same time', (database) => {
     expect(found).toEqual(
       wholes.map((_, n) =>
         n === 5
-          ? { ...all, status: 'uploading', etag: null, kinds: ['created'] }
-          : { ...all, status: 'transferred', etag: `"${n}"`, kinds: ['completed', 'created'] },
+          ? { ...all, status: 'uploading', etag: null, kinds: ['created'], missed: null }
+          : {
+              ...all,
+              status: 'transferred',
+              etag: `"${n}"`,
+              kinds: ['completed', 'created'],
+              missed: ['transferred'],
+            },
       ),
     )
     const [counted] = await rows(
@@ -82,8 +89,11 @@ onBothDatabases('uploads that come at the same time', (database) => {
     expect(await context.recordWhole({ ...whole, workspaceId: site.workspaceId })).toBe(true)
     lease.end()
     const { fileId } = made
-    const sent = await rows(database().db, sql`select pipe_id from events where file_id = ${fileId}::uuid`)
-    expect(sent).toEqual([{ pipe_id: site.pipe.id }])
+    const sent = await rows(
+      database().db,
+      sql`select pipe_id, missed_status from events where file_id = ${fileId}::uuid`,
+    )
+    expect(sent).toEqual([{ pipe_id: site.pipe.id, missed_status: null }])
     await database().db.delete(webhookOutputs)
   })
 

@@ -5,6 +5,7 @@ import { showDataStore } from '#lib/data-stores/show-data-store.ts'
 import { inboxUrl } from '#lib/inbox/show-inbox.ts'
 import { showPipe } from '#lib/pipes/show-pipe.ts'
 import { getRuntime } from '#lib/runtime.ts'
+import { showMissed } from '#lib/webhooks/show-missed.ts'
 import { showOutput } from '#lib/webhooks/show-output.ts'
 import { requireSession } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
@@ -16,9 +17,10 @@ export default async function PipePage({ params }: { params: Promise<{ id: strin
   const { id } = await params
   const { actor, workspace } = await requireSession()
   const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
-  const [store, output] = await Promise.all([
+  const [store, output, missed] = await Promise.all([
     showDataStore(getRuntime(), actor, pipe.dataStoreId),
     showOutput(getRuntime(), actor, id).catch(orNothing),
+    showMissed(getRuntime(), actor, id),
   ])
   return (
     <div className="max-w-3xl space-y-8">
@@ -36,6 +38,7 @@ export default async function PipePage({ params }: { params: Promise<{ id: strin
         <WebhookOutputPanel
           pipeId={id}
           output={output}
+          missed={missed}
           inboxUrl={inboxUrl(getRuntime().config, workspace.inboxKey)}
         />
       </section>

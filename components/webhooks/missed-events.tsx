@@ -1,0 +1,56 @@
+'use client'
+
+import { useTransition } from 'react'
+import { discardMissedEvents, sendMissedEvents } from '#app/dashboard/webhooks/actions.ts'
+import type { Missed } from '#lib/webhooks/show-missed.ts'
+import { plural } from '../format.ts'
+import { Button } from '../ui/button.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Time } from '../ui/time.tsx'
+import { notify } from '../ui/toaster.tsx'
+
+type Props = { pipeId: string; missed: Missed; canSend: boolean }
+
+/** What happened while nobody was told, and what can be done about it. */
+export function MissedEvents({ pipeId, missed, canSend }: Props) {
+  const [busy, start] = useTransition()
+  const send = () =>
+    start(async () => {
+      const answer = await sendMissedEvents(pipeId)
+      if (answer.status === 'error') notify.failed(answer.message)
+      if (answer.status === 'done' && answer.message) notify.done(answer.message)
+    })
+  const count = `${missed.more ? 'More than ' : ''}${plural(missed.events, 'event')}`
+  return (
+    <Notice
+      tone="info"
+      className="mt-4"
+      title={`${count} went to nobody`}
+      action={
+        <div className="flex gap-2">
+          {canSend && (
+            <Button size="sm" busy={busy} onClick={send}>
+              Send them now
+            </Button>
+          )}
+          <ConfirmDialog
+            trigger={
+              <Button tone="quiet" size="sm">
+                Discard
+              </Button>
+            }
+            title="Discard what was missed"
+            confirm="Discard"
+            action={() => discardMissedEvents(pipeId)}
+          >
+            <p>{count} will never be sent. The files and their objects stay.</p>
+          </ConfirmDialog>
+        </div>
+      }
+    >
+      The first was <Time at={missed.since!} />. They are kept for 30 days
+      {canSend ? '.' : ', so you can send them once the webhook is on.'}
+    </Notice>
+  )
+}
