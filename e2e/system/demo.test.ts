@@ -1,13 +1,19 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, inject, it } from 'vitest'
 import type { DemoDocument } from '#lib/demo/demo-document.ts'
 import { createDatabase } from '../parts/postgres.ts'
 import { startSluice, temporaryFolder } from '../parts/sluice.ts'
+import { tusWith } from '../parts/tus.ts'
 
 const readDemo = (folder: string) =>
   JSON.parse(readFileSync(join(folder, 'demo.json'), 'utf8')) as DemoDocument
+
+const objectsIn = (directory: string) =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
 
 /** A program of its own, with the AWS SDK and the credentials alone. */
 const PROGRAM = `
@@ -38,14 +44,30 @@ it('takes 20 MiB from the AWS SDK of another program, and refuses its keys every
   await node.stop()
 })
 
-it('is the same after a restart, with the bucket at the same address', async () => {
+it('is the same after a restart, with the bucket at the same address, and apart from a copy of it', async () => {
   using folder = temporaryFolder()
-  const start = () => startSluice({ DATA_DIR: folder.path, ROLES: 'upload' })
+  using copy = temporaryFolder()
+  const start = (path = folder.path, roles = 'upload') => startSluice({ DATA_DIR: path, ROLES: roles })
   await (await start()).stop()
+  cpSync(folder.path, copy.path, { recursive: true })
   const first = readDemo(folder.path)
   const again = await start()
   expect(readDemo(folder.path)).toEqual({ ...first, baseUrl: again.baseUrl, uploadUrl: again.baseUrl })
   expect(again.output()).not.toContain(first.password)
+
+  const copied = await start(copy.path, 'upload,web,worker')
+  const { bucket, baseUrl, senderToken, pipeId } = readDemo(copy.path)
+  expect(bucket.directory).toBe(join(copy.path, 'bucket/demo'))
+  const asked = await fetch(`${baseUrl}/api/v1/tokens`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${senderToken}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ pipeId }),
+  })
+  const { token, uploadUrl } = (await asked.json()) as { token: string; uploadUrl: string }
+  await tusWith(token, uploadUrl).create(0)
+  expect(objectsIn(bucket.directory)).toHaveLength(1)
+  expect(objectsIn(first.bucket.directory)).toEqual([])
+  await copied.stop()
   await again.stop()
 })
 

@@ -18,6 +18,8 @@ const bucket: DemoBucket = {
   reader: { accessKeyId: 'READER', secretAccessKey: 'read-secret' },
 }
 
+const elsewhere = { ...bucket, endpoint: 'http://127.0.0.1:5000', directory: '/elsewhere/bucket/demo' }
+
 onBothDatabases('the demo workspace', (database) => {
   let dataDir: string
   beforeAll(() => {
@@ -62,8 +64,20 @@ onBothDatabases('the demo workspace', (database) => {
   })
 
   it('keeps the bucket of the process that made it when another joins', async () => {
-    const other = { ...bucket, endpoint: 'http://127.0.0.1:5000', directory: '/elsewhere/bucket/demo' }
-    const document = await ensureDemo(runtime(), { bucket: other })
+    const document = await ensureDemo(runtime(), { bucket: { ...elsewhere, accessKeyId: 'ANOTHER' } })
     expect(document.bucket).toMatchObject({ directory: bucket.directory, endpoint: 'http://127.0.0.1:4999' })
+  })
+
+  it('follows a DATA_DIR that was moved or copied', async () => {
+    const document = await ensureDemo(runtime(), { bucket: elsewhere })
+    expect(document.bucket).toEqual(elsewhere)
+    expect(written()).toEqual(document)
+    expect(await database().db.select().from(dataStores)).toMatchObject([{ endpoint: elsewhere.endpoint }])
+  })
+
+  it('takes the bucket of its own DATA_DIR with the embedded database, also when its keys are new', async () => {
+    const renewed = { ...bucket, accessKeyId: 'RENEWED', directory: '/third/bucket/demo' }
+    const document = await ensureDemo(runtime({ DATABASE_URL: '' }), { bucket: renewed })
+    expect(document.bucket).toEqual(renewed)
   })
 })

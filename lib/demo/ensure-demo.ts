@@ -9,8 +9,8 @@ import { type DemoBucket, type DemoDocument, demoVaultContext } from './demo-doc
 import { makeDemo } from './make-demo.ts'
 
 /**
- * The demo workspace: made once, then kept. Its addresses follow those of this start, since the local bucket's
- * port may change. What `demo.json` says is sealed in the database too, so that a second process, or one that
+ * The demo workspace: made once, then kept. Its addresses and its bucket's folder follow those of this start, since
+ * the local bucket's port may change and DATA_DIR may have moved. What `demo.json` says is sealed in the database too, so that a second process, or one that
  * lost the file, writes the same.
  */
 type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'vault'>
@@ -38,8 +38,9 @@ async function keepDemo(
   const { db, config, vault } = runtime
   const context = demoVaultContext(workspaceId)
   const before = JSON.parse(vault.open(sealed, context)) as DemoDocument
-  // The bucket of another process, with another folder, stays the demo's: both may be running.
-  const ours = before.bucket.directory === bucket.directory
+  // On a shared PostgreSQL the bucket of another DATA_DIR stays the demo's, since both may be running. Keys tell them
+  // apart and folders do not: a DATA_DIR may have been moved or copied since.
+  const ours = !config.databaseUrl || before.bucket.accessKeyId === bucket.accessKeyId
   const document: DemoDocument = {
     ...before,
     baseUrl: config.baseUrl,
