@@ -72,3 +72,11 @@ it('shows an observer what was taken, once', async () => {
   expect(await ended.promise).toBe('end')
   expect(Buffer.concat(seen).toString()).toBe('abcdefg')
 })
+
+it('tells at once that a client was cut off, though not all was taken', async () => {
+  const { body, source, ended } = listen()
+  source.pause()
+  body.emit('data', Buffer.from('abcd'))
+  body.destroy()
+  expect(await ended).toBe('cut')
+})

@@ -42,7 +42,8 @@ export function requestSource(body: IncomingMessage): ByteSource {
       else discard(chunk)
     }
     delivering = false
-    if (ended && untaken.length === 0) onEnd(ended)
+    // Who is cut off is not kept waiting for memory: another request may want to go on.
+    if (ended === 'cut' || (ended && untaken.length === 0)) onEnd(ended)
   }
   const take = (chunk: Buffer) => {
     idle?.refresh()

@@ -52,6 +52,8 @@ async function upload(random: Random): Promise<void> {
   const url = made.headers.location!
   for (;;) {
     const head = await client.head(url)
+    // One that was cut while it waited for memory may hold its turn for longer than a HEAD waits.
+    if (head.status === 423) continue
     expect(head.status).toBe(200)
     const offset = Number(head.headers['upload-offset'])
     if (offset === whole.length) break
