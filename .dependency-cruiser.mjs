@@ -58,7 +58,7 @@ export default {
       'No query in a page or a route.',
       { path: '^(app|components)/' },
       {
-        path: '^lib/db/|^node_modules/(drizzle-orm|postgres|@electric-sql)/|^drizzle/',
+        path: '^lib/db/|^node_modules/(drizzle-orm|postgres)/|^drizzle/',
         dependencyTypesNot: ['type-only'],
       },
     ),
@@ -71,7 +71,10 @@ export default {
     forbid(
       'one-door-outside',
       'Connections to the outside are guarded by lib/net.',
-      { path: '^(lib|app|components)/', pathNot: ['^lib/(net|buckets|http|local-bucket)/', tests] },
+      {
+        path: '^(lib|app|components)/',
+        pathNot: ['^lib/(net|buckets|http|local-bucket|db/embedded)/', tests],
+      },
       {
         path: '^(http|https|net|tls|dgram|http2)$',
         dependencyTypes: ['core'],

@@ -5,16 +5,8 @@ const config: NextConfig = {
   reactStrictMode: true,
   // `npm run check` does this once, over everything.
   typescript: { ignoreBuildErrors: true },
-  // The server brings these; a second copy of PGlite in a bundle would open the folder twice.
-  serverExternalPackages: [
-    '@electric-sql/pglite',
-    'pg-boss',
-    'pino',
-    'postgres',
-    'prom-client',
-    'nodemailer',
-    '@aws-sdk/client-s3',
-  ],
+  // The server brings these.
+  serverExternalPackages: ['pg-boss', 'pino', 'postgres', 'prom-client', 'nodemailer', '@aws-sdk/client-s3'],
   experimental: { serverActions: { bodySizeLimit: '1mb' } },
   devIndicators: false,
   // No page scales a picture, so nobody can make the server do it.

@@ -73,10 +73,10 @@ async function listen(server: Server, config: Config): Promise<Config> {
 }
 
 async function openRuntime(config: Config, log: Logger): Promise<Runtime> {
-  const database = await openDatabase(config)
+  const database = await openDatabase(config, { log })
   await migrate(database.db)
   const worker = config.roles.has('worker')
-  const queue = await openQueue(database, { databaseUrl: config.databaseUrl, worker, log })
+  const queue = await openQueue(database, { worker, log })
   const vault = createVault(config.encryptionKeys)
   const runtime = {
     config,

@@ -45,7 +45,7 @@ export default defineConfig({
           ...common,
           name: 'database',
           include: [DATABASE_TESTS],
-          globalSetup: ['e2e/parts/postgres-setup.ts', 'e2e/parts/embedded-setup.ts'],
+          globalSetup: ['e2e/parts/postgres-setup.ts'],
           setupFiles: ['e2e/parts/cheap-scrypt.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,

@@ -70,7 +70,7 @@ export async function benchDeliveryLists(postgresUrl: string): Promise<Finding[]
 
 async function withDatabase(postgresUrl: string, work: (db: Db) => Promise<Finding[]>): Promise<Finding[]> {
   const { url, drop } = await createDatabase(postgresUrl)
-  const { db, close } = openPostgres({ url })
+  const { db, close } = openPostgres({ address: url })
   try {
     await migrate(db)
     return await work(db)

@@ -89,7 +89,7 @@ export async function benchPages(postgresUrl: string): Promise<Finding[]> {
 
 async function furnish(env: Record<string, string>): Promise<{ owner: Owner; cookie: string }> {
   const config = loadConfig(env)
-  const database = openPostgres({ url: config.databaseUrl! })
+  const database = openPostgres({ address: config.databaseUrl! })
   await migrate(database.db)
   const runtime = { db: database.db, clock: systemClock, config, vault: createVault(config.encryptionKeys) }
   const account = { email: 'bench@example.com', passwordHash: null, emailVerified: true }

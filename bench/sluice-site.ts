@@ -21,7 +21,7 @@ export type SluiceNode = { node: Measured; target: Target; drop(): Promise<void>
 /** A real server on a PostgreSQL of its own, with one Pipe whose bucket is the sink. */
 export async function startSluiceNode(postgresUrl: string, sinkUrl: string): Promise<SluiceNode> {
   const database = await createDatabase(postgresUrl)
-  const handle = openPostgres({ url: database.url })
+  const handle = openPostgres({ address: database.url })
   await migrate(handle.db)
   const runtime = { ...testRuntime(handle), clock: { now: () => Date.now() } }
   const account = { email: 'bench@example.com', passwordHash: null, emailVerified: true }

@@ -80,7 +80,7 @@ export async function benchTokens(postgresUrl: string): Promise<Finding[]> {
 
 async function furnish(env: Record<string, string>): Promise<{ pipeId: string; tokens: string[] }> {
   const config = loadConfig(env)
-  const database = openPostgres({ url: config.databaseUrl! })
+  const database = openPostgres({ address: config.databaseUrl! })
   await migrate(database.db)
   const runtime = { db: database.db, clock: systemClock, config, vault: createVault(config.encryptionKeys) }
   const account = { email: 'bench@example.com', passwordHash: null, emailVerified: true }

@@ -24,10 +24,10 @@ type Stage = { db: Db; queue: Queue; databaseUrl: string; receiver: Receiver }
 
 export async function benchWebhooks(serverUrl: string): Promise<Finding[]> {
   const { url: databaseUrl, drop } = await createDatabase(serverUrl)
-  const database = openPostgres({ url: databaseUrl })
+  const database = openPostgres({ address: databaseUrl })
   await migrate(database.db)
   const log = createLogger('error')
-  const queue = await openQueue(database, { databaseUrl, worker: false, log })
+  const queue = await openQueue(database, { worker: false, log })
   const receiver = await startReceiver()
   const stage = { db: database.db, queue, databaseUrl, receiver }
   try {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { dataStores, webhookOutputs } from '#drizzle/schema/index.ts'
-import { onBothDatabases } from '../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../e2e/parts/databases.ts'
 import { testRuntime } from '../e2e/parts/runtime.ts'
 import { createTestWorkspace } from '../e2e/parts/workspace.ts'
 import { handleApiRequest } from './api/handle-request.ts'
@@ -14,7 +14,7 @@ import { openSecrets } from './webhooks/secrets.ts'
 
 const NEW_KEY = Buffer.alloc(32, 8)
 
-onBothDatabases('a new ENCRYPTION_KEY', (database) => {
+describeWithDatabase('a new ENCRYPTION_KEY', (database) => {
   it('takes over every secret, so that the old one can be dropped', async () => {
     const runtime = testRuntime(database(), { DATA_DIR: `/tmp/sluice-reseal-${process.pid}` })
     const mine = await createTestWorkspace(runtime)

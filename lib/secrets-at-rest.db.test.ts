@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
-import { onBothDatabases } from '../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../e2e/parts/databases.ts'
 import { testRuntime } from '../e2e/parts/runtime.ts'
 import { createTestWorkspace } from '../e2e/parts/workspace.ts'
 import { hashPassword } from './accounts/password.ts'
@@ -17,7 +17,7 @@ import { workOnMail } from './mail/start-mail-worker.ts'
 /** Both the text and what it may be written as in a column of bytes. */
 const forms = (secret: string) => [secret, Buffer.from(secret).toString('base64').replace(/=+$/, '')]
 
-onBothDatabases('a dump of the database and of the logs', (database) => {
+describeWithDatabase('a dump of the database and of the logs', (database) => {
   it('holds no secret that could be used', async () => {
     const runtime = testRuntime(database(), { DATA_DIR: `/tmp/sluice-secrets-${process.pid}` })
     const secrets: Record<string, string> = {}

@@ -47,7 +47,8 @@ const text = z.string().min(1)
 
 export const settings = {
   DATABASE_URL: {
-    description: 'PostgreSQL 13 or newer. Without it Sluice keeps an embedded database in DATA_DIR/db.',
+    description:
+      'PostgreSQL 13 or newer. Without it Sluice runs one of its own, with its data in DATA_DIR/db.',
     example: 'postgres://sluice:secret@localhost:5432/sluice',
     schema: url(['postgres:', 'postgresql:'], 'an address such as postgres://user:password@host:5432/name'),
   },

@@ -45,7 +45,7 @@ const KEYS = { accessKeyId: 'AKIAPUTONLY', secretAccessKey: 'a secret of the buc
 export async function openWorld(postgresUrl: string, random: Random, log: Log): Promise<World> {
   const folder = temporaryFolder()
   const { url, drop } = await createDatabase(postgresUrl)
-  const database = openPostgres({ url, maxConnections: 4 })
+  const database = openPostgres({ address: url, maxConnections: 4 })
   await migrate(database.db)
   const receiver = await startReceiver(random.fork('receiver'))
   const balancer = await startBalancer()

@@ -32,7 +32,7 @@ const SETTINGS = {
 
 export async function openStage({ postgresUrl, balancer: kind, bytesPerSecond, changes = [] }: Options) {
   const { url, drop } = await createDatabase(postgresUrl)
-  const database = openPostgres({ url, maxConnections: 4 })
+  const database = openPostgres({ address: url, maxConnections: 4 })
   await migrate(database.db)
   const site = await createSite(database)
   const databaseLine = await openBreakableLine({ toPort: portOf(url) })

@@ -33,8 +33,6 @@ export default async function setup(project: TestProject) {
     platform: 'node',
     target: 'node22',
     banner: { js: REQUIRE },
-    // Never opened by them.
-    external: ['@electric-sql/pglite'],
     logLevel: 'warning',
   })
   project.provide('programs', folder)

@@ -28,7 +28,7 @@ const { databaseUrl, port = 0, killAt, terms, bucketSilenceMs, clockAheadMs = 0 
 const server = createServer({ requestTimeout: 0 }).listen(port, '127.0.0.1')
 await once(server, 'listening')
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-const database = openPostgres({ url: databaseUrl })
+const database = openPostgres({ address: databaseUrl })
 const clock = { now: () => Date.now() + clockAheadMs, advance() {} }
 const runtime = { ...testRuntime(database, { BASE_URL: url, UPLOAD_MEMORY_BYTES: '134217728' }), clock }
 const context = await openUploads(runtime, {

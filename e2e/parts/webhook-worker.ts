@@ -37,8 +37,8 @@ function watched(queue: Queue): Queue {
 
 const config = loadConfig()
 const log = createLogger('warn')
-const database = await openDatabase(config)
-const queue = await openQueue(database, { databaseUrl: config.databaseUrl, worker: true, log })
+const database = await openDatabase(config, { log })
+const queue = await openQueue(database, { worker: true, log })
 const runtime = {
   config,
   clock: { now: () => Date.now() + Number(CLOCK_AHEAD_MS ?? 0) },

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { systemClock } from '#lib/kernel/clock.ts'
 import { byId, type Furnished, furnish, RECIPES, type Recipe, request } from '../parts/api-recipes.ts'
-import { openTestPostgres } from '../parts/databases.ts'
+import { openTestDatabase } from '../parts/databases.ts'
 import { ask } from '../parts/raw-http.ts'
 import { testRuntime } from '../parts/runtime.ts'
 import { type Sluice, startSluice } from '../parts/sluice.ts'
 
 /** Every operation over HTTP, answered by a route handler of Next, which leaves its mark in `Vary`. */
-let database: Awaited<ReturnType<typeof openTestPostgres>>
+let database: Awaited<ReturnType<typeof openTestDatabase>>
 let node: Sluice
 let mine: Furnished
 beforeAll(async () => {
-  database = await openTestPostgres()
+  database = await openTestDatabase()
   const { config, ...runtime } = testRuntime(database)
   mine = await furnish({ ...runtime, config, clock: { ...systemClock, advance() {} } })
   node = await startSluice({

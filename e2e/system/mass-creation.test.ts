@@ -13,7 +13,7 @@ const MiB = 1024 * 1024
 
 it('uploads that are opened and left cost no memory, and the last one as little work as the first', async () => {
   const created = await createDatabase(inject('postgresUrl'))
-  const database = openPostgres({ url: created.url })
+  const database = openPostgres({ address: created.url })
   await migrate(database.db)
   const site = await createSite({ ...database, kind: 'postgres' })
   using folder = temporaryFolder()

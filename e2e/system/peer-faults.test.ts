@@ -4,7 +4,7 @@ import type { DatabaseHandle } from '#lib/db/database.ts'
 import type { Fault } from '#lib/local-bucket/faults.ts'
 import { ALL_ACTIONS } from '#lib/local-bucket/grants.ts'
 import type { TrafficFilter } from '#lib/local-bucket/traffic.ts'
-import { openTestPostgres } from '../parts/databases.ts'
+import { openTestDatabase } from '../parts/databases.ts'
 import { servePeer } from '../parts/peer.ts'
 import { OFFSET_STREAM, openPatch, type TusReply, tusCall } from '../parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../parts/upload-site.ts'
@@ -22,7 +22,7 @@ let node: Awaited<ReturnType<typeof serveUploads>>
 let peer: Awaited<ReturnType<typeof servePeer>>
 
 beforeAll(async () => {
-  database = await openTestPostgres()
+  database = await openTestDatabase()
   site = await createSite(database, { bucket: { actions: ALL_ACTIONS } })
   node = await serveUploads(site.runtime)
   const { endpoint, region, name, key } = site.bucket

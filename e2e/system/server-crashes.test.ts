@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type DatabaseHandle, rows } from '#lib/db/database.ts'
 import type { Fault } from '#lib/local-bucket/faults.ts'
-import { openTestPostgres } from '../parts/databases.ts'
+import { openTestDatabase } from '../parts/databases.ts'
 import { freePort } from '../parts/postgres.ts'
 import { type Receiver, startReceiver } from '../parts/receiver.ts'
 import { startSluice } from '../parts/sluice.ts'
@@ -18,7 +18,7 @@ let site: Site
 let receiver: Receiver
 
 beforeAll(async () => {
-  database = await openTestPostgres()
+  database = await openTestDatabase()
   site = await createSite(database)
   receiver = await startReceiver()
   await addOutput(database.db, receiver.url, { workspaceId: site.workspaceId, pipeId: site.pipe.id })

@@ -65,7 +65,7 @@ it('the version before serves beside this one on the new schema, and alone after
 
 async function openDatabase() {
   const { url, drop } = await createDatabase(inject('postgresUrl'))
-  const handle = openPostgres({ url })
+  const handle = openPostgres({ address: url })
   const close = async () => {
     await handle.close()
     await drop()

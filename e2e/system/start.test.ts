@@ -4,6 +4,7 @@ import { sql } from 'drizzle-orm'
 import { expect, inject, it } from 'vitest'
 import { rows } from '#lib/db/database.ts'
 import { openDatabase } from '#lib/db/open-database.ts'
+import { createLogger } from '#lib/log.ts'
 import { openPausingProxy } from '../parts/pausing-proxy.ts'
 import { createDatabase } from '../parts/postgres.ts'
 import { sourceFolder, startSluice, temporaryFolder } from '../parts/sluice.ts'
@@ -53,7 +54,7 @@ it('refuses a second process on the same embedded database, and says what to do'
   using folder = temporaryFolder()
   const first = await startSluice({ DATA_DIR: folder.path, ROLES: 'upload' })
   await expect(startSluice({ DATA_DIR: folder.path, ROLES: 'upload' })).rejects.toThrow(
-    /Another process is using the embedded database.*DATA_DIR.*DATABASE_URL/,
+    new RegExp(`in use by process ${first.pid}.*DATA_DIR.*DATABASE_URL`),
   )
   await first.stop()
 })
@@ -128,7 +129,8 @@ it.each(['embedded', 'PostgreSQL'])(
       if (acknowledged > 300) writer.kill('SIGKILL')
     }
     if (writer.exitCode === null && writer.signalCode === null) await once(writer, 'exit')
-    const handle = await openDatabase({ dataDir: folder.path, databaseUrl: database?.url })
+    const settings = { dataDir: folder.path, databaseUrl: database?.url }
+    const handle = await openDatabase(settings, { log: createLogger('silent') })
     const [row] = await rows<{ n: number; top: number }>(
       handle.db,
       sql`select count(*)::int as n, max(n)::int as top from written`,

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type DatabaseHandle, rows } from '#lib/db/database.ts'
 import { CHECKPOINTS } from '#lib/uploads/upload-context.ts'
-import { openTestPostgres } from '../parts/databases.ts'
+import { openTestDatabase } from '../parts/databases.ts'
 import { openPausingProxy } from '../parts/pausing-proxy.ts'
 import { SHORT_TERMS, startUploadNode, type UploadNode } from '../parts/start-upload-node.ts'
 import { openPatch, tusCall, tusClient } from '../parts/tus-client.ts'
@@ -16,7 +16,7 @@ let site: Site
 let nodes: UploadNode[] = []
 
 beforeAll(async () => {
-  database = await openTestPostgres()
+  database = await openTestDatabase()
   site = await createSite(database)
   await database.db.execute(sql`
     insert into webhook_outputs (id, workspace_id, pipe_id, enabled, url, secret_encrypted)

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { Upload, type UploadOptions } from 'tus-js-client'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { DatabaseHandle } from '#lib/db/database.ts'
-import { openTestPostgres } from '../parts/databases.ts'
+import { openTestDatabase } from '../parts/databases.ts'
 import { startUploadNode, type UploadNode } from '../parts/start-upload-node.ts'
 import { openPatch, tusClient } from '../parts/tus-client.ts'
 import { createSite, type Site } from '../parts/upload-site.ts'
@@ -25,7 +25,7 @@ let node: UploadNode
 const material = randomBytes(64 * MiB)
 
 beforeAll(async () => {
-  database = await openTestPostgres()
+  database = await openTestDatabase()
   site = await createSite(database, { settings: { FREE_TIER_BYTES: '0' } })
   node = await startUploadNode({ databaseUrl: database.url })
 })

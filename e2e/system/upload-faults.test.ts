@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type DatabaseHandle, rows } from '#lib/db/database.ts'
 import type { Effect, Phase } from '#lib/local-bucket/faults.ts'
-import { openTestPostgres } from '../parts/databases.ts'
+import { openTestDatabase } from '../parts/databases.ts'
 import { startUploadNode, type UploadNode } from '../parts/start-upload-node.ts'
 import { openPatch, tusClient } from '../parts/tus-client.ts'
 import { createSite, type Site } from '../parts/upload-site.ts'
@@ -16,7 +16,7 @@ let node: UploadNode
 let client: ReturnType<typeof tusClient>
 
 beforeAll(async () => {
-  database = await openTestPostgres()
+  database = await openTestDatabase()
   site = await createSite(database)
   const terms = { assembleMs: 3000 }
   node = await startUploadNode({ databaseUrl: database.url, terms, bucketSilenceMs: 700 })

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { DatabaseHandle } from '#lib/db/database.ts'
-import { openTestPostgres } from '../parts/databases.ts'
+import { openTestDatabase } from '../parts/databases.ts'
 import { startUploadNode, type UploadNode } from '../parts/start-upload-node.ts'
 import { openPatch, tusClient } from '../parts/tus-client.ts'
 import { createSite, type Site } from '../parts/upload-site.ts'
@@ -16,7 +16,7 @@ let site: Site
 let node: UploadNode
 
 beforeAll(async () => {
-  database = await openTestPostgres()
+  database = await openTestDatabase()
   site = await createSite(database)
   node = await startUploadNode({ databaseUrl: database.url }, NO_WRITES)
 })

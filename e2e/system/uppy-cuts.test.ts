@@ -10,7 +10,7 @@ import { randomOf } from '../chaos/random.ts'
 import { findChromium } from '../parts/chromium.ts'
 import { startCustomerSite } from '../parts/customer-site.ts'
 import { openCuttingProxy } from '../parts/cutting-proxy.ts'
-import { openTestPostgres } from '../parts/databases.ts'
+import { openTestDatabase } from '../parts/databases.ts'
 import { type Sluice, startSluice, temporaryFolder } from '../parts/sluice.ts'
 import { createSite, type Site } from '../parts/upload-site.ts'
 
@@ -25,7 +25,7 @@ let site: Site
 let browser: Browser
 
 beforeAll(async () => {
-  database = await openTestPostgres()
+  database = await openTestDatabase()
   site = await createSite(database)
   browser = await chromium.launch(await findChromium())
 })

@@ -6,7 +6,7 @@ import type { DatabaseHandle } from '#lib/db/database.ts'
 import { emitFileEvent } from '#lib/events/emit-file-event.ts'
 import { createLogger } from '#lib/log.ts'
 import { openQueue, type Queue } from '#lib/queue/open-queue.ts'
-import { openTestPostgres } from '../parts/databases.ts'
+import { openTestDatabase } from '../parts/databases.ts'
 import { type Receiver, startReceiver } from '../parts/receiver.ts'
 import { startWebhookWorkerProcess } from '../parts/start-webhook-worker.ts'
 import { addFile, addOutput } from '../parts/webhook-rows.ts'
@@ -19,8 +19,8 @@ let queue: Queue
 let receiver: Receiver
 
 beforeAll(async () => {
-  database = await openTestPostgres()
-  queue = await openQueue(database, { databaseUrl: database.url, worker: false, log: createLogger('silent') })
+  database = await openTestDatabase()
+  queue = await openQueue(database, { worker: false, log: createLogger('silent') })
 })
 afterAll(async () => {
   await queue?.stop()

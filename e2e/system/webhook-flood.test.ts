@@ -4,7 +4,7 @@ import { attempts, deliveries, events } from '#drizzle/schema/index.ts'
 import { type DatabaseHandle, rows } from '#lib/db/database.ts'
 import { writeEvent } from '#lib/events/write-event.ts'
 import { uuidv7 } from '#lib/kernel/ids.ts'
-import { openTestPostgres } from '../parts/databases.ts'
+import { openTestDatabase } from '../parts/databases.ts'
 import { dispatching } from '../parts/dispatching.ts'
 import { type Receiver, startReceiver } from '../parts/receiver.ts'
 import { testRuntime } from '../parts/runtime.ts'
@@ -20,7 +20,7 @@ const BAD_REQUESTS = 6000
 let database: DatabaseHandle
 let receiver: Receiver
 beforeAll(async () => {
-  database = await openTestPostgres()
+  database = await openTestDatabase()
   receiver = await startReceiver()
 })
 afterAll(async () => {

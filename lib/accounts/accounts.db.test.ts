@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
 import { hours, minutes } from '../kernel/clock.ts'
 import { listKeptMails } from '../mail/list-kept-mails.ts'
@@ -33,7 +33,7 @@ const newEmail = () => `person-${++people}@example.com`
 let addresses = 0
 const newAddress = () => `198.51.100.${++addresses}`
 
-onBothDatabases('accounts', (database) => {
+describeWithDatabase('accounts', (database) => {
   let open: TestRuntime
   let mailing: TestRuntime
   beforeEach(() => {

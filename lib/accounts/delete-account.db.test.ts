@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { fileDestinations, files, users, workspaces } from '#drizzle/schema/index.ts'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { testRuntime } from '../../e2e/parts/runtime.ts'
 import { addFile } from '../../e2e/parts/webhook-rows.ts'
 import { createTestWorkspace } from '../../e2e/parts/workspace.ts'
@@ -14,7 +14,7 @@ import { authenticateAccountKey } from './authenticate-account-key.ts'
 import { deleteAccount, removeLeftWorkspaces } from './delete-account.ts'
 import { hashPassword } from './password.ts'
 
-onBothDatabases('deleting an account', (database) => {
+describeWithDatabase('deleting an account', (database) => {
   it('asks for its e-mail and password, ends all access at once, and leaves no row in the end', async () => {
     const runtime = testRuntime(database())
     const { db } = runtime

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { byId, type Furnished, furnish, RECIPES, request } from '../../e2e/parts/api-recipes.ts'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
 import { handleApiRequest } from './handle-request.ts'
 
@@ -11,7 +11,7 @@ const ODD_TEXT = ["'", '%', '\\', '$1', '\u202e', '\uffff', '9'.repeat(400), '-1
 
 const IDS = Object.keys(RECIPES)
 
-onBothDatabases('hostile input', (database) => {
+describeWithDatabase('hostile input', (database) => {
   let runtime: TestRuntime
   let mine: Furnished
   beforeAll(async () => {

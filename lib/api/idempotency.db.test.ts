@@ -1,14 +1,14 @@
 import { eq } from 'drizzle-orm'
 import { beforeAll, expect, it } from 'vitest'
 import { idempotencyKeys, senders } from '#drizzle/schema/index.ts'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../e2e/parts/workspace.ts'
 import { createAccountKey } from '../accounts/create-account-key.ts'
 import { hours } from '../kernel/clock.ts'
 import { handleApiRequest } from './handle-request.ts'
 
-onBothDatabases('Idempotency-Key', (database) => {
+describeWithDatabase('Idempotency-Key', (database) => {
   let runtime: TestRuntime
   let mine: TestWorkspace
   beforeAll(async () => {

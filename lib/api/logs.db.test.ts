@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { byId, furnish, RECIPES, request } from '../../e2e/parts/api-recipes.ts'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { testRuntime } from '../../e2e/parts/runtime.ts'
 import { handleApiRequest } from './handle-request.ts'
 
@@ -10,7 +10,7 @@ const SECRET = /\b(?:sk_|tmp_|ak_)[0-9A-Za-z]{43}|whsec_[\w+/=]+|a-secret/g
 /** A statement that fails is logged with its parameters, so each of these fails once under every operation. */
 const TABLES = ['senders', 'account_keys', 'data_stores', 'webhook_outputs', 'tokens', 'pipes', 'audit_log']
 
-onBothDatabases('the log', (database) => {
+describeWithDatabase('the log', (database) => {
   it('holds no secret of any operation, whether it works, is refused or fails', async () => {
     const runtime = testRuntime(database(), { LOG_LEVEL: 'debug' })
     const mine = await furnish(runtime)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { byId, type Furnished, furnish, RECIPES, request } from '../../e2e/parts/api-recipes.ts'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
 import { minutes } from '../kernel/clock.ts'
 import { uuidv7 } from '../kernel/ids.ts'
@@ -16,7 +16,7 @@ it('has a recipe for every operation', () => {
   expect(Object.keys(RECIPES).sort()).toEqual(OPERATIONS.map(({ id }) => id).sort())
 })
 
-onBothDatabases('the management API', (database) => {
+describeWithDatabase('the management API', (database) => {
   const document = openApiDocument(OPERATIONS, 'http://localhost:3000') as Document
   const described = ({ path, method }: Operation) => document.paths[path]![method.toLowerCase()]!
 

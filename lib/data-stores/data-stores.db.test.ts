@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { beforeEach, expect, it } from 'vitest'
 import { auditLog, dataStores, fileDestinations } from '#drizzle/schema/index.ts'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
 import { addFile } from '../../e2e/parts/webhook-rows.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../e2e/parts/workspace.ts'
@@ -12,7 +12,7 @@ import { deleteDataStore } from './delete-data-store.ts'
 import { showDataStore } from './show-data-store.ts'
 import { updateDataStore } from './update-data-store.ts'
 
-onBothDatabases('Data Stores', (database) => {
+describeWithDatabase('Data Stores', (database) => {
   let runtime: TestRuntime
   let mine: TestWorkspace
   beforeEach(async () => {

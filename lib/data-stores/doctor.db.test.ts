@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openTestPostgres } from '../../e2e/parts/databases.ts'
+import { openTestDatabase } from '../../e2e/parts/databases.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../e2e/parts/workspace.ts'
 import type { DatabaseHandle } from '../db/database.ts'
@@ -26,7 +26,7 @@ describe('the bucket doctor', () => {
   let silent: Server
   let directory: string
   beforeAll(async () => {
-    database = await openTestPostgres()
+    database = await openTestDatabase()
     runtime = testRuntime(database)
     runtime.clock.advance(Date.now() - runtime.clock.now())
     mine = await createTestWorkspace(runtime)

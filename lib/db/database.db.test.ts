@@ -1,10 +1,10 @@
 import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { byteaParam, notify, rows } from './database.ts'
 import { migrate, migrationsApplied } from './migrate.ts'
 
-onBothDatabases('the database', (database) => {
+describeWithDatabase('the database', (database) => {
   it('knows its migrations, and takes them once', async () => {
     await migrate(database().db)
     expect(await migrationsApplied(database().db)).toBe(true)

@@ -4,13 +4,19 @@ import type * as schema from '#drizzle/schema/index.ts'
 import { compile } from './compile.ts'
 
 /**
- * The database as the rest of Sluice sees it: the same on the embedded PGlite and on PostgreSQL.
+ * The database as the rest of Sluice sees it: PostgreSQL, whether Sluice runs it itself or was given its address.
  * A verb takes a `Db`, which is also what a transaction is, so that it can join its caller's.
  */
 export type Db = PgDatabase<PgQueryResultHKT, typeof schema>
 
+/** A URL, or where an embedded one listens: a folder with its socket is a host, too. */
+export type Address = string | Place
+export type Place = { host: string; port: number; user: string; password: string; database: string }
+
 export type DatabaseHandle = {
+  /** `embedded` belongs to this process alone. */
   kind: 'embedded' | 'postgres'
+  address: Address
   db: Db
   /** Calls back with the payload of each NOTIFY, and once more with null when the line was down and is back. */
   listen(channel: string, onMessage: (payload: string | null) => void): Promise<() => Promise<void>>
@@ -30,8 +36,7 @@ export async function rows<Row extends Record<string, unknown>>(db: Db, query: S
     PREPARED,
     false,
   )
-  const result = (await statement.execute()) as unknown as Row[] | { rows: Row[] }
-  return Array.isArray(result) ? [...result] : result.rows
+  return [...((await statement.execute()) as unknown as Row[])]
 }
 
 /** Any name does: postgres.js gives the statement one of its own. */

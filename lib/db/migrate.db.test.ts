@@ -12,7 +12,7 @@ let database: Awaited<ReturnType<typeof createDatabase>>
 let handle: DatabaseHandle
 beforeAll(async () => {
   database = await createDatabase(inject('postgresUrl'))
-  handle = openPostgres({ url: database.url })
+  handle = openPostgres({ address: database.url })
 })
 beforeEach(async () => {
   await handle.db.execute(sql`drop schema public cascade`)

@@ -1,14 +1,16 @@
 import { join } from 'node:path'
+import type { Logger } from '../log.ts'
 import type { DatabaseHandle } from './database.ts'
+import { openEmbedded } from './embedded/open-embedded.ts'
+import { openPostgres } from './open-postgres.ts'
 
 export type DatabaseSettings = { databaseUrl?: string | undefined; dataDir: string }
 
-/** PostgreSQL where an address is given, else PGlite in the data folder. Loaded only where needed: PGlite is large. */
-export async function openDatabase(settings: DatabaseSettings): Promise<DatabaseHandle> {
-  if (settings.databaseUrl) {
-    const { openPostgres } = await import('./open-postgres.ts')
-    return openPostgres({ url: settings.databaseUrl })
-  }
-  const { openEmbedded } = await import('./open-embedded.ts')
-  return openEmbedded(join(settings.dataDir, 'db'))
+/** The PostgreSQL of the address where one is given, else one of our own in the data folder. */
+export async function openDatabase(
+  { databaseUrl, dataDir }: DatabaseSettings,
+  options: { log: Logger; share?: boolean },
+): Promise<DatabaseHandle> {
+  if (databaseUrl) return openPostgres({ address: databaseUrl })
+  return openEmbedded(join(dataDir, 'db'), options)
 }

@@ -6,7 +6,7 @@ import { forgetful } from './forgetful.ts'
 import { openPostgres } from './open-postgres.ts'
 
 async function preparedBy(url: string): Promise<string[]> {
-  const { db, close } = openPostgres({ url, maxConnections: 1 })
+  const { db, close } = openPostgres({ address: url, maxConnections: 1 })
   try {
     for (const n of [1, 2]) expect(await rows(db, sql`select ${n}::int as n`)).toEqual([{ n }])
     const found = await rows<{ statement: string }>(db, sql`select statement from pg_prepared_statements`)

@@ -30,7 +30,10 @@ it('survives a session that ends at its first query: the query fails, and nothin
   const note = (reason: unknown) => void unhandled.push(reason)
   process.prependListener('unhandledRejection', note)
   const { port } = server.address() as AddressInfo
-  const { db, close } = openPostgres({ url: `postgres://sluice@127.0.0.1:${port}/sluice`, maxConnections: 1 })
+  const { db, close } = openPostgres({
+    address: `postgres://sluice@127.0.0.1:${port}/sluice`,
+    maxConnections: 1,
+  })
   await expect(db.execute(sql`select 1`)).rejects.toThrow()
   server.close()
   void close()
@@ -59,7 +62,7 @@ describe('a transaction whose session ends', () => {
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     const url = `postgres://sluice@127.0.0.1:${port}/sluice`
-    return { server, gone: gone.promise, handle: openPostgres({ url, maxConnections: 1 }) }
+    return { server, gone: gone.promise, handle: openPostgres({ address: url, maxConnections: 1 }) }
   }
 
   it.each(['at once', 'at the next statement'] as const)(

@@ -2,18 +2,22 @@ import { parsePgArray } from 'drizzle-orm/pg-core'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import postgres from 'postgres'
 import * as schema from '#drizzle/schema/index.ts'
-import type { DatabaseHandle } from './database.ts'
+import type { Address, DatabaseHandle } from './database.ts'
 import { forgetful } from './forgetful.ts'
 import { guardTransactions } from './guard-transactions.ts'
 
-export type PostgresOptions = { url: string; maxConnections?: number; onNotice?: (message: string) => void }
+export type PostgresOptions = {
+  address: Address
+  maxConnections?: number
+  onNotice?: (message: string) => void
+}
 
 /** PostgreSQL 13 or newer, by postgres.js. */
-export function openPostgres({ url, maxConnections = 20, onNotice }: PostgresOptions): DatabaseHandle {
-  const client = postgres(url, {
+export function openPostgres({ address, maxConnections = 20, onNotice }: PostgresOptions): DatabaseHandle {
+  const options = {
     max: maxConnections,
     connect_timeout: 10,
-    onnotice: (notice) => onNotice?.(String(notice.message)),
+    onnotice: (notice: postgres.Notice) => onNotice?.(String(notice.message)),
     // Nobody waits for the query by which it learns of arrays: a session that ends during it would end the process.
     fetch_types: false,
     types: {
@@ -23,11 +27,14 @@ export function openPostgres({ url, maxConnections = 20, onNotice }: PostgresOpt
       array: { to: 1009, from: [1009, 2951], serialize: String, parse: parsePgArray },
     },
     connection: { application_name: 'sluice' },
-  })
+  }
+  const client =
+    typeof address === 'string' ? postgres(address, options) : postgres({ ...address, ...options })
   client.unsafe = forgetful(client.unsafe)
   guardTransactions(client)
   return {
     kind: 'postgres',
+    address,
     db: drizzle(client, { schema, casing: 'snake_case' }),
     async listen(channel, onMessage) {
       let lines = 0

@@ -68,7 +68,7 @@ it.each(tags.map((tag, at) => [tag, at] as const))('goes from %s to the newest s
 /** A database that was made at this migration, with data of that time. */
 async function openLanded(at: number): Promise<DatabaseHandle> {
   const { url, drop } = await createDatabase(inject('postgresUrl'))
-  const handle = openPostgres({ url })
+  const handle = openPostgres({ address: url })
   closing.push(drop, handle.close)
   await migrate(handle.db, migrations.slice(0, at + 1))
   const data = tags

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { dataStores, pipes, senders, webhookOutputs } from '#drizzle/schema/index.ts'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { testRuntime } from '../../e2e/parts/runtime.ts'
 import type { DemoBucket } from './demo-document.ts'
 import { ensureDemo } from './ensure-demo.ts'
@@ -20,7 +20,7 @@ const bucket: DemoBucket = {
 
 const elsewhere = { ...bucket, endpoint: 'http://127.0.0.1:5000', directory: '/elsewhere/bucket/demo' }
 
-onBothDatabases('the demo workspace', (database) => {
+describeWithDatabase('the demo workspace', (database) => {
   let dataDir: string
   beforeAll(() => {
     dataDir = mkdtempSync(join(tmpdir(), 'sluice-demo-'))

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { deliveries, events } from '#drizzle/schema/index.ts'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { addDestination, addFile, addOutput, addPipe, addWorkspace } from '../../e2e/parts/webhook-rows.ts'
 import type { Db } from '../db/database.ts'
 import type { Queue } from '../queue/open-queue.ts'
@@ -27,7 +27,7 @@ async function emit(db: Db, fileId: string) {
   }
 }
 
-onBothDatabases('emitFileEvent', (database) => {
+describeWithDatabase('emitFileEvent', (database) => {
   it('writes the event, its delivery and the first job', async () => {
     const { db } = database()
     const output = await addOutput(db, 'https://hooks.example.com/a')

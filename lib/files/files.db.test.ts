@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { deliveries, fileDestinations, files, fileTimeline, tokens } from '#drizzle/schema/index.ts'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
 import { addFile } from '../../e2e/parts/webhook-rows.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../e2e/parts/workspace.ts'
@@ -16,7 +16,7 @@ import { eraseFile } from './erase-file.ts'
 import { fileQuery, listFiles } from './list-files.ts'
 import { showFile } from './show-file.ts'
 
-onBothDatabases('files', (database) => {
+describeWithDatabase('files', (database) => {
   let runtime: TestRuntime
   let mine: TestWorkspace
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { beforeEach, expect, it } from 'vitest'
 import { workspaces } from '#drizzle/schema/index.ts'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../e2e/parts/workspace.ts'
 import { pointWebhookAtInbox } from '../demo/point-webhook-at-inbox.ts'
@@ -10,7 +10,7 @@ import { signWebhook } from '../webhooks/signature.ts'
 import { handleInboxRequest } from './handle-inbox-request.ts'
 import { showInbox } from './show-inbox.ts'
 
-onBothDatabases('the inbox', (database) => {
+describeWithDatabase('the inbox', (database) => {
   let runtime: TestRuntime
   let customer: TestWorkspace
   let key: string

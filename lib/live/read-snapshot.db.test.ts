@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { dispatching } from '../../e2e/parts/dispatching.ts'
 import { startReceiver } from '../../e2e/parts/receiver.ts'
 import { testRuntime } from '../../e2e/parts/runtime.ts'
@@ -10,7 +10,7 @@ import { listDeliveries } from '../webhooks/list-deliveries.ts'
 import { resendDelivery } from '../webhooks/resend-delivery.ts'
 import { isTopic, readSnapshot, type Topic } from './read-snapshot.ts'
 
-onBothDatabases('what a page follows', (database) => {
+describeWithDatabase('what a page follows', (database) => {
   it('tells a delivery that was resent from one that was not, though both look alike', async () => {
     const runtime = testRuntime(database())
     const receiver = await startReceiver()

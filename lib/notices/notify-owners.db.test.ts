@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest'
 import { usageMonths } from '#drizzle/schema/index.ts'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../e2e/parts/workspace.ts'
 import { openMailJob } from '../mail/mail.ts'
@@ -8,7 +8,7 @@ import { rotateSender } from '../senders/rotate-sender.ts'
 import { markExposed } from '../tokens/mark-exposed.ts'
 import { notifyOwners } from './notify-owners.ts'
 
-onBothDatabases('notices', (database) => {
+describeWithDatabase('notices', (database) => {
   let runtime: TestRuntime
   let mine: TestWorkspace
   beforeEach(async () => {

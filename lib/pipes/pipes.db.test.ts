@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { beforeEach, expect, it } from 'vitest'
 import { auditLog, files, pipes } from '#drizzle/schema/index.ts'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
 import { addFile } from '../../e2e/parts/webhook-rows.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../e2e/parts/workspace.ts'
@@ -39,7 +39,7 @@ it.each([
   }
 })
 
-onBothDatabases('Pipes', (database) => {
+describeWithDatabase('Pipes', (database) => {
   let runtime: TestRuntime
   let mine: TestWorkspace
   beforeEach(async () => {

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { fromDrizzle, fromPglite, PgBoss } from 'pg-boss'
+import { fromDrizzle, PgBoss } from 'pg-boss'
 import type { DatabaseHandle, Db } from '../db/database.ts'
-import type { EmbeddedHandle } from '../db/open-embedded.ts'
 import type { Logger } from '../log.ts'
 
 /**
@@ -31,7 +30,7 @@ export type Queue = {
   stop(): Promise<void>
 }
 
-export type QueueOptions = { databaseUrl: string | undefined; worker: boolean; log: Logger }
+export type QueueOptions = { worker: boolean; log: Logger }
 
 /**
  * The queue's own connections take jobs and tick them off; jobs are put in by the connections of others. A crash of the
@@ -42,16 +41,12 @@ const NO_WAIT = '-c synchronous_commit=off'
 /** NOTIFY wakes a worker for what is due now; what falls due later is found by looking. */
 const POLL = { pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 1 }
 
-export async function openQueue(database: DatabaseHandle, options: QueueOptions): Promise<Queue> {
+export async function openQueue({ address }: DatabaseHandle, options: QueueOptions): Promise<Queue> {
   const boss = new PgBoss({
-    ...(database.kind === 'embedded'
-      ? { db: fromPglite((database as EmbeddedHandle).pglite), backend: 'pglite' as const }
-      : {
-          connectionString: options.databaseUrl!,
-          max: 4,
-          application_name: 'sluice-queue',
-          options: NO_WAIT,
-        }),
+    ...(typeof address === 'string' ? { connectionString: address } : address),
+    max: 4,
+    application_name: 'sluice-queue',
+    options: NO_WAIT,
     useListenNotify: true,
     supervise: options.worker,
     schedule: false,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { rateLimits } from '#drizzle/schema/index.ts'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { testRuntime } from '../../e2e/parts/runtime.ts'
 import { createTestWorkspace } from '../../e2e/parts/workspace.ts'
 import { createAccountKey } from '../accounts/create-account-key.ts'
@@ -11,7 +11,7 @@ import { createPipe } from '../pipes/create-pipe.ts'
 import { pipeInput } from '../pipes/pipe.ts'
 import { createSender } from '../senders/create-sender.ts'
 
-onBothDatabases('what a workspace makes', (database) => {
+describeWithDatabase('what a workspace makes', (database) => {
   it('is limited for a time, each workspace by itself', async () => {
     const runtime = testRuntime(database())
     const [mine, other] = [await createTestWorkspace(runtime), await createTestWorkspace(runtime)]

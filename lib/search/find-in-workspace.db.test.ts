@@ -1,12 +1,12 @@
 import { beforeAll, expect, it } from 'vitest'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
 import { addFile } from '../../e2e/parts/webhook-rows.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../e2e/parts/workspace.ts'
 import { listFailures } from '../overview/list-failures.ts'
 import { findInWorkspace } from './find-in-workspace.ts'
 
-onBothDatabases('search', (database) => {
+describeWithDatabase('search', (database) => {
   let runtime: TestRuntime
   let mine: TestWorkspace
   beforeAll(async () => {

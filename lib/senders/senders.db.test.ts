@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { beforeEach, expect, it } from 'vitest'
 import { senders } from '#drizzle/schema/index.ts'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../e2e/parts/workspace.ts'
 import { isSluiceError } from '../kernel/errors.ts'
@@ -18,7 +18,7 @@ it.each([-1, 7.5, '1'])('an overlap of %j days is refused', (overlapDays) => {
   expect(() => parseInput(rotateSenderInput, { overlapDays })).toThrow(/overlapDays/)
 })
 
-onBothDatabases('Senders', (database) => {
+describeWithDatabase('Senders', (database) => {
   let runtime: TestRuntime
   let mine: TestWorkspace
   beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { pipes, senders, tokens } from '#drizzle/schema/index.ts'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../e2e/parts/workspace.ts'
 import { handleApiRequest } from '../api/handle-request.ts'
@@ -13,7 +13,7 @@ import { rotateSender } from '../senders/rotate-sender.ts'
 
 const ADDRESS = 'http://localhost:3000/api/v1/tokens'
 
-onBothDatabases('POST /api/v1/tokens', (database) => {
+describeWithDatabase('POST /api/v1/tokens', (database) => {
   let runtime: TestRuntime
   let mine: TestWorkspace
   let other: TestWorkspace

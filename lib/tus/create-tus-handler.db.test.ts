@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { metadata, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
 
 const MiB = 1024 * 1024
 
-onBothDatabases('uploads', (database) => {
+describeWithDatabase('uploads', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
   let client: ReturnType<typeof tusClient>

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { onBothDatabases, openTestPostgres } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase, openTestDatabase } from '../../e2e/parts/databases.ts'
 import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
 import { type DatabaseHandle, rows } from '../db/database.ts'
@@ -40,7 +40,7 @@ async function leased(database: DatabaseHandle, url: string): Promise<void> {
   while ((await rows(database.db, look)).length === 0);
 }
 
-onBothDatabases('bytes that arrived before a cut', (database) => {
+describeWithDatabase('bytes that arrived before a cut', (database) => {
   let site: Site
   let node: Node
   let client: Client
@@ -100,7 +100,7 @@ describe('several writers', () => {
   let second: Node
   let client: Client
   beforeAll(async () => {
-    database = await openTestPostgres()
+    database = await openTestDatabase()
     site = await createSite(database)
     first = await serveUploads(site.runtime)
     second = await serveUploads(site.runtime)

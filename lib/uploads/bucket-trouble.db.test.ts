@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { openTestPostgres } from '../../e2e/parts/databases.ts'
+import { openTestDatabase } from '../../e2e/parts/databases.ts'
 import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
 import { BucketError } from '../buckets/bucket-error.ts'
@@ -47,7 +47,7 @@ describe('a bucket in trouble', () => {
   let impatient: Node
   let hasty: Client
   beforeAll(async () => {
-    database = await openTestPostgres()
+    database = await openTestDatabase()
     site = await createSite(database)
     node = await serveUploads(site.runtime)
     client = await clientOf(node, site)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { Upload } from 'tus-js-client'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { openTestPostgres } from '../../e2e/parts/databases.ts'
+import { openTestDatabase } from '../../e2e/parts/databases.ts'
 import { metadata, tusCall, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
 import { type DatabaseHandle, rows } from '../db/database.ts'
@@ -29,7 +29,7 @@ const renew = async () => {
 }
 
 beforeAll(async () => {
-  database = await openTestPostgres()
+  database = await openTestDatabase()
   site = await createSite(database, {
     bucket: { actions: ['s3:PutObject', 's3:GetObject', 's3:DeleteObject'] },
   })

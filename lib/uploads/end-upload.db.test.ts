@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { blocked, openTestPostgres } from '../../e2e/parts/databases.ts'
+import { blocked, openTestDatabase } from '../../e2e/parts/databases.ts'
 import { tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
 import { type DatabaseHandle, rows } from '../db/database.ts'
@@ -19,7 +19,7 @@ describe('an upload that ends without an object', () => {
   let node: Awaited<ReturnType<typeof serveUploads>>
   let client: ReturnType<typeof tusClient>
   beforeAll(async () => {
-    database = await openTestPostgres()
+    database = await openTestDatabase()
     const actions = ['s3:PutObject', 's3:AbortMultipartUpload', 's3:DeleteObject'] as const
     site = await createSite(database, { bucket: { actions: [...actions] } })
     await database.db.execute(sql`update data_stores set may_delete = true, updated_at = now()`)

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { expect, it, vi } from 'vitest'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, serveUploads } from '../../e2e/parts/upload-site.ts'
 import { rows } from '../db/database.ts'
@@ -10,7 +10,7 @@ import { releaseLease } from './ledger/release-lease.ts'
 import { renewLeases } from './ledger/renew-leases.ts'
 import { takeLease } from './ledger/take-lease.ts'
 
-onBothDatabases('a lease', (database) => {
+describeWithDatabase('a lease', (database) => {
   it('is not lost by being let go while it is renewed; it is by being taken over, or by the end of the upload', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime)

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { blocked, openTestPostgres } from '../../e2e/parts/databases.ts'
+import { blocked, openTestDatabase } from '../../e2e/parts/databases.ts'
 import { tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
 import { type DatabaseHandle, rows } from '../db/database.ts'
@@ -15,7 +15,7 @@ describe('an upload that is opened', () => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
   beforeAll(async () => {
-    database = await openTestPostgres()
+    database = await openTestDatabase()
     site = await createSite(database)
     node = await serveUploads(site.runtime)
   })

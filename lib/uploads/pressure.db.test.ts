@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { type Random, randomOf } from '../../e2e/chaos/random.ts'
-import { openTestPostgres } from '../../e2e/parts/databases.ts'
+import { openTestDatabase } from '../../e2e/parts/databases.ts'
 import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
 import type { DatabaseHandle } from '../db/database.ts'
@@ -18,7 +18,7 @@ let site: Site
 let node: Awaited<ReturnType<typeof serveUploads>>
 let client: ReturnType<typeof tusClient>
 beforeAll(async () => {
-  database = await openTestPostgres()
+  database = await openTestDatabase()
   site = await createSite(database)
   const { runtime } = site
   node = await serveUploads({ ...runtime, config: { ...runtime.config, uploadMemoryBytes: MEMORY_BYTES } })

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { openTestPostgres } from '../../e2e/parts/databases.ts'
+import { openTestDatabase } from '../../e2e/parts/databases.ts'
 import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
 import { type DatabaseHandle, rows } from '../db/database.ts'
@@ -25,7 +25,7 @@ describe('a crowd that needs more memory than there is', () => {
   let client: ReturnType<typeof tusClient>
   const whole = randomBytes(12 * MiB)
   beforeAll(async () => {
-    database = await openTestPostgres()
+    database = await openTestDatabase()
     site = await createSite(database)
     other = await createSite(database)
     const { runtime } = site

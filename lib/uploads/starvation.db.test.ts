@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { openTestPostgres } from '../../e2e/parts/databases.ts'
+import { openTestDatabase } from '../../e2e/parts/databases.ts'
 import { type DrippingBucket, startDrippingBucket } from '../../e2e/parts/dripping-bucket.ts'
 import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
@@ -21,7 +21,7 @@ let other: Site
 let bucket: DrippingBucket
 let node: Awaited<ReturnType<typeof serveUploads>>
 beforeAll(async () => {
-  database = await openTestPostgres()
+  database = await openTestDatabase()
   attacker = await createSite(database)
   other = await createSite(database)
   bucket = await startDrippingBucket()

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
 import { rows } from '../db/database.ts'
@@ -14,7 +14,7 @@ import { reconcileUploads } from './reconcile.ts'
 
 const MiB = 1024 * 1024
 
-onBothDatabases('what time brings', (database) => {
+describeWithDatabase('what time brings', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
   let client: ReturnType<typeof tusClient>
@@ -122,7 +122,7 @@ onBothDatabases('what time brings', (database) => {
   })
 })
 
-onBothDatabases('the quota', (database) => {
+describeWithDatabase('the quota', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
   beforeAll(async () => {

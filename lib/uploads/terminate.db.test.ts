@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, serveUploads } from '../../e2e/parts/upload-site.ts'
 import { rows } from '../db/database.ts'
@@ -10,7 +10,7 @@ import { abortPending } from './abort-pending.ts'
 const MiB = 1024 * 1024
 
 /** TUS 1.0.0, Termination: "the Server SHOULD free associated resources". */
-onBothDatabases('DELETE', (database) => {
+describeWithDatabase('DELETE', (database) => {
   it('of an unfinished upload leaves no tail, no parts and no multipart upload', async () => {
     const site = await createSite(database(), {
       bucket: { actions: ['s3:PutObject', 's3:AbortMultipartUpload'] },

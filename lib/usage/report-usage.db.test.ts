@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { usageDays, usageMonths } from '#drizzle/schema/index.ts'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { testRuntime } from '../../e2e/parts/runtime.ts'
 import { createTestWorkspace } from '../../e2e/parts/workspace.ts'
 import { reportPipeUsage, reportUsage } from './report-usage.ts'
 
-onBothDatabases('the usage', (database) => {
+describeWithDatabase('the usage', (database) => {
   it('is of a calendar month in UTC, with every day of it so far', async () => {
     const runtime = testRuntime(database())
     const mine = await createTestWorkspace(runtime)

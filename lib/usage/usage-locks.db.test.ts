@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { files, usageMonths } from '#drizzle/schema/index.ts'
-import { blocked, openTestPostgres } from '../../e2e/parts/databases.ts'
+import { blocked, openTestDatabase } from '../../e2e/parts/databases.ts'
 import { testRuntime } from '../../e2e/parts/runtime.ts'
 import { createTestWorkspace } from '../../e2e/parts/workspace.ts'
 import type { DatabaseHandle } from '../db/database.ts'
@@ -13,7 +13,7 @@ import { lapseReservations } from './lapse-reservations.ts'
 describe('the months of several workspaces', () => {
   let database: DatabaseHandle
   beforeAll(async () => {
-    database = await openTestPostgres()
+    database = await openTestDatabase()
   })
   afterAll(() => database?.close())
 

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { attempts, auditLog, deliveries, webhookOutputs } from '#drizzle/schema/index.ts'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { dispatching } from '../../e2e/parts/dispatching.ts'
 import { type Receiver, startReceiver } from '../../e2e/parts/receiver.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
@@ -17,7 +17,7 @@ const HOUR = 3_600_000
 /** The sweep leaves what is just due to its job. */
 const GRACE = 5000
 
-onBothDatabases('delivery', (database) => {
+describeWithDatabase('delivery', (database) => {
   let runtime: TestRuntime
   let receiver: Receiver
 

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { attempts, deliveries, events, webhookOutputs } from '#drizzle/schema/index.ts'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { dispatching } from '../../e2e/parts/dispatching.ts'
 import { type Receiver, startReceiver } from '../../e2e/parts/receiver.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
@@ -18,7 +18,7 @@ import { pruneEvents } from './sweeps.ts'
 
 const DAY = 86_400_000
 
-onBothDatabases('deliveries', (database) => {
+describeWithDatabase('deliveries', (database) => {
   let runtime: TestRuntime
   let customer: TestWorkspace
   let receiver: Receiver

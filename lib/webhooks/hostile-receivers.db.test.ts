@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { attempts, deliveries } from '#drizzle/schema/index.ts'
-import { openTestPostgres } from '../../e2e/parts/databases.ts'
+import { openTestDatabase } from '../../e2e/parts/databases.ts'
 import { dispatching } from '../../e2e/parts/dispatching.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
 import { addOutput } from '../../e2e/parts/webhook-rows.ts'
@@ -12,7 +12,7 @@ import type { DatabaseHandle } from '../db/database.ts'
 let database: DatabaseHandle
 let runtime: TestRuntime
 beforeAll(async () => {
-  database = await openTestPostgres()
+  database = await openTestDatabase()
   runtime = testRuntime(database)
 })
 afterAll(() => database?.close())

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { events, webhookOutputs } from '#drizzle/schema/index.ts'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { dispatching } from '../../e2e/parts/dispatching.ts'
 import { type Receiver, startReceiver } from '../../e2e/parts/receiver.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
@@ -14,7 +14,7 @@ import { sendMissed } from './send-missed.ts'
 import { showMissed } from './show-missed.ts'
 import { pruneEvents } from './sweeps.ts'
 
-onBothDatabases('events that went to nobody', (database) => {
+describeWithDatabase('events that went to nobody', (database) => {
   let runtime: TestRuntime
   let customer: TestWorkspace
   let receiver: Receiver

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { auditLog, webhookOutputs } from '#drizzle/schema/index.ts'
-import { onBothDatabases } from '../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../e2e/parts/workspace.ts'
 import { parseInput } from '../kernel/parse-input.ts'
@@ -16,7 +16,7 @@ import { webhookOutputInput } from './webhook-output.ts'
 const URL = 'https://hooks.example.com/a'
 const HOUR = 3_600_000
 
-onBothDatabases('webhook outputs', (database) => {
+describeWithDatabase('webhook outputs', (database) => {
   let runtime: TestRuntime
   let customer: TestWorkspace
 

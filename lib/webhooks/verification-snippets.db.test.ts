@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openTestPostgres } from '../../e2e/parts/databases.ts'
+import { openTestDatabase } from '../../e2e/parts/databases.ts'
 import { dispatching } from '../../e2e/parts/dispatching.ts'
 import { type Received, startReceiver } from '../../e2e/parts/receiver.ts'
 import { type Case, canRun, runSnippet } from '../../e2e/parts/run-snippet.ts'
@@ -26,7 +26,7 @@ let sent: { before: Sent; during: Sent; after: Sent; stale: Sent }
 let close: () => Promise<void>
 
 beforeAll(async () => {
-  const database = await openTestPostgres()
+  const database = await openTestDatabase()
   const receiver = await startReceiver()
   close = async () => {
     await receiver.stop()

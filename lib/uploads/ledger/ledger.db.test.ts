@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { fileDestinations, files } from '#drizzle/schema/index.ts'
-import { onBothDatabases } from '../../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../../e2e/parts/databases.ts'
 import { testRuntime } from '../../../e2e/parts/runtime.ts'
 import { createTestWorkspace } from '../../../e2e/parts/workspace.ts'
 import { rows } from '../../db/database.ts'
@@ -63,7 +63,7 @@ const step = fc.oneof(
 
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
-onBothDatabases('the ledger', (database) => {
+describeWithDatabase('the ledger', (database) => {
   it('keeps its promises whoever writes when', async () => {
     const runtime = testRuntime(database())
     const { workspaceId, pipe, dataStore } = await createTestWorkspace(runtime)

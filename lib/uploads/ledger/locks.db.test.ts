@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { blocked, openTestPostgres } from '../../../e2e/parts/databases.ts'
+import { blocked, openTestDatabase } from '../../../e2e/parts/databases.ts'
 import { createSite, type Site, serveUploads } from '../../../e2e/parts/upload-site.ts'
 import type { DatabaseHandle } from '../../db/database.ts'
 import { monthOf } from '../../usage/count-bytes.ts'
@@ -12,7 +12,7 @@ describe('locks are taken in one order, so that no two wait for each other', () 
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
   beforeAll(async () => {
-    database = await openTestPostgres()
+    database = await openTestDatabase()
     site = await createSite(database)
     node = await serveUploads(site.runtime)
   })

@@ -1,14 +1,14 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { webhookOutputs } from '#drizzle/schema/index.ts'
-import { onBothDatabases } from '../../../e2e/parts/databases.ts'
+import { describeWithDatabase } from '../../../e2e/parts/databases.ts'
 import { createSite, type Site, serveUploads } from '../../../e2e/parts/upload-site.ts'
 import { rows } from '../../db/database.ts'
 import { uuidv7 } from '../../kernel/ids.ts'
 import { createUpload } from '../create-upload.ts'
 import type { Whole } from './record-whole.ts'
 
-onBothDatabases('uploads that come at the same time', (database) => {
+describeWithDatabase('uploads that come at the same time', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
   beforeAll(async () => {

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
 /**
@@ -8,9 +9,22 @@ export function lockFolder(folder: string): (() => void) | undefined {
   const lock = new DatabaseSync(`${folder}.lock`, { timeout: 0 })
   try {
     lock.exec('pragma journal_mode = memory; begin exclusive')
-  } catch {
+  } catch (error) {
     lock.close()
+    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
     return undefined
   }
+  writeFileSync(`${folder}.pid`, `${process.pid}\n`)
   return () => lock.close()
+}
+
+const SQLITE_BUSY = 5
+
+/** Who holds the lock, in words. */
+export function holderOf(folder: string): string {
+  try {
+    return `process ${Number.parseInt(readFileSync(`${folder}.pid`, 'utf8'), 10)}`
+  } catch {
+    return 'another process'
+  }
 }

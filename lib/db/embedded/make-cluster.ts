@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chownSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { environment, HERE } from './environment.ts'
+import type { Programs } from './find-programs.ts'
+import type { RunAs } from './run-as.ts'
+
+export const USER = 'sluice'
+/** Tells our folders from others, and has the password for where a socket is not enough. */
+export const PASSWORD_FILE = 'sluice.password'
+
+type Options = { programs: Programs; folder: string; as: RunAs | undefined; durable?: boolean }
+
+/** Makes PostgreSQL's folder. It appears whole or not at all: a crash leaves only what the next start removes. */
+export async function makeCluster({ programs, folder, as, durable = true }: Options): Promise<void> {
+  const fresh = `${folder}.new`
+  rmSync(fresh, { recursive: true, force: true })
+  mkdirSync(fresh, { mode: 0o700 })
+  if (as) chownSync(fresh, as.uid, as.gid)
+  const password = randomBytes(24).toString('base64url')
+  const around = mkdtempSync(join(tmpdir(), 'sluice-'))
+  try {
+    const passwordFile = join(around, 'password')
+    writeFileSync(passwordFile, password, { mode: 0o600 })
+    if (as) for (const path of [around, passwordFile]) chownSync(path, as.uid, as.gid)
+    await promisify(execFile)(
+      join(programs.folder, 'bin', 'initdb'),
+      [
+        ...['-D', HERE ?? fresh, '-U', USER, '-E', 'UTF8', `--pwfile=${passwordFile}`],
+        // The same order and the same letters on every system, whatever locales it has.
+        ...['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+        ...['--auth-local=trust', '--auth-host=scram-sha-256', '--data-checksums', '--no-instructions'],
+        ...(durable ? [] : ['--no-sync']),
+      ],
+      { ...as, cwd: fresh, env: environment() },
+    )
+    const kept = join(fresh, PASSWORD_FILE)
+    writeFileSync(kept, password, { mode: 0o600 })
+    if (as) chownSync(kept, as.uid, as.gid)
+    renameSync(fresh, folder)
+  } finally {
+    rmSync(around, { recursive: true, force: true })
+  }
+}
