@@ -40,7 +40,7 @@ export async function readDoc(slug: DocPage['slug'], { baseUrl, uploadUrl }: Add
 /** From the very tables that the program uses, so that these two never lag behind. */
 function errorTable(): string {
   const rows = Object.entries(errorCodes).map(
-    ([code, [status, title]]) => `| \`${code}\` | ${status} | ${title} |`,
+    ([code, [status, title]]) => `| [${code}](/docs/problems/${code}) | ${status} | ${title} |`,
   )
   return ['| Code | Status | Means |', '|---|---|---|', ...rows].join('\n')
 }

@@ -12,6 +12,7 @@ const PUBLIC = [
   '/docs/tus-endpoint',
   '/docs/webhooks',
   '/docs/errors',
+  '/docs/problems/pipe_not_found',
   '/docs/limits',
   '/docs/self-hosting',
   '/docs/api',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { systemClock } from '#lib/kernel/clock.ts'
+import { errorCodes } from '#lib/kernel/errors.ts'
 import { byId, type Furnished, furnish, RECIPES, type Recipe, request } from '../parts/api-recipes.ts'
 import { openTestDatabase } from '../parts/databases.ts'
 import { ask } from '../parts/raw-http.ts'
@@ -73,5 +74,18 @@ it.each([
 ])('%s %s is refused with a problem: %i %s', async (method, path, status, code) => {
   const answer = await ask(method, new URL(path, node.baseUrl))
   expect(answer.headers['content-type']).toBe('application/problem+json')
-  expect([answer.status, JSON.parse(answer.body).code]).toEqual([status, code])
+  const problem = JSON.parse(answer.body)
+  expect([answer.status, problem.code]).toEqual([status, code])
+  expect(problem.type).toBe(`${node.baseUrl}/docs/problems/${code}`)
+})
+
+it('the type of a problem is the address of a page that explains it, for each code', async () => {
+  for (const [code, [, title]] of Object.entries(errorCodes)) {
+    const page = await fetch(`${node.baseUrl}/docs/problems/${code}`)
+    expect([code, page.status]).toEqual([code, 200])
+    expect(await page.text()).toContain(
+      `<h1 class="font-semibold text-3xl tracking-[-0.025em]">${title}</h1>`,
+    )
+  }
+  expect((await fetch(`${node.baseUrl}/docs/problems/constructor`)).status).toBe(404)
 })

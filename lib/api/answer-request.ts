@@ -31,7 +31,7 @@ export async function answerRequest(runtime: Runtime, request: Asked): Promise<A
     matched = matchOperation(request.method, url.pathname.slice(API_ROOT.length))
     return await answer(runtime, request, url, matched)
   } catch (error) {
-    const problem = toProblem(error)
+    const problem = toProblem(error, runtime.config.baseUrl)
     code = problem.code
     if (problem.status >= 500) {
       const requestId = request.headers.get('x-request-id')

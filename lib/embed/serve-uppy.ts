@@ -12,7 +12,7 @@ const TYPES: Record<UppyFile, string> = {
 const contents = new Map<string, Promise<Buffer<ArrayBuffer>>>()
 
 /** Any page may load it, and its address says which bytes it has, so browsers keep it for good. */
-export async function serveUppy(version: string, file: string): Promise<Response> {
+export async function serveUppy(baseUrl: string, version: string, file: string): Promise<Response> {
   const bundle = Object.hasOwn(UPPY_BUNDLES, version) ? UPPY_BUNDLES[version] : undefined
   if (!bundle || !isUppyFile(file)) {
     const { status, headers, body } = toProblem(
@@ -20,6 +20,7 @@ export async function serveUppy(version: string, file: string): Promise<Response
         'not_found',
         'There is no such file of Uppy here. The Embed tab of a Pipe names the newest.',
       ),
+      baseUrl,
     )
     return new Response(body, { status, headers: { ...headers, 'Access-Control-Allow-Origin': '*' } })
   }

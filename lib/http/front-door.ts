@@ -7,7 +7,7 @@ import type { Runtime } from '../runtime.ts'
 import { setBodyDeadline } from './body-deadline.ts'
 import { allowedHosts } from './hosts.ts'
 import { answerProbe } from './probes.ts'
-import { toProblem } from './problem.ts'
+import { type Problem, toProblem } from './problem.ts'
 import { toOriginForm } from './request-target.ts'
 import { contentSecurityPolicy, setSecurityHeaders } from './security-headers.ts'
 import { forwarded, type ProxyTrust, proxyTrust } from './trusted-proxies.ts'
@@ -67,7 +67,11 @@ export function frontDoor(
       observe(req, res, now.runtime, startedAt, requestId)
       await route(req, res, now, freeBody)
     }
-    enter().catch((error: unknown) => fail(res, error, log.child({ requestId })))
+    enter().catch((error: unknown) => {
+      const problem = toProblem(error, opened?.runtime.config.baseUrl)
+      if (problem.status >= 500) log.error({ err: error, requestId }, 'request failed')
+      refuse(res, problem)
+    })
   }
 }
 
@@ -178,11 +182,9 @@ function nonce(req: IncomingMessage, res: ServerResponse, { config }: Runtime, d
   res.setHeader('Content-Security-Policy', policy)
 }
 
-function fail(res: ServerResponse, error: unknown, log: Logger): void {
-  const problem = toProblem(error)
-  if (problem.status >= 500) log.error({ err: error }, 'request failed')
+function refuse(res: ServerResponse, { status, headers, body }: Problem): void {
   if (res.headersSent) res.destroy()
-  else res.writeHead(problem.status, problem.headers).end(problem.body)
+  else res.writeHead(status, headers).end(body)
 }
 
 function observe(

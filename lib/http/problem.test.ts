@@ -3,14 +3,22 @@ import { SluiceError } from '../kernel/errors.ts'
 import { toProblem } from './problem.ts'
 
 it('tells an error on purpose as it is', () => {
-  const { status, headers, body } = toProblem(new SluiceError('token_missing', 'Send a token.'))
+  const { status, headers, body } = toProblem(
+    new SluiceError('token_missing', 'Send a token.'),
+    'https://sluice.test',
+  )
   expect(status).toBe(401)
   expect(headers['WWW-Authenticate']).toBe('Bearer')
-  expect(JSON.parse(body)).toMatchObject({ code: 'token_missing', detail: 'Send a token.', status: 401 })
+  expect(JSON.parse(body)).toMatchObject({
+    type: 'https://sluice.test/docs/problems/token_missing',
+    code: 'token_missing',
+    detail: 'Send a token.',
+    status: 401,
+  })
 })
 
 it('tells nothing of a mistake', () => {
-  const { status, body } = toProblem(new Error('select secret from users'))
+  const { status, body } = toProblem(new Error('select secret from users'), undefined)
   expect(status).toBe(500)
   expect(body).not.toContain('select')
 })
@@ -19,7 +27,7 @@ it.each(['CONNECTION_CLOSED', 'ENOTFOUND'])(
   'takes a database that does not answer for something that passes: %s',
   (code) => {
     const cause = Object.assign(new Error(`write ${code}`), { code })
-    const { status, headers, body } = toProblem(new Error('Failed query', { cause }))
+    const { status, headers, body } = toProblem(new Error('Failed query', { cause }), undefined)
     expect(status).toBe(503)
     expect(headers['Retry-After']).toBe('2')
     expect(body).not.toContain(code)

@@ -4,12 +4,11 @@ import { type ErrorCode, isSluiceError, SluiceError } from '../kernel/errors.ts'
 /** RFC 9457 answers. `code` is stable; `detail` says what was wrong and what to do. */
 export type Problem = { code: ErrorCode; status: number; headers: Record<string, string>; body: string }
 
-const TYPES = 'https://sluice.dev/problems/'
-
-export function toProblem(error: unknown): Problem {
+/** Its type is the address of a page on that code. A server that is still starting may not know its own address. */
+export function toProblem(error: unknown, baseUrl: string | undefined): Problem {
   const known = isSluiceError(error) ? error : unforeseen(error)
   const body = {
-    type: TYPES + known.code,
+    type: baseUrl === undefined ? 'about:blank' : `${baseUrl}/docs/problems/${known.code}`,
     title: known.title,
     status: known.status,
     detail: known.message,

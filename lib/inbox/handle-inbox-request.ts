@@ -15,7 +15,7 @@ export async function handleInboxRequest(
     await receiveMessage(runtime, inboxKey, { headers: request.headers, body: bytes.toString('utf8') })
     return new Response(null, { status: 204, headers: { 'Cache-Control': 'no-store' } })
   } catch (error) {
-    const { status, headers, body } = toProblem(error)
+    const { status, headers, body } = toProblem(error, runtime.config.baseUrl)
     if (status >= 500) runtime.log.error({ err: error }, 'the inbox failed')
     return new Response(body, { status, headers })
   }

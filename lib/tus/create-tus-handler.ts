@@ -51,7 +51,7 @@ export function createTusHandler(
       if (given) send(req, res, { ...given, headers: { ...common, ...given.headers } })
       else res.destroy()
     } catch (error) {
-      const problem = toProblem(error)
+      const problem = toProblem(error, config.baseUrl)
       if (problem.status >= 500) log.error({ err: error, path: req.url }, 'an upload request failed')
       const cors = corsHeaders(origin)
       send(req, res, { ...problem, headers: { ...cors, ...common, ...problem.headers } })

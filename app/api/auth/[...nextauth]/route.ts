@@ -15,7 +15,7 @@ async function answer(request: Request, context: Context): Promise<Response> {
     await assertWellFormed(request, baseUrl)
   } catch (error) {
     if (!isSluiceError(error)) throw error
-    const { status, headers, body } = toProblem(error)
+    const { status, headers, body } = toProblem(error, baseUrl)
     return new Response(body, { status, headers: { ...headers, 'Set-Cookie': forgetCallback(baseUrl) } })
   }
   return NextAuth(request as never, context as never, authOptions())

@@ -22,7 +22,7 @@ export async function GET(request: NextRequest): Promise<Response> {
       },
     })
   } catch (error) {
-    const { status, headers, body } = toProblem(error)
+    const { status, headers, body } = toProblem(error, getRuntime().config.baseUrl)
     return new Response(body, { status, headers })
   }
 }

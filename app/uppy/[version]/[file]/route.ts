@@ -1,4 +1,5 @@
 import { serveUppy } from '#lib/embed/serve-uppy.ts'
+import { getRuntime } from '#lib/runtime.ts'
 
 export const dynamic = 'force-dynamic'
 
@@ -7,5 +8,5 @@ export async function GET(
   { params }: { params: Promise<{ version: string; file: string }> },
 ): Promise<Response> {
   const { version, file } = await params
-  return serveUppy(version, file)
+  return serveUppy(getRuntime().config.baseUrl, version, file)
 }
