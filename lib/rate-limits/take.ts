@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { rows } from '../db/database.ts'
 import { SluiceError } from '../kernel/errors.ts'
 import type { Runtime } from '../runtime.ts'
@@ -12,9 +12,8 @@ export async function takeFromLimit(
   key: string,
   { burst, refillMs }: RateLimit,
 ): Promise<void> {
-  const now = sql`${new Date(clock.now()).toISOString()}::timestamptz`
-  const refilled = sql`least(${burst}::float8, rate_limits.tokens
-    + greatest(0, extract(epoch from ${now} - rate_limits.updated_at)) * 1000 / ${refillMs}::float8)`
+  const now = instant(clock.now())
+  const refilled = refilledBy({ burst, refillMs }, now)
   const taken = await rows(
     db,
     sql`
@@ -24,8 +23,26 @@ export async function takeFromLimit(
       returning key`,
   )
   if (taken.length > 0) return
+  throw limitReached(refillMs)
+}
+
+/** Whether there is none left, as an expression: for what is judged by a limit that something else takes from. */
+export function isSpent(key: SQL, limit: RateLimit, nowMs: number): SQL {
+  return sql`exists (select from rate_limits where key = ${key} and ${refilledBy(limit, instant(nowMs))} < 1)`
+}
+
+export function limitReached(refillMs: number): SluiceError {
   const seconds = Math.ceil(refillMs / 1000)
-  throw new SluiceError('rate_limited', `Too many attempts. Try again in ${seconds} seconds.`, {
+  return new SluiceError('rate_limited', `Too many attempts. Try again in ${seconds} seconds.`, {
     headers: { 'Retry-After': String(seconds) },
   })
+}
+
+function refilledBy({ burst, refillMs }: RateLimit, now: SQL): SQL {
+  return sql`least(${burst}::float8, rate_limits.tokens
+    + greatest(0, extract(epoch from ${now} - rate_limits.updated_at)) * 1000 / ${refillMs}::float8)`
+}
+
+function instant(ms: number): SQL {
+  return sql`${new Date(ms).toISOString()}::timestamptz`
 }

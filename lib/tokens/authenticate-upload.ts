@@ -5,6 +5,7 @@ import { inGroups } from '../db/in-groups.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { SluiceError } from '../kernel/errors.ts'
 import { hashSecret } from '../kernel/ids.ts'
+import { hasTooManyRefused, tooManyRefused } from './refused-creations.ts'
 
 /**
  * What a temporary token may do, found with all that the request needs in one query. A token creates uploads until it
@@ -107,6 +108,7 @@ export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): Uploa
       const right = assertStanding(await findCreation(hashSecret(secret)))
       assertPipe(right, pipeId)
       if (right.tokenExpired) throw expired()
+      if (right.tooManyRefused) throw tooManyRefused()
       return right
     },
     async toContinue(secret, { pipeId, fileId }) {
@@ -123,7 +125,7 @@ export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): Uploa
   }
 }
 
-type FoundCreation = Common & Standing
+type FoundCreation = Common & Standing & { tooManyRefused: boolean }
 
 async function findCreations(
   db: Db,
@@ -133,7 +135,7 @@ async function findCreations(
   const found = await rows<FoundCreation & { n: number }>(
     db,
     sql`select asked.n, found.* from ${askedFor(hashes.map((hash) => ({ hash })))} cross join lateral (
-      select ${common(nowMs)}
+      select ${common(nowMs)}, ${hasTooManyRefused(nowMs)} as "tooManyRefused"
       from tokens t join senders s on s.id = t.sender_id join pipes p on p.id = t.pipe_id
       join pipe_destinations pd on pd.pipe_id = p.id join data_stores ds on ds.id = pd.data_store_id
       where t.token_hash = asked.hash and p.deleted_at is null limit 1) found`,

@@ -73,7 +73,7 @@ async function carry(
     const seen = observed(source, (piece) => check.update(piece))
     return await appendBytes(context, upload, seen, { mayTakeBytes, verify: () => check.verify() })
   } catch (error) {
-    await takeBackUpload(context, upload, error)
+    await takeBackUpload(context, upload, { tokenId: token.id, error })
     throw error
   } finally {
     context.metrics.uploadsOpen.dec()

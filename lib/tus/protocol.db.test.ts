@@ -6,6 +6,7 @@ import { openTestDatabase } from '../../e2e/parts/databases.ts'
 import { metadata, OFFSET_STREAM, openPatch, tusCall, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
 import { type DatabaseHandle, rows } from '../db/database.ts'
+import { listFiles } from '../files/list-files.ts'
 import { days, hours } from '../kernel/clock.ts'
 import { crc32ToBase64 } from '../kernel/crc32.ts'
 import { parseInput } from '../kernel/parse-input.ts'
@@ -278,19 +279,34 @@ describe('creation', () => {
 })
 
 describe('a creation whose first bytes are refused', () => {
+  const wrong = { 'Upload-Checksum': `sha1 ${createHash('sha1').update('x').digest('base64')}` }
+  const oneFile = async () =>
+    tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token({ maxFiles: 1 }) })
   const refused = async () => {
-    const once = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token({ maxFiles: 1 }) })
-    const wrong = { 'Upload-Checksum': `sha1 ${createHash('sha1').update('x').digest('base64')}` }
+    const once = await oneFile()
     expect(codeOf(await once.create(1000, wrong, bytes))).toEqual([460, 'checksum_mismatch'])
     return once
   }
 
-  it('holds no reservation, and says why it ended', async () => {
+  it('holds no reservation, and leaves no record', async () => {
+    const before = await listFiles(site.runtime, site.actor, { limit: 1 })
     await refused()
-    const last = sql`select status, reserved_bytes as reserved, failure_reason as reason from files order by id desc limit 1`
-    expect(await rows(database.db, last)).toEqual([
-      { status: 'canceled', reserved: 0, reason: expect.stringContaining('sha1') },
-    ])
+    const last = sql`select status, reserved_bytes as reserved from files order by id desc limit 1`
+    expect(await rows(database.db, last)).toEqual([{ status: 'canceled', reserved: 0 }])
+    expect(await listFiles(site.runtime, site.actor, { limit: 1 })).toEqual(before)
+  })
+
+  it('can be made thirty times with a token, and then once in ten seconds', async () => {
+    const once = await oneFile()
+    for (let n = 0; n < 30; n++) expect((await once.create(1000, wrong, bytes)).status).toBe(460)
+    const limited = await once.create(1000, wrong, bytes)
+    expect(codeOf(limited)).toEqual([429, 'rate_limited'])
+    expect(limited.headers['retry-after']).toBe('10')
+    site.clock.advance(10_000)
+    expect((await once.create(1000, wrong, bytes)).status).toBe(460)
+    expect((await once.create(1000, {}, bytes)).status).toBe(429)
+    site.clock.advance(10_000)
+    expect((await once.create(1000, {}, bytes)).status).toBe(201)
   })
 
   it('is none of the files that the token may create', async () => {

@@ -1,29 +1,36 @@
 import { sql } from 'drizzle-orm'
 import { isSluiceError } from '../kernel/errors.ts'
+import { countRefusedCreation } from '../tokens/refused-creations.ts'
 import { endUpload } from './end-upload.ts'
 import type { OpenUpload } from './open-upload.ts'
 import type { UploadContext } from './upload-context.ts'
 
 /**
  * A creation whose first bytes were refused: its client never learns the address, so it ends at once, gives its
- * reservation back, and is none of the files that the token may create.
+ * reservation back, is none of the files that the token may create, and leaves no record. One that its client is to blame
+ * for counts against a limit of its own.
  */
 export async function takeBackUpload(
   context: UploadContext,
   { fileId }: Pick<OpenUpload, 'fileId'>,
-  refused: unknown,
+  refused: { tokenId: string; error: unknown },
 ): Promise<void> {
-  const words = isSluiceError(refused) ? ` ${refused.message}` : ''
-  const end = {
-    status: 'canceled',
-    reason: `Its creation was refused.${words}`,
-    from: ['uploading'],
-  } as const
+  const end = { status: 'canceled', reason: 'Its creation was refused.', from: ['uploading'] } as const
+  // Nobody knows of it, so nobody is told.
+  const announce = async () => {}
+  const now = new Date(context.clock.now()).toISOString()
   const takeBack = context.db.transaction(async (tx) => {
-    if (!(await endUpload({ ...context, db: tx }, fileId, end))) return
+    if (!(await endUpload({ ...context, announce, db: tx }, fileId, end))) return
+    await tx.execute(sql`update files set erased_at = ${now}::timestamptz where id = ${fileId}::uuid`)
     await tx.execute(sql`update tokens t set files_created = t.files_created - 1 from files f
       where f.id = ${fileId}::uuid and t.id = f.token_id and f.concat is null`)
   })
   // Without a database it stays, and expires.
-  await takeBack.catch((error) => context.log.warn({ err: error, fileId }, 'a creation was not taken back'))
+  const warn = (error: unknown) => context.log.warn({ err: error, fileId }, 'a creation was not taken back')
+  await takeBack.catch(warn)
+  if (isClientsFault(refused.error)) await countRefusedCreation(context, refused.tokenId).catch(warn)
+}
+
+function isClientsFault(error: unknown): boolean {
+  return isSluiceError(error) && error.status < 500 && error.code !== 'upload_locked'
 }
