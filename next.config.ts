@@ -6,7 +6,7 @@ const config: NextConfig = {
   // `npm run check` does this once, over everything.
   typescript: { ignoreBuildErrors: true },
   // The server brings these.
-  serverExternalPackages: ['pg-boss', 'pino', 'postgres', 'prom-client', 'nodemailer', '@aws-sdk/client-s3'],
+  serverExternalPackages: ['pg-boss', 'pino', 'postgres', 'prom-client', 'nodemailer'],
   experimental: { serverActions: { bodySizeLimit: '1mb' } },
   devIndicators: false,
   // No page scales a picture, so nobody can make the server do it.

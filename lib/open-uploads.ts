@@ -1,6 +1,6 @@
 import type { BucketDeps } from './buckets/call-bucket.ts'
 import { openBucket } from './buckets/open-bucket.ts'
-import { CAPABILITIES } from './buckets/providers.ts'
+import { capabilitiesOf } from './buckets/providers.ts'
 import { vaultContext } from './data-stores/data-store.ts'
 import { emitFileEvent } from './events/emit-file-event.ts'
 import { atMost } from './kernel/at-most.ts'
@@ -80,7 +80,7 @@ function bucketsOf(
       accessKeyId: vault.open(row.accessKeyIdEncrypted, vaultContext(row.id)),
       secretAccessKey: vault.open(row.secretAccessKeyEncrypted, vaultContext(row.id)),
     }
-    const place = { ...row, capabilities: CAPABILITIES[row.provider] }
+    const place = { ...row, capabilities: capabilitiesOf(row.provider, row.found) }
     const { workspaceId } = row
     const memory = budget.answers(workspaceId)
     const calls = openBucket(place, credentials, { clock, agents, metrics, memory, ...patience })

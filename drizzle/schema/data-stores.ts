@@ -14,6 +14,15 @@ export type BucketCheck = {
   lifecycleRule?: string
 }
 
+/** What the check found this bucket to take, where that may differ from what is known of its provider. */
+export type FoundCapabilities = {
+  bodyChecksum?: 'crc32' | 'md5' | null
+  fullObjectCrc32?: boolean
+  ifNoneMatch?: boolean
+  ifNoneMatchOnComplete?: boolean
+  copyParts?: boolean
+}
+
 export const dataStores = pgTable(
   'data_stores',
   {
@@ -37,6 +46,7 @@ export const dataStores = pgTable(
     mayAbort: boolean().notNull().default(false),
     mayRead: boolean().notNull().default(false),
     mayDelete: boolean().notNull().default(false),
+    found: jsonb().$type<FoundCapabilities>(),
     createdAt: createdAt(),
     updatedAt: instant().notNull().defaultNow(),
     /** Files remember their Data Store; its keys are wiped when it goes. */

@@ -109,7 +109,7 @@ export async function createSite(database: DatabaseHandle, options: SiteOptions 
   const actor: Actor = { workspaceId, kind: 'user', id: userId, label: email }
   const dataStore = await createDataStore(runtime, actor, {
     name: 'Bucket',
-    provider: (options.provider ?? 'minio') as 'minio',
+    provider: (options.provider ?? 'aws') as 'aws',
     endpoint: bucket.endpoint,
     region: bucket.region,
     bucket: bucket.name,

@@ -6,19 +6,40 @@
  */
 export type BucketErrorKind = 'trouble' | 'refused' | 'no_such_upload' | 'exists' | 'impossible' | 'aborted'
 
+/** What the bucket said, as far as it helps to find out why. */
+export type Told = {
+  status: number
+  /** Its message alone: the rest of a fault may hold the string that was signed. */
+  words: string
+  details: string
+  /** Of the bucket, as the fault names it, and as a header does. */
+  region: string | undefined
+  regionHeader: string | undefined
+  bucket: string | undefined
+  serverTime: string | undefined
+}
+
 export class BucketError extends Error {
   override readonly name = 'BucketError'
   readonly kind: BucketErrorKind
   /** The provider's code, as `AccessDenied`, or ours, as `timeout`. */
   readonly code: string
+  /** Undefined if there was no answer. */
+  readonly told: Told | undefined
 
   /** How often it was tried. */
   attempts = 1
 
-  constructor(kind: BucketErrorKind, code: string, message: string, cause?: unknown) {
+  constructor(
+    kind: BucketErrorKind,
+    code: string,
+    message: string,
+    { cause, told }: { cause?: unknown; told?: Told } = {},
+  ) {
     super(message, cause === undefined ? undefined : { cause })
     this.kind = kind
     this.code = code
+    this.told = told
   }
 }
 
@@ -26,17 +47,51 @@ export function isBucketError(error: unknown): error is BucketError {
   return error instanceof Error && error.name === 'BucketError'
 }
 
-const IMPOSSIBLE = new Set([
-  'InvalidPart',
-  'InvalidPartOrder',
-  'EntityTooSmall',
-  'EntityTooLarge',
-  'BadDigest',
-  'MalformedXML',
-])
-const PASSING = new Set(['SlowDown', 'InternalError', 'ServiceUnavailable', 'RequestTimeout', 'Throttling'])
+/** The fault table: a code says more than a status, which some providers choose freely. */
+const KINDS: Record<Exclude<BucketErrorKind, 'aborted'>, readonly string[]> = {
+  trouble: [
+    ...['SlowDown', 'InternalError', 'ServiceUnavailable', 'RequestTimeout', 'Throttling', 'BadGateway'],
+    ...['TooManyRequests', 'OperationAborted', 'ConditionalRequestConflict', 'RequestLimitExceeded'],
+  ],
+  no_such_upload: ['NoSuchUpload'],
+  exists: ['PreconditionFailed'],
+  impossible: [
+    ...['InvalidPart', 'InvalidPartOrder', 'EntityTooSmall', 'EntityTooLarge', 'BadDigest', 'MalformedXML'],
+    'NotImplemented',
+  ],
+  refused: [
+    ...[
+      'AccessDenied',
+      'InvalidRequest',
+      'InvalidArgument',
+      'NoSuchBucket',
+      'NoSuchKey',
+      'InvalidBucketName',
+    ],
+    ...['AllAccessDisabled', 'AccountProblem', 'InvalidAccessKeyId', 'SignatureDoesNotMatch', 'ExpiredToken'],
+    ...['InvalidToken', 'InvalidStorageClass', 'KeyTooLongError', 'MethodNotAllowed', 'QuotaExceeded'],
+    ...['RequestTimeTooSkewed', 'XAmzContentChecksumMismatch', 'InvalidDigest', 'MissingContentMD5'],
+    ...['KMS.NotFoundException', 'KMS.DisabledException', 'KMS.KMSInvalidStateException'],
+  ],
+}
+const KIND_OF_CODE = new Map(
+  Object.entries(KINDS).flatMap(([kind, codes]) => codes.map((code) => [code, kind as BucketErrorKind])),
+)
 
-/** Reads an answer that is not what was asked for. `text` is its body. */
+/** 409: another conditional write of the same key is under way. */
+const PASSING_STATUS = new Set([408, 409, 425, 429])
+
+function kindOf(status: number, code: string): BucketErrorKind {
+  const known = KIND_OF_CODE.get(code)
+  if (known) return known
+  if (status === 412) return 'exists'
+  if (status === 501) return 'impossible'
+  // A 200 with an error of an unknown kind inside is one more of those that may pass.
+  const passing = status >= 500 || status < 300 || PASSING_STATUS.has(status)
+  return passing ? 'trouble' : 'refused'
+}
+
+/** Reads an answer that is not what was asked for, or that is a 200 with a fault inside. `text` is its body. */
 export function readFault(
   operation: string,
   bucket: string,
@@ -45,11 +100,34 @@ export function readFault(
   headers: Record<string, string | string[] | undefined>,
 ): BucketError {
   const code = shorten(tag(text, 'Code'), 64) || `HTTP ${status}`
-  // Of the message only: the rest of a fault may hold the string that was signed.
-  const words = shorten(tag(text, 'Message'), 200)
-  const hint = hintFor(status, code, headers)
-  const told = [`${operation} on the bucket ${bucket} was answered with ${status} ${code}.`, hint ?? words]
-  return new BucketError(kindOf(status, code), code, told.filter(Boolean).join(' '))
+  const told: Told = {
+    status,
+    words: shorten(tag(text, 'Message'), 200),
+    details: shorten(tag(text, 'Details'), 400),
+    region: tag(text, 'Region'),
+    regionHeader: one(headers['x-amz-bucket-region']),
+    bucket: tag(text, 'BucketName'),
+    serverTime: tag(text, 'ServerTime') ?? one(headers.date),
+  }
+  const hint = hintFor(code, told)
+  const message = `${operation} on the bucket ${bucket} was answered with ${status} ${code}.`
+  return new BucketError(
+    kindOf(status, code),
+    code,
+    [message, hint ?? told.words].filter(Boolean).join(' '),
+    {
+      told,
+    },
+  )
+}
+
+/** What is not an answer of S3 at all: a page of a proxy, or one that was cut short. It says nothing about what happened. */
+export function badAnswer(operation: string): BucketError {
+  return new BucketError(
+    'trouble',
+    'BadAnswer',
+    `The bucket's answer to ${operation} is not one of S3. Does a proxy or a login page answer at the endpoint?`,
+  )
 }
 
 /** Whatever a bucket writes is shown, and kept by a database that takes neither NUL nor half a character. */
@@ -60,29 +138,18 @@ function shorten(text = '', length: number): string {
     .toWellFormed()
 }
 
-function kindOf(status: number, code: string): BucketErrorKind {
-  if (code === 'NoSuchUpload') return 'no_such_upload'
-  if (status === 412) return 'exists'
-  // 409: another conditional write of the same key is under way.
-  if (PASSING.has(code) || status >= 500 || status === 429 || status === 408 || status === 409)
-    return 'trouble'
-  return IMPOSSIBLE.has(code) ? 'impossible' : 'refused'
-}
-
-function hintFor(
-  status: number,
-  code: string,
-  headers: Record<string, string | string[] | undefined>,
-): string | undefined {
-  const region = headers['x-amz-bucket-region']
+function hintFor(code: string, { status, region, regionHeader }: Told): string | undefined {
   if ((status >= 300 && status < 400) || code === 'AuthorizationHeaderMalformed')
-    return `Its region is ${region ?? 'another one'}: correct the region or the endpoint of the Data Store.`
+    return `Its region is ${region ?? regionHeader ?? 'another one'}: correct the region or the endpoint of the Data Store.`
   if (code === 'RequestTimeTooSkewed') return 'The clock of this server is wrong.'
   if (code === 'AccessDenied' || status === 403)
     return 'The credentials of the Data Store may not do that: check them and their policy.'
   if (code === 'NoSuchBucket') return 'There is no such bucket at that endpoint.'
   return undefined
 }
+
+const one = (value: string | string[] | undefined): string | undefined =>
+  typeof value === 'string' ? value : value?.[0]
 
 /** The text of the first element of that name; enough for the few flat answers of S3. */
 export function tag(xml: string, name: string): string | undefined {

@@ -2,7 +2,8 @@ import type { Agent } from 'node:http'
 import type { Clock } from '../kernel/clock.ts'
 import { isSluiceError } from '../kernel/errors.ts'
 import type { Metrics } from '../metrics.ts'
-import { BucketError, isBucketError, readFault } from './bucket-error.ts'
+import { addressOf } from './address-of.ts'
+import { BucketError, badAnswer, isBucketError, readFault } from './bucket-error.ts'
 import type { BucketPlace } from './bucket-place.ts'
 import type { AnswerMemory } from './collect-answer.ts'
 import { type Answer, exchange } from './exchange.ts'
@@ -27,6 +28,8 @@ export type Call = {
   bytes?: number
   /** A body that is worth hashing: small, and not checked by a checksum of its own. */
   signBody?: boolean
+  /** Whether what came with a 200 is what was asked for. */
+  isAnswer?: (text: string) => boolean
   /** What the answer holds of an object. */
   wantedBytes?: number
   silenceMs?: number
@@ -126,28 +129,20 @@ function hashOf({ body, signBody }: Call): string {
 function judge(call: Call, bucket: string, answer: Answer): Answer {
   const failed = answer.status < 200 || answer.status >= 300
   const late = !failed && call.method !== 'GET' && answer.body.includes('<Error>')
-  if (!failed && !late) return answer
-  const status = late ? 500 : answer.status
-  throw readFault(call.operation, bucket, status, answer.body.toString('utf8'), answer.headers)
+  const text = failed || late || call.isAnswer ? answer.body.toString('utf8') : ''
+  if (failed || late) throw readFault(call.operation, bucket, answer.status, text, answer.headers)
+  if (call.isAnswer?.(text) === false) throw badAnswer(call.operation)
+  return answer
 }
 
 function unanswered(operation: string, bucket: string, error: unknown): BucketError {
-  if (isSluiceError(error)) return new BucketError('refused', error.code, error.message, error)
+  const cause = { cause: error }
+  if (isSluiceError(error)) return new BucketError('refused', error.code, error.message, cause)
   const code = (error as NodeJS.ErrnoException).code ?? 'failed'
-  if (code === 'ABORT_ERR') return new BucketError('aborted', 'aborted', `${operation} was given up.`, error)
-  return new BucketError(
-    'trouble',
-    code,
-    `${operation} on the bucket ${bucket} got no answer (${code}).`,
-    error,
-  )
+  if (code === 'ABORT_ERR') return new BucketError('aborted', 'aborted', `${operation} was given up.`, cause)
+  // Node refuses to send it, and would each time.
+  const kind = UNSENDABLE.has(code) ? 'impossible' : 'trouble'
+  return new BucketError(kind, code, `${operation} on the bucket ${bucket} got no answer (${code}).`, cause)
 }
 
-/** Virtual-host addressing puts the bucket's name before the host, path style at the start of the path. */
-function addressOf({ endpoint, bucket, forcePathStyle }: BucketPlace) {
-  const base = new URL(endpoint)
-  const prefix = base.pathname.replace(/\/+$/, '')
-  if (forcePathStyle) return { base, host: base.host, prefix: `${prefix}/${bucket}` }
-  base.hostname = `${bucket}.${base.hostname}`
-  return { base, host: base.host, prefix }
-}
+const UNSENDABLE = new Set(['ERR_INVALID_CHAR', 'ERR_HTTP_INVALID_HEADER_VALUE', 'ERR_UNESCAPED_CHARACTERS'])

@@ -35,7 +35,7 @@ export async function collectAnswer(
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
       const over = bytes + chunk.length > mostBytes
-      if (over && succeeds) throw new Error('the answer is too long')
+      if (over && succeeds) throw tooLong()
       const end = Math.min(bytes + chunk.length, mostBytes)
       if (end > kept.length) grow(end)
       chunk.copy(kept, bytes, 0, end - bytes)
@@ -47,4 +47,8 @@ export async function collectAnswer(
   } finally {
     memory?.give(takenBytes)
   }
+}
+
+function tooLong(): Error {
+  return Object.assign(new Error('the answer is too long'), { code: 'too_long' })
 }

@@ -1,8 +1,11 @@
 import { crc32FromBase64, crc32ToBase64 } from '../kernel/crc32.ts'
-import { BucketError, isBucketError, tag } from './bucket-error.ts'
+import { asExisting } from './as-existing.ts'
+import { BucketError, badAnswer, isBucketError, tag } from './bucket-error.ts'
 import { type BucketPlace, objectHeaders } from './bucket-place.ts'
-import { type BucketDeps, createCaller } from './call-bucket.ts'
+import { type BucketDeps, type CallBucket, createCaller } from './call-bucket.ts'
+import { checksumHeaders } from './checksum-headers.ts'
 import { completeBody, type NamedPart } from './complete-body.ts'
+import type { Capabilities } from './providers.ts'
 import { type Credentials, encodePath } from './sign-request.ts'
 
 /**
@@ -12,6 +15,8 @@ import { type Credentials, encodePath } from './sign-request.ts'
  */
 export type Body = { chunks: readonly Uint8Array[]; bytes: number; crc32: number }
 type Options = { signal?: AbortSignal | undefined }
+/** `repeated`: it was sent before, perhaps by another process, and its answer is not known. */
+type WriteOptions = Options & { repeated?: boolean }
 type Target = { key: string; contentType: string }
 type Upload = { key: string; multipartId: string }
 
@@ -24,13 +29,33 @@ export function openBucket(place: BucketPlace, credentials: Credentials, deps: B
   const call = createCaller(place, credentials, deps)
   const { capabilities } = place
   return {
+    ...operations(place, capabilities, call),
+    /** The same bucket, for a multipart upload that some parts are copied into. */
+    forCopies: () => operations(place, withCopies(capabilities), call),
+  }
+}
+
+function withCopies(capabilities: Capabilities): Capabilities {
+  if (capabilities.checksumsWithCopies) return capabilities
+  return { ...capabilities, bodyChecksum: null }
+}
+
+function operations(place: BucketPlace, capabilities: Capabilities, call: CallBucket) {
+  const withCrc32 = capabilities.bodyChecksum === 'crc32'
+  const ofWhole = withCrc32 && capabilities.fullObjectCrc32
+  return {
     capabilities,
 
     /** `etag` is null where the object was there already: its key holds the file's id, so it is our own. */
-    async putObject(target: Target, body: Body, { signal }: Options = {}): Promise<{ etag: string | null }> {
+    async putObject(
+      target: Target,
+      body: Body,
+      options: WriteOptions = {},
+    ): Promise<{ etag: string | null }> {
+      const { signal, repeated = false } = options
       const headers = {
         ...objectHeaders(place, target.contentType),
-        ...checksum(capabilities.partChecksum, body.crc32),
+        ...checksumHeaders(capabilities, body),
         ...(capabilities.ifNoneMatch && { 'if-none-match': '*' }),
       }
       const { chunks, bytes } = body
@@ -39,9 +64,9 @@ export function openBucket(place: BucketPlace, credentials: Credentials, deps: B
           ...{ operation: 'PutObject', method: 'PUT', key: target.key, headers },
           ...{ body: chunks, bytes, signal },
         })
-        return { etag: header(answer.headers.etag) }
+        return { etag: wanted(header(answer.headers.etag), 'PutObject') }
       } catch (error) {
-        if (isBucketError(error) && error.kind === 'exists') return { etag: null }
+        if (asExisting(error, capabilities, repeated)) return { etag: null }
         throw error
       }
     },
@@ -49,8 +74,8 @@ export function openBucket(place: BucketPlace, credentials: Credentials, deps: B
     async createMultipart(target: Target, { signal }: Options = {}): Promise<string> {
       const headers = {
         ...objectHeaders(place, target.contentType),
-        ...(capabilities.partChecksum && { 'x-amz-checksum-algorithm': 'CRC32' }),
-        ...(capabilities.fullObjectCrc32 && { 'x-amz-checksum-type': 'FULL_OBJECT' }),
+        ...(withCrc32 && { 'x-amz-checksum-algorithm': 'CRC32' }),
+        ...(ofWhole && { 'x-amz-checksum-type': 'FULL_OBJECT' }),
       }
       const answer = await call({
         ...{ operation: 'CreateMultipartUpload', method: 'POST', key: target.key },
@@ -67,33 +92,39 @@ export function openBucket(place: BucketPlace, credentials: Credentials, deps: B
       const answer = await call({
         ...{ operation: 'UploadPart', method: 'PUT', key, signal },
         query: { partNumber: String(number), uploadId: multipartId },
-        headers: checksum(capabilities.partChecksum, body.crc32),
+        headers: checksumHeaders(capabilities, body),
         ...{ body: body.chunks, bytes: body.bytes },
       })
       return { etag: wanted(header(answer.headers.etag), 'UploadPart') }
     },
 
-    /** Safe to repeat; `no_such_upload` after an earlier sending means that it happened. */
+    /** Safe to repeat; `no_such_upload` or `exists` after an earlier sending means that it happened. */
     async completeMultipart(
       { key, multipartId }: Upload,
       object: { parts: readonly NamedPart[]; bytes: number; crc32: number },
-      { signal }: Options = {},
+      { signal, repeated = false }: WriteOptions = {},
     ): Promise<{ etag: string | null }> {
-      const xml = completeBody(object.parts, capabilities.partChecksum)
-      const answer = await call({
-        ...{ operation: 'CompleteMultipartUpload', method: 'POST', key, signal },
-        query: { uploadId: multipartId },
-        headers: {
-          'content-type': 'application/xml',
-          ...(capabilities.fullObjectCrc32 && {
-            'x-amz-checksum-crc32': crc32ToBase64(object.crc32),
-            'x-amz-checksum-type': 'FULL_OBJECT',
-            'x-amz-mp-object-size': String(object.bytes),
-          }),
-        },
-        ...{ body: [xml], bytes: xml.length, signBody: true, silenceMs: ASSEMBLE_SILENCE_MS },
-      })
-      return { etag: tag(answer.body.toString('utf8'), 'ETag') ?? null }
+      const xml = completeBody(object.parts, withCrc32)
+      try {
+        const answer = await call({
+          ...{ operation: 'CompleteMultipartUpload', method: 'POST', key, signal },
+          query: { uploadId: multipartId },
+          headers: {
+            'content-type': 'application/xml',
+            ...(capabilities.ifNoneMatchOnComplete && { 'if-none-match': '*' }),
+            ...(ofWhole && {
+              'x-amz-checksum-crc32': crc32ToBase64(object.crc32),
+              'x-amz-checksum-type': 'FULL_OBJECT',
+              'x-amz-mp-object-size': String(object.bytes),
+            }),
+          },
+          ...{ body: [xml], bytes: xml.length, signBody: true, silenceMs: ASSEMBLE_SILENCE_MS },
+          isAnswer: (text) => /<CompleteMultipartUploadResult[\s>]/.test(text),
+        })
+        return { etag: tag(answer.body.toString('utf8'), 'ETag') ?? null }
+      } catch (error) {
+        throw asExisting(error, capabilities, repeated) ?? error
+      }
     },
 
     /** An upload that is not there any more counts as aborted. */
@@ -106,19 +137,26 @@ export function openBucket(place: BucketPlace, credentials: Credentials, deps: B
       }
     },
 
+    /**
+     * Undefined where there is none. S3 says 403 of a missing object to those who may not list the bucket, so ask only
+     * with credentials that may read.
+     */
     async headObject(key: string, { signal }: Options = {}) {
       try {
         const { headers } = await call({ operation: 'HeadObject', method: 'HEAD', key, signal })
-        return { bytes: Number(headers['content-length']), etag: header(headers.etag) }
+        return {
+          bytes: Number(headers['content-length']),
+          etag: wanted(header(headers.etag), 'HeadObject'),
+        }
       } catch (error) {
-        if (isBucketError(error) && (error.code === 'HTTP 404' || error.code === 'NoSuchKey'))
+        if (isBucketError(error) && (error.told?.status === 404 || error.told?.status === 403))
           return undefined
         throw error
       }
     },
 
     async readRange(key: string, first: number, bytes: number, { signal }: Options = {}): Promise<Buffer> {
-      const headers = { range: `bytes=${first}-${first + bytes - 1}` }
+      const headers = { range: rangeOf({ first, bytes }) }
       const { body } = await call({
         ...{ operation: 'GetObject', method: 'GET', key, headers, signal },
         wantedBytes: bytes,
@@ -129,7 +167,7 @@ export function openBucket(place: BucketPlace, credentials: Credentials, deps: B
 
     async copyPart(
       { key, multipartId, number }: Upload & { number: number },
-      source: { key: string; first: number; bytes: number },
+      source: { key: string; range: { first: number; bytes: number } | null },
       { signal }: Options = {},
     ): Promise<{ etag: string; crc32: number | null }> {
       const answer = await call({
@@ -137,7 +175,7 @@ export function openBucket(place: BucketPlace, credentials: Credentials, deps: B
         query: { partNumber: String(number), uploadId: multipartId },
         headers: {
           'x-amz-copy-source': encodePath(`/${place.bucket}/${source.key}`),
-          'x-amz-copy-source-range': `bytes=${source.first}-${source.first + source.bytes - 1}`,
+          ...(source.range && { 'x-amz-copy-source-range': rangeOf(source.range) }),
         },
         silenceMs: ASSEMBLE_SILENCE_MS,
       })
@@ -152,9 +190,8 @@ export function openBucket(place: BucketPlace, credentials: Credentials, deps: B
   }
 }
 
-function checksum(taken: boolean, crc32: number): Record<string, string> {
-  return taken ? { 'x-amz-checksum-crc32': crc32ToBase64(crc32) } : {}
-}
+const rangeOf = ({ first, bytes }: { first: number; bytes: number }): string =>
+  `bytes=${first}-${first + bytes - 1}`
 
 function header(value: string | string[] | undefined): string | null {
   return typeof value === 'string' ? value : null
@@ -162,5 +199,5 @@ function header(value: string | string[] | undefined): string | null {
 
 function wanted(value: string | null | undefined, operation: string): string {
   if (value) return value
-  throw new BucketError('trouble', 'BadAnswer', `The bucket's answer to ${operation} is not one of S3.`)
+  throw badAnswer(operation)
 }

@@ -1,15 +1,16 @@
-import { S3Client } from '@aws-sdk/client-s3'
+import type { FoundCapabilities } from '#drizzle/schema/index.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { createGuardedAgents } from '../net/guarded-agents.ts'
 import { resolveHost } from '../net/resolve-host.ts'
-import { boundAnswers } from './bound-answers.ts'
+import { addressOf } from './address-of.ts'
 import { explainRefusal, type Refusal, unresolved } from './explain-refusal.ts'
+import { findCapabilities } from './find-capabilities.ts'
 import { ProbeOperations } from './probe-operations.ts'
-import { type ProbePlace, probeHost } from './probe-place.ts'
+import type { ProbePlace } from './probe-place.ts'
 
 /**
- * Tries on a real bucket each operation that Sluice makes use of. It leaves no unfinished multipart upload, and
- * one empty object where the keys may not delete, always under the same key.
+ * Tries on a real bucket each operation that Sluice makes use of, by the client that uploads use. It leaves no unfinished
+ * multipart upload, and a few small objects where the keys may not delete.
  */
 export type ProbedOperation = { name: string; ok: boolean; needed: boolean; message: string }
 
@@ -18,6 +19,7 @@ export type Probe = {
   mayAbort: boolean
   mayRead: boolean
   mayDelete: boolean
+  found: FoundCapabilities
 }
 
 export type ProbeOptions = { allowedPrivateHosts: string[]; clock: Clock; timeoutMs?: number }
@@ -29,7 +31,7 @@ export async function probeBucket(place: ProbePlace, options: ProbeOptions): Pro
   const { allowedPrivateHosts, clock, timeoutMs = TIMEOUT_MS } = options
   const agents = createGuardedAgents(allowedPrivateHosts, { agent: { keepAlive: false } })
   const deadline = AbortSignal.timeout(timeoutMs)
-  const client = openClient(place, agents, clock)
+  const bucket = new ProbeOperations(place, { clock, agents, retryDelaysMs: [] }, deadline)
   const explain = (thrown: unknown): Refusal =>
     deadline.aborted
       ? {
@@ -41,9 +43,8 @@ export async function probeBucket(place: ProbePlace, options: ProbeOptions): Pro
   try {
     const refusal = await resolves(place, allowedPrivateHosts)
     if (refusal) attempt.note('PutObject', refusal)
-    else await tryAll(new ProbeOperations(client, place, deadline), attempt)
+    else await tryAll(bucket, attempt)
   } finally {
-    client.destroy()
     agents.http.destroy()
     agents.https.destroy()
   }
@@ -52,26 +53,15 @@ export async function probeBucket(place: ProbePlace, options: ProbeOptions): Pro
     mayAbort: attempt.may('AbortMultipartUpload'),
     mayRead: attempt.may('GetObject'),
     mayDelete: attempt.may('DeleteObject'),
+    found: foundIn(place.capabilities, bucket.capabilities),
   }
 }
 
-type Agents = ReturnType<typeof createGuardedAgents>
-
-function openClient(place: ProbePlace, { http, https }: Agents, clock: Clock): S3Client {
-  const client = new S3Client({
-    endpoint: place.endpoint,
-    region: place.region,
-    forcePathStyle: place.forcePathStyle,
-    credentials: { accessKeyId: place.accessKeyId, secretAccessKey: place.secretAccessKey },
-    systemClockOffset: clock.now() - Date.now(),
-    maxAttempts: 1,
-    // Checksums that were not asked for make some providers refuse.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-    requestHandler: { httpAgent: http, httpsAgent: https },
-  })
-  boundAnswers(client)
-  return client
+/** What is not as it was assumed. */
+function foundIn(assumed: ProbePlace['capabilities'], found: ProbePlace['capabilities']): FoundCapabilities {
+  return Object.fromEntries(
+    Object.entries(found).filter(([name, value]) => assumed[name as keyof typeof assumed] !== value),
+  )
 }
 
 /** Asked before anything else, so that a name without an address is told from a host that is silent. */
@@ -83,10 +73,11 @@ async function resolves(place: ProbePlace, allowedPrivateHosts: string[]): Promi
           (found) => found.length > 0,
           () => false,
         )
-  if (await find(probeHost(place))) return undefined
+  const { base, inPath } = addressOf(place)
+  if (await find(base.hostname)) return undefined
   const { hostname } = new URL(place.endpoint)
-  if (place.forcePathStyle || !(await find(hostname))) return unresolved(place)
-  const message = `${hostname} is there, but ${probeHost(place)} has no address. Switch on path style.`
+  if (inPath || !(await find(hostname))) return unresolved(place)
+  const message = `${hostname} is there, but ${base.hostname} has no address. Switch on path style.`
   return { final: true, message }
 }
 
@@ -139,6 +130,7 @@ type OperationName =
   | 'CompleteMultipartUpload'
   | 'AbortMultipartUpload'
   | 'GetObject'
+  | 'UploadPartCopy'
   | 'DeleteObject'
 
 const NEEDED: ReadonlySet<OperationName> = new Set<OperationName>([
@@ -149,30 +141,45 @@ const NEEDED: ReadonlySet<OperationName> = new Set<OperationName>([
 ])
 
 async function tryAll(bucket: ProbeOperations, attempt: Attempt): Promise<void> {
-  await attempt.do('PutObject', () => bucket.put())
+  const key = await attempt.do('PutObject', () =>
+    findCapabilities(bucket, ['bodyChecksum', 'ifNoneMatch'], () => bucket.put()),
+  )
   await tryMultipart(bucket, attempt)
-  // Completing has put a byte there: empty it again.
-  if (attempt.may('CompleteMultipartUpload')) await bucket.put().catch(() => {})
-  await attempt.do('GetObject', () => bucket.get())
+  if (key) {
+    await attempt.do('GetObject', () => bucket.get(key))
+    if (attempt.may('GetObject')) await tryCopying(bucket, attempt, key)
+  }
   await attempt.do('DeleteObject', () => bucket.delete())
 }
 
 /** An upload that may not be aborted is completed instead, so that none stays behind. */
 async function tryMultipart(bucket: ProbeOperations, attempt: Attempt): Promise<void> {
-  const id = await attempt.do('CreateMultipartUpload', () => bucket.create())
-  if (!id) return
-  const etag = await attempt.do('UploadPart', () => bucket.part(id))
-  if (!etag) return bucket.abort(id).catch(() => {})
-  await attempt.do('AbortMultipartUpload', () => bucket.abort(id))
-  if (!attempt.may('AbortMultipartUpload')) {
-    await attempt.do('CompleteMultipartUpload', () => bucket.complete(id, etag))
-    return
-  }
-  await attempt.do('CompleteMultipartUpload', async () => {
-    const next = await bucket.create()
-    await bucket.complete(next, await bucket.part(next)).catch(async (thrown) => {
-      await bucket.abort(next).catch(() => {})
-      throw thrown
-    })
-  })
+  const upload = await attempt.do('CreateMultipartUpload', () => bucket.create())
+  if (!upload) return
+  const etag = await attempt.do('UploadPart', () => bucket.part(upload))
+  if (!etag) return bucket.abort(upload).catch(() => {})
+  await attempt.do('AbortMultipartUpload', () => bucket.abort(upload))
+  let left = attempt.may('AbortMultipartUpload') ? undefined : { ...upload, etag }
+  await attempt.do('CompleteMultipartUpload', () =>
+    findCapabilities(bucket, ['fullObjectCrc32', 'ifNoneMatchOnComplete'], async () => {
+      const begun = left ?? (await beginUpload(bucket))
+      left = undefined
+      await bucket.complete(begun, begun.etag).catch(async (thrown) => {
+        await bucket.abort(begun).catch(() => {})
+        throw thrown
+      })
+    }),
+  )
+}
+
+async function beginUpload(bucket: ProbeOperations) {
+  const upload = await bucket.create()
+  return { ...upload, etag: await bucket.part(upload) }
+}
+
+/** Where nothing is known of the provider, only an attempt tells. */
+async function tryCopying(bucket: ProbeOperations, attempt: Attempt, source: string): Promise<void> {
+  const { capabilities } = bucket
+  await attempt.do('UploadPartCopy', () => bucket.copy(source))
+  bucket.assume({ ...capabilities, copyParts: attempt.may('UploadPartCopy') })
 }

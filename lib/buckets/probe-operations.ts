@@ -1,86 +1,103 @@
-import {
-  AbortMultipartUploadCommand,
-  CompleteMultipartUploadCommand,
-  CreateMultipartUploadCommand,
-  DeleteObjectCommand,
-  GetObjectCommand,
-  PutObjectCommand,
-  type S3Client,
-  UploadPartCommand,
-} from '@aws-sdk/client-s3'
+import { randomUUID } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import type { BucketDeps } from './call-bucket.ts'
+import { openBucket } from './open-bucket.ts'
 import type { ProbePlace } from './probe-place.ts'
+import type { Capabilities } from './providers.ts'
 
-const OBJECT = '.sluice-check'
+/** Where the objects of checks are, under the Data Store's prefix. */
+export const PROBE_FOLDER = '.sluice-checks'
 
-/** Each operation on the one object of a check. */
+const CONTENT_TYPE = 'text/plain'
+const bytes = Buffer.from('Sluice wrote this to see whether it may. It can be deleted.\n')
+const BODY = { chunks: [bytes], bytes: bytes.length, crc32: crc32(bytes) }
+
+/**
+ * The operations of a check, by the client that uploads use. Each object has a key of its own: some providers let nobody
+ * who may only put write a key again, and others not within the same second.
+ */
 export class ProbeOperations {
-  readonly #client: S3Client
   readonly #place: ProbePlace
-  readonly #signal: AbortSignal
-  readonly #object: { Bucket: string; Key: string }
+  readonly #deps: BucketDeps
+  readonly #options: { signal: AbortSignal }
+  readonly #folder: string
+  readonly #written: string[] = []
+  #bucket: ReturnType<typeof openBucket>
 
-  constructor(client: S3Client, place: ProbePlace, signal: AbortSignal) {
-    this.#client = client
+  constructor(place: ProbePlace, deps: BucketDeps, signal: AbortSignal) {
     this.#place = place
-    this.#signal = signal
-    this.#object = { Bucket: place.bucket, Key: `${place.prefix}${OBJECT}` }
+    this.#deps = deps
+    this.#options = { signal }
+    this.#folder = `${place.prefix}${PROBE_FOLDER}/${randomUUID()}`
+    this.#bucket = openBucket(place, place, deps)
   }
 
-  get #options() {
-    return { abortSignal: this.#signal }
+  get capabilities(): Capabilities {
+    return this.#bucket.capabilities
   }
 
-  /** As every object of a customer is stored, so that a class or key that is refused shows here. */
-  get #stored() {
-    const { storageClass, encryption } = this.#place
-    return {
-      ...this.#object,
-      ...(storageClass && { StorageClass: storageClass as never }),
-      ...(encryption?.type === 'SSE-S3' && { ServerSideEncryption: 'AES256' as const }),
-      ...(encryption?.type === 'SSE-KMS' && {
-        ServerSideEncryption: 'aws:kms' as const,
-        SSEKMSKeyId: encryption.keyId,
-      }),
+  /** From here on the bucket is taken to be so. */
+  assume(capabilities: Capabilities): void {
+    this.#bucket = openBucket({ ...this.#place, capabilities }, this.#place, this.#deps)
+  }
+
+  async put(): Promise<string> {
+    const key = this.#newKey()
+    await this.#bucket.putObject({ key, contentType: CONTENT_TYPE }, BODY, this.#options)
+    return this.#wrote(key)
+  }
+
+  async create(): Promise<{ key: string; multipartId: string }> {
+    const key = this.#newKey()
+    const target = { key, contentType: CONTENT_TYPE }
+    return { key, multipartId: await this.#bucket.createMultipart(target, this.#options) }
+  }
+
+  async part(upload: { key: string; multipartId: string }): Promise<string> {
+    return (await this.#bucket.uploadPart({ ...upload, number: 1 }, BODY, this.#options)).etag
+  }
+
+  async complete(upload: { key: string; multipartId: string }, etag: string): Promise<void> {
+    const parts = [{ number: 1, etag, crc32: BODY.crc32 }]
+    await this.#bucket.completeMultipart(upload, { ...BODY, parts }, this.#options)
+    this.#wrote(upload.key)
+  }
+
+  /** As a concatenation does it, to its end: nobody may be allowed to abort. */
+  async copy(source: string): Promise<void> {
+    const bucket = this.#bucket.forCopies()
+    const key = this.#newKey()
+    const multipartId = await bucket.createMultipart({ key, contentType: CONTENT_TYPE }, this.#options)
+    const part = { key, multipartId, number: 1 }
+    try {
+      const copied = await bucket.copyPart(part, { key: source, range: null }, this.#options)
+      await bucket.completeMultipart(part, { ...BODY, parts: [{ number: 1, ...copied }] }, this.#options)
+      this.#wrote(key)
+    } catch (error) {
+      await bucket.abortMultipart(part, this.#options).catch(() => {})
+      throw error
     }
   }
 
-  async put(): Promise<void> {
-    await this.#client.send(
-      new PutObjectCommand({ ...this.#stored, Body: '', ContentLength: 0 }),
-      this.#options,
-    )
+  async abort(upload: { key: string; multipartId: string }): Promise<void> {
+    await this.#bucket.abortMultipart(upload, this.#options)
   }
 
-  async create(): Promise<string> {
-    const { UploadId } = await this.#client.send(
-      new CreateMultipartUploadCommand(this.#stored),
-      this.#options,
-    )
-    return UploadId!
+  async get(key: string): Promise<void> {
+    await this.#bucket.readRange(key, 0, BODY.bytes, this.#options)
   }
 
-  async part(UploadId: string): Promise<string> {
-    const part = { ...this.#object, UploadId, PartNumber: 1, Body: Buffer.from('x') }
-    const { ETag } = await this.#client.send(new UploadPartCommand(part), this.#options)
-    return ETag!
-  }
-
-  async complete(UploadId: string, ETag: string): Promise<void> {
-    const MultipartUpload = { Parts: [{ PartNumber: 1, ETag }] }
-    const command = new CompleteMultipartUploadCommand({ ...this.#object, UploadId, MultipartUpload })
-    await this.#client.send(command, this.#options)
-  }
-
-  async abort(UploadId: string): Promise<void> {
-    await this.#client.send(new AbortMultipartUploadCommand({ ...this.#object, UploadId }), this.#options)
-  }
-
-  async get(): Promise<void> {
-    const { Body } = await this.#client.send(new GetObjectCommand(this.#object), this.#options)
-    await Body?.transformToByteArray()
-  }
-
+  /** All that was written. */
   async delete(): Promise<void> {
-    await this.#client.send(new DeleteObjectCommand(this.#object), this.#options)
+    for (const key of this.#written) await this.#bucket.deleteObject(key, this.#options)
+  }
+
+  #newKey(): string {
+    return `${this.#folder}/${this.#written.length + 1}-${randomUUID().slice(0, 8)}`
+  }
+
+  #wrote(key: string): string {
+    this.#written.push(key)
+    return key
   }
 }

@@ -1,4 +1,4 @@
-import type { ProviderName } from '#drizzle/schema/index.ts'
+import type { FoundCapabilities, ProviderName } from '#drizzle/schema/index.ts'
 
 /** What a provider's S3 can do and what it demands, as far as uploads depend on it. */
 export type Capabilities = {
@@ -6,40 +6,69 @@ export type Capabilities = {
   maxParts: number
   /** All parts but the last must have one size. */
   equalParts: boolean
-  /** Takes `x-amz-checksum-crc32` with each part and each PutObject, and checks it. */
-  partChecksum: boolean
+  /** Sent with each PutObject and UploadPart, and checked there. */
+  bodyChecksum: 'crc32' | 'md5' | null
   /** Checks a CRC32 of the whole object on CompleteMultipartUpload. */
   fullObjectCrc32: boolean
   /** Takes `If-None-Match: *` on PutObject. */
   ifNoneMatch: boolean
-  /** Unfinished multipart uploads are dropped by the provider itself after so many days. */
-  dropsUnfinishedAfterDays: number | null
+  /** And on CompleteMultipartUpload. */
+  ifNoneMatchOnComplete: boolean
+  /** Has UploadPartCopy. */
+  copyParts: boolean
+  /** A multipart upload with checksums takes copied parts. */
+  checksumsWithCopies: boolean
+  /** Keys that may only put objects are refused, with 403, where one is there. */
+  deniesReplacing: boolean
+  /** Unfinished multipart uploads are dropped by the provider itself so many hours after their beginning. */
+  dropsUnfinishedAfterHours: number | null
 }
 
 const plain: Capabilities = {
   maxParts: 10_000,
   equalParts: false,
-  partChecksum: false,
+  bodyChecksum: null,
   fullObjectCrc32: false,
   ifNoneMatch: false,
-  dropsUnfinishedAfterDays: null,
+  ifNoneMatchOnComplete: false,
+  copyParts: true,
+  checksumsWithCopies: true,
+  deniesReplacing: false,
+  dropsUnfinishedAfterHours: null,
 }
-const complete: Capabilities = { ...plain, partChecksum: true, fullObjectCrc32: true, ifNoneMatch: true }
+const complete: Capabilities = {
+  ...plain,
+  bodyChecksum: 'crc32',
+  fullObjectCrc32: true,
+  ifNoneMatch: true,
+  ifNoneMatchOnComplete: true,
+}
 
 /**
  * A provider that does not document a feature is taken to lack it: an unknown header makes some of them refuse
- * the request, and nothing but a second look at the bytes is lost without it.
+ * the request, and nothing but a second look at the bytes is lost without it. The sources are in docs/providers.md.
  */
-export const CAPABILITIES: Record<ProviderName, Capabilities> = {
+const CAPABILITIES: Record<ProviderName, Capabilities> = {
   aws: complete,
-  minio: complete,
+  minio: { ...complete, checksumsWithCopies: false, dropsUnfinishedAfterHours: 24 },
   // Whole objects only by CRC64NVME; unfinished uploads go after a week.
-  r2: { ...plain, equalParts: true, partChecksum: true, ifNoneMatch: true, dropsUnfinishedAfterDays: 7 },
+  r2: {
+    ...plain,
+    equalParts: true,
+    bodyChecksum: 'crc32',
+    ifNoneMatch: true,
+    dropsUnfinishedAfterHours: 7 * 24,
+  },
   b2: plain,
   wasabi: plain,
   spaces: plain,
   // Multipart uploads take no preconditions.
-  gcs: plain,
+  gcs: { ...plain, copyParts: false, deniesReplacing: true },
   scaleway: { ...plain, maxParts: 1000 },
-  other: plain,
+  other: { ...plain, copyParts: false },
+}
+
+/** What the check of a bucket found out stands above what is known of its provider. */
+export function capabilitiesOf(provider: ProviderName, found: FoundCapabilities | null): Capabilities {
+  return { ...CAPABILITIES[provider], ...found }
 }

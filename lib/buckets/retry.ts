@@ -37,5 +37,7 @@ export async function withRetries<Result>(
 }
 
 function givenUp(signal: AbortSignal): BucketError {
-  return new BucketError('aborted', 'aborted', 'The request to the bucket was given up.', signal.reason)
+  return new BucketError('aborted', 'aborted', 'The request to the bucket was given up.', {
+    cause: signal.reason,
+  })
 }

@@ -16,7 +16,18 @@ export function applyChanges(before: DataStoreRow, changes: DataStoreChanges, al
     { provider: before.provider, bucket: before.bucket, ...given, ...fields },
     allowedPrivateHosts,
   )
-  return { ...before, ...withoutUndefined(fields), ...place }
+  const after = { ...before, ...withoutUndefined(fields), ...place }
+  return { ...after, found: isElsewhere(before, after) ? null : before.found }
+}
+
+/** Where the bucket is cannot change under an upload; its name, prefix and keys can. */
+const PLACE = ['provider', 'endpoint', 'region', 'bucket', 'forcePathStyle'] as const
+
+export function isElsewhere(
+  before: Pick<DataStoreRow, (typeof PLACE)[number]>,
+  after: Pick<DataStoreRow, (typeof PLACE)[number]>,
+): boolean {
+  return PLACE.some((field) => after[field] !== before[field])
 }
 
 function followRegion({ endpoint, region }: DataStoreRow, next: string): string {

@@ -2,6 +2,7 @@ import { and, eq } from 'drizzle-orm'
 import { type BucketCheck, dataStores } from '#drizzle/schema/index.ts'
 import type { Actor } from '../audit/record-audit.ts'
 import { probeBucket } from '../buckets/probe-bucket.ts'
+import { capabilitiesOf } from '../buckets/providers.ts'
 import { isSluiceError, SluiceError } from '../kernel/errors.ts'
 import { takeFromLimit } from '../rate-limits/take.ts'
 import type { Runtime } from '../runtime.ts'
@@ -32,14 +33,16 @@ export async function checkDataStore(runtime: Needs, actor: Actor, id: string): 
     secretAccessKey: open(row.secretAccessKeyEncrypted),
   }
   const { allowedPrivateHosts } = config
-  const probe = await probeBucket({ ...row, ...keys }, { allowedPrivateHosts, clock })
+  const capabilities = capabilitiesOf(row.provider, row.found)
+  const probe = await probeBucket({ ...row, ...keys, capabilities }, { allowedPrivateHosts, clock })
   const { mayAbort, mayRead, mayDelete } = probe
+  const found = { ...row.found, ...probe.found }
   const check = diagnose(probe, row, clock.now())
   // A change in the meantime makes this the check of another place.
   const unchanged = and(eq(dataStores.id, id), eq(dataStores.updatedAt, row.updatedAt))
   const [after] = await db
     .update(dataStores)
-    .set({ check, mayAbort, mayRead, mayDelete, updatedAt: new Date(clock.now()) })
+    .set({ check, mayAbort, mayRead, mayDelete, found, updatedAt: new Date(clock.now()) })
     .where(unchanged)
     .returning()
   if (!after)
@@ -65,6 +68,7 @@ export async function checkBucket(runtime: Needs, actor: Actor, input: DataStore
     prefix: input.prefix ?? '',
     storageClass: input.storageClass ?? null,
     encryption: input.encryption ?? null,
+    capabilities: capabilitiesOf(input.provider, null),
   }
   await takeFromLimit(runtime, `check:${actor.workspaceId}`, PER_WORKSPACE)
   const probe = await probeBucket(entered, { allowedPrivateHosts, clock })
@@ -82,8 +86,10 @@ export async function checkChanges(
   const { allowedPrivateHosts } = config
   const before = await findDataStore(db, actor, id)
   const open = (sealed: string) => vault.open(sealed, vaultContext(id))
+  const after = applyChanges(before, changes, allowedPrivateHosts)
   const entered = {
-    ...applyChanges(before, changes, allowedPrivateHosts),
+    ...after,
+    capabilities: capabilitiesOf(after.provider, after.found),
     accessKeyId: changes.accessKeyId ?? open(before.accessKeyIdEncrypted),
     secretAccessKey: changes.secretAccessKey ?? open(before.secretAccessKeyEncrypted),
   }

@@ -1,8 +1,8 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { join, relative } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openTestDatabase } from '../../e2e/parts/databases.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../e2e/parts/workspace.ts'
@@ -10,6 +10,7 @@ import type { DatabaseHandle } from '../db/database.ts'
 import { minutes } from '../kernel/clock.ts'
 import { parseInput } from '../kernel/parse-input.ts'
 import { ALL_ACTIONS } from '../local-bucket/grants.ts'
+import type { RuleName } from '../local-bucket/rules.ts'
 import { type LocalBucket, startLocalBucket } from '../local-bucket/start.ts'
 import { checkBucket, checkDataStore } from './check-data-store.ts'
 import { createDataStore } from './create-data-store.ts'
@@ -35,10 +36,16 @@ describe('the bucket doctor', () => {
       { ...PUT_ONLY, actions: ['s3:PutObject' as const] },
       { ...OWNER, actions: ALL_ACTIONS },
     ]
-    bucket = await startLocalBucket({ directory, region: 'eu-test-1', buckets: ['media'], keys })
+    bucket = await startLocalBucket({
+      directory,
+      region: 'eu-test-1',
+      buckets: ['media', 'dotted.name'],
+      keys,
+    })
     silent = createServer(() => {}).listen(0, '127.0.0.1')
     await new Promise((resolve) => silent.once('listening', resolve))
   })
+  afterEach(() => bucket.rules.clear())
   afterAll(async () => {
     await bucket.close()
     silent.close()
@@ -58,13 +65,14 @@ describe('the bucket doctor', () => {
     })
   const check = (changes: object = {}) => checkBucket(runtime, mine.actor, entered(changes))
   const objects = () =>
-    readdirSync(join(directory, 'media')).map((name) => [name, statSync(join(directory, 'media', name)).size])
+    readdirSync(join(directory, 'media'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(join(directory, 'media'), entry.parentPath))
   const byName = (checked: Awaited<ReturnType<typeof check>>) =>
     Object.fromEntries(checked.operations.map(({ name, ok }) => [name, ok]))
 
-  it('finds that keys which may only put are enough, and leaves one empty object, however often', async () => {
+  it('finds that keys which may only put are enough, and leaves two small objects', async () => {
     const checked = await check()
-    await check()
     expect(checked.ok).toBe(true)
     expect(byName(checked)).toEqual({
       PutObject: true,
@@ -82,15 +90,18 @@ describe('the bucket doctor', () => {
     expect(JSON.parse(checked.policy!).Statement).toEqual([
       { Effect: 'Allow', Action: ['s3:PutObject'], Resource: ['arn:aws:s3:::media/*'] },
     ])
-    expect(JSON.parse(checked.lifecycleRule!).Rules[0].AbortIncompleteMultipartUpload).toEqual({
-      DaysAfterInitiation: 31,
-    })
-    expect(objects()).toEqual([['.sluice-check', 0]])
+    expect(JSON.parse(checked.lifecycleRule!).Rules).toMatchObject([
+      { AbortIncompleteMultipartUpload: { DaysAfterInitiation: 31 } },
+      { Filter: { Prefix: '.sluice-checks/' }, Expiration: { Days: 1 } },
+    ])
+    const folder = expect.stringMatching(/^\.sluice-checks\/[0-9a-f-]{36}$/)
+    expect(objects()).toEqual([folder, folder])
     const { CreateMultipartUpload: begun, CompleteMultipartUpload: completed } = bucket.traffic.counts()
     expect(begun).toBe(completed)
   })
 
   it('finds what more an owner may, makes use of it later, and leaves nothing', async () => {
+    rmSync(join(directory, 'media', '.sluice-checks'), { recursive: true })
     const store = await createDataStore(runtime, mine.actor, entered(OWNER))
     const { check: checked } = await checkDataStore(runtime, mine.actor, store.id)
     expect(checked!.ok).toBe(true)
@@ -99,6 +110,80 @@ describe('the bucket doctor', () => {
     expect(objects()).toEqual([])
     const [row] = await database.db.query.dataStores.findMany({ where: (t, { eq }) => eq(t.id, store.id) })
     expect(row).toMatchObject({ mayAbort: true, mayRead: true, mayDelete: true })
+  })
+
+  /** The bucket as it is found where these rules are kept. */
+  const found = async (rules: readonly RuleName[], changes: object = {}) => {
+    bucket.rules.clear()
+    for (const rule of rules) bucket.rules.add(rule)
+    const store = await createDataStore(runtime, mine.actor, entered(changes))
+    const { check: checked } = await checkDataStore(runtime, mine.actor, store.id)
+    const [row] = await database.db.query.dataStores.findMany({ where: (t, { eq }) => eq(t.id, store.id) })
+    return { id: store.id, ok: checked!.ok, may: byName(checked!), found: row!.found, checked: checked! }
+  }
+  const GCS = ['no-overwrite', 'one-write-a-second', 'no-part-copy', 'no-if-none-match'] as const
+
+  it('writes no key twice, which those who may only put are denied', async () => {
+    const asked = { provider: 'gcs', region: 'auto' }
+    bucket.rules.add('no-overwrite')
+    const wrongRegion = await check(asked)
+    expect(wrongRegion.operations[0]!.message).toContain('The region is wrong')
+    expect(await found(GCS)).toMatchObject({ ok: true, found: {} })
+    expect(await found(GCS, OWNER)).toMatchObject({ ok: true, may: { UploadPartCopy: false } })
+  })
+
+  it.each([
+    ['aws', ['checksum-required', 'if-none-match-required'], {}],
+    ['aws', ['content-md5-required'], { bodyChecksum: 'md5' }],
+    ['other', ['checksum-required', 'no-checksum-headers', 'no-if-none-match'], { bodyChecksum: 'md5' }],
+    ['other', ['checksum-required'], { bodyChecksum: 'crc32' }],
+    ['other', ['no-checksum-headers', 'no-if-none-match'], {}],
+    ['minio', ['no-full-object-checksum'], { fullObjectCrc32: false }],
+    [
+      'minio',
+      ['no-full-object-checksum', 'no-if-none-match'],
+      { fullObjectCrc32: false, ifNoneMatch: false },
+    ],
+  ] as const)('finds out how %s is to be asked that has the rules %j', async (provider, rules, expected) => {
+    const { ok, found: kept } = await found(rules, { provider })
+    expect(ok).toBe(true)
+    expect(kept).toMatchObject(expected)
+    if (Object.keys(expected).length === 0) expect(kept).toEqual({})
+  })
+
+  it('changes nothing that works, since uploads that have begun rely on it', async () => {
+    const { id } = await found(['no-full-object-checksum'], { provider: 'minio' })
+    bucket.rules.clear()
+    const { check: again } = await checkDataStore(runtime, mine.actor, id)
+    expect(again!.ok).toBe(true)
+    const [row] = await database.db.query.dataStores.findMany({ where: (t, { eq }) => eq(t.id, id) })
+    expect(row!.found).toEqual({ fullObjectCrc32: false })
+  })
+
+  it('finds whether parts can be copied, where nothing is known of the provider', async () => {
+    expect(await found([], OWNER)).toMatchObject({ found: { copyParts: true } })
+    expect(await found(['no-part-copy'], OWNER)).toMatchObject({ ok: true, found: {} })
+    expect(await found(['no-copy-into-checksums'], { ...OWNER, provider: 'minio' })).toMatchObject({
+      may: { UploadPartCopy: true },
+      found: {},
+    })
+  })
+
+  it('asks as uploads do: what would be refused to them is refused to it', async () => {
+    const { ok, checked } = await found(['no-unsigned-payload'])
+    expect(ok).toBe(false)
+    expect(checked.operations[0]!.message).toContain('signed payloads, which Sluice does not send')
+    // The name of a host that is no DNS label is in no certificate, so it goes into the path.
+    const dotted = { bucket: 'dotted.name', forcePathStyle: false }
+    expect(await found(['virtual-hosts-are-dns-labels'], dotted)).toMatchObject({ ok: true })
+  })
+
+  it('tells a page of a proxy from an answer of S3', async () => {
+    const { ok, checked } = await found(['html-answers'])
+    expect(ok).toBe(false)
+    expect(checked.operations).toMatchObject([{ message: expect.stringContaining('Does a proxy') }])
+    const { may } = await found(['complete-without-result'])
+    expect(may).toMatchObject({ PutObject: true, CompleteMultipartUpload: false })
   })
 
   const messageOf = async (changes: object) => {

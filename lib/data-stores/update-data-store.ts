@@ -3,13 +3,10 @@ import { dataStores } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { SluiceError } from '../kernel/errors.ts'
 import type { Runtime } from '../runtime.ts'
-import { applyChanges } from './apply-changes.ts'
+import { applyChanges, isElsewhere } from './apply-changes.ts'
 import { countUploadsUnderWay, uploads } from './count-uploads-under-way.ts'
 import { type DataStore, type DataStoreChanges, toDataStore, vaultContext } from './data-store.ts'
 import { findDataStore } from './find-data-store.ts'
-
-/** Where the bucket is cannot change under an upload; its name, prefix and keys can. */
-const PLACE = ['provider', 'endpoint', 'region', 'bucket', 'forcePathStyle'] as const
 
 /** What a check found is about the place and keys of then. */
 const UNCHECKED = { check: null, mayAbort: false, mayRead: false, mayDelete: false }
@@ -25,7 +22,7 @@ export async function updateDataStore(
   return db.transaction(async (tx) => {
     const before = await findDataStore(tx, actor, id, 'update')
     const after = applyChanges(before, changes, config.allowedPrivateHosts)
-    if (PLACE.some((field) => after[field] !== before[field])) await assertIdle(tx, id)
+    if (isElsewhere(before, after)) await assertIdle(tx, id)
     const { accessKeyId, secretAccessKey } = changes
     const seal = (text: string) => vault.seal(text, vaultContext(id))
     const [row] = await tx

@@ -20,6 +20,8 @@ export type Rule = {
   assemble?(parts: readonly NamedPart[], upload: Upload): void
   /** How the provider says what this bucket says otherwise. */
   rephrase?(error: S3Error, request: S3Request): S3Error
+  /** Answers for the bucket, which does nothing. */
+  instead?(): Answer
   /** What the client gets instead of the answer. */
   answer?(answer: Answer, request: S3Request): Answer
 }
@@ -118,8 +120,11 @@ export const RULES = {
   },
   /** AWS: a bucket policy with the condition key s3:if-none-match. */
   'if-none-match-required': {
-    admit(call) {
-      if (makesObject(call) && !call.request.headers['if-none-match']) throw new S3Error('AccessDenied')
+    async admit(call) {
+      if (!makesObject(call)) return
+      if (!call.request.headers['if-none-match']) throw new S3Error('AccessDenied')
+      // A Complete that is asked again is told of its own object.
+      if (await call.storage.objects.find(call.request.key)) throw new S3Error('PreconditionFailed')
     },
   },
   /** B2, GCS: preconditions on a write. */
@@ -154,7 +159,7 @@ export const RULES = {
   },
   /** A proxy in between that answers in its own words. */
   'html-answers': {
-    answer: () => ({
+    instead: () => ({
       status: 200,
       headers: { 'content-type': 'text/html' },
       body: '<!doctype html><title>Sign in</title>',

@@ -101,6 +101,8 @@ async function perform(
   const body = new IncomingBody({ headers, authentication, source, checksummed, md5: keepBytes })
   const call = { request: { ...request, headers }, body, storage, storageOf, clock, permits, rules }
   for (const rule of rules) await rule.admit?.(call)
+  const instead = rules.find((rule) => rule.instead)?.instead?.()
+  if (instead) return instead
   return OPERATIONS[operation](call)
 }
 

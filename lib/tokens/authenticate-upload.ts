@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { FileStatus, ProviderName } from '#drizzle/schema/index.ts'
+import type { FileStatus, FoundCapabilities, ProviderName } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../db/database.ts'
 import { inGroups } from '../db/in-groups.ts'
 import type { Clock } from '../kernel/clock.ts'
@@ -43,6 +43,7 @@ export type DataStoreRow = {
   mayAbort: boolean
   mayRead: boolean
   mayDelete: boolean
+  found: FoundCapabilities | null
 }
 
 export type PipeRow = {
@@ -198,7 +199,8 @@ export function dataStoreColumn(): SQL {
       'provider', ds.provider, 'endpoint', ds.endpoint, 'region', ds.region, 'bucket', ds.bucket, 'prefix', ds.prefix, 'forcePathStyle', ds.force_path_style,
       'accessKeyIdEncrypted', ds.access_key_id_encrypted,
       'secretAccessKeyEncrypted', ds.secret_access_key_encrypted, 'storageClass', ds.storage_class,
-      'encryption', ds.encryption, 'mayAbort', ds.may_abort, 'mayRead', ds.may_read, 'mayDelete', ds.may_delete)`
+      'encryption', ds.encryption, 'mayAbort', ds.may_abort, 'mayRead', ds.may_read, 'mayDelete', ds.may_delete,
+      'found', ds.found)`
 }
 
 function upload(): SQL {

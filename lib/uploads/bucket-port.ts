@@ -5,11 +5,14 @@
 export type BucketLimits = {
   maxParts: number
   equalParts: boolean
-  dropsUnfinishedAfterDays: number | null
+  copyParts: boolean
+  dropsUnfinishedAfterHours: number | null
 }
 export type Body = { chunks: readonly Uint8Array[]; bytes: number; crc32: number }
 export type SentPart = { number: number; etag: string; crc32: number | null }
 type Options = { signal?: AbortSignal | undefined }
+/** `repeated`: it was sent before, and its answer is not known. */
+type WriteOptions = Options & { repeated?: boolean }
 type Target = { key: string; contentType: string }
 type Multipart = { key: string; multipartId: string }
 
@@ -18,23 +21,25 @@ export type Bucket = {
   readonly workspaceId: string
   capabilities: BucketLimits
   /** `etag` is null where the object was there already. */
-  putObject(target: Target, body: Body, options?: Options): Promise<{ etag: string | null }>
+  putObject(target: Target, body: Body, options?: WriteOptions): Promise<{ etag: string | null }>
   createMultipart(target: Target, options?: Options): Promise<string>
   uploadPart(part: Multipart & { number: number }, body: Body, options?: Options): Promise<{ etag: string }>
   completeMultipart(
     upload: Multipart,
     object: { parts: readonly SentPart[]; bytes: number; crc32: number },
-    options?: Options,
+    options?: WriteOptions,
   ): Promise<{ etag: string | null }>
   abortMultipart(upload: Multipart, options?: Options): Promise<void>
   headObject(key: string, options?: Options): Promise<{ bytes: number; etag: string | null } | undefined>
   readRange(key: string, first: number, bytes: number, options?: Options): Promise<Buffer>
   copyPart(
     part: Multipart & { number: number },
-    source: { key: string; first: number; bytes: number },
+    source: { key: string; range: { first: number; bytes: number } | null },
     options?: Options,
   ): Promise<{ etag: string; crc32: number | null }>
   deleteObject(key: string, options?: Options): Promise<void>
+  /** The same bucket, for a multipart upload that some parts are copied into. */
+  forCopies(): Omit<Bucket, 'forCopies' | 'workspaceId'>
 }
 
 export type BucketFaultKind = 'trouble' | 'refused' | 'no_such_upload' | 'exists' | 'impossible' | 'aborted'

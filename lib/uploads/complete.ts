@@ -57,15 +57,20 @@ async function assemble({ db }: UploadContext, assembly: Assembly): Promise<Deli
   lease.assertHeld()
   try {
     const object = { parts, bytes, crc32 }
-    const { etag } = await bucket.completeMultipart({ key, multipartId }, object, { signal: lease.signal })
+    const options = { signal: lease.signal, repeated: assembly.sentBefore }
+    const { etag } = await bucket.completeMultipart({ key, multipartId }, object, options)
     return { etag, certainty: 'answered' }
   } catch (error) {
-    if (bucketFault(error) !== 'no_such_upload' || !mayHaveHappened(assembly, error)) throw error
+    const kind = bucketFault(error)
+    if ((kind !== 'no_such_upload' && kind !== 'exists') || !mayHaveHappened(assembly, error)) throw error
     return lookUp(assembly)
   }
 }
 
-/** An unknown upload means that Complete happened, if it was ever sent; else the bucket has dropped the upload. */
+/**
+ * An unknown upload, or an object that is there already, means that Complete happened, if it was ever sent; else the bucket
+ * has dropped the upload.
+ */
 function mayHaveHappened({ sentBefore }: Assembly, error: unknown): boolean {
   return sentBefore || ((error as { attempts?: number }).attempts ?? 1) > 1
 }

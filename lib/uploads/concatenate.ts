@@ -81,8 +81,10 @@ async function assemble(context: UploadContext, joining: Joining): Promise<{ eta
     await bucket.abortMultipart({ key, multipartId: leftMultipartId }, { signal }).catch(() => {})
   const whole = wholeOf(partials)
   const steps = concatPlan(partials.map(({ bytes }) => bytes))
-  if (steps.length === 0) return bucket.putObject(target, { chunks: [], ...whole }, { signal })
-  const multipartId = await bucket.createMultipart(target, { signal })
+  const repeated = leftMultipartId !== null
+  if (steps.length === 0) return bucket.putObject(target, { chunks: [], ...whole }, { signal, repeated })
+  const copying = bucket.forCopies()
+  const multipartId = await copying.createMultipart(target, { signal })
   checkpoint('multipart created')
   await lease.whileHeld(recordMultipart(db, lease, multipartId))
   const parts: SentPart[] = []
@@ -90,11 +92,29 @@ async function assemble(context: UploadContext, joining: Joining): Promise<{ eta
     lease.assertHeld()
     const memory = { bytes: readBytes(step), signal }
     const part = { key, multipartId, number: n + 1 }
-    parts.push(await withMemory(context, bucket, memory, () => sendStep(joining, step, part)))
+    parts.push(await withMemory(context, bucket, memory, () => sendStep(joining, copying, step, part)))
     checkpoint('part sent')
   }
   lease.assertHeld()
-  return bucket.completeMultipart({ key, multipartId }, { parts, ...whole }, { signal })
+  try {
+    const options = { signal, repeated }
+    return await copying.completeMultipart({ key, multipartId }, { parts, ...whole }, options)
+  } catch (error) {
+    if (bucketFault(error) !== 'exists') throw error
+    return joinedBefore(joining, multipartId, error)
+  }
+}
+
+/** The key is this file's alone: what is there was joined by an attempt whose answer was lost. */
+async function joinedBefore(
+  { bucket, target: { key }, partials, lease: { signal } }: Joining,
+  multipartId: string,
+  error: unknown,
+): Promise<{ etag: string | null }> {
+  await bucket.abortMultipart({ key, multipartId }, { signal }).catch(() => {})
+  const object = await bucket.headObject(key, { signal })
+  if (object?.bytes !== wholeOf(partials).bytes) throw error
+  return { etag: object.etag }
 }
 
 /** What passes through this process: the rest is copied within the bucket. */
@@ -103,17 +123,18 @@ function readBytes(step: ConcatStep): number {
 }
 
 async function sendStep(
-  { bucket, partials, lease: { signal } }: Joining,
+  { partials, lease: { signal } }: Joining,
+  bucket: ReturnType<Bucket['forCopies']>,
   step: ConcatStep,
   part: { key: string; multipartId: string; number: number },
 ): Promise<SentPart> {
   const keyOf = (source: number) => partials[source]!.key
   if ('copy' in step) {
     const { source, first, bytes } = step.copy
-    return {
-      number: part.number,
-      ...(await bucket.copyPart(part, { key: keyOf(source), first, bytes }, { signal })),
-    }
+    // S3 copies a range only from an object of more than 5 MB, and a whole one of any size.
+    const range = bytes === partials[source]!.bytes ? null : { first, bytes }
+    const copied = await bucket.copyPart(part, { key: keyOf(source), range }, { signal })
+    return { number: part.number, ...copied }
   }
   const chunks = await Promise.all(
     step.join.map(({ source, first, bytes }) => bucket.readRange(keyOf(source), first, bytes, { signal })),

@@ -4,6 +4,8 @@ import { endUpload } from './end-upload.ts'
 import type { UploadContext } from './upload-context.ts'
 
 const BATCH = 100
+/** Those of a bucket that keeps what is unfinished for less long end earlier. */
+const MAX_AGE_DAYS = 30
 
 /** Ends uploads that were not finished in time: never one that somebody is writing, or that has all its bytes. */
 export async function expireUploads(
@@ -11,13 +13,17 @@ export async function expireUploads(
 ): Promise<number> {
   const late = sql`expires_at <= ${new Date(context.clock.now()).toISOString()}::timestamptz
     and (lease_until is null or lease_until < now()) and offset_bytes is distinct from length_bytes`
-  const due = await rows<{ id: string }>(
+  const due = await rows<{ id: string; droppedAfterHours: number | null }>(
     context.db,
-    sql`select id from files where status = 'uploading' and ${late} order by expires_at limit ${BATCH}::int`,
+    sql`select id, case when expires_at = expires_by and expires_by < created_at + ${MAX_AGE_DAYS}::int * interval '1 day'
+      then floor(extract(epoch from expires_by - created_at) / 3600)::int end as "droppedAfterHours"
+    from files where status = 'uploading' and ${late} order by expires_at limit ${BATCH}::int`,
   )
   let ended = 0
-  for (const { id } of due) {
-    const reason = 'It was not finished in time.'
+  for (const { id, droppedAfterHours } of due) {
+    const reason = droppedAfterHours
+      ? `It was not finished within ${droppedAfterHours} hours of its start, and its bucket drops what is unfinished for longer.`
+      : 'It was not finished in time.'
     const end = { status: 'expired', reason, from: ['uploading'], provided: late } as const
     if (await endUpload(context, id, end)) ended += 1
   }

@@ -3,8 +3,8 @@ import type { Bucket } from './bucket-port.ts'
 
 /**
  * Concatenation copies within the bucket, reads what is too small to copy, and leaves nothing of the pieces. Where all parts
- * must be equal, pieces of any size cannot become parts.
+ * must be equal, pieces of any size cannot become parts, and not every S3 can copy.
  */
 export function mayConcatenate({ mayRead, mayDelete }: DataStoreRow, { capabilities }: Bucket): boolean {
-  return mayRead && mayDelete && !capabilities.equalParts
+  return mayRead && mayDelete && capabilities.copyParts && !capabilities.equalParts
 }

@@ -20,7 +20,9 @@ export function assertMayCreate(
   if (concat && !mayConcatenate(dataStore, bucket))
     throw new SluiceError(
       'invalid_header',
-      'Uploads cannot be joined here: the credentials of the Data Store may not read and delete. Send the file as one upload.',
+      bucket.capabilities.copyParts && !bucket.capabilities.equalParts
+        ? 'Uploads cannot be joined here: the credentials of the Data Store may not read and delete. Send the file as one upload.'
+        : 'Uploads cannot be joined here: the bucket cannot copy parts of any size. Send the file as one upload.',
     )
   for (const allowed of concat === 'partial' ? [] : [pipe.allowedTypes, token.allowedTypes]) {
     if (allowed.length > 0 && !allowed.some((range) => matchesType(range, filetype)))

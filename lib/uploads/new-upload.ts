@@ -45,6 +45,6 @@ export function describeNew(
 
 /** The provider may drop what is unfinished so long after its beginning, however often bytes come. */
 function maxAgeMs({ capabilities }: Bucket): number {
-  const { dropsUnfinishedAfterDays: most } = capabilities
-  return most === null ? MAX_AGE_MS : Math.min(MAX_AGE_MS, days(most) - hours(1))
+  const { dropsUnfinishedAfterHours: most } = capabilities
+  return most === null ? MAX_AGE_MS : Math.min(MAX_AGE_MS, hours(most - 1))
 }

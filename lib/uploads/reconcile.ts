@@ -76,12 +76,20 @@ async function reconcile(context: UploadContext, file: Claimed): Promise<void> {
     })
   } catch (error) {
     context.log.warn({ err: error, fileId }, 'the object could not be made yet')
-    if (bucketFault(error) === 'no_such_upload') return void (await fail((error as Error).message))
+    if (isHopeless(error)) return void (await fail((error as Error).message))
     const end = { usedPartNumber: partNumber, interrupted: false, refusal: bucketRefusal(error) }
     await releaseLease(context, lease, end).catch(() => {})
   } finally {
     lease.end()
   }
+}
+
+/** Bytes that did not arrive as they were sent may do so the next time. */
+function isHopeless(error: unknown): boolean {
+  const kind = bucketFault(error)
+  return (
+    kind === 'no_such_upload' || (kind === 'impossible' && (error as { code?: string }).code !== 'BadDigest')
+  )
 }
 
 /** From the start: nothing of an earlier attempt shows. */
@@ -105,7 +113,9 @@ async function putFromTail(
   lease.assertHeld()
   const target = { key: file.key, contentType: contentTypeOf(file.filetype) }
   const { bytes, crc32: crc } = file
-  const { etag } = await bucket.putObject(target, { chunks, bytes, crc32: crc }, { signal: lease.signal })
+  // Its first attempt was put off because its answer did not come.
+  const options = { signal: lease.signal, repeated: true }
+  const { etag } = await bucket.putObject(target, { chunks, bytes, crc32: crc }, options)
   checkpoint('object put')
   const certainty = etag === null ? 'inferred' : 'answered'
   await db.transaction(async (tx) => {

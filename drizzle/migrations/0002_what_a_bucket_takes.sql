@@ -1,0 +1,1 @@
+ALTER TABLE "data_stores" ADD COLUMN "found" jsonb;

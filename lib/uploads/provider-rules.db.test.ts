@@ -1,0 +1,273 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { FoundCapabilities, ProviderName } from '#drizzle/schema/index.ts'
+import { openTestDatabase } from '../../e2e/parts/databases.ts'
+import { metadata, tusCall, tusClient } from '../../e2e/parts/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
+import type { DatabaseHandle } from '../db/database.ts'
+import { showFile } from '../files/show-file.ts'
+import { hours, minutes } from '../kernel/clock.ts'
+import type { RuleName } from '../local-bucket/rules.ts'
+import { expireUploads } from './expire-uploads.ts'
+import { reconcileUploads } from './reconcile.ts'
+
+const MiB = 1024 * 1024
+const MB = 1_000_000
+type Node = Awaited<ReturnType<typeof serveUploads>>
+
+/** Uploads to buckets that keep the rules of their provider: see docs/providers.md. */
+describe('a bucket with rules of its own', () => {
+  let database: DatabaseHandle
+  let site: Site
+  let node: Node
+  /** Leaves to the reconciler what the bucket does not take at once. */
+  let hasty: Node
+  let token: string
+  beforeAll(async () => {
+    database = await openTestDatabase()
+    site = await createSite(database, {
+      bucket: { actions: ['s3:PutObject', 's3:GetObject', 's3:DeleteObject'] },
+    })
+    node = await serveUploads(site.runtime)
+    hasty = await serveUploads(site.runtime, { terms: { assembleMs: 300 } })
+    token = await site.token()
+  })
+  afterEach(() => {
+    site.bucket.faults.clear()
+    site.bucket.rules.clear()
+  })
+  afterAll(async () => {
+    await node?.close()
+    await hasty?.close()
+    await site?.close()
+    await database?.close()
+  })
+
+  type Asked = { found?: FoundCapabilities; mayRead?: boolean; rules?: readonly RuleName[] }
+  const bucketOf = async (provider: ProviderName, { found, mayRead = true, rules = [] }: Asked = {}) => {
+    for (const rule of rules) site.bucket.rules.add(rule)
+    await database.db.execute(
+      sql`update data_stores set provider = ${provider}, found = ${found ? JSON.stringify(found) : null}::jsonb,
+        may_read = ${mayRead}, may_delete = ${mayRead}, updated_at = clock_timestamp()
+      where id = ${site.dataStore.id}::uuid`,
+    )
+  }
+  const clientOf = (at: Node) => tusClient({ url: at.url, pipeId: site.pipe.id, token })
+  const idOf = (url: string) => url.split('/').at(-1)!
+  const fileOf = (url: string) => showFile(site.runtime, site.actor, idOf(url))
+  const statusOf = async (url: string) => (await fileOf(url)).status
+
+  async function send(bytes: Buffer, { at = node, headers = {} }: { at?: Node; headers?: object } = {}) {
+    const client = clientOf(at)
+    const url = (await client.create(bytes.length, headers as Record<string, string>)).headers.location!
+    const { status } = await client.patch(url, 0, bytes)
+    await Promise.all(at.context.background)
+    return { url, status }
+  }
+  const objectOf = (url: string) => site.bucket.object(`${idOf(url)}/file`)
+  const expectObject = async (url: string, bytes: Buffer) => {
+    expect(await statusOf(url)).toBe('transferred')
+    expect((await objectOf(url)).equals(bytes)).toBe(true)
+  }
+  const reconciled = async (url: string) => {
+    site.clock.advance(minutes(1))
+    while ((await statusOf(url)) === 'transferring') await reconcileUploads(node.context)
+  }
+  const join = async (sizes: number[]) => {
+    const pieces = sizes.map((size) => randomBytes(size))
+    const partial = async (bytes: Buffer) =>
+      (await send(bytes, { headers: { 'Upload-Concat': 'partial' } })).url
+    const urls = await Promise.all(pieces.map(partial))
+    const final = {
+      'Upload-Concat': `final;${urls.join(' ')}`,
+      'Upload-Metadata': metadata({ filename: 'file' }),
+    }
+    const { collection: url } = clientOf(node)
+    const made = await tusCall({ method: 'POST', url, token, headers: final })
+    expect(made.status).toBe(201)
+    await Promise.all(node.context.background)
+    await expectObject(made.headers.location!, Buffer.concat(pieces))
+  }
+  const lost = (operation: 'PutObject' | 'CompleteMultipartUpload') =>
+    site.bucket.faults.add({ operation, at: 'answer', effect: { kind: 'cut' } })
+  const askedFor = (operation: 'PutObject' | 'CompleteMultipartUpload', url: string) =>
+    site.bucket.traffic.seen({ operation, key: `${idOf(url)}/file` }).length
+
+  describe('GCS, where nobody who may only put replaces an object', () => {
+    it.each([MiB, 9 * MiB])('has an object of %i bytes although the answer was lost', async (size) => {
+      await bucketOf('gcs', { rules: ['no-overwrite', 'no-if-none-match'] })
+      lost('PutObject')
+      lost('CompleteMultipartUpload')
+      const bytes = randomBytes(size)
+      const { url, status } = await send(bytes)
+      expect(status).toBe(204)
+      await expectObject(url, bytes)
+    })
+
+    it('has an object that another process asked for again', async () => {
+      await bucketOf('gcs', { rules: ['no-overwrite'] })
+      site.bucket.faults.add({ operation: 'PutObject', at: 'answer', effect: { kind: 'stall' } })
+      const bytes = randomBytes(MiB)
+      const { url } = await send(bytes, { at: hasty })
+      expect(await statusOf(url)).toBe('transferring')
+      await reconciled(url)
+      await expectObject(url, bytes)
+    })
+
+    it('has no object where putting one is denied', async () => {
+      await bucketOf('gcs')
+      const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
+      site.bucket.faults.add({ operation: 'PutObject', times: 100, effect })
+      const { url, status } = await send(randomBytes(10))
+      expect(status).toBe(502)
+      expect(await statusOf(url)).toBe('uploading')
+    })
+
+    it('offers no concatenation, as it cannot copy parts; others do once their check found that they can', async () => {
+      const { collection: url } = clientOf(node)
+      const offered = async () => (await tusCall({ method: 'OPTIONS', url })).headers['tus-extension']
+      await bucketOf('gcs', { rules: ['no-part-copy'] })
+      expect(await offered()).not.toContain('concatenation')
+      const refused = await clientOf(node).create(5, { 'Upload-Concat': 'partial' })
+      expect(refused.status).toBe(400)
+      expect(JSON.parse(refused.body).detail).toContain('cannot copy parts')
+      await bucketOf('other')
+      expect(await offered()).not.toContain('concatenation')
+      await bucketOf('other', { found: { copyParts: true } })
+      expect(await offered()).toContain('concatenation')
+    })
+  })
+
+  describe('AWS', () => {
+    it('copies small pieces whole, since it copies no range of them', async () => {
+      await bucketOf('aws', { rules: ['minimum-copy-source'] })
+      await join([10 * MB, 10 * MB, 10 * MB].map((bytes) => Math.ceil(bytes / 3)))
+      await join([5 * MiB, 5 * MiB, 6 * MiB])
+    })
+
+    it.each([
+      ['checksum-required', 'aws', {}],
+      ['checksum-required', 'other', { bodyChecksum: 'crc32' }],
+      ['content-md5-required', 'aws', { bodyChecksum: 'md5' }],
+      ['content-md5-required', 'other', { bodyChecksum: 'md5' }],
+    ] as const)(
+      'with an Object Lock (%s) gets the checksum that the check of %s found',
+      async (rule, provider, found) => {
+        await bucketOf(provider, { found, rules: [rule] })
+        for (const size of [10, 9 * MiB]) {
+          const bytes = randomBytes(size)
+          await expectObject((await send(bytes)).url, bytes)
+        }
+      },
+    )
+
+    it.each([true, false])(
+      'with enforced conditional writes has one object (may read: %s)',
+      async (mayRead) => {
+        await bucketOf('aws', { mayRead, rules: ['if-none-match-required'] })
+        lost('PutObject')
+        lost('CompleteMultipartUpload')
+        for (const size of [10, 9 * MiB]) {
+          const bytes = randomBytes(size)
+          await expectObject((await send(bytes)).url, bytes)
+        }
+      },
+    )
+
+    it('with enforced conditional writes joins once', async () => {
+      await bucketOf('aws', { rules: ['if-none-match-required'] })
+      lost('CompleteMultipartUpload')
+      await join([6 * MiB, 7 * MiB])
+      expect(await site.bucket.unfinished()).toEqual([])
+    })
+  })
+
+  describe('MinIO', () => {
+    it('joins without checksums, as its copies have none', async () => {
+      await bucketOf('minio', { rules: ['no-copy-into-checksums'] })
+      await join([6 * MiB, MiB, 7 * MiB])
+    })
+
+    it('of before 2025 gets a checksum of each part where the check found it to be so', async () => {
+      const rules = ['no-full-object-checksum'] as const
+      await bucketOf('minio', { found: { fullObjectCrc32: false }, rules })
+      const bytes = randomBytes(20 * MiB)
+      await expectObject((await send(bytes)).url, bytes)
+    })
+  })
+
+  describe('that answers in strange ways', () => {
+    const refusing = (status: number, code: string, call = 1) =>
+      site.bucket.faults.add({
+        ...{ operation: 'CompleteMultipartUpload', call, times: 100 },
+        effect: { kind: 'refuse', status, code },
+      })
+
+    it('is asked once where a 200 holds an error that will not pass', async () => {
+      await bucketOf('minio')
+      refusing(200, 'AccessDenied')
+      const { url } = await send(randomBytes(9 * MiB))
+      expect(await statusOf(url)).toBe('transferring')
+      expect(askedFor('CompleteMultipartUpload', url)).toBe(1)
+      expect((await fileOf(url)).timeline).toContainEqual(
+        expect.objectContaining({ detail: expect.objectContaining({ code: 'AccessDenied' }) }),
+      )
+    })
+
+    it('fails a file at once that it does not implement', async () => {
+      await bucketOf('minio')
+      refusing(501, 'NotImplemented')
+      const { url } = await send(randomBytes(9 * MiB))
+      expect(askedFor('CompleteMultipartUpload', url)).toBe(1)
+      expect(await fileOf(url)).toMatchObject({
+        status: 'failed',
+        failureReason: expect.stringContaining('NotImplemented'),
+      })
+    })
+
+    it('has delivered nothing with a 200 that holds no result', async () => {
+      await bucketOf('minio', { rules: ['complete-without-result'] })
+      const bytes = randomBytes(9 * MiB)
+      const { url } = await send(bytes)
+      expect(await statusOf(url)).toBe('transferring')
+      site.bucket.rules.clear()
+      await reconciled(url)
+      await expectObject(url, bytes)
+    })
+
+    it('has stored nothing with a page of a proxy', async () => {
+      await bucketOf('minio', { rules: ['html-answers'] })
+      const bytes = randomBytes(MiB)
+      const { url } = await send(bytes, { at: hasty })
+      expect(await statusOf(url)).toBe('transferring')
+      expect(await site.bucket.objects()).not.toContain(`${idOf(url)}/file`)
+      site.bucket.rules.clear()
+      await reconciled(url)
+      await expectObject(url, bytes)
+    })
+
+    it('may say 403 of an object that is missing, which is no refusal', async () => {
+      await bucketOf('minio')
+      site.bucket.faults.add({ operation: 'CompleteMultipartUpload', effect: { kind: 'cut' } })
+      refusing(404, 'NoSuchUpload', 2)
+      const { url } = await send(randomBytes(9 * MiB))
+      expect(await statusOf(url)).toBe('transferring')
+      expect((await fileOf(url)).timeline.map(({ kind }) => kind)).not.toContain('bucket_refused')
+    })
+  })
+
+  it('ends what MinIO will drop before it does, and says why', async () => {
+    await bucketOf('minio', { rules: ['drops-uploads-after-24-hours'] })
+    const url = (await clientOf(node).create(20 * MiB)).headers.location!
+    expect((await clientOf(node).patch(url, 0, randomBytes(8 * MiB))).status).toBe(204)
+    site.clock.advance(hours(23) + minutes(1))
+    await expireUploads(node.context)
+    expect(await fileOf(url)).toMatchObject({
+      status: 'expired',
+      failureReason: expect.stringMatching(
+        /^It was not finished within 23 hours of its start, and its bucket/,
+      ),
+    })
+  })
+})
