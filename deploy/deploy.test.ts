@@ -164,5 +164,7 @@ it('Node has the same flags in the image, by npm start, and in what is tested an
   const image = readFileSync('Dockerfile', 'utf8').match(/^CMD (.+)$/m)![1]!
   expect(JSON.parse(image)).toEqual(['node', ...NODE_FLAGS, 'server.ts'])
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
-  expect(scripts.start).toBe(['node', ...NODE_FLAGS, 'scripts/start.ts'].join(' '))
+  expect(scripts.start).toBe(
+    ['node -r ./scripts/require-node.cjs', ...NODE_FLAGS, 'scripts/start.ts'].join(' '),
+  )
 })
