@@ -6,7 +6,7 @@ import { signIn, signInInput } from '#lib/accounts/sign-in.ts'
 import { type ProviderProfile, signInWithProvider } from '#lib/accounts/sign-in-with-provider.ts'
 import { toProviderProfile } from '#lib/accounts/to-provider-profile.ts'
 import { setAuthUrl } from '#lib/config.ts'
-import { isSluiceError } from '#lib/kernel/errors.ts'
+import { isSluiceError, type SluiceError } from '#lib/kernel/errors.ts'
 import { isUuid } from '#lib/kernel/ids.ts'
 import { parseInput } from '#lib/kernel/parse-input.ts'
 import { getRuntime } from '#lib/runtime.ts'
@@ -17,8 +17,11 @@ import { visitor } from './session.ts'
 
 type SignedIn = User & { sid?: string }
 
+/** What next-auth, which knows only yes and no, could not pass on. */
+export type Refusal = { error?: SluiceError }
+
 /** next-auth with sessions of ours: its token says which row of `sessions` it stands for, and nothing else. */
-export function authOptions(): NextAuthOptions {
+export function authOptions(refusal: Refusal = {}): NextAuthOptions {
   const { config, log } = getRuntime()
   setAuthUrl(config.baseUrl)
   return {
@@ -28,7 +31,7 @@ export function authOptions(): NextAuthOptions {
     providers: [
       Credentials({
         credentials: { email: { type: 'email' }, password: { type: 'password' } },
-        authorize: (given) => authorize(given),
+        authorize: (given) => authorize(given, refusal),
       }),
       ...(config.github ? [GitHub(config.github)] : []),
       ...(config.google ? [Google(config.google)] : []),
@@ -66,7 +69,7 @@ export function authOptions(): NextAuthOptions {
   }
 }
 
-async function authorize(given: unknown): Promise<SignedIn | null> {
+async function authorize(given: unknown, refusal: Refusal): Promise<SignedIn | null> {
   const { email, password } = (given ?? {}) as Record<string, unknown>
   const { address, userAgent } = await visitor()
   try {
@@ -76,7 +79,7 @@ async function authorize(given: unknown): Promise<SignedIn | null> {
     return { id: userId, sid }
   } catch (error) {
     if (!isSluiceError(error)) throw error
-    if (error.code === 'rate_limited') throw new Error('RateLimited')
+    refusal.error = error
     return null
   }
 }

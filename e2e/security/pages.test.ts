@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { ask } from '../parts/raw-http.ts'
+import { cookiesOf } from '../parts/session.ts'
 import { type Target, targetOf } from '../parts/target.ts'
 
 let target: Target
@@ -64,4 +65,16 @@ it('the metrics are for those who know their token', async () => {
   expect((await ask('GET', at('/metrics'), { Authorization: `Bearer ${target.metricsToken}` })).status).toBe(
     200,
   )
+})
+
+it('who guesses too often is told when to come back', async () => {
+  const csrf = await ask('GET', at('/api/auth/csrf'))
+  const fields = { 'Content-Type': 'application/x-www-form-urlencoded', Cookie: cookiesOf(csrf) }
+  const { csrfToken } = JSON.parse(csrf.body)
+  const body = new URLSearchParams({ csrfToken, email: 'nobody@example.com', password: 'x' }).toString()
+  const guess = () => ask('POST', at('/api/auth/callback/credentials'), fields, body)
+  const guesses = await Promise.all(Array.from({ length: 11 }, guess))
+  const refused = guesses.filter(({ status }) => status === 429)
+  expect(refused.length).toBeGreaterThanOrEqual(1)
+  for (const { headers } of refused) expect(Number(headers['retry-after'])).toBeGreaterThan(0)
 })

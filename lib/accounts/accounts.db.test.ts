@@ -160,6 +160,13 @@ describeWithDatabase('accounts', (database) => {
       await expect(ask(11)).rejects.toMatchObject({ code: 'rate_limited' })
     })
 
+    it('counts all of an IPv6 site as four networks', async () => {
+      const ask = (n: number) =>
+        requestPasswordReset(open, { email: newEmail() }, `2001:db8:2:${n.toString(16)}::1`)
+      for (let n = 1; n <= 40; n++) await ask(n)
+      await expect(ask(41)).rejects.toMatchObject({ code: 'rate_limited' })
+    })
+
     it('is limited for each address, over all accounts', async () => {
       const address = newAddress()
       const tries = Array.from({ length: 21 }, () =>

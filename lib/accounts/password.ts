@@ -1,5 +1,5 @@
-import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
-import { promisify } from 'node:util'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { deriveKey } from './scrypt-pool.ts'
 
 /**
  * Passwords by scrypt. The stored form names its cost, so that it can be raised for new passwords:
@@ -9,8 +9,6 @@ const COST = { logN: 15, r: 8, p: 3 }
 const HASH_BYTES = 32
 /** Same cost as any stored one; matches no password. */
 const NOBODY = `scrypt$${COST.logN}$${COST.r}$${COST.p}$${'A'.repeat(22)}$${'A'.repeat(43)}`
-
-const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
 
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16)
@@ -31,5 +29,6 @@ export async function verifyPassword(password: string, stored: string | null): P
 
 function stretch(password: string, salt: Buffer, { logN, r, p }: typeof COST): Promise<Buffer> {
   const N = 2 ** logN
-  return derive(password.normalize('NFKC'), salt, HASH_BYTES, { N, r, p, maxmem: 256 * N * r })
+  const cost = { N, r, p, maxmem: 256 * N * r }
+  return deriveKey({ password: password.normalize('NFKC'), salt, bytes: HASH_BYTES, cost })
 }

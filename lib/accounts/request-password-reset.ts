@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { hashSecret } from '../kernel/ids.ts'
 import { enqueueMail } from '../mail/mail.ts'
-import { networkOf } from '../rate-limits/network-of.ts'
 import { takeFromLimit } from '../rate-limits/take.ts'
+import { takeForAddress } from '../rate-limits/take-for-address.ts'
 import type { Runtime } from '../runtime.ts'
 import { emailField } from './account.ts'
 
@@ -17,7 +17,7 @@ export async function requestPasswordReset(
   { email }: z.output<typeof passwordResetRequest>,
   address: string,
 ): Promise<void> {
-  await takeFromLimit(runtime, `reset:address:${networkOf(address)}`, PER_ADDRESS)
+  await takeForAddress(runtime, 'reset', address, PER_ADDRESS)
   await takeFromLimit(runtime, `reset:account:${hashSecret(email.toLowerCase())}`, PER_ACCOUNT)
   await enqueueMail(runtime, runtime.db, { kind: 'password-reset', email })
 }

@@ -3,6 +3,7 @@ import { SluiceError } from '../kernel/errors.ts'
 import { hashSecret } from '../kernel/ids.ts'
 import { networkOf } from '../rate-limits/network-of.ts'
 import { takeFromLimit } from '../rate-limits/take.ts'
+import { takeForAddress } from '../rate-limits/take-for-address.ts'
 import type { Runtime } from '../runtime.ts'
 import { findUserByEmail } from './find-user.ts'
 import { verifyPassword } from './password.ts'
@@ -27,7 +28,7 @@ export async function signIn(
   address: string,
 ): Promise<{ userId: string }> {
   const [network, account] = [networkOf(address), hashSecret(email.toLowerCase())]
-  await takeFromLimit(runtime, `sign-in:address:${network}`, PER_ADDRESS)
+  await takeForAddress(runtime, 'sign-in', address, PER_ADDRESS)
   await takeFromLimit(runtime, `sign-in:both:${network}:${account}`, PER_ADDRESS_AND_ACCOUNT)
   await takeFromLimit(runtime, `sign-in:account:${account}`, PER_ACCOUNT)
   const user = email.includes('\0') ? undefined : await findUserByEmail(runtime.db, email)

@@ -3,8 +3,8 @@ import { isSluiceError, SluiceError } from '../kernel/errors.ts'
 import { nameField } from '../kernel/fields.ts'
 import { hashSecret } from '../kernel/ids.ts'
 import { enqueueMail } from '../mail/mail.ts'
-import { networkOf } from '../rate-limits/network-of.ts'
 import { takeFromLimit } from '../rate-limits/take.ts'
+import { takeForAddress } from '../rate-limits/take-for-address.ts'
 import type { Runtime } from '../runtime.ts'
 import { emailField, newPasswordField } from './account.ts'
 import { createAccount } from './create-account.ts'
@@ -37,7 +37,7 @@ export async function signUp(
   if (config.signUp === 'closed') {
     throw new SluiceError('forbidden', 'Sign-up is closed here. The operator makes accounts.')
   }
-  await takeFromLimit(runtime, `sign-up:address:${networkOf(address)}`, PER_ADDRESS)
+  await takeForAddress(runtime, 'sign-up', address, PER_ADDRESS)
   await takeFromLimit(runtime, `sign-up:mailbox:${hashSecret(input.email.toLowerCase())}`, PER_MAILBOX)
   const passwordHash = await hashPassword(input.password)
   return db.transaction(async (tx) => {

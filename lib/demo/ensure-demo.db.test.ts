@@ -7,6 +7,7 @@ import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { testRuntime } from '../../e2e/parts/runtime.ts'
 import type { DemoBucket } from './demo-document.ts'
 import { ensureDemo } from './ensure-demo.ts'
+import { issueDemoToken } from './issue-demo-token.ts'
 
 const bucket: DemoBucket = {
   endpoint: 'http://127.0.0.1:4001',
@@ -79,5 +80,13 @@ describeWithDatabase('the demo workspace', (database) => {
     const renewed = { ...bucket, accessKeyId: 'RENEWED', directory: '/third/bucket/demo' }
     const document = await ensureDemo(runtime({ DATABASE_URL: '' }), { bucket: renewed })
     expect(document.bucket).toEqual(renewed)
+  })
+
+  it('gives its tokens to a network, not to each of the addresses in it', async () => {
+    const demo = runtime({ DEMO: '1' })
+    await ensureDemo(demo, { bucket })
+    for (let n = 1; n <= 10; n++) await issueDemoToken(demo, `2001:db8:7:1::${n}`)
+    await expect(issueDemoToken(demo, '2001:db8:7:1::11')).rejects.toMatchObject({ code: 'rate_limited' })
+    await issueDemoToken(demo, '2001:db8:7:2::1')
   })
 })

@@ -2,7 +2,7 @@ import { and, eq, isNull } from 'drizzle-orm'
 import { pipes, workspaces } from '#drizzle/schema/index.ts'
 import { SluiceError } from '../kernel/errors.ts'
 import { uploadUrlOf } from '../pipes/pipe.ts'
-import { takeFromLimit } from '../rate-limits/take.ts'
+import { takeForAddress } from '../rate-limits/take-for-address.ts'
 import type { Runtime } from '../runtime.ts'
 import { issueTrialToken, type TrialToken } from '../tokens/issue-trial-token.ts'
 
@@ -29,7 +29,7 @@ export async function findDemoPipe({
 
 /** For a visitor of the landing page: a few small files into the demo's Pipe. */
 export async function issueDemoToken(runtime: Needs, address: string): Promise<TrialToken> {
-  await takeFromLimit(runtime, `demo:address:${address}`, PER_ADDRESS)
+  await takeForAddress(runtime, 'demo', address, PER_ADDRESS)
   const pipe = await findDemoPipe(runtime)
   if (!pipe) throw new SluiceError('not_found', 'There is no demo here.')
   const actor = { workspaceId: pipe.workspaceId, kind: 'system', id: null, label: 'Sluice' } as const

@@ -2,7 +2,7 @@ import NextAuth from 'next-auth'
 import { toProblem } from '#lib/http/problem.ts'
 import { isSluiceError } from '#lib/kernel/errors.ts'
 import { getRuntime } from '#lib/runtime.ts'
-import { authOptions } from '../../../auth-options.ts'
+import { authOptions, type Refusal } from '../../../auth-options.ts'
 import { assertWellFormed } from './assert-well-formed.ts'
 
 export const dynamic = 'force-dynamic'
@@ -14,11 +14,18 @@ async function answer(request: Request, context: Context): Promise<Response> {
   try {
     await assertWellFormed(request, baseUrl)
   } catch (error) {
-    if (!isSluiceError(error)) throw error
-    const { status, headers, body } = toProblem(error, baseUrl)
-    return new Response(body, { status, headers: { ...headers, 'Set-Cookie': forgetCallback(baseUrl) } })
+    return refuse(error, { 'Set-Cookie': forgetCallback(baseUrl) })
   }
-  return NextAuth(request as never, context as never, authOptions())
+  const refusal: Refusal = {}
+  const answered = await NextAuth(request as never, context as never, authOptions(refusal))
+  const { error } = refusal
+  return error && ['rate_limited', 'unavailable'].includes(error.code) ? refuse(error) : answered
+}
+
+function refuse(error: unknown, more: Record<string, string> = {}): Response {
+  if (!isSluiceError(error)) throw error
+  const { status, headers, body } = toProblem(error, getRuntime().config.baseUrl)
+  return new Response(body, { status, headers: { ...headers, ...more } })
 }
 
 /** Otherwise a browser that keeps an address which is none would be refused for ever. */

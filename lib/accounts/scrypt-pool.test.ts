@@ -1,0 +1,48 @@
+import { scryptSync } from 'node:crypto'
+import { stat } from 'node:fs/promises'
+import { expect, it } from 'vitest'
+import { createScryptPool } from './scrypt-pool.ts'
+
+const work = { password: 'a password', salt: Buffer.from('salt'), bytes: 32, cost: { N: 16, r: 1, p: 1 } }
+
+it('derives what scrypt does, a job at a time in each thread', async () => {
+  const pool = createScryptPool({ threads: 2, queued: 10 })
+  const wanted = scryptSync(work.password, work.salt, work.bytes, work.cost)
+  const hashes = await Promise.all(Array.from({ length: 8 }, () => pool.derive(work)))
+  for (const hash of hashes) expect(hash).toEqual(wanted)
+  await pool.close()
+})
+
+it('refuses what its queue has no place for, with the time to come back', async () => {
+  const pool = createScryptPool({ threads: 1, queued: 2 })
+  const asked = await Promise.allSettled(Array.from({ length: 5 }, () => pool.derive(work)))
+  expect(asked.map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'fulfilled',
+    'fulfilled',
+    'rejected',
+    'rejected',
+  ])
+  expect(asked[4]).toMatchObject({ reason: { code: 'unavailable', headers: { 'Retry-After': '2' } } })
+  expect(await pool.derive(work)).toHaveLength(32)
+  await pool.close()
+})
+
+it('fails the job that scrypt refuses, and goes on with the next', async () => {
+  const pool = createScryptPool({ threads: 1, queued: 2 })
+  const wrong = pool.derive({ ...work, cost: { N: 3 } })
+  const right = pool.derive(work)
+  await expect(wrong).rejects.toThrow()
+  expect(await right).toHaveLength(32)
+  await pool.close()
+})
+
+it('a crowd that signs in keeps nobody else from the thread pool', async () => {
+  const pool = createScryptPool({ threads: 2, queued: 60 })
+  const slow = { ...work, cost: { N: 2 ** 15, r: 8, p: 3, maxmem: 2 ** 26 } }
+  let ended = 0
+  for (let n = 0; n < 60; n++) void pool.derive(slow).then(() => ended++)
+  await stat('.')
+  expect(ended).toBeLessThan(5)
+  await pool.close()
+})
