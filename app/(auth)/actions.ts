@@ -10,7 +10,7 @@ import { parseInput } from '#lib/kernel/parse-input.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { answer } from '../actions/act.ts'
 import { textOf } from '../actions/form-fields.ts'
-import { openSession, visitor } from '../session.ts'
+import { currentSession, openSession, visitor } from '../session.ts'
 import { ownPath } from './own-path.ts'
 
 /** Passwords are taken as typed; blanks at their ends are theirs. */
@@ -56,9 +56,10 @@ export async function setNewPassword(token: string, data: FormData) {
   })
 }
 
-export async function verify(token: string) {
+export async function verify(token: string, data: FormData) {
   return answer<string>(async () => {
-    const { email } = await verifyEmail(getRuntime(), token)
+    const userId = (await currentSession())?.userId
+    const { email } = await verifyEmail(getRuntime(), { token, password: passwordOf(data), userId })
     return { data: email }
   })
 }

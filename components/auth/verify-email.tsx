@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { verify } from '#app/(auth)/actions.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { ButtonLink } from '../ui/button.tsx'
+import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
 
 /** By a button, since mail programs open links to look at them. */
@@ -26,9 +27,17 @@ export function VerifyEmail() {
   }
   return (
     <ActionForm<string>
-      action={() => verify(window.location.hash.slice(1))}
+      action={(data) => verify(window.location.hash.slice(1), data)}
       submit="Verify my address"
       onDone={setEmail}
-    />
+    >
+      <TextField
+        name="password"
+        label="Password"
+        type="password"
+        autoComplete="current-password"
+        hint="The one that you signed up with. Leave it empty if you came by GitHub or Google."
+      />
+    </ActionForm>
   )
 }

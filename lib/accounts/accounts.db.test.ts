@@ -18,6 +18,7 @@ import { createAccountKey } from './create-account-key.ts'
 import { deleteAccount } from './delete-account.ts'
 import * as passwords from './password.ts'
 import { requestPasswordReset } from './request-password-reset.ts'
+import { requestVerification } from './request-verification.ts'
 import { resetPassword } from './reset-password.ts'
 import { signIn } from './sign-in.ts'
 import { signInWithProvider } from './sign-in-with-provider.ts'
@@ -113,9 +114,49 @@ describeWithDatabase('accounts', (database) => {
       await expect(signIn(mailing, given, newAddress())).rejects.toMatchObject({ code: 'sign_in_failed' })
       const [job] = mails(mailing)
       const token = linkOf(job!.kind === 'mail' ? job!.mail.text : '')
-      expect(await verifyEmail(mailing, token)).toEqual({ email: given.email })
-      await expect(verifyEmail(mailing, token)).rejects.toMatchObject({ code: 'link_invalid' })
+      const proof = { token, password: PASSWORD, userId: undefined }
+      expect(await verifyEmail(mailing, proof)).toEqual({ email: given.email })
+      await expect(verifyEmail(mailing, proof)).rejects.toMatchObject({ code: 'link_invalid' })
       await signIn(mailing, given, newAddress())
+    })
+
+    it('opens no account that a stranger made with my address, whatever I do with the mail', async () => {
+      const stranger = { email: newEmail(), password: 'the password of a stranger' }
+      await signUp(mailing, stranger, newAddress())
+      const [job] = mails(mailing)
+      const token = linkOf(job!.kind === 'mail' ? job!.mail.text : '')
+      for (const password of ['', 'a password of mine'])
+        await expect(verifyEmail(mailing, { token, password, userId: undefined })).rejects.toMatchObject({
+          fields: [{ field: 'password' }],
+        })
+      await expect(signIn(mailing, stranger, newAddress())).rejects.toMatchObject({ code: 'sign_in_failed' })
+      const mine = { providerAccountId: stranger.email, email: stranger.email, emailVerified: true }
+      const { userId } = await signInWithProvider(mailing, { provider: 'google', ...mine })
+      await createSession(mailing, userId, VISITOR)
+      await expect(signIn(mailing, stranger, newAddress())).rejects.toMatchObject({ code: 'sign_in_failed' })
+      const later = verifyEmail(mailing, { token, password: stranger.password, userId: undefined })
+      await expect(later).rejects.toMatchObject({ code: 'link_invalid' })
+    })
+
+    it('takes no number of guesses at the password behind a link', async () => {
+      await signUp(mailing, { email: newEmail(), password: PASSWORD }, newAddress())
+      const [job] = mails(mailing)
+      const token = linkOf(job!.kind === 'mail' ? job!.mail.text : '')
+      const guess = () => verifyEmail(mailing, { token, password: 'x', userId: undefined })
+      for (let n = 0; n < 10; n++) await expect(guess()).rejects.toMatchObject({ code: 'invalid_request' })
+      await expect(guess()).rejects.toMatchObject({ code: 'rate_limited' })
+    })
+
+    it('without a password, is proven by who made it alone', async () => {
+      const email = newEmail()
+      const profile = { provider: 'github', providerAccountId: email, email, emailVerified: false } as const
+      const { userId } = await signInWithProvider(mailing, profile)
+      await requestVerification(mailing, userId)
+      const [job] = mails(mailing)
+      const token = linkOf(job!.kind === 'mail' ? job!.mail.text : '')
+      const open = (as: string | undefined) => verifyEmail(mailing, { token, password: '', userId: as })
+      await expect(open(undefined)).rejects.toMatchObject({ code: 'forbidden' })
+      expect(await open(userId)).toEqual({ email })
     })
 
     it('is closed where SIGN_UP says so', async () => {
@@ -197,9 +238,11 @@ describeWithDatabase('accounts', (database) => {
       ['the provider', false, true],
       ['the account', true, false],
     ])('joins no account whose address is unproven to %s', async (_, theirs, ours) => {
-      const { email } = await signUpOpen()
+      const { email, userId } = await signUpOpen()
       const job = mails(open)[0]!
-      if (ours) await verifyEmail(open, linkOf(job.kind === 'mail' ? job.mail.text : ''))
+      const token = linkOf(job.kind === 'mail' ? job.mail.text : '')
+      if (ours) await verifyEmail(open, { token, password: PASSWORD, userId })
+      await createSession(open, userId, VISITOR)
       await expect(signInWithProvider(open, google(email, theirs))).rejects.toMatchObject({
         code: 'forbidden',
       })

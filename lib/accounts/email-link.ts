@@ -32,16 +32,17 @@ export async function createEmailLink(
 }
 
 /** Before work that nobody should be able to ask for without a link. */
-export async function assertEmailLink(
+export async function findEmailLink(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
   purpose: Purpose,
   token: string,
-): Promise<void> {
-  const found = await db
+): Promise<{ userId: string }> {
+  const [found] = await db
     .select({ userId: emailLinks.userId })
     .from(emailLinks)
     .where(isGood(purpose, token, new Date(clock.now())))
-  if (found.length === 0) throw invalid()
+  if (found) return found
+  throw invalid()
 }
 
 /** Call it in the transaction of what the link allows. */

@@ -4,7 +4,7 @@ const SIGNATURE = '\n\n--\nSluice\n'
 const NOT_YOU = 'If this was not you, leave it: nothing happens.'
 
 export function verifyMail(to: string, link: string): Mail {
-  const text = `Open this link to verify your e-mail address. It is good for two days.\n\n${link}\n\n${NOT_YOU}`
+  const text = `Open this link to verify your e-mail address. It is good for two days, and asks for the password that you signed up with.\n\n${link}\n\nIf you did not sign up, leave it, or set a password of your own: then the account is yours, and nobody else's.`
   return { to, subject: 'Verify your e-mail address', text: text + SIGNATURE }
 }
 

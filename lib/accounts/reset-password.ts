@@ -5,7 +5,7 @@ import { enqueueMail } from '../mail/mail.ts'
 import type { Runtime } from '../runtime.ts'
 import { signOutEverywhere } from '../sessions/sign-out-everywhere.ts'
 import { newPasswordField } from './account.ts'
-import { assertEmailLink, dropResetLinks, useEmailLink } from './email-link.ts'
+import { dropResetLinks, findEmailLink, useEmailLink } from './email-link.ts'
 import { findUser } from './find-user.ts'
 import { passwordChangedMail } from './mails.ts'
 import { hashPassword } from './password.ts'
@@ -22,7 +22,7 @@ export async function resetPassword(
   { db, clock, config, queue, vault }: Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>,
   { token, password }: z.output<typeof passwordReset>,
 ): Promise<{ userId: string }> {
-  await assertEmailLink({ db, clock }, 'reset', token)
+  await findEmailLink({ db, clock }, 'reset', token)
   const passwordHash = await hashPassword(password)
   return db.transaction(async (tx) => {
     const now = new Date(clock.now())

@@ -5,6 +5,7 @@ import { SluiceError } from '../kernel/errors.ts'
 import type { Runtime } from '../runtime.ts'
 import { createAccount } from './create-account.ts'
 import { findUserByEmail } from './find-user.ts'
+import { takeOverUnproven } from './take-over-unproven.ts'
 
 /** What GitHub or Google says of somebody. */
 export type ProviderProfile = {
@@ -17,8 +18,8 @@ export type ProviderProfile = {
 }
 
 /**
- * An account is joined to an existing one of the same address only where both sides have proven the address:
- * otherwise whoever first typed it could wait in somebody else's account.
+ * An account is joined to an existing one of the same address only where both sides have proven the address, or where
+ * nobody has been in the existing one: otherwise whoever first typed it could wait in somebody else's account.
  */
 export async function signInWithProvider(
   runtime: Pick<Runtime, 'db' | 'clock' | 'config'>,
@@ -45,6 +46,8 @@ async function joinOrCreate(
   const existing = await findUserByEmail(runtime.db, email)
   if (existing) {
     if (emailVerified && existing.emailVerifiedAt) return existing.id
+    const now = new Date(runtime.clock.now())
+    if (emailVerified && (await takeOverUnproven(runtime.db, existing.id, now))) return existing.id
     throw new SluiceError(
       'forbidden',
       'There is an account with this e-mail address that is not proven to be yours. Sign in with its password.',
