@@ -33,6 +33,7 @@ describe('keyTemplateFault', () => {
     ['a\\{file_id}', 'control characters'],
     ['a\n{file_id}', 'control characters'],
     [`${'x'.repeat(500)}{file_id}`, 'is too long'],
+    [`a/${'ü'.repeat(110)}{file_id}`, 'more than 255 bytes between'],
     ['', 'must have {file_id}'],
     ['{file_id}/}', 'has a { or }'],
   ])('refuses %j', (template, words) => expect(keyTemplateFault(template)).toContain(words))
@@ -44,6 +45,18 @@ describe('renderObjectKey', () => {
     expect(renderObjectKey('{yyyy}-{mm}-{dd}/{sender}/{pipe_id}/{file_id}/{filename}.{ext}', given)).toBe(
       `in/user-7/2026-03-04/My backend/${parts.pipeId}/${parts.fileId}/Ünïcode photo.JPG.jpg`,
     )
+  })
+
+  it.each([
+    ['{file_id}-{filename}', ''],
+    ['{filename}.{file_id}.{filename}/{filename}', 'in'],
+    ['{yyyy}/{filename}{filename}{filename}/{file_id}', 'in/'],
+  ])('has no segment of %s that is too long for a file name', (template, prefix) => {
+    const key = renderObjectKey(template, { ...parts, prefix, filename: `${'ü'.repeat(200)}.mp4` })
+    const longest = Math.max(...key.split('/').map((segment) => Buffer.byteLength(segment)))
+    expect(longest).toBeLessThanOrEqual(255)
+    expect(longest).toBeGreaterThan(240)
+    expect(key).toContain('ü.mp4')
   })
 
   it('shortens the filename first, and keeps its extension', () => {

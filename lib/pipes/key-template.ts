@@ -11,6 +11,8 @@ type Field = (typeof FIELDS)[number]
 
 /** S3 keys have 1,024 bytes of UTF-8 at most. */
 const MAX_KEY_BYTES = 1024
+/** Where objects are kept as files, as MinIO does, a segment is a file name. */
+const MAX_SEGMENT_BYTES = 255
 const MAX_SENDER_BYTES = 64
 /** Each of the two prefixes has at most 256 bytes, so a template that stays in here always fits. */
 const MAX_TEMPLATE_BYTES = MAX_KEY_BYTES - 2 * 256
@@ -46,6 +48,8 @@ export function keyTemplateFault(template: string): string | undefined {
   if (literal.split('/').some((segment) => segment === '.' || segment.includes('..')))
     return 'must not have .. in it'
   if (longest(pieces) > MAX_TEMPLATE_BYTES) return 'is too long'
+  if (template.split('/').some((segment) => longest(parse(segment)) > MAX_SEGMENT_BYTES))
+    return `must not have more than ${MAX_SEGMENT_BYTES} bytes between one / and the next`
   return undefined
 }
 
@@ -62,7 +66,7 @@ export type KeyParts = {
   at: Date
 }
 
-/** The object's key, at most 1,024 bytes: the filename is shortened first. */
+/** The object's key, at most 1,024 bytes, and 255 from one / to the next: the filename is shortened first. */
 export function renderObjectKey(template: string, parts: KeyParts): string {
   const pieces = parse(template)
   const filename = cleanFilename(parts.filename)
@@ -82,10 +86,23 @@ export function renderObjectKey(template: string, parts: KeyParts): string {
     const filled = pieces.map((piece) => ('text' in piece ? piece.text : values[piece.field as Field]))
     return parts.prefix + parts.keyPrefix + filled.join('').replace(/\.{2,}/g, '.')
   }
-  const count = pieces.filter((piece) => 'field' in piece && piece.field === 'filename').length
-  const room = Math.floor((MAX_KEY_BYTES - Buffer.byteLength(fill())) / Math.max(count, 1))
+  values.filename = FILENAME_MARK
+  const room = roomForFilename(fill())
   values.filename = shortenFilename(filename, Math.max(room, SHORTEST_FILENAME_BYTES))
   return fill()
+}
+
+/** In no key: it is a control character. */
+const FILENAME_MARK = '\u0000'
+
+/** For each, where it stands several times. */
+function roomForFilename(key: string): number {
+  const within = (text: string, maxBytes: number) => {
+    const count = text.split(FILENAME_MARK).length - 1
+    return count === 0 ? maxBytes : Math.floor((maxBytes - Buffer.byteLength(text) + count) / count)
+  }
+  const rooms = key.split('/').map((segment) => within(segment, MAX_SEGMENT_BYTES))
+  return Math.min(within(key, MAX_KEY_BYTES), ...rooms)
 }
 
 /** `{name}` is a field; anything else is text, a stray brace too. */

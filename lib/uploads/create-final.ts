@@ -2,12 +2,12 @@ import { SluiceError } from '../kernel/errors.ts'
 import { within } from '../kernel/within.ts'
 import type { CreationRight } from '../tokens/authenticate-upload.ts'
 import { concatenate, wholeOf } from './concatenate.ts'
+import { contentTypeOf } from './content-type.ts'
 import { findFinal } from './find-final.ts'
 import { findPartials } from './find-partials.ts'
 import { insertFinal } from './ledger/insert-final.ts'
 import { assertMayCreate } from './may-create.ts'
 import { type Announced, describeNew } from './new-upload.ts'
-import { contentTypeOf } from './open-upload.ts'
 import type { UploadContext } from './upload-context.ts'
 
 /** Joins finished partial uploads. If the bucket takes too long it goes on behind the answer: every byte is durable. */

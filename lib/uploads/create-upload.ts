@@ -1,7 +1,8 @@
 import type { CreationRight } from '../tokens/authenticate-upload.ts'
+import { contentTypeOf } from './content-type.ts'
 import { assertMayCreate } from './may-create.ts'
 import { type Announced, describeNew } from './new-upload.ts'
-import { contentTypeOf, firstNumbers, type OpenUpload } from './open-upload.ts'
+import { firstNumbers, type OpenUpload } from './open-upload.ts'
 import { equalPartBytes, partLimits } from './part-plan.ts'
 import type { UploadContext } from './upload-context.ts'
 

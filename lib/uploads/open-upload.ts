@@ -1,5 +1,6 @@
 import type { UploadRight } from '../tokens/authenticate-upload.ts'
 import type { Bucket } from './bucket-port.ts'
+import { contentTypeOf } from './content-type.ts'
 import type { Lease } from './held-lease.ts'
 import type { Taken } from './ledger/take-lease.ts'
 import { type PartLimits, partLimits } from './part-plan.ts'
@@ -86,15 +87,6 @@ function describe(
     usedPartNumber: taken.usedPartNumber,
     reservedPartNumber: taken.usedPartNumber + numbers,
   }
-}
-
-const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(\s*;\s*[a-z0-9!#$&^_.+-]+=[^\s;"\\]+)*$/i
-
-/** The object's Content-Type: what the client declared, if it is a media type at all. */
-export function contentTypeOf(filetype: string | null): string {
-  return filetype && filetype.length <= 255 && MEDIA_TYPE.test(filetype)
-    ? filetype
-    : 'application/octet-stream'
 }
 
 /** When an upload ends whose last byte came at `nowMs`. */

@@ -197,6 +197,29 @@ describe('a bucket with rules of its own', () => {
     })
   })
 
+  it('has names no longer than those of its files', async () => {
+    await bucketOf('minio', { rules: ['short-segments'] })
+    const template = (text: string) =>
+      database.db.execute(sql`update pipes set key_template = ${text} where id = ${site.pipe.id}`)
+    await template('{file_id}-{filename}')
+    const Metadata = metadata({ filename: `${'ü'.repeat(130)}.png` })
+    const { url, status } = await send(randomBytes(10), { headers: { 'Upload-Metadata': Metadata } })
+    await template('{file_id}/{filename}')
+    expect(status).toBe(204)
+    expect(await statusOf(url)).toBe('transferred')
+  })
+
+  it.each(['text/plain;name=a\u0007b', 'text/plain;name=naïve', 'video/mp4;codecs="avc1.42E01E, mp4a.40.2"'])(
+    'takes a file of the type %j',
+    async (filetype) => {
+      await bucketOf('minio')
+      const Metadata = metadata({ filename: 'file', filetype })
+      const bytes = randomBytes(9 * MiB)
+      const { url } = await send(bytes, { headers: { 'Upload-Metadata': Metadata } })
+      await expectObject(url, bytes)
+    },
+  )
+
   describe('that answers in strange ways', () => {
     const refusing = (status: number, code: string, call = 1) =>
       site.bucket.faults.add({

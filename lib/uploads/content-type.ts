@@ -1,0 +1,29 @@
+const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+const TYPE = new RegExp(`^(${TOKEN}/${TOKEN})\\s*(?=;|$)`)
+/** In quotes anything goes that a header may hold; what is not ASCII would be signed as other bytes than it is sent as. */
+const PARAMETER = new RegExp(
+  `\\s*;\\s*(?:(${TOKEN})=(${TOKEN}|"(?:[ !#-[\\]-~]|\\\\[ -~])*"))?\\s*(?=;|$)`,
+  'y',
+)
+
+const MAX_BYTES = 255
+const UNKNOWN = 'application/octet-stream'
+
+/**
+ * The object's Content-Type: what the client declared, by the grammar of RFC 9110, 8.3.1. Without its parameters where
+ * those are not well-formed, and unknown if it is no media type at all.
+ */
+export function contentTypeOf(filetype: string | null): string {
+  const declared = filetype?.trim() ?? ''
+  if (declared.length > MAX_BYTES) return UNKNOWN
+  const type = TYPE.exec(declared)?.[1]
+  if (!type) return UNKNOWN
+  const parameters: string[] = []
+  PARAMETER.lastIndex = TYPE.exec(declared)![0].length
+  while (PARAMETER.lastIndex < declared.length) {
+    const [, name, value] = PARAMETER.exec(declared) ?? []
+    if (PARAMETER.lastIndex === 0) return type
+    if (name) parameters.push(`${name}=${value}`)
+  }
+  return [type, ...parameters].join('; ')
+}
