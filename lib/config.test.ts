@@ -51,8 +51,18 @@ describe('loadConfig', () => {
     }
   })
 
-  it('refuses to show the embedded default to the network, with the reason', () => {
-    expect(() => loadConfig({ DATA_DIR, HOST: '0.0.0.0' })).toThrow(/HOST is 0\.0\.0\.0.*no DATABASE_URL/)
+  it('shows the embedded default to the network without the demo, and with keys of its own', () => {
+    const { ENCRYPTION_KEY, AUTH_SECRET } = production
+    const shown = { DATA_DIR, HOST: '0.0.0.0' }
+    expect(() => loadConfig(shown)).toThrow(
+      /HOST is 0\.0\.0\.0.* needs DEMO=0, ENCRYPTION_KEY, AUTH_SECRET as well/,
+    )
+    expect(() => loadConfig({ ...shown, DEMO: '0', AUTH_SECRET })).toThrow(/needs ENCRYPTION_KEY as well/)
+    expect(loadConfig({ ...shown, DEMO: '0', ENCRYPTION_KEY, AUTH_SECRET })).toMatchObject({
+      host: '0.0.0.0',
+      demo: false,
+      allowedPrivateHosts: [],
+    })
   })
 
   it('wants both halves of a sign-in provider', () => {

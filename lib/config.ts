@@ -1,6 +1,7 @@
 import { totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { explainFolder } from './explain-folder.ts'
 import { StartError } from './kernel/errors.ts'
 import { type LocalSecrets, readLocalSecrets } from './local-secrets.ts'
 import { decodeKey, ROLES, type Role, settings } from './settings.ts'
@@ -48,7 +49,15 @@ export function loadConfig(env: Environment = process.env): Config {
     )
   }
   const dataDir = resolve(parsed.DATA_DIR ?? '.data')
-  return assemble(parsed, dataDir, parsed.DATABASE_URL ? undefined : readLocalSecrets(dataDir))
+  return assemble(parsed, dataDir, parsed.DATABASE_URL ? undefined : localSecrets(dataDir))
+}
+
+function localSecrets(dataDir: string): LocalSecrets {
+  try {
+    return readLocalSecrets(dataDir)
+  } catch (error) {
+    throw explainFolder(dataDir, error)
+  }
 }
 
 /** Set to nothing is not set. */
@@ -70,13 +79,15 @@ function parse(env: Environment): { parsed: Parsed; faults: string[] } {
 function contradictions(env: Environment, parsed: Parsed, unreadable: boolean): string[] {
   const faults: string[] = []
   const embedded = !env.DATABASE_URL
-  if (embedded && env.HOST && !isLoopback(env.HOST)) {
-    faults.push(
-      `HOST is ${env.HOST}, which others can reach, but there is no DATABASE_URL. The embedded default is for this machine alone: set DATABASE_URL, or HOST=127.0.0.1`,
-    )
+  if (embedded && isPublic(env.HOST)) {
+    const missing = [...(env.DEMO === '0' ? [] : ['DEMO=0']), ...KEYS.filter((name) => !env[name])]
+    if (missing.length > 0)
+      faults.push(
+        `HOST is ${env.HOST}, which others can reach: that needs ${missing.join(', ')} as well (\`openssl rand -base64 32\` makes a key), or HOST=127.0.0.1`,
+      )
   }
   if (!embedded) {
-    for (const name of ['ENCRYPTION_KEY', 'AUTH_SECRET'] as const) {
+    for (const name of KEYS) {
       if (!env[name])
         faults.push(`${name} is required with DATABASE_URL: \`openssl rand -base64 32\` makes one`)
     }
@@ -90,8 +101,10 @@ function contradictions(env: Environment, parsed: Parsed, unreadable: boolean): 
   return faults
 }
 
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\./.test(host)
+const KEYS = ['ENCRYPTION_KEY', 'AUTH_SECRET'] as const
+
+function isPublic(host: string | undefined): boolean {
+  return !!host && host !== 'localhost' && host !== '::1' && !/^127\./.test(host)
 }
 
 function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefined): Config {
@@ -116,7 +129,7 @@ function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefin
     demo: parsed.DEMO ?? embedded,
     signUp: parsed.SIGN_UP ?? 'open',
     freeTierBytes: parsed.FREE_TIER_BYTES ?? 10_000_000_000,
-    allowedPrivateHosts: parsed.ALLOWED_PRIVATE_HOSTS ?? (embedded ? ['*'] : []),
+    allowedPrivateHosts: parsed.ALLOWED_PRIVATE_HOSTS ?? (embedded && !isPublic(parsed.HOST) ? ['*'] : []),
     logLevel: parsed.LOG_LEVEL ?? 'info',
     github: provider(parsed.GITHUB_CLIENT_ID, parsed.GITHUB_CLIENT_SECRET),
     google: provider(parsed.GOOGLE_CLIENT_ID, parsed.GOOGLE_CLIENT_SECRET),
