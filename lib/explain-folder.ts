@@ -1,3 +1,5 @@
+import { accessSync, constants, existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { StartError } from './kernel/errors.ts'
 
 const REASONS: [pattern: RegExp, reason: string][] = [
@@ -11,13 +13,26 @@ const REASONS: [pattern: RegExp, reason: string][] = [
 
 /** One sentence about a folder that Sluice cannot use. */
 export function explainFolder(folder: string, error: unknown): StartError {
-  const text = textOf(error)
+  const text = `${textOf(error)} ${textOf(refusalAbove(folder))}`.trim()
   const reason = REASONS.find(([pattern]) => pattern.test(text))?.[1]
   if (reason) return new StartError(`Sluice cannot use ${folder}: ${reason}.`, { cause: error })
   return new StartError(`The embedded database in ${folder} does not start: ${text}`, { cause: error })
 }
 
+/** Node says ENOENT of a folder that it cannot make, whatever forbids it. */
+function refusalAbove(folder: string): unknown {
+  let above = folder
+  while (!existsSync(above) && above !== dirname(above)) above = dirname(above)
+  try {
+    accessSync(above, constants.W_OK)
+    return undefined
+  } catch (error) {
+    return error
+  }
+}
+
 function textOf(error: unknown): string {
+  if (error === undefined) return ''
   if (!(error instanceof Error)) return String(error)
   const { stderr, code } = error as Error & { stderr?: string; code?: unknown }
   return [code, stderr?.trim() || error.message].filter((part) => typeof part === 'string').join(' ')

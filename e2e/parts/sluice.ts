@@ -24,8 +24,13 @@ export const NODE_FLAGS = ['--max-semi-space-size=16']
 export const sourceFolder = () => process.env.SLUICE_SOURCE ?? process.cwd()
 
 /** The server as its own process, on a port chosen by the system. ROLES decides how much of it. */
-export async function startSluice(env: Record<string, string>, source = sourceFolder()): Promise<Sluice> {
+export async function startSluice(
+  env: Record<string, string>,
+  source = sourceFolder(),
+  as: { uid?: number; gid?: number } = {},
+): Promise<Sluice> {
   const child = spawn(process.execPath, [...NODE_FLAGS, 'server.ts'], {
+    ...as,
     cwd: source,
     env: {
       PATH: process.env.PATH ?? '',

@@ -1,0 +1,216 @@
+import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import {
+  chownSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, type TestContext } from 'vitest'
+import { type Sluice, sourceFolder, startSluice, temporaryFolder } from '../parts/sluice.ts'
+import { readDemo, targetOf } from '../parts/target.ts'
+import { tusClient } from '../parts/tus-client.ts'
+
+/** The PostgreSQL that Sluice runs itself: how it begins, dies, comes back and ends, and where it cannot begin. */
+const MiB = 1024 * 1024
+const PIECE = 3 * MiB
+const isRoot = process.getuid?.() === 0
+/** Nobody's, with no entry in /etc/passwd. */
+const SOMEBODY = { uid: 65_528, gid: 65_528 }
+const SMALL = { ROLES: 'upload', DEMO: '0' }
+
+const postmasterOf = (dataDir: string) =>
+  Number.parseInt(readFileSync(join(dataDir, 'db/postmaster.pid'), 'utf8'), 10)
+
+/** One that ended and that nobody asked about is a zombie. */
+const isAlive = (pid: number) =>
+  /^[^Z]/.test(spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout)
+
+const gone = (pid: number) => expect.poll(() => isAlive(pid)).toBe(false)
+
+/** The one that stops PostgreSQL when Sluice is gone. */
+function watcherOf(dataDir: string): number {
+  const folder = join(dataDir, 'db')
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+      if (command.includes('read -r') && readlinkSync(`/proc/${pid}/cwd`) === folder) return Number(pid)
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+  throw new Error('Nobody watches over PostgreSQL.')
+}
+
+async function clientOf(dataDir: string) {
+  const target = targetOf(readDemo(dataDir))
+  return tusClient({ url: target.baseUrl, pipeId: target.pipeId, token: (await target.token()).token })
+}
+
+type Client = Awaited<ReturnType<typeof clientOf>>
+
+/** As a client does it: asks where it stands after each fault, and goes on. Says when each piece is taken. */
+async function upload(client: Client, url: string, content: Buffer, onPiece: () => void): Promise<void> {
+  for (;;) {
+    const head = await client.head(url).catch(() => undefined)
+    const offset = Number(head?.headers['upload-offset'] ?? Number.NaN)
+    if (offset === content.length) return
+    if (Number.isNaN(offset)) continue
+    const sent = await client
+      .patch(url, offset, content.subarray(offset, offset + PIECE))
+      .catch(() => undefined)
+    if (sent?.status === 204) onPiece()
+  }
+}
+
+it('PostgreSQL that is killed under load is started again, and the uploads go on', async () => {
+  using folder = temporaryFolder()
+  const sluice = await startSluice({ DATA_DIR: folder.path, FREE_TIER_BYTES: '0' })
+  const { bucket } = readDemo(folder.path)
+  const client = await clientOf(folder.path)
+  const contents = [20, 18, 16].map((size) => randomBytes(size * MiB))
+  let pieces = 0
+  const killed: number[] = []
+  await Promise.all(
+    contents.map(async (content, at) => {
+      const created = await client.create(content.length, {
+        'Upload-Metadata': `filename ${btoa(`${at}.bin`)}`,
+      })
+      await upload(client, created.headers.location!, content, () => {
+        if (++pieces !== 4 && pieces !== 12) return
+        killed.push(postmasterOf(folder.path))
+        process.kill(killed.at(-1)!, 'SIGKILL')
+      })
+    }),
+  )
+  expect(new Set(killed).size).toBe(2)
+  const stored = readdirSync(bucket.directory, { recursive: true, withFileTypes: true })
+  for (const [at, content] of contents.entries()) {
+    const file = stored.find(({ name }) => name === `${at}.bin`)!
+    expect(readFileSync(join(file.parentPath, file.name)).equals(content)).toBe(true)
+  }
+  expect(sluice.output()).toContain('PostgreSQL ended by itself and is started again')
+  expect(await sluice.stop()).toBe(0)
+})
+
+it('a killed Sluice leaves nothing that breaks the next start, and one that is told to stop stops both', async () => {
+  using folder = temporaryFolder()
+  const start = () => startSluice({ DATA_DIR: folder.path, ...SMALL, LOG_LEVEL: 'debug' })
+  const first = await start()
+  const [ofFirst, watcher] = [postmasterOf(folder.path), watcherOf(folder.path)]
+  await first.kill()
+  await Promise.all([gone(ofFirst), gone(watcher)])
+
+  const second = await start()
+  const ofSecond = postmasterOf(folder.path)
+  expect(second.output()).toContain('database system was shut down')
+  process.kill(watcherOf(folder.path), 'SIGKILL')
+  await second.kill()
+  expect(isAlive(ofSecond)).toBe(true)
+
+  const third = await start()
+  const ofThird = postmasterOf(folder.path)
+  expect(isAlive(ofSecond)).toBe(false)
+  expect(await third.stop()).toBe(0)
+  expect(third.output()).toMatch(/"msg":"stopping"[\s\S]*database system is shut down/)
+  await gone(ofThird)
+})
+
+it('goes on where a number in postmaster.pid is by now somebody else', async () => {
+  using folder = temporaryFolder()
+  const start = () => startSluice({ DATA_DIR: folder.path, ...SMALL })
+  await (await start()).stop()
+  const db = join(folder.path, 'db')
+  writeFileSync(join(db, 'postmaster.pid'), `${process.pid}\n${db}\n0\n5432\n`)
+  expect(await (await start()).stop()).toBe(0)
+})
+
+/** Whether the test can go on. */
+function only(when: boolean, why: string, { skip }: TestContext): void {
+  if (!when) skip(why)
+}
+
+it('is run by a user who is a mere number, as in a container', async (test) => {
+  only(isRoot, 'Only root can become another user.', test)
+  only(mayRead(), 'Other users cannot read this folder.', test)
+  using folder = temporaryFolder()
+  chownSync(folder.path, SOMEBODY.uid, SOMEBODY.gid)
+  const sluice = await startSluice({ DATA_DIR: folder.path, ...SMALL }, process.cwd(), SOMEBODY)
+  expect(statSync(join(folder.path, 'db')).uid).toBe(SOMEBODY.uid)
+  expect(await sluice.stop()).toBe(0)
+})
+
+it('is run for root by the owner of the folder, else by nobody whom others know', async (test) => {
+  only(isRoot, 'Only root does that.', test)
+  using folder = temporaryFolder()
+  const start = () => startSluice({ DATA_DIR: folder.path, ...SMALL })
+  const userOf = (sluice: Sluice) => {
+    const { uid } = statSync(`/proc/${postmasterOf(folder.path)}`)
+    return sluice.stop().then(() => uid)
+  }
+  expect(await userOf(await start())).toBe(65_530)
+  rmSync(join(folder.path, 'db'), { recursive: true })
+  chownSync(folder.path, SOMEBODY.uid, SOMEBODY.gid)
+  expect(await userOf(await start())).toBe(SOMEBODY.uid)
+})
+
+function mayRead(): boolean {
+  return spawnSync('test', ['-r', join(process.cwd(), 'server.ts')], { ...SOMEBODY, cwd: '/' }).status === 0
+}
+
+/** What it says to somebody whose DATA_DIR it cannot use: one sentence or two, and no stack. */
+function refusalOf(dataDir: string, flags: string[] = []): string {
+  const { status, stderr } = spawnSync(process.execPath, [...flags, 'server.ts'], {
+    cwd: sourceFolder(),
+    encoding: 'utf8',
+    env: { NODE_ENV: 'production', PATH: process.env.PATH, PORT: '0', DATA_DIR: dataDir, ...SMALL },
+  })
+  expect(status).toBe(1)
+  expect(stderr.trim().split('\n')).toHaveLength(1)
+  return stderr
+}
+
+it('names the reason and the remedy for a folder that is not its own', async (test) => {
+  using folder = temporaryFolder()
+  const db = join(folder.path, 'db')
+  mkdirSync(db)
+  writeFileSync(join(db, 'PG_VERSION'), '17\n')
+  if (isRoot) {
+    expect(refusalOf(folder.path)).toMatch(/belongs to user 0.*chown -R 65530/)
+    chownSync(db, 65_530, 65_530)
+  }
+  expect(refusalOf(folder.path)).toMatch(/early versions kept a PGlite database.*left untouched/)
+  writeFileSync(join(db, 'sluice.password'), 'x')
+  expect(refusalOf(folder.path)).toMatch(/written by PostgreSQL 17.*npm run backup/)
+  expect(readdirSync(db).sort()).toEqual(['PG_VERSION', 'sluice.password'])
+  only(isRoot, 'A folder of another user was not tried: only root can make one.', test)
+})
+
+for (const [name, option, words] of [
+  ['a full disk', 'size=8m', 'its disk is full'],
+  ['a read-only file system', 'ro', 'its file system is read-only'],
+] as const) {
+  it(`names ${name}`, async (test) => {
+    using folder = temporaryFolder()
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', option, 'none', folder.path]).status === 0
+    only(mounted, 'This user may not mount such a file system.', test)
+    try {
+      expect(refusalOf(join(folder.path, 'data'))).toContain(words)
+    } finally {
+      spawnSync('umount', [folder.path])
+    }
+  })
+}
+
+it('names DATABASE_URL where no package has a PostgreSQL for the platform', () => {
+  using folder = temporaryFolder()
+  const other = 'data:text/javascript,Object.defineProperty(process, "arch", { value: "riscv64" })'
+  expect(refusalOf(folder.path, ['--import', other])).toMatch(
+    /no embedded PostgreSQL.*-riscv64 is not installed.*Set DATABASE_URL/,
+  )
+})
