@@ -41,7 +41,7 @@ async function main(): Promise<void> {
   const asked = loadConfig()
   const log = createLogger(asked.logLevel)
   const opening = Promise.withResolvers<Opened>()
-  const door = frontDoor(opening.promise, log)
+  const door = frontDoor(opening.promise, { log, trustedProxies: asked.trustedProxies })
   const server = createServer(SERVER_OPTIONS, door)
   server.on('checkContinue', door)
   const listening = await listen(server, asked)

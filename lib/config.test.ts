@@ -37,6 +37,20 @@ describe('loadConfig', () => {
     )
   })
 
+  it.each(['nginx', '10.0.0.0/99', 'fd00::/129', '10.0.0.0/', '10.0.0.0/8/8', '10.0.0/8'])(
+    'says that TRUSTED_PROXIES=%s is no network',
+    (TRUSTED_PROXIES) => {
+      expect(() => loadConfig({ ...production, TRUSTED_PROXIES })).toThrow(
+        /TRUSTED_PROXIES must be addresses or networks/,
+      )
+    },
+  )
+
+  it('takes networks of both families', () => {
+    const TRUSTED_PROXIES = '10.0.0.0/8, 192.168.1.7,fd00::/8,::1'
+    expect(loadConfig({ ...production, TRUSTED_PROXIES }).trustedProxies).toHaveLength(4)
+  })
+
   it('reports all faults at once, by name', () => {
     const env = {
       DATA_DIR,

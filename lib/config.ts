@@ -33,6 +33,7 @@ export type Config = {
   freeTierBytes: number
   allowedPrivateHosts: string[]
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
+  accessLog: 'off' | 'errors' | 'all'
   github: Provider | undefined
   google: Provider | undefined
 }
@@ -131,6 +132,7 @@ function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefin
     freeTierBytes: parsed.FREE_TIER_BYTES ?? 10_000_000_000,
     allowedPrivateHosts: parsed.ALLOWED_PRIVATE_HOSTS ?? (embedded && !isPublic(parsed.HOST) ? ['*'] : []),
     logLevel: parsed.LOG_LEVEL ?? 'info',
+    accessLog: parsed.ACCESS_LOG ?? 'errors',
     github: provider(parsed.GITHUB_CLIENT_ID, parsed.GITHUB_CLIENT_SECRET),
     google: provider(parsed.GOOGLE_CLIENT_ID, parsed.GOOGLE_CLIENT_SECRET),
   }

@@ -25,6 +25,13 @@ const list = z.string().transform((text) =>
     .filter(Boolean),
 )
 
+const network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
+
+const networks = list.refine((entries) => entries.every((entry) => network.safeParse(entry).success), {
+  message:
+    'must be addresses or networks with commas between, as 10.0.0.0/8,192.168.1.7; names are not looked up',
+})
+
 const encryptionKeys = list
   .refine((keys) => keys.length > 0 && keys.every((key) => decodeKey(key).length === 32), {
     message: 'must be 32 bytes in base64, or several of them with commas between: `openssl rand -base64 32`',
@@ -84,9 +91,10 @@ export const settings = {
     schema: wholeNumber(64 * 1024 * 1024, 2 ** 46),
   },
   TRUSTED_PROXIES: {
-    description: 'Addresses or networks whose X-Forwarded-* headers are believed.',
+    description:
+      'Addresses or networks whose X-Forwarded-*, X-Request-Id and traceparent headers are believed.',
     example: '10.0.0.0/8,192.168.1.7',
-    schema: list,
+    schema: networks,
   },
   SMTP_URL: {
     description: 'Mail server. Without it mails are kept as files in DATA_DIR/mail.',
@@ -129,6 +137,11 @@ export const settings = {
     schema: z.enum(['debug', 'info', 'warn', 'error', 'silent'], {
       message: 'must be debug, info, warn, error or silent',
     }),
+  },
+  ACCESS_LOG: {
+    description: 'A line of the log for each request: off, errors (answered by 400 and above), or all.',
+    example: 'errors',
+    schema: z.enum(['off', 'errors', 'all'], { message: 'must be off, errors or all' }),
   },
   GITHUB_CLIENT_ID: { description: 'Sign in with GitHub.', example: '', schema: text },
   GITHUB_CLIENT_SECRET: { description: 'Sign in with GitHub.', example: '', schema: text },

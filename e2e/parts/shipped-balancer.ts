@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { freePort } from './postgres.ts'
-import { temporaryFolder } from './sluice.ts'
-import { endWithThisProcess } from './until-exit.ts'
+import { endWithThisProcess, removeWithThisProcess } from './until-exit.ts'
 
 /** The real nginx or HAProxy with the file of `deploy/`: nothing is changed in it but addresses and where it writes. */
 export const BALANCERS = ['nginx', 'haproxy'] as const
@@ -20,16 +20,17 @@ export function findBalancer(kind: BalancerKind): string | undefined {
 
 export async function startShippedBalancer(kind: BalancerKind, ports: Ports, changes: Replacement[] = []) {
   const program = findBalancer(kind)!
-  const folder = temporaryFolder()
+  // nginx takes no spaces in its paths.
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-balancer-'))
+  const removeFolder = removeWithThisProcess(folder)
   const port = await freePort()
-  const file = join(folder.path, kind)
+  const file = join(folder, kind)
   const shipped = kind === 'nginx' ? 'deploy/nginx.conf' : 'deploy/haproxy.cfg'
-  const own =
-    kind === 'nginx' ? nginxPlaces(folder.path, port) : [[':8080', `127.0.0.1:${port}`] as Replacement]
+  const own = kind === 'nginx' ? nginxPlaces(folder, port) : [[':8080', `127.0.0.1:${port}`] as Replacement]
   writeFileSync(file, replaced(readFileSync(shipped, 'utf8'), [...addresses(ports), ...own, ...changes]))
   const args =
     kind === 'nginx'
-      ? ['-p', folder.path, '-c', file, '-e', 'stderr', '-g', `daemon off; pid ${folder.path}/pid;`]
+      ? ['-p', folder, '-c', file, '-e', 'stderr', '-g', `daemon off; pid ${folder}/pid;`]
       : ['-db', '-f', file]
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   endWithThisProcess(child)
@@ -42,10 +43,12 @@ export async function startShippedBalancer(kind: BalancerKind, ports: Ports, cha
   return {
     ...{ kind, port, url },
     output: () => output,
+    /** Its access log. */
+    log: () => (kind === 'nginx' ? readFileSync(join(folder, 'access.log'), 'utf8') : output),
     async close() {
       child.kill('SIGTERM')
       await ended
-      folder[Symbol.dispose]()
+      removeFolder()
     },
   }
 }

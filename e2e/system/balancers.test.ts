@@ -36,6 +36,26 @@ for (const balancer of BALANCERS)
         expect(stage.balancer.output().slice(before)).not.toMatch(/upload-\d is DOWN/)
     })
 
+    it('logs a request under the id that Sluice logs and answers', async () => {
+      const answer = await tusCall({ method: 'PATCH', url: `${stage.uploadUrl}x` })
+      const id = answer.headers['x-request-id']
+      const logs = [stage.balancer.log, () => stage.nodes.map((node) => node.output()).join('')]
+      const lines = () =>
+        logs.map((log) =>
+          log()
+            .split('\n')
+            .find((line) => line.includes(`"requestId":"${id}"`)),
+        )
+      await expect.poll(lines).toEqual([expect.any(String), expect.any(String)])
+      const [theirs, ours] = lines().map((line) => JSON.parse(line!))
+      expect(theirs).toMatchObject({
+        method: 'PATCH',
+        path: new URL(`${stage.uploadUrl}x`).pathname,
+        status: 404,
+      })
+      expect(ours).toMatchObject({ msg: 'request', method: 'PATCH', status: 404, code: 'not_found' })
+    })
+
     describe('with no upload node up', () => {
       beforeAll(() => Promise.all(stage.nodes.map((node) => node.kill())))
       const ask = (method: string, origin?: string): Promise<TusReply> =>
@@ -50,6 +70,7 @@ for (const balancer of BALANCERS)
           'access-control-allow-origin': 'https://customer.example',
           'access-control-expose-headers': expect.stringContaining('Retry-After'),
           vary: 'Origin',
+          'x-request-id': expect.stringMatching(/^[0-9a-f-]{32,36}$/),
           'content-type': 'application/problem+json',
         })
         expect((await ask(method)).headers['access-control-allow-origin']).toBe('*')

@@ -9,7 +9,7 @@ const EVIL = `a\n${FORGED}\r\n${FORGED}\u2028${FORGED}\u0085\u001b[2J`
 
 it('whatever a client writes, one line of the log stays one line', async () => {
   using folder = temporaryFolder()
-  const sluice = await startSluice({ DATA_DIR: folder.path, LOG_LEVEL: 'debug' })
+  const sluice = await startSluice({ DATA_DIR: folder.path, LOG_LEVEL: 'debug', ACCESS_LOG: 'all' })
   const target = targetOf(readDemo(folder.path))
   const tus = await newTus(target, { metadata: { evil: EVIL } })
   await expect(target.token({ subject: EVIL })).rejects.toThrow('control characters')

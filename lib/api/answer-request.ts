@@ -6,6 +6,7 @@ import { toProblem } from '../http/problem.ts'
 import type { Sent } from '../http/read-bytes.ts'
 import { SluiceError } from '../kernel/errors.ts'
 import { parseInput } from '../kernel/parse-input.ts'
+import { noteRequest } from '../kernel/request-context.ts'
 import type { Runtime } from '../runtime.ts'
 import { answerOnce } from './answer-once.ts'
 import { matchOperation } from './match-operation.ts'
@@ -33,10 +34,9 @@ export async function answerRequest(runtime: Runtime, request: Asked): Promise<A
   } catch (error) {
     const problem = toProblem(error, runtime.config.baseUrl)
     code = problem.code
-    if (problem.status >= 500) {
-      const requestId = request.headers.get('x-request-id')
-      runtime.log.error({ err: error, requestId, operation: matched?.operation.id }, 'API request failed')
-    }
+    noteRequest({ code })
+    if (problem.status >= 500)
+      runtime.log.error({ err: error, operation: matched?.operation.id }, 'API request failed')
     return { status: problem.status, headers: problem.headers, body: problem.body }
   } finally {
     if (matched?.operation.auth === 'sender') runtime.metrics.tokens.inc({ code })
@@ -71,7 +71,11 @@ async function answer(
 async function identify(runtime: Runtime, operation: Operation, request: Asked): Promise<unknown> {
   if (operation.auth === 'nobody') return undefined
   const bearer = bearerToken(request.headers.get('authorization'))
-  if (operation.auth === 'actor') return authenticateAccountKey(runtime, bearer)
+  if (operation.auth === 'actor') {
+    const actor = await authenticateAccountKey(runtime, bearer)
+    noteRequest({ workspaceId: actor.workspaceId })
+    return actor
+  }
   if (bearer) return bearer
   throw new SluiceError('token_missing', 'Send the Sender token: Authorization: Bearer sk_…')
 }

@@ -1,16 +1,19 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { testRuntime } from '../../e2e/parts/runtime.ts'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
+import { noteRequest } from '../kernel/request-context.ts'
 import { createLogger } from '../log.ts'
-import { frontDoor, type Opened, openDoor } from './front-door.ts'
+import { frontDoor, type Handlers, type Opened, openDoor } from './front-door.ts'
 
 let server: Server
 let opening: PromiseWithResolvers<Opened>
 beforeEach(async () => {
   opening = Promise.withResolvers()
-  server = createServer(frontDoor(opening.promise, createLogger('silent'))).listen(0, '127.0.0.1')
+  server = createServer(
+    frontDoor(opening.promise, { log: createLogger('silent'), trustedProxies: ['127.0.0.1'] }),
+  ).listen(0, '127.0.0.1')
   await once(server, 'listening')
 })
 afterEach(() => {
@@ -26,12 +29,13 @@ const ask = async (method: string, path: string) => {
   return { answer }
 }
 
-function open(settings: Record<string, string> = {}): void {
+function open(settings: Record<string, string> = {}, handlers: Handlers = {}) {
   const { port } = server.address() as AddressInfo
   const runtime = testRuntime({} as never, { BASE_URL: `http://127.0.0.1:${port}`, ...settings })
   const sign = (name: string) => async (_: unknown, res: { end(text: string): unknown }) => void res.end(name)
-  const handlers = { tus: sign('tus'), api: sign('api'), pages: sign('pages') }
-  opening.resolve(openDoor(runtime, handlers, false))
+  const own = { tus: sign('tus'), api: sign('api'), pages: sign('pages'), ...handlers }
+  opening.resolve(openDoor(runtime, own, false))
+  return runtime
 }
 
 it('lets a request that comes during the start wait for its end', async () => {
@@ -145,3 +149,87 @@ function connected(text: string) {
   socket.write(text)
   return { socket, received: () => received }
 }
+
+const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+
+describe('the access log', () => {
+  const lines = (runtime: TestRuntime) => runtime.logLines.map((line) => JSON.parse(line))
+
+  it('has one line for a request, with what was found out about it', async () => {
+    const runtime = open(
+      { ACCESS_LOG: 'all', LOG_LEVEL: 'error' },
+      {
+        async tus(req, res) {
+          for await (const _ of req);
+          noteRequest({
+            workspaceId: 'w',
+            pipeId: 'pipe_1',
+            fileId: 'f',
+            tokenId: 't',
+            code: 'bucket_refused',
+          })
+          res.writeHead(502).end()
+        },
+      },
+    )
+    const { port } = server.address() as AddressInfo
+    const address = `http://127.0.0.1:${port}/pipes/pipe_1/files/019f9a67-0000-7000-8000-000000000000?x=secret`
+    const answer = await fetch(address, {
+      method: 'PATCH',
+      body: 'twelve bytes',
+      headers: {
+        'X-Request-Id': 'from-the-balancer',
+        Traceparent: TRACEPARENT,
+        'X-Forwarded-For': '9.9.9.9',
+      },
+    })
+    expect(answer.headers.get('x-request-id')).toBe('from-the-balancer')
+    await expect.poll(() => lines(runtime)).toHaveLength(1)
+    expect(lines(runtime)[0]).toEqual({
+      ...{ level: 30, time: expect.any(String), service: 'sluice', msg: 'request' },
+      ...{ requestId: 'from-the-balancer', traceId: '0af7651916cd43dd8448eb211c80319c', client: '9.9.9.9' },
+      ...{ method: 'PATCH', route: '/pipes/:id/files/:id', status: 502, bytesIn: 12, ms: expect.any(Number) },
+      ...{ workspaceId: 'w', pipeId: 'pipe_1', fileId: 'f', tokenId: 't', code: 'bucket_refused' },
+      protocol: 'HTTP/1.1',
+    })
+  })
+
+  it.each([
+    ['off', 502, 0],
+    ['errors', 204, 0],
+    ['errors', 423, 1],
+    ['all', 204, 1],
+  ])('set to %s, a request answered by %i has %i lines', async (ACCESS_LOG, status, count) => {
+    const over = Promise.withResolvers<void>()
+    const runtime = open(
+      { ACCESS_LOG },
+      {
+        async tus(_, res) {
+          res.once('close', over.resolve).writeHead(status).end()
+        },
+      },
+    )
+    await (await ask('PATCH', '/pipes/x')).answer
+    await over.promise
+    expect(runtime.logLines).toHaveLength(count)
+  })
+})
+
+it('counts an answer by the status that was sent, though the connection ended before all of it was', async () => {
+  const runtime = open(
+    {},
+    {
+      async tus(req, res) {
+        res.writeHead(503, { 'Content-Length': '100' }).flushHeaders()
+        res.once('close', () => req.destroy())
+      },
+    },
+  )
+  const { answer } = await ask('PATCH', '/pipes/x')
+  const { status, body } = await answer
+  expect(status).toBe(503)
+  await body!.cancel()
+  const counted = async () => (await runtime.metrics.http.get()).values.map(({ labels }) => labels.status)
+  await expect.poll(counted).toContain('503')
+  expect(await counted()).not.toContain('499')
+})

@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { SluiceError } from '../kernel/errors.ts'
-import { uuidv7 } from '../kernel/ids.ts'
+import { noteRequest, type RequestContext, runRequest } from '../kernel/request-context.ts'
 import type { Logger } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { setBodyDeadline } from './body-deadline.ts'
 import { allowedHosts } from './hosts.ts'
+import { type AccessLog, countBody, observeRequest, openAccessLog } from './observe-request.ts'
 import { answerProbe } from './probes.ts'
 import { type Problem, toProblem } from './problem.ts'
+import { nameRequest } from './request-id.ts'
 import { toOriginForm } from './request-target.ts'
 import { contentSecurityPolicy, setSecurityHeaders } from './security-headers.ts'
 import { forwarded, type ProxyTrust, proxyTrust } from './trusted-proxies.ts'
@@ -31,47 +33,45 @@ export type Opened = {
   handlers: Handlers
   dev: boolean
   hosts: ReadonlySet<string>
-  trusts: ProxyTrust
+  access: AccessLog
 }
 
 export function openDoor(runtime: Runtime, handlers: Handlers, dev: boolean): Opened {
-  const { baseUrl, uploadUrl, trustedProxies } = runtime.config
-  return {
-    runtime,
-    handlers,
-    dev,
-    hosts: allowedHosts([baseUrl, uploadUrl]),
-    trusts: proxyTrust(trustedProxies),
-  }
+  const { baseUrl, uploadUrl } = runtime.config
+  return { runtime, handlers, dev, hosts: allowedHosts([baseUrl, uploadUrl]), access: openAccessLog(runtime) }
 }
 
 export function frontDoor(
   opening: Promise<Opened>,
-  log: Logger,
+  { log, trustedProxies }: { log: Logger; trustedProxies: string[] },
 ): (req: IncomingMessage, res: ServerResponse) => void {
+  const trusts = proxyTrust(trustedProxies)
   let opened: Opened | undefined
   void opening.then((now) => {
     opened = now
   })
   return (req, res) => {
-    const startedAt = performance.now()
-    const requestId = uuidv7()
-    req.headers['x-request-id'] = requestId
-    res.setHeader('X-Request-Id', requestId)
+    const [startedAt, received] = [performance.now(), countBody(req)]
+    const context: RequestContext = { ...nameRequest(req, trusts), notes: {} }
+    req.headers['x-request-id'] = context.id
+    res.setHeader('X-Request-Id', context.id)
     setSecurityHeaders(res, opened?.runtime.config.baseUrl.startsWith('https:') ?? false)
     const freeBody = setBodyDeadline(req, BODY_DEADLINE_MS)
     const enter = async () => {
       toOriginForm(req)
       if (await answerProbe(req, res, opened?.runtime)) return
       const now = opened ?? (await soon(opening, req))
-      observe(req, res, now.runtime, startedAt, requestId)
+      trustOnlyProxies(req, trusts)
+      observeRequest(req, res, now.runtime, { startedAt, received, context }, now.access)
       await route(req, res, now, freeBody)
     }
-    enter().catch((error: unknown) => {
+    const answer = (error: unknown) => {
       const problem = toProblem(error, opened?.runtime.config.baseUrl)
-      if (problem.status >= 500) log.error({ err: error, requestId }, 'request failed')
+      noteRequest({ code: problem.code })
+      if (problem.status >= 500) log.error({ err: error }, 'request failed')
       refuse(res, problem)
-    })
+    }
+    runRequest(context, () => enter().catch(answer))
   }
 }
 
@@ -107,7 +107,6 @@ async function route(
   freeBody: () => void,
 ): Promise<void> {
   const { runtime, handlers, dev } = opened
-  trustOnlyProxies(req, opened.trusts)
   assertOurHost(req, opened.hosts)
   const url = req.url ?? '/'
   if (url === '*') return void res.writeHead(200, { Allow: METHODS, 'Content-Length': 0 }).end()
@@ -185,22 +184,4 @@ function nonce(req: IncomingMessage, res: ServerResponse, { config }: Runtime, d
 function refuse(res: ServerResponse, { status, headers, body }: Problem): void {
   if (res.headersSent) res.destroy()
   else res.writeHead(status, headers).end(body)
-}
-
-function observe(
-  req: IncomingMessage,
-  res: ServerResponse,
-  runtime: Runtime,
-  startedAt: number,
-  requestId: string,
-): void {
-  res.once('close', () => {
-    const path = (req.url ?? '/').split('?', 1)[0]!
-    const handler = isUploadPath(path) ? 'tus' : path.startsWith('/api/') ? 'api' : 'pages'
-    const ms = performance.now() - startedAt
-    const status = res.writableFinished ? res.statusCode : 499
-    runtime.metrics.http.observe({ handler, method: req.method ?? '', status: String(status) }, ms / 1000)
-    if (path.startsWith('/_next/')) return
-    runtime.log.debug({ requestId, method: req.method, path, status, ms: Math.round(ms) }, 'request')
-  })
 }

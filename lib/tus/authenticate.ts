@@ -1,4 +1,5 @@
 import { SluiceError } from '../kernel/errors.ts'
+import { noteRequest } from '../kernel/request-context.ts'
 import type { CreationRight, PipeRow, UploadRight } from '../tokens/authenticate-upload.ts'
 import { markExposed } from '../tokens/mark-exposed.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
@@ -11,6 +12,7 @@ export async function authenticateToCreate(
 ): Promise<CreationRight> {
   const token = await temporaryToken(context, request)
   const right = await context.rights.toCreate(token, request.pipeId)
+  noteRequest({ workspaceId: right.token.workspaceId, tokenId: right.token.id })
   assertOrigin(right.pipe, request)
   return right
 }
@@ -23,6 +25,7 @@ export async function authenticateToContinue(
   const token = await temporaryToken(context, request)
   const at = { pipeId: request.pipeId, fileId }
   const right = await context.rights.toContinue(token, at)
+  noteRequest({ workspaceId: right.token.workspaceId, tokenId: right.token.id })
   assertOrigin(right.pipe, request)
   return right
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { TUS_RESUMABLE } from '@tus/server'
 import { toProblem } from '../http/problem.ts'
 import { SluiceError } from '../kernel/errors.ts'
+import { noteRequest } from '../kernel/request-context.ts'
 import type { Runtime } from '../runtime.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { corsHeaders, METHODS } from './cors.ts'
@@ -52,6 +53,7 @@ export function createTusHandler(
       else res.destroy()
     } catch (error) {
       const problem = toProblem(error, config.baseUrl)
+      noteRequest({ code: problem.code })
       if (problem.status >= 500) log.error({ err: error, path: req.url }, 'an upload request failed')
       const cors = corsHeaders(origin)
       send(req, res, { ...problem, headers: { ...cors, ...common, ...problem.headers } })
@@ -68,6 +70,8 @@ function methodOf(req: IncomingMessage): string {
 function read(req: IncomingMessage, method: string, origin: string | null): TusRequest {
   const path = parseUploadPath(req.url ?? '')
   if (!path) throw new SluiceError('not_found', 'Uploads go to /pipes/<pipe_id>/files/.')
+  const { pipeId, fileId } = path
+  noteRequest({ protocol: `tus ${TUS_RESUMABLE}`, pipeId, ...(fileId && { fileId }) })
   // "the Server MUST respond with the 412 Precondition Failed status and MUST include the Tus-Version header".
   if (method !== 'OPTIONS' && method !== 'GET' && req.headers['tus-resumable'] !== TUS_RESUMABLE)
     throw new SluiceError('version_not_supported', `Send Tus-Resumable: ${TUS_RESUMABLE}.`, {

@@ -1,4 +1,5 @@
 import { SluiceError } from '../kernel/errors.ts'
+import { noteRequest } from '../kernel/request-context.ts'
 import type { CreationRight } from '../tokens/authenticate-upload.ts'
 import { type Appended, appendBytes } from '../uploads/append.ts'
 import { type ByteSource, NO_BYTES } from '../uploads/byte-source.ts'
@@ -49,6 +50,7 @@ export async function postUpload(
   const source = hasBody ? requestSource(request.body) : NO_BYTES
   const right = await authenticateToCreate(context, request)
   const made = await createUpload(context, right, announced, { open: hasBody || lengthBytes === 0 })
+  noteRequest({ fileId: made.fileId })
   const location = { Location: uploadAddress(uploadUrl, request.pipeId, made.fileId) }
   const { upload } = made
   if (!upload) return { status: 201, headers: { ...location, ...expiresHeader(made.expiresAtMs) } }
@@ -97,6 +99,7 @@ async function joinUploads(
     partialIds: concat.partialIds,
     concatHeader: concat.header,
   })
+  noteRequest({ fileId })
   return { status: 201, headers: { Location: uploadAddress(uploadUrl, request.pipeId, fileId) } }
 }
 

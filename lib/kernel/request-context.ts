@@ -1,0 +1,39 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+/** The request that the running code answers: what names it in logs, timelines and webhooks, and what is known of it. */
+export type RequestContext = {
+  id: string
+  /** W3C Trace Context, where a trusted proxy or our own tracing set it. */
+  traceparent: string | undefined
+  notes: RequestNotes
+}
+
+/** For the access log; each room adds what it finds out. */
+export type RequestNotes = {
+  workspaceId?: string
+  pipeId?: string
+  fileId?: string
+  tokenId?: string
+  code?: string
+  protocol?: string
+}
+
+const KEY = Symbol.for('sluice.request-context')
+const global = globalThis as { [KEY]?: AsyncLocalStorage<RequestContext> }
+/** Next loads its own copy of every module, so it cannot live in one. */
+global[KEY] ??= new AsyncLocalStorage()
+const storage = global[KEY]
+
+export function runRequest<Result>(context: RequestContext, run: () => Result): Result {
+  return storage.run(context, run)
+}
+
+/** Undefined in work that no request waits for, as sweeps. */
+export function currentRequest(): RequestContext | undefined {
+  return storage.getStore()
+}
+
+export function noteRequest(notes: RequestNotes): void {
+  const context = storage.getStore()
+  if (context) Object.assign(context.notes, notes)
+}
