@@ -6,6 +6,7 @@ import {
   CircleDashed,
   CircleOff,
   Clock,
+  Hourglass,
   type LucideIcon,
   RefreshCw,
   TimerOff,
@@ -19,12 +20,14 @@ type Look = { tone: Tone; icon: LucideIcon; label?: string }
 /** Every state that Sluice shows, each by shape and word as well as colour. */
 const STATES = {
   uploading: { tone: 'water', icon: ArrowUp },
+  waiting: { tone: 'warn', icon: Hourglass },
   transferring: { tone: 'water', icon: RefreshCw },
   transferred: { tone: 'good', icon: Check },
   failed: { tone: 'bad', icon: X },
   expired: { tone: 'warn', icon: TimerOff },
   canceled: { tone: 'calm', icon: Ban },
   pending: { tone: 'water', icon: Clock },
+  retrying: { tone: 'warn', icon: RefreshCw },
   delivered: { tone: 'good', icon: Check },
   on: { tone: 'good', icon: Check },
   off: { tone: 'calm', icon: CircleOff },

@@ -12,7 +12,7 @@ export function Table({
   children: ReactNode
 }) {
   return (
-    <div className="relative overflow-hidden rounded-lg border border-line bg-surface">
+    <div className="@container relative overflow-hidden rounded-lg border border-line bg-surface">
       <table className="stack-table w-full border-collapse text-sm">
         <caption className="sr-only">{caption}</caption>
         <thead>
@@ -43,10 +43,16 @@ export function Td({ className, label, number, children, ...rest }: CellProps) {
   return (
     <td
       data-label={label}
-      className={clsx('h-10 max-w-72 truncate px-3 align-middle', number && 'tnum sm:text-right', className)}
+      className={clsx(
+        'h-10 max-w-72 truncate px-3 align-middle',
+        number && 'tnum @min-[44rem]:text-right',
+        className,
+      )}
       {...rest}
     >
-      <span className="contents max-sm:block max-sm:min-w-0 max-sm:truncate">{children}</span>
+      <span className="contents @max-[44rem]:block @max-[44rem]:min-w-0 @max-[44rem]:truncate">
+        {children}
+      </span>
     </td>
   )
 }

@@ -20,7 +20,6 @@ export function DeliveryTable({ deliveries, filenames, query }: Props) {
       <Th>Answer</Th>
       <Th>To</Th>
       <Th className="text-right">Attempts</Th>
-      <Th className="text-right">Next</Th>
       <Th className="text-right">Created</Th>
     </>
   )
@@ -28,7 +27,7 @@ export function DeliveryTable({ deliveries, filenames, query }: Props) {
     <Table caption="Deliveries" head={head}>
       {deliveries.map((delivery) => (
         <Row key={delivery.id}>
-          <Td className="max-w-56 font-medium">
+          <Td className="max-w-56 font-medium @max-4xl:max-w-40">
             <Link
               href={hrefOf('/dashboard/webhooks', { ...query, delivery: delivery.id })}
               scroll={false}
@@ -38,20 +37,30 @@ export function DeliveryTable({ deliveries, filenames, query }: Props) {
             </Link>
           </Td>
           <Td label="State">
-            <Status state={delivery.state} />
+            <Status
+              state={
+                delivery.state === 'pending' && delivery.attempts.length > 0 ? 'retrying' : delivery.state
+              }
+            />
           </Td>
           <Td label="Answer" className="font-mono text-xs">
             <LastAnswer delivery={delivery} />
           </Td>
-          <Td label="To" className="max-w-52 text-ink-soft" title={delivery.url}>
+          <Td label="To" className="max-w-52 text-ink-soft @max-4xl:max-w-36" title={delivery.url}>
             {new URL(delivery.url).host}
             <span className="text-ink-faint">{new URL(delivery.url).pathname}</span>
           </Td>
           <Td label="Attempts" number>
             {delivery.attempts.length}
-          </Td>
-          <Td label="Next" number className="text-ink-soft">
-            {delivery.underWay ? 'now' : delivery.nextAttemptAt ? <Time at={delivery.nextAttemptAt} /> : '–'}
+            {delivery.underWay ? (
+              <span className="text-ink-faint">, now</span>
+            ) : (
+              delivery.nextAttemptAt && (
+                <span className="text-ink-faint">
+                  , next <Time at={delivery.nextAttemptAt} />
+                </span>
+              )
+            )}
           </Td>
           <Td label="Created" number className="text-ink-soft">
             <Time at={delivery.createdAt} />
@@ -74,7 +83,7 @@ function LastAnswer({ delivery }: { delivery: Delivery }) {
     <>
       {last.status ?? last.error}
       {last.durationMs !== null && (
-        <span className="text-ink-faint"> · {formatDuration(last.durationMs)}</span>
+        <span className="text-ink-faint @max-4xl:hidden"> · {formatDuration(last.durationMs)}</span>
       )}
     </>
   )

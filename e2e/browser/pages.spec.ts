@@ -65,6 +65,7 @@ const EMPTY = [
   '/dashboard/settings/keys',
 ]
 
+const WIDTHS = [2560, 1280, 1024, 768, 390, 320]
 const MOST_SCRIPT_BYTES = 200_000
 const MOST_SHIFT = 0.02
 
@@ -80,6 +81,24 @@ async function watchShifts(page: Page): Promise<void> {
 
 function shiftOf(page: Page): Promise<number> {
   return page.evaluate(() => (window as unknown as { shifts: number[] }).shifts.reduce((a, b) => a + b, 0))
+}
+
+/** In the page: what stands out of it to the side, and what a box without a scroll bar cuts off. */
+function cutOff(): string[] {
+  const name = (element: Element) =>
+    `${element.tagName} ${element.className}: ${element.textContent?.slice(0, 40)}`
+  const wide = document.documentElement.scrollWidth - window.innerWidth
+  const tables = [...document.querySelectorAll('main table')].filter(
+    (table) => table.getBoundingClientRect().right > table.parentElement!.getBoundingClientRect().right + 1,
+  )
+  const boxes = [
+    ...document.querySelectorAll('main :is(section, figure, header, nav, form, ul, ol, dl, p)'),
+  ].filter((box) => {
+    const { overflowX, textOverflow } = getComputedStyle(box)
+    if (overflowX === 'auto' || overflowX === 'scroll' || textOverflow === 'ellipsis') return false
+    return overflowX !== 'visible' && box.clientWidth > 1 && box.scrollWidth > box.clientWidth + 1
+  })
+  return [...(wide > 0 ? [`the page by ${wide} pixels`] : []), ...[...tables, ...boxes].map(name)]
 }
 
 /** Everything that holds for any page, in both modes and on a phone. */
@@ -113,9 +132,10 @@ async function look(page: Page, path: string, demo: DemoDocument): Promise<void>
   if (!path.endsWith('/try')) expect(scriptBytes, `script of ${path}`).toBeLessThan(MOST_SCRIPT_BYTES)
   expect(scriptBytes).toBeGreaterThan(0)
   expect(await shiftOf(page), `layout shift of ${path}`).toBeLessThan(MOST_SHIFT)
-  await page.setViewportSize({ width: 390, height: 844 })
-  const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-  expect(over, `${path} is wider than a phone`).toBeLessThanOrEqual(0)
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 844 })
+    expect(await page.evaluate(cutOff), `${path} at ${width} pixels`).toEqual([])
+  }
   expect(complaints, path).toEqual([])
 }
 

@@ -11,6 +11,8 @@ export const resendFailedInput = z.strictObject({
   /** Events from then on. */
   since: timeField,
   pipeId: z.string().optional(),
+  /** Also those that are being retried: at once, instead of at their next time. */
+  retrying: z.boolean().optional(),
 })
 export const resendFailedAnswer = z.strictObject({
   resent: z.int(),
@@ -22,11 +24,17 @@ export const resendFailedAnswer = z.strictObject({
 const PER_WORKSPACE = { burst: 10, refillMs: 10_000 }
 const AT_ONCE = 10_000
 
+/** Tried before, and no attempt is under way. */
+function isRetried(now: string) {
+  return sql`d.state = 'pending' and d.attempt_count > 0
+    and (d.claimed_until is null or d.claimed_until < ${now}::timestamptz)`
+}
+
 /** Sends every event again that was given up since then, where the output is on. The oldest first. */
 export async function resendFailed(
   { db, clock, queue }: Pick<Runtime, 'db' | 'clock' | 'queue'>,
   actor: Actor,
-  { since, pipeId }: z.output<typeof resendFailedInput>,
+  { since, pipeId, retrying }: z.output<typeof resendFailedInput>,
 ): Promise<z.output<typeof resendFailedAnswer>> {
   const now = new Date(clock.now()).toISOString()
   await takeFromLimit({ db, clock }, `resend-failed:${actor.workspaceId}`, PER_WORKSPACE)
@@ -39,7 +47,7 @@ export async function resendFailed(
       where id in (
         select d.id from deliveries d
         join webhook_outputs o on o.id = d.webhook_output_id and o.enabled
-        where d.workspace_id = ${actor.workspaceId} and d.state = 'failed' and not d.test
+        where d.workspace_id = ${actor.workspaceId} and (d.state = 'failed' ${retrying ? sql`or ${isRetried(now)}` : sql``}) and not d.test
           and d.created_at >= ${since.toISOString()}::timestamptz
           ${pipeId ? sql`and d.pipe_id = ${pipeId}` : sql``}
         order by d.id limit ${AT_ONCE} for update of d skip locked

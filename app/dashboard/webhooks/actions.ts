@@ -81,14 +81,17 @@ export async function resend(deliveryId: string) {
   })
 }
 
-export async function resendAllFailed(pipeId: string | undefined, data: FormData) {
+export async function resendUndelivered(pipeId: string | undefined, data: FormData) {
   return act(async (runtime, actor) => {
     const since = timeAgo(runtime.clock.now(), hours(Number(textOf(data, 'hours')) || 0))
-    const input = parseInput(resendFailedInput, { since, ...(pipeId && { pipeId }) })
+    const input = parseInput(resendFailedInput, { since, retrying: true, ...(pipeId && { pipeId }) })
     const { resent, more } = await resendFailed(runtime, actor, input)
     const rest = more ? ' There are more: resend again.' : ''
     return {
-      message: resent === 0 ? 'Nothing failed since then.' : `${plural(resent, 'event')} sent again.${rest}`,
+      message:
+        resent === 0
+          ? 'Everything since then was delivered.'
+          : `${plural(resent, 'event')} sent again.${rest}`,
     }
   })
 }

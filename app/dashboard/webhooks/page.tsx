@@ -6,13 +6,14 @@ import { EmptyState } from '#components/ui/empty-state.tsx'
 import { FilterBar } from '#components/ui/filter-bar.tsx'
 import { DeliveryDrawer } from '#components/webhooks/delivery-drawer.tsx'
 import { DeliveryTable } from '#components/webhooks/delivery-table.tsx'
-import { ResendFailed } from '#components/webhooks/resend-failed.tsx'
+import { UndeliveredNotice } from '#components/webhooks/undelivered-notice.tsx'
 import type { Actor } from '#lib/audit/record-audit.ts'
 import { readFiles } from '#lib/files/list-files.ts'
 import { parseInput } from '#lib/kernel/parse-input.ts'
 import { readSnapshot } from '#lib/live/read-snapshot.ts'
 import { listPipes } from '#lib/pipes/list-pipes.ts'
 import { getRuntime } from '#lib/runtime.ts'
+import { countUndelivered } from '#lib/webhooks/count-undelivered.ts'
 import type { Delivery } from '#lib/webhooks/delivery.ts'
 import { deliveryQuery, listDeliveries } from '#lib/webhooks/list-deliveries.ts'
 import { showDelivery } from '#lib/webhooks/show-delivery.ts'
@@ -30,14 +31,16 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
   const filters = { pipeId, state, fileId, cursor }
   const runtime = getRuntime()
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, 'deliveries')
-  const [page, pipes, chosen] = await Promise.all([
+  const [page, pipes, undelivered, chosen] = await Promise.all([
     listOrProblem(async () => listDeliveries(runtime, actor, parseInput(deliveryQuery, filters))),
     listPipes(runtime, actor, { limit: 100 }),
+    countUndelivered(runtime, actor, pipeId),
     query.delivery ? openDelivery(actor, query.delivery) : undefined,
   ])
   const filtered = Boolean(pipeId || state || fileId || cursor)
   return (
     <>
+      <UndeliveredNotice undelivered={undelivered} pipeId={pipeId} />
       <FilterBar
         filters={[
           {
@@ -56,7 +59,6 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
         ]}
       >
         <LiveTail topic="deliveries" seen={mark} />
-        <ResendFailed pipeId={pipeId} />
       </FilterBar>
       {page.data.length > 0 ? (
         <DeliveryTable deliveries={page.data} filenames={await filenamesOf(page.data)} query={query} />

@@ -1,0 +1,39 @@
+import type { Undelivered } from '#lib/webhooks/count-undelivered.ts'
+import { formatCount } from '../format.ts'
+import { Countdown } from '../ui/countdown.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { ResendUndelivered } from './resend-undelivered.tsx'
+
+/** That events are being retried is no failure yet, and must not look like peace. */
+export function UndeliveredNotice({
+  undelivered,
+  pipeId,
+}: {
+  undelivered: Undelivered
+  pipeId: string | undefined
+}) {
+  const { retrying, failed, nextAt, most } = undelivered
+  if (retrying + failed === 0) return null
+  const told = (count: number) => (count >= most ? `${formatCount(most)} or more` : formatCount(count))
+  const parts = [retrying > 0 && `retrying (${told(retrying)})`, failed > 0 && `failed (${told(failed)})`]
+  const text = parts.filter(Boolean).join(', ')
+  return (
+    <Notice
+      tone={retrying > 0 ? 'warn' : 'bad'}
+      className="mb-4"
+      title={
+        <>
+          {text.charAt(0).toUpperCase() + text.slice(1)}
+          {nextAt && (
+            <>
+              , next <Countdown at={nextAt.toISOString()} />
+            </>
+          )}
+        </>
+      }
+      action={<ResendUndelivered pipeId={pipeId} />}
+    >
+      Events that were sent, but not taken. The answers are in the list.
+    </Notice>
+  )
+}
