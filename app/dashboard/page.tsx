@@ -1,3 +1,4 @@
+import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
 import { ChecklistPanel } from '#components/overview/checklist-panel.tsx'
 import { FailuresPanel } from '#components/overview/failures-panel.tsx'
 import { QuotaPanel } from '#components/overview/quota-panel.tsx'
@@ -33,6 +34,7 @@ export default async function Overview() {
   return (
     <>
       <PageHeader title="Overview" />
+      <RejectingBanner actor={actor} />
       <div className="space-y-5">
         {!done && (
           <ChecklistPanel

@@ -9,6 +9,7 @@ import { readSnapshot } from '#lib/live/read-snapshot.ts'
 import { listPipes } from '#lib/pipes/list-pipes.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { listSenders } from '#lib/senders/list-senders.ts'
+import { RejectingBanner } from '../data-stores/rejecting-banner.tsx'
 import { LiveTail } from '../live/live-tail.tsx'
 import { Pager } from '../shell/pager.tsx'
 import { ButtonLink } from '../ui/button.tsx'
@@ -63,11 +64,16 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
   const filtered = filters.some(({ name }) => query[name]) || Boolean(query.cursor)
   return (
     <>
+      <RejectingBanner actor={actor} />
       <FilterBar filters={filters}>
         <LiveTail topic="files" seen={mark} />
       </FilterBar>
       {page.data.length > 0 ? (
-        <FileTable files={page.data} pipeNames={new Map(pipes.data.map(({ id, name }) => [id, name]))} />
+        <FileTable
+          files={page.data}
+          pipeNames={new Map(pipes.data.map(({ id, name }) => [id, name]))}
+          now={runtime.clock.now()}
+        />
       ) : filtered ? (
         <EmptyState icon={FileUp} title="Nothing fits these filters">
           {page.problem ??

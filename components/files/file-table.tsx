@@ -1,14 +1,14 @@
 import Link from 'next/link'
-import type { File } from '#lib/files/file.ts'
+import { type File, isWaiting } from '#lib/files/file.ts'
 import { formatBytes } from '../format.ts'
 import { Status } from '../ui/status.tsx'
 import { Row, Table, Td, Th } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { UploadProgress } from './upload-progress.tsx'
 
-type Props = { files: File[]; pipeNames: Map<string, string> }
+type Props = { files: File[]; pipeNames: Map<string, string>; now: number }
 
-export function FileTable({ files, pipeNames }: Props) {
+export function FileTable({ files, pipeNames, now }: Props) {
   const head = (
     <>
       <Th>File</Th>
@@ -30,7 +30,12 @@ export function FileTable({ files, pipeNames }: Props) {
           </Td>
           <Td label="Status">
             {file.status === 'uploading' ? (
-              <UploadProgress id={file.id} offset={file.offset} size={file.size} />
+              <UploadProgress
+                id={file.id}
+                offset={file.offset}
+                size={file.size}
+                waiting={isWaiting(file, now)}
+              />
             ) : (
               <Status state={file.status} />
             )}

@@ -7,6 +7,7 @@ import { formatBytes, formatPercent, plural } from '../format.ts'
 import { useLive } from '../live/use-live.ts'
 import { Panel } from '../ui/panel.tsx'
 import { Progress } from '../ui/progress.tsx'
+import { Status } from '../ui/status.tsx'
 
 const SHOWN = 8
 
@@ -23,7 +24,7 @@ export function UploadsUnderWay({ uploads: first }: { uploads: LiveUpload[] }) {
         <p className="px-4 pb-4 text-ink-faint text-sm">No upload is under way.</p>
       ) : (
         <ul className="divide-y border-t">
-          {uploads.slice(0, SHOWN).map(({ id, filename, offsetBytes, lengthBytes, status }) => (
+          {uploads.slice(0, SHOWN).map(({ id, filename, offsetBytes, lengthBytes, status, waiting }) => (
             <li key={id}>
               <Link
                 href={`/dashboard/files/${id}`}
@@ -31,7 +32,8 @@ export function UploadsUnderWay({ uploads: first }: { uploads: LiveUpload[] }) {
               >
                 <span className="flex justify-between gap-3 text-sm">
                   <span className="truncate font-medium">{filename}</span>
-                  <span className="tnum shrink-0 text-ink-soft">
+                  <span className="tnum flex shrink-0 items-center gap-2 text-ink-soft">
+                    {waiting && <Status state="waiting" />}
                     {status === 'transferring'
                       ? 'completing'
                       : lengthBytes === null

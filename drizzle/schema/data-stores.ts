@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { boolean, index, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { workspaces } from './accounts.ts'
 import { createdAt, id, instant } from './columns.ts'
@@ -42,6 +43,12 @@ export const dataStores = pgTable(
     storageClass: text(),
     encryption: jsonb().$type<{ type: 'SSE-S3' } | { type: 'SSE-KMS'; keyId: string }>(),
     check: jsonb().$type<BucketCheck>(),
+    /** Set while uploads find that the bucket does not take them: since when, and what it said last. */
+    rejectingSince: instant(),
+    rejection: text(),
+    rejectedAt: instant(),
+    /** When the check looks whether it takes them again. */
+    recheckAt: instant(),
     /** Found by the check; what they allow is made use of and never needed. */
     mayAbort: boolean().notNull().default(false),
     mayRead: boolean().notNull().default(false),
@@ -52,5 +59,8 @@ export const dataStores = pgTable(
     /** Files remember their Data Store; its keys are wiped when it goes. */
     deletedAt: instant(),
   },
-  (t) => [index().on(t.workspaceId, t.id)],
+  (t) => [
+    index().on(t.workspaceId, t.id),
+    index('data_stores_rejecting').on(t.recheckAt).where(sql`${t.rejectingSince} is not null`),
+  ],
 )

@@ -111,13 +111,25 @@ test('all that failed is sent again', async ({ owner: page, demo }) => {
   }
   await switchOn()
   receiver.answerWith(204)
-  await page.getByRole('button', { name: 'Resend failed…' }).click()
+  await expect(page.getByText('Failed (2)')).toBeVisible()
+  await page.getByRole('button', { name: 'Resend all undelivered…' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Resend' }).click()
   await expect(page.getByText('2 events sent again.')).toBeVisible()
   await expect(shown('delivered')).toHaveCount(2)
   const bodies = receiver.received.map(({ body }) => body)
   expect(bodies).toHaveLength(4)
   expect(bodies.slice(2).sort()).toEqual(bodies.slice(0, 2).sort())
+
+  // What is being retried is not silent, and need not be waited for.
+  receiver.answerWith(500)
+  await uploadEmpty(token, 'retried')
+  await expect(shown('retrying')).toBeVisible()
+  await expect(page.getByText(/^Retrying \(1\), next in \d+ s$/)).toBeVisible()
+  receiver.answerWith(204)
+  await page.getByRole('button', { name: 'Resend all undelivered…' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Resend' }).click()
+  await expect(page.getByText('1 event sent again.')).toBeVisible()
+  await expect(shown('delivered')).toHaveCount(3)
   await receiver.stop()
 })
 
@@ -267,8 +279,24 @@ test('keys that fail do not replace those that work, unless that is asked for', 
   await expect(page.getByText('Uploads cannot go to this bucket yet.')).toBeInViewport()
   expect(await kept()).toBe(false)
 
+  // An upload that the bucket refuses is told of on every page that it concerns, until the bucket takes uploads again.
+  const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
+    name: 'Into nothing',
+    dataStoreId: store.id,
+    source: { http: true },
+  })
+  const token = await tokenFor(demo.baseUrl, demo.senderToken, pipe.id)
+  await uploadEmpty(token, 'rejected').catch(() => undefined)
+  for (const path of ['', '/files', `/pipes/${pipe.id}`, '/data-stores']) {
+    await page.goto(`/dashboard${path}`)
+    await expect(page.getByText('Kept started rejecting uploads')).toBeVisible()
+    await expect(page.getByRole('alert').getByText(/SignatureDoesNotMatch/)).toBeVisible()
+  }
+  await page.getByRole('link', { name: 'Check the bucket' }).click()
+
   await page.getByLabel('Secret access key').fill(secretAccessKey)
   await page.getByRole('button', { name: 'Check and save' }).click()
   await expect(page.getByText('Uploads can go to this bucket.')).toBeInViewport()
   expect(await kept()).toBe(true)
+  await expect(page.getByText('started rejecting uploads')).toHaveCount(0)
 })

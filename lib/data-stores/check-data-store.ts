@@ -21,6 +21,7 @@ import { resolvePlace } from './resolve-place.ts'
 /** The bucket doctor. It goes out to the network, so it must not be called in a transaction. */
 type Needs = Pick<Runtime, 'db' | 'clock' | 'vault' | 'config'>
 
+const AT_PEACE = { rejectingSince: null, rejection: null, rejectedAt: null, recheckAt: null }
 const PER_WORKSPACE = { burst: 30, refillMs: 2000 }
 
 export async function checkDataStore(runtime: Needs, actor: Actor, id: string): Promise<DataStore> {
@@ -42,7 +43,15 @@ export async function checkDataStore(runtime: Needs, actor: Actor, id: string): 
   const unchanged = and(eq(dataStores.id, id), eq(dataStores.updatedAt, row.updatedAt))
   const [after] = await db
     .update(dataStores)
-    .set({ check, mayAbort, mayRead, mayDelete, found, updatedAt: new Date(clock.now()) })
+    .set({
+      check,
+      mayAbort,
+      mayRead,
+      mayDelete,
+      found,
+      updatedAt: new Date(clock.now()),
+      ...(check.ok && AT_PEACE),
+    })
     .where(unchanged)
     .returning()
   if (!after)

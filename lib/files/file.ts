@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { FILE_STATUSES, type fileDestinations, type files } from '#drizzle/schema/index.ts'
+import { minutes } from '../kernel/clock.ts'
 
 const pairs = z.record(z.string(), z.string())
 const instant = z.iso.datetime()
@@ -36,6 +37,8 @@ export const fileAnswer = z.strictObject({
   resumeCount: z.int(),
   savedBytes: z.int(),
   createdAt: instant,
+  /** When the latest confirmed byte came. */
+  lastByteAt: instant.nullable(),
   expiresAt: instant,
   finishedAt: instant.nullable(),
 })
@@ -56,6 +59,13 @@ type Destination = Pick<
   typeof fileDestinations.$inferSelect,
   'dataStoreId' | 'status' | 'bucket' | 'key' | 'etag'
 >
+
+const WAITING_MS = minutes(5)
+
+/** An upload that has had no byte for five minutes is not called live. */
+export function isWaiting({ status, lastByteAt, createdAt }: File, nowMs: number): boolean {
+  return status === 'uploading' && Date.parse(lastByteAt ?? createdAt) < nowMs - WAITING_MS
+}
 
 export function toFile(row: typeof files.$inferSelect, destinations: Destination[]): File {
   const done = row.status === 'transferred'
@@ -85,6 +95,7 @@ export function toFile(row: typeof files.$inferSelect, destinations: Destination
     resumeCount: row.resumeCount,
     savedBytes: row.savedBytes,
     createdAt: row.createdAt.toISOString(),
+    lastByteAt: row.lastByteAt?.toISOString() ?? null,
     expiresAt: row.expiresAt.toISOString(),
     finishedAt: row.finishedAt?.toISOString() ?? null,
   }

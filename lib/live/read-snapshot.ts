@@ -14,12 +14,16 @@ export type LiveUpload = {
   offsetBytes: number
   lengthBytes: number | null
   status: string
+  /** No byte came for five minutes. */
+  waiting: boolean
 }
 
 /** Two snapshots are equal exactly when the page need not change. */
 export type Snapshot = { uploads?: LiveUpload[]; mark: string }
 
 const LOOKED_AT = 50
+const isWaiting = sql<boolean>`${files.status} = 'uploading'
+  and coalesce(${files.lastByteAt}, ${files.createdAt}) < now() - interval '5 minutes'`
 /** Marks go into pages. */
 const MARK_LENGTH = 16
 
@@ -64,6 +68,7 @@ async function uploadsUnderWay(db: Db, workspaceId: string): Promise<Snapshot> {
       offsetBytes: files.offsetBytes,
       lengthBytes: files.lengthBytes,
       status: files.status,
+      waiting: isWaiting,
     })
     .from(files)
     .where(and(eq(files.workspaceId, workspaceId), inArray(files.status, ['uploading', 'transferring'])))
@@ -112,7 +117,12 @@ async function newestMessage(db: Db, workspaceId: string): Promise<Snapshot> {
 
 async function oneFile(db: Db, workspaceId: string, fileId: string): Promise<Snapshot> {
   const [file] = await db
-    .select({ status: files.status, offsetBytes: files.offsetBytes, resumeCount: files.resumeCount })
+    .select({
+      status: files.status,
+      offsetBytes: files.offsetBytes,
+      resumeCount: files.resumeCount,
+      waiting: isWaiting,
+    })
     .from(files)
     .where(and(eq(files.workspaceId, workspaceId), eq(files.id, fileId)))
   if (!file) return { mark: '' }

@@ -5,8 +5,11 @@ import { openTestDatabase } from '../../e2e/parts/databases.ts'
 import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
 import { BucketError } from '../buckets/bucket-error.ts'
+import { listRejecting } from '../data-stores/list-rejecting.ts'
+import { recheckRejecting } from '../data-stores/recheck-rejecting.ts'
 import { type DatabaseHandle, rows } from '../db/database.ts'
 import { showFile } from '../files/show-file.ts'
+import { minutes } from '../kernel/clock.ts'
 import { advance } from './ledger/advance.ts'
 import { openUpload } from './open-upload.ts'
 import { createPartBuffer } from './part-buffer.ts'
@@ -80,6 +83,34 @@ describe('a bucket in trouble', () => {
     site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 2, at: 'body', effect })
     expect((await client.patch(url, 0, whole)).status).toBe(204)
     await objectIs(url, whole)
+  })
+
+  it('a Data Store that rejects is known with the reason, until its bucket takes uploads again', async () => {
+    const recheck = () => {
+      site.clock.advance(minutes(1))
+      return recheckRejecting(site.runtime)
+    }
+    const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
+    site.bucket.faults.add({ operation: 'PutObject', times: 100, effect })
+    const since = site.clock.now()
+    expect(await listRejecting(site.runtime, site.actor)).toEqual([])
+    const refuse = async () => (await client.patch(await begin(client, 10), 0, randomBytes(10))).status
+    expect(await Promise.all([refuse(), refuse(), refuse()])).toEqual([502, 502, 502])
+    expect(await listRejecting(site.runtime, site.actor)).toEqual([
+      {
+        id: site.dataStore.id,
+        name: 'Bucket',
+        since: expect.any(Date),
+        reason: expect.stringContaining('AccessDenied'),
+      },
+    ])
+    await recheck()
+    const [still] = await listRejecting(site.runtime, site.actor)
+    expect(still!.since.getTime()).toBeGreaterThanOrEqual(since)
+    site.bucket.faults.clear()
+    await recheck()
+    expect(await listRejecting(site.runtime, site.actor)).toEqual([])
+    expect(await recheck()).toBe(0)
   })
 
   it('a part that never gets through is kept in the tail, and the offset is right', async () => {

@@ -1,6 +1,7 @@
 import { Database, Plus } from 'lucide-react'
 import Link from 'next/link'
 import { DataStoreState } from '#components/data-stores/data-store-state.tsx'
+import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
@@ -18,9 +19,8 @@ export const metadata = { title: 'Data Stores' }
 
 export default async function DataStores({ searchParams }: { searchParams: Search }) {
   const query = await readSearch(searchParams)
-  const { data, nextCursor } = await orNotFound(
-    listDataStores(getRuntime(), await currentActor(), pageOf(query)),
-  )
+  const actor = await currentActor()
+  const { data, nextCursor } = await orNotFound(listDataStores(getRuntime(), actor, pageOf(query)))
   const connect = (
     <ButtonLink href="/dashboard/data-stores/new" tone="primary">
       <Plus aria-hidden />
@@ -43,6 +43,7 @@ export default async function DataStores({ searchParams }: { searchParams: Searc
         description="The buckets that your uploads go to."
         actions={data.length > 0 && connect}
       />
+      <RejectingBanner actor={actor} />
       {data.length === 0 ? (
         <EmptyState icon={Database} title="Connect your first bucket" action={connect}>
           Uploads go straight into a bucket of yours, at any S3-compatible provider. One permission is enough:

@@ -1,5 +1,6 @@
 import { Plus, Workflow } from 'lucide-react'
 import Link from 'next/link'
+import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { ButtonLink } from '#components/ui/button.tsx'
@@ -46,6 +47,7 @@ export default async function Pipes({ searchParams }: { searchParams: Search }) 
         description="Each Pipe is an upload endpoint that leads to one bucket, with rules of its own."
         actions={data.length > 0 && create}
       />
+      <RejectingBanner actor={actor} />
       {data.length === 0 ? (
         <EmptyState icon={Workflow} title="Create your first Pipe" action={create}>
           A Pipe gives you an address that any TUS client can upload to. What arrives goes straight into your

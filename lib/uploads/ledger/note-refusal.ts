@@ -4,10 +4,12 @@ import type { BucketRefusal } from '../bucket-port.ts'
 
 /** Different reasons that may follow each other without anything else between them. */
 const MOST_REASONS = 10
+/** A crowd of uploads that are refused at once does not queue for the row of their Data Store. */
+const NOTED_EVERY_MS = 10_000
 
 /**
  * Steps of a statement whose step `released` let the upload go: a line of the timeline with the reason. What the bucket
- * repeats is counted on the line that is there, until something else happens to the file.
+ * repeats is counted on the line that is there, until something else happens to the file. The Data Store is marked.
  */
 export function noteRefusal({ code, reason }: BucketRefusal, nowMs: number): SQL {
   const at = new Date(nowMs).toISOString()
@@ -28,5 +30,15 @@ export function noteRefusal({ code, reason }: BucketRefusal, nowMs: number): SQL
       select ${uuidv7(nowMs)}::uuid, id, 'bucket_refused', ${last} || jsonb_build_object('code', ${code}::text, 'times', 1), ${now}
       from released where ${code} not in (select code from refusals)
         and (select count(*) from refusals) < ${MOST_REASONS}
+    ), rejecting as (
+      update data_stores ds set rejecting_since = coalesce(ds.rejecting_since, ${now}), rejection = ${reason}::text,
+        rejected_at = ${now}, recheck_at = coalesce(ds.recheck_at, ${now})
+      where ds.id = (
+        select s.id from released join file_destinations d on d.file_id = released.id
+        join data_stores s on s.id = d.data_store_id
+        where s.rejected_at is null or s.rejecting_since is null
+          or s.rejected_at < ${now} - ${NOTED_EVERY_MS}::int * interval '1 millisecond'
+        limit 1 for update of s skip locked
+      )
     )`
 }

@@ -3,6 +3,7 @@ import { CheckedForm } from '#components/data-stores/checked-form.tsx'
 import { DataStoreState } from '#components/data-stores/data-store-state.tsx'
 import { DeleteDataStore } from '#components/data-stores/delete-data-store.tsx'
 import { FORM_PRESETS } from '#components/data-stores/provider-presets.ts'
+import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { showDataStore } from '#lib/data-stores/show-data-store.ts'
@@ -15,7 +16,8 @@ export const metadata = { title: 'Data Store' }
 
 export default async function DataStorePage({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params
-  const store = await orNotFound(showDataStore(getRuntime(), await currentActor(), id))
+  const actor = await currentActor()
+  const store = await orNotFound(showDataStore(getRuntime(), actor, id))
   return (
     <>
       <PageHeader
@@ -24,6 +26,7 @@ export default async function DataStorePage({ params }: { params: Promise<{ id: 
         beside={<DataStoreState store={store} />}
       />
       <div className="max-w-3xl space-y-5">
+        <RejectingBanner actor={actor} only={id} here />
         <CheckReport store={store} />
         <Panel title="Settings">
           <CheckedForm store={store} presets={FORM_PRESETS} action={update.bind(null, id)} />

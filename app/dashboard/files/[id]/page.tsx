@@ -1,4 +1,5 @@
 import Link from 'next/link'
+import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
 import { FileActions } from '#components/files/file-actions.tsx'
 import { Timeline } from '#components/files/timeline.tsx'
 import { formatBytes, formatPercent } from '#components/format.ts'
@@ -11,7 +12,7 @@ import { Panel } from '#components/ui/panel.tsx'
 import { Progress } from '#components/ui/progress.tsx'
 import { Status } from '#components/ui/status.tsx'
 import { Time } from '#components/ui/time.tsx'
-import type { FileWithTimeline } from '#lib/files/file.ts'
+import { type FileWithTimeline, isWaiting } from '#lib/files/file.ts'
 import { showFile } from '#lib/files/show-file.ts'
 import { readSnapshot } from '#lib/live/read-snapshot.ts'
 import { showPipe } from '#lib/pipes/show-pipe.ts'
@@ -36,7 +37,7 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
       <PageHeader
         back={{ href: '/dashboard/files', label: 'Files' }}
         title={file.filename}
-        beside={<Status state={file.status} />}
+        beside={<Status state={isWaiting(file, runtime.clock.now()) ? 'waiting' : file.status} />}
         actions={
           <FileActions
             id={id}
@@ -46,6 +47,7 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
           />
         }
       />
+      {underWay && <RejectingBanner actor={actor} only={file.destinations[0]?.destinationId} />}
       {file.failureReason && (
         <Notice tone={file.status === 'failed' ? 'bad' : 'warn'} className="mb-5">
           {file.failureReason}

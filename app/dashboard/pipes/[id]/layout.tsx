@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { PageTabs } from '#components/shell/page-tabs.tsx'
 import { Status } from '#components/ui/status.tsx'
@@ -11,7 +12,8 @@ type Props = { params: Promise<{ id: string }>; children: ReactNode }
 
 export default async function PipeLayout({ params, children }: Props) {
   const { id } = await params
-  const pipe = await orNotFound(showPipe(getRuntime(), await currentActor(), id))
+  const actor = await currentActor()
+  const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
   const at = `/dashboard/pipes/${id}`
   return (
     <>
@@ -36,6 +38,7 @@ export default async function PipeLayout({ params, children }: Props) {
           { href: `${at}/settings`, title: 'Settings' },
         ]}
       />
+      <RejectingBanner actor={actor} only={pipe.dataStoreId} />
       {children}
     </>
   )

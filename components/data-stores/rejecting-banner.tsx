@@ -1,0 +1,48 @@
+import type { Actor } from '#lib/audit/record-audit.ts'
+import { listRejecting } from '#lib/data-stores/list-rejecting.ts'
+import { getRuntime } from '#lib/runtime.ts'
+import { ButtonLink } from '../ui/button.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Time } from '../ui/time.tsx'
+
+type Props = {
+  actor: Actor
+  /** One Data Store alone. */
+  only?: string | undefined
+  /** On the page where its check is. */
+  here?: boolean
+}
+
+/** Which Data Stores reject uploads, since when, what the bucket said, and what to do. */
+export async function RejectingBanner({ actor, only, here = false }: Props) {
+  const rejecting = (await listRejecting(getRuntime(), actor)).filter(({ id }) => !only || id === only)
+  if (rejecting.length === 0) return null
+  return (
+    <div className="mb-5 space-y-3" role="alert">
+      {rejecting.map(({ id, name, since, reason }) => (
+        <Notice
+          key={id}
+          tone="bad"
+          title={
+            <>
+              {name} started rejecting uploads <Time at={since} />
+            </>
+          }
+          action={
+            here ? undefined : (
+              <ButtonLink href={`/dashboard/data-stores/${id}`} size="sm">
+                Check the bucket
+              </ButtonLink>
+            )
+          }
+        >
+          <p className="break-words">{reason}</p>
+          <p>
+            Uploads wait and keep what arrived. Fix the bucket or its keys, then run the check; Sluice looks
+            again every minute.
+          </p>
+        </Notice>
+      ))}
+    </div>
+  )
+}
