@@ -1,5 +1,3 @@
-import type { TusAnswer } from './tus-request.ts'
-
 /** Cross-origin answers (Fetch, 3.2). Nothing here is decided by cookies, so any origin may read any answer. */
 const EXPOSED = [
   'Location',
@@ -45,18 +43,14 @@ export function corsHeaders(origin: string | null): Record<string, string> {
 }
 
 /** Without leave, the browser itself keeps the page from sending. */
-export function preflight(origin: string | null, allowed: boolean): TusAnswer {
+export function preflight(origin: string | null, allowed: boolean): Record<string, string> {
+  if (!allowed) return { Vary: 'Origin' }
   return {
-    status: 204,
-    headers: {
-      ...(allowed && {
-        'Access-Control-Allow-Origin': origin ?? '*',
-        'Access-Control-Allow-Methods': METHODS,
-        'Access-Control-Allow-Headers': ALLOWED_HEADERS,
-        'Access-Control-Max-Age': '86400',
-      }),
-      Vary: 'Origin',
-    },
+    'Access-Control-Allow-Origin': origin ?? '*',
+    'Access-Control-Allow-Methods': METHODS,
+    'Access-Control-Allow-Headers': ALLOWED_HEADERS,
+    'Access-Control-Max-Age': '86400',
+    Vary: 'Origin',
   }
 }
 

@@ -25,10 +25,9 @@ export async function answerOptions(context: UploadContext, request: TusRequest)
   const pipe = await findPipe(context.db, request.pipeId)
   if (!pipe) throw new SluiceError('pipe_not_found', 'There is no such Pipe.')
   const asked = request.headers['access-control-request-method'] !== undefined
-  const cors = asked
-    ? preflight(request.origin, isAllowedOrigin(pipe.allowedOrigins, request.origin))
-    : undefined
-  return { status: 204, headers: { ...abilities(context, pipe), ...cors?.headers } }
+  const cors = asked && preflight(request.origin, isAllowedOrigin(pipe.allowedOrigins, request.origin))
+  // TUS allows 204 as well; the system client of iOS takes nothing but 200.
+  return { status: 200, headers: { ...abilities(context, pipe), ...cors } }
 }
 
 function abilities(context: UploadContext, { dataStore, maxFileBytes }: PublicPipe): Record<string, string> {
