@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { Upload } from 'tus-js-client'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { openTestDatabase } from '../../e2e/parts/databases.ts'
+import { blocked, openTestDatabase } from '../../e2e/parts/databases.ts'
 import { metadata, tusCall, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
 import { type DatabaseHandle, rows } from '../db/database.ts'
@@ -169,6 +169,28 @@ describe('concatenation', () => {
     // Who asks again looks at the pieces first, and must not send them anew.
     const head = await client.head(urls[0]!)
     expect(head).toMatchObject({ status: 200, headers: { 'upload-offset': String(pieces[0]!.length) } })
+  })
+
+  it('is the same file for whoever finds the pieces taken only after having looked for it', async () => {
+    const urls = [await partial(randomBytes(10)), await partial(randomBytes(20))]
+    const first = await join(urls)
+    const fileId = idOf(first.headers.location!)
+    const taken = (by: string | null) => sql`
+      update files set joined_into = ${by}::uuid, retired_at = case when ${by}::uuid is null then null else now() end
+      where id in (${sql.join(
+        urls.map((url) => sql`${idOf(url)}::uuid`),
+        sql`, `,
+      )})`
+    await database.db.execute(taken(null))
+    let second: ReturnType<typeof join> | undefined
+    await database.db.transaction(async (tx) => {
+      // Who looks for the final upload passes, who looks for the pieces waits.
+      await tx.execute(sql`lock table file_destinations in access exclusive mode`)
+      second = join(urls)
+      await blocked(database)
+      await tx.execute(taken(fileId))
+    })
+    expect(await second).toMatchObject({ status: 201, headers: { location: first.headers.location } })
   })
 
   it('is another where the pieces, their order or the name are, and then they are taken', async () => {
