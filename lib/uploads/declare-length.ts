@@ -38,7 +38,8 @@ export async function declareLength(
       tx,
       sql`with ${reserved(file.workspaceId, rest, quota, nowMs)} select 1 from reserved`,
     )
-    if (granted.length === 0) throw quotaExceeded(nowMs)
+    if (granted.length === 0)
+      throw await quotaExceeded(tx, file.workspaceId, { ...quota, bytes: rest }, nowMs)
   })
   upload.lengthBytes = lengthBytes
 }

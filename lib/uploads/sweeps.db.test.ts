@@ -145,9 +145,29 @@ describeWithDatabase('the quota', (database) => {
         code: 'quota_exceeded',
         detail: expect.stringContaining('-01 at'),
       })
+      expect(JSON.parse(refused[0]!.body).detail).toMatch(
+        /^The upload needs 990 bytes, and 100 are left of this month's transfer quota of 10000\. It resets on/,
+      )
       // What was reserved may be sent.
       const made = replies.find(({ status }) => status === 201)!
       expect((await client.patch(made.headers.location!, 0, randomBytes(990))).status).toBe(204)
+    })
+
+    it('says that waiting does not help a file that is larger than the quota of a month', async () => {
+      const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+      const { detail } = JSON.parse((await client.create(10_001)).body)
+      expect(detail).toMatch(/^The upload needs 10001 bytes, and \d+ are left/)
+      expect(detail).toMatch(/The quota of a whole month is smaller than the 10001 bytes of this upload\.$/)
+      expect(detail).not.toContain('resets')
+    })
+
+    it('says that it is used up where nothing is left', async () => {
+      const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+      const { headers } = await client.create(100)
+      expect(JSON.parse((await client.create(1)).body).detail).toMatch(
+        /^The transfer quota of this month, 10000 bytes, is used up\. It resets on/,
+      )
+      expect((await client.terminate(headers.location!)).status).toBe(204)
     })
 
     it('holds a deferred length back as its bytes come', async () => {

@@ -31,19 +31,39 @@ export async function assertWithinQuota(
   nowMs: number,
 ): Promise<void> {
   if (limitBytes === 0) return
-  const over = await rows(
+  const [over] = await rows<{ workspaceId: string }>(
     tx,
-    sql`select 1 from usage_months u join files f on f.workspace_id = u.workspace_id
+    sql`select f.workspace_id as "workspaceId" from usage_months u join files f on f.workspace_id = u.workspace_id
       where f.id = ${fileId}::uuid and u.month = ${monthOf(nowMs)} and u.used_bytes + u.reserved_bytes > ${limitBytes}::bigint`,
   )
-  if (over.length > 0) throw quotaExceeded(nowMs)
+  if (over) throw await quotaExceeded(tx, over.workspaceId, { limitBytes, bytes: 0 }, nowMs)
 }
 
-export function quotaExceeded(nowMs: number): SluiceError {
-  const now = new Date(nowMs)
-  const reset = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString()
-  return new SluiceError(
-    'quota_exceeded',
-    `The transfer quota of this month is used up. It resets on ${reset.slice(0, 10)} at 00:00 UTC.`,
+/** Tells how much is needed and how much is left, and when there is more, if that would help. */
+export async function quotaExceeded(
+  db: Db,
+  workspaceId: string,
+  { limitBytes, bytes }: Quota & { bytes: number },
+  nowMs: number,
+): Promise<SluiceError> {
+  const [month] = await rows<{ taken: number }>(
+    db,
+    sql`select used_bytes + reserved_bytes as taken from usage_months
+      where workspace_id = ${workspaceId}::uuid and month = ${monthOf(nowMs)}`,
   )
+  const leftBytes = Math.max(limitBytes - (month?.taken ?? 0), 0)
+  const left =
+    leftBytes === 0
+      ? `The transfer quota of this month, ${limitBytes} bytes, is used up`
+      : `The upload needs ${bytes} bytes, and ${leftBytes} are left of this month's transfer quota of ${limitBytes}`
+  const remedy =
+    bytes > limitBytes
+      ? `The quota of a whole month is smaller than the ${bytes} bytes of this upload.`
+      : `It resets on ${resetOf(nowMs)} at 00:00 UTC.`
+  return new SluiceError('quota_exceeded', `${left}. ${remedy}`)
+}
+
+function resetOf(nowMs: number): string {
+  const now = new Date(nowMs)
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString().slice(0, 10)
 }

@@ -98,7 +98,7 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
     )
     select exists (select from spent where over) as exhausted from made`,
   )
-  if (made.length === 0) throw quotaExceeded(nowMs)
+  if (made.length === 0) throw await quotaExceeded(db, upload.workspaceId, { ...quota, bytes }, nowMs)
   return made
 }
 
