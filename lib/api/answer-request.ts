@@ -55,7 +55,9 @@ async function answer(
   const query = parseInput(operation.query ?? NO_QUERY, Object.fromEntries(url.searchParams))
   const raw =
     operation.method === 'GET' || operation.method === 'DELETE' ? undefined : await readBody(request)
-  const body = operation.body ? parseInput(operation.body, raw ?? whenEmpty(operation)) : undefined
+  const body = operation.body
+    ? parseInput(operation.body, raw === undefined ? whenEmpty(operation) : raw)
+    : undefined
   const call = { runtime, who, params, query, body }
   const run = (inside: Runtime) => operation.run({ ...call, runtime: inside })
   const after = async (answered: unknown) => operation.after?.(call, answered) ?? answered

@@ -65,6 +65,14 @@ describeWithDatabase('hostile input', (database) => {
       }
     })
 
+    it('refuses null for its body', async () => {
+      const { status, text } = await call(id, {
+        raw: 'null',
+        headers: { 'Content-Type': 'application/json' },
+      })
+      expect(status, text).toBe(400)
+    })
+
     it('answers no JSON with a 500', async () => {
       const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...ODD_TEXT, ...NO_TEXT))
       const json = fc.oneof(

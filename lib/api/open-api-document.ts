@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type ErrorCode, SluiceError } from '../kernel/errors.ts'
+import { type Links, linksOf } from './links.ts'
 import type { Operation, Problem } from './operation.ts'
 
 /** OpenAPI 3.1, made from the very schemas that judge the requests. */
@@ -10,14 +11,14 @@ export function openApiDocument(operations: Operation[], baseUrl: string): Json 
   for (const operation of operations) {
     paths[operation.path] = {
       ...paths[operation.path],
-      [operation.method.toLowerCase()]: describe(operation),
+      [operation.method.toLowerCase()]: describe(operation, operations),
     }
   }
   return {
     openapi: '3.1.0',
     info: { title: 'Sluice', version: '1', description: DESCRIPTION },
     servers: [{ url: `${baseUrl}/api/v1` }],
-    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name, description: TAGS[name] })),
     paths,
     components: {
       securitySchemes: {
@@ -31,6 +32,18 @@ export function openApiDocument(operations: Operation[], baseUrl: string): Json 
 
 const DESCRIPTION =
   'Resumable uploads straight into your own bucket. Version 1 takes only additive changes: expect fields that you do not know.'
+
+const TAGS: Record<string, string> = {
+  Tokens: 'Short-lived tokens that let a browser upload, issued by a Sender for a Pipe.',
+  'Data Stores': 'Buckets of yours, with the credentials that write to them.',
+  Pipes: 'What takes uploads: its restrictions, and the Data Store where its files go.',
+  Senders: 'Backends of yours that may issue tokens.',
+  Files: 'Uploads and what became of them.',
+  'Webhook outputs': "The webhook output of a Pipe: where its files' events are sent.",
+  Deliveries: 'Events on their way to a webhook: each attempt, its answer, and sending again.',
+  Account: 'Account keys, usage and the audit log.',
+  Document: 'This document.',
+}
 
 /** RFC 9457. */
 const PROBLEM = {
@@ -55,7 +68,7 @@ const PROBLEM = {
 
 const SECURITY = { actor: [{ accountKey: [] }], sender: [{ senderToken: [] }], nobody: [] }
 
-function describe(operation: Operation): Json {
+function describe(operation: Operation, all: Operation[]): Json {
   const { id, tag, summary, auth, body } = operation
   const parameters = [...pathParameters(operation), ...queryParameters(operation), ...idempotency(operation)]
   return {
@@ -70,7 +83,7 @@ function describe(operation: Operation): Json {
         content: { 'application/json': { schema: requestSchema(body) } },
       },
     }),
-    responses: { ...success(operation), ...problems(operation) },
+    responses: { ...success(operation, linksOf(operation, all)), ...problems(operation) },
   }
 }
 
@@ -120,9 +133,12 @@ function idempotency({ method, auth }: Operation): Json[] {
   return [{ name: 'Idempotency-Key', in: 'header', description, schema: { type: 'string', maxLength: 255 } }]
 }
 
-function success({ status, answer }: Operation): Json {
+function success({ status, answer }: Operation, links: Links): Json {
   const content = answer && { 'application/json': { schema: answerSchema(answer) } }
-  return { [status]: { description: STATUS_WORDS[status], ...(content && { content }) } }
+  const linked = Object.keys(links).length > 0
+  return {
+    [status]: { description: STATUS_WORDS[status], ...(content && { content }), ...(linked && { links }) },
+  }
 }
 
 const STATUS_WORDS = { 200: 'Done', 201: 'Created', 202: 'Accepted', 204: 'Done' }
