@@ -58,7 +58,14 @@ export const files = pgTable(
     joinedInto: uuid(),
     /** Size of a part in this upload, fixed when the length or the first part is known. */
     partBytes: bytes(),
-    /** Part numbers up to here may be in flight; a new lease starts above. */
+    /** The number of the last recorded part, and where it ends. */
+    recordedParts: integer().notNull().default(0),
+    recordedBytes: bytes().notNull().default(0),
+    /** Where the parts end that come after it: each of these numbers is bound to its bytes, and may be in flight. */
+    boundEnds: bytes().array().notNull().default([]),
+    /** The lease under which these were written: a release of Sluice that does not know them takes a lease without. */
+    boundFence: integer(),
+    /** The last bound number. A release that does not know `boundEnds` starts above it. */
     reservedPartNumber: integer().notNull().default(0),
     leaseHolder: text(),
     /** Grows with each taking of the lease; every write of the ledger names it. */

@@ -145,6 +145,10 @@ function hintFor(code: string, { status, region, regionHeader }: Told): string |
   if (code === 'AccessDenied' || status === 403)
     return 'The credentials of the Data Store may not do that: check them and their policy.'
   if (code === 'NoSuchBucket') return 'There is no such bucket at that endpoint.'
+  if (code === 'InvalidPartOrder')
+    return 'Its part numbers have a gap: the upload began with an older release of Sluice that left numbers out, which this provider does not accept. Upload the file again.'
+  if (code === 'InvalidPart')
+    return 'A part is not the one that was recorded: a request that was thought lost arrived late with other bytes, or the bucket has dropped the part. Upload the file again.'
   return undefined
 }
 

@@ -5,6 +5,7 @@ import { inGroups } from '../db/in-groups.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { SluiceError } from '../kernel/errors.ts'
 import { hashSecret } from '../kernel/ids.ts'
+import type { Bound } from '../uploads/part-numbers.ts'
 import { hasTooManyRefused, tooManyRefused } from './refused-creations.ts'
 
 /**
@@ -80,6 +81,8 @@ export type UploadRow = {
   /** The next request resumes. */
   interrupted: boolean
   leaseFence: number
+  /** What its part numbers stand for; null if the last writer was of a release that did not bind them. */
+  bound: Bound | null
 }
 
 type Standing = { tokenRevoked: boolean; senderRevoked: boolean; tokenExpired: boolean }
@@ -211,7 +214,8 @@ function upload(): SQL {
       'multipartId', fd.multipart_id, 'expiresAtMs', floor(extract(epoch from f.expires_at) * 1000)::bigint,
       'retired', f.retired_at is not null and f.joined_into is null, 'leased', coalesce(f.lease_until > now(), false),
       'interrupted', f.interrupted or f.lease_until is not null,
-      'leaseFence', f.lease_fence) end as upload`
+      'leaseFence', f.lease_fence, 'bound', case when f.bound_fence = f.lease_fence then json_build_object(
+        'number', f.recorded_parts, 'startBytes', f.recorded_bytes, 'endsBytes', f.bound_ends) end) end as upload`
 }
 
 function assertStanding<Row extends Standing>(row: Row | undefined): Row {

@@ -65,7 +65,7 @@ async function take(
 ): Promise<Opened | TusAnswer> {
   if (right.upload.status !== 'uploading') return answerFinished(right, chunk)
   if (!right.upload.leased) assertOffset(right.upload.offsetBytes, chunk)
-  const upload = await openUpload(context, right)
+  const upload = await openUpload(context, right, chunk)
   // It ended while we waited for its lease.
   if (!upload) return open(context, request, chunk)
   try {
@@ -185,7 +185,7 @@ function excess(right: UploadRight, upload: OpenUpload): SluiceError {
   return new SluiceError('file_too_large', `Only ${rest} bytes are missing, and the body has more.`)
 }
 
-async function letGo(context: UploadContext, { lease, usedPartNumber }: OpenUpload): Promise<void> {
-  await releaseLease(context, lease, { usedPartNumber, interrupted: false }).catch(() => {})
+async function letGo(context: UploadContext, { lease, numbers }: OpenUpload): Promise<void> {
+  await releaseLease(context, lease, { bound: numbers.toKeep(), interrupted: false }).catch(() => {})
   lease.end()
 }

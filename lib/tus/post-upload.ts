@@ -49,7 +49,8 @@ export async function postUpload(
   const check = hasBody ? bodyCheck(request) : undefined
   const source = hasBody ? requestSource(request.body) : NO_BYTES
   const right = await authenticateToCreate(context, request)
-  const made = await createUpload(context, right, announced, { open: hasBody || lengthBytes === 0 })
+  const incoming = hasBody || lengthBytes === 0 ? { bytes } : undefined
+  const made = await createUpload(context, right, announced, incoming)
   noteRequest({ fileId: made.fileId })
   const location = { Location: uploadAddress(uploadUrl, request.pipeId, made.fileId) }
   const { upload } = made

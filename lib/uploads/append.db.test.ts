@@ -176,16 +176,19 @@ describe('several writers', () => {
   it('a request that ends with a part is over when the part is recorded', async () => {
     const url = await begin(client, 17 * MiB)
     expect((await client.patch(url, 0, randomBytes(16 * MiB))).status).toBe(204)
-    const look = sql`select f.lease_until is null as free, f.reserved_part_number as reserved, f.xmin = p.xmin as together
+    const look = sql`select f.lease_until is null as free, f.reserved_part_number as reserved, f.recorded_parts as recorded,
+        to_jsonb(f.bound_ends) as bound, f.xmin = p.xmin as together
       from files f join file_parts p on p.file_id = f.id and p.number = 2 where f.id = ${idOf(url)}::uuid`
-    expect(await rows(database.db, look)).toEqual([{ free: true, reserved: 2, together: true }])
+    expect(await rows(database.db, look)).toEqual([
+      { free: true, reserved: 2, recorded: 2, bound: [], together: true },
+    ])
   })
 
   it('a lease that is lost is not renewed, so that the next writer can have it', async () => {
     const node = await serveUploads(site.runtime, { terms: { renewMs: 50 } })
     const take = async () => {
       const fileId = idOf(await begin(client, MiB))
-      const { lease } = (await node.context.leases.take({ fileId, tokenId: null, numbers: 4 }))!
+      const { lease } = (await node.context.leases.take({ fileId, tokenId: null, plan: undefined }))!
       const look = sql`select lease_until::text as until from files where id = ${fileId}::uuid`
       return { lease, until: async () => (await rows<{ until: string }>(database.db, look))[0]!.until }
     }

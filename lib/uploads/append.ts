@@ -1,11 +1,11 @@
 import { SluiceError } from '../kernel/errors.ts'
+import { within } from '../kernel/within.ts'
 import type { ByteSource } from './byte-source.ts'
 import { finishUpload } from './finish.ts'
 import { releaseLease } from './ledger/release-lease.ts'
 import type { OpenUpload } from './open-upload.ts'
 import { openPartLine, type PartLine } from './part-line.ts'
-import { mayCloseEarly } from './part-plan.ts'
-import { type Received, receive, standing } from './receive.ts'
+import { type Received, receive } from './receive.ts'
 import { recoverFromFault } from './recover-from-fault.ts'
 import type { UploadContext } from './upload-context.ts'
 
@@ -92,26 +92,26 @@ async function keep(
   if (rest.bytes === 0) {
     const released = line.takeAlong({ release })
     await line.settled()
-    if (!released)
-      await releaseLease(context, upload.lease, { usedPartNumber: line.nextNumber - 1, interrupted })
+    if (!released) await releaseLease(context, upload.lease, { bound: upload.numbers.toKeep(), interrupted })
     upload.lease.end()
     return
   }
   const also = { release, note }
-  if (mayCloseEarly(upload.limits, standing(upload, line, rest))) line.send(rest, also)
+  if (upload.numbers.mayEndAt(toBytes)) line.send(rest, also)
   else void line.keepTail(rest, also)
   await line.settled()
   upload.lease.end()
 }
 
-/** A body with a checksum that did not come whole: the offset stays, and the numbers that it used are burnt. */
+/** A body with a checksum that did not arrive whole: the offset stays. */
 async function forget(
   context: UploadContext,
   upload: OpenUpload,
   line: PartLine,
   why: Appended['why'],
 ): Promise<Appended> {
-  await releaseLease(context, upload.lease, { usedPartNumber: line.nextNumber - 1, interrupted: true })
+  await within(context.terms.settleMs, line.sent())
+  await releaseLease(context, upload.lease, { bound: upload.numbers.toKeep(), interrupted: true })
   upload.lease.end()
   return { offsetBytes: upload.offsetBytes, why, state: 'uploading' }
 }

@@ -308,7 +308,9 @@ describe('a bucket in trouble', () => {
     const { context } = node
     const url = await begin(client, 1000)
     const at = { pipeId: site.pipe.id, fileId: idOf(url) }
-    const upload = (await openUpload(context, await context.rights.toContinue(client.token, at)))!
+    const upload = (await openUpload(context, await context.rights.toContinue(client.token, at), {
+      bytes: 1000,
+    }))!
     const buffer = createPartBuffer(context.budget.account(upload.bucket))
     buffer.push(randomBytes(100), 0)
     const first = { fromBytes: 0, toBytes: 10, crc32: 0, tail: buffer.joined(0, 10) }

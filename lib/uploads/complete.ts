@@ -17,7 +17,6 @@ export type Assembly = {
   multipartId: string
   bytes: number
   crc32: number
-  usedPartNumber: number
   /** CompleteMultipartUpload was sent before, perhaps by a process that is dead. */
   sentBefore: boolean
   mayRead: boolean
@@ -83,7 +82,7 @@ async function lookUp({ bucket, key, bytes, mayRead, lease }: Assembly): Promise
 }
 
 async function giveUpForNow(context: UploadContext, assembly: Assembly, error: unknown): Promise<void> {
-  const { fileId, lease, usedPartNumber } = assembly
+  const { fileId, lease } = assembly
   context.log.warn({ err: error, fileId }, 'the object could not be completed')
   const kind = bucketFault(error)
   if (kind === 'no_such_upload' || kind === 'impossible') {
@@ -94,6 +93,6 @@ async function giveUpForNow(context: UploadContext, assembly: Assembly, error: u
     })
     return
   }
-  const end = { usedPartNumber, interrupted: false, refusal: bucketRefusal(error) }
+  const end = { interrupted: false, refusal: bucketRefusal(error) }
   await releaseLease(context, lease, end).catch(() => {})
 }

@@ -63,7 +63,7 @@ export async function concatenate(context: UploadContext, joining: Joining): Pro
         provided: heldBy(lease),
       })
     else {
-      const end = { usedPartNumber: 0, interrupted: false, refusal: bucketRefusal(error) }
+      const end = { interrupted: false, refusal: bucketRefusal(error) }
       await releaseLease(context, lease, end).catch(() => {})
     }
     return false

@@ -2,7 +2,7 @@ import type { CreationRight } from '../tokens/authenticate-upload.ts'
 import { contentTypeOf } from './content-type.ts'
 import { assertMayCreate } from './may-create.ts'
 import { type Announced, describeNew } from './new-upload.ts'
-import { firstNumbers, type OpenUpload } from './open-upload.ts'
+import { type Incoming, numbersOf, type OpenUpload } from './open-upload.ts'
 import { equalPartBytes, partLimits } from './part-plan.ts'
 import type { UploadContext } from './upload-context.ts'
 
@@ -12,12 +12,12 @@ export type Created = {
   upload: OpenUpload | undefined
 }
 
-/** Makes an upload, and opens it at once if its first bytes come along. */
+/** Creates an upload, and opens it at once for the first bytes that come along. */
 export async function createUpload(
   context: UploadContext,
   right: CreationRight,
   announced: Announced & { concat: 'partial' | null },
-  { open }: { open: boolean },
+  incoming: Incoming | undefined,
 ): Promise<Created> {
   const { quota, leases, budget } = context
   assertMayCreate(context, right, announced)
@@ -27,12 +27,15 @@ export async function createUpload(
   const partBytes = limits.equalParts ? equalPartBytes(limits, lengthBytes) : null
   const made = describeNew(context, right, announced, bucket)
   const { fileId, expirySeconds, expiresByMs, expiresAtMs, createdAtMs } = made
-  const numbers = firstNumbers(context)
-  const lease = open ? { ...leases.terms, numbers } : undefined
+  const state = { lengthBytes, offsetBytes: 0, partBytes, multipartId: null, bound: null }
+  const numbers = incoming && numbersOf(context, limits, state, incoming)
+  const firstParts = numbers?.toBind()
+  const lease = firstParts && { ...leases.terms, boundEnds: firstParts.endsBytes }
   const upload = { ...made, lengthBytes, partBytes, concat }
   await context.insertUpload({ upload, quota, nowMs: createdAtMs, ...(lease && { lease }) })
   context.checkpoint('upload created')
-  if (!open) return { fileId, expiresAtMs, upload: undefined }
+  if (!numbers) return { fileId, expiresAtMs, upload: undefined }
+  numbers.commit(firstParts!)
   const opened: OpenUpload = {
     ...{ fileId, workspaceId: made.workspaceId, bucket, limits, partBytes, lengthBytes },
     ...{ expirySeconds, expiresByMs, expiresAtMs },
@@ -42,7 +45,7 @@ export async function createUpload(
     mayRead: right.dataStore.mayRead,
     announces: right.pipe.announces,
     ...{ offsetBytes: 0, crc32: 0, tailBytes: 0, multipartId: null },
-    ...{ usedPartNumber: 0, reservedPartNumber: numbers },
+    numbers,
   }
   return { fileId, expiresAtMs, upload: opened }
 }

@@ -103,7 +103,7 @@ async function assembleParts(
   const completing = completeUpload(context, {
     ...{ fileId: upload.fileId, lease: upload.lease, bucket: upload.bucket, key: upload.key },
     ...{ multipartId: upload.multipartId!, bytes: upload.offsetBytes, crc32: upload.crc32 },
-    ...{ usedPartNumber: line.nextNumber - 1, sentBefore: false, mayRead: upload.mayRead },
+    ...{ sentBefore: false, mayRead: upload.mayRead },
   })
   context.background.add(completing)
   void completing.finally(() => context.background.delete(completing))

@@ -33,7 +33,7 @@ describeWithDatabase('a lease', (database) => {
     const leases = []
     for (let n = 0; n < 120; n++) {
       const fileId = (await client.create(10)).headers.location!.split('/').at(-1)!
-      leases.push((await node.context.leases.take({ fileId, tokenId: null, numbers: 4 }))!.lease)
+      leases.push((await node.context.leases.take({ fileId, tokenId: null, plan: undefined }))!.lease)
     }
     const takenBy = Date.now()
     const look = sql`select count(*)::int as renewed from files where workspace_id = ${site.workspaceId}::uuid
@@ -116,7 +116,7 @@ describeWithDatabase('a lease', (database) => {
     const { context, url: base, close } = await serveUploads(site.runtime, { terms })
     const client = tusClient({ url: base, pipeId: site.pipe.id, token: await site.token() })
     const fileId = (await client.create(10)).headers.location!.split('/').at(-1)!
-    const { lease } = (await context.leases.take({ fileId, tokenId: null, numbers: 1 }))!
+    const { lease } = (await context.leases.take({ fileId, tokenId: null, plan: undefined }))!
     const told: string[] = []
     const waitsForUs = () => {
       if (isBehind) queueMicrotask(() => lease.touch())
@@ -130,7 +130,7 @@ describeWithDatabase('a lease', (database) => {
     await vi.waitFor(() => expect(lease.wanted).toBe(true), 20_000)
     for (const _ of ['its sockets are heard', 'it is told']) await new Promise(setImmediate)
     expect(told).toEqual([])
-    await releaseLease(context, lease, { usedPartNumber: 0, interrupted: true })
+    await releaseLease(context, lease, { interrupted: true })
     lease.end()
     await free
     await close()
@@ -147,13 +147,13 @@ describeWithDatabase('a lease', (database) => {
     const unlisten = await database().listen(LEASE_CHANNEL, (word) => {
       if (word === `stop:${fileId}:1`) hasAsked()
     })
-    await takeLease(context.db, context.leases.terms, { fileId, tokenId: null, numbers: 1 })
+    await takeLease(context.db, context.leases.terms, { fileId, tokenId: null, plan: undefined })
     const heading = client.head(url)
     await asked
     const lease = context.leases.adopt({ fileId, fence: 1 })
     const stopped = new Promise((resolve) => lease.onStop(resolve))
     expect(await Promise.race([stopped, heading])).toBe('preempted')
-    await releaseLease(context, lease, { usedPartNumber: 0, interrupted: true })
+    await releaseLease(context, lease, { interrupted: true })
     lease.end()
     expect((await heading).status).toBe(200)
     await unlisten()

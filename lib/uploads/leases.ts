@@ -9,7 +9,7 @@ import type { Metrics } from '../metrics.ts'
 import { createHeldLease, type HeldLease, type Lease } from './held-lease.ts'
 import { type Fenced, LEASE_CHANNEL, type LeaseTerms } from './ledger/lease-terms.ts'
 import { renewLeases } from './ledger/renew-leases.ts'
-import { type Taken, takeLease } from './ledger/take-lease.ts'
+import { type LeasePlan, type Taken, takeLease } from './ledger/take-lease.ts'
 import type { UploadTerms } from './upload-terms.ts'
 
 /**
@@ -24,7 +24,7 @@ export type Leases = {
   take(file: {
     fileId: string
     tokenId: string | null
-    numbers: number
+    plan: LeasePlan | undefined
   }): Promise<(Taken & { lease: Lease }) | undefined>
   /** A lease that its row was born with. */
   adopt(fenced: Fenced, sinceMs?: number): Lease

@@ -76,14 +76,14 @@ describe('an upload that is opened', () => {
     await r2.close()
   })
 
-  it('sends no part under a number before that number is reserved', async () => {
+  it('sends no part before its number is bound to it', async () => {
     const client = await clientOf()
     const whole = randomBytes(56 * MiB)
     const url = (await client.create(whole.length)).headers.location!
     const parts = { operation: 'UploadPart', key: `${idOf(url)}/file` } as const
     for (const partNumber of [1, 2, 3, 4])
       site.bucket.faults.add({ ...parts, partNumber, effect: { kind: 'hold', gate: 'parts' } })
-    // A body with a checksum records nothing on the way, so that each number above the first is reserved by itself.
+    // A body with a checksum records nothing on the way, so that numbers are bound by statements of their own.
     const checksum = `sha1 ${createHash('sha1').update(whole).digest('base64')}`
     const patching = client.patch(url, 0, whole, { 'Upload-Checksum': checksum })
     await site.bucket.traffic.until(parts, 3)

@@ -3,7 +3,8 @@ import type { Bucket } from './bucket-port.ts'
 import { contentTypeOf } from './content-type.ts'
 import type { Lease } from './held-lease.ts'
 import type { Taken } from './ledger/take-lease.ts'
-import { type PartLimits, partLimits } from './part-plan.ts'
+import { type Bound, openPartNumbers, type PartNumbers } from './part-numbers.ts'
+import { type PartLimits, partLimits, planParts } from './part-plan.ts'
 import type { UploadContext } from './upload-context.ts'
 
 /** An upload that this request alone may write, and what of its ledger the writer has to know. */
@@ -30,12 +31,14 @@ export type OpenUpload = {
   /** Where all parts must be equal. */
   partBytes: number | null
   multipartId: string | null
-  usedPartNumber: number
-  reservedPartNumber: number
+  readonly numbers: PartNumbers
 }
 
-/** Numbers that a lease begins with: enough for the parts that may be in flight before the first is recorded. */
-export function firstNumbers({ terms }: Pick<UploadContext, 'terms'>): number {
+/** What a request says of its bytes before they arrive. */
+export type Incoming = { bytes: number | undefined; lengthBytes?: number | undefined }
+
+/** How many parts are bound to their numbers in advance: those that may be in flight, and the one being filled. */
+export function boundAhead({ terms }: Pick<UploadContext, 'terms'>): number {
   return terms.partsInFlight + 1
 }
 
@@ -43,18 +46,30 @@ export function firstNumbers({ terms }: Pick<UploadContext, 'terms'>): number {
 export async function openUpload(
   context: UploadContext,
   { upload, pipe, dataStore, token }: UploadRight,
+  incoming: Incoming,
 ): Promise<OpenUpload | undefined> {
-  const numbers = firstNumbers(context)
   // Before the lease is taken: keys that cannot be read must not hold it.
   const bucket = context.openBucket(dataStore)
-  const taken = await context.leases.take({ fileId: upload.id, tokenId: token.id, numbers })
+  const numbers = (state: Numbered) =>
+    numbersOf(context, partLimits(bucket.capabilities, context.budget.limitBytes), state, incoming)
+  const expected = numbers(upload)
+  const endsBytes = expected.toBind().endsBytes
+  const { leaseFence: fence, offsetBytes, bound } = upload
+  const taken = await context.leases.take({
+    fileId: upload.id,
+    tokenId: token.id,
+    plan: bound ? { fence, offsetBytes, bound, endsBytes } : undefined,
+  })
   if (!taken) return undefined
   if (taken.resumed) {
     context.metrics.resumes.inc()
     context.metrics.savedBytes.inc(taken.offsetBytes)
   }
+  if (taken.planned) expected.commit({ ...taken.bound, endsBytes })
   return describe(context, { ...upload, ...taken }, taken, bucket, {
-    ...{ numbers, mayRead: dataStore.mayRead, announces: pipe.announces },
+    numbers: taken.planned ? expected : numbers(taken),
+    mayRead: dataStore.mayRead,
+    announces: pipe.announces,
   })
 }
 
@@ -63,7 +78,7 @@ function describe(
   file: Pick<UploadRight['upload'], 'id' | 'workspaceId' | 'key' | 'filetype'>,
   taken: Taken & { lease: Lease },
   bucket: Bucket,
-  { numbers, mayRead, announces }: { numbers: number; mayRead: boolean; announces: boolean },
+  { numbers, mayRead, announces }: { numbers: PartNumbers; mayRead: boolean; announces: boolean },
 ): OpenUpload {
   return {
     fileId: file.id,
@@ -84,9 +99,34 @@ function describe(
     tailBytes: taken.tailBytes,
     partBytes: taken.partBytes,
     multipartId: taken.multipartId,
-    usedPartNumber: taken.usedPartNumber,
-    reservedPartNumber: taken.usedPartNumber + numbers,
+    numbers,
   }
+}
+
+type Numbered = {
+  lengthBytes: number | null
+  offsetBytes: number
+  partBytes: number | null
+  multipartId: string | null
+  bound: Bound | null
+}
+
+/** The part numbers of an upload, and what this request will do with them. */
+export function numbersOf(
+  context: Pick<UploadContext, 'terms'>,
+  limits: PartLimits,
+  { lengthBytes, offsetBytes, partBytes, multipartId, bound }: Numbered,
+  incoming: Incoming,
+): PartNumbers {
+  const plan = planParts(limits, {
+    lengthBytes: incoming.lengthBytes ?? lengthBytes,
+    partBytes,
+    requestEndBytes: incoming.bytes === undefined ? undefined : offsetBytes + incoming.bytes,
+  })
+  const found = bound ?? { number: 0, startBytes: 0, endsBytes: [] }
+  // Parts that an earlier writer sent to a multipart upload whose id was lost are in nobody's way.
+  const inherited = multipartId === null ? { ...found, endsBytes: [] } : found
+  return openPartNumbers(inherited, plan, boundAhead(context))
 }
 
 /** When an upload ends whose last byte came at `nowMs`. */

@@ -3,9 +3,9 @@ import { combineCrc32 } from '../kernel/crc32.ts'
 import { SluiceError } from '../kernel/errors.ts'
 import type { Body } from './bucket-port.ts'
 import { type Advance, advance, lostLease } from './ledger/advance.ts'
+import { bindParts } from './ledger/bind-parts.ts'
 import { readTail } from './ledger/read-tail.ts'
 import { recordMultipart } from './ledger/record-multipart.ts'
-import { reserveNumbers } from './ledger/reserve-numbers.ts'
 import { stageTail } from './ledger/stage-tail.ts'
 import { expiresAtMs, type OpenUpload } from './open-upload.ts'
 import type { PartBuffer } from './part-buffer.ts'
@@ -22,7 +22,6 @@ export type PartLine = {
   readonly endBytes: number
   /** Bytes of tail that the next part begins with. */
   readonly tailBytes: number
-  readonly nextNumber: number
   /** Buffers that are not recorded yet, the oldest first. */
   readonly waiting: readonly PartBuffer[]
   /** Where the oldest of them begins. */
@@ -37,7 +36,9 @@ export type PartLine = {
   agree(): void
   /** Resolves when all in the line is recorded; rejects with the first fault. */
   settled(): Promise<void>
-  /** Nothing of the line counts: the buffers go, the numbers are burnt. */
+  /** Resolves when the bucket has answered, or failed to, for every part that was sent. */
+  sent(): Promise<unknown>
+  /** Nothing more of the line counts: what is being sent is aborted, and its buffers are freed. */
   drop(): void
 }
 
@@ -56,8 +57,8 @@ const PATIENT_BYTES = 1024 * 1024
 export type LineEvents = { onRoom(): void; onFault(error: unknown): void }
 
 /**
- * With `held`, nothing counts until `agree` is called: parts are under numbers that the ledger does not name, and tails lie
- * past the confirmed offset, where the next lease drops them.
+ * With `held`, nothing counts until `agree` is called: parts are not recorded, and tails are stored past the confirmed
+ * offset, where the next lease deletes them.
  */
 export function openPartLine(
   context: UploadContext,
@@ -65,8 +66,8 @@ export function openPartLine(
   events: LineEvents,
   held = false,
 ): PartLine {
-  const { db, terms, clock, checkpoint } = context
-  const { lease, bucket } = upload
+  const { db, clock, checkpoint } = context
+  const { lease, bucket, numbers } = upload
   const memory = context.budget.account(bucket)
   const { promise: agreed, resolve: agree } = Promise.withResolvers<void>()
   const dropped = new AbortController()
@@ -75,12 +76,13 @@ export function openPartLine(
   const starts = new Map<PartBuffer, number>()
   let endBytes = upload.offsetBytes
   let tailBytes = upload.tailBytes
-  let nextNumber = upload.usedPartNumber + 1
   let partsSent = 0
+  /** The last statement that bound numbers of a held request; those of any other go with the line. */
+  let binding: Promise<void> = Promise.resolve()
   let line: Promise<void> = held ? agreed : Promise.resolve()
   let tailInLine: Promise<void> = Promise.resolve()
   let multipart: Promise<string> | undefined
-  let reserving = Promise.resolve()
+  const sendings = new Set<Promise<unknown>>()
   let isHeld = held
   /** The last piece, while it is a part that is not being recorded yet. */
   let lastPart: { also: Also } | undefined
@@ -103,11 +105,14 @@ export function openPartLine(
   }
   const record = async (change: Omit<Advance, 'fromBytes'>) => {
     const fromBytes = upload.offsetBytes
-    // Nothing is in flight behind the last piece, so the numbers above it are given back.
-    if (change.release) change.reservedPartNumber = nextNumber - 1
+    if (change.release || change.part) {
+      const when = { recording: change.part !== undefined }
+      change.bound = change.release ? numbers.toKeep(when) : numbers.toBind(when)
+    }
     const unreserved = upload.lengthBytes === null ? context.quota : undefined
     const nowMs = clock.now()
     await lease.whileHeld(advance(db, lease, { fromBytes, unreserved, ...change }, nowMs))
+    if (change.bound) numbers.commit(change.bound)
     upload.offsetBytes = change.toBytes
     upload.expiresAtMs = expiresAtMs(upload, nowMs)
     upload.crc32 = change.crc32
@@ -122,16 +127,20 @@ export function openPartLine(
     upload.multipartId = id
     return id
   }
-  /** A number is used when it is committed as reserved, not before; so they are reserved one after another. */
-  const reserve = (number: number) => {
-    reserving = reserving.then(async () => {
-      if (number > upload.limits.maxParts) throw tooManyParts(upload)
-      if (number <= upload.reservedPartNumber) return
-      const upTo = number + terms.partsInFlight
-      await lease.whileHeld(reserveNumbers(db, lease, upTo))
-      upload.reservedPartNumber = upTo
+  /**
+   * A part is sent once its number is bound to its range, as it usually is in advance. If not, recording what is ahead of
+   * it binds it along the way; only one that nothing is ahead of takes a statement of its own.
+   */
+  const bind = (number: number): Promise<void> => {
+    if (number > upload.limits.maxParts) return Promise.reject(tooManyParts(upload))
+    if (numbers.isCommitted(number)) return Promise.resolve()
+    binding = (isHeld ? binding : line).then(async () => {
+      if (numbers.isCommitted(number)) return
+      const bound = numbers.toBind()
+      await lease.whileHeld(bindParts(db, lease, bound))
+      numbers.commit(bound)
     })
-    return reserving
+    return binding
   }
   const recordTail = async (buffer: PartBuffer, also?: Also) => {
     // An empty file, or a length that came after its bytes: nothing to keep, but what follows from it stands.
@@ -168,10 +177,11 @@ export function openPartLine(
     await record({ toBytes: upload.offsetBytes + buffer.bytes, crc32: crc })
     upload.tailBytes += buffer.bytes
   }
-  const put = async (number: number, body: Body) => {
+  const put = async (number: number, bound: Promise<void>, body: Body) => {
     multipart ??= openMultipart()
-    const [multipartId] = await Promise.all([multipart, reserve(number)])
+    const [multipartId] = await Promise.all([multipart, bound])
     lease.assertHeld()
+    numbers.markSent(number)
     const { key } = upload
     const { etag } = await bucket.uploadPart({ key, multipartId, number }, body, { signal })
     checkpoint('part sent')
@@ -185,9 +195,6 @@ export function openPartLine(
     get tailBytes() {
       return tailBytes
     },
-    get nextNumber() {
-      return nextNumber
-    },
     get partsSent() {
       return partsSent
     },
@@ -198,8 +205,10 @@ export function openPartLine(
     send(buffer, also = {}) {
       const going = { also }
       lastPart = going
-      const number = nextNumber++
       const before = tailBytes
+      const number = numbers.take(endBytes + buffer.bytes)
+      const bound = bind(number)
+      bound.catch(events.onFault)
       const part = { number, offsetBytes: endBytes - before, sizeBytes: before + buffer.bytes }
       const tailed = { fromBytes: part.offsetBytes, toBytes: endBytes, rest: buffer }
       endBytes += buffer.bytes
@@ -208,17 +217,18 @@ export function openPartLine(
       const toBytes = endBytes
       const sending =
         before === 0
-          ? put(number, buffer)
-          : tailInLine.then(() => withTail(context, upload, tailed, (body) => put(number, body)))
+          ? put(number, bound, buffer)
+          : tailInLine.then(() => withTail(context, upload, tailed, (body) => put(number, bound, body)))
+      sendings.add(sending)
+      const ended = () => sendings.delete(sending)
+      sending.then(ended, ended)
       // A part that may not be recorded yet would keep its memory until the request has ended.
       sending.then(() => held && letGo(buffer), events.onFault)
       enqueue(buffer, async () => {
         const sent = await sending
         const crc = combineCrc32(upload.crc32, buffer.crc32, buffer.bytes)
-        const reservedPartNumber = number + terms.partsInFlight
         if (lastPart === going) lastPart = undefined
-        await record({ toBytes, crc32: crc, part: { ...part, ...sent }, reservedPartNumber, ...going.also })
-        upload.reservedPartNumber = Math.max(upload.reservedPartNumber, reservedPartNumber)
+        await record({ toBytes, crc32: crc, part: { ...part, ...sent }, ...going.also })
         upload.tailBytes = 0
         checkpoint('part recorded')
       })
@@ -244,9 +254,10 @@ export function openPartLine(
     },
     agree() {
       isHeld = false
-      agree()
+      agree(binding)
     },
     settled: () => line,
+    sent: () => Promise.allSettled(sendings),
     drop() {
       dropped.abort()
       for (const buffer of [...waiting]) letGo(buffer)

@@ -1,7 +1,7 @@
 /**
- * How an upload is cut into parts. Numbers are scarce: a provider takes so many parts and no more, an interruption
- * may close a part early, and a crash burns the numbers that were reserved. So the size of the next part follows
- * from what is left: the bytes to come over the numbers that remain.
+ * How an upload is cut into parts. Numbers are scarce: a provider accepts a limited number of parts, and an interruption
+ * may close a part early. So the size of the next part follows from what is left: the remaining bytes over the
+ * remaining numbers.
  */
 const MiB = 1024 * 1024
 const GiB = 1024 * MiB
@@ -13,7 +13,7 @@ const MAX_PART_BYTES = 512 * MiB
 const MAX_EQUAL_PART_BYTES = 64 * MiB
 /** S3: "Maximum object size 48.8 TiB". */
 const MAX_OBJECT_BYTES = 10_000 * 5 * GiB
-/** One number in twenty is kept for those that crashes burn. */
+/** One number in twenty is left for parts that interruptions close early. */
 const USABLE = 0.95
 /** A deferred length is met by parts that grow: one is a share of what came before it. */
 const DEFERRED_GROWTH = 20
@@ -65,6 +65,54 @@ export function mayCloseEarly(
   if (at.lengthBytes === null) return at.nextNumber <= limits.maxParts / 2
   const rest = at.lengthBytes - at.offsetBytes - at.partBytes
   return Math.floor((limits.maxParts - at.nextNumber) * USABLE) * limits.maxPartBytes >= rest
+}
+
+/** Where a part begins, and its number. */
+export type PartStart = { number: number; startBytes: number }
+
+/** The parts of one request, as far as they are known before its bytes arrive. */
+export type PartPlan = {
+  /** Where a part ends that nothing interrupts. */
+  targetBytes(at: PartStart): number
+  /** Where it will end, or undefined if what arrives from there on will be no part: a tail, a whole file, or nothing. */
+  endBytes(at: PartStart): number | undefined
+  mayEndAt(at: PartStart, endBytes: number): boolean
+}
+
+export function planParts(
+  limits: PartLimits,
+  upload: {
+    lengthBytes: number | null
+    /** Where all parts must be equal. */
+    partBytes: number | null
+    /** Where the request's body ends, if it says so. */
+    requestEndBytes: number | undefined
+  },
+): PartPlan {
+  const { lengthBytes, partBytes, requestEndBytes = Number.POSITIVE_INFINITY } = upload
+  const end = lengthBytes ?? Number.POSITIVE_INFINITY
+  const targetBytes = ({ number, startBytes }: PartStart) =>
+    startBytes +
+    (partBytes ?? nextPartBytes(limits, { lengthBytes, offsetBytes: startBytes, nextNumber: number }))
+  const mayEndAt = ({ number, startBytes }: PartStart, endBytes: number) =>
+    mayCloseEarly(limits, {
+      lengthBytes,
+      offsetBytes: startBytes,
+      nextNumber: number,
+      partBytes: endBytes - startBytes,
+    })
+  return {
+    targetBytes,
+    mayEndAt,
+    endBytes(at) {
+      const { number, startBytes } = at
+      if (startBytes >= Math.min(end, requestEndBytes) || number > limits.maxParts) return undefined
+      const endBytes = Math.min(targetBytes(at), end)
+      if (startBytes === 0 && endBytes === end) return undefined
+      if (endBytes <= requestEndBytes) return endBytes
+      return mayEndAt(at, requestEndBytes) ? requestEndBytes : undefined
+    },
+  }
 }
 
 function clamp(bytes: number, maxPartBytes: number): number {

@@ -38,10 +38,9 @@ function request(lengthBytes: number, options: Options = {}) {
     whenFree: (resume: () => void) => void budget.waiting.push(resume),
   }
   const line = {
-    ...{ endBytes: 0, tailBytes: 0, nextNumber: 1, waiting: [] as PartBuffer[], kept: [] as Buffer[] },
+    ...{ endBytes: 0, waiting: [] as PartBuffer[], kept: [] as Buffer[] },
     async keepTail(buffer: PartBuffer) {
       line.kept.push(buffer.joined())
-      line.tailBytes += buffer.bytes
       line.endBytes += buffer.bytes
       buffer.free()
     },
@@ -68,14 +67,19 @@ function request(lengthBytes: number, options: Options = {}) {
   }
   const { signal = new AbortController().signal, onStop = () => {} } = options
   const lease = { touch() {}, onStop, signal }
-  const limits = { maxParts: 10_000, equalParts: false, maxPartBytes: 64 * MiB }
+  const numbers = {
+    get targetBytes() {
+      return (Math.floor(line.endBytes / (8 * MiB)) + 1) * 8 * MiB
+    },
+    mayEndAt: () => false,
+  }
   const receiver = receive(
     {
       budget: { account: () => options.account ?? budget },
       clock: options.clock ?? { now: () => 0 },
       terms: { partsInFlight: 3 },
     } as unknown as UploadContext,
-    { lease, limits, lengthBytes, partBytes: null } as unknown as OpenUpload,
+    { lease, numbers, lengthBytes } as unknown as OpenUpload,
     source,
     { line: () => line as unknown as PartLine, mayTakeBytes: lengthBytes, whole: false },
   )

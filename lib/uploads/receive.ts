@@ -4,7 +4,6 @@ import type { OpenUpload } from './open-upload.ts'
 import { PAGE_BYTES } from './page-pool.ts'
 import { createPartBuffer, type PartBuffer } from './part-buffer.ts'
 import type { PartLine } from './part-line.ts'
-import { mayCloseEarly, nextPartBytes } from './part-plan.ts'
 import type { Spillable } from './spill-slow-parts.ts'
 import type { UploadContext } from './upload-context.ts'
 
@@ -33,7 +32,7 @@ export function receive(
   const memory = context.budget.account(upload.bucket)
   const { promise: done, resolve } = Promise.withResolvers<Received>()
   let buffer = createPartBuffer(memory)
-  /** Which the next part of the plan takes; known until the line moves on. */
+  /** How many bytes the buffer takes until its part is full; known until the line moves on. */
   let plannedBytes: number | undefined
   let takenBytes = 0
   let paused = false
@@ -70,7 +69,7 @@ export function receive(
     if (!flows && memory.full) waitForMemory()
   }
   const room = () => {
-    plannedBytes ??= targetBytes(upload, line()) - line().tailBytes
+    plannedBytes ??= upload.numbers.targetBytes - line().endBytes
     return plannedBytes - buffer.bytes
   }
   const takeBuffer = () => {
@@ -108,7 +107,7 @@ export function receive(
   const spill = async () => {
     if (stopped) return
     const taken = takeBuffer()
-    if (mayCloseEarly(upload.limits, standing(upload, line(), taken))) line().send(taken)
+    if (upload.numbers.mayEndAt(line().endBytes + taken.bytes)) line().send(taken)
     else await line().keepTail(taken)
   }
   // A tail cannot pass a part that is on its way, and the last bytes go with what finishes the file.
@@ -127,18 +126,4 @@ export function receive(
   lease.onStop(stop, { whole, waitsForUs: () => paused })
   regulate()
   return { done, onRoom: regulate, onFault: () => stop('fault') }
-}
-
-/** What the part plan has to know to judge a part that ends with these bytes. */
-export function standing(upload: OpenUpload, line: PartLine, rest: { bytes: number }) {
-  return {
-    lengthBytes: upload.lengthBytes,
-    offsetBytes: line.endBytes - line.tailBytes,
-    nextNumber: line.nextNumber,
-    partBytes: line.tailBytes + rest.bytes,
-  }
-}
-
-function targetBytes(upload: OpenUpload, line: PartLine): number {
-  return upload.partBytes ?? nextPartBytes(upload.limits, standing(upload, line, { bytes: 0 }))
 }

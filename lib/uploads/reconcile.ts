@@ -51,7 +51,7 @@ function begin(context: UploadContext, file: Claimed): Promise<void> {
 }
 
 async function reconcile(context: UploadContext, file: Claimed): Promise<void> {
-  const { fileId, fence, partNumber } = file
+  const { fileId, fence } = file
   const lease = context.leases.adopt({ fileId, fence })
   const fail = (reason: string | null) =>
     endUpload(context, fileId, {
@@ -72,12 +72,12 @@ async function reconcile(context: UploadContext, file: Claimed): Promise<void> {
     await completeUpload(context, {
       ...{ fileId, lease, bucket, key: file.key, multipartId },
       ...{ bytes: file.bytes, crc32: file.crc32, sentBefore: file.sentBefore },
-      ...{ usedPartNumber: partNumber, mayRead: file.dataStore.mayRead },
+      mayRead: file.dataStore.mayRead,
     })
   } catch (error) {
     context.log.warn({ err: error, fileId }, 'the object could not be made yet')
     if (isHopeless(error)) return void (await fail((error as Error).message))
-    const end = { usedPartNumber: partNumber, interrupted: false, refusal: bucketRefusal(error) }
+    const end = { interrupted: false, refusal: bucketRefusal(error) }
     await releaseLease(context, lease, end).catch(() => {})
   } finally {
     lease.end()
@@ -126,7 +126,7 @@ async function putFromTail(
   context.metrics.uploadsFinished.inc({ status: 'transferred' })
 }
 
-/** The last part was kept in the tail. Its number is this attempt's own: whatever an earlier one still sends, counts nowhere. */
+/** The last part was kept in the tail. Every attempt sends the same bytes under the same number. */
 async function sendTail(
   { db, checkpoint }: UploadContext,
   file: Claimed,
@@ -134,7 +134,7 @@ async function sendTail(
   { lease, bucket }: { lease: Lease; bucket: Bucket },
 ): Promise<void> {
   const chunks = await readTail(db, file.fileId)
-  const number = file.partNumber
+  const number = file.tailPartNumber
   const crc = chunks.reduce((sum, chunk) => crc32(chunk, sum), 0)
   lease.assertHeld()
   const body = { chunks, bytes: file.tailBytes, crc32: crc }

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { isSluiceError, SluiceError } from '../kernel/errors.ts'
+import { within } from '../kernel/within.ts'
 import { type BucketFaultKind, bucketFault, bucketRefusal } from './bucket-port.ts'
 import { endUpload } from './end-upload.ts'
 import { advance } from './ledger/advance.ts'
@@ -33,9 +34,10 @@ export async function recoverFromFault(
     if (kind === 'no_such_upload') await giveUp(context, upload)
     if (kind === 'trouble' && maySalvage && (await salvage(context, upload, line)))
       return { offsetBytes: upload.offsetBytes, state: 'transferring' }
-    const usedPartNumber = line.nextNumber - 1
-    const refusal = bucketRefusal(error)
-    await releaseLease(context, upload.lease, { usedPartNumber, interrupted: true, refusal })
+    // Bytes that were rejected must not reach the bucket after those that replace them.
+    if (!maySalvage) await within(context.terms.settleMs, line.sent())
+    const end = { bound: upload.numbers.toKeep(), interrupted: true, refusal: bucketRefusal(error) }
+    await releaseLease(context, upload.lease, end)
   } finally {
     upload.lease.end()
   }
@@ -56,13 +58,12 @@ async function salvage(context: UploadContext, upload: OpenUpload, line: PartLin
   if (!oldest || oldest.bytes === 0 || oldest.bytes > MAX_SALVAGE_BYTES) return false
   // Not if the database failed, too: what it begins with is recorded already, or what comes before it is not.
   if (line.waitingFromBytes !== upload.offsetBytes) return false
-  return context.tailTurn(() => keepPart(context, upload, line, oldest))
+  return context.tailTurn(() => keepPart(context, upload, oldest))
 }
 
 async function keepPart(
   { clock, db }: UploadContext,
   upload: OpenUpload,
-  line: PartLine,
   part: PartBuffer,
 ): Promise<boolean> {
   upload.lease.assertHeld()
@@ -71,7 +72,7 @@ async function keepPart(
   const last = toBytes === upload.lengthBytes
   const change = {
     ...{ fromBytes: upload.offsetBytes, toBytes, crc32: crc32(tail, upload.crc32), tail },
-    reservedPartNumber: line.nextNumber - 1,
+    bound: upload.numbers.toKeep(),
     ...(last && ({ become: 'transferring', release: { interrupted: false } } as const)),
   }
   await upload.lease.whileHeld(advance(db, upload.lease, change, clock.now()))

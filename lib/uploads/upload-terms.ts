@@ -20,6 +20,8 @@ export type UploadTerms = {
   /** And it may be silent for so long. */
   wholeQuietMs: number
   partsInFlight: number
+  /** A rejected body waits so long for the bucket's answers about its parts, before their numbers are used again. */
+  settleMs: number
   /** The last PATCH waits so long for the object; then it is answered, since every byte is durable. */
   assembleMs: number
   /** The reconciler waits so long for what it took up; what takes longer goes on by itself. */
@@ -37,6 +39,7 @@ export const UPLOAD_TERMS: UploadTerms = {
   wholeTurnMs: minutes(10),
   wholeQuietMs: seconds(2),
   partsInFlight: 3,
+  settleMs: seconds(5),
   assembleMs: seconds(30),
   reconcileMs: seconds(5),
 }

@@ -4,6 +4,8 @@ import { SluiceError } from '../../kernel/errors.ts'
 import { uuidv7 } from '../../kernel/ids.ts'
 import { countBytes, counting, deltas } from '../../usage/count-bytes.ts'
 import { assertWithinQuota, type Quota } from '../../usage/reserve.ts'
+import type { Bound } from '../part-numbers.ts'
+import { boundColumns } from './bound-columns.ts'
 import type { Fenced } from './lease-terms.ts'
 
 /**
@@ -20,7 +22,8 @@ export type Advance = {
   part?: { number: number; offsetBytes: number; sizeBytes: number; etag: string; crc32: number }
   /** Bytes that only the database holds. */
   tail?: Uint8Array
-  reservedPartNumber?: number
+  /** What the numbers after the last recorded part stand for from now on. */
+  bound?: Bound
   /** Nothing was reserved for an upload of unknown length, so each step asks the quota. */
   unreserved?: Quota | undefined
   /** `transferring`: every byte is durable and the object is to be made. `transferred`: it is there. */
@@ -100,7 +103,7 @@ function isCounted({ release, become, unreserved }: Advance): boolean {
 }
 
 function moved(change: Advance, now: SQL, nowMs: number): SQL {
-  const { toBytes, crc32, become, release, reservedPartNumber } = change
+  const { toBytes, crc32, become, release, bound } = change
   const status = typeof become === 'object' ? 'transferred' : (become ?? 'uploading')
   const changes = [
     sql`offset_bytes = ${toBytes}::bigint, crc32 = ${crc32}::bigint, status = ${status}`,
@@ -108,11 +111,7 @@ function moved(change: Advance, now: SQL, nowMs: number): SQL {
     sql`expires_at = least(${now} + f.expiry_seconds * interval '1 second', f.expires_by)`,
   ]
   if (isCounted(change)) changes.push(counting(sql`writer`, sql`${toBytes}::bigint`, nowMs))
-  if (reservedPartNumber !== undefined) {
-    // While parts are in flight a reservation may have passed this one; with the last piece nothing is.
-    const least = release ? sql`0` : sql`f.reserved_part_number`
-    changes.push(sql`reserved_part_number = greatest(${reservedPartNumber}::int, ${least})`)
-  }
+  if (bound) changes.push(boundColumns(bound))
   if (become === 'transferring') changes.push(sql`complete_sent_at = ${now}`)
   if (typeof become === 'object') changes.push(sql`finished_at = ${now}`)
   if (release)

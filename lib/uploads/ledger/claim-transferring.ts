@@ -12,8 +12,8 @@ export type Claimed = {
   multipartId: string | null
   bytes: number
   crc32: number
-  /** For the part that this attempt may send: nobody else has used it. */
-  partNumber: number
+  /** Of the part that the tail becomes: the same in each attempt. */
+  tailPartNumber: number
   tailBytes: number
   sentBefore: boolean
   sinceMs: number
@@ -68,7 +68,10 @@ export function claimTransferring(
       update files f set lease_holder = ${holder}, lease_fence = f.lease_fence + 1,
         lease_until = now() + ${leaseMs}::int * interval '1 millisecond',
         last_byte_at = case when f.status = 'uploading' then ${now} else f.last_byte_at end,
-        status = 'transferring', reserved_part_number = f.reserved_part_number + 1,
+        status = 'transferring', bound_fence = f.lease_fence + 1,
+        recorded_parts = case when f.bound_fence = f.lease_fence then f.recorded_parts else f.reserved_part_number end,
+        reserved_part_number = case when f.bound_fence = f.lease_fence
+          then greatest(f.reserved_part_number, f.recorded_parts + 1) else f.reserved_part_number + 1 end,
         complete_sent_at = ${now}, complete_attempts = f.complete_attempts + 1
       from due where f.id = due.id
       returning f.*, due.sent_before
@@ -77,7 +80,7 @@ export function claimTransferring(
       where d.file_id = claimed.id and d.status = 'pending'
     )
     select c.id as "fileId", c.lease_fence as fence, d.key, c.filetype, d.multipart_id as "multipartId",
-      c.length_bytes as bytes, c.crc32, c.reserved_part_number as "partNumber", c.sent_before as "sentBefore",
+      c.length_bytes as bytes, c.crc32, c.recorded_parts + 1 as "tailPartNumber", c.sent_before as "sentBefore",
       floor(extract(epoch from coalesce(c.last_byte_at, c.created_at)) * 1000)::bigint as "sinceMs",
       c.concat, c.concat_parts as "concatParts", ${dataStoreColumn()} as "dataStore",
       (select coalesce(sum(octet_length(bytes)), 0)::bigint from upload_tails where file_id = c.id) as "tailBytes"

@@ -32,12 +32,12 @@ export type NewUpload = {
   destination: { dataStoreId: string; bucket: string; key: string }
 }
 
-/** With `lease` the creator holds the upload at once, with fence 1 and the first `numbers` part numbers. */
+/** With `lease` the creator holds the upload at once, with fence 1 and its first parts bound to their numbers. */
 export type Insertion = {
   upload: NewUpload
   quota: Quota
   nowMs: number
-  lease?: LeaseTerms & { numbers: number }
+  lease?: LeaseTerms & { boundEnds: readonly number[] }
 }
 
 const MOST_AT_ONCE = 100
@@ -79,11 +79,12 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
     made as (
       insert into files (id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, filename, filetype,
         upload_metadata_header, upload_metadata, metadata, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
-        expires_by, created_at, reserved_bytes, reserved_month, lease_holder, lease_fence, lease_until, reserved_part_number)
+        expires_by, created_at, reserved_bytes, reserved_month, lease_holder, lease_fence, lease_until, reserved_part_number,
+        bound_ends, bound_fence)
       select id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, filename, filetype,
         upload_metadata_header, upload_metadata, metadata, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
         expires_by, created_at, coalesce(length_bytes, 0), ${monthOf(nowMs)}, holder, (holder is not null)::int,
-        now() + lease_ms * interval '1 millisecond', numbers
+        now() + lease_ms * interval '1 millisecond', cardinality(bound_ends), bound_ends, (holder is not null)::int
       from wanted, reserved returning id
     ), sent_to as (
       insert into file_destinations (file_id, data_store_id, bucket, key)
@@ -106,7 +107,7 @@ const COLUMNS =
   sql.raw(`id uuid, workspace_id uuid, pipe_id text, token_id uuid, sender_id uuid, sender_name text,
   subject text, filename text, filetype text, upload_metadata_header text, upload_metadata jsonb, metadata jsonb,
   length_bytes bigint, part_bytes bigint, concat text, expiry_seconds int, expires_at timestamptz,
-  expires_by timestamptz, created_at timestamptz, holder text, lease_ms int, numbers int, note_id uuid, data_store_id uuid, bucket text, key text`)
+  expires_by timestamptz, created_at timestamptz, holder text, lease_ms int, bound_ends bigint[], note_id uuid, data_store_id uuid, bucket text, key text`)
 
 function recordOf({ upload, nowMs, lease }: Insertion) {
   return {
@@ -123,7 +124,8 @@ function recordOf({ upload, nowMs, lease }: Insertion) {
     ...{ concat: upload.concat, expiry_seconds: upload.expirySeconds },
     ...{ expires_at: new Date(upload.expiresAtMs), expires_by: new Date(upload.expiresByMs) },
     created_at: new Date(nowMs),
-    ...{ holder: lease?.holder ?? null, lease_ms: lease?.leaseMs ?? null, numbers: lease?.numbers ?? 0 },
+    ...{ holder: lease?.holder ?? null, lease_ms: lease?.leaseMs ?? null },
+    bound_ends: lease?.boundEnds ?? [],
     note_id: uuidv7(nowMs),
     data_store_id: upload.destination.dataStoreId,
     ...{ bucket: upload.destination.bucket, key: upload.destination.key },

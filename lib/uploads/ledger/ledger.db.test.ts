@@ -22,7 +22,7 @@ const LENGTH = 12
 const TERMS = { holder: 'test', leaseMs: 60_000 }
 const ENDED = ['transferred', 'failed', 'expired', 'canceled']
 
-type Row = { status: string; offset: number; covered: number; pieces: number; used: number; total: number }
+type Row = { status: string; offset: number; covered: number; gaps: number; used: number; total: number }
 
 /** Every writer that ever was is still there, and may do anything at any time. */
 const step = fc.oneof(
@@ -61,6 +61,12 @@ const step = fc.oneof(
   },
 )
 
+const boundBy = ({ number, startBytes }: { number: number; startBytes: number }) => ({
+  number,
+  startBytes,
+  endsBytes: [],
+})
+
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
 
 describeWithDatabase('the ledger', (database) => {
@@ -75,6 +81,7 @@ describeWithDatabase('the ledger', (database) => {
       const at = new Date(clock.now())
       await db.insert(files).values({
         ...{ id, workspaceId, pipeId: pipe.id, senderName: 'Backend', filename: 'file', lengthBytes: LENGTH },
+        boundFence: 0,
         ...{ expirySeconds: 3600, expiresAt: new Date(clock.now() + 3_600_000), createdAt: at },
       })
       await db
@@ -88,6 +95,7 @@ describeWithDatabase('the ledger', (database) => {
       const [row] = await rows<Row>(
         db,
         sql`select status, offset_bytes as offset, (select coalesce(sum(size), 0)::bigint from ${kept} k) as covered,
+          (select coalesce(max(number) - count(*), 0)::int from file_parts where file_id = f.id) as gaps,
           (select coalesce(sum(used_bytes), 0)::bigint from usage_months where workspace_id = f.workspace_id) as used,
           (select coalesce(sum(offset_bytes), 0)::bigint from files g where g.workspace_id = f.workspace_id) as total
           from files f where id = ${id}::uuid`,
@@ -100,24 +108,25 @@ describeWithDatabase('the ledger', (database) => {
 
     const play = async (steps: Step[]) => {
       const id = await begin()
-      const writers: (Fenced & { believes: number; tail: number; number: number })[] = []
+      const writers: (Fenced & { believes: number; tail: number; number: number; startBytes: number })[] = []
       const writerOf = (n: number) => writers.at(-1 - (n % Math.max(writers.length, 1)))
       let before = await look(id)
       const act = async (s: Step) => {
         clock.advance(1000)
         const nowMs = clock.now()
         if (s.do === 'take') {
-          const got = await takeLease(db, TERMS, { fileId: id, tokenId: null, numbers: 4 })
+          const got = await takeLease(db, TERMS, { fileId: id, tokenId: null, plan: undefined })
           if (got)
             writers.push({
               ...{ fileId: id, fence: got.fence, believes: got.offsetBytes },
-              ...{ tail: got.tailBytes, number: got.usedPartNumber },
+              ...{ tail: got.tailBytes, number: got.bound.number, startBytes: got.bound.startBytes },
             })
         } else if (s.do === 'claim') {
           clock.advance(3_000)
           const limits = { limit: 4, limitPerBucket: 4, busy: [], nowMs }
           for (const { fileId, fence, bytes } of await claimTransferring(db, TERMS, limits))
-            if (fileId === id) writers.push({ fileId, fence, believes: bytes, tail: 0, number: 100 })
+            if (fileId === id)
+              writers.push({ fileId, fence, believes: bytes, tail: 0, number: 100, startBytes: bytes })
         } else if (s.do === 'lapse') await lapse(id)
         else if (s.do === 'count') await countLeftovers({ db, clock })
         else if (s.do === 'expire') {
@@ -129,7 +138,7 @@ describeWithDatabase('the ledger', (database) => {
           const writer = writerOf(s.writer)
           if (!writer) return
           if (s.do === 'release')
-            await releaseLease({ db, clock }, writer, { usedPartNumber: writer.number, interrupted: true })
+            await releaseLease({ db, clock }, writer, { bound: boundBy(writer), interrupted: true })
           else if (s.do === 'done')
             await markTransferred(db, writer, { etag: null, certainty: 'answered' }, nowMs)
           else if (s.do === 'fail')
@@ -146,21 +155,24 @@ describeWithDatabase('the ledger', (database) => {
             const last = toBytes === LENGTH
             const tail = Buffer.alloc(bytes)
             const part = {
-              ...{ number: ++writer.number, offsetBytes: fromBytes, etag: '', crc32: 0 },
+              ...{ number: writer.number + 1, offsetBytes: fromBytes - writer.tail, etag: '', crc32: 0 },
               sizeBytes: bytes + writer.tail,
             }
             await advance(
               db,
               writer,
               {
-                ...{ fromBytes, toBytes, crc32: 0, reservedPartNumber: writer.number },
-                ...(s.part ? { part } : { tail }),
+                ...{ fromBytes, toBytes, crc32: 0 },
+                ...(s.part
+                  ? { part, bound: boundBy({ number: part.number, startBytes: toBytes }) }
+                  : { tail }),
                 ...(last && { become: 'transferring' as const }),
                 ...(s.release && { release: { interrupted: false } }),
               },
               nowMs,
             )
             writer.believes = toBytes
+            if (s.part) Object.assign(writer, { number: part.number, startBytes: toBytes })
             writer.tail = s.part ? 0 : writer.tail + bytes
           }
         }
@@ -172,6 +184,7 @@ describeWithDatabase('the ledger', (database) => {
         if (ENDED.includes(before.status))
           expect(now).toMatchObject({ status: before.status, offset: before.offset })
         if (!ENDED.includes(now.status)) expect(now.covered).toBe(now.offset)
+        expect(now.gaps).toBe(0)
         if (now.status === 'transferring') expect(now.offset).toBe(LENGTH)
         before = now
       }

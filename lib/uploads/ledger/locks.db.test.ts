@@ -5,6 +5,7 @@ import { createSite, type Site, serveUploads } from '../../../e2e/parts/upload-s
 import type { DatabaseHandle } from '../../db/database.ts'
 import { monthOf } from '../../usage/count-bytes.ts'
 import { createUpload } from '../create-upload.ts'
+import type { Incoming } from '../open-upload.ts'
 import { renewLeases } from './renew-leases.ts'
 
 describe('locks are taken in one order, so that no two wait for each other', () => {
@@ -26,9 +27,9 @@ describe('locks are taken in one order, so that no two wait for each other', () 
     ...{ filename: 'file', filetype: null, uploadMetadataHeader: null, uploadMetadata: {} },
     ...{ lengthBytes: 7, concat: null },
   }
-  const create = async (open: boolean, input = {}) => {
+  const create = async (incoming: Incoming | undefined, input = {}) => {
     const right = await node.context.rights.toCreate(await site.token(input), site.pipe.id)
-    return createUpload(node.context, right, announced, { open })
+    return createUpload(node.context, right, announced, incoming)
   }
 
   /** Somebody else holds `first` until the work waits for it, and then wants `second`, too. He fails if they wait for each other. */
@@ -48,14 +49,14 @@ describe('locks are taken in one order, so that no two wait for each other', () 
   const now = () => monthOf(site.clock.now())
 
   it('by a creation that its token counts, and one that is taken back', async () => {
-    await create(false)
+    await create(undefined)
     const token = sql`select 1 from tokens where workspace_id = ${site.workspaceId}::uuid for update`
-    const made = await crossed(month(now()), token, () => create(false, { maxFiles: 1 }))
+    const made = await crossed(month(now()), token, () => create(undefined, { maxFiles: 1 }))
     expect(made.fileId).toBeTypeOf('string')
   })
 
   it('by what counts bytes, alone or with others: the month, and then the day', async () => {
-    const made = [await create(true), await create(true)]
+    const made = [await create({ bytes: 7 }), await create({ bytes: 7 })]
     const finish = ({ fileId }: { fileId: string }) =>
       node.context.recordWhole({
         ...{ workspaceId: site.workspaceId, lease: { fileId, fence: 1 }, announces: false },
@@ -68,7 +69,7 @@ describe('locks are taken in one order, so that no two wait for each other', () 
   })
 
   it('by the renewal of leases', async () => {
-    const made = [await create(true), await create(true)]
+    const made = [await create({ bytes: 7 }), await create({ bytes: 7 })]
     const [low, high] = made.map(({ fileId }) => fileId).sort() as [string, string]
     // The order in which they lie in the table is the other one.
     await database.db.execute(sql`update files set filename = 'moved' where id = ${low}::uuid`)
@@ -82,7 +83,7 @@ describe('locks are taken in one order, so that no two wait for each other', () 
   })
 
   it('by files that are finished together, of which one was begun in the month before', async () => {
-    const made = [await create(true), await create(true), await create(true)]
+    const made = [await create({ bytes: 7 }), await create({ bytes: 7 }), await create({ bytes: 7 })]
     const ids = made.map(({ fileId }) => fileId)
     await database.db.execute(
       sql`insert into usage_months (workspace_id, month, used_bytes, reserved_bytes)

@@ -3,19 +3,22 @@ import { type Db, rows } from '../../db/database.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { countBytes, counting, deltas } from '../../usage/count-bytes.ts'
 import type { BucketRefusal } from '../bucket-port.ts'
+import type { Bound } from '../part-numbers.ts'
+import { boundColumns } from './bound-columns.ts'
 import type { Fenced } from './lease-terms.ts'
 import { noteRefusal } from './note-refusal.ts'
 
 /**
- * Lets go, and counts what the request brought. Numbers that were reserved and not used are given back: nothing is in
- * flight any more. Why the bucket refused goes to the timeline.
+ * Releases the lease, and counts what the request brought. `bound` is what has to stay bound of the part numbers: those
+ * that may be on their way to the bucket. Why the bucket refused goes to the timeline.
  */
 export async function releaseLease(
   { db, clock }: { db: Db; clock: Clock },
   { fileId, fence }: Fenced,
-  end: { usedPartNumber: number; interrupted: boolean; refusal?: BucketRefusal | undefined },
+  end: { bound?: Bound; interrupted: boolean; refusal?: BucketRefusal | undefined },
 ): Promise<void> {
   const nowMs = clock.now()
+  const bound = end.bound ? sql` ${boundColumns(end.bound)},` : sql``
   const noted = end.refusal ? sql`, ${noteRefusal(end.refusal, nowMs)}` : sql``
   await rows(
     db,
@@ -25,7 +28,7 @@ export async function releaseLease(
       where id = ${fileId}::uuid and lease_fence = ${fence}::int and lease_until is not null for update
     ), released as (
       update files f set lease_holder = null, lease_until = null,
-        reserved_part_number = ${end.usedPartNumber}::int, interrupted = ${end.interrupted}::boolean,
+        interrupted = ${end.interrupted}::boolean,${bound}
         ${counting(sql`writer`, sql`f.offset_bytes`, nowMs)}
       from writer where f.id = writer.id
       returning f.id, f.offset_bytes, ${deltas(sql`writer`)}

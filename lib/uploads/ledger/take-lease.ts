@@ -1,5 +1,7 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { type Db, rows } from '../../db/database.ts'
+import type { Bound } from '../part-numbers.ts'
+import { boundEnds } from './bound-columns.ts'
 import type { LeaseTerms } from './lease-terms.ts'
 
 /** What the new writer finds. */
@@ -10,8 +12,10 @@ export type Taken = {
   crc32: number
   tailBytes: number
   partBytes: number | null
-  /** The last number that an earlier writer may have used. */
-  usedPartNumber: number
+  /** What earlier writers left bound. */
+  bound: Bound
+  /** The plan fitted what was found, so its parts are bound, too. */
+  planned: boolean
   multipartId: string | null
   resumed: boolean
   expirySeconds: number
@@ -19,49 +23,73 @@ export type Taken = {
   expiresByMs: number
 }
 
-/** Of those that continued an upload, so many of the last are remembered past their end. */
+/** What the writer wants to bind with the lease, and the state of the upload that it planned on. */
+export type LeasePlan = { fence: number; offsetBytes: number; bound: Bound; endsBytes: readonly number[] }
+
+/** Remember the last N tokens that continued the upload. */
 const MAX_TOKENS = 100
 
 /**
- * Takes the lease if nobody holds it, with the next `numbers` part numbers. Undefined if somebody does, or if
- * the file takes no more bytes. A lease that ran out was never given back, so its holder died: that is a resume. What
- * he staged goes.
+ * Takes the lease if nobody holds it, and binds the planned parts to their numbers if the upload still is what the plan
+ * was made for. Undefined if somebody holds it, or if the file takes no more bytes. A lease that ran out was never
+ * released, so its holder died: that is a resume. Bytes that it staged are deleted.
+ *
+ * A lease without `bound_fence` was taken by a release that did not bind numbers to bytes. What it sent is unknown, so
+ * this writer starts above all numbers it had reserved.
  */
 export async function takeLease(
   db: Db,
   { holder, leaseMs }: LeaseTerms,
-  file: { fileId: string; tokenId: string | null; numbers: number },
+  file: { fileId: string; tokenId: string | null; plan: LeasePlan | undefined },
 ): Promise<Taken | undefined> {
-  const { fileId, tokenId, numbers } = file
+  const { fileId, tokenId, plan } = file
   const [row] = await rows<Taken>(
     db,
     sql`
     with free as (
-      select id, reserved_part_number as used, interrupted or lease_until is not null as resumed from files
+      select f.id, interrupted or lease_until is not null as resumed,
+        coalesce(bound_fence = lease_fence, false) as known, ${fits(plan)} as planned from files f
       where id = ${fileId}::uuid and status = 'uploading' and (lease_until is null or lease_until < now())
       for update
+    ), tail as (
+      select coalesce(sum(octet_length(bytes)), 0)::bigint as bytes from upload_tails u, files f
+      where f.id = ${fileId}::uuid and u.file_id = f.id and u.offset_bytes < f.offset_bytes
+        and f.bound_fence is distinct from f.lease_fence
     ), taken as (
       update files f set lease_holder = ${holder}, lease_fence = f.lease_fence + 1,
         lease_until = now() + ${leaseMs}::int * interval '1 millisecond',
-        reserved_part_number = f.reserved_part_number + ${numbers}::int,
+        bound_fence = f.lease_fence + 1,
+        recorded_parts = case when free.known then f.recorded_parts else f.reserved_part_number end,
+        recorded_bytes = case when free.known then f.recorded_bytes else f.offset_bytes - tail.bytes end,
+        bound_ends = case when free.planned then ${boundEnds(plan?.endsBytes ?? [])}
+          when free.known then f.bound_ends else '{}' end,
+        reserved_part_number = case when free.planned
+          then f.recorded_parts + ${plan?.endsBytes.length ?? 0}::int else f.reserved_part_number end,
         interrupted = false,
         resume_count = f.resume_count + free.resumed::int,
         saved_bytes = f.saved_bytes + case when free.resumed then f.offset_bytes else 0 end,
         continued_by = case when ${tokenId}::uuid is null or f.token_id = ${tokenId}::uuid
           or ${tokenId}::uuid = any(f.continued_by) then f.continued_by
           else (f.continued_by || ${tokenId}::uuid)[greatest(cardinality(f.continued_by) - ${MAX_TOKENS - 2}::int, 1):] end
-      from free where f.id = free.id
-      returning f.*, free.used, free.resumed
+      from free, tail where f.id = free.id
+      returning f.*, free.planned, free.resumed
     ), unstaged as (
       delete from upload_tails u using taken where u.file_id = taken.id and u.offset_bytes >= taken.offset_bytes
     )
     select t.lease_fence as "fence", t.offset_bytes as "offsetBytes", t.length_bytes as "lengthBytes", t.crc32,
-      t.part_bytes as "partBytes", t.used as "usedPartNumber", t.resumed, d.multipart_id as "multipartId",
+      t.part_bytes as "partBytes", t.planned, t.resumed,
+      json_build_object('number', t.recorded_parts, 'startBytes', t.recorded_bytes, 'endsBytes', t.bound_ends) as bound, d.multipart_id as "multipartId",
       t.expiry_seconds as "expirySeconds", floor(extract(epoch from t.expires_at) * 1000)::bigint as "expiresAtMs",
       floor(extract(epoch from t.expires_by) * 1000)::bigint as "expiresByMs",
-      (select coalesce(sum(octet_length(bytes)), 0)::bigint from upload_tails u
-        where u.file_id = t.id and u.offset_bytes < t.offset_bytes) as "tailBytes"
+      t.offset_bytes - t.recorded_bytes as "tailBytes"
     from taken t join file_destinations d on d.file_id = t.id`,
   )
   return row
+}
+
+function fits(plan: LeasePlan | undefined): SQL {
+  if (!plan) return sql`false`
+  const { fence, offsetBytes, bound } = plan
+  return sql`(f.lease_fence = ${fence}::int and f.bound_fence = f.lease_fence and f.offset_bytes = ${offsetBytes}::bigint
+    and f.recorded_parts = ${bound.number}::int and f.bound_ends = ${boundEnds(bound.endsBytes)})`
 }

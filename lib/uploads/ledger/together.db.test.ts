@@ -29,7 +29,7 @@ describeWithDatabase('uploads that come at the same time', (database) => {
     const { context } = node
     const right = await context.rights.toCreate(await site.token(), site.pipe.id)
     const made = await Promise.all(
-      Array.from({ length: 12 }, () => createUpload(context, right, announced, { open: true })),
+      Array.from({ length: 12 }, () => createUpload(context, right, announced, { bytes: undefined })),
     )
     const wholes = made.map(
       ({ fileId }, n): Whole => ({
@@ -82,7 +82,7 @@ describeWithDatabase('uploads that come at the same time', (database) => {
         ...{ id: uuidv7(), workspaceId: site.workspaceId, pipeId: site.pipe.id, enabled: true },
         ...{ url: 'https://hooks.example.com/', secretEncrypted: 'sealed' },
       })
-    const made = await createUpload(context, right, announced, { open: true })
+    const made = await createUpload(context, right, announced, { bytes: undefined })
     const { lease, announces } = made.upload!
     const delivered = { etag: '"e"', certainty: 'answered' } as const
     const whole = { lease, announces, fromBytes: 0, toBytes: 7, crc32: 1, delivered }
@@ -101,7 +101,9 @@ describeWithDatabase('uploads that come at the same time', (database) => {
     const { context } = node
     const right = await context.rights.toCreate(await site.token(), site.pipe.id)
     const made = await Promise.all(
-      [false, false, true].map((open) => createUpload(context, right, announced, { open })),
+      [undefined, undefined, { bytes: 1 }].map((incoming) =>
+        createUpload(context, right, announced, incoming),
+      ),
     )
     const held = await rows(
       database().db,
@@ -116,7 +118,7 @@ describeWithDatabase('uploads that come at the same time', (database) => {
     const { context } = node
     const [token, other] = [await site.token({ subject: 'a' }), await site.token({ subject: 'b' })]
     const right = await context.rights.toCreate(token, site.pipe.id)
-    const { fileId } = await createUpload(context, right, announced, { open: false })
+    const { fileId } = await createUpload(context, right, announced, undefined)
     const at = { pipeId: site.pipe.id, fileId }
     const asked = [token, other, 'tmp_nobody', token].map((one) => context.rights.toContinue(one, at))
     expect(await Promise.allSettled(asked)).toMatchObject([

@@ -1,0 +1,70 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+type Held = { method: string; path: string; headers: IncomingMessage['headers']; body: Buffer }
+
+/**
+ * Stands before a bucket and can hold a part: it takes every byte, breaks the connection without an answer, and brings
+ * the part to the bucket later, as a slow network or proxy may do with the request of a node that is dead by then.
+ */
+export async function openHoldingProxy(bucketPort: number) {
+  const held: Held[] = []
+  let wanted: ((partNumber: number) => boolean) | undefined
+  let caught = Promise.withResolvers<void>()
+
+  const server = createServer({ requestTimeout: 0 }, (req, res) => {
+    const number = Number(new URL(req.url!, 'http://bucket').searchParams.get('partNumber'))
+    if (req.method === 'PUT' && number > 0 && wanted?.(number)) void hold(req, res)
+    else pass(req, res)
+  }).listen(0, '127.0.0.1')
+
+  async function hold(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = await req.toArray().catch(() => [])
+    res.socket?.resetAndDestroy()
+    if (!req.complete) return
+    held.push({ method: 'PUT', path: req.url!, headers: req.headers, body: Buffer.concat(chunks) })
+    caught.resolve()
+  }
+  function pass(req: IncomingMessage, res: ServerResponse): void {
+    const onward = forward({ method: req.method!, path: req.url!, headers: req.headers })
+    req.pipe(onward)
+    req.once('close', () => req.complete || onward.destroy())
+    onward.once('response', (answer) => {
+      res.writeHead(answer.statusCode!, answer.headers)
+      answer.pipe(res)
+    })
+    onward.once('error', () => res.destroy())
+  }
+  const forward = ({ method, path, headers }: Omit<Held, 'body'>) =>
+    request({ host: '127.0.0.1', port: bucketPort, method, path, headers, agent: false })
+
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    /** Holds such parts from now on; resolves when it has one whole. */
+    holdParts(such: (partNumber: number) => boolean): Promise<void> {
+      wanted = such
+      caught = Promise.withResolvers()
+      return caught.promise
+    },
+    /** Holds no more, brings what it has to the bucket, and answers with the status of each. */
+    async deliver(): Promise<number[]> {
+      wanted = undefined
+      const late = held.splice(0).map(async ({ body, ...head }) => {
+        const sent = forward(head)
+        sent.end(body)
+        const [answer] = (await once(sent, 'response')) as [IncomingMessage]
+        answer.resume()
+        return answer.statusCode!
+      })
+      return Promise.all(late)
+    },
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

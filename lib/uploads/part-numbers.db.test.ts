@@ -1,0 +1,146 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { openTestDatabase } from '../../e2e/parts/databases.ts'
+import { openHoldingProxy } from '../../e2e/parts/holding-proxy.ts'
+import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
+import { type DatabaseHandle, rows } from '../db/database.ts'
+
+/**
+ * The local bucket rejects gaps in part numbers, as AWS does. Whatever happens to an upload, its parts run from 1 without a
+ * gap, and a part that arrives late does its object no harm.
+ */
+const MiB = 1024 * 1024
+const whole = randomBytes(30 * MiB)
+const idOf = (url: string) => url.split('/').at(-1)!
+const sha1 = (bytes: Buffer) => `sha1 ${createHash('sha1').update(bytes).digest('base64')}`
+
+describe('part numbers have no gap and no damage comes of a late part', () => {
+  let database: DatabaseHandle
+  let site: Site
+  let proxy: Awaited<ReturnType<typeof openHoldingProxy>>
+  let node: Awaited<ReturnType<typeof serveUploads>>
+  let other: typeof node
+  let client: ReturnType<typeof tusClient>
+  beforeAll(async () => {
+    database = await openTestDatabase()
+    site = await createSite(database)
+    proxy = await openHoldingProxy(site.bucket.port)
+    await database.db.execute(sql`update data_stores set endpoint = ${proxy.url}, updated_at = now()`)
+    node = await serveUploads(site.runtime)
+    other = await serveUploads(site.runtime)
+    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+  })
+  afterEach(async () => {
+    site.bucket.faults.clear()
+    await proxy.deliver()
+  })
+  afterAll(async () => {
+    await node?.close()
+    await other?.close()
+    await proxy?.close()
+    await site?.close()
+    await database?.close()
+  })
+
+  const begin = async () => (await client.create(whole.length)).headers.location!
+  const elsewhere = (url: string) => other.url + new URL(url).pathname
+  const offsetOf = async (url: string) => Number((await client.head(url)).headers['upload-offset'])
+  const finish = async (url: string) => {
+    const offset = await offsetOf(url)
+    expect((await client.patch(url, offset, whole.subarray(offset))).status).toBe(204)
+    const look = sql`select status, failure_reason as reason from files where id = ${idOf(url)}::uuid`
+    await expect
+      .poll(async () => (await rows(database.db, look))[0])
+      .toEqual({ status: 'transferred', reason: null })
+    expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+    expect(await site.bucket.unfinished()).toEqual([])
+  }
+  /** As the next writer does it: from here on the one before is fenced off. */
+  const takeOver = (url: string) =>
+    database.db.execute(sql`update files set lease_until = now() - interval '1 second', lease_fence = lease_fence + 1,
+      bound_fence = bound_fence + 1 where id = ${idOf(url)}::uuid and lease_until is not null`)
+
+  it.each([
+    ['in whole parts', 30 * MiB],
+    ['in chunks of another size', 6 * MiB],
+  ])('where a node is taken for dead in the middle, and another continues %s', async (_, chunkBytes) => {
+    const url = await begin()
+    const caught = proxy.holdParts((number) => number === 2)
+    const dying = client.patch(url, 0, whole.subarray(0, 25 * MiB)).catch(() => {})
+    await caught
+    const recorded = sql`select recorded_parts as parts from files where id = ${idOf(url)}::uuid`
+    await expect.poll(async () => (await rows(database.db, recorded))[0]).toEqual({ parts: 1 })
+    await takeOver(url)
+    const there = elsewhere(url)
+    const next = await client.head(there)
+    expect(next.headers['upload-offset']).toBe(String(8 * MiB))
+    proxy.holdParts(() => false)
+    let offset = 8 * MiB
+    for (; offset < 26 * MiB; offset += chunkBytes) {
+      const chunk = whole.subarray(offset, Math.min(offset + chunkBytes, 26 * MiB))
+      expect((await client.patch(there, offset, chunk)).status).toBe(204)
+    }
+    expect(await proxy.deliver()).toEqual(expect.arrayContaining([200]))
+    await finish(url)
+    await dying
+  })
+
+  it('where the checksum of a body did not agree', async () => {
+    const url = await begin()
+    const wrong = Buffer.from(whole).fill(0, 9 * MiB, 10 * MiB)
+    const reply = await client.patch(url, 0, wrong, { 'Upload-Checksum': sha1(whole) })
+    expect(reply.status).toBe(460)
+    expect(await offsetOf(url)).toBe(0)
+    await finish(url)
+  })
+
+  it('where a body with a checksum was cut', async () => {
+    const url = await begin()
+    const headers = { 'Upload-Checksum': sha1(whole) }
+    const patch = openPatch(client, url, { offset: 0, length: whole.length, headers })
+    await patch.write(whole.subarray(0, 20 * MiB))
+    await site.bucket.traffic.until({ operation: 'UploadPart', key: `${idOf(url)}/file` })
+    patch.cut()
+    expect(await offsetOf(url)).toBe(0)
+    await finish(url)
+  })
+
+  it('where a part failed while those after it arrived', async () => {
+    const url = await begin()
+    const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
+    site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 1, effect })
+    expect((await client.patch(url, 0, whole)).status).toBe(502)
+    await finish(url)
+  })
+
+  it.each(['preempted', 'drained'])('where a writer was %s and closed a part early', async (how) => {
+    const url = await begin()
+    const writer = how === 'drained' ? await serveUploads(site.runtime) : node
+    const address = writer.url + new URL(url).pathname
+    const patch = openPatch(client, address, { offset: 0, length: whole.length })
+    await patch.write(whole.subarray(0, 14 * MiB))
+    await site.bucket.traffic.until({ operation: 'UploadPart', key: `${idOf(url)}/file` })
+    if (how === 'drained') await writer.close()
+    expect(await offsetOf(url)).toBe(14 * MiB)
+    patch.cut()
+    expect(site.bucket.traffic.seen({ operation: 'UploadPart', key: `${idOf(url)}/file` })).toHaveLength(2)
+    await finish(url)
+  })
+
+  it('cannot be had where an older release left a gap: the file fails, and says why', async () => {
+    const url = await begin()
+    expect((await client.patch(url, 0, whole.subarray(0, 16 * MiB))).status).toBe(204)
+    await database.db.execute(sql`update files set bound_fence = null, reserved_part_number = 6
+      where id = ${idOf(url)}::uuid`)
+    await client.patch(url, 16 * MiB, whole.subarray(16 * MiB))
+    const look = sql`select status, failure_reason as reason from files where id = ${idOf(url)}::uuid`
+    await expect
+      .poll(async () => (await rows(database.db, look))[0])
+      .toMatchObject({
+        status: 'failed',
+        reason: expect.stringContaining('an older release of Sluice'),
+      })
+  })
+})
