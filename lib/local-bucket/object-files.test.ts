@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   CreateMultipartUploadCommand,
@@ -35,6 +35,24 @@ const file = (path: string) => join(bucket.directory, BUCKET, path)
 const shown = async () => (await readdir(file(''), { recursive: true })).sort()
 
 describe('objects as files', () => {
+  it('are only in the folder of the bucket, wherever a symlink leads', async () => {
+    const outside = join(bucket.directory, 'outside')
+    await mkdir(outside)
+    await writeFile(join(outside, 'secret'), 'not of the bucket')
+    await put('inside/real')
+    await symlink(outside, file('folder'))
+    await symlink(join(outside, 'secret'), file('linked'))
+    await symlink(file('inside'), file('within'))
+    for (const key of ['folder/secret', 'linked']) {
+      await expect(head(key)).rejects.toMatchObject({ name: 'NotFound' })
+      await remove(key)
+    }
+    await expect(put('folder/new')).rejects.toMatchObject({ name: 'AccessDenied' })
+    await expect(put('folder/deeper/new')).rejects.toMatchObject({ name: 'AccessDenied' })
+    expect(await readdir(outside)).toEqual(['secret'])
+    expect(await head('within/real')).toMatchObject({ ContentLength: 11 })
+  })
+
   it('are all that the folder of the bucket shows', async () => {
     await put('a/b.txt', { ContentType: 'text/plain', Metadata: { x: 'y' } })
     await put('c')

@@ -5,6 +5,7 @@ import { crc32ToBase64 } from '../kernel/crc32.ts'
 import { Meter } from './checksums.ts'
 import { keyToPath } from './key-path.ts'
 import { KeyedLock } from './keyed-lock.ts'
+import { leadsOut } from './leads-out.ts'
 import { listKeys } from './list-keys.ts'
 import type { FileIdentity, MetadataFiles, ObjectMetadata } from './object-metadata.ts'
 import { S3Error } from './s3-error.ts'
@@ -55,7 +56,8 @@ export class ObjectFiles {
   /** The caller closes the file. */
   async open(key: string): Promise<OpenObject | undefined> {
     for (let attempt = 1; ; attempt++) {
-      const file = await openFile(this.#path(key))
+      const path = this.#path(key)
+      const file = (await leadsOut(this.#directory, path)) ? undefined : await openFile(path)
       if (!file) return undefined
       let metadata: ObjectMetadata | undefined
       try {
@@ -76,7 +78,9 @@ export class ObjectFiles {
 
   async remove(key: string): Promise<void> {
     await this.#locks.run(key, async () => {
-      if (await identify(this.#path(key))) await rm(this.#path(key), { force: true })
+      const path = this.#path(key)
+      const ours = !(await leadsOut(this.#directory, path))
+      if (ours && (await identify(path))) await rm(path, { force: true })
       await this.#metadata.remove(key)
     })
     await this.#removeEmptyFolders(dirname(this.#path(key)))
@@ -115,7 +119,9 @@ export class ObjectFiles {
   }
 
   async #makeFolder(key: string): Promise<void> {
-    await mkdir(dirname(this.#path(key)), { recursive: true })
+    const folder = dirname(this.#path(key))
+    if (await leadsOut(this.#directory, folder)) throw new S3Error('AccessDenied')
+    await mkdir(folder, { recursive: true })
   }
 
   async #removeEmptyFolders(folder: string): Promise<void> {

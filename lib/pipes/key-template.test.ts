@@ -107,6 +107,17 @@ it('keeps two dots from meeting', () => {
   expect(key).toBe(`${parts.fileId}/.a.a.`)
 })
 
+it.each([
+  ['a/.', './x/', 'a/_/x/'],
+  ['a/.', '/x/', 'a/_/x/'],
+  ['./', '', '_/'],
+  ['', 'a/.', 'a/.'],
+  ['a.', '.b/', 'a.b/'],
+])('makes no way up of the prefixes %j and %j', (prefix, keyPrefix, start) => {
+  const key = renderObjectKey('{file_id}/{filename}', { ...parts, prefix, keyPrefix })
+  expect(key).toBe(`${start}${parts.fileId}/${key.split('/').at(-1)}`)
+})
+
 describe('cleanFilename', () => {
   it.each([
     ['photo.jpg', 'photo.jpg'],

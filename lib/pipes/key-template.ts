@@ -81,10 +81,9 @@ export function renderObjectKey(template: string, parts: KeyParts): string {
     sender: cleanSegment(parts.sender, MAX_SENDER_BYTES, 'sender'),
     pipe_id: parts.pipeId,
   }
-  // Two dots can meet where two fields do.
   const fill = () => {
     const filled = pieces.map((piece) => ('text' in piece ? piece.text : values[piece.field as Field]))
-    return parts.prefix + parts.keyPrefix + filled.join('').replace(/\.{2,}/g, '.')
+    return withoutDotSegments(parts.prefix + parts.keyPrefix + filled.join(''))
   }
   values.filename = FILENAME_MARK
   const room = roomForFilename(fill())
@@ -103,6 +102,11 @@ function roomForFilename(key: string): number {
   }
   const rooms = key.split('/').map((segment) => within(segment, MAX_SEGMENT_BYTES))
   return Math.min(within(key, MAX_KEY_BYTES), ...rooms)
+}
+
+/** Each part by itself may end or begin with a dot, and dots meet where two parts do: `a/.` and `./b` would make `a/../b`. */
+function withoutDotSegments(key: string): string {
+  return key.replace(/\.{2,}/g, '.').replace(/(?<=^|\/)\.(?=\/)/g, '_')
 }
 
 /** `{name}` is a field; anything else is text, a stray brace too. */

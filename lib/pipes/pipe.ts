@@ -10,13 +10,16 @@ export const mediaRangeField = z
   .toLowerCase()
   .regex(/^[a-z0-9!#$&^_.+-]+\/([a-z0-9!#$&^_.+-]+|\*)$/, 'must be a media type such as image/png or image/*')
 
-const originField = z.string().transform((text, context) => {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url && /^https?:$/.test(url.protocol) && url.pathname === '/' && !url.search && !url.hash)
-    return url.origin
-  context.addIssue({ code: 'custom', message: 'must be an origin such as https://www.example.com' })
-  return z.NEVER
-})
+const originField = z
+  .string()
+  .max(255, 'must have at most 255 characters')
+  .transform((text, context) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined
+    if (url && /^https?:$/.test(url.protocol) && url.pathname === '/' && !url.search && !url.hash)
+      return url.origin
+    context.addIssue({ code: 'custom', message: 'must be an origin such as https://www.example.com' })
+    return z.NEVER
+  })
 
 const keyTemplateField = z.string().superRefine((template, context) => {
   const fault = keyTemplateFault(template)
