@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Actor } from '../audit/record-audit.ts'
 import { rows } from '../db/database.ts'
+import { notOfDemo } from '../db/not-of-demo.ts'
 import { SluiceError } from '../kernel/errors.ts'
 import { hashSecret } from '../kernel/ids.ts'
 import type { Runtime } from '../runtime.ts'
@@ -9,7 +10,7 @@ type Found = { id: string; workspace_id: string; name: string; revoked: boolean 
 
 /** Who calls the management API. The key's last use is kept to the minute, to spare a write for each request. */
 export async function authenticateAccountKey(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock, config }: Pick<Runtime, 'db' | 'clock' | 'config'>,
   key: string | undefined,
 ): Promise<Actor> {
   if (key === undefined) {
@@ -21,7 +22,7 @@ export async function authenticateAccountKey(
     sql`
       with found as (
         select id, workspace_id, name, revoked_at is not null as revoked, last_used_at
-        from account_keys where key_hash = ${hashSecret(key)}
+        from account_keys k where key_hash = ${hashSecret(key)} and ${notOfDemo(config, sql`k.workspace_id`)}
       ), used as (
         update account_keys set last_used_at = ${now}::timestamptz from found
         where account_keys.id = found.id and not found.revoked

@@ -1,4 +1,7 @@
+import { sql } from 'drizzle-orm'
 import { z } from 'zod'
+import { rows } from '../db/database.ts'
+import { notOfDemo } from '../db/not-of-demo.ts'
 import { SluiceError } from '../kernel/errors.ts'
 import { hashSecret } from '../kernel/ids.ts'
 import { networkOf } from '../rate-limits/network-of.ts'
@@ -34,7 +37,7 @@ export async function signIn(
   const user = email.includes('\0') ? undefined : await findUserByEmail(runtime.db, email)
   const right = await verifyPassword(password, user?.passwordHash ?? null)
   const proven = user?.emailVerifiedAt || !mustVerify(runtime.config)
-  if (user && right && proven) return { userId: user.id }
+  if (user && right && proven && (await mayEnter(runtime, user.id))) return { userId: user.id }
   throw new SluiceError(
     'sign_in_failed',
     'The e-mail address or the password is wrong, or the address is not verified yet.',
@@ -44,4 +47,10 @@ export async function signIn(
 /** Where mails really arrive, an address must be proven before it can be used. */
 export function mustVerify({ smtpUrl }: { smtpUrl: string | undefined }): boolean {
   return smtpUrl !== undefined
+}
+
+async function mayEnter({ db, config }: Pick<Runtime, 'db' | 'config'>, userId: string): Promise<boolean> {
+  const open = notOfDemo(config, sql`m.workspace_id`)
+  const found = await rows(db, sql`select from members m where m.user_id = ${userId}::uuid and ${open}`)
+  return found.length > 0
 }

@@ -4,7 +4,14 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { dataStores, pipes, senders, webhookOutputs } from '#drizzle/schema/index.ts'
 import { describeWithDatabase } from '../../e2e/parts/databases.ts'
-import { testRuntime } from '../../e2e/parts/runtime.ts'
+import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
+import { authenticateAccountKey } from '../accounts/authenticate-account-key.ts'
+import { signIn } from '../accounts/sign-in.ts'
+import { parseInput } from '../kernel/parse-input.ts'
+import { createSession } from '../sessions/create-session.ts'
+import { readSession } from '../sessions/read-session.ts'
+import { issueToken } from '../tokens/issue-token.ts'
+import { tokenInput } from '../tokens/token.ts'
 import type { DemoBucket } from './demo-document.ts'
 import { ensureDemo } from './ensure-demo.ts'
 import { issueDemoToken } from './issue-demo-token.ts'
@@ -88,5 +95,25 @@ describeWithDatabase('the demo workspace', (database) => {
     for (let n = 1; n <= 10; n++) await issueDemoToken(demo, `2001:db8:7:1::${n}`)
     await expect(issueDemoToken(demo, '2001:db8:7:1::11')).rejects.toMatchObject({ code: 'rate_limited' })
     await issueDemoToken(demo, '2001:db8:7:2::1')
+  })
+
+  it('opens to nobody once DEMO is off, and again when it is on', async () => {
+    const [on, off] = [runtime({ DEMO: '1' }), runtime({ DEMO: '0' })]
+    const { email, password, accountKey, senderToken, pipeId } = await ensureDemo(on, { bucket })
+    const { userId } = await signIn(on, { email, password }, '203.0.113.1')
+    const { id } = await createSession(on, userId, { userAgent: null, address: null })
+    const input = parseInput(tokenInput, { pipeId })
+    const ways: Record<string, (into: TestRuntime) => Promise<unknown>> = {
+      sign_in_failed: (into) => signIn(into, { email, password }, '203.0.113.1'),
+      account_key_invalid: (into) => authenticateAccountKey(into, accountKey),
+      token_invalid: (into) => issueToken(into, senderToken, input),
+      not_found: (into) => issueDemoToken(into, '203.0.113.1'),
+    }
+    for (const [code, enter] of Object.entries(ways)) {
+      await expect(enter(off), code).rejects.toMatchObject({ code })
+      await enter(on)
+    }
+    expect(await readSession(off, id)).toBeUndefined()
+    expect(await readSession(on, id)).toBeDefined()
   })
 })

@@ -1,6 +1,7 @@
-import { and, eq, gt, isNull, lt } from 'drizzle-orm'
+import { and, eq, gt, isNull, lt, sql } from 'drizzle-orm'
 import { members, sessions, users, workspaces } from '#drizzle/schema/index.ts'
 import type { Actor } from '../audit/record-audit.ts'
+import { notOfDemo } from '../db/not-of-demo.ts'
 import { minutes } from '../kernel/clock.ts'
 import { isUuid } from '../kernel/ids.ts'
 import type { Runtime } from '../runtime.ts'
@@ -21,7 +22,7 @@ const SEEN_EVERY_MS = minutes(5)
 
 /** Asked for each page: a session that was revoked is over with the next request. */
 export async function readSession(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock, config }: Pick<Runtime, 'db' | 'clock' | 'config'>,
   id: string,
 ): Promise<Session | undefined> {
   if (!isUuid(id)) return undefined
@@ -32,7 +33,14 @@ export async function readSession(
     .innerJoin(users, eq(users.id, sessions.userId))
     .innerJoin(members, eq(members.userId, users.id))
     .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
-    .where(and(eq(sessions.id, id), isNull(sessions.revokedAt), gt(sessions.expiresAt, now)))
+    .where(
+      and(
+        eq(sessions.id, id),
+        isNull(sessions.revokedAt),
+        gt(sessions.expiresAt, now),
+        notOfDemo(config, sql`${workspaces.id}`),
+      ),
+    )
     .limit(1)
   if (!found) return undefined
   const { session, user, workspace } = found

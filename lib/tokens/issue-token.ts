@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { rows } from '../db/database.ts'
+import { notOfDemo } from '../db/not-of-demo.ts'
 import { SluiceError } from '../kernel/errors.ts'
 import { hashSecret, isPipeId, newSecret, uuidv7 } from '../kernel/ids.ts'
 import { uploadUrlOf } from '../pipes/pipe.ts'
@@ -34,14 +35,17 @@ export async function issueToken(
   const now = clock.now()
   const expiresAt = new Date(now + input.expiresIn * 1000).toISOString()
   const row = { id: uuidv7(now), hash: hashSecret(token), expiresAt, now: new Date(now).toISOString() }
-  const [outcome] = await rows<Outcome>(db, statement(hashSecret(senderToken), row, input))
+  const [outcome] = await rows<Outcome>(
+    db,
+    statement(hashSecret(senderToken), row, input, notOfDemo(config, sql`s.workspace_id`)),
+  )
   assertIssued(outcome)
   return { token, expiresAt, pipeId: input.pipeId, uploadUrl: uploadUrlOf(config, input.pipeId) }
 }
 
 type NewRow = { id: string; hash: string; expiresAt: string; now: string }
 
-function statement(senderHash: string, row: NewRow, input: TokenInput): SQL {
+function statement(senderHash: string, row: NewRow, input: TokenInput, isOpen: SQL): SQL {
   const now = sql`${row.now}::timestamptz`
   const refilled = sql`least(${RATE.burst}::float8, coalesce(s.rate_tokens, ${RATE.burst}::float8) + ${RATE.perSecond}::float8
     * greatest(0, extract(epoch from ${now} - coalesce(s.rate_updated_at, ${now})))::float8)`
@@ -49,7 +53,7 @@ function statement(senderHash: string, row: NewRow, input: TokenInput): SQL {
     with sender as (
       select s.id, s.workspace_id, s.revoked_at is not null as revoked,
         s.token_hash <> ${senderHash} and s.previous_token_until <= ${now} as expired, ${refilled} as available
-      from senders s where s.token_hash = ${senderHash} or s.previous_token_hash = ${senderHash}
+      from senders s where (s.token_hash = ${senderHash} or s.previous_token_hash = ${senderHash}) and ${isOpen}
     ), counted as (
       update senders s set rate_tokens = ${refilled} - 1, rate_updated_at = greatest(${now}, s.rate_updated_at),
         last_used_at = ${now}, request_count = s.request_count + 1
