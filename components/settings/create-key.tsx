@@ -9,7 +9,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { SecretOnce } from '../ui/secret-once.tsx'
 
-export function CreateKey() {
+export function CreateKey({ hasPassword }: { hasPassword: boolean }) {
   const [open, setOpen] = useState(false)
   const [key, setKey] = useState<string>()
   return (
@@ -35,6 +35,15 @@ export function CreateKey() {
           }}
         >
           <TextField name="name" label="Name" placeholder="deploy script" autoFocus maxLength={100} />
+          {hasPassword && (
+            <TextField
+              name="password"
+              label="Your password"
+              type="password"
+              autoComplete="current-password"
+              hint="Asked again, since a key outlives this session."
+            />
+          )}
         </ActionForm>
       </Dialog>
       {key && (

@@ -24,6 +24,10 @@ export function PasswordForm({ hasPassword, email }: { hasPassword: boolean; ema
         autoComplete="new-password"
         hint="At least 10 characters."
       />
+      <label className="flex items-center gap-2 text-sm">
+        <input type="checkbox" name="revokeKeys" className="size-4 accent-(--water)" />
+        Revoke every account key too
+      </label>
     </ActionForm>
   )
 }

@@ -329,6 +329,8 @@ test('an account is made, set up and deleted by keyboard alone', async ({ page, 
   await expect(page.getByText('No account key')).toBeVisible()
   await press(page, 'Create a key')
   await page.keyboard.type('by keys')
+  await tabTo(page, 'Your password')
+  await page.keyboard.type(PASSWORD)
   await page.keyboard.press('Enter')
   await expect(page.getByText('Your account key')).toBeVisible()
   await press(page, 'I have saved it', 'Space')

@@ -278,6 +278,18 @@ describeWithDatabase('accounts', (database) => {
       await signIn(open, { email, password: 'another password' }, newAddress())
     })
 
+    it('change of password: revokes the account keys where that is asked for', async () => {
+      const { userId } = await signUpOpen()
+      const session = (await readSession(open, (await createSession(open, userId, VISITOR)).id))!
+      const { key } = await createAccountKey(open, session.actor, { name: 'Of whoever knew it' })
+      const change = { current: PASSWORD, password: 'an eighth password' }
+      await changePassword(open, session, change)
+      await authenticateAccountKey(open, key)
+      const back = { current: change.password, password: PASSWORD, revokeKeys: true }
+      await changePassword(open, session, back)
+      await expect(authenticateAccountKey(open, key)).rejects.toMatchObject({ code: 'account_key_invalid' })
+    })
+
     it('without a password, one is set only by who has just come from the provider', async () => {
       const email = newEmail()
       const profile = { provider: 'google', providerAccountId: email, email, emailVerified: true } as const

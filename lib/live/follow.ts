@@ -1,5 +1,6 @@
 import { minutes, seconds } from '../kernel/clock.ts'
 import type { Runtime } from '../runtime.ts'
+import { isSessionOpen } from '../sessions/is-session-open.ts'
 import { LIVE_CHANNEL } from './live-channel.ts'
 import { readSnapshot, type Snapshot, type Topic } from './read-snapshot.ts'
 
@@ -10,10 +11,10 @@ const LIFE_MS = minutes(5)
 
 type Needs = Pick<Runtime, 'db' | 'database' | 'clock'>
 
-/** The snapshots of a topic, each only when it differs from the one before. */
+/** The snapshots of a topic, each only when it differs from the one before. It ends with the session that asked. */
 export async function* follow(
   { db, database, clock }: Needs,
-  workspaceId: string,
+  { workspaceId, sessionId }: { workspaceId: string; sessionId: string },
   topic: Topic,
   signal: AbortSignal,
 ): AsyncGenerator<Snapshot> {
@@ -25,6 +26,7 @@ export async function* follow(
   try {
     let seen: string | undefined
     while (!signal.aborted && clock.now() < endsAt) {
+      if (!(await isSessionOpen({ db, clock }, sessionId))) return
       const snapshot = await readSnapshot(db, workspaceId, topic)
       if (snapshot.mark !== seen) yield snapshot
       seen = snapshot.mark

@@ -4,6 +4,7 @@ import { SluiceError } from '../kernel/errors.ts'
 import { isUuid } from '../kernel/ids.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Session } from './read-session.ts'
+import { tellStreams } from './tell-streams.ts'
 
 /** One of the user's own, the present one too. */
 export async function revokeSession(
@@ -19,4 +20,5 @@ export async function revokeSession(
         .returning({ id: sessions.id })
     : []
   if (revoked.length === 0) throw new SluiceError('not_found', 'There is no such session.')
+  await tellStreams(db, userId)
 }

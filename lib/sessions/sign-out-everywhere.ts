@@ -1,6 +1,7 @@
 import { and, eq, isNull, ne } from 'drizzle-orm'
 import { sessions } from '#drizzle/schema/index.ts'
 import type { Runtime } from '../runtime.ts'
+import { tellStreams } from './tell-streams.ts'
 
 export async function signOutEverywhere(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
@@ -17,4 +18,5 @@ export async function signOutEverywhere(
         except ? ne(sessions.id, except) : undefined,
       ),
     )
+  await tellStreams(db, userId)
 }

@@ -19,7 +19,8 @@ export async function GET(request: NextRequest): Promise<Response> {
   const leave = stopping.signal.aborted ? undefined : places.take(session.userId)
   if (!leave) return new Response(null, { status: 503 })
   const signal = AbortSignal.any([request.signal, stopping.signal])
-  const snapshots = follow(getRuntime(), session.workspace.id, topic, signal)
+  const viewer = { workspaceId: session.workspace.id, sessionId: session.id }
+  const snapshots = follow(getRuntime(), viewer, topic, signal)
   let ended = false
   const end = () => {
     if (ended) return false

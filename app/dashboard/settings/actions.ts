@@ -2,6 +2,7 @@
 
 import { redirect } from 'next/navigation'
 import { accountKeyInput } from '#lib/accounts/account-key.ts'
+import { assertOwner } from '#lib/accounts/assert-owner.ts'
 import { changePassword, passwordChange } from '#lib/accounts/change-password.ts'
 import { createAccountKey } from '#lib/accounts/create-account-key.ts'
 import { accountDeletion, deleteAccount } from '#lib/accounts/delete-account.ts'
@@ -26,7 +27,11 @@ export async function saveProfile(data: FormData) {
 export async function savePassword(data: FormData) {
   const session = await requireSession()
   return act(async (runtime) => {
-    const given = { current: String(data.get('current') ?? ''), password: String(data.get('password') ?? '') }
+    const given = {
+      current: String(data.get('current') ?? ''),
+      password: String(data.get('password') ?? ''),
+      revokeKeys: data.get('revokeKeys') === 'on',
+    }
     await changePassword(runtime, session, parseInput(passwordChange, given))
     return { message: 'Changed. Every other session was signed out.' }
   })
@@ -58,7 +63,10 @@ export async function endOtherSessions() {
 }
 
 export async function createKey(data: FormData) {
+  const session = await requireSession()
   return act<{ key: string }>(async (runtime, actor) => {
+    const fault = { field: 'password', message: 'is not your password' }
+    await assertOwner(runtime, session, String(data.get('password') ?? ''), fault)
     const input = parseInput(accountKeyInput, { name: textOf(data, 'name') ?? '' })
     const { key } = await createAccountKey(runtime, actor, input)
     return { data: { key } }

@@ -8,7 +8,7 @@ import { Row, Table, Td, Th } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { listAccountKeys } from '#lib/accounts/list-account-keys.ts'
 import { getRuntime } from '#lib/runtime.ts'
-import { currentActor } from '../../../session.ts'
+import { requireSession } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../../page-query.ts'
 
@@ -16,9 +16,8 @@ export const metadata = { title: 'Account keys' }
 
 export default async function Keys({ searchParams }: { searchParams: Search }) {
   const query = await readSearch(searchParams)
-  const { data, nextCursor } = await orNotFound(
-    listAccountKeys(getRuntime(), await currentActor(), pageOf(query)),
-  )
+  const session = await requireSession()
+  const { data, nextCursor } = await orNotFound(listAccountKeys(getRuntime(), session.actor, pageOf(query)))
   const head = (
     <>
       <Th>Name</Th>
@@ -36,7 +35,7 @@ export default async function Keys({ searchParams }: { searchParams: Search }) {
         <p className="text-ink-soft text-sm">
           Keys for the management API. It can do all that this dashboard does.
         </p>
-        <CreateKey />
+        <CreateKey hasPassword={session.hasPassword} />
       </div>
       {data.length === 0 ? (
         <EmptyState icon={KeyRound} title="No account key">
