@@ -97,6 +97,7 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
             </>
           )}
         </p>
+        {preset.help && <p className="text-ink-soft text-sm sm:col-span-2">{preset.help}</p>}
         <TextField
           name="accessKeyId"
           label="Access key id"

@@ -12,10 +12,11 @@ export type FormPreset = {
   regionExample: string | undefined
   forcePathStyle: boolean
   keysHint: string
+  help: string | undefined
 }
 
 export const FORM_PRESETS: FormPreset[] = PROVIDERS.map((provider) => {
-  const { label, endpoint, region, forcePathStyle, keysHint } = PRESETS[provider]
+  const { label, endpoint, region, forcePathStyle, keysHint, help } = PRESETS[provider]
   return {
     provider,
     label,
@@ -25,5 +26,6 @@ export const FORM_PRESETS: FormPreset[] = PROVIDERS.map((provider) => {
     regionExample: 'fixed' in region ? undefined : region.example,
     forcePathStyle,
     keysHint,
+    help,
   }
 })

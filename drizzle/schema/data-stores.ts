@@ -3,7 +3,20 @@ import { boolean, index, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { workspaces } from './accounts.ts'
 import { createdAt, id, instant } from './columns.ts'
 
-export type ProviderName = 'aws' | 'r2' | 'b2' | 'wasabi' | 'spaces' | 'gcs' | 'scaleway' | 'minio' | 'other'
+export type ProviderName =
+  | 'aws'
+  | 'r2'
+  | 'b2'
+  | 'wasabi'
+  | 'spaces'
+  | 'gcs'
+  | 'scaleway'
+  | 'hetzner'
+  | 'ovh'
+  | 'oracle'
+  | 'alibaba'
+  | 'minio'
+  | 'other'
 
 /** What the last check of a bucket found. */
 export type BucketCheck = {

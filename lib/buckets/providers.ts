@@ -65,6 +65,11 @@ const CAPABILITIES: Record<ProviderName, Capabilities> = {
   // Multipart uploads take no preconditions.
   gcs: { ...plain, copyParts: false, deniesReplacing: true },
   scaleway: { ...plain, maxParts: 1000 },
+  // Of these nothing is known for sure but their addresses: what they can do, the check finds.
+  hetzner: { ...plain, copyParts: false },
+  ovh: { ...plain, copyParts: false },
+  oracle: { ...plain, copyParts: false },
+  alibaba: { ...plain, copyParts: false },
   other: { ...plain, copyParts: false },
 }
 

@@ -1,6 +1,6 @@
 import type { DataStoreChanges } from './data-store.ts'
 import type { DataStoreRow } from './find-data-store.ts'
-import { resolvePlace } from './resolve-place.ts'
+import { resolvePlace, usualEndpoint } from './resolve-place.ts'
 
 /** The Data Store as it would be. With another provider, what is not given comes from its preset. */
 export function applyChanges(before: DataStoreRow, changes: DataStoreChanges, allowedPrivateHosts: string[]) {
@@ -30,7 +30,8 @@ export function isElsewhere(
   return PLACE.some((field) => after[field] !== before[field])
 }
 
-function followRegion({ endpoint, region }: DataStoreRow, next: string): string {
+function followRegion({ provider, endpoint, region }: DataStoreRow, next: string): string {
+  if (endpoint === usualEndpoint(provider, region)) return usualEndpoint(provider, next)!
   return endpoint.includes(region) ? endpoint.replace(region, next) : endpoint
 }
 

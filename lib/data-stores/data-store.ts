@@ -3,7 +3,10 @@ import type { dataStores } from '#drizzle/schema/index.ts'
 import { isPlainText, nameField } from '../kernel/fields.ts'
 import type { Vault } from '../vault.ts'
 
-export const PROVIDERS = ['aws', 'r2', 'b2', 'wasabi', 'spaces', 'gcs', 'scaleway', 'minio', 'other'] as const
+export const PROVIDERS = [
+  ...(['aws', 'r2', 'b2', 'wasabi', 'spaces', 'gcs', 'scaleway'] as const),
+  ...(['hetzner', 'ovh', 'oracle', 'alibaba', 'minio', 'other'] as const),
+] as const
 
 const noStraySpace = (text: string) => text === text.trim() && !/\s/.test(text)
 
@@ -26,6 +29,10 @@ const bucketField = z
     abort: true,
   })
   .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{1,221}[A-Za-z0-9]$/, 'is not the name of a bucket')
+  .refine((text) => !text.endsWith('--x-s3'), {
+    message:
+      'is a directory bucket (S3 Express One Zone), which takes sessions instead of keys; give a general purpose bucket',
+  })
 
 const prefixField = z
   .string()

@@ -65,6 +65,9 @@ describeWithDatabase('Data Stores', (database) => {
     expect(await updateDataStore(runtime, mine.actor, id, { region: 'us-east-1' })).toMatchObject({
       endpoint: 'https://s3.us-east-1.amazonaws.com',
     })
+    expect(await updateDataStore(runtime, mine.actor, id, { region: 'cn-north-1' })).toMatchObject({
+      endpoint: 'https://s3.cn-north-1.amazonaws.com.cn',
+    })
     expect(await updateDataStore(runtime, mine.actor, id, { provider: 'gcs' })).toMatchObject({
       endpoint: 'https://storage.googleapis.com',
       region: 'auto',

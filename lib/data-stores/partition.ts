@@ -11,3 +11,11 @@ export function partitionOf(region: string): Partition {
   const found = PARTITIONS.find(([prefix]) => region.startsWith(prefix))
   return found?.[1] ?? { name: 'aws', suffix: 'amazonaws.com' }
 }
+
+const HOST =
+  /^s3(?:-fips)?(?:\.dualstack)?[.-]([a-z]{2,4}(?:-[a-z]+)+-\d{1,2})\.amazonaws\.(?:com|com\.cn|eu)$/
+
+/** The region that a host of S3 names: plain, dual-stack, FIPS or old. The global and accelerated ones name none. */
+export function regionOfHost(hostname: string): string | undefined {
+  return HOST.exec(hostname)?.[1]
+}

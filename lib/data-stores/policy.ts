@@ -13,15 +13,25 @@ const IN_WORDS: Partial<Record<ProviderName, (bucket: string) => string>> = {
     `b2 key create --bucket ${bucket} sluice writeFiles\n(“Write Only” in Application Keys, for this bucket.)`,
   spaces: (bucket) =>
     `Spaces Object Storage → Access Keys → Limited Access: “Read/Write/Delete” on ${bucket}.`,
+  hetzner: (bucket) =>
+    `S3 credentials of Hetzner are good for all buckets of their project: keep ${bucket} in a project of its own.`,
+  oracle: (bucket) =>
+    `Allow group <group> to manage objects in compartment <compartment> where all {target.bucket.name = '${bucket}', any {request.permission = 'OBJECT_CREATE', request.permission = 'OBJECT_INSPECT'}}`,
   gcs: (bucket) =>
     `gcloud storage buckets add-iam-policy-binding gs://${bucket} --member=serviceAccount:<account> --role=roles/storage.objectCreator`,
+}
+
+/** Those whose policies are not written for a user of IAM, or not in its language. */
+const OTHERWISE: Partial<Record<ProviderName, (place: Place) => object>> = {
+  scaleway: scalewayPolicy,
+  alibaba: alibabaPolicy,
 }
 
 /** The least that the keys need, to paste: PutObject covers multipart uploads too. */
 export function leastPolicy(place: Place): string {
   const words = IN_WORDS[place.provider]
   if (words) return words(place.bucket)
-  const policy = place.provider === 'scaleway' ? scalewayPolicy(place) : identityPolicy(place)
+  const policy = (OTHERWISE[place.provider] ?? identityPolicy)(place)
   return JSON.stringify(policy, null, 2)
 }
 
@@ -61,6 +71,12 @@ function scalewayPolicy({ bucket, prefix }: Place) {
     Resource: [`${bucket}/${prefix}*`],
   }
   return { Version: '2023-04-17', Id: 'sluice', Statement: [allow] }
+}
+
+/** For a RAM user. */
+function alibabaPolicy({ bucket, prefix }: Place) {
+  const allow = { Effect: 'Allow', Action: ['oss:PutObject'], Resource: [`acs:oss:*:*:${bucket}/${prefix}*`] }
+  return { Version: '1', Statement: [allow] }
 }
 
 /** Without the meaning that these have in a Resource. */

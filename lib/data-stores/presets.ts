@@ -12,7 +12,11 @@ export type Preset = {
   forcePathStyle: boolean
   /** Where the keys come from, in the provider's own words. */
   keysHint: string
+  /** What a customer should know before the first upload. The sources are in docs/providers.md. */
+  help?: string
 }
+
+const FROM_DOCUMENTATION = 'Set up after its documentation; the check finds out what this bucket can do.'
 
 const anyRegion = { pattern: /^[a-z0-9-]{1,64}$/i, example: 'us-east-1' }
 
@@ -20,9 +24,10 @@ export const PRESETS: Record<ProviderName, Preset> = {
   aws: {
     label: 'AWS S3',
     endpoint: 'https://s3.{region}.amazonaws.com',
-    region: { pattern: /^[a-z]{2,4}(-[a-z]+)+-\d$/, example: 'eu-central-1' },
+    region: { pattern: /^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/, example: 'eu-central-1' },
     forcePathStyle: false,
     keysHint: 'IAM → Users → Security credentials → Create access key',
+    help: 'China, GovCloud and the European Sovereign Cloud are found by their regions. For dual-stack, FIPS or acceleration give the endpoint; for an access point give its alias as the bucket. Directory buckets and requester-pays buckets of other accounts are not supported.',
   },
   r2: {
     label: 'Cloudflare R2',
@@ -30,6 +35,7 @@ export const PRESETS: Record<ProviderName, Preset> = {
     region: { fixed: 'auto' },
     forcePathStyle: true,
     keysHint: 'R2 → Manage API tokens → Object Read & Write, for this bucket only',
+    help: 'R2 drops unfinished uploads after 7 days, and cannot join uploads.',
   },
   b2: {
     label: 'Backblaze B2',
@@ -58,6 +64,7 @@ export const PRESETS: Record<ProviderName, Preset> = {
     region: { fixed: 'auto' },
     forcePathStyle: true,
     keysHint: 'Cloud Storage → Settings → Interoperability → HMAC key for a service account',
+    help: 'The role Storage Object Creator is enough. Google Cloud Storage cannot join uploads.',
   },
   scaleway: {
     label: 'Scaleway',
@@ -65,6 +72,39 @@ export const PRESETS: Record<ProviderName, Preset> = {
     region: { pattern: /^[a-z]{2}-[a-z]{3}$/, example: 'fr-par' },
     forcePathStyle: false,
     keysHint: 'IAM → API keys, for an application',
+    help: 'An upload has 1,000 parts at most. A bucket policy denies everybody whom it does not name, so name yourself in it, too.',
+  },
+  hetzner: {
+    label: 'Hetzner',
+    endpoint: 'https://{region}.your-objectstorage.com',
+    region: { pattern: /^[a-z]{3}\d$/, example: 'fsn1' },
+    forcePathStyle: false,
+    keysHint: 'Security → S3 credentials → Generate credentials',
+    help: FROM_DOCUMENTATION,
+  },
+  ovh: {
+    label: 'OVHcloud',
+    endpoint: 'https://s3.{region}.io.cloud.ovh.net',
+    region: { pattern: /^[a-z]{2,4}(-[a-z]+)*(-[a-z\d]+)*$/, example: 'gra' },
+    forcePathStyle: false,
+    keysHint: 'Object Storage → Object Storage users → Add user, with a policy for this bucket',
+    help: FROM_DOCUMENTATION,
+  },
+  oracle: {
+    label: 'Oracle Cloud',
+    endpoint: null,
+    region: { pattern: /^[a-z]{2}-[a-z]+-\d$/, example: 'eu-frankfurt-1' },
+    forcePathStyle: true,
+    keysHint: 'User settings → Customer secret keys → Generate secret key',
+    help: `The namespace is in Tenancy details → Object storage settings. ${FROM_DOCUMENTATION}`,
+  },
+  alibaba: {
+    label: 'Alibaba Cloud OSS',
+    endpoint: 'https://s3.oss-{region}.aliyuncs.com',
+    region: { pattern: /^[a-z]{2}-[a-z]+(-\d)?$/, example: 'eu-central-1' },
+    forcePathStyle: false,
+    keysHint: 'RAM → Users → Create AccessKey, for a RAM user',
+    help: `Accounts made since March 2025 need an endpoint of their own domain for buckets in mainland China. ${FROM_DOCUMENTATION}`,
   },
   minio: {
     label: 'MinIO',
@@ -72,6 +112,7 @@ export const PRESETS: Record<ProviderName, Preset> = {
     region: anyRegion,
     forcePathStyle: true,
     keysHint: 'Access Keys → Create access key',
+    help: 'MinIO drops uploads that are unfinished 24 hours after their start (stale_uploads_expiry), so a file must be there within 23 hours.',
   },
   other: {
     label: 'Any S3-compatible',
@@ -85,6 +126,7 @@ export const PRESETS: Record<ProviderName, Preset> = {
 /** Providers whose customers give the endpoint themselves. */
 export const ENDPOINT_EXAMPLES: Partial<Record<ProviderName, string>> = {
   r2: 'https://<account id>.r2.cloudflarestorage.com',
+  oracle: 'https://<namespace>.compat.objectstorage.eu-frankfurt-1.oraclecloud.com',
   minio: 'https://minio.example.com',
   other: 'https://s3.example.com',
 }

@@ -48,6 +48,17 @@ describe('the place of a Data Store', () => {
       'us-east-1',
       true,
     ],
+    [{ region: 'cn-north-1' }, 'https://s3.cn-north-1.amazonaws.com.cn', 'cn-north-1', false],
+    [{ region: 'us-gov-west-1' }, 'https://s3.us-gov-west-1.amazonaws.com', 'us-gov-west-1', false],
+    [{ region: 'eusc-de-east-1' }, 'https://s3.eusc-de-east-1.amazonaws.eu', 'eusc-de-east-1', false],
+    [{ provider: 'hetzner', region: 'fsn1' }, 'https://fsn1.your-objectstorage.com', 'fsn1', false],
+    [{ provider: 'ovh', region: 'gra' }, 'https://s3.gra.io.cloud.ovh.net', 'gra', false],
+    [
+      { provider: 'alibaba', region: 'cn-hangzhou' },
+      'https://s3.oss-cn-hangzhou.aliyuncs.com',
+      'cn-hangzhou',
+      false,
+    ],
     [{ provider: 'spaces', region: 'fra1' }, 'https://fra1.digitaloceanspaces.com', 'fra1', false],
   ])('is filled in by the preset: %j', (fields, endpoint, region, forcePathStyle) => {
     expect(check(fields)).toEqual({ endpoint, region, forcePathStyle })
@@ -81,6 +92,38 @@ describe('the place of a Data Store', () => {
     const found = faults(fields)
     expect(found).toHaveLength(1)
     expect(found[0]).toContain(words)
+  })
+
+  it.each([
+    ['https://s3.dualstack.eu-central-1.amazonaws.com', {}],
+    ['https://s3-fips.us-gov-west-1.amazonaws.com', { region: 'us-gov-west-1' }],
+    ['https://s3-fips.dualstack.us-east-1.amazonaws.com', { region: 'us-east-1' }],
+    ['https://s3.dualstack.cn-north-1.amazonaws.com.cn', { region: 'cn-north-1' }],
+    ['https://s3-eu-central-1.amazonaws.com', {}],
+    ['https://s3.amazonaws.com', { region: 'us-east-1' }],
+    ['https://s3-accelerate.amazonaws.com', {}],
+    ['https://s3-accelerate.dualstack.amazonaws.com', {}],
+    ['https://s3.wasabisys.com', { provider: 'wasabi', region: 'us-east-1' }],
+    ['https://bucket.vpce-1a2b3c4d-5e6f.s3.us-east-1.vpce.amazonaws.com', { region: 'us-east-1' }],
+  ])('may be at %s', (endpoint, fields) => {
+    expect(faults({ endpoint, ...fields })).toEqual([])
+    expect(check({ endpoint, ...fields }).endpoint).toBe(endpoint)
+  })
+
+  it.each([
+    'https://s3.dualstack.us-east-1.amazonaws.com',
+    'https://s3-fips.us-east-1.amazonaws.com',
+    'https://s3.us-east-1.amazonaws.com',
+  ])('is elsewhere at %s', (endpoint) => {
+    expect(faults({ endpoint })).toEqual(['region is eu-central-1, but the endpoint is in us-east-1'])
+  })
+
+  it('may be an access point, by its alias, but no directory bucket', () => {
+    const alias = 'my-point-hrzrlukc5m36ft7okagglf3gmwluquse1b-s3alias'
+    expect(check({ bucket: alias }).endpoint).toBe('https://s3.eu-central-1.amazonaws.com')
+    expect(faults({ bucket: 'media--euc1-az1--x-s3' })).toEqual([
+      expect.stringMatching(/^bucket is a directory bucket \(S3 Express One Zone\)/),
+    ])
   })
 
   it('may be plain http on a host that the operator named', () => {

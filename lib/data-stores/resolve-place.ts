@@ -1,6 +1,7 @@
 import type { ProviderName } from '#drizzle/schema/index.ts'
 import type { FieldError } from '../kernel/errors.ts'
 import { invalidRequest } from '../kernel/parse-input.ts'
+import { partitionOf, regionOfHost } from './partition.ts'
 import { ENDPOINT_EXAMPLES, PRESETS } from './presets.ts'
 
 type Given = {
@@ -17,7 +18,7 @@ export function resolvePlace(given: Given, allowedPrivateHosts: string[]): Place
   const preset = PRESETS[given.provider]
   const faults: FieldError[] = []
   const region = regionOf(given, faults)
-  const endpoint = (given.endpoint || preset.endpoint?.replace('{region}', region))?.replace(/\/+$/, '')
+  const endpoint = (given.endpoint || usualEndpoint(given.provider, region))?.replace(/\/+$/, '')
   if (!endpoint) {
     faults.push({ field: 'endpoint', message: `is required, such as ${ENDPOINT_EXAMPLES[given.provider]}` })
   } else {
@@ -28,6 +29,12 @@ export function resolvePlace(given: Given, allowedPrivateHosts: string[]): Place
   }
   if (faults.length > 0) throw invalidRequest(faults)
   return { endpoint: endpoint!, region, forcePathStyle: given.forcePathStyle ?? preset.forcePathStyle }
+}
+
+/** The provider's own, where one follows from the region. */
+export function usualEndpoint(provider: ProviderName, region: string): string | undefined {
+  const endpoint = PRESETS[provider].endpoint?.replace('{region}', region)
+  return provider === 'aws' ? endpoint?.replace('amazonaws.com', partitionOf(region).suffix) : endpoint
 }
 
 function regionOf(given: Given, faults: FieldError[]): string {
@@ -64,15 +71,19 @@ function endpointFaults(endpoint: string, bucket: string, allowedPrivateHosts: s
   )
 }
 
-/** The provider's own address names a region: it must be the same one. */
+/** The provider's own address may name a region: it must be the same one. */
 function otherRegion({ provider }: Given, endpoint: string, region: string): FieldError[] {
-  const form = PRESETS[provider].endpoint
-  if (!form?.includes('{region}') || !URL.canParse(endpoint)) return []
-  const [before, after] = new URL(form.replace('{region}', 'region-here')).hostname.split('region-here')
+  if (!URL.canParse(endpoint)) return []
   const { hostname } = new URL(endpoint)
-  if (!hostname.startsWith(before!) || !hostname.endsWith(after!)) return []
-  const named = hostname.slice(before!.length, hostname.length - after!.length)
-  return named === region
-    ? []
-    : [{ field: 'region', message: `is ${region}, but the endpoint is in ${named}` }]
+  const named = provider === 'aws' ? regionOfHost(hostname) : regionIn(hostname, PRESETS[provider].endpoint)
+  if (!named || named === region) return []
+  return [{ field: 'region', message: `is ${region}, but the endpoint is in ${named}` }]
+}
+
+/** What stands in a hostname where its form has `{region}`. */
+function regionIn(hostname: string, form: string | null): string | undefined {
+  if (!form?.includes('{region}')) return undefined
+  const [before, after] = new URL(form.replace('{region}', 'region-here')).hostname.split('region-here')
+  if (!hostname.startsWith(before!) || !hostname.endsWith(after!)) return undefined
+  return hostname.slice(before!.length, hostname.length - after!.length)
 }
