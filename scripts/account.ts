@@ -4,12 +4,12 @@ import { emailField } from '../lib/accounts/account.ts'
 import { createAccount } from '../lib/accounts/create-account.ts'
 import { createAccountKey } from '../lib/accounts/create-account-key.ts'
 import { hashPassword } from '../lib/accounts/password.ts'
-import { loadConfig } from '../lib/config.ts'
 import { migrate } from '../lib/db/migrate.ts'
 import { openDatabase } from '../lib/db/open-database.ts'
 import { systemClock } from '../lib/kernel/clock.ts'
 import { parseInput } from '../lib/kernel/parse-input.ts'
 import { createLogger } from '../lib/log.ts'
+import { loadSettings } from './load-settings.ts'
 
 /** `npm run account -- --email you@example.com [--name You]`: makes an account, and prints its password and key as JSON. */
 const { values } = parseArgs({ options: { email: { type: 'string' }, name: { type: 'string' } } })
@@ -23,7 +23,7 @@ try {
 }
 
 async function makeAccount(email: string, name: string | undefined) {
-  const database = await openDatabase(loadConfig(), { log: createLogger('warn'), share: true })
+  const database = await openDatabase(loadSettings(), { log: createLogger('warn'), share: true })
   try {
     await migrate(database.db)
     const password = randomBytes(15).toString('base64url')

@@ -1,12 +1,12 @@
-import { loadConfig } from '../lib/config.ts'
 import { migrate } from '../lib/db/migrate.ts'
 import { openDatabase } from '../lib/db/open-database.ts'
 import { createLogger } from '../lib/log.ts'
 import { resealSecrets } from '../lib/reseal-secrets.ts'
 import { createVault } from '../lib/vault.ts'
+import { loadSettings } from './load-settings.ts'
 
 /** `npm run rotate-keys`, after a new key was put first in ENCRYPTION_KEY: then the older ones can be dropped. */
-const config = loadConfig()
+const config = loadSettings()
 const database = await openDatabase(config, { log: createLogger('warn'), share: true })
 try {
   await migrate(database.db)

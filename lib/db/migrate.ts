@@ -4,7 +4,7 @@ import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator'
 import { StartError } from '../kernel/errors.ts'
 import { type Db, rows } from './database.ts'
 
-const MIGRATIONS = readMigrationFiles({
+export const MIGRATIONS = readMigrationFiles({
   migrationsFolder: join(import.meta.dirname, '../../drizzle/migrations'),
 })
 /** Any fixed number does; it is the lock's name. */

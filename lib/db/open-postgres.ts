@@ -1,7 +1,7 @@
 import { parsePgArray } from 'drizzle-orm/pg-core'
 import { drizzle } from 'drizzle-orm/postgres-js'
-import postgres from 'postgres'
 import * as schema from '#drizzle/schema/index.ts'
+import { connect } from './connect.ts'
 import type { Address, DatabaseHandle } from './database.ts'
 import { forgetful } from './forgetful.ts'
 import { guardTransactions } from './guard-transactions.ts'
@@ -14,10 +14,10 @@ export type PostgresOptions = {
 
 /** PostgreSQL 13 or newer, by postgres.js. */
 export function openPostgres({ address, maxConnections = 20, onNotice }: PostgresOptions): DatabaseHandle {
-  const options = {
+  const client = connect(address, {
     max: maxConnections,
     connect_timeout: 10,
-    onnotice: (notice: postgres.Notice) => onNotice?.(String(notice.message)),
+    onnotice: (notice) => onNotice?.(String(notice.message)),
     // Nobody waits for the query by which it learns of arrays: a session that ends during it would end the process.
     fetch_types: false,
     types: {
@@ -27,9 +27,7 @@ export function openPostgres({ address, maxConnections = 20, onNotice }: Postgre
       array: { to: 1009, from: [1009, 2951], serialize: String, parse: parsePgArray },
     },
     connection: { application_name: 'sluice' },
-  }
-  const client =
-    typeof address === 'string' ? postgres(address, options) : postgres({ ...address, ...options })
+  })
   client.unsafe = forgetful(client.unsafe)
   guardTransactions(client)
   return {

@@ -1,0 +1,25 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { writeBackup } from '../lib/db/backup/write-backup.ts'
+import { openDatabase } from '../lib/db/open-database.ts'
+import { StartError } from '../lib/kernel/errors.ts'
+import { createLogger } from '../lib/log.ts'
+import { loadSettings } from './load-settings.ts'
+
+/** `npm run backup -- [file]`: everything in the database in one file, while Sluice runs or while it does not. */
+try {
+  const file = resolve(process.argv[2] ?? `sluice-${new Date().toISOString().replace(/[:.]/g, '-')}.backup`)
+  if (existsSync(file)) throw new StartError(`${file} is there already. Name another file.`)
+  const database = await openDatabase(loadSettings(), { log: createLogger('warn'), share: true })
+  try {
+    const { tables } = await writeBackup(database.address, file)
+    console.log(
+      `${tables} tables are in ${file}. Keep ENCRYPTION_KEY, or DATA_DIR/secrets.json, apart from it.`,
+    )
+  } finally {
+    await database.close()
+  }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}

@@ -1,0 +1,8 @@
+import { existsSync } from 'node:fs'
+import { type Config, loadConfig } from '../lib/config.ts'
+
+/** The settings that `npm start` has, for a command beside it. */
+export function loadSettings(): Config {
+  if (existsSync('.env')) process.loadEnvFile('.env')
+  return loadConfig()
+}

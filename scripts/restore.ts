@@ -1,0 +1,21 @@
+import { resolve } from 'node:path'
+import { restoreBackup } from '../lib/db/backup/restore-backup.ts'
+import { openDatabase } from '../lib/db/open-database.ts'
+import { StartError } from '../lib/kernel/errors.ts'
+import { createLogger } from '../lib/log.ts'
+import { loadSettings } from './load-settings.ts'
+
+/** `npm run restore -- file`: fills an empty database from a backup. */
+try {
+  if (!process.argv[2]) throw new StartError('Name the file: npm run restore -- sluice.backup')
+  const database = await openDatabase(loadSettings(), { log: createLogger('warn') })
+  try {
+    const { tables } = await restoreBackup(database, resolve(process.argv[2]))
+    console.log(`${tables} tables are restored. Start Sluice with the keys that it had.`)
+  } finally {
+    await database.close()
+  }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}
