@@ -3,7 +3,7 @@ import { Explain } from '#components/site/explain.tsx'
 import { FreeTier } from '#components/site/free-tier.tsx'
 import { HeroDemo } from '#components/site/hero-demo.tsx'
 import { Properties } from '#components/site/properties.tsx'
-import { ButtonLink } from '#components/ui/button.tsx'
+import { ButtonLink } from '#components/ui/button-link.tsx'
 
 export default function Landing() {
   return (

@@ -1,6 +1,6 @@
 import { SearchX } from 'lucide-react'
 import { PageHeader } from '#components/shell/page-header.tsx'
-import { ButtonLink } from '#components/ui/button.tsx'
+import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 
 export const metadata = { title: 'Not found' }

@@ -3,7 +3,7 @@
 import { useState } from 'react'
 import { verify } from '#app/(auth)/actions.ts'
 import { ActionForm } from '../ui/action-form.tsx'
-import { ButtonLink } from '../ui/button.tsx'
+import { ButtonLink } from '../ui/button-link.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
 

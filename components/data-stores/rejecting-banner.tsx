@@ -1,7 +1,7 @@
 import type { Actor } from '#lib/audit/record-audit.ts'
 import { listRejecting } from '#lib/data-stores/list-rejecting.ts'
 import { getRuntime } from '#lib/runtime.ts'
-import { ButtonLink } from '../ui/button.tsx'
+import { ButtonLink } from '../ui/button-link.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Time } from '../ui/time.tsx'
 

@@ -1,5 +1,5 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react'
-import { ButtonLink } from '../ui/button.tsx'
+import { ButtonLink } from '../ui/button-link.tsx'
 
 type Props = { path: string; query: Record<string, string | undefined>; nextCursor: string | null }
 

@@ -1,9 +1,10 @@
 import type { ReactNode } from 'react'
 import { Wordmark } from '../brand/mark.tsx'
-import { ButtonLink } from '../ui/button.tsx'
+import { buttonLook } from '../ui/button.tsx'
 
 type Props = { code: string; title: string; children: ReactNode; action?: ReactNode }
 
+/** Every page carries it, so it is light, and its links load the next page whole: after an error that is right. */
 export function ErrorPage({ code, title, children, action }: Props) {
   return (
     <main id="main" className="mx-auto flex min-h-[80dvh] max-w-md flex-col justify-center px-5">
@@ -13,10 +14,12 @@ export function ErrorPage({ code, title, children, action }: Props) {
       <div className="mt-2 text-base text-ink-soft">{children}</div>
       <div className="mt-6 flex flex-wrap gap-2">
         {action}
-        <ButtonLink href="/dashboard" tone={action ? 'plain' : 'primary'}>
+        <a href="/dashboard" className={buttonLook({ tone: action ? 'plain' : 'primary' })}>
           To the dashboard
-        </ButtonLink>
-        <ButtonLink href="/docs">Documentation</ButtonLink>
+        </a>
+        <a href="/docs" className={buttonLook({})}>
+          Documentation
+        </a>
       </div>
     </main>
   )

@@ -1,7 +1,7 @@
 import { Check } from 'lucide-react'
 import { getRuntime } from '#lib/runtime.ts'
 import { formatBytes } from '../format.ts'
-import { ButtonLink } from '../ui/button.tsx'
+import { ButtonLink } from '../ui/button-link.tsx'
 
 export function FreeTier() {
   const { freeTierBytes } = getRuntime().config

@@ -2,7 +2,7 @@ import { cookies } from 'next/headers'
 import Link from 'next/link'
 import { Wordmark } from '../brand/mark.tsx'
 import { ThemeToggle } from '../shell/theme-toggle.tsx'
-import { ButtonLink } from '../ui/button.tsx'
+import { ButtonLink } from '../ui/button-link.tsx'
 
 export async function SiteHeader() {
   const jar = await cookies()

@@ -1,9 +1,8 @@
 import { clsx } from 'clsx'
 import { LoaderCircle } from 'lucide-react'
-import Link from 'next/link'
 import type { ComponentProps } from 'react'
 
-type Look = { tone?: 'primary' | 'plain' | 'quiet' | 'danger'; size?: 'sm' | 'md' | 'lg' | 'icon' }
+export type Look = { tone?: 'primary' | 'plain' | 'quiet' | 'danger'; size?: 'sm' | 'md' | 'lg' | 'icon' }
 
 const TONES = {
   primary:
@@ -20,7 +19,7 @@ const SIZES = {
   icon: 'size-8 justify-center',
 } as const
 
-function buttonLook({ tone = 'plain', size = 'md' }: Look, className?: string): string {
+export function buttonLook({ tone = 'plain', size = 'md' }: Look, className?: string): string {
   return clsx(
     'inline-flex shrink-0 select-none items-center justify-center whitespace-nowrap rounded-md font-medium',
     'transition-[background-color,color,filter] duration-100 disabled:cursor-not-allowed disabled:opacity-55',
@@ -55,10 +54,4 @@ export function Button({
       {children}
     </button>
   )
-}
-
-type ButtonLinkProps = ComponentProps<typeof Link> & Look
-
-export function ButtonLink({ tone, size, className, ...rest }: ButtonLinkProps) {
-  return <Link className={buttonLook({ tone, size }, className)} {...rest} />
 }

@@ -3,11 +3,11 @@
 import { type ReactNode, useState } from 'react'
 import type { FormState } from '#app/actions/form-state.ts'
 import { ActionForm } from './action-form.tsx'
-import { Dialog } from './dialog.tsx'
+import { Dialog, type DialogTrigger } from './dialog.tsx'
 import { TextField } from './field.tsx'
 
 type Props = {
-  trigger: ReactNode
+  trigger: DialogTrigger
   title: string
   /** What will happen, in full. */
   children: ReactNode

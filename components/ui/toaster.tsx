@@ -1,33 +1,33 @@
 'use client'
 
-import { Toaster as Sonner, toast } from 'sonner'
+import dynamic from 'next/dynamic'
+import { useEffect, useState } from 'react'
+import type { News } from './toasts.tsx'
+
+const Toasts = dynamic(() => import('./toasts.tsx').then((module) => module.Toasts), { ssr: false })
+const NEWS = 'sluice:news'
 
 /** A toast that can be dismissed takes the focus on its way and gives it back: nobody gets past it by Tab. */
 const PASSED_BY = { dismissible: false }
 
+const tell = (news: News) => void window.dispatchEvent(new CustomEvent<News>(NEWS, { detail: news }))
+
 /** Short news about what the person just did; anything that must be read stands on the page instead. */
 export const notify = {
-  done: (message: string) => toast.success(message, PASSED_BY),
-  failed: (message: string) => toast.error(message, PASSED_BY),
+  done: (message: string) => tell((toast) => toast.success(message, PASSED_BY)),
+  failed: (message: string) => tell((toast) => toast.error(message, PASSED_BY)),
   /** With a way back, for what can be undone. */
   undoable: (message: string, undo: () => void) =>
-    toast(message, { duration: 8000, action: { label: 'Undo', onClick: undo } }),
+    tell((toast) => toast(message, { duration: 8000, action: { label: 'Undo', onClick: undo } })),
 }
 
+/** Nothing of it is loaded until there is news. */
 export function Toaster() {
-  return (
-    <Sonner
-      position="bottom-right"
-      gap={8}
-      toastOptions={{
-        classNames: {
-          toast:
-            '!bg-raised !text-ink !border-line !shadow-float !rounded-lg !font-sans !text-sm !gap-2.5 !py-3',
-          actionButton: '!bg-water !text-on-water',
-          success: '[&_svg]:!text-good',
-          error: '[&_svg]:!text-bad',
-        },
-      }}
-    />
-  )
+  const [news, setNews] = useState<News[]>([])
+  useEffect(() => {
+    const hear = (event: Event) => setNews((before) => [...before, (event as CustomEvent<News>).detail])
+    window.addEventListener(NEWS, hear)
+    return () => window.removeEventListener(NEWS, hear)
+  }, [])
+  return news.length > 0 ? <Toasts news={news} /> : null
 }

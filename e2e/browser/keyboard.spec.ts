@@ -257,6 +257,8 @@ test('a Pipe is made, restricted and deleted by keyboard alone', async ({ owner:
   await tabTo(page, /^Allowed types/)
   await page.keyboard.type('image/*')
   await press(page, 'Save')
+  // A reload ends a request that is under way.
+  await expect(page.getByText(/^Saved\./)).toBeVisible()
   await page.reload()
   await expect(page.getByLabel('Largest file')).toHaveValue('2')
   await expect(page.getByLabel('Allowed types')).toHaveValue('image/*')

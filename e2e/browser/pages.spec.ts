@@ -66,7 +66,7 @@ const EMPTY = [
 ]
 
 const WIDTHS = [2560, 1280, 1024, 768, 390, 320]
-const MOST_SCRIPT_BYTES = 200_000
+const MOST_SCRIPT_BYTES = 170_000
 const MOST_SHIFT = 0.02
 
 async function watchShifts(page: Page): Promise<void> {

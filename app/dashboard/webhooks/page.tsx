@@ -1,7 +1,7 @@
 import { Webhook } from 'lucide-react'
 import { LiveTail } from '#components/live/live-tail.tsx'
 import { Pager } from '#components/shell/pager.tsx'
-import { ButtonLink } from '#components/ui/button.tsx'
+import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { FilterBar } from '#components/ui/filter-bar.tsx'
 import { DeliveryDrawer } from '#components/webhooks/delivery-drawer.tsx'

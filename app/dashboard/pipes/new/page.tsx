@@ -1,7 +1,7 @@
 import { Database } from 'lucide-react'
 import { CreatePipe } from '#components/pipes/create-pipe.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
-import { ButtonLink } from '#components/ui/button.tsx'
+import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { listDataStores } from '#lib/data-stores/list-data-stores.ts'

@@ -1,5 +1,5 @@
 import { ShieldCheck } from 'lucide-react'
-import { ButtonLink } from '#components/ui/button.tsx'
+import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { VerifyForm } from '#components/webhooks/verify-form.tsx'
 import { listPipes } from '#lib/pipes/list-pipes.ts'

@@ -1,5 +1,5 @@
 import { KeySquare, ToggleLeft } from 'lucide-react'
-import { ButtonLink } from '#components/ui/button.tsx'
+import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { LazyTryIt } from '#components/uploader/lazy-try-it.tsx'
 import { showPipe } from '#lib/pipes/show-pipe.ts'
