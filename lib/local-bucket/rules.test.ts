@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { Agent } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import {
@@ -167,4 +168,9 @@ describe('a rule of a provider', () => {
     const others = ['no-unsigned-payload', 'html-answers', 'complete-without-result']
     expect(Object.keys(RULES).filter((name) => !(name in BROKEN))).toEqual(others)
   })
+})
+
+it('is explained to people, with its source', () => {
+  const explained = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8')
+  expect(Object.keys(RULES).filter((name) => !explained.includes(`\`${name}\``))).toEqual([])
 })
