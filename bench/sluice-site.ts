@@ -8,6 +8,7 @@ import { pipeInput } from '#lib/pipes/pipe.ts'
 import { createSender } from '#lib/senders/create-sender.ts'
 import { issueToken } from '#lib/tokens/issue-token.ts'
 import { tokenInput } from '#lib/tokens/token.ts'
+import { makeReady } from '../e2e/parts/make-ready.ts'
 import { createDatabase } from '../e2e/parts/postgres.ts'
 import { testRuntime } from '../e2e/parts/runtime.ts'
 import { NODE_FLAGS } from '../e2e/parts/sluice.ts'
@@ -31,6 +32,7 @@ export async function startSluiceNode(postgresUrl: string, sinkUrl: string): Pro
     ...{ name: 'Sink', provider: 'minio', endpoint: sinkUrl, region: 'eu-west-1', bucket: 'media' },
     ...{ forcePathStyle: true, accessKeyId: 'KEY', secretAccessKey: 'secret' },
   })
+  await makeReady(runtime.db, dataStore)
   const fields = { name: 'Bench', dataStoreId: dataStore.id, source: { http: true } }
   const pipe = await createPipe(runtime, actor, parseInput(pipeInput, fields))
   const sender = await createSender(runtime, actor, { name: 'Bench' })

@@ -13,6 +13,7 @@ import { insertsUploads } from './uploads/ledger/insert-upload.ts'
 import { lapseLeases } from './uploads/ledger/lapse-leases.ts'
 import { recordsWholes } from './uploads/ledger/record-whole.ts'
 import { createMemoryBudget, type MemoryBudget } from './uploads/memory-budget.ts'
+import { createTailCap } from './uploads/tail-cap.ts'
 import type { UploadContext } from './uploads/upload-context.ts'
 import { UPLOAD_TERMS, type UploadTerms } from './uploads/upload-terms.ts'
 
@@ -46,6 +47,7 @@ export async function openUploads(
     openBucket: bucketsOf(runtime, budget, options.bucket),
     rights: openUploadRights({ db, clock }),
     insertUpload: insertsUploads(db),
+    tailCap: createTailCap({ db, clock, log }, terms.workspaceTailBytes),
     tailTurn: atMost(TAILS_AT_ONCE, TAIL_PATIENCE_MS),
     recordWhole: recordsWholes({ db, clock, announce }),
     announce,

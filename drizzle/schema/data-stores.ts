@@ -67,6 +67,8 @@ export const dataStores = pgTable(
     mayRead: boolean().notNull().default(false),
     mayDelete: boolean().notNull().default(false),
     found: jsonb().$type<FoundCapabilities>(),
+    /** When a check first succeeded at this place: until then it takes no uploads. */
+    readyAt: instant(),
     createdAt: createdAt(),
     updatedAt: instant().notNull().defaultNow(),
     /** Files remember their Data Store; its keys are wiped when it goes. */

@@ -8,6 +8,7 @@ import { parseInput } from '#lib/kernel/parse-input.ts'
 import { createPipe } from '#lib/pipes/create-pipe.ts'
 import { pipeInput } from '#lib/pipes/pipe.ts'
 import { createSender } from '#lib/senders/create-sender.ts'
+import { makeReady } from '../parts/make-ready.ts'
 import { testRuntime } from '../parts/runtime.ts'
 import { addOutput } from '../parts/webhook-rows.ts'
 
@@ -35,6 +36,7 @@ export async function addCustomer(database: DatabaseHandle, place: Place): Promi
       region: 'auto',
       forcePathStyle: true,
     })
+    await makeReady(runtime.db, store)
     const fields = { name: provider, dataStoreId: store.id, source: { http: true } }
     const { id } = await createPipe(runtime, actor, parseInput(pipeInput, fields))
     const statuses = ['transferred', 'failed', 'expired', 'canceled']

@@ -23,6 +23,7 @@ import { createTusHandler } from '#lib/tus/create-tus-handler.ts'
 import { drainUploads } from '#lib/uploads/drain.ts'
 import type { UploadContext } from '#lib/uploads/upload-context.ts'
 import type { UploadTerms } from '#lib/uploads/upload-terms.ts'
+import { makeReady } from './make-ready.ts'
 import { QUICK_RETRIES_MS } from './quick-retries.ts'
 import { testRuntime } from './runtime.ts'
 
@@ -117,6 +118,7 @@ export async function createSite(database: DatabaseHandle, options: SiteOptions 
     accessKeyId: bucket.key.accessKeyId,
     secretAccessKey: bucket.key.secretAccessKey,
   })
+  await makeReady(runtime.db, dataStore)
   const fields = { name: 'Photos', dataStoreId: dataStore.id, source: { http: true }, ...options.pipe }
   const pipe = await createPipe(runtime, actor, parseInput(pipeInput, fields))
   const sender = await createSender(runtime, actor, { name: 'Backend' })

@@ -6,6 +6,7 @@ import { parseInput } from '#lib/kernel/parse-input.ts'
 import { createPipe } from '#lib/pipes/create-pipe.ts'
 import { pipeInput } from '#lib/pipes/pipe.ts'
 import { createSender } from '#lib/senders/create-sender.ts'
+import { makeReady } from './make-ready.ts'
 import type { TestRuntime } from './runtime.ts'
 
 let made = 0
@@ -25,6 +26,7 @@ export async function createTestWorkspace(runtime: TestRuntime, passwordHash: st
     accessKeyId: 'AKIAEXAMPLE',
     secretAccessKey: `secret-of-${email}`,
   })
+  await makeReady(runtime.db, dataStore)
   const fields = { name: 'Photos', dataStoreId: dataStore.id, source: { http: true } }
   const pipe = await createPipe(runtime, actor, parseInput(pipeInput, fields))
   const sender = await createSender(runtime, actor, { name: 'Backend' })

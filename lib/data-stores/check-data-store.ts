@@ -38,7 +38,9 @@ export async function checkDataStore(runtime: Needs, actor: Actor, id: string): 
   const probe = await probeBucket({ ...row, ...keys, capabilities }, { allowedPrivateHosts, clock })
   const { mayAbort, mayRead, mayDelete } = probe
   const found = { ...row.found, ...probe.found }
+  const now = new Date(clock.now())
   const check = diagnose(probe, row, clock.now())
+  const readyAt = row.readyAt ?? (check.ok ? now : null)
   // A change in the meantime makes this the check of another place.
   const unchanged = and(eq(dataStores.id, id), eq(dataStores.updatedAt, row.updatedAt))
   const [after] = await db
@@ -49,7 +51,8 @@ export async function checkDataStore(runtime: Needs, actor: Actor, id: string): 
       mayRead,
       mayDelete,
       found,
-      updatedAt: new Date(clock.now()),
+      readyAt,
+      updatedAt: now,
       ...(check.ok && AT_PEACE),
     })
     .where(unchanged)
@@ -59,8 +62,8 @@ export async function checkDataStore(runtime: Needs, actor: Actor, id: string): 
   return toDataStore(after, vault)
 }
 
-/** On creation. A Data Store stays as it is made if its check cannot be kept. */
-export async function checkNewDataStore(runtime: Needs, actor: Actor, made: DataStore): Promise<DataStore> {
+/** On creation, and after a change that undid the last check. What was saved stays if its check cannot be kept. */
+export async function checkSavedDataStore(runtime: Needs, actor: Actor, made: DataStore): Promise<DataStore> {
   return checkDataStore(runtime, actor, made.id).catch((error) => {
     if (isSluiceError(error)) return made
     throw error

@@ -22,7 +22,8 @@ export async function updateDataStore(
   return db.transaction(async (tx) => {
     const before = await findDataStore(tx, actor, id, 'update')
     const after = applyChanges(before, changes, config.allowedPrivateHosts)
-    if (isElsewhere(before, after)) await assertIdle(tx, id)
+    const moves = isElsewhere(before, after)
+    if (moves) await assertIdle(tx, id)
     const { accessKeyId, secretAccessKey } = changes
     const seal = (text: string) => vault.seal(text, vaultContext(id))
     const [row] = await tx
@@ -32,6 +33,7 @@ export async function updateDataStore(
         ...(accessKeyId !== undefined && { accessKeyIdEncrypted: seal(accessKeyId) }),
         ...(secretAccessKey !== undefined && { secretAccessKeyEncrypted: seal(secretAccessKey) }),
         ...(Object.keys(changes).some((field) => field !== 'name') && UNCHECKED),
+        ...(moves && { readyAt: null }),
         updatedAt: new Date(clock.now()),
       })
       .where(eq(dataStores.id, id))

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { and, eq, like, sql } from 'drizzle-orm'
+import { and, eq, isNull, like, sql } from 'drizzle-orm'
 import { dataStores, webhookOutputs, workspaces } from '#drizzle/schema/index.ts'
 import { vaultContext } from '../data-stores/data-store.ts'
 import type { Runtime } from '../runtime.ts'
@@ -23,7 +23,11 @@ export async function ensureDemo(runtime: Needs, { bucket }: { bucket: DemoBucke
     await tx.execute(sql`select pg_advisory_xact_lock(${LOCK})`)
     const inTx = { ...runtime, db: tx }
     const [made] = await tx.select().from(workspaces).where(eq(workspaces.demo, true))
-    return made?.demoSealed ? keepDemo(inTx, made.id, made.demoSealed, bucket) : makeDemo(inTx, bucket)
+    const demo = made?.demoSealed
+      ? await keepDemo(inTx, made.id, made.demoSealed, bucket)
+      : await makeDemo(inTx, bucket)
+    await makeReady(inTx, demo.dataStoreId, bucket)
+    return demo
   })
   await writeDocument(runtime.config.dataDir, document)
   return document
@@ -74,6 +78,19 @@ async function moveDataStore(
       secretAccessKeyEncrypted: vault.seal(bucket.secretAccessKey, vaultContext(dataStoreId)),
     })
     .where(and(eq(dataStores.workspaceId, workspaceId), eq(dataStores.id, dataStoreId)))
+}
+
+/** The bucket is Sluice's own: nobody has to check it first. */
+async function makeReady({ db, clock }: Needs, dataStoreId: string, { endpoint }: DemoBucket): Promise<void> {
+  const ours = and(
+    eq(dataStores.id, dataStoreId),
+    eq(dataStores.endpoint, endpoint),
+    isNull(dataStores.readyAt),
+  )
+  await db
+    .update(dataStores)
+    .set({ readyAt: new Date(clock.now()) })
+    .where(ours)
 }
 
 /** Only what still points at the inbox: the owner may have given another address. */

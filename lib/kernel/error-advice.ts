@@ -87,6 +87,10 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
     means: 'The HTTP (TUS) source of the Pipe is off, so it gives no tokens and takes no new uploads.',
     remedy: 'Switch the source on under the inputs of the Pipe. Uploads under way go on either way.',
   },
+  data_store_not_ready: {
+    means: 'No check of the Data Store of this Pipe has succeeded yet, and no upload to it has.',
+    remedy: 'Check the Data Store in the dashboard, and change what the check names. Then it takes uploads.',
+  },
   upload_is_final: {
     means:
       'The address is that of a concatenation, which is made of partial uploads and takes no bytes itself.',

@@ -45,6 +45,8 @@ export type DataStoreRow = {
   mayRead: boolean
   mayDelete: boolean
   found: FoundCapabilities | null
+  /** A check or an upload has succeeded there. */
+  ready: boolean
 }
 
 export type PipeRow = {
@@ -203,8 +205,13 @@ export function dataStoreColumn(): SQL {
       'accessKeyIdEncrypted', ds.access_key_id_encrypted,
       'secretAccessKeyEncrypted', ds.secret_access_key_encrypted, 'storageClass', ds.storage_class,
       'encryption', ds.encryption, 'mayAbort', ds.may_abort, 'mayRead', ds.may_read, 'mayDelete', ds.may_delete,
-      'found', ds.found)`
+      'found', ds.found, 'ready', ${isReady})`
 }
+
+/** The upload was begun before this was asked for, and is looked for only where nothing else has succeeded. */
+const isReady = sql`(ds.ready_at is not null or coalesce((ds.check->>'ok')::boolean, false) or exists (
+      select from file_destinations rd join files rf on rf.id = rd.file_id
+      where rd.data_store_id = ds.id and rd.status = 'transferred' and rf.finished_at > ds.updated_at))`
 
 function upload(): SQL {
   return sql`case when f.id is null then null else json_build_object('id', f.id, 'workspaceId', f.workspace_id,

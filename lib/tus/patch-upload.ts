@@ -115,6 +115,7 @@ async function prepare(
 ): Promise<void> {
   assertStillThere({ ...right.upload, expiresAtMs: upload.expiresAtMs }, context.clock.now())
   assertOffset(upload.offsetBytes, chunk)
+  if (upload.tailBytes === 0) context.tailCap.assertRoom(upload.workspaceId)
   if (chunk.lengthBytes !== undefined && chunk.lengthBytes !== upload.lengthBytes)
     await declareLength(context, upload, {
       lengthBytes: chunk.lengthBytes,

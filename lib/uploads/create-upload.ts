@@ -21,6 +21,7 @@ export async function createUpload(
 ): Promise<Created> {
   const { quota, leases, budget } = context
   assertMayCreate(context, right, announced)
+  context.tailCap.assertRoom(right.token.workspaceId)
   const bucket = context.openBucket(right.dataStore)
   const limits = partLimits(bucket.capabilities, budget.limitBytes)
   const { lengthBytes, concat } = announced

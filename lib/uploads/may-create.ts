@@ -16,6 +16,11 @@ export function assertMayCreate(
       'pipe_source_off',
       'Its owner can switch the HTTP (TUS) source on in the dashboard.',
     )
+  if (!dataStore.ready)
+    throw new SluiceError(
+      'data_store_not_ready',
+      'No check of its Data Store has succeeded yet. Its owner can check it in the dashboard.',
+    )
   const bucket = context.openBucket(dataStore)
   if (concat && !mayConcatenate(dataStore, bucket))
     throw new SluiceError(

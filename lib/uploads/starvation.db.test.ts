@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { openTestDatabase } from '../../e2e/parts/databases.ts'
 import { type DrippingBucket, startDrippingBucket } from '../../e2e/parts/dripping-bucket.ts'
+import { makeReady } from '../../e2e/parts/make-ready.ts'
 import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
 import { createDataStore } from '../data-stores/create-data-store.ts'
@@ -44,6 +45,7 @@ async function openPipe(n: number) {
     ...{ name: `Bucket ${n}`, provider: 'minio', endpoint: bucket.endpoint, region: 'eu-west-1' },
     ...{ bucket: `media-${n}`, forcePathStyle: true, accessKeyId: 'A', secretAccessKey: 'secret' },
   })
+  await makeReady(runtime.db, dataStore)
   const fields = { name: `Pipe ${n}`, dataStoreId: dataStore.id, source: { http: true } }
   const pipe = await createPipe(runtime, actor, parseInput(pipeInput, fields))
   return tusClient({ url: node.url, pipeId: pipe.id, token: await attacker.token({ pipeId: pipe.id }) })

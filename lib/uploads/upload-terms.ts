@@ -26,6 +26,8 @@ export type UploadTerms = {
   assembleMs: number
   /** The reconciler waits so long for what it took up; what takes longer goes on by itself. */
   reconcileMs: number
+  /** Tails of one workspace in the database: a thousand uploads may each be short of a part. */
+  workspaceTailBytes: number
 }
 
 export const UPLOAD_TERMS: UploadTerms = {
@@ -42,4 +44,5 @@ export const UPLOAD_TERMS: UploadTerms = {
   settleMs: seconds(5),
   assembleMs: seconds(30),
   reconcileMs: seconds(5),
+  workspaceTailBytes: 4 * 1024 ** 3,
 }

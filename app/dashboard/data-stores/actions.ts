@@ -6,7 +6,7 @@ import {
   checkBucket,
   checkChanges,
   checkDataStore,
-  checkNewDataStore,
+  checkSavedDataStore,
 } from '#lib/data-stores/check-data-store.ts'
 import { createDataStore } from '#lib/data-stores/create-data-store.ts'
 import { dataStoreChanges, dataStoreInput } from '#lib/data-stores/data-store.ts'
@@ -25,7 +25,7 @@ export async function connect(data: FormData) {
       if (!found.ok) return { data: { refused: found } }
     }
     const store = await createDataStore(runtime, actor, input)
-    await checkNewDataStore(runtime, actor, store)
+    await checkSavedDataStore(runtime, actor, store)
     redirect(`/dashboard/data-stores/${store.id}`)
   })
 }

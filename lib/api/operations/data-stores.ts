@@ -1,4 +1,4 @@
-import { checkDataStore, checkNewDataStore } from '../../data-stores/check-data-store.ts'
+import { checkDataStore, checkSavedDataStore } from '../../data-stores/check-data-store.ts'
 import { createDataStore } from '../../data-stores/create-data-store.ts'
 import { dataStoreAnswer, dataStoreChanges, dataStoreInput } from '../../data-stores/data-store.ts'
 import { deleteDataStore } from '../../data-stores/delete-data-store.ts'
@@ -22,7 +22,7 @@ export const dataStoreOperations = [
     answer: dataStoreAnswer,
     problems: ['rate_limited'],
     run: ({ runtime, who, body }) => createDataStore(runtime, who, body),
-    after: ({ runtime, who }, made) => checkNewDataStore(runtime, who, made),
+    after: ({ runtime, who }, made) => checkSavedDataStore(runtime, who, made),
   }),
   operation({
     id: 'listDataStores',
@@ -51,12 +51,14 @@ export const dataStoreOperations = [
     method: 'PATCH',
     path: '/data-stores/{id}',
     tag,
-    summary: 'Change a Data Store. Its place cannot change while uploads to it are under way.',
+    summary: 'Change a Data Store, and check it. Its place cannot change while uploads to it are under way.',
     body: dataStoreChanges,
     status: 200,
     answer: dataStoreAnswer,
     problems: ['not_found', 'conflict'],
     run: ({ runtime, who, params, body }) => updateDataStore(runtime, who, params.id!, body),
+    after: ({ runtime, who }, changed) =>
+      changed.check ? Promise.resolve(changed) : checkSavedDataStore(runtime, who, changed),
   }),
   operation({
     id: 'checkDataStore',
