@@ -25,6 +25,7 @@ import { createTusHandler } from './lib/tus/create-tus-handler.ts'
 import { drainUploads } from './lib/uploads/drain.ts'
 import { uploadSweeps } from './lib/uploads/upload-sweeps.ts'
 import { createVault } from './lib/vault.ts'
+import { verifyEncryptionKey } from './lib/verify-encryption-key.ts'
 import { startWebhookWorker } from './lib/webhooks/start-webhook-worker.ts'
 import { webhookSweeps } from './lib/webhooks/sweeps.ts'
 
@@ -78,6 +79,7 @@ async function openRuntime(config: Config, log: Logger): Promise<Runtime> {
   const worker = config.roles.has('worker')
   const queue = await openQueue(database, { worker, log })
   const vault = createVault(config.encryptionKeys)
+  await verifyEncryptionKey(database.db, vault)
   const runtime = {
     config,
     clock: systemClock,

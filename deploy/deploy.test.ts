@@ -18,7 +18,7 @@ type Manifest = {
   resources?: string[]
   spec: { template: { spec: { containers: Container[] } } }
 }
-type Service = { image?: string; environment?: Record<string, string> }
+type Service = { image?: string; environment?: Record<string, string>; volumes?: string[] }
 
 const read = (file: string) => readFileSync(`deploy/${file}`, 'utf8')
 const files = readdirSync('deploy/kubernetes')
@@ -77,14 +77,25 @@ describe('compose.yaml and the Kubernetes manifests', () => {
     for (const name of ['DATABASE_URL', 'ENCRYPTION_KEY', 'AUTH_SECRET']) expect(used).toContain(name)
   })
 
-  it('run every role, and two upload nodes', () => {
+  it('run every role, and two of those that balancers lead to', () => {
     expect(own.map(({ environment }) => environment!.ROLES).sort()).toEqual([
       'upload',
       'upload',
       'web',
+      'web',
       'worker',
     ])
     expect(containers.map(({ env }) => env[0]!.value).sort()).toEqual([...ROLES].sort())
+  })
+
+  it('pass on what an operator decides, and keep what a container must not lose', () => {
+    const decided = Object.keys(settings).filter(
+      (name) => !['DATA_DIR', 'PORT', 'HOST', 'UPLOAD_URL', 'UPLOAD_MEMORY_BYTES', 'DEMO'].includes(name),
+    )
+    for (const service of own) {
+      expect(decided.filter((name) => service.environment![name] === undefined)).toEqual([])
+      expect(service.volumes).toContain('data:/data')
+    }
   })
 
   it('name every manifest in the kustomization', () => {

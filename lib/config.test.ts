@@ -46,6 +46,15 @@ describe('loadConfig', () => {
     },
   )
 
+  it.each(['https://example.com/sluice', 'https://example.com/?a', 'https://example.com/#a'])(
+    'says that %s cannot be the BASE_URL',
+    (BASE_URL) => {
+      expect(() => loadConfig({ ...production, BASE_URL })).toThrow(
+        /BASE_URL must be an address without a path/,
+      )
+    },
+  )
+
   it('takes networks of both families', () => {
     const TRUSTED_PROXIES = '10.0.0.0/8, 192.168.1.7,fd00::/8,::1'
     expect(loadConfig({ ...production, TRUSTED_PROXIES }).trustedProxies).toHaveLength(4)

@@ -1,5 +1,5 @@
 import pino from 'pino'
-import { currentRequest } from './kernel/request-context.ts'
+import { requestDetail } from './kernel/request-context.ts'
 
 /**
  * Structured logs, one JSON object a line. Secrets do not belong in a log call; the paths below are the second
@@ -39,17 +39,12 @@ export function createLogger(level: string, destination?: pino.DestinationStream
     base: { service: 'sluice' },
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: { paths: [...SECRET_FIELDS, ...at('*'), ...at('*.*')], censor: '[redacted]' },
-    mixin: nameRequest,
+    // Every line that is written for a request bears its id.
+    mixin: requestDetail,
     serializers: { err: serializeError, error: serializeError },
     hooks: { streamWrite: (line) => line.replace(SECRET_TEXT, '[redacted]') },
   }
   return destination ? pino(options, destination) : pino(options)
-}
-
-/** Every line that is written for a request bears its id. */
-function nameRequest(): { requestId?: string } {
-  const request = currentRequest()
-  return request ? { requestId: request.id } : {}
 }
 
 function serializeError(error: unknown): unknown {

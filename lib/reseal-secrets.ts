@@ -4,6 +4,7 @@ import { vaultContext } from './data-stores/data-store.ts'
 import { type Db, rows } from './db/database.ts'
 import { demoVaultContext } from './demo/demo-document.ts'
 import type { Vault } from './vault.ts'
+import { canaryContext } from './verify-encryption-key.ts'
 import { secretContext } from './webhooks/secrets.ts'
 
 /**
@@ -18,6 +19,7 @@ const COLUMNS: Column[] = [
   { table: 'data_stores', id: 'id::text', column: 'secret_access_key_encrypted', context: vaultContext },
   { table: 'webhook_outputs', id: 'id::text', column: 'secret_encrypted', context: secretContext },
   { table: 'webhook_outputs', id: 'id::text', column: 'previous_secret_encrypted', context: secretContext },
+  { table: 'sealed_canary', id: 'id', column: 'sealed', context: canaryContext },
   { table: 'workspaces', id: 'id::text', column: 'demo_sealed', context: demoVaultContext },
   {
     table: 'idempotency_keys',

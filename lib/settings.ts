@@ -15,6 +15,11 @@ const origin = url(['http:', 'https:'], 'an http or https address').transform((t
   text.replace(/\/+$/, ''),
 )
 
+/** Pages, the API and uploads are at fixed paths below it. */
+const rootAddress = origin.refine((text) => new URL(text).pathname === '/' && !/[?#]/.test(text), {
+  message: 'must be an address without a path, as https://sluice.example.com: Sluice needs a host of its own',
+})
+
 const wholeNumber = (min: number, max: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(min).max(max))
 
@@ -73,12 +78,12 @@ export const settings = {
   BASE_URL: {
     description: 'Where people and backends reach the dashboard and the API.',
     example: 'http://localhost:3000',
-    schema: origin,
+    schema: rootAddress,
   },
   UPLOAD_URL: {
     description: 'Where uploads go, if not to BASE_URL.',
     example: 'http://localhost:3000',
-    schema: origin,
+    schema: rootAddress,
   },
   ROLES: {
     description: 'What this process does. Split it to scale each role by itself.',

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { SluiceError } from './kernel/errors.ts'
 
 /**
  * Secrets that Sluice must be able to use again, sealed with AES-256-GCM. `context` says what a secret is for
@@ -35,7 +36,12 @@ export function createVault(keys: Buffer[]): Vault {
       const [version, id, iv, bytes, tag] = sealed.split('.')
       const key = byId.get(id ?? '')
       if (version !== VERSION || !key || !iv || bytes === undefined || !tag) {
-        throw new Error(`No key of ENCRYPTION_KEY opens this secret (key ${id}). Add the key that sealed it.`)
+        throw new SluiceError('unavailable', 'This node has not the key that it needs for this.', {
+          headers: { 'Retry-After': '5' },
+          cause: new Error(
+            `No key of ENCRYPTION_KEY opens this secret (key ${id}). Add the key that sealed it.`,
+          ),
+        })
       }
       const part = (text: string) => Buffer.from(text, 'base64url')
       const decipher = createDecipheriv(CIPHER, key, part(iv), TAG)

@@ -134,6 +134,8 @@ export const auditLog = pgTable(
     actorId: text(),
     /** The words to show for the actor: an e-mail address or the key's name at that time. */
     actorLabel: text().notNull(),
+    /** Of the client that asked; null for what Sluice did by itself. */
+    clientAddress: text(),
     /** `pipe.created`, `sender.rotated` … */
     action: text().notNull(),
     subjectId: text(),

@@ -85,6 +85,9 @@ export const files = pgTable(
     savedBytes: bytes().notNull().default(0),
     /** DELETE of a finished upload retires its address and keeps the record. */
     retiredAt: instant(),
+    /** Of the last request that wrote it: what follows from it, as a webhook, bears them on. */
+    lastRequestId: text(),
+    lastTraceparent: text(),
     firstByteAt: instant(),
     lastByteAt: instant(),
     expirySeconds: integer().notNull(),

@@ -16,6 +16,9 @@ export const events = pgTable(
     /** Null for a test event. */
     fileId: uuid(),
     kind: text().notNull().default('file.status_changed'),
+    /** Of the request that ended the file. */
+    requestId: text(),
+    traceparent: text(),
     test: boolean().notNull().default(false),
     /** Null while it goes to nobody: a file that has ended no longer changes, so the bytes are made when it is sent. */
     payload: text(),

@@ -24,9 +24,9 @@ const OUTAGES: [OutageName, forMs: number][] = [
 ]
 const CLIENTS = { 'tus-js-client': uploadByTusJs, Uppy: uploadByUppy }
 
-async function drill(stage: Stage, outage: OutageName, forMs: number): Promise<boolean> {
+async function drill(stage: Stage, outage: OutageName, forMs: number, only?: string): Promise<boolean> {
   let well = true
-  for (const [client, upload] of Object.entries(CLIENTS)) {
+  for (const [client, upload] of Object.entries(CLIENTS).filter(([name]) => !only || only === name)) {
     const options = { outage, forMs, upload, uploads: UPLOADS, uploadBytes: UPLOAD_BYTES }
     const what = `${stage.balancer.kind}, ${client}, ${outage} for ${forMs / 1000} s`
     try {
@@ -46,7 +46,9 @@ async function drill(stage: Stage, outage: OutageName, forMs: number): Promise<b
 }
 
 async function main(): Promise<boolean> {
-  const { values } = parseArgs({ options: { balancer: { type: 'string' }, outage: { type: 'string' } } })
+  const { values } = parseArgs({
+    options: { balancer: { type: 'string' }, outage: { type: 'string' }, client: { type: 'string' } },
+  })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
   const postgres = await startPostgres()
   let well = true
@@ -57,7 +59,7 @@ async function main(): Promise<boolean> {
     }
     const stage = await openStage({ postgresUrl: postgres.url, balancer, bytesPerSecond: BYTES_PER_SECOND })
     for (const [outage, forMs] of OUTAGES.filter(([name]) => !values.outage || values.outage === name))
-      well = (await drill(stage, outage, forMs)) && well
+      well = (await drill(stage, outage, forMs, values.client)) && well
     await stage.close()
   }
   await postgres.stop()

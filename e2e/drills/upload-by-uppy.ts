@@ -12,7 +12,7 @@ const DONE_MS = 300_000
 /** The very text of the Embed page in a real Chromium; nothing is clicked after the start. */
 export async function uploadByUppy(stage: Stage, sources: ReadonlyMap<string, Buffer>): Promise<void> {
   const { site, uploadUrl } = stage
-  const snippet = plainUppySnippet({ baseUrl: stage.balancer.url, uploadUrl, pipeId: site.pipe.id })
+  const snippet = plainUppySnippet({ baseUrl: new URL(uploadUrl).origin, uploadUrl, pipeId: site.pipe.id })
   const customer = await startCustomerSite(snippet, async () => {
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
     return Response.json({ token: await site.token(), expiresAt })

@@ -45,8 +45,11 @@ export function dispatching(runtime: TestRuntime, options: Options = {}) {
     dispatcher,
     emit: (fileId: string) => runtime.db.transaction((tx) => emitFileEvent(tx, runtime, fileId)),
     /** A file that is there, and its event. */
-    async event(output: { workspaceId: string; pipeId: string }): Promise<string> {
-      const fileId = await addFile(runtime.db, output)
+    async event(
+      output: { workspaceId: string; pipeId: string },
+      fields: Parameters<typeof addFile>[2] = {},
+    ): Promise<string> {
+      const fileId = await addFile(runtime.db, output, fields)
       await runtime.db.transaction((tx) => emitFileEvent(tx, runtime, fileId))
       return fileId
     },

@@ -57,7 +57,8 @@ function addresses({ upload, web }: Ports): Replacement[] {
   return [
     ['upload-1:3000', `127.0.0.1:${upload[0]}`],
     ['upload-2:3000', `127.0.0.1:${upload[1]}`],
-    ['web:3000', `127.0.0.1:${web}`],
+    ['web-1:3000', `127.0.0.1:${web}`],
+    ['web-2:3000', `127.0.0.1:${web}`],
   ]
 }
 

@@ -10,6 +10,7 @@ import { createDataStore } from '#lib/data-stores/create-data-store.ts'
 import type { DatabaseHandle } from '#lib/db/database.ts'
 import { type Clock, systemClock } from '#lib/kernel/clock.ts'
 import { parseInput } from '#lib/kernel/parse-input.ts'
+import { runRequest } from '#lib/kernel/request-context.ts'
 import { ALL_ACTIONS, type BucketKey } from '#lib/local-bucket/grants.ts'
 import { type LocalBucket, type LocalBucketOptions, startLocalBucket } from '#lib/local-bucket/start.ts'
 import { openUploads } from '#lib/open-uploads.ts'
@@ -146,7 +147,11 @@ export async function serveUploads(
   const bucket = { retryDelaysMs: QUICK_RETRIES_MS }
   const context = await openUploads({ ...runtime, config }, { ...options, bucket })
   const handle = createTusHandler({ config, log: runtime.log }, context)
-  server.on('request', (req, res) => void handle(req, res))
+  // As the front door does it, for a test that gives its requests a name.
+  server.on('request', (req, res) => {
+    const { 'x-request-id': id, traceparent } = req.headers as Record<string, string | undefined>
+    void (id ? runRequest({ id, traceparent, notes: {} }, () => handle(req, res)) : handle(req, res))
+  })
   return {
     url,
     context,

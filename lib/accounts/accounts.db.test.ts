@@ -4,7 +4,11 @@ import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { describeWithDatabase } from '../../e2e/parts/databases.ts'
 import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
+import { createTestWorkspace } from '../../e2e/parts/workspace.ts'
+import { listAudit } from '../audit/list-audit.ts'
+import { recordAudit } from '../audit/record-audit.ts'
 import { hours, minutes } from '../kernel/clock.ts'
+import { runRequest } from '../kernel/request-context.ts'
 import { listKeptMails } from '../mail/list-kept-mails.ts'
 import { openMailJob } from '../mail/mail.ts'
 import { workOnMail } from '../mail/start-mail-worker.ts'
@@ -33,6 +37,19 @@ let people = 0
 const newEmail = () => `person-${++people}@example.com`
 let addresses = 0
 const newAddress = () => `198.51.100.${++addresses}`
+
+describeWithDatabase('the audit log', (database) => {
+  it('says where a change was asked for, and nothing where Sluice made it by itself', async () => {
+    const runtime = testRuntime(database())
+    const { actor } = await createTestWorkspace(runtime)
+    const record = (action: string) => recordAudit(runtime, actor, { action })
+    await runRequest({ id: 'r', traceparent: undefined, client: '9.9.9.9', notes: {} }, () => record('asked'))
+    await record('by itself')
+    const { data } = await listAudit(runtime, actor, { limit: 100 })
+    const addresses = Object.fromEntries(data.map((line) => [line.action, line.actor.address]))
+    expect(addresses).toMatchObject({ asked: '9.9.9.9', 'by itself': null })
+  })
+})
 
 describeWithDatabase('accounts', (database) => {
   let open: TestRuntime

@@ -13,6 +13,8 @@ export const auditAnswer = z.strictObject({
     kind: z.enum(['user', 'account_key', 'system']),
     id: z.string().nullable(),
     label: z.string(),
+    /** Of the client that asked; null for what Sluice did by itself. */
+    address: z.string().nullable(),
   }),
   action: z.string(),
   subjectId: z.string().nullable(),
@@ -40,7 +42,7 @@ function toLine(row: typeof auditLog.$inferSelect): AuditLine {
   return {
     id: row.id,
     at: row.createdAt.toISOString(),
-    actor: { kind: row.actorKind, id: row.actorId, label: row.actorLabel },
+    actor: { kind: row.actorKind, id: row.actorId, label: row.actorLabel, address: row.clientAddress },
     action: row.action,
     subjectId: row.subjectId,
     subjectLabel: row.subjectLabel,

@@ -2,6 +2,7 @@ import { auditLog } from '#drizzle/schema/index.ts'
 import type { Db } from '../db/database.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { uuidv7 } from '../kernel/ids.ts'
+import { currentRequest } from '../kernel/request-context.ts'
 
 /** Who asks a verb to do something, and the workspace that all of it stays in. */
 export type Actor = {
@@ -33,6 +34,7 @@ export async function recordAudit(
     actorKind: actor.kind,
     actorId: actor.id,
     actorLabel: actor.label,
+    clientAddress: currentRequest()?.client ?? null,
     createdAt: new Date(clock.now()),
     ...entry,
   })

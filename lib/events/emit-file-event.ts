@@ -31,6 +31,8 @@ export async function emitFileEvent(
 
 type Ended = EndedFile & {
   concat: 'partial' | 'final' | null
+  requestId: string | null
+  traceparent: string | null
   /** Null where it is off. */
   output: { id: string; url: string; statuses: FileStatus[] } | null
 }
@@ -49,7 +51,8 @@ async function emit(
   const id = uuidv7(at.getTime())
   const { workspaceId, pipeId, id: fileId } = file
   const body = fileEventBody({ id, at, file: toEventFile(file) })
-  await writeEvent(tx, queue, { id, workspaceId, pipeId, fileId, body, at, output })
+  const { requestId, traceparent } = file
+  await writeEvent(tx, queue, { id, workspaceId, pipeId, fileId, body, at, output, requestId, traceparent })
 }
 
 async function keepMissed(tx: Db, files: Ended[], nowMs: number): Promise<void> {
@@ -74,7 +77,7 @@ async function keepMissed(tx: Db, files: Ended[], nowMs: number): Promise<void> 
 function endedFiles(tx: Db, fileIds: string[]): Promise<Ended[]> {
   return rows<Ended>(
     tx,
-    sql`select ${ENDED_FILE}, f.concat,
+    sql`select ${ENDED_FILE}, f.concat, f.last_request_id as "requestId", f.last_traceparent as traceparent,
       case when o.id is not null then json_build_object('id', o.id, 'url', o.url, 'statuses', o.statuses) end as output
     from json_array_elements_text(${JSON.stringify(fileIds)}::json) as ended(id)
       cross join lateral (select * from files where id = ended.id::uuid limit 1) f

@@ -61,7 +61,7 @@ export function frontDoor(
       toOriginForm(req)
       if (await answerProbe(req, res, opened?.runtime)) return
       const now = opened ?? (await soon(opening, req))
-      trustOnlyProxies(req, trusts)
+      context.client = trustOnlyProxies(req, trusts)
       observeRequest(req, res, now.runtime, { startedAt, received, context }, now.access)
       await route(req, res, now, freeBody)
     }
@@ -158,12 +158,13 @@ function assertDecodable(url: string): void {
 }
 
 /** X-Forwarded-* of anybody else is dropped, so that nothing behind this point can be deceived by it. */
-function trustOnlyProxies(req: IncomingMessage, trusts: ProxyTrust): void {
+function trustOnlyProxies(req: IncomingMessage, trusts: ProxyTrust): string {
   const { host, proto, address } = forwarded(req, trusts)
   for (const name of ['x-forwarded-host', 'x-forwarded-port', 'forwarded']) delete req.headers[name]
   req.headers.host = host
   req.headers['x-forwarded-proto'] = proto
   req.headers['x-forwarded-for'] = address
+  return address
 }
 
 function assertOurHost(req: IncomingMessage, hosts: ReadonlySet<string>): void {

@@ -35,7 +35,7 @@ export function observeRequest(
       {
         requestId: context.id,
         ...(context.traceparent && { traceId: context.traceparent.split('-')[1] }),
-        client: req.headers['x-forwarded-for'] ?? req.socket.remoteAddress,
+        client: context.client,
         ...{ method, route: routeOf(path), status, bytesIn: received(), ms: Math.round(ms) },
         protocol: `HTTP/${req.httpVersion}`,
         ...context.notes,

@@ -5,6 +5,8 @@ export type RequestContext = {
   id: string
   /** W3C Trace Context, where a trusted proxy or our own tracing set it. */
   traceparent: string | undefined
+  /** The client's address, once the proxies in between have been judged. */
+  client?: string
   notes: RequestNotes
 }
 
@@ -36,4 +38,10 @@ export function currentRequest(): RequestContext | undefined {
 export function noteRequest(notes: RequestNotes): void {
   const context = storage.getStore()
   if (context) Object.assign(context.notes, notes)
+}
+
+/** For a line of a file's timeline. */
+export function requestDetail(): { requestId?: string } {
+  const context = storage.getStore()
+  return context ? { requestId: context.id } : {}
 }

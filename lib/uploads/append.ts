@@ -1,4 +1,5 @@
 import { SluiceError } from '../kernel/errors.ts'
+import { requestDetail } from '../kernel/request-context.ts'
 import { within } from '../kernel/within.ts'
 import type { ByteSource } from './byte-source.ts'
 import { finishUpload } from './finish.ts'
@@ -87,7 +88,7 @@ async function keep(
 ): Promise<void> {
   const interrupted = why !== 'end'
   const toBytes = line.endBytes + rest.bytes
-  const note = { kind: 'request', detail: { fromBytes, toBytes, ended: why } }
+  const note = { kind: 'request', detail: { fromBytes, toBytes, ended: why, ...requestDetail() } }
   const release = { interrupted }
   if (rest.bytes === 0) {
     const released = line.takeAlong({ release })

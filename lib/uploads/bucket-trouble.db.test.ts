@@ -1,9 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { webhookOutputs } from '#drizzle/schema/index.ts'
 import { openTestDatabase } from '../../e2e/parts/databases.ts'
 import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
+import { addOutput } from '../../e2e/parts/webhook-rows.ts'
 import { BucketError } from '../buckets/bucket-error.ts'
 import { checkDataStore } from '../data-stores/check-data-store.ts'
 import { listRejecting } from '../data-stores/list-rejecting.ts'
@@ -153,6 +155,27 @@ describe('a bucket in trouble', () => {
       await objectIs(url, whole)
     },
   )
+
+  it('a request that fails, and what follows from the last one, bear its X-Request-Id', async () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+    const whole = randomBytes(20 * MiB)
+    const output = await addOutput(database.db, 'http://127.0.0.1:1/', {
+      ...{ workspaceId: site.workspaceId, pipeId: site.pipe.id },
+    })
+    const url = await begin(client, whole.length)
+    site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 100, effect: slowDown })
+    expect((await client.patch(url, 0, whole, { 'X-Request-Id': 'the-failing-one' })).status).toBe(502)
+    site.bucket.faults.clear()
+    const { timeline } = await showFile(site.runtime, site.actor, idOf(url))
+    const refused = timeline.find(({ kind }) => kind === 'bucket_refused')
+    expect(refused!.detail).toMatchObject({ requestId: 'the-failing-one' })
+    const offset = await offsetOf(client, url)
+    const last = { 'X-Request-Id': 'the-last-one', Traceparent: traceparent }
+    expect((await client.patch(url, offset, whole.subarray(offset), last)).status).toBe(204)
+    const look = sql`select request_id as "requestId", traceparent from events where file_id = ${idOf(url)}::uuid`
+    expect(await rows(database.db, look)).toEqual([{ requestId: 'the-last-one', traceparent }])
+    await database.db.delete(webhookOutputs).where(eq(webhookOutputs.id, output.id))
+  })
 
   it('an error inside the 200 of Complete is retried', async () => {
     const whole = randomBytes(9 * MiB)

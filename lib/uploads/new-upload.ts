@@ -1,5 +1,6 @@
 import { days, hours } from '../kernel/clock.ts'
 import { uuidv7 } from '../kernel/ids.ts'
+import { currentRequest } from '../kernel/request-context.ts'
 import { renderObjectKey } from '../pipes/key-template.ts'
 import type { CreationRight } from '../tokens/authenticate-upload.ts'
 import type { Bucket } from './bucket-port.ts'
@@ -38,6 +39,7 @@ export function describeNew(
     ...{ fileId, workspaceId, pipeId: pipe.id, tokenId, maxFiles, senderId, senderName, subject, metadata },
     ...{ filename, filetype, uploadMetadata, uploadMetadataHeader, expirySeconds, expiresByMs },
     createdAtMs: nowMs,
+    request: currentRequest(),
     expiresAtMs: expiresAtMs({ expirySeconds, expiresByMs }, nowMs),
     destination: { dataStoreId: dataStore.id, bucket: dataStore.bucket, key },
   }

@@ -17,6 +17,9 @@ export type Claimed = {
   eventId: string
   eventAt: Date
   body: string
+  /** Of the request that it follows from. */
+  requestId: string | null
+  traceparent: string | null
   /** Null if it was deleted. */
   output: (SealedSecrets & { id: string; url: string; enabled: boolean; failingSince: Date | null }) | null
   outputId: string
@@ -58,7 +61,7 @@ export async function claimDeliveries(
       returning *
     )
     select c.id, c.claimed_by, c.next_trigger, c.attempt_count, c.workspace_id, c.pipe_id, c.webhook_output_id,
-      e.id as event_id, e.created_at as event_at, e.payload, o.id as output_id, o.url, o.enabled, o.failing_since,
+      e.id as event_id, e.created_at as event_at, e.payload, e.request_id, e.traceparent, o.id as output_id, o.url, o.enabled, o.failing_since,
       o.secret_encrypted, o.previous_secret_encrypted, o.previous_secret_until
     from claimed c
     join events e on e.id = c.event_id
@@ -78,6 +81,8 @@ type Row = {
   event_id: string
   event_at: string | Date
   payload: string
+  request_id: string | null
+  traceparent: string | null
   output_id: string | null
   url: string
   enabled: boolean
@@ -108,6 +113,8 @@ function toClaimed(row: Row): Claimed {
     eventId: row.event_id,
     eventAt: new Date(row.event_at),
     body: row.payload,
+    requestId: row.request_id,
+    traceparent: row.traceparent,
     output: output || null,
     outputId: row.webhook_output_id,
   }

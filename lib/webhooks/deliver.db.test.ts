@@ -14,6 +14,7 @@ import { RETRY_DELAYS_MS } from './schedule.ts'
 import { secretContext } from './secrets.ts'
 
 const HOUR = 3_600_000
+const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 /** The sweep leaves what is just due to its job. */
 const GRACE = 5000
 
@@ -43,7 +44,8 @@ describeWithDatabase('delivery', (database) => {
     const { event, work } = dispatching(runtime)
     const output = await addOutput(runtime.db, receiver.url)
     receiver.answerWith((_, res) => res.writeHead(200, { 'X-Request': 'r-1' }).end('thank you'))
-    const fileId = await event(output)
+    const named = { lastRequestId: 'a-request', lastTraceparent: TRACEPARENT }
+    const fileId = await event(output, named)
     await work()
 
     const [request] = receiver.received
@@ -51,6 +53,8 @@ describeWithDatabase('delivery', (database) => {
     expect(request!.headers).toMatchObject({
       'content-type': 'application/json',
       'user-agent': 'Sluice-Webhooks/1.0',
+      'x-request-id': 'a-request',
+      traceparent: TRACEPARENT,
       'webhook-id': delivery.eventId,
       'webhook-timestamp': String(runtime.clock.now() / 1000),
       'x-service-signature': expect.stringMatching(/^t=\d+,v1=[0-9a-f]{64}$/),

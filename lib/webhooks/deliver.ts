@@ -68,7 +68,7 @@ export async function deliver(claimed: Attempt['claimed'], parts: Delivering): P
 }
 
 function prepare(
-  { eventId: id, body, output }: Attempt['claimed'],
+  { eventId: id, body, output, requestId, traceparent }: Attempt['claimed'],
   { vault, log }: Delivering,
   atMs: number,
 ): PostRequest | Extract<Outcome, { error: unknown }> {
@@ -78,6 +78,8 @@ function prepare(
       'Content-Type': 'application/json',
       'Content-Length': String(bytes.length),
       'User-Agent': 'Sluice-Webhooks/1.0',
+      ...(requestId && { 'X-Request-Id': requestId }),
+      ...(traceparent && { Traceparent: traceparent }),
       ...signWebhook(openSecrets(vault, output, atMs), { id, body, atMs }),
     }
     return { url: output.url, headers, body: bytes }

@@ -59,7 +59,8 @@ async function insert(db: Db, upload: Final, { lease, nowMs }: Options): Promise
       insert into files (id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, filename, filetype,
         upload_metadata_header, upload_metadata, metadata, status, length_bytes, offset_bytes, counted_bytes, crc32,
         concat, concat_parts, concat_header, expiry_seconds, expires_at, expires_by, created_at, last_byte_at, complete_sent_at,
-        lease_holder, lease_fence, lease_until)
+        lease_holder, lease_fence, lease_until,
+        last_request_id, last_traceparent)
       select ${upload.fileId}::uuid, ${upload.workspaceId}::uuid, ${upload.pipeId}, ${upload.tokenId}::uuid,
         ${upload.senderId}::uuid, ${upload.senderName}, ${upload.subject}, ${upload.filename}, ${upload.filetype},
         ${upload.uploadMetadataHeader}, ${JSON.stringify(upload.uploadMetadata)}::jsonb,
@@ -69,7 +70,8 @@ async function insert(db: Db, upload: Final, { lease, nowMs }: Options): Promise
           from jsonb_array_elements_text(${JSON.stringify(upload.partialIds)}::jsonb) with ordinality),
         ${upload.concatHeader}, ${upload.expirySeconds}::int, ${new Date(upload.expiresAtMs).toISOString()}::timestamptz,
         ${new Date(upload.expiresByMs).toISOString()}::timestamptz, ${now}, ${now}, ${now},
-        ${lease.holder}, 1, now() + ${lease.leaseMs}::int * interval '1 millisecond'
+        ${lease.holder}, 1, now() + ${lease.leaseMs}::int * interval '1 millisecond',
+        ${upload.request?.id ?? null}, ${upload.request?.traceparent ?? null}
       from spent returning id
     ), sent_to as (
       insert into file_destinations (file_id, data_store_id, bucket, key, status)

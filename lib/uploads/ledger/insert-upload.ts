@@ -3,6 +3,7 @@ import { type Db, rows } from '../../db/database.ts'
 import { inGroups } from '../../db/in-groups.ts'
 import { SluiceError } from '../../kernel/errors.ts'
 import { uuidv7 } from '../../kernel/ids.ts'
+import type { RequestContext } from '../../kernel/request-context.ts'
 import { monthOf } from '../../usage/count-bytes.ts'
 import { type Quota, quotaExceeded, reserved } from '../../usage/reserve.ts'
 import type { LeaseTerms } from './lease-terms.ts'
@@ -30,6 +31,8 @@ export type NewUpload = {
   expiresAtMs: number
   expiresByMs: number
   destination: { dataStoreId: string; bucket: string; key: string }
+  /** Kept when it is made: those that are inserted together came by many. */
+  request: RequestContext | undefined
 }
 
 /** With `lease` the creator holds the upload at once, with fence 1 and its first parts bound to their numbers. */
@@ -80,11 +83,12 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
       insert into files (id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, filename, filetype,
         upload_metadata_header, upload_metadata, metadata, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
         expires_by, created_at, reserved_bytes, reserved_month, lease_holder, lease_fence, lease_until, reserved_part_number,
-        bound_ends, bound_fence)
+        bound_ends, bound_fence, last_request_id, last_traceparent)
       select id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, filename, filetype,
         upload_metadata_header, upload_metadata, metadata, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
         expires_by, created_at, coalesce(length_bytes, 0), ${monthOf(nowMs)}, holder, (holder is not null)::int,
-        now() + lease_ms * interval '1 millisecond', cardinality(bound_ends), bound_ends, (holder is not null)::int
+        now() + lease_ms * interval '1 millisecond', cardinality(bound_ends), bound_ends, (holder is not null)::int,
+        request_id, traceparent
       from wanted, reserved returning id
     ), sent_to as (
       insert into file_destinations (file_id, data_store_id, bucket, key)
@@ -107,7 +111,8 @@ const COLUMNS =
   sql.raw(`id uuid, workspace_id uuid, pipe_id text, token_id uuid, sender_id uuid, sender_name text,
   subject text, filename text, filetype text, upload_metadata_header text, upload_metadata jsonb, metadata jsonb,
   length_bytes bigint, part_bytes bigint, concat text, expiry_seconds int, expires_at timestamptz,
-  expires_by timestamptz, created_at timestamptz, holder text, lease_ms int, bound_ends bigint[], note_id uuid, data_store_id uuid, bucket text, key text`)
+  expires_by timestamptz, created_at timestamptz, holder text, lease_ms int, bound_ends bigint[], note_id uuid, data_store_id uuid, bucket text, key text,
+  request_id text, traceparent text`)
 
 function recordOf({ upload, nowMs, lease }: Insertion) {
   return {
@@ -129,5 +134,7 @@ function recordOf({ upload, nowMs, lease }: Insertion) {
     note_id: uuidv7(nowMs),
     data_store_id: upload.destination.dataStoreId,
     ...{ bucket: upload.destination.bucket, key: upload.destination.key },
+    request_id: upload.request?.id ?? null,
+    traceparent: upload.request?.traceparent ?? null,
   }
 }

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { uuidv7 } from '../../kernel/ids.ts'
+import { requestDetail } from '../../kernel/request-context.ts'
 import type { BucketRefusal } from '../bucket-port.ts'
 
 /** Different reasons that may follow each other without anything else between them. */
@@ -14,7 +15,8 @@ const NOTED_EVERY_MS = 10_000
 export function noteRefusal({ code, reason }: BucketRefusal, nowMs: number): SQL {
   const at = new Date(nowMs).toISOString()
   const now = sql`${at}::timestamptz`
-  const last = sql`jsonb_build_object('reason', ${reason}::text, 'offsetBytes', released.offset_bytes, 'lastAt', ${at}::text)`
+  const last = sql`jsonb_build_object('reason', ${reason}::text, 'offsetBytes', released.offset_bytes, 'lastAt', ${at}::text)
+    || ${JSON.stringify(requestDetail())}::jsonb`
   return sql`recent as (
       select t.id, t.kind, t.detail->>'code' as code from file_timeline t
       where t.file_id = (select id from released) order by t.id desc limit ${MOST_REASONS}

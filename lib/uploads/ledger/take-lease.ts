@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Db, rows } from '../../db/database.ts'
+import { currentRequest } from '../../kernel/request-context.ts'
 import type { Bound } from '../part-numbers.ts'
 import { boundEnds } from './bound-columns.ts'
 import type { LeaseTerms } from './lease-terms.ts'
@@ -43,6 +44,7 @@ export async function takeLease(
   file: { fileId: string; tokenId: string | null; plan: LeasePlan | undefined },
 ): Promise<Taken | undefined> {
   const { fileId, tokenId, plan } = file
+  const request = currentRequest()
   const [row] = await rows<Taken>(
     db,
     sql`
@@ -66,6 +68,7 @@ export async function takeLease(
         reserved_part_number = case when free.planned
           then f.recorded_parts + ${plan?.endsBytes.length ?? 0}::int else f.reserved_part_number end,
         interrupted = false,
+        last_request_id = ${request?.id ?? null}, last_traceparent = ${request?.traceparent ?? null},
         resume_count = f.resume_count + free.resumed::int,
         saved_bytes = f.saved_bytes + case when free.resumed then f.offset_bytes else 0 end,
         continued_by = case when ${tokenId}::uuid is null or f.token_id = ${tokenId}::uuid

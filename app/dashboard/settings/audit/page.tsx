@@ -29,7 +29,7 @@ export default async function Audit({ searchParams }: { searchParams: Search }) 
             <Td label="When" className="text-ink-soft">
               <Time at={at} />
             </Td>
-            <Td label="Who">
+            <Td label="Who" title={actor.address ? `From ${actor.address}` : undefined}>
               {actor.label}
               {actor.kind === 'account_key' && <span className="text-ink-faint"> (key)</span>}
             </Td>
