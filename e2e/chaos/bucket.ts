@@ -1,27 +1,45 @@
 import { join } from 'node:path'
+import { within } from '#lib/kernel/within.ts'
 import type { Fault } from '#lib/local-bucket/faults.ts'
 import type { BucketKey } from '#lib/local-bucket/grants.ts'
 import { startLocalBucket } from '#lib/local-bucket/start.ts'
+import { openHoldingProxy } from '../parts/holding-proxy.ts'
 
-/** A bucket in a process of its own; its parent tells it what to do wrong. */
-export type BucketOrder = { fault: Fault } | 'mend' | 'tell'
+/**
+ * A bucket in a process of its own; its parent tells it what to do wrong. `hold` takes the next part off the line, if one comes
+ * in so long, says so, and brings it to the bucket after that time.
+ */
+export type BucketOrder = { fault: Fault } | { hold: { forMs: number } } | 'mend' | 'tell'
 /** The keys of objects whose PutObject was never answered, or answered with an error. */
 export type BucketReport = { unheard: string[] }
+export type BucketNews = { held: true } | { late: number[] } | BucketReport
 export type BucketOptions = { directory: string; buckets: string[]; keys: BucketKey[] }
 
 if (import.meta.main) {
   const options: BucketOptions = JSON.parse(process.argv[2]!)
   const { faults, traffic, port } = await startLocalBucket({ region: 'auto', ...options })
+  const proxy = await openHoldingProxy(port)
+  const send = (news: BucketNews) => process.connected && process.send!(news)
+  const hold = async (forMs: number) => {
+    await within(
+      forMs,
+      proxy.holdParts(() => true),
+    )
+    proxy.holdParts(() => false)
+    send({ held: true })
+    setTimeout(() => void proxy.deliver().then((late) => send({ late })), forMs)
+  }
   const unheard = new Set<string>()
   traffic.listen(({ operation, bucket, key, state, code }) => {
     const lost = state === 'cut' || (state === 'answered' && code !== undefined)
     if (operation === 'PutObject' && lost) unheard.add(join(bucket, key))
   })
   process.on('message', (order: BucketOrder) => {
-    if (order === 'tell') process.send!({ unheard: [...unheard] } satisfies BucketReport)
+    if (order === 'tell') send({ unheard: [...unheard] })
     else if (order === 'mend') faults.clear()
+    else if ('hold' in order) void hold(order.hold.forMs)
     else faults.add(order.fault)
   })
   process.on('disconnect', () => process.exit(0))
-  process.send!({ port })
+  process.send!({ port: proxy.port })
 }

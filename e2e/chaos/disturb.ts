@@ -27,6 +27,8 @@ const DISTURBANCES: Disturbance[] = [
   breakBucket,
   breakBucket,
   breakBucket,
+  holdPart,
+  holdPart,
 ]
 
 /** One thing after another goes wrong until the time is up; what takes its time runs beside the next ones. */
@@ -105,6 +107,23 @@ async function cutDatabase({ database }: World, _: Random, log: Log): Promise<vo
       select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()`),
   )
+}
+
+/**
+ * A part is on its way when the node that sent it dies, and arrives when another has taken over. Which node sent it the
+ * bucket does not know: one of two.
+ */
+async function holdPart(world: World, random: Random, log: Log): Promise<void> {
+  const forMs = random.whole(LONG_FREEZE_MS, 2 * LONG_FREEZE_MS)
+  log.note(`hold a part for ${forMs} ms, and kill a node`)
+  const held = world.bucket.news('held')
+  const late = world.bucket.news('late')
+  world.bucket.order({ hold: { forMs } })
+  await held
+  log.count('parts held')
+  await killNode('upload')(world, random, log)
+  const { late: statuses } = await late
+  log.count('parts that arrived late', statuses.filter((status) => status === 200).length)
 }
 
 const OPERATIONS = [

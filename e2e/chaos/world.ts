@@ -9,7 +9,7 @@ import { ALL_ACTIONS } from '#lib/local-bucket/grants.ts'
 import { createDatabase } from '../parts/postgres.ts'
 import { temporaryFolder } from '../parts/sluice.ts'
 import { type Balancer, startBalancer } from './balancer.ts'
-import type { BucketOptions, BucketOrder, BucketReport } from './bucket.ts'
+import type { BucketNews, BucketOptions, BucketOrder, BucketReport } from './bucket.ts'
 import { addCustomer, BUCKETS, type Customer } from './customer.ts'
 import type { Log } from './log.ts'
 import { type Node, type Role, startNode } from './nodes.ts'
@@ -29,6 +29,8 @@ export type World = {
     putOnly: boolean
     order(order: BucketOrder): void
     report(): Promise<BucketReport>
+    /** The next news of a kind. */
+    news<Kind extends string>(kind: Kind): Promise<Extract<BucketNews, Record<Kind, unknown>>>
   }
   close(): Promise<void>
 }
@@ -63,11 +65,12 @@ export async function openWorld(postgresUrl: string, random: Random, log: Log): 
       directory,
       putOnly,
       order: (order) => bucket.child.send(order),
-      async report() {
-        const told = once(bucket.child, 'message')
+      report() {
+        const told = nextNews(bucket.child, 'unheard')
         bucket.child.send('tell' satisfies BucketOrder)
-        return (await told)[0]
+        return told
       },
+      news: (kind) => nextNews(bucket.child, kind),
     },
     async close() {
       await Promise.all(nodes.filter(({ running }) => running).map((node) => node.kill()))
@@ -76,6 +79,13 @@ export async function openWorld(postgresUrl: string, random: Random, log: Log): 
       await drop()
       folder[Symbol.dispose]()
     },
+  }
+}
+
+async function nextNews<Kind extends string>(bucket: ChildProcess, kind: Kind) {
+  for (;;) {
+    const [news] = (await once(bucket, 'message')) as [BucketNews]
+    if (kind in news) return news as Extract<BucketNews, Record<Kind, unknown>>
   }
 }
 

@@ -33,8 +33,10 @@ export async function openHoldingProxy(bucketPort: number) {
     onward.once('response', (answer) => {
       res.writeHead(answer.statusCode!, answer.headers)
       answer.pipe(res)
+      answer.on('error', () => res.destroy())
     })
-    onward.once('error', () => res.destroy())
+    onward.on('error', () => res.destroy())
+    for (const stream of [req, res]) stream.on('error', () => onward.destroy())
   }
   const forward = ({ method, path, headers }: Omit<Held, 'body'>) =>
     request({ host: '127.0.0.1', port: bucketPort, method, path, headers, agent: false })
@@ -50,15 +52,15 @@ export async function openHoldingProxy(bucketPort: number) {
       caught = Promise.withResolvers()
       return caught.promise
     },
-    /** Holds no more, brings what it has to the bucket, and answers with the status of each. */
+    /** Holds no more, brings what it has to the bucket, and answers with the status of each; 0 for none. */
     async deliver(): Promise<number[]> {
       wanted = undefined
       const late = held.splice(0).map(async ({ body, ...head }) => {
         const sent = forward(head)
         sent.end(body)
-        const [answer] = (await once(sent, 'response')) as [IncomingMessage]
-        answer.resume()
-        return answer.statusCode!
+        const [answer] = (await once(sent, 'response').catch(() => [])) as [IncomingMessage?]
+        answer?.resume().on('error', () => {})
+        return answer?.statusCode ?? 0
       })
       return Promise.all(late)
     },
