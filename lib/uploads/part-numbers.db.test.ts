@@ -6,6 +6,8 @@ import { openHoldingProxy } from '../../e2e/parts/holding-proxy.ts'
 import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
 import { type DatabaseHandle, rows } from '../db/database.ts'
+import { advance } from './ledger/advance.ts'
+import { releaseLease } from './ledger/release-lease.ts'
 
 /**
  * The local bucket rejects gaps in part numbers, as AWS does. Whatever happens to an upload, its parts run from 1 without a
@@ -127,6 +129,26 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     patch.cut()
     expect(site.bucket.traffic.seen({ operation: 'UploadPart', key: `${idOf(url)}/file` })).toHaveLength(2)
     await finish(url)
+  })
+
+  it('where the answer of the database to a recorded part was lost', async () => {
+    const url = await begin()
+    const { db, leases } = node.context
+    const { lease, fence } = (await leases.take({ fileId: idOf(url), tokenId: null, plan: undefined }))!
+    const part = { number: 1, offsetBytes: 0, sizeBytes: 6 * MiB, etag: '"1"', crc32: 0 }
+    const bound = { number: 1, startBytes: 6 * MiB, endsBytes: [14 * MiB] }
+    await advance(db, lease, { fromBytes: 0, toBytes: 6 * MiB, crc32: 0, part, bound }, site.clock.now())
+    const believed = { number: 0, startBytes: 0, endsBytes: [6 * MiB, 14 * MiB] }
+    await releaseLease(
+      { db, clock: site.clock },
+      { fileId: idOf(url), fence },
+      { bound: believed, interrupted: true },
+    )
+    lease.end()
+    const look = sql`select recorded_parts as number, recorded_bytes as "startBytes", to_jsonb(bound_ends) as "endsBytes",
+      reserved_part_number as reserved from files where id = ${idOf(url)}::uuid`
+    expect(await rows(database.db, look)).toEqual([{ ...bound, reserved: 2 }])
+    await client.terminate(url)
   })
 
   it('cannot be had where an older release left a gap: the file fails, and says why', async () => {
