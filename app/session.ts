@@ -3,6 +3,7 @@ import { redirect } from 'next/navigation'
 import { decode, encode } from 'next-auth/jwt'
 import { cache } from 'react'
 import type { Actor } from '#lib/audit/record-audit.ts'
+import { within } from '#lib/kernel/within.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { createSession, SESSION_MS, type Visitor } from '#lib/sessions/create-session.ts'
 import { readSession, type Session } from '#lib/sessions/read-session.ts'
@@ -32,6 +33,14 @@ async function sessionIdOfCookie(): Promise<string | undefined> {
   if (!token) return undefined
   const claims = await decode({ token, secret: getRuntime().config.authSecret }).catch(() => null)
   return typeof claims?.sid === 'string' ? claims.sid : undefined
+}
+
+const PATIENCE_MS = 1500
+
+/** For pages that need no data: while the database is away, everybody is a stranger to them. */
+export async function sessionIfKnown(): Promise<Session | undefined> {
+  const session = await within(PATIENCE_MS, currentSession()).catch(() => undefined)
+  return session === 'late' ? undefined : session
 }
 
 /** For pages and actions of the dashboard: somebody without a session is sent to sign in. */

@@ -1,23 +1,26 @@
 'use client'
 
+import { FailureText } from '#components/site/failure-text.tsx'
+import { useRecovery } from '#components/site/use-recovery.ts'
 import { Button } from '#components/ui/button.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 
-type Props = { error: Error & { digest?: string }; reset: () => void }
+type Props = { error: Error & { digest?: string } }
 
 /** Inside the shell, so that the way to the other pages stays. */
-export default function DashboardError({ error, reset }: Props) {
+export default function DashboardError({ error }: Props) {
+  const out = useRecovery()
   return (
     <Notice
       tone="bad"
       title="This page could not be shown"
       action={
-        <Button size="sm" onClick={reset}>
+        <Button size="sm" onClick={() => window.location.reload()}>
           Try again
         </Button>
       }
     >
-      It was noted in the log{error.digest ? ` as ${error.digest}` : ''}. Uploads under way are not affected.
+      <FailureText out={out} digest={error.digest} />
     </Notice>
   )
 }

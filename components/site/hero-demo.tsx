@@ -1,10 +1,13 @@
 import { findDemoPipe } from '#lib/demo/issue-demo-token.ts'
+import { within } from '#lib/kernel/within.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { HeroTrace } from './hero-trace.tsx'
 import { LiveDemo } from './live-demo.tsx'
 
-/** The real thing where there is a demo workspace, else a picture of it. */
+const PATIENCE_MS = 1500
+
+/** The real thing where there is a demo workspace and a database that answers, else a picture of it. */
 export async function HeroDemo() {
-  const pipe = await findDemoPipe(getRuntime())
-  return pipe ? <LiveDemo endpoint={pipe.uploadUrl} /> : <HeroTrace />
+  const pipe = await within(PATIENCE_MS, findDemoPipe(getRuntime())).catch(() => undefined)
+  return pipe && pipe !== 'late' ? <LiveDemo endpoint={pipe.uploadUrl} /> : <HeroTrace />
 }

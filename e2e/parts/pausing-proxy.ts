@@ -1,12 +1,14 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** Stands before a database and can fall silent: connections stay, new ones are taken, and nothing passes. */
+/** Stands before a database and can fall silent, where connections stay and nothing passes, or be away. */
 export async function openPausingProxy(databaseUrl: string) {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()
   let paused = false
+  let away = false
   const server = createServer((near) => {
+    if (away) return void near.destroy()
     const far = connect(Number(target.port), target.hostname)
     for (const [socket, other] of [
       [near, far],
@@ -35,6 +37,11 @@ export async function openPausingProxy(databaseUrl: string) {
     resume() {
       paused = false
       for (const socket of sockets) socket.resume()
+    },
+    /** Breaks all connections, and each new one, until it is there again. */
+    setAway(now: boolean) {
+      away = now
+      if (away) for (const socket of sockets) socket.destroy()
     },
     async close() {
       for (const socket of sockets) socket.destroy()

@@ -5,7 +5,7 @@ import { SignInForm } from '#components/auth/sign-in-form.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { getRuntime } from '#lib/runtime.ts'
 import { readSearch, type Search } from '../../dashboard/page-query.ts'
-import { currentSession } from '../../session.ts'
+import { sessionIfKnown } from '../../session.ts'
 
 export const metadata = { title: 'Sign in' }
 
@@ -19,7 +19,7 @@ const REASONS = new Map([
 
 export default async function Login({ searchParams }: { searchParams: Search }) {
   const { next, error } = await readSearch(searchParams)
-  if (await currentSession()) redirect('/dashboard')
+  if (await sessionIfKnown()) redirect('/dashboard')
   const { demo, databaseUrl, dataDir, signUp } = getRuntime().config
   return (
     <>

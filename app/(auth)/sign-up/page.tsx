@@ -4,12 +4,12 @@ import { ProviderButtons } from '#components/auth/provider-buttons.tsx'
 import { SignUpForm } from '#components/auth/sign-up-form.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { getRuntime } from '#lib/runtime.ts'
-import { currentSession } from '../../session.ts'
+import { sessionIfKnown } from '../../session.ts'
 
 export const metadata = { title: 'Create an account' }
 
 export default async function SignUp() {
-  if (await currentSession()) redirect('/dashboard')
+  if (await sessionIfKnown()) redirect('/dashboard')
   const open = getRuntime().config.signUp === 'open'
   return (
     <>

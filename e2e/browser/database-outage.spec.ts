@@ -1,0 +1,47 @@
+import { expect, test } from '../parts/browser.ts'
+import { openPausingProxy } from '../parts/pausing-proxy.ts'
+import { createDatabase, startPostgres } from '../parts/postgres.ts'
+import { startSluice, temporaryFolder } from '../parts/sluice.ts'
+
+test('without its database, pages that need no data are there, and the others come back by themselves', async ({
+  browser,
+}) => {
+  test.setTimeout(120_000)
+  const postgres = await startPostgres()
+  const database = await createDatabase(postgres.url)
+  const line = await openPausingProxy(database.url)
+  using folder = temporaryFolder()
+  const sluice = await startSluice({
+    BASE_URL: 'http://localhost:0',
+    DATABASE_URL: line.url,
+    DATA_DIR: folder.path,
+    ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    AUTH_SECRET: 'a secret of thirty-two characters',
+    SIGN_UP: 'open',
+    LOG_LEVEL: 'silent',
+  })
+  const page = await browser.newPage({ baseURL: sluice.baseUrl })
+  await page.goto('/sign-up')
+  await page.getByLabel('E-mail').fill('outage@example.com')
+  await page.getByLabel('Password').fill('a few words in a row')
+  await page.getByRole('button', { name: 'Create account' }).click()
+  await expect(page.getByRole('heading', { name: 'Overview' })).toBeVisible()
+
+  line.setAway(true)
+  for (const path of ['/', '/login', '/sign-up', '/docs']) {
+    const response = await page.goto(path)
+    expect(response!.status(), path).toBe(200)
+  }
+  await page.goto('/dashboard/files')
+  await expect(page.getByText('The database does not answer.')).toBeVisible()
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect(page.getByText('The database does not answer.')).toBeVisible()
+  line.setAway(false)
+  await expect(page.getByRole('heading', { name: 'Files' })).toBeVisible({ timeout: 60_000 })
+
+  await page.close()
+  await sluice.stop()
+  await line.close()
+  await database.drop()
+  await postgres.stop()
+})
