@@ -16,7 +16,7 @@ export async function GET(): Promise<Response> {
     ...contents,
     `- [OpenAPI 3.1](${config.baseUrl}/api/v1/openapi.json): the management API and the token API.`,
     '',
-    texts.join('\n\n---\n\n'),
+    texts.join('\n\n---\n\n').replaceAll('](/', `](${config.baseUrl}/`),
   ].join('\n')
   return new Response(body, { headers: { 'Content-Type': 'text/plain; charset=utf-8' } })
 }

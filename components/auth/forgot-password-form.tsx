@@ -6,19 +6,19 @@ import { ActionForm } from '../ui/action-form.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
 
-export function ForgotPasswordForm({ keptIn }: { keptIn: string | undefined }) {
+export function ForgotPasswordForm({ sendsMail }: { sendsMail: boolean }) {
   const [sent, setSent] = useState(false)
+  if (sent && !sendsMail) {
+    return (
+      <Notice tone="info" title="This installation sends no mail">
+        If there is an account, its link was kept. Ask whoever runs the installation for it.
+      </Notice>
+    )
+  }
   if (sent) {
     return (
       <Notice tone="good" title="If there is an account, a mail is on its way">
-        {keptIn ? (
-          <>
-            This installation sends no mail; it keeps them in{' '}
-            <code className="font-mono text-xs">{keptIn}</code>.
-          </>
-        ) : (
-          'Look into your mailbox, and into its junk.'
-        )}
+        Look into your mailbox, and into its junk.
       </Notice>
     )
   }

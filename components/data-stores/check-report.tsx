@@ -1,4 +1,5 @@
 import type { DataStore } from '#lib/data-stores/data-store.ts'
+import { ButtonLink } from '../ui/button-link.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Panel } from '../ui/panel.tsx'
 import { Time } from '../ui/time.tsx'
@@ -27,7 +28,15 @@ export function CheckReport({ store }: { store: DataStore }) {
       {check && (
         <div className="space-y-4">
           {check.ok ? (
-            <Notice tone="good" title="Uploads can go to this bucket." />
+            <Notice
+              tone="good"
+              title="Uploads can go to this bucket."
+              action={
+                <ButtonLink href={`/dashboard/pipes/new?dataStore=${store.id}`} size="sm">
+                  Create a Pipe to it
+                </ButtonLink>
+              }
+            />
           ) : (
             <Notice tone="bad" title="Uploads cannot go to this bucket yet.">
               Fix what is refused below, then check again.

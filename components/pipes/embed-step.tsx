@@ -1,8 +1,9 @@
 import { CodeBlock } from '../ui/code-block.tsx'
 import { CodeTabs } from '../ui/code-tabs.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
 import type { Language } from '../ui/highlight.ts'
 
-type Snippet = { name: string; language: Language; code: string }
+type Snippet = { name: string; language: Language; code: string; install?: string }
 
 export function EmbedStep({
   title,
@@ -19,9 +20,23 @@ export function EmbedStep({
       <p className="mt-0.5 mb-3 text-ink-soft text-sm">{text}</p>
       <CodeTabs
         label={title}
-        tabs={snippets.map(({ name, language, code }) => ({
+        tabs={snippets.map(({ name, language, code, install }) => ({
           name,
-          panel: <CodeBlock bare code={code.trimEnd()} language={language} />,
+          panel: (
+            <>
+              {install && (
+                <p className="relative overflow-x-auto border-b px-3.5 py-2.5 pr-11 font-mono text-[0.78rem]">
+                  <span className="whitespace-pre">{install}</span>
+                  <CopyButton
+                    text={install}
+                    what="install command"
+                    className="absolute top-1 right-1.5 bg-sunken"
+                  />
+                </p>
+              )}
+              <CodeBlock bare code={code.trimEnd()} language={language} />
+            </>
+          ),
         }))}
       />
     </section>

@@ -6,7 +6,7 @@ import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { notify } from '../ui/toaster.tsx'
 
-export function VerifyNotice({ email }: { email: string }) {
+export function VerifyNotice({ email, sendsMail }: { email: string; sendsMail: boolean }) {
   const [busy, start] = useTransition()
   const send = () =>
     start(async () => {
@@ -20,11 +20,13 @@ export function VerifyNotice({ email }: { email: string }) {
       title="Your e-mail address is not verified yet"
       action={
         <Button size="sm" busy={busy} onClick={send}>
-          Send the link again
+          {sendsMail ? 'Send the link again' : 'Make a new link'}
         </Button>
       }
     >
-      We sent a link to {email}. It is good for two days.
+      {sendsMail
+        ? `We sent a link to ${email}. It is good for two days.`
+        : `This installation sends no mail. The link for ${email} is kept where it runs: ask whoever runs it.`}
     </Notice>
   )
 }

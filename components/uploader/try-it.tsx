@@ -1,7 +1,7 @@
 'use client'
 
 import Dashboard from '@uppy/react/dashboard'
-import { useState, useSyncExternalStore } from 'react'
+import { type RefObject, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { takeTrialToken } from '#app/actions/trial-token.ts'
 import '@uppy/core/css/style.min.css'
 import '@uppy/dashboard/css/style.min.css'
@@ -32,13 +32,14 @@ export function TryIt({ pipeId, endpoint }: { pipeId: string; endpoint: string }
       takeToken: () => takeTrialToken(pipeId),
     }),
   )
+  const root = useListOfOne()
   const wire = useSyncExternalStore(uploader.watch, uploader.wire, uploader.wire)
   const result = useTrial(wire.fileId)
   // As the file's page counts them: the server alone knows of the breaks before a reload.
   const counted = { ...wire, resumes: result?.resumeCount ?? 0, savedBytes: result?.savedBytes ?? 0 }
   return (
     <div className="grid items-start gap-5 xl:grid-cols-[1fr_22rem]">
-      <div className="sluice-uppy min-w-0">
+      <div ref={root} className="sluice-uppy min-w-0">
         <Dashboard
           uppy={uploader.uppy}
           theme="light"
@@ -61,4 +62,19 @@ export function TryIt({ pipeId, endpoint }: { pipeId: string; endpoint: string }
       </div>
     </div>
   )
+}
+
+/** Uppy's item of a single file is a list item without its list. */
+function useListOfOne(): RefObject<HTMLDivElement | null> {
+  const root = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const name = () => {
+      for (const list of root.current?.querySelectorAll('.uppy-Dashboard-files:not([role])') ?? [])
+        list.setAttribute('role', 'list')
+    }
+    const observer = new MutationObserver(name)
+    observer.observe(root.current!, { childList: true, subtree: true })
+    return () => observer.disconnect()
+  }, [])
+  return root
 }

@@ -1,7 +1,8 @@
 'use client'
 
 import { Hourglass } from 'lucide-react'
-import { formatBytes } from '../format.ts'
+import { formatBytes, plural } from '../format.ts'
+import { REACHABLE } from '../ui/reachable.ts'
 import type { Wire } from './wire.ts'
 
 const TONES = { plain: 'text-ink-soft', good: 'text-good', bad: 'text-bad' } as const
@@ -46,11 +47,12 @@ export function WirePanel({ wire, lines = true }: { wire: Wire; lines?: boolean 
           : wire.failed
             ? `${wire.filename} could not be uploaded.`
             : wire.resumes > 0
-              ? `Resumed ${wire.resumes} times, ${formatBytes(wire.savedBytes)} saved.`
+              ? `Resumed ${plural(wire.resumes, 'time')}, ${formatBytes(wire.savedBytes)} saved.`
               : ''}
       </p>
       {lines && wire.lines.length > 0 && (
         <ol
+          {...REACHABLE}
           className="mt-4 max-h-44 space-y-0.5 overflow-y-auto border-t pt-3 font-mono text-xs"
           aria-label="What went over the wire"
         >

@@ -5,7 +5,8 @@ type Props = { days: { date: string; bytes: number }[]; tall?: boolean }
 /** Bars drawn on the server: nothing to load, nothing that moves. A table says the same to those who hear it. */
 export function DayChart({ days, tall = false }: Props) {
   const most = Math.max(...days.map(({ bytes }) => bytes), 1)
-  const slots = 31
+  // The whole month, so that a day keeps its place while the month goes on.
+  const slots = days[0] ? daysOfMonth(days[0].date) : 31
   return (
     <figure>
       <div
@@ -43,4 +44,9 @@ export function DayChart({ days, tall = false }: Props) {
       </table>
     </figure>
   )
+}
+
+function daysOfMonth(date: string): number {
+  const [year, month] = date.split('-').map(Number)
+  return new Date(Date.UTC(year!, month!, 0)).getUTCDate()
 }

@@ -40,8 +40,10 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   await expect(page.getByText('Uploads can go to this bucket.')).toBeVisible()
   await expect(page.getByText('The least policy for these keys')).toBeVisible()
 
-  // A Pipe whose source is off, then on.
-  await page.goto('/dashboard/pipes/new')
+  // The check leads on to a Pipe, whose source is off, then on.
+  await expect(page).toHaveTitle('Media · Data Stores · Sluice')
+  await page.getByRole('link', { name: 'Create a Pipe to it' }).click()
+  await expect(page.getByLabel('Data Store')).toHaveValue(/^[0-9a-f-]{36}$/)
   await page.getByLabel('Name', { exact: true }).fill('Video uploads')
   await page.getByLabel('Switch on its HTTP (TUS) source').uncheck()
   await page.getByRole('button', { name: 'Create Pipe' }).click()
@@ -52,6 +54,16 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   const pipeId = page.url().split('/').at(-1)!
   await expect(page.getByText(`${demo.uploadUrl}/pipes/${pipeId}/files/`)).toBeVisible()
 
+  // It can be tried before there is a Sender.
+  await page.getByRole('link', { name: 'Try it', exact: true }).click()
+  await expect(page).toHaveTitle('Video uploads · Try it · Sluice')
+  await page.getByLabel('Slow line').uncheck()
+  const tried = { name: 'tried.txt', mimeType: 'text/plain', buffer: Buffer.alloc(1000, 'x') }
+  await page.locator('.uppy-Dashboard-input').first().setInputFiles(tried)
+  await page.getByRole('button', { name: 'Upload 1 file' }).click()
+  await expect(page.getByText('Complete', { exact: true })).toBeVisible()
+  await page.getByRole('link', { name: 'Inputs and outputs' }).click()
+
   // Its webhook, to the inbox.
   await page.getByRole('button', { name: 'Use your inbox' }).click()
   await page.getByRole('button', { name: 'Switch on' }).click()
@@ -61,7 +73,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
 
   // A Sender, whose token is shown once.
   await page.goto('/dashboard/senders')
-  await page.getByRole('link', { name: 'Create a Sender' }).click()
+  await page.getByRole('button', { name: 'Create a Sender' }).click()
   await page.getByLabel('Name').fill('web backend')
   await page.getByRole('button', { name: 'Create', exact: true }).click()
   const token = await page.getByText(/^sk_\w{20,}$/).textContent()

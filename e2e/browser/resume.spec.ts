@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import type { Page } from 'playwright/test'
 import { formatBytes } from '#components/format.ts'
+import { expectAccessible } from '../parts/axe.ts'
 import { api, expect, test } from '../parts/browser.ts'
 import { openCustomer, revokeNewest } from '../parts/customer.ts'
 
@@ -30,11 +31,12 @@ test('Try it resumes after a cut, offline, an expired and a revoked token, and a
   const wire = page.getByLabel('What went over the wire')
   await expect.poll(() => figure(page, 'confirmed')).toBeGreaterThan(0)
 
+  await expectAccessible(page, 'Try it while it uploads')
   await page.getByRole('button', { name: 'Pause', exact: true }).click()
   await expect(page.getByText(/^Paused: /)).toBeVisible()
   await page.getByRole('button', { name: 'Resume', exact: true }).click()
   await expect(wire).toContainText('HEAD → 200')
-  await expect(wire).not.toContainText('412')
+  await expect(wire).not.toContainText('→ 412')
 
   await page.getByRole('button', { name: 'Cut connection' }).click()
   await expect(wire).toContainText('the connection was cut')

@@ -135,6 +135,11 @@ uppy.use(Tus, ${tusOptions(uploadUrl)})
 `
 }
 
+/** What the texts below import. */
+export const REACT_INSTALL =
+  'npm install @uppy/core @uppy/dashboard @uppy/golden-retriever @uppy/react @uppy/tus'
+export const TUS_JS_INSTALL = 'npm install tus-js-client'
+
 export function reactUppySnippet({ uploadUrl }: EmbedTarget): string {
   return `'use client'
 

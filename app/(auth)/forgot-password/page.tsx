@@ -5,14 +5,16 @@ import { getRuntime } from '#lib/runtime.ts'
 export const metadata = { title: 'Set a new password' }
 
 export default function ForgotPassword() {
-  const { smtpUrl, dataDir } = getRuntime().config
+  const sendsMail = Boolean(getRuntime().config.smtpUrl)
   return (
     <>
       <h1 className="font-semibold text-2xl tracking-[-0.02em]">Forgot the password?</h1>
       <p className="mt-1 mb-6 text-ink-soft text-sm">
-        We send a link to your address. It is good for an hour.
+        {sendsMail
+          ? 'We send a link to your address. It is good for an hour.'
+          : 'This installation sends no mail. It makes a link, good for an hour, which whoever runs it can give you.'}
       </p>
-      <ForgotPasswordForm keptIn={smtpUrl ? undefined : `${dataDir}/mail`} />
+      <ForgotPasswordForm sendsMail={sendsMail} />
       <p className="mt-6 text-sm">
         <Link href="/login" className="text-ink-soft hover:text-ink hover:underline">
           Back to sign-in

@@ -20,7 +20,7 @@ const REASONS = new Map([
 export default async function Login({ searchParams }: { searchParams: Search }) {
   const { next, error } = await readSearch(searchParams)
   if (await sessionIfKnown()) redirect('/dashboard')
-  const { demo, databaseUrl, dataDir, signUp } = getRuntime().config
+  const { demo, databaseUrl, signUp } = getRuntime().config
   return (
     <>
       <h1 className="mb-6 font-semibold text-2xl tracking-[-0.02em]">Sign in</h1>
@@ -44,8 +44,8 @@ export default async function Login({ searchParams }: { searchParams: Search }) 
       )}
       {demo && !databaseUrl && (
         <Notice tone="info" className="mt-8" title="There is a demo workspace">
-          Its e-mail address and password are in{' '}
-          <code className="break-all font-mono text-xs">{dataDir}/demo.json</code>.
+          Its e-mail address and password are in <code className="font-mono text-xs">demo.json</code>, in the
+          data folder of this installation.
         </Notice>
       )}
     </>

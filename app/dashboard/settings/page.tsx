@@ -2,6 +2,7 @@ import { PasswordForm } from '#components/settings/password-form.tsx'
 import { ProfileForm } from '#components/settings/profile-form.tsx'
 import { VerifyNotice } from '#components/settings/verify-notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
+import { getRuntime } from '#lib/runtime.ts'
 import { requireSession } from '../../session.ts'
 
 export const metadata = { title: 'Profile' }
@@ -10,7 +11,7 @@ export default async function Profile() {
   const { email, name, emailVerified, hasPassword } = await requireSession()
   return (
     <div className="max-w-2xl space-y-5">
-      {!emailVerified && <VerifyNotice email={email} />}
+      {!emailVerified && <VerifyNotice email={email} sendsMail={Boolean(getRuntime().config.smtpUrl)} />}
       <Panel title="Profile">
         <ProfileForm email={email} name={name ?? ''} />
       </Panel>

@@ -10,9 +10,16 @@ import { showDataStore } from '#lib/data-stores/show-data-store.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { currentActor } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
+import { titleOf } from '../../title-of.ts'
 import { update } from '../actions.ts'
 
-export const metadata = { title: 'Data Store' }
+export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
+  const { id } = await params
+  return titleOf(
+    showDataStore(getRuntime(), await currentActor(), id).then(({ name }) => name),
+    'Data Stores',
+  )
+}
 
 export default async function DataStorePage({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params

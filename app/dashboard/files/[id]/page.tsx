@@ -20,8 +20,15 @@ import { getRuntime } from '#lib/runtime.ts'
 import { currentActor } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
 import { orNothing } from '../../or-nothing.ts'
+import { titleOf } from '../../title-of.ts'
 
-export const metadata = { title: 'File' }
+export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
+  const { id } = await params
+  return titleOf(
+    showFile(getRuntime(), await currentActor(), id).then(({ filename }) => filename),
+    'Files',
+  )
+}
 
 export default async function FilePage({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params

@@ -7,11 +7,18 @@ import { showPipe } from '#lib/pipes/show-pipe.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { showMissed } from '#lib/webhooks/show-missed.ts'
 import { showOutput } from '#lib/webhooks/show-output.ts'
-import { requireSession } from '../../../session.ts'
+import { currentActor, requireSession } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
 import { orNothing } from '../../or-nothing.ts'
+import { titleOf } from '../../title-of.ts'
 
-export const metadata = { title: 'Pipe' }
+export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
+  const { id } = await params
+  return titleOf(
+    showPipe(getRuntime(), await currentActor(), id).then(({ name }) => name),
+    'Pipes',
+  )
+}
 
 export default async function PipePage({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params

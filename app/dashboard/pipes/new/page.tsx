@@ -7,10 +7,12 @@ import { Panel } from '#components/ui/panel.tsx'
 import { listDataStores } from '#lib/data-stores/list-data-stores.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { currentActor } from '../../../session.ts'
+import { readSearch, type Search } from '../../page-query.ts'
 
 export const metadata = { title: 'Create a Pipe' }
 
-export default async function NewPipe() {
+export default async function NewPipe({ searchParams }: { searchParams: Search }) {
+  const { dataStore } = await readSearch(searchParams)
   const { data } = await listDataStores(getRuntime(), await currentActor(), { limit: 100 })
   return (
     <>
@@ -29,7 +31,10 @@ export default async function NewPipe() {
         </EmptyState>
       ) : (
         <Panel title="Pipe" className="max-w-xl">
-          <CreatePipe stores={data.map(({ id, name, bucket }) => ({ id, label: `${name} (${bucket})` }))} />
+          <CreatePipe
+            stores={data.map(({ id, name, bucket }) => ({ id, label: `${name} (${bucket})` }))}
+            chosen={data.some(({ id }) => id === dataStore) ? dataStore : undefined}
+          />
         </Panel>
       )}
     </>

@@ -15,10 +15,17 @@ import { listTokens } from '#lib/tokens/list-tokens.ts'
 import { currentActor } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../../page-query.ts'
+import { titleOf } from '../../title-of.ts'
 
 type Props = { params: Promise<{ id: string }>; searchParams: Search }
 
-export const metadata = { title: 'Sender' }
+export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
+  const { id } = await params
+  return titleOf(
+    showSender(getRuntime(), await currentActor(), id).then(({ name }) => name),
+    'Senders',
+  )
+}
 
 export default async function SenderPage({ params, searchParams }: Props) {
   const { id } = await params

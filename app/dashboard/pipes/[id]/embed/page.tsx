@@ -1,13 +1,20 @@
 import { EmbedStep } from '#components/pipes/embed-step.tsx'
 import type { Language } from '#components/ui/highlight.ts'
 import { Notice } from '#components/ui/notice.tsx'
-import { plainUppySnippet, reactUppySnippet, tusJsSnippet } from '#lib/embed/browser-snippets.ts'
+import {
+  plainUppySnippet,
+  REACT_INSTALL,
+  reactUppySnippet,
+  TUS_JS_INSTALL,
+  tusJsSnippet,
+} from '#lib/embed/browser-snippets.ts'
 import { curlTokenSnippet, nodeTokenSnippet } from '#lib/embed/token-snippets.ts'
 import { showPipe } from '#lib/pipes/show-pipe.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { verificationSnippets } from '#lib/webhooks/verification-snippets.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
+import { titleOf } from '../../../title-of.ts'
 
 const HIGHLIGHT: Record<string, Language> = {
   Node: 'js',
@@ -17,7 +24,13 @@ const HIGHLIGHT: Record<string, Language> = {
   Ruby: 'ruby',
 }
 
-export const metadata = { title: 'Embed' }
+export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
+  const { id } = await params
+  return titleOf(
+    showPipe(getRuntime(), await currentActor(), id).then(({ name }) => name),
+    'Embed',
+  )
+}
 
 export default async function Embed({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params
@@ -41,11 +54,16 @@ export default async function Embed({ params }: { params: Promise<{ id: string }
       />
       <EmbedStep
         title="On your page: upload"
-        text="It takes a fresh token when the old one nears its end, goes on after a reload, and retries by itself."
+        text="It waits out a lost network and a server that is away, and takes a fresh token when the old one nears its end. After a reload, one click goes on where it was."
         snippets={[
           { name: 'Uppy', language: 'js', code: plainUppySnippet(target) },
-          { name: 'Uppy for React', language: 'tsx', code: reactUppySnippet(target) },
-          { name: 'tus-js-client', language: 'js', code: tusJsSnippet(target) },
+          {
+            name: 'Uppy for React',
+            language: 'tsx',
+            code: reactUppySnippet(target),
+            install: REACT_INSTALL,
+          },
+          { name: 'tus-js-client', language: 'js', code: tusJsSnippet(target), install: TUS_JS_INSTALL },
         ]}
       />
       <EmbedStep

@@ -1,8 +1,17 @@
 import { FileList } from '#components/files/file-list.tsx'
+import { showPipe } from '#lib/pipes/show-pipe.ts'
+import { getRuntime } from '#lib/runtime.ts'
 import { currentActor } from '../../../../session.ts'
 import { readSearch, type Search } from '../../../page-query.ts'
+import { titleOf } from '../../../title-of.ts'
 
-export const metadata = { title: 'Files of a Pipe' }
+export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
+  const { id } = await params
+  return titleOf(
+    showPipe(getRuntime(), await currentActor(), id).then(({ name }) => name),
+    'Files',
+  )
+}
 
 type Props = { params: Promise<{ id: string }>; searchParams: Search }
 

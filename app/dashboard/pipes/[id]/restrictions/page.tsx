@@ -5,8 +5,15 @@ import { showPipe } from '#lib/pipes/show-pipe.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
+import { titleOf } from '../../../title-of.ts'
 
-export const metadata = { title: 'Restrictions' }
+export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
+  const { id } = await params
+  return titleOf(
+    showPipe(getRuntime(), await currentActor(), id).then(({ name }) => name),
+    'Restrictions',
+  )
+}
 
 export default async function Restrictions({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params
