@@ -3,6 +3,7 @@ import type { Clock } from '../kernel/clock.ts'
 import { createGuardedAgents } from '../net/guarded-agents.ts'
 import { resolveHost } from '../net/resolve-host.ts'
 import { addressOf } from './address-of.ts'
+import { isBucketError } from './bucket-error.ts'
 import { explainRefusal, type Refusal, unresolved } from './explain-refusal.ts'
 import { findCapabilities } from './find-capabilities.ts'
 import { ProbeOperations } from './probe-operations.ts'
@@ -180,6 +181,13 @@ async function beginUpload(bucket: ProbeOperations) {
 /** Where nothing is known of the provider, only an attempt tells. */
 async function tryCopying(bucket: ProbeOperations, attempt: Attempt, source: string): Promise<void> {
   const { capabilities } = bucket
-  await attempt.do('UploadPartCopy', () => bucket.copy(source))
-  bucket.assume({ ...capabilities, copyParts: attempt.may('UploadPartCopy') })
+  let refused = false
+  await attempt.do('UploadPartCopy', () =>
+    bucket.copy(source).catch((thrown) => {
+      refused = isBucketError(thrown) && (thrown.kind === 'refused' || thrown.kind === 'impossible')
+      throw thrown
+    }),
+  )
+  // What was in trouble for a moment may well copy.
+  if (refused || attempt.may('UploadPartCopy')) bucket.assume({ ...capabilities, copyParts: !refused })
 }

@@ -169,6 +169,14 @@ describe('the bucket doctor', () => {
     })
   })
 
+  it('does not take a moment of trouble for a bucket that cannot copy', async () => {
+    const trouble = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
+    bucket.faults.add({ operation: 'UploadPartCopy', effect: trouble })
+    const { may, found: kept } = await found([], { ...OWNER, provider: 'aws' })
+    expect(may).toMatchObject({ UploadPartCopy: false })
+    expect(kept).toEqual({})
+  })
+
   it('asks as uploads do: what would be refused to them is refused to it', async () => {
     const { ok, checked } = await found(['no-unsigned-payload'])
     expect(ok).toBe(false)
