@@ -1,7 +1,9 @@
+import { resolve } from 'node:path'
 import { build } from 'esbuild'
 import type { Page } from 'playwright/test'
+import ts from 'typescript'
 import type { DemoDocument } from '#lib/demo/demo-document.ts'
-import { plainUppySnippet, tusJsSnippet } from '#lib/embed/browser-snippets.ts'
+import { plainUppySnippet, reactUppySnippet, tusJsSnippet } from '#lib/embed/browser-snippets.ts'
 import type { EmbedTarget } from '#lib/embed/embed-target.ts'
 import { nodeTokenSnippet } from '#lib/embed/token-snippets.ts'
 import { currentUppy } from '#lib/embed/uppy-bundles.ts'
@@ -94,12 +96,62 @@ test('the text for tus-js-client uploads', async ({ demo, page }) => {
   expect(await customer.files()).toMatchObject(arrived)
 })
 
+test('the text for React compiles under strict TypeScript, and uploads', async ({ demo, page }) => {
+  await using customer = await openCustomer(demo, page, async (target) => {
+    const text = reactUppySnippet(target)
+    expect(complaintsOfTypeScript(text)).toEqual([])
+    const mount = `${text}
+import { createRoot } from 'react-dom/client'
+createRoot(document.getElementById('root')!).render(<Uploader />)`
+    return `<div id="root"></div><script type="module">${await bundle(mount, 'tsx')}</script>`
+  })
+  await sendByDashboard(page)
+  expect(await customer.files()).toMatchObject(arrived)
+})
+
+/** A program of that text alone, in the folder where its packages are found. */
+function complaintsOfTypeScript(text: string): string[] {
+  const options: ts.CompilerOptions = {
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    exactOptionalPropertyTypes: true,
+    noUnusedLocals: true,
+    noUnusedParameters: true,
+    noEmit: true,
+    skipLibCheck: true,
+    jsx: ts.JsxEmit.ReactJSX,
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    types: [],
+  }
+  // What bundlers say of style sheets, as vite/client does.
+  const sources = new Map([
+    [resolve('uploader.tsx'), text],
+    [resolve('bundler.d.ts'), "declare module '*.css'"],
+  ])
+  const host = ts.createCompilerHost(options)
+  const { getSourceFile, fileExists } = host
+  host.fileExists = (name) => sources.has(name) || fileExists(name)
+  host.getSourceFile = (name, target, ...rest) => {
+    const own = sources.get(name)
+    return own === undefined ? getSourceFile(name, target, ...rest) : ts.createSourceFile(name, own, target)
+  }
+  const program = ts.createProgram([...sources.keys()], options, host)
+  return ts
+    .getPreEmitDiagnostics(program)
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))
+}
+
 /** As a customer's own build would, with the packages that the text imports. */
 async function bundle(contents: string, loader: 'js' | 'tsx'): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents, loader, resolveDir: process.cwd() },
     bundle: true,
     format: 'esm',
+    jsx: 'automatic',
+    loader: { '.css': 'empty' },
+    define: { 'process.env.NODE_ENV': '"production"' },
     write: false,
   })
   return outputFiles[0]!.text

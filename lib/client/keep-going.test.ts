@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { transformSync } from 'esbuild'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { plainUppySnippet, reactUppySnippet, tusJsSnippet } from '../embed/browser-snippets.ts'
 import { Failure } from './failure.ts'
@@ -39,7 +40,8 @@ function handedOut(snippet: string): () => Kept {
   const from = snippet.indexOf('// Your backend answers')
   const to = ['// After a reload', 'export async function upload'].map((mark) => snippet.indexOf(mark))
   const text = snippet.slice(from, Math.min(...to.filter((at) => at > 0)))
-  return () => new Function(`${text}\nreturn keepGoing`)()((reason: string) => told.push(reason))
+  const { code } = transformSync(text, { loader: 'ts' })
+  return () => new Function(`${code}\nreturn keepGoing`)()((reason: string) => told.push(reason))
 }
 
 beforeEach(() => {

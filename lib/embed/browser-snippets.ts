@@ -6,24 +6,31 @@ import { currentUppy } from './uppy-bundles.ts'
  * a 401. It waits for whatever passes, for as long as the upload lives, and goes on after a reload. This is the text
  * of lib/client for people to own: one suite of tests runs both, and the browser tests run these very texts.
  */
-const KEEP_GOING = `// Your backend answers {token, expiresAt}. It is asked again a minute before the token expires.
-let current
-async function uploadToken() {
+/** Types stand between « and », for the text in TypeScript; the others do without. */
+const written = (text: string) => ({
+  plain: text.replaceAll(/«[^»]*»/g, ''),
+  typed: text.replaceAll(/[«»]/g, ''),
+})
+
+const keepGoing =
+  written(`// Your backend answers {token, expiresAt}. It is asked again a minute before the token expires.
+let current«: { token: string; expiresAt: string } | undefined»
+async function uploadToken()«: Promise<string>» {
   if (!current || Date.parse(current.expiresAt) - Date.now() < 60_000) {
     const response = await fetch('/api/upload-token', { method: 'POST' })
     if (!response.ok) throw failure('No upload token', response.status)
     current = await response.json()
   }
-  return current.token
+  return current«!».token
 }
 
 // By itself tus-js-client counts every failure and gives up after a few, and it begins anew when it is not told the
 // offset. So whatever passes is waited for here: a network, a server or a backend that is away.
-function keepGoing(tell) {
+function keepGoing(tell«: (reason: string) => void») {
   let lost = false
   return {
     retryDelays: [0, 1000, 3000, 5000, 10_000, ...Array(20_160).fill(30_000)], // for seven days
-    async onBeforeRequest(request, file) {
+    async onBeforeRequest(request«: TusRequest», file«: { data: unknown }») {
       const aborted = new AbortController()
       const abort = request.abort
       request.abort = () => (aborted.abort(), abort.call(request))
@@ -38,7 +45,7 @@ function keepGoing(tell) {
       const token = await persist(uploadToken, aborted.signal, tell)
       request.setHeader('Authorization', \`Bearer \${token}\`)
     },
-    onShouldRetry(error, attempt) {
+    onShouldRetry(error«: TusDetailedError», attempt«: number») {
       const status = error.originalResponse?.getStatus()
       if (error.causingError && !passes(error.causingError)) return false
       lost = !status
@@ -52,25 +59,30 @@ function keepGoing(tell) {
   }
 }
 
-const failure = (text, status) => Object.assign(new Error(\`\${text}: \${status}\`), { status })
+const failure = (text«: string», status«: number») => Object.assign(new Error(\`\${text}: \${status}\`), { status })
 
 // Without a status there was no answer. A file that was changed since it was picked cannot be sent.
-const passes = ({ name, status }) =>
+const passes = ({ name, status }«: { name?: string; status?: number | undefined }») =>
   name !== 'NotReadableError' && (!status || status >= 500 || [408, 409, 423, 425, 429].includes(status))
 
 // At once when the browser says that the network is back, which it does not always know.
-const online = (atMost) =>
-  new Promise((resolve) => {
+const online = (atMost«: number») =>
+  new Promise«<void>»((resolve) => {
     setTimeout(resolve, atMost)
-    addEventListener('online', resolve, { once: true, signal: AbortSignal.timeout(atMost) })
+    addEventListener('online', () => resolve(), { once: true, signal: AbortSignal.timeout(atMost) })
   })
 
-async function persist(attempt, signal, tell) {
+async function persist«<Answer>»(
+  attempt«: () => Promise<Answer>»,
+  signal«: AbortSignal»,
+  tell«: (reason: string) => void»,
+)«: Promise<Answer>» {
   for (let delay = 1000; ; delay = Math.min(delay * 2, 30_000)) {
     try {
       const answer = await attempt()
       if (!signal.aborted) return answer
-    } catch (error) {
+    } catch (thrown) {
+      const error = thrown« as Error & { status?: number }»
       if (!signal.aborted && !passes(error)) throw error
       if (!signal.aborted) tell(error.status ? error.message : 'Waiting for the network')
     }
@@ -79,7 +91,7 @@ async function persist(attempt, signal, tell) {
   }
 }
 
-async function askOffset(url, data, renewed) {
+async function askOffset(url«: string», data«: unknown», renewed«?: boolean»)«: Promise<TusResponse>» {
   if (data instanceof Blob) await data.slice(0, 1).arrayBuffer()
   const headers = { Authorization: \`Bearer \${await uploadToken()}\`, 'Tus-Resumable': '1.0.0' }
   const response = await fetch(url, { method: 'HEAD', headers })
@@ -91,15 +103,16 @@ async function askOffset(url, data, renewed) {
   if (!response.ok && ![404, 410].includes(response.status)) throw failure('The server answered', response.status)
   return {
     getStatus: () => response.status,
-    getHeader: (name) => response.headers.get(name),
+    getHeader: (name«: string») => response.headers.get(name) ?? undefined,
     getBody: () => '',
     getUnderlyingObject: () => response,
   }
-}`
+}`)
 
-/** Uppy would keep files of up to 10 MiB, and let every larger one be picked again after a reload. */
-const RETRIEVER = `// After a reload a file of up to 1 GiB is still there. A larger one is picked again, and goes on where it was.
-const remembered = { indexedDB: { maxFileSize: 1024 ** 3, maxTotalSize: 1024 ** 3 } }`
+/** Uppy would keep files of up to 10 MiB, and let every larger one be picked again after a reload. Its types lack these options. */
+const retriever =
+  written(`// After a reload a file of up to 1 GiB is still there. A larger one is picked again, and goes on where it was.
+const remembered«: object» = { indexedDB: { maxFileSize: 1024 ** 3, maxTotalSize: 1024 ** 3 } }`)
 
 const tusOptions = (uploadUrl: string) => `{
   endpoint: '${uploadUrl}',
@@ -123,9 +136,9 @@ export function plainUppySnippet({ baseUrl, uploadUrl }: EmbedTarget): string {
 <script type="module">
 import { Dashboard, GoldenRetriever, Tus, Uppy } from '${module.url}'
 
-${KEEP_GOING}
+${keepGoing.plain}
 
-${RETRIEVER}
+${retriever.plain}
 
 const uppy = new Uppy({ id: 'sluice' })
 uppy.use(Dashboard, { inline: true, target: '#uploader' })
@@ -143,19 +156,22 @@ export const TUS_JS_INSTALL = 'npm install tus-js-client'
 export function reactUppySnippet({ uploadUrl }: EmbedTarget): string {
   return `'use client'
 
-import Uppy from '@uppy/core'
+import Uppy, { type Body, type Meta } from '@uppy/core'
 import GoldenRetriever from '@uppy/golden-retriever'
 import Dashboard from '@uppy/react/dashboard'
-import Tus from '@uppy/tus'
+import Tus, { type TusDetailedError, type TusOptions } from '@uppy/tus'
 import { useState } from 'react'
 import '@uppy/core/css/style.min.css'
 import '@uppy/dashboard/css/style.min.css'
 
-${KEEP_GOING}
+type TusRequest = Parameters<NonNullable<TusOptions<Meta, Body>['onBeforeRequest']>>[0]
+type TusResponse = Awaited<ReturnType<TusRequest['send']>>
 
-${RETRIEVER}
+${keepGoing.typed}
 
-const tusOptions = (uppy) => (${tusOptions(uploadUrl)})
+${retriever.typed}
+
+const tusOptions = (uppy: Uppy) => (${tusOptions(uploadUrl)})
 
 export function Uploader() {
   const [uppy] = useState(() => {
@@ -170,7 +186,7 @@ export function Uploader() {
 export function tusJsSnippet({ uploadUrl }: EmbedTarget): string {
   return `import { Upload } from 'tus-js-client'
 
-${KEEP_GOING}
+${keepGoing.plain}
 
 export async function upload(file, onProgress, onWaiting = () => {}) {
   const done = Promise.withResolvers()

@@ -93,14 +93,9 @@ it('agrees with the standardwebhooks package', () => {
 const MALFORMED = ['', 't=1', 'v1=00', 't=,v1=', 't=now,v1=zz', ',,=,', 't=99999999999999999999,v1=00']
 
 describe('the snippet for', () => {
-  for (const { language, filename, code } of snippets) {
-    if (!canRun(language)) {
-      it(`${language} was not run: its program is not on this machine`, () => {
-        expect(code).toMatch(/verify_?webhook/i)
-      })
-      continue
-    }
-    it(`${language} agrees, and survives malformed headers`, { timeout: COMPILE_MS }, () => {
+  for (const { language, filename } of snippets) {
+    it(`${language} agrees, and survives malformed headers`, { timeout: COMPILE_MS }, ({ skip }) => {
+      if (!canRun(language)) return skip(`The program of ${language} is not on this machine.`)
       const headerOf = ({ headers }: Received) => String(headers['x-service-signature'])
       const real: Case[] = cases().map(({ request, secret }) => ({
         body: request.body,
