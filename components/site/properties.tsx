@@ -9,7 +9,7 @@ const PROPERTIES = [
   {
     icon: KeyRound,
     title: 'PutObject is enough',
-    text: 'Your keys need one permission on one bucket. After an upload the bucket holds the object and nothing else.',
+    text: 'Your keys need one permission on one bucket. Bytes go there from memory; what fills no part yet waits in the database, and goes when it is in the bucket.',
   },
   {
     icon: ShieldCheck,
