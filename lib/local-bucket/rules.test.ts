@@ -60,6 +60,12 @@ const complete = async (UploadId: string, more: object = {}) => {
   const named = { Bucket: BUCKET, Key, UploadId, MultipartUpload, ...more }
   return s3().send(new CompleteMultipartUploadCommand(named))
 }
+/** An object whose only part has the number 2. */
+const completeSecond = async (UploadId: string) => {
+  const { ETag } = await part(UploadId, { PartNumber: 2, ChecksumCRC32: CRC })
+  const MultipartUpload = { Parts: [{ PartNumber: 2, ETag, ChecksumCRC32: CRC }] }
+  return s3().send(new CompleteMultipartUploadCommand({ Bucket: BUCKET, Key, UploadId, MultipartUpload }))
+}
 const WHOLE = { ChecksumAlgorithm: 'CRC32', ChecksumType: 'FULL_OBJECT' }
 
 /** What each rule refuses; without the rule the same goes through. */
@@ -117,6 +123,7 @@ const BROKEN: Partial<Record<RuleName, [code: string, () => Promise<unknown>]>> 
   'no-checksum-headers': ['InvalidArgument', () => put({ ChecksumCRC32: CRC })],
   'if-none-match-required': ['AccessDenied', async () => complete(await create())],
   'no-if-none-match': ['NotImplemented', () => put({ IfNoneMatch: '*' })],
+  'consecutive-part-numbers': ['InvalidPartOrder', async () => completeSecond(await create())],
   'short-segments': ['KeyTooLongError', () => put({ Key: `${'ü'.repeat(128)}/x` })],
   'virtual-hosts-are-dns-labels': [
     'InvalidBucketName',
@@ -149,6 +156,14 @@ describe('a rule of a provider', () => {
     bucket.rules.add('one-write-a-second')
     laterMs = seconds(1)
     await put()
+  })
+
+  it('against gaps in part numbers is kept by every bucket where parts have checksums', async () => {
+    await completeSecond(await create())
+    for (const ChecksumType of ['FULL_OBJECT', 'COMPOSITE'])
+      await expect(completeSecond(await create({ ...WHOLE, ChecksumType }))).rejects.toMatchObject({
+        name: 'InvalidPartOrder',
+      })
   })
 
   it('may change an answer alone: what was asked is done', async () => {

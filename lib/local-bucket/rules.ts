@@ -157,6 +157,12 @@ export const RULES = {
         throw new S3Error('KeyTooLongError')
     },
   },
+  /** AWS, in directory buckets: numbers from 1 without a gap, whether parts have checksums or not. */
+  'consecutive-part-numbers': {
+    assemble(parts) {
+      if (parts.some(({ number }, n) => number !== n + 1)) throw new S3Error('InvalidPartOrder')
+    },
+  },
   /** A proxy in between that answers in its own words. */
   'html-answers': {
     instead: () => ({
