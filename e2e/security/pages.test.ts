@@ -60,6 +60,46 @@ it.each(['/', '/login', '/docs', '/nowhere'])(
   },
 )
 
+/** What a browser, a phone or a preview of the page would fetch, and where its own links lead. */
+function referencesOf(html: string): string[] {
+  const tags = [...html.matchAll(/<(?:link|script|img|source|a|meta)\s[^>]*>/g)].map(([tag]) => tag)
+  return tags.flatMap((tag) => {
+    const picture = /(?:property|name)="(?:og|twitter):image"/.test(tag)
+    const [, address] = tag.match(picture ? /content="([^"]+)"/ : /\s(?:src|href)="([^"]+)"/) ?? []
+    return address && !address.startsWith('#') ? [address.replaceAll('&amp;', '&')] : []
+  })
+}
+
+it('all that the pages refer to is there', async () => {
+  const fetched = new Map<string, { status: number; type: string; body: string }>()
+  const get = async (path: string) => {
+    const known = fetched.get(path)
+    if (known) return known
+    const { status, headers, body } = await ask('GET', at(path))
+    const answer = { status, type: headers['content-type'] ?? '', body }
+    fetched.set(path, answer)
+    return answer
+  }
+  const own = (from: string, address: string) => {
+    const url = new URL(address, at(from))
+    return url.origin === at('/').origin ? [url.pathname + url.search] : []
+  }
+  for (const page of ['/', '/docs', '/docs/api', '/login', '/sign-up']) {
+    const references = referencesOf((await get(page)).body)
+    for (const extra of ['/favicon.svg', '/apple-touch-icon.png', '/share.png'])
+      expect(references.join(' '), page).toContain(extra)
+    for (const path of references.flatMap((address) => own(page, address))) {
+      const { status, type, body } = await get(path)
+      expect([200, 307], `${path}, of ${page}`).toContain(status)
+      if (/\.(png|svg)$/.test(path)) expect(type, path).toMatch(/^image\//)
+      if (!type.startsWith('text/css')) continue
+      for (const [, address] of body.matchAll(/url\(["']?([^)"']+)["']?\)/g))
+        for (const inner of own(path, address!)) expect((await get(inner)).status, inner).toBe(200)
+    }
+  }
+  expect(fetched.size).toBeGreaterThan(20)
+})
+
 it('the metrics are for those who know their token', async () => {
   expect((await ask('GET', at('/metrics'))).status).toBe(401)
   expect((await ask('GET', at('/metrics'), { Authorization: `Bearer ${target.metricsToken}` })).status).toBe(
