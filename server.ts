@@ -12,13 +12,13 @@ import { frontDoor, type Handler, type Handlers, type Opened, openDoor } from '.
 import { SERVER_OPTIONS } from './lib/http/server-options.ts'
 import { upgradesForNext } from './lib/http/upgrades.ts'
 import { systemClock } from './lib/kernel/clock.ts'
-import { StartError } from './lib/kernel/errors.ts'
 import { createLogger, type Logger } from './lib/log.ts'
 import { startMailWorker } from './lib/mail/start-mail-worker.ts'
 import { createMetrics } from './lib/metrics.ts'
 import { openUploads } from './lib/open-uploads.ts'
 import { openQueue } from './lib/queue/open-queue.ts'
 import { type Runtime, setRuntime } from './lib/runtime.ts'
+import { sayFault } from './lib/say-fault.ts'
 import { controlSweeps } from './lib/sweeps/control-sweeps.ts'
 import { startSweeps } from './lib/sweeps/start-sweeps.ts'
 import { createTusHandler } from './lib/tus/create-tus-handler.ts'
@@ -158,8 +158,7 @@ function stopOnSignal(runtime: Runtime, server: Server, parts: Part[]): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
 }
 
-main().catch((error: NodeJS.ErrnoException) => {
-  const plain = error instanceof StartError || error.code === 'EADDRINUSE'
-  process.stderr.write(`${plain ? error.message : error.stack}\n`)
+main().catch((error: unknown) => {
+  process.stderr.write(`${sayFault(error)}\n`)
   process.exit(1)
 })

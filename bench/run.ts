@@ -1,4 +1,5 @@
 import { startPostgres } from '../e2e/parts/postgres.ts'
+import { readOptions } from '../scripts/read-options.ts'
 import { CASES, type Contender, type Field } from './cases.ts'
 import { startMeasured, startSink } from './processes.ts'
 import { type Section, writeReport } from './report.ts'
@@ -8,7 +9,9 @@ import { startSluiceNode } from './sluice-site.ts'
  * Sluice, a bare pipe and @tus/server with @tus/s3-store, side by side on one machine, in one run, before the same sink.
  * `npm run bench` writes docs/benchmarks.md; `npm run bench -- --only <words>` prints the cases whose names hold them.
  */
-const only = process.argv[2] === '--only' ? process.argv[3] : undefined
+const { only } = readOptions('npm run bench [-- --only <words>]', {
+  options: { only: { type: 'string' } },
+}).values
 
 const chosen = CASES.filter(({ name }) => !only || name.includes(only))
 const postgres = await startPostgres()

@@ -30,6 +30,10 @@ describe('loadConfig', () => {
     expect(loadConfig({ DATA_DIR, PORT: '4000' }).uploadUrl).toBe('http://localhost:4000')
   })
 
+  it('says which ports there are', () => {
+    expect(() => loadConfig({ DATA_DIR, PORT: '99999' })).toThrow('- PORT must be from 0 to 65535')
+  })
+
   it('is strict in production', () => {
     expect(loadConfig(production)).toMatchObject({ host: '0.0.0.0', demo: false, allowedPrivateHosts: [] })
     expect(() => loadConfig({ DATABASE_URL: production.DATABASE_URL })).toThrow(

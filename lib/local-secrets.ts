@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeDataDir } from './make-data-dir.ts'
 
 export type LocalSecrets = { encryptionKey: string; authSecret: string; metricsToken: string }
 
@@ -8,9 +9,9 @@ export type LocalSecrets = { encryptionKey: string; authSecret: string; metricsT
 export function readLocalSecrets(dataDir: string): LocalSecrets {
   const file = join(dataDir, 'secrets.json')
   const random = () => randomBytes(32).toString('base64')
+  makeDataDir(dataDir)
   const fresh: LocalSecrets = { encryptionKey: random(), authSecret: random(), metricsToken: random() }
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     writeFileSync(file, `${JSON.stringify(fresh, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
     return fresh
   } catch (error) {

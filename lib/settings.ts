@@ -21,7 +21,11 @@ const rootAddress = origin.refine((text) => new URL(text).pathname === '/' && !/
 })
 
 const wholeNumber = (min: number, max: number) =>
-  z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(min).max(max))
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`))
 
 const list = z.string().transform((text) =>
   text

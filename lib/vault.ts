@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
-import { SluiceError } from './kernel/errors.ts'
+import { SluiceError, StartError } from './kernel/errors.ts'
 
 /**
  * Secrets that Sluice must be able to use again, sealed with AES-256-GCM. `context` says what a secret is for
@@ -38,7 +38,7 @@ export function createVault(keys: Buffer[]): Vault {
       if (version !== VERSION || !key || !iv || bytes === undefined || !tag) {
         throw new SluiceError('unavailable', 'This node has not the key that it needs for this.', {
           headers: { 'Retry-After': '5' },
-          cause: new Error(
+          cause: new StartError(
             `No key of ENCRYPTION_KEY opens this secret (key ${id}). Add the key that sealed it.`,
           ),
         })

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { parseArgs } from 'node:util'
 import { emailField } from '../lib/accounts/account.ts'
 import { createAccount } from '../lib/accounts/create-account.ts'
 import { createAccountKey } from '../lib/accounts/create-account-key.ts'
@@ -7,20 +6,22 @@ import { hashPassword } from '../lib/accounts/password.ts'
 import { migrate } from '../lib/db/migrate.ts'
 import { openDatabase } from '../lib/db/open-database.ts'
 import { systemClock } from '../lib/kernel/clock.ts'
-import { parseInput } from '../lib/kernel/parse-input.ts'
 import { createLogger } from '../lib/log.ts'
 import { loadSettings } from './load-settings.ts'
+import { misused, readOptions } from './read-options.ts'
+import { runScript } from './run-script.ts'
 
 /** `npm run account -- --email you@example.com [--name You]`: makes an account, and prints its password and key as JSON. */
-const { values } = parseArgs({ options: { email: { type: 'string' }, name: { type: 'string' } } })
-
-try {
-  const email = parseInput(emailField, values.email)
-  console.log(JSON.stringify(await makeAccount(email, values.name), null, 2))
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error)
-  process.exitCode = 1
-}
+const USAGE = 'npm run account -- --email you@example.com [--name You]'
+const { values } = readOptions(USAGE, {
+  options: { email: { type: 'string' }, name: { type: 'string' } },
+})
+const { email: address = misused('--email is missing', USAGE), name } = values
+await runScript(async () => {
+  const { data: email } = emailField.safeParse(address)
+  if (!email) misused(`--email is ${address}, which is no e-mail address`, USAGE)
+  console.log(JSON.stringify(await makeAccount(email, name), null, 2))
+})
 
 async function makeAccount(email: string, name: string | undefined) {
   const database = await openDatabase(loadSettings(), { log: createLogger('warn'), share: true })

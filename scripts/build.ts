@@ -2,6 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { StartError } from '../lib/kernel/errors.ts'
+import { readOptions } from './read-options.ts'
+import { runScript } from './run-script.ts'
 
 /** Builds the pages unless there is a build of this very source already. */
 const SOURCES = [
@@ -30,7 +33,7 @@ export function buildIfNeeded(): void {
   })
   if (next.status !== 0) {
     process.stderr.write(next.stdout + next.stderr)
-    throw new Error('The build failed; what it said stands above.')
+    throw new StartError('The build failed; what it said stands above.')
   }
   writeFileSync(MARK, source)
 }
@@ -51,4 +54,7 @@ function filesOf(path: string): string[] {
     .flatMap((name) => filesOf(join(path, name)))
 }
 
-if (import.meta.main) buildIfNeeded()
+if (import.meta.main) {
+  readOptions('npm run build', {})
+  await runScript(async () => buildIfNeeded())
+}

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
+import { misused, readOptions } from './read-options.ts'
 
 /**
  * Everything that can be known without running the product: format and lint, types, directions between rooms,
@@ -45,8 +46,11 @@ function run([name, [command, ...args]]: (typeof STEPS)[number]): Promise<Outcom
 rmSync('.next/types', { recursive: true, force: true })
 rmSync('.next/dev/types', { recursive: true, force: true })
 
-const only = process.argv[2] === '--only' ? process.argv[3] : undefined
+const USAGE = 'npm run check [-- --only "<step>"]'
+const { only } = readOptions(USAGE, { options: { only: { type: 'string' } } }).values
 const steps = STEPS.filter(([name]) => only === undefined || name === only)
+if (steps.length === 0)
+  misused(`There is no step "${only}", but ${STEPS.map(([name]) => name).join(', ')}`, USAGE)
 const outcomes: Outcome[] = []
 const waiting = steps.entries()
 const work = async () => {

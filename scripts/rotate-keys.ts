@@ -4,14 +4,19 @@ import { createLogger } from '../lib/log.ts'
 import { resealSecrets } from '../lib/reseal-secrets.ts'
 import { createVault } from '../lib/vault.ts'
 import { loadSettings } from './load-settings.ts'
+import { readOptions } from './read-options.ts'
+import { runScript } from './run-script.ts'
 
 /** `npm run rotate-keys`, after a new key was put first in ENCRYPTION_KEY: then the older ones can be dropped. */
-const config = loadSettings()
-const database = await openDatabase(config, { log: createLogger('warn'), share: true })
-try {
-  await migrate(database.db)
-  const rewritten = await resealSecrets(database.db, createVault(config.encryptionKeys))
-  console.log(`${rewritten} secrets rewritten under the first key of ENCRYPTION_KEY.`)
-} finally {
-  await database.close()
-}
+readOptions('npm run rotate-keys', {})
+await runScript(async () => {
+  const config = loadSettings()
+  const database = await openDatabase(config, { log: createLogger('warn'), share: true })
+  try {
+    await migrate(database.db)
+    const rewritten = await resealSecrets(database.db, createVault(config.encryptionKeys))
+    console.log(`${rewritten} secrets rewritten under the first key of ENCRYPTION_KEY.`)
+  } finally {
+    await database.close()
+  }
+})

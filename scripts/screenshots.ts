@@ -5,6 +5,7 @@ import { findChromium } from '../e2e/parts/chromium.ts'
 import { startSluice, temporaryFolder } from '../e2e/parts/sluice.ts'
 import type { DemoDocument } from '../lib/demo/demo-document.ts'
 import { buildIfNeeded } from './build.ts'
+import { readOptions } from './read-options.ts'
 
 /**
  * `npm run screenshots`: the main pages in both modes into docs/screenshots, from a server of its own whose demo workspace
@@ -25,6 +26,7 @@ const UPLOADS: { name: string; type: string; sizes: number[]; whole: number }[] 
 ]
 
 async function main(): Promise<void> {
+  readOptions('npm run screenshots', {})
   buildIfNeeded()
   using folder = temporaryFolder()
   const sluice = await startSluice({ DATA_DIR: folder.path, LOG_LEVEL: 'warn' })

@@ -1,15 +1,21 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { buildIfNeeded } from './build.ts'
+import { readOptions } from './read-options.ts'
+import { runScript } from './run-script.ts'
 
 /** `npm start`: builds if needed, then becomes the server. With `--dev` pages reload as they change. */
 if (existsSync('.env')) process.loadEnvFile('.env')
 process.chdir(dirname(import.meta.dirname))
-const dev = process.argv.includes('--dev')
+const { dev } = readOptions('npm start, or npm run dev', {
+  options: { dev: { type: 'boolean', default: false } },
+}).values
 Object.assign(process.env, { NODE_ENV: dev ? 'development' : 'production', NEXT_TELEMETRY_DISABLED: '1' })
-if (!dev) buildIfNeeded()
-stopWithNpm()
-await import('../server.ts')
+await runScript(async () => {
+  if (!dev) buildIfNeeded()
+  stopWithNpm()
+  await import('../server.ts')
+})
 
 /** On SIGTERM npm ends the shell between itself and us, and we would stay behind, with the embedded database. */
 function stopWithNpm(): void {

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { buildIfNeeded } from './build.ts'
+import { misused, readOptions } from './read-options.ts'
 
 /**
  * `npm test`: check, then the four rings, quick ones first: unit, database, whole system, browser. A ring that
@@ -118,7 +119,10 @@ async function timed<Result>(name: string, work: () => Result | Promise<Result>)
 }
 
 async function main(): Promise<boolean> {
-  const only = process.argv[2] === '--only' ? process.argv.slice(3) : undefined
+  const usage = `npm test [-- --only ${RINGS.map(({ name }) => name).join('|')}]`
+  const only = readOptions(usage, { options: { only: { type: 'string', multiple: true } } }).values.only
+  const unknown = only?.find((wanted) => !RINGS.some(({ name }) => name === wanted))
+  if (unknown) misused(`There are no tests "${unknown}"`, usage)
   const rings = RINGS.filter(({ name }) => only === undefined || only.includes(name))
   const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'))
   const check = () => run([process.execPath, 'scripts/check.ts'], {})

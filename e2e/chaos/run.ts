@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { parseArgs } from 'node:util'
 import { minutes, seconds } from '#lib/kernel/clock.ts'
 import { buildIfNeeded } from '../../scripts/build.ts'
+import { readOptions } from '../../scripts/read-options.ts'
 import { startPostgres } from '../parts/postgres.ts'
 import { type Outcome, type Site, uploadByHand } from './client.ts'
 import { disturb } from './disturb.ts'
@@ -87,7 +87,7 @@ export async function uploadMany(world: World, random: Random, log: Log, period:
 }
 
 async function main(): Promise<boolean> {
-  const { values } = parseArgs({
+  const { values } = readOptions('npm run chaos [-- --minutes 10] [--seed <seed>]', {
     options: { minutes: { type: 'string', default: '1' }, seed: { type: 'string' } },
   })
   const seed = values.seed ?? randomBytes(4).toString('hex')

@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util'
 import { seconds } from '#lib/kernel/clock.ts'
+import { readOptions } from '../../scripts/read-options.ts'
 import { startPostgres } from '../parts/postgres.ts'
 import { BALANCERS, findBalancer } from '../parts/shipped-balancer.ts'
 import { runDrill } from './drill.ts'
@@ -46,7 +46,8 @@ async function drill(stage: Stage, outage: OutageName, forMs: number, only?: str
 }
 
 async function main(): Promise<boolean> {
-  const { values } = parseArgs({
+  const usage = 'npm run drill [-- --balancer <name>] [--outage <name>] [--client <name>]'
+  const { values } = readOptions(usage, {
     options: { balancer: { type: 'string' }, outage: { type: 'string' }, client: { type: 'string' } },
   })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))

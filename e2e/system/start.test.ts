@@ -1,13 +1,20 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { expect, inject, it } from 'vitest'
 import { rows } from '#lib/db/database.ts'
+import { migrate } from '#lib/db/migrate.ts'
 import { openDatabase } from '#lib/db/open-database.ts'
+import { openPostgres } from '#lib/db/open-postgres.ts'
 import { createLogger } from '#lib/log.ts'
 import { openPausingProxy } from '../parts/pausing-proxy.ts'
 import { createDatabase } from '../parts/postgres.ts'
+import { testRuntime } from '../parts/runtime.ts'
 import { sourceFolder, startSluice, temporaryFolder } from '../parts/sluice.ts'
+import { createTestWorkspace } from '../parts/workspace.ts'
 
 const production = {
   ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
@@ -91,6 +98,49 @@ it('names every fault of the settings and starts nothing', () => {
   expect(stderr).toContain('HOST is 0.0.0.0')
   expect(stderr).not.toContain('    at ')
 })
+
+it('says in one line why it does not start, or what is wrong with a command', async () => {
+  using folder = temporaryFolder()
+  const database = await createDatabase(inject('postgresUrl'))
+  const env = { NODE_ENV: 'production' as const, PATH: process.env.PATH, DATA_DIR: folder.path }
+  const shared = { ...env, ...production, DATABASE_URL: database.url }
+  const run = (program: string[], given: Record<string, string | undefined>) => {
+    const { status, stderr } = spawnSync(process.execPath, program, {
+      cwd: sourceFolder(),
+      encoding: 'utf8',
+      env: given as NodeJS.ProcessEnv,
+    })
+    expect(status, stderr).toBe(1)
+    expect(stderr.trimEnd()).not.toContain('\n')
+    return stderr
+  }
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const { port } = taken.address() as { port: number }
+  expect(run(['server.ts'], { ...env, PORT: String(port) })).toMatch(/^Port \d+ is taken by another process/)
+  taken.close()
+  writeFileSync(join(folder.path, 'file'), '')
+  expect(run(['server.ts'], { ...env, DATA_DIR: join(folder.path, 'file') })).toMatch(/there is a file where/)
+
+  expect(run(['scripts/account.ts'], env)).toMatch(/^--email is missing\. Usage: npm run account --/)
+  expect(run(['scripts/account.ts', '--nme', 'x'], env)).toMatch(/^Unknown option '--nme'\. Usage: npm run/)
+  expect(run(['scripts/start.ts', '--port', '80'], env)).toMatch(
+    /^Unknown option '--port'\. Usage: npm start/,
+  )
+  expect(run(['scripts/check.ts', '--only', 'x'], env)).toMatch(/^There is no step "x", but types/)
+
+  await putSecretInto(database.url)
+  const wrong = { ...shared, ENCRYPTION_KEY: Buffer.alloc(32, 9).toString('base64') }
+  expect(run(['scripts/rotate-keys.ts'], wrong)).toMatch(/^No key of ENCRYPTION_KEY opens this secret/)
+  await database.drop()
+})
+
+async function putSecretInto(address: string): Promise<void> {
+  const handle = openPostgres({ address })
+  await migrate(handle.db)
+  await createTestWorkspace(testRuntime(handle))
+  await handle.close()
+}
 
 it('answers only for its own host, and metrics only with the token', async () => {
   using folder = temporaryFolder()

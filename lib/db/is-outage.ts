@@ -19,12 +19,17 @@ const CODES = new Set([
   '57P03',
   '53300',
 ])
+/** Of the system, and disk_full of PostgreSQL: nothing can be written until somebody makes room. */
+const FULL = new Set(['ENOSPC', 'EDQUOT', '53100'])
 const MAX_DEPTH = 5
 
-export function isOutage(error: unknown): boolean {
+export const isOutage = (error: unknown): boolean => hasCode(error, CODES)
+export const isDiskFull = (error: unknown): boolean => hasCode(error, FULL)
+
+function hasCode(error: unknown, codes: ReadonlySet<string>): boolean {
   let at = error
   for (let depth = 0; depth < MAX_DEPTH && at instanceof Error; depth++) {
-    if (CODES.has(String((at as { code?: unknown }).code))) return true
+    if (codes.has(String((at as { code?: unknown }).code))) return true
     at = at.cause
   }
   return false

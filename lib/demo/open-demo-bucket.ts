@@ -8,6 +8,7 @@ import { ALL_ACTIONS, type BucketKey } from '../local-bucket/grants.ts'
 import { type LocalBucket, startLocalBucket } from '../local-bucket/start.ts'
 import { lockFolder } from '../lock-folder.ts'
 import type { Logger } from '../log.ts'
+import { makeDataDir } from '../make-data-dir.ts'
 import type { DemoBucket } from './demo-document.ts'
 
 /**
@@ -26,7 +27,7 @@ export async function openDemoBucket(
   { dataDir }: Config,
   log: Logger,
 ): Promise<{ bucket: DemoBucket; stop(): Promise<void> }> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  makeDataDir(dataDir)
   let serving = await serveBucket(dataDir)
   const kept = serving ? readKept(dataDir)! : await keptByAnother(dataDir)
   const timer = setInterval(async () => {

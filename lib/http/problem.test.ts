@@ -33,3 +33,11 @@ it.each(['CONNECTION_CLOSED', 'ENOTFOUND'])(
     expect(body).not.toContain(code)
   },
 )
+
+it.each(['ENOSPC', '53100'])('takes a full disk for something that passes: %s', (code) => {
+  const cause = Object.assign(new Error('could not extend file "base/5/16384"'), { code })
+  const { status, headers, body } = toProblem(new Error('Failed query', { cause }), undefined)
+  expect(status).toBe(503)
+  expect(headers['Retry-After']).toBe('30')
+  expect(body).not.toContain('base/5')
+})

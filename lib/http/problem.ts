@@ -1,4 +1,4 @@
-import { isOutage } from '../db/is-outage.ts'
+import { isDiskFull, isOutage } from '../db/is-outage.ts'
 import { type ErrorCode, isSluiceError, SluiceError } from '../kernel/errors.ts'
 
 /** RFC 9457 answers. `code` is stable; `detail` says what was wrong and what to do. */
@@ -33,6 +33,10 @@ function unforeseen(error: unknown): SluiceError {
   if (isOutage(error))
     return new SluiceError('unavailable', 'The database does not answer. Try again in a moment.', {
       headers: { 'Retry-After': '2' },
+    })
+  if (isDiskFull(error))
+    return new SluiceError('unavailable', 'A disk of this server is full. Try again when there is room.', {
+      headers: { 'Retry-After': '30' },
     })
   return new SluiceError(
     'internal',
