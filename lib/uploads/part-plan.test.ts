@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -15,8 +16,6 @@ const TiB = 1024 * GiB
 const aws = partLimits({ maxParts: 10_000, equalParts: false }, 64 * GiB)
 const r2 = partLimits({ maxParts: 10_000, equalParts: true }, 64 * GiB)
 const scaleway = partLimits({ maxParts: 1000, equalParts: false }, 64 * GiB)
-/** Parts as large as S3 takes them, for a machine with memory without end. */
-const boundless = { maxParts: 10_000, equalParts: false, maxPartBytes: 5 * GiB }
 
 /** Cuts an upload as it would be cut if nothing interrupted it; answers the number of parts. */
 function partsOf(limits: typeof aws, lengthBytes: number, known: boolean): number {
@@ -42,12 +41,40 @@ describe('the part plan', () => {
     expect(partsOf(limits, largestUpload(limits), true)).toBeLessThanOrEqual(limits.maxParts)
   })
 
-  it('goes up to 48.8 TiB where memory allows parts of 5 GiB', () => {
-    expect(largestUpload(boundless)).toBeGreaterThan(46 * TiB)
-    expect(partsOf(boundless, largestUpload(boundless), true)).toBeLessThanOrEqual(10_000)
+  /** As docs/operations.md says them. */
+  it.each([
+    [10_000, false, 4 * GiB, '4.64 TiB'],
+    [10_000, false, 64 * GiB, '4.64 TiB'],
+    [10_000, false, GiB, '1.16 TiB'],
+    [10_000, false, 256 * MiB, '297 GiB'],
+    [10_000, true, 4 * GiB, '594 GiB'],
+    [10_000, true, 256 * MiB, '297 GiB'],
+    [1000, false, 4 * GiB, '475 GiB'],
+    [1000, false, 256 * MiB, '29.7 GiB'],
+  ])('of %i parts, all equal: %s, the largest file in %i bytes of memory has %s', (...row) => {
+    const [maxParts, equalParts, memoryBytes, words] = row
+    const limits = partLimits({ maxParts, equalParts }, memoryBytes)
+    const largest = largestUpload(limits)
+    const [value, unit] = largest >= TiB ? [largest / TiB, 'TiB'] : [largest / GiB, 'GiB']
+    expect(`${Number(value.toPrecision(3))} ${unit}`).toBe(words)
+    expect(partsOf(limits, largest, true)).toBeLessThanOrEqual(maxParts)
+    expect(readFileSync('docs/operations.md', 'utf8')).toContain(` ${words} `)
   })
 
-  it.each([aws, scaleway, boundless])(
+  it.each([aws, scaleway])(
+    'a deferred length reaches two fifths of the largest, however often it is interrupted',
+    (limits) => {
+      let offsetBytes = 0
+      for (let nextNumber = 1; nextNumber <= limits.maxParts; nextNumber++) {
+        const at = { lengthBytes: null, offsetBytes, nextNumber }
+        const early = mayCloseEarly(limits, { ...at, partBytes: MIN_PART_BYTES })
+        offsetBytes += early ? MIN_PART_BYTES : nextPartBytes(limits, at)
+      }
+      expect(offsetBytes).toBeGreaterThan(0.4 * largestUpload(limits))
+    },
+  )
+
+  it.each([aws, scaleway])(
     'a deferred length has parts that grow, and reaches over half of the largest',
     (limits) => {
       expect(partsOf(limits, largestUpload(limits) * 0.55, false)).toBeLessThanOrEqual(limits.maxParts)

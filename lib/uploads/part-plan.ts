@@ -4,15 +4,12 @@
  * remaining numbers.
  */
 const MiB = 1024 * 1024
-const GiB = 1024 * MiB
 
 /** S3: every part but the last. */
 export const MIN_PART_BYTES = 5 * MiB
 export const USUAL_PART_BYTES = 8 * MiB
 const MAX_PART_BYTES = 512 * MiB
 const MAX_EQUAL_PART_BYTES = 64 * MiB
-/** S3: "Maximum object size 48.8 TiB". */
-const MAX_OBJECT_BYTES = 10_000 * 5 * GiB
 /** One number in twenty is left for parts that interruptions close early. */
 const USABLE = 0.95
 /** A deferred length is met by parts that grow: one is a share of what came before it. */
@@ -34,8 +31,9 @@ export function partLimits(
   return { maxParts, equalParts, maxPartBytes: Math.min(most, largestPartBytes(memoryBytes)) }
 }
 
+/** At most 4.64 TiB, which is below the largest object of every provider: the smallest is 4.995 TiB, of Cloudflare R2. */
 export function largestUpload({ maxParts, maxPartBytes }: PartLimits): number {
-  return Math.min(Math.floor(maxParts * USABLE) * maxPartBytes, MAX_OBJECT_BYTES)
+  return Math.floor(maxParts * USABLE) * maxPartBytes
 }
 
 /** Where all parts must be equal, the one size that carries the upload, fixed at its creation. */
