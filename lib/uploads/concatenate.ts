@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { combineCrc32 } from '../kernel/crc32.ts'
 import { abortPending } from './abort-pending.ts'
+import { beginMultipart } from './begin-multipart.ts'
 import { type Bucket, bucketFault, bucketRefusal, type SentPart } from './bucket-port.ts'
 import { type ConcatStep, concatPlan } from './concat-plan.ts'
 import { endUpload } from './end-upload.ts'
@@ -9,7 +10,6 @@ import type { Lease } from './held-lease.ts'
 import { discardPartials } from './ledger/discard-partials.ts'
 import { heldBy } from './ledger/lease-terms.ts'
 import { markTransferred } from './ledger/mark-transferred.ts'
-import { recordMultipart } from './ledger/record-multipart.ts'
 import { releaseLease } from './ledger/release-lease.ts'
 import type { UploadContext } from './upload-context.ts'
 import { withMemory } from './with-memory.ts'
@@ -73,7 +73,7 @@ export async function concatenate(context: UploadContext, joining: Joining): Pro
 }
 
 async function assemble(context: UploadContext, joining: Joining): Promise<{ etag: string | null }> {
-  const { db, checkpoint } = context
+  const { checkpoint } = context
   const { bucket, target, partials, lease, leftMultipartId } = joining
   const { signal } = lease
   const { key } = target
@@ -84,9 +84,7 @@ async function assemble(context: UploadContext, joining: Joining): Promise<{ eta
   const repeated = leftMultipartId !== null
   if (steps.length === 0) return bucket.putObject(target, { chunks: [], ...whole }, { signal, repeated })
   const copying = bucket.forCopies()
-  const multipartId = await copying.createMultipart(target, { signal })
-  checkpoint('multipart created')
-  await lease.whileHeld(recordMultipart(db, lease, multipartId))
+  const multipartId = await beginMultipart(context, { bucket: copying, target, lease })
   const parts: SentPart[] = []
   for (const [n, step] of steps.entries()) {
     lease.assertHeld()

@@ -1,11 +1,11 @@
 import { crc32 } from 'node:zlib'
 import { combineCrc32 } from '../kernel/crc32.ts'
 import { SluiceError } from '../kernel/errors.ts'
+import { beginMultipart } from './begin-multipart.ts'
 import type { Body } from './bucket-port.ts'
 import { type Advance, advance, lostLease } from './ledger/advance.ts'
 import { bindParts } from './ledger/bind-parts.ts'
 import { readTail } from './ledger/read-tail.ts'
-import { recordMultipart } from './ledger/record-multipart.ts'
 import { stageTail } from './ledger/stage-tail.ts'
 import { expiresAtMs, type OpenUpload } from './open-upload.ts'
 import type { PartBuffer } from './part-buffer.ts'
@@ -121,11 +121,8 @@ export function openPartLine(
   const openMultipart = async () => {
     if (upload.multipartId) return upload.multipartId
     const target = { key: upload.key, contentType: upload.contentType }
-    const id = await bucket.createMultipart(target, { signal })
-    checkpoint('multipart created')
-    await lease.whileHeld(recordMultipart(db, lease, id))
-    upload.multipartId = id
-    return id
+    upload.multipartId = await beginMultipart(context, { bucket, target, lease })
+    return upload.multipartId
   }
   /**
    * A part is sent once its number is bound to its range, as it usually is in advance. If not, recording what is ahead of

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openTestDatabase } from '../../e2e/parts/databases.ts'
+import { tusClient } from '../../e2e/parts/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
+import type { DatabaseHandle } from '../db/database.ts'
+
+const MiB = 1024 * 1024
+let database: DatabaseHandle
+let site: Site
+let node: Awaited<ReturnType<typeof serveUploads>>
+
+beforeAll(async () => {
+  database = await openTestDatabase()
+  site = await createSite(database, { bucket: { actions: ['s3:PutObject', 's3:AbortMultipartUpload'] } })
+  node = await serveUploads(site.runtime)
+})
+afterAll(async () => {
+  await node?.close()
+  await site?.close()
+  await database?.close()
+})
+
+it.each([
+  ['another writer has taken the upload', 'lease_fence = lease_fence + 1, lease_until = null'],
+  ['the upload was ended', "status = 'canceled', lease_until = null"],
+])('aborts a multipart upload that was begun while %s', async (_, change) => {
+  const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+  const url = (await client.create(20 * MiB)).headers.location!
+  site.bucket.faults.add({
+    operation: 'CreateMultipartUpload',
+    at: 'answer',
+    effect: { kind: 'hold', gate: 'begun' },
+  })
+  const patching = client.patch(url, 0, randomBytes(20 * MiB)).catch(() => undefined)
+  await expect.poll(() => site.bucket.unfinished()).toHaveLength(1)
+  await database.db.execute(
+    sql`update files set ${sql.raw(change)} where id = ${url.split('/').at(-1)!}::uuid`,
+  )
+  site.bucket.faults.clear()
+  await patching
+  await Promise.all(node.context.background)
+  expect(await site.bucket.unfinished()).toEqual([])
+})

@@ -1,0 +1,58 @@
+import { seconds } from '../kernel/clock.ts'
+import { isSluiceError } from '../kernel/errors.ts'
+import type { Bucket } from './bucket-port.ts'
+import type { Lease } from './held-lease.ts'
+import { recordMultipart } from './ledger/record-multipart.ts'
+import type { UploadContext } from './upload-context.ts'
+
+/** How long the answer is waited for, and then the abortion, once nobody else does. */
+const LINGER_MS = seconds(5)
+
+type Beginning = {
+  bucket: Pick<Bucket, 'createMultipart' | 'abortMultipart'>
+  target: Parameters<Bucket['createMultipart']>[0]
+  lease: Lease
+}
+
+/**
+ * Its answer alone names a multipart upload, so it is waited for even if the lease is lost meanwhile. One that cannot be
+ * recorded then is aborted, where the keys may. What a killed process began, or an answer that got lost, leaves an empty
+ * one behind, which only the bucket's lifecycle rule clears.
+ */
+export function beginMultipart(context: UploadContext, beginning: Beginning): Promise<string> {
+  const begun = begin(context, beginning)
+  const settled = begun.then(
+    () => {},
+    () => {},
+  )
+  context.background.add(settled)
+  void settled.finally(() => context.background.delete(settled))
+  return beginning.lease.whileHeld(begun)
+}
+
+async function begin(
+  { db, checkpoint }: UploadContext,
+  { bucket, target, lease }: Beginning,
+): Promise<string> {
+  const multipartId = await bucket.createMultipart(target, { signal: lingering(lease.signal) })
+  checkpoint('multipart created')
+  try {
+    await recordMultipart(db, lease, multipartId)
+    return multipartId
+  } catch (error) {
+    // Only a refusal says that it is not recorded; a database that does not answer may have recorded it.
+    if (isSluiceError(error))
+      await bucket
+        .abortMultipart({ key: target.key, multipartId }, { signal: AbortSignal.timeout(LINGER_MS) })
+        .catch(() => {})
+    throw error
+  }
+}
+
+function lingering(signal: AbortSignal): AbortSignal {
+  const late = new AbortController()
+  const linger = () => void setTimeout(() => late.abort(signal.reason), LINGER_MS).unref()
+  if (signal.aborted) linger()
+  else signal.addEventListener('abort', linger, { once: true })
+  return late.signal
+}
