@@ -16,7 +16,13 @@ import { ownPath } from './own-path.ts'
 /** Passwords are taken as typed; blanks at their ends are theirs. */
 const passwordOf = (data: FormData, name = 'password') => String(data.get(name) ?? '')
 
-export async function enter(next: string, data: FormData) {
+/** A script sends what stands after the #, and a person the link. */
+function tokenOf(data: FormData): string {
+  const given = data.getAll('link').map((link) => String(link).split('#').at(-1)!.trim())
+  return given.find((token) => token !== '') ?? ''
+}
+
+export async function enter(next: string, _previous: unknown, data: FormData) {
   return answer(async () => {
     const given = { email: textOf(data, 'email') ?? '', password: passwordOf(data) }
     const { userId } = await signIn(getRuntime(), parseInput(signInInput, given), (await visitor()).address)
@@ -25,7 +31,7 @@ export async function enter(next: string, data: FormData) {
   })
 }
 
-export async function register(data: FormData) {
+export async function register(_previous: unknown, data: FormData) {
   return answer<'check-mail'>(async () => {
     const given = {
       email: textOf(data, 'email') ?? '',
@@ -39,7 +45,7 @@ export async function register(data: FormData) {
   })
 }
 
-export async function askForReset(data: FormData) {
+export async function askForReset(_previous: unknown, data: FormData) {
   return answer<'sent'>(async () => {
     const input = parseInput(passwordResetRequest, { email: textOf(data, 'email') ?? '' })
     await requestPasswordReset(getRuntime(), input, (await visitor()).address)
@@ -47,19 +53,23 @@ export async function askForReset(data: FormData) {
   })
 }
 
-export async function setNewPassword(token: string, data: FormData) {
+export async function setNewPassword(_previous: unknown, data: FormData) {
   return answer<'changed'>(async () => {
-    const given = parseInput(passwordReset, { token, password: passwordOf(data) })
+    const given = parseInput(passwordReset, { token: tokenOf(data), password: passwordOf(data) })
     const { userId } = await resetPassword(getRuntime(), given)
     await openSession(userId)
     return { data: 'changed' }
   })
 }
 
-export async function verify(token: string, data: FormData) {
+export async function verify(_previous: unknown, data: FormData) {
   return answer<string>(async () => {
     const userId = (await currentSession())?.userId
-    const { email } = await verifyEmail(getRuntime(), { token, password: passwordOf(data), userId })
+    const { email } = await verifyEmail(getRuntime(), {
+      token: tokenOf(data),
+      password: passwordOf(data),
+      userId,
+    })
     return { data: email }
   })
 }

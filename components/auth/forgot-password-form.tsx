@@ -1,29 +1,27 @@
 'use client'
 
-import { useState } from 'react'
 import { askForReset } from '#app/(auth)/actions.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
 
 export function ForgotPasswordForm({ sendsMail }: { sendsMail: boolean }) {
-  const [sent, setSent] = useState(false)
-  if (sent && !sendsMail) {
-    return (
-      <Notice tone="info" title="This installation sends no mail">
-        If there is an account, its link was kept. Ask whoever runs the installation for it.
-      </Notice>
-    )
-  }
-  if (sent) {
-    return (
-      <Notice tone="good" title="If there is an account, a mail is on its way">
-        Look into your mailbox, and into its junk.
-      </Notice>
-    )
-  }
   return (
-    <ActionForm<'sent'> action={askForReset} submit="Send the link" onDone={() => setSent(true)}>
+    <ActionForm<'sent'>
+      action={askForReset}
+      submit="Send the link"
+      instead={() =>
+        sendsMail ? (
+          <Notice tone="good" title="If there is an account, a mail is on its way">
+            Look into your mailbox, and into its junk.
+          </Notice>
+        ) : (
+          <Notice tone="info" title="This installation sends no mail">
+            If there is an account, its link was kept. Ask whoever runs the installation for it.
+          </Notice>
+        )
+      }
+    >
       <TextField name="email" label="E-mail" type="email" autoComplete="username" autoFocus required />
     </ActionForm>
   )

@@ -1,22 +1,21 @@
 'use client'
 
-import { useState } from 'react'
 import { register } from '#app/(auth)/actions.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
 
 export function SignUpForm() {
-  const [sent, setSent] = useState(false)
-  if (sent) {
-    return (
-      <Notice tone="good" title="Look into your mailbox">
-        There is a mail with a link. Open it, then sign in.
-      </Notice>
-    )
-  }
   return (
-    <ActionForm<'check-mail'> action={register} submit="Create account" onDone={() => setSent(true)}>
+    <ActionForm<'check-mail'>
+      action={register}
+      submit="Create account"
+      instead={() => (
+        <Notice tone="good" title="Look into your mailbox">
+          There is a mail with a link. Open it, then sign in.
+        </Notice>
+      )}
+    >
       <TextField name="email" label="E-mail" type="email" autoComplete="username" autoFocus required />
       <TextField
         name="password"

@@ -1,36 +1,33 @@
 'use client'
 
-import { useState } from 'react'
 import { verify } from '#app/(auth)/actions.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { ButtonLink } from '../ui/button-link.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { LinkToken } from './link-token.tsx'
 
 /** By a button, since mail programs open links to look at them. */
 export function VerifyEmail() {
-  const [email, setEmail] = useState<string>()
-  if (email) {
-    return (
-      <Notice
-        tone="good"
-        title="Verified"
-        action={
-          <ButtonLink href="/dashboard" tone="primary">
-            Go on
-          </ButtonLink>
-        }
-      >
-        {email} is yours.
-      </Notice>
-    )
-  }
   return (
     <ActionForm<string>
-      action={(data) => verify(window.location.hash.slice(1), data)}
+      action={verify}
       submit="Verify my address"
-      onDone={setEmail}
+      instead={(email) => (
+        <Notice
+          tone="good"
+          title="Verified"
+          action={
+            <ButtonLink href="/dashboard" tone="primary">
+              Go on
+            </ButtonLink>
+          }
+        >
+          {email} is yours.
+        </Notice>
+      )}
     >
+      <LinkToken />
       <TextField
         name="password"
         label="Password"

@@ -1,7 +1,7 @@
 'use client'
 
 import { useEffect, useRef, useState } from 'react'
-import type { FormState } from '#app/actions/form-state.ts'
+import type { FormAction } from '#app/actions/form-state.ts'
 import type { BucketCheck } from '#drizzle/schema/index.ts'
 import type { DataStore } from '#lib/data-stores/data-store.ts'
 import { Button } from '../ui/button.tsx'
@@ -15,7 +15,7 @@ type Outcome = { refused?: BucketCheck }
 type Props = {
   presets: FormPreset[]
   store?: DataStore
-  action: (data: FormData) => Promise<FormState<Outcome>>
+  action: FormAction<Outcome>
 }
 
 /** What is entered is checked first. The result comes into view: under the form if nothing was saved, else above it. */
@@ -44,18 +44,34 @@ export function CheckedForm({ presets, store, action }: Props) {
         submit="Check and save"
         action={action}
         onDone={show}
+        outcome={(data) =>
+          data.refused && (
+            <>
+              <Refused check={data.refused} kept={store !== undefined} />
+              {anyway}
+            </>
+          )
+        }
         aside={refused && anyway}
       />
       {refused && (
         <div ref={result} tabIndex={-1} role="alert" className="mt-5 scroll-my-6 space-y-4 outline-none">
-          <Notice tone="bad" title="Nothing was saved: uploads could not go to this bucket.">
-            {store && 'The settings of before are still in use. '}
-            Fix what is refused below, and check again.
-          </Notice>
-          <CheckedOperations check={refused} />
-          <LeastPolicy check={refused} />
+          <Refused check={refused} kept={store !== undefined} />
         </div>
       )}
+    </>
+  )
+}
+
+function Refused({ check, kept }: { check: BucketCheck; kept: boolean }) {
+  return (
+    <>
+      <Notice tone="bad" title="Nothing was saved: uploads could not go to this bucket.">
+        {kept && 'The settings of before are still in use. '}
+        Fix what is refused below, and check again.
+      </Notice>
+      <CheckedOperations check={check} />
+      <LeastPolicy check={check} />
     </>
   )
 }

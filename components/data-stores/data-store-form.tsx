@@ -1,7 +1,7 @@
 'use client'
 
 import { type ReactNode, useState } from 'react'
-import type { FormState } from '#app/actions/form-state.ts'
+import type { FormAction } from '#app/actions/form-state.ts'
 import type { DataStore } from '#lib/data-stores/data-store.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { CheckField, SelectField, TextField } from '../ui/field.tsx'
@@ -12,13 +12,14 @@ type Props<Data> = {
   presets: FormPreset[]
   store?: DataStore
   submit: string
-  action: (data: FormData) => Promise<FormState<Data>>
+  action: FormAction<Data>
   onDone?: (data: Data) => void
+  outcome?: (data: Data) => ReactNode
   aside?: ReactNode
 }
 
 export function DataStoreForm<Data = undefined>(props: Props<Data>) {
-  const { presets, store, submit, action, onDone, aside } = props
+  const { presets, store, submit, action, onDone, outcome, aside } = props
   const [provider, setProvider] = useState(store?.provider ?? 'aws')
   const preset = presets.find((one) => one.provider === provider)!
   const moved = store?.provider !== provider
@@ -27,6 +28,7 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
       action={action}
       submit={submit}
       {...(onDone && { onDone })}
+      {...(outcome && { outcome })}
       aside={aside}
       className="flex flex-col gap-5"
     >

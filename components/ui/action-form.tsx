@@ -1,15 +1,29 @@
 'use client'
 
 import { CircleAlert } from 'lucide-react'
-import { type FormEvent, type ReactNode, useEffect, useRef, useState, useTransition } from 'react'
-import type { FormState } from '#app/actions/form-state.ts'
+import {
+  type FormEvent,
+  type ReactNode,
+  useActionState,
+  useEffect,
+  useRef,
+  useState,
+  useTransition,
+} from 'react'
+import type { FormAction, FormState } from '#app/actions/form-state.ts'
 import { Button } from './button.tsx'
 import { FieldErrors } from './field.tsx'
+import { Notice } from './notice.tsx'
 import { notify } from './toaster.tsx'
 
 type Props<Data> = {
-  action: (data: FormData) => Promise<FormState<Data>>
+  /** A server action itself, or bound by `bind`: React can put nothing else into a page for those without script. */
+  action: FormAction<Data>
   onDone?: (data: Data) => void
+  /** What stands in place of the form when it is done, with script or without. */
+  instead?: (data: Data) => ReactNode
+  /** What is told of it to those without script, for whom `onDone` is never called. */
+  outcome?: (data: Data) => ReactNode
   submit?: ReactNode
   submitTone?: 'primary' | 'plain' | 'danger'
   aside?: ReactNode
@@ -20,13 +34,16 @@ type Props<Data> = {
   children?: ReactNode
 }
 
+const IDLE = { status: 'idle' } as const
+
 /**
- * A form on a server action: what was typed stays, each error stands at its field, and the first of them
- * takes the focus.
+ * A form on a server action: what was typed stays, each error stands at its field, and the first of them takes the
+ * focus. Before its script is there, and without one, the browser posts it, and the page that comes back has the answer.
  */
 export function ActionForm<Data = undefined>(props: Props<Data>) {
   const { action, onDone, submit, submitTone = 'primary', aside, className, disabled, resetOnDone } = props
-  const [state, setState] = useState<FormState<Data>>({ status: 'idle' })
+  const [posted, post] = useActionState(action, IDLE as Awaited<FormState<Data>>)
+  const [state, setState] = useState<FormState<Data>>(posted)
   const [busy, start] = useTransition()
   const form = useRef<HTMLFormElement>(null)
 
@@ -41,7 +58,7 @@ export function ActionForm<Data = undefined>(props: Props<Data>) {
     event.preventDefault()
     const data = new FormData(event.currentTarget, (event.nativeEvent as SubmitEvent).submitter)
     start(async () => {
-      const answer = await action(data)
+      const answer = await action(IDLE, data)
       setState(answer)
       if (answer.status !== 'done') return
       if (answer.message) notify.done(answer.message)
@@ -50,11 +67,21 @@ export function ActionForm<Data = undefined>(props: Props<Data>) {
     })
   }
 
+  if (state.status === 'done' && props.instead) return props.instead(state.data as Data)
   const error = state.status === 'error' ? state : undefined
+  const unseen = state === posted && state.status === 'done' ? state : undefined
   return (
     <FieldErrors value={error?.fields ?? {}}>
-      <form ref={form} onSubmit={send} noValidate className={className ?? 'flex flex-col gap-4'}>
+      <form
+        ref={form}
+        action={post}
+        onSubmit={send}
+        noValidate
+        className={className ?? 'flex flex-col gap-4'}
+      >
         {props.children}
+        {unseen?.message && <Notice tone="good">{unseen.message}</Notice>}
+        {unseen && props.outcome?.(unseen.data as Data)}
         {error?.message && (
           <p
             data-form-error

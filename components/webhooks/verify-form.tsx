@@ -19,7 +19,12 @@ export function VerifyForm({ pipes }: { pipes: { id: string; name: string }[] })
   return (
     <div className="grid items-start gap-5 lg:grid-cols-[1.2fr_1fr]">
       <Panel title="What your receiver got" description="Paste it as it came. Nothing of it is kept.">
-        <ActionForm<Explanation> action={explain} submit="Compare" onDone={setFound}>
+        <ActionForm<Explanation>
+          action={explain}
+          submit="Compare"
+          onDone={setFound}
+          outcome={(found) => <Findings found={found} />}
+        >
           <SelectField name="pipeId" label="Pipe">
             {pipes.map(({ id, name }) => (
               <option key={id} value={id}>

@@ -4,6 +4,7 @@ import type { Target } from './target.ts'
 
 /** A visitor who is signed in, without a browser: the pages and the server actions as bare requests. */
 export type Visit = {
+  cookie: string
   get(path: string): Promise<Answer>
   /** Calls a server action as the script of a page does. */
   act(name: string, ...args: unknown[]): Promise<Answer>
@@ -11,7 +12,11 @@ export type Visit = {
 
 type Login = Pick<Target, 'baseUrl' | 'email' | 'password'>
 
-export async function signedIn({ baseUrl, email, password }: Login): Promise<Visit> {
+export async function signedIn(login: Login): Promise<Visit> {
+  return visitWith(login.baseUrl, await sessionCookie(login))
+}
+
+export async function sessionCookie({ baseUrl, email, password }: Login): Promise<string> {
   const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
   const at = (path: string) => new URL(path, baseUrl)
   const csrf = await ask('GET', at('/api/auth/csrf'))
@@ -19,12 +24,13 @@ export async function signedIn({ baseUrl, email, password }: Login): Promise<Vis
   const body = new URLSearchParams({ csrfToken, email, password }).toString()
   const Cookie = cookiesOf(csrf)
   const entered = await ask('POST', at('/api/auth/callback/credentials'), { ...form, Cookie }, body)
-  return visitWith(baseUrl, cookiesOf(entered))
+  return cookiesOf(entered)
 }
 
-export function visitWith(baseUrl: string, Cookie?: string): Visit {
+export function visitWith(baseUrl: string, Cookie: string): Visit {
   const at = (path: string) => new URL(path, baseUrl)
   return {
+    cookie: Cookie,
     get: (path) => ask('GET', at(path), { Cookie }),
     act(name, ...args) {
       const fields = { Cookie, 'Next-Action': actionId(name), 'Content-Type': 'text/plain;charset=UTF-8' }

@@ -17,7 +17,7 @@ import { act } from '../../actions/act.ts'
 import { textOf } from '../../actions/form-fields.ts'
 
 /** Checks what is entered, and saves it if uploads could go there, or if that is asked for all the same. */
-export async function connect(data: FormData) {
+export async function connect(_previous: unknown, data: FormData) {
   return act<{ refused?: BucketCheck }>(async (runtime, actor) => {
     const input = parseInput(dataStoreInput, read(data))
     if (!saveAnyway(data)) {
@@ -31,7 +31,7 @@ export async function connect(data: FormData) {
 }
 
 /** Keys that do not work would end every upload of now, so they replace those of before only if that is asked for. */
-export async function update(id: string, data: FormData) {
+export async function update(id: string, _previous: unknown, data: FormData) {
   return act<{ refused?: BucketCheck }>(async (runtime, actor) => {
     const { accessKeyId, secretAccessKey, ...fields } = read(data)
     const credentials = { ...(accessKeyId && { accessKeyId }), ...(secretAccessKey && { secretAccessKey }) }

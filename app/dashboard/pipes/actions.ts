@@ -10,7 +10,7 @@ import { act } from '../../actions/act.ts'
 import { bytesOf, listOf, textOf } from '../../actions/form-fields.ts'
 
 /** A new Pipe begins with its source on: the person who makes one wants to use it. */
-export async function create(data: FormData) {
+export async function create(_previous: unknown, data: FormData) {
   return act(async (runtime, actor) => {
     const given = {
       name: textOf(data, 'name'),
@@ -29,7 +29,7 @@ export async function switchSource(id: string, http: boolean) {
   })
 }
 
-export async function save(id: string, data: FormData) {
+export async function save(id: string, _previous: unknown, data: FormData) {
   return act(async (runtime, actor) => {
     const given = { name: textOf(data, 'name') ?? '', dataStoreId: textOf(data, 'dataStoreId') }
     await updatePipe(runtime, actor, id, parseInput(pipeChanges, given))
@@ -37,7 +37,7 @@ export async function save(id: string, data: FormData) {
   })
 }
 
-export async function restrict(id: string, data: FormData) {
+export async function restrict(id: string, _previous: unknown, data: FormData) {
   return act(async (runtime, actor) => {
     const changes = {
       keyTemplate: textOf(data, 'keyTemplate') ?? '',

@@ -14,21 +14,21 @@ type Shown = { id: string; token: string }
 
 const nameOf = (data: FormData) => parseInput(senderInput, { name: textOf(data, 'name') })
 
-export async function create(data: FormData) {
+export async function create(_previous: unknown, data: FormData) {
   return act<Shown>(async (runtime, actor) => {
     const { id, token } = await createSender(runtime, actor, nameOf(data))
     return { data: { id, token } }
   })
 }
 
-export async function rename(id: string, data: FormData) {
+export async function rename(id: string, _previous: unknown, data: FormData) {
   return act(async (runtime, actor) => {
     await renameSender(runtime, actor, id, nameOf(data))
     return { message: 'Renamed. Files keep the name that they began with.' }
   })
 }
 
-export async function rotate(id: string, data: FormData) {
+export async function rotate(id: string, _previous: unknown, data: FormData) {
   return act<Shown>(async (runtime, actor) => {
     const input = parseInput(rotateSenderInput, { overlapDays: Number(textOf(data, 'overlapDays')) })
     const { token } = await rotateSender(runtime, actor, id, input)

@@ -16,7 +16,7 @@ import { act } from '../../actions/act.ts'
 import { textOf } from '../../actions/form-fields.ts'
 import { requireSession } from '../../session.ts'
 
-export async function saveProfile(data: FormData) {
+export async function saveProfile(_previous: unknown, data: FormData) {
   const session = await requireSession()
   return act(async (runtime) => {
     await updateProfile(runtime, session, parseInput(profileChanges, { name: textOf(data, 'name') ?? '' }))
@@ -24,7 +24,7 @@ export async function saveProfile(data: FormData) {
   })
 }
 
-export async function savePassword(data: FormData) {
+export async function savePassword(_previous: unknown, data: FormData) {
   const session = await requireSession()
   return act(async (runtime) => {
     const given = {
@@ -62,7 +62,7 @@ export async function endOtherSessions() {
   })
 }
 
-export async function createKey(data: FormData) {
+export async function createKey(_previous: unknown, data: FormData) {
   const session = await requireSession()
   return act<{ key: string }>(async (runtime, actor) => {
     const fault = { field: 'password', message: 'is not your password' }
@@ -80,7 +80,7 @@ export async function revokeKey(id: string) {
   })
 }
 
-export async function removeAccount(data: FormData) {
+export async function removeAccount(_previous: unknown, data: FormData) {
   const session = await requireSession()
   return act(async (runtime) => {
     const given = { email: textOf(data, 'email') ?? '', password: String(data.get('password') ?? '') }

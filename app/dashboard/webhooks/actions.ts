@@ -18,7 +18,7 @@ import { textOf } from '../../actions/form-fields.ts'
 type Secret = { secret: string }
 
 /** The first saving makes the output, and answers its secret. */
-export async function saveWebhook(pipeId: string, data: FormData) {
+export async function saveWebhook(pipeId: string, _previous: unknown, data: FormData) {
   return act<Partial<Secret>>(async (runtime, actor) => {
     const given = {
       url: textOf(data, 'url') ?? '',
@@ -81,7 +81,7 @@ export async function resend(deliveryId: string) {
   })
 }
 
-export async function resendUndelivered(pipeId: string | undefined, data: FormData) {
+export async function resendUndelivered(pipeId: string | undefined, _previous: unknown, data: FormData) {
   return act(async (runtime, actor) => {
     const since = timeAgo(runtime.clock.now(), hours(Number(textOf(data, 'hours')) || 0))
     const input = parseInput(resendFailedInput, { since, retrying: true, ...(pipeId && { pipeId }) })

@@ -5,7 +5,7 @@ import { type Explanation, explainSignature, receivedInput } from '#lib/webhooks
 import { act } from '../../../actions/act.ts'
 import { textOf } from '../../../actions/form-fields.ts'
 
-export async function explain(data: FormData) {
+export async function explain(_previous: unknown, data: FormData) {
   return act<Explanation>(async (runtime, actor) => {
     const given = {
       pipeId: textOf(data, 'pipeId') ?? '',

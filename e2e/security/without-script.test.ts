@@ -1,0 +1,106 @@
+import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { ask } from '../parts/raw-http.ts'
+import { cookiesOf, signedIn, type Visit } from '../parts/session.ts'
+import { targetOf } from '../parts/target.ts'
+
+/** Forms as a browser has them before their script is there, or that runs none: what it is sent, and what it sends. */
+const target = targetOf(inject('demo'))
+let visit: Visit
+beforeAll(async () => {
+  visit = await signedIn(target)
+})
+
+const FORM = /<form\b([^>]*)>(.*?)<\/form>/gs
+const attribute = (tag: string, name: string) => tag.match(new RegExp(` ${name}="([^"]*)"`))?.[1] ?? ''
+const plain = (text: string) =>
+  text.replaceAll('&quot;', '"').replaceAll('&amp;', '&').replaceAll('&#x27;', "'")
+
+/** Fills in the form of the page that has a field of this name, and posts it with what it brings along. */
+async function post(path: string, fields: Record<string, string>) {
+  const { body } = await visit.get(path)
+  const form = [...body.matchAll(FORM)].find(([, , inner]) =>
+    Object.keys(fields).every((name) => inner!.includes(`name="${name}"`)),
+  )!
+  expect(attribute(form[1]!, 'method').toLowerCase()).toBe('post')
+  const hidden = [...form[2]!.matchAll(/<input type="hidden"[^>]*>/g)].map(
+    ([tag]) => [attribute(tag, 'name'), plain(attribute(tag, 'value'))] as const,
+  )
+  const data = new FormData()
+  for (const [name, value] of [...hidden, ...Object.entries(fields)]) data.append(name, value)
+  const encoded = new Response(data)
+  const headers = {
+    'Content-Type': encoded.headers.get('content-type')!,
+    Cookie: visit.cookie,
+    Origin: target.baseUrl,
+  }
+  return ask('POST', new URL(path, target.baseUrl), headers, new Uint8Array(await encoded.arrayBuffer()))
+}
+
+describe('every form', () => {
+  it.each([
+    '/dashboard/settings',
+    '/dashboard/pipes/new',
+    `/dashboard/pipes/${target.pipeId}/settings`,
+    `/dashboard/pipes/${target.pipeId}/restrictions`,
+    `/dashboard/pipes/${target.pipeId}`,
+    '/dashboard/data-stores/new',
+    `/dashboard/data-stores/${target.dataStoreId}`,
+    '/dashboard/webhooks/verify',
+    '/login',
+    '/sign-up',
+    '/forgot-password',
+    '/reset-password',
+    '/verify-email',
+  ])('of %s is posted to a server action', async (path) => {
+    const anybody = path === '/login' || path === '/sign-up'
+    const { body } = anybody ? await ask('GET', new URL(path, target.baseUrl)) : await visit.get(path)
+    const forms = [...body.matchAll(FORM)]
+    expect(forms.length).toBeGreaterThan(0)
+    for (const [, tag, inner] of forms) {
+      expect(attribute(tag!, 'method').toLowerCase(), tag).toBe('post')
+      expect(attribute(tag!, 'action'), tag).not.toContain('javascript:')
+      expect(inner).toMatch(/name="\$ACTION_/)
+    }
+  })
+})
+
+describe('signing in', () => {
+  beforeAll(() => {
+    visit = { ...visit, cookie: '', get: (path) => ask('GET', new URL(path, target.baseUrl)) }
+  })
+  const { email, password } = target
+
+  it('leads into the dashboard, and to nobody else', async () => {
+    for (const [next, to] of [
+      ['/dashboard/files', '/dashboard/files'],
+      ['/dashboard/..//evil.example/x', '/dashboard'],
+    ]) {
+      const answer = await post(`/login?next=${encodeURIComponent(next!)}`, { email, password })
+      expect(answer.status).toBe(303)
+      expect(new URL(answer.headers.location!, target.baseUrl).href).toBe(`${target.baseUrl}${to}`)
+      expect(cookiesOf(answer)).toMatch(/session-token=./)
+    }
+  })
+
+  it('tells what is wrong on the page itself, and puts nothing into an address', async () => {
+    const { status, body } = await post('/login', { email, password: 'not my password' })
+    expect(status).toBe(200)
+    expect(body).toContain('The e-mail address or the password is wrong')
+    expect(body).not.toContain('not my password')
+  })
+
+  it('takes a link that was pasted, where no script reads it', async () => {
+    const { body } = await post('/reset-password', {
+      link: `${target.baseUrl}/reset-password#none`,
+      password: 'a long enough password',
+    })
+    expect(body).toContain('This link was used already or is too old')
+  })
+})
+
+it('what is saved is told on the page', async () => {
+  visit = await signedIn(target)
+  const { status, body } = await post('/dashboard/settings', { name: 'Demo' })
+  expect(status).toBe(200)
+  expect(body).toContain('Saved.')
+})
