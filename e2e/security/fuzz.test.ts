@@ -1,5 +1,8 @@
 import fc from 'fast-check'
 import { beforeAll, expect, inject, it } from 'vitest'
+import { randomOf } from '../chaos/random.ts'
+import { knowTarget, sendShaped } from '../fuzz/send-shaped.ts'
+import { shapeRequest } from '../fuzz/shape-requests.ts'
 import { ask } from '../parts/raw-http.ts'
 import { targetOf } from '../parts/target.ts'
 import { newTus, type Tus } from '../parts/tus.ts'
@@ -105,4 +108,13 @@ it('no path makes a 500', async () => {
     }),
     { numRuns: 100 },
   )
+})
+
+it('no request of any kind makes a 5xx', async () => {
+  const target = targetOf(inject('demo'))
+  const known = await knowTarget(target)
+  for (let n = 0; n < 150; n++) {
+    const shaped = shapeRequest(randomOf(String(n)), known)
+    expect(await sendShaped(target.baseUrl, shaped), JSON.stringify(shaped)).toBeLessThan(500)
+  }
 })

@@ -13,6 +13,7 @@ import { nameRequest } from './request-id.ts'
 import { toOriginForm } from './request-target.ts'
 import { contentSecurityPolicy, setSecurityHeaders } from './security-headers.ts'
 import { forwarded, type ProxyTrust, proxyTrust } from './trusted-proxies.ts'
+import { refuseUnreadableForm } from './unreadable-forms.ts'
 
 /**
  * Every request comes in here: it gets an id, the security headers and a line in the log, then goes to the
@@ -119,6 +120,7 @@ async function route(
   else {
     assertDecodable(url)
     nonce(req, res, runtime, dev)
+    refuseUnreadableForm(req, res)
   }
   await handler(req, res)
 }

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto'
+import { parseArgs } from 'node:util'
+import { seconds } from '#lib/kernel/clock.ts'
+import { buildIfNeeded } from '../../scripts/build.ts'
+import { randomOf } from '../chaos/random.ts'
+import { ask } from '../parts/raw-http.ts'
+import { startSluice, temporaryFolder } from '../parts/sluice.ts'
+import { readDemo, type Target, targetOf } from '../parts/target.ts'
+import { holdSockets } from './hold-sockets.ts'
+import { knowTarget, sendShaped } from './send-shaped.ts'
+import { shapeRequest } from './shape-requests.ts'
+
+/**
+ * `npm run fuzz -- --requests 20000 [--seed x]`: requests of every kind, right, nearly right and noise, to a Sluice of its
+ * own. It fails on a 5xx, on a socket that is open after its deadline, and where memory goes on growing.
+ */
+const SIDE_BY_SIDE = 8
+const SAMPLES = 40
+/** The longest deadline of a request, that of an idle upload, and the time between two looks. */
+const LONGEST_MS = seconds(130)
+/** Between the second quarter of the run and its last. */
+const GROWTH = 1.15
+
+const { values } = parseArgs({
+  options: { requests: { type: 'string', default: '20000' }, seed: { type: 'string' } },
+})
+const requests = Number(values.requests)
+const seed = values.seed ?? randomBytes(4).toString('hex')
+
+buildIfNeeded()
+const folder = temporaryFolder()
+const sluice = await startSluice({ DATA_DIR: folder.path, FREE_TIER_BYTES: '0' })
+const target = targetOf(readDemo(folder.path))
+const failures: string[] = []
+try {
+  await fuzz()
+} finally {
+  await sluice.stop()
+  folder[Symbol.dispose]()
+}
+for (const failure of failures) console.log(failure)
+console.log(failures.length === 0 ? 'passed' : `${failures.length} failures; again with --seed ${seed}`)
+process.exit(failures.length === 0 ? 0 : 1)
+
+async function fuzz(): Promise<void> {
+  const known = await knowTarget(target)
+  const held = holdSockets(new URL(target.baseUrl), known.uploadPath)
+  const random = randomOf(seed)
+  const memory: number[] = []
+  const counts = new Map<string, number>()
+  let sent = 0
+  const work = async () => {
+    while (sent < requests) {
+      const n = sent++
+      if (n % Math.ceil(requests / SAMPLES) === 0)
+        memory.push(await gauge(target, 'process_resident_memory_bytes'))
+      const shaped = shapeRequest(random.fork(String(n)), known)
+      const status = await sendShaped(target.baseUrl, shaped).catch((error: Error) => error.message)
+      const key = `${shaped.kind} ${String(status).slice(0, 1)}xx`
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+      if (typeof status === 'string' || status >= 500) failures.push(`${status}: ${JSON.stringify(shaped)}`)
+    }
+  }
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work))
+  for (const [key, count] of [...counts].sort()) console.log(`${key}: ${count}`)
+  judgeMemory(memory)
+  const open = await held.openAfter(LONGEST_MS)
+  console.log(`sockets held: ${held.count}, open after their deadlines: ${open.length}`)
+  failures.push(...open.map((name) => `a socket is open after its deadline: ${name}`))
+}
+
+function judgeMemory(samples: number[]): void {
+  const quarter = Math.floor(samples.length / 4)
+  const median = (of: number[]) => of.toSorted((a, b) => a - b)[Math.floor(of.length / 2)]! / 2 ** 20
+  const [early, late] = [median(samples.slice(quarter, 2 * quarter)), median(samples.slice(-quarter))]
+  console.log(`memory: ${early.toFixed(0)} MiB in the second quarter, ${late.toFixed(0)} MiB in the last`)
+  if (late > early * GROWTH) failures.push('memory grew')
+}
+
+async function gauge({ baseUrl, metricsToken }: Target, name: string): Promise<number> {
+  const { body } = await ask('GET', new URL('/metrics', baseUrl), { Authorization: `Bearer ${metricsToken}` })
+  return Number(body.match(new RegExp(`^${name} (\\S+)$`, 'm'))?.[1])
+}

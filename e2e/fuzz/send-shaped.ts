@@ -1,0 +1,36 @@
+import { open, requestHead } from '../parts/raw-http.ts'
+import { actionIds, sessionCookie } from '../parts/session.ts'
+import type { Target } from '../parts/target.ts'
+import { newTus } from '../parts/tus.ts'
+import type { Known, Shaped } from './shape-requests.ts'
+
+/** Those that would end the run's own session, or what it goes by. */
+const LEFT_OUT = ['signOut', 'endOtherSessions', 'removeAccount', 'savePassword']
+
+export async function knowTarget(target: Target): Promise<Known> {
+  const tus = await newTus(target)
+  const actions = [...actionIds()].filter(([name]) => !LEFT_OUT.includes(name)).map(([, id]) => id)
+  return {
+    cookie: await sessionCookie(target),
+    accountKey: target.accountKey,
+    senderToken: target.senderToken,
+    uploadPath: tus.at(await tus.create(1000)).pathname,
+    uploadToken: tus.token!,
+    pipeId: target.pipeId,
+    actions,
+  }
+}
+
+/** Answers with the status; a stream that would go on is left after its head. */
+export async function sendShaped(
+  baseUrl: string,
+  { method, path, fields, body = '' }: Shaped,
+): Promise<number> {
+  const url = new URL(baseUrl)
+  await using connection = open(url)
+  const length = Buffer.byteLength(body)
+  const all = { ...(length > 0 && { 'Content-Length': length }), Connection: 'close', ...fields }
+  const to = { host: url.host, pathname: path, search: '' } as URL
+  connection.write(requestHead(method, to, all) + body)
+  return (await connection.answer('HEAD')).status
+}
