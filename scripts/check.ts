@@ -26,6 +26,7 @@ const STEPS: [name: string, command: string[]][] = [
   ['dead code', ['knip']],
   ['format and lint', ['biome', 'ci', '--error-on-warnings', '.']],
   ['migrations', [process.execPath, 'scripts/landed-migrations.ts']],
+  ['digests', [process.execPath, 'scripts/lock-digests.ts']],
   ['doc links', [process.execPath, 'scripts/doc-links.ts']],
   ['conformance', [process.execPath, 'scripts/conformance.ts']],
 ]
