@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createApiHandler } from './lib/api/create-api-handler.ts'
+import { captureConsole } from './lib/capture-console.ts'
 import { type Config, loadConfig } from './lib/config.ts'
 import { migrate } from './lib/db/migrate.ts'
 import { openDatabase } from './lib/db/open-database.ts'
@@ -107,7 +108,7 @@ async function openRoles(runtime: Runtime, server: Server, parts: Part[]): Promi
   const handlers: Handlers = {}
   if (roles.has('web')) {
     handlers.api = createApiHandler(runtime)
-    handlers.pages = await openPages(runtime.config, server)
+    handlers.pages = await openPages(runtime, server)
   }
   if (!roles.has('upload') && !roles.has('worker')) return handlers
   const uploads = await openUploads(runtime)
@@ -127,7 +128,8 @@ async function openRoles(runtime: Runtime, server: Server, parts: Part[]): Promi
 }
 
 /** Next takes many modules and much memory, so only the nodes that serve pages load it. */
-async function openPages(config: Config, server: Server): Promise<Handler> {
+async function openPages({ config, log }: Runtime, server: Server): Promise<Handler> {
+  if (!dev) captureConsole(log)
   const { default: next } = await import('next')
   const httpServer = upgradesForNext(server, dev)
   const app = next({ dev, dir: import.meta.dirname, hostname: 'localhost', port: config.port, httpServer })

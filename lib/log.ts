@@ -49,13 +49,13 @@ export function createLogger(level: string, destination?: pino.DestinationStream
 
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
-  const { code, status } = error as Error & { code?: string; status?: number }
+  const { code, status, digest } = error as Error & { code?: string; status?: number; digest?: string }
   const cause = error.cause === undefined ? undefined : serializeError(error.cause)
   const [message, stack] = [withoutParameters(error.message), withoutParameters(error.stack ?? '')]
-  return { type: error.name, message, code, status, stack, cause }
+  return { type: error.name, message, code, status, digest, stack, cause }
 }
 
 /** Drizzle puts every parameter of a failed query into the message: secrets sealed and hashed, bytes of files. */
-function withoutParameters(text: string): string {
+export function withoutParameters(text: string): string {
   return text.replace(/^params: [\s\S]*?(?=\n {4}at |$(?![\s\S]))/m, 'params: [left out]')
 }

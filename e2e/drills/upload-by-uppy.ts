@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { chromium } from 'playwright'
 import { plainUppySnippet } from '#lib/embed/browser-snippets.ts'
 import { findChromium } from '../parts/chromium.ts'
@@ -25,6 +25,13 @@ export async function uploadByUppy(stage: Stage, sources: ReadonlyMap<string, Bu
   const browser = await chromium.launch(await findChromium())
   try {
     const page = await browser.newPage()
+    // Web nodes serve it, and none is on this stage.
+    await page.route('**/uppy/**', (route) =>
+      route.fulfill({
+        path: join('node_modules/uppy/dist', basename(new URL(route.request().url()).pathname)),
+        headers: { 'Access-Control-Allow-Origin': '*' },
+      }),
+    )
     await page.goto(customer.url)
     await page.locator('.uppy-Dashboard-input').first().setInputFiles(paths)
     await page.getByRole('button', { name: `Upload ${sources.size} files` }).click()

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import postgres from 'postgres'
 import { expect, inject, it } from 'vitest'
+import { freePort } from '../../e2e/parts/postgres.ts'
 import { rows } from './database.ts'
 import { forgetful } from './forgetful.ts'
 import { openPostgres } from './open-postgres.ts'
@@ -33,3 +34,11 @@ it('keeps no parameter of a statement that is answered, in a transaction or out 
   await expect(run('select $1::int', ['no number'])).rejects.toThrow('invalid input syntax')
   await client.end()
 })
+
+it('says soon that it cannot connect, however often it has failed', async () => {
+  const address = `postgres://nobody@127.0.0.1:${await freePort()}/none`
+  const { db, close } = openPostgres({ address, maxConnections: 1 })
+  // By default postgres.js waits for more than a minute until these have failed.
+  for (let times = 0; times < 12; times++) await expect(rows(db, sql`select 1 as n`)).rejects.toThrow()
+  await close()
+}, 30_000)

@@ -1,0 +1,32 @@
+import { DrizzleQueryError } from 'drizzle-orm'
+import { expect, it } from 'vitest'
+import { captureConsole } from './capture-console.ts'
+import { createLogger } from './log.ts'
+
+const lines: string[] = []
+const target = {} as Console
+captureConsole(createLogger('info', { write: (line) => void lines.push(line) }), target)
+const said = () => lines.splice(0).map((line) => JSON.parse(line))
+
+it('makes one line of the log of each message', () => {
+  target.log(' ✓ Running %s took', 'next.config.ts', '28ms')
+  target.warn('\u001b[33m⚠\u001b[39m several\nlines')
+  target.info('')
+  expect(said()).toMatchObject([
+    { level: 30, msg: 'Running next.config.ts took 28ms' },
+    { level: 40, msg: 'several\nlines' },
+  ])
+})
+
+it('makes one line of an error, with the digest that its page shows and without parameters', () => {
+  const cause = new Error('connect ECONNREFUSED')
+  const error = new DrizzleQueryError('select 1 where id = $1', ['the-session-id'], cause)
+  target.error(' ⨯', Object.assign(error, { digest: '123' }))
+  target.error(`⨯ Failed query: select 1\nparams: the-session-id\n    at there`)
+  const all = said()
+  expect(all).toMatchObject([
+    { level: 50, msg: 'a page failed', err: { digest: '123', cause: { message: 'connect ECONNREFUSED' } } },
+    { level: 50, msg: expect.stringContaining('Failed query') },
+  ])
+  expect(JSON.stringify(all)).not.toContain('the-session-id')
+})

@@ -1,0 +1,27 @@
+import { format } from 'node:util'
+import { type Logger, withoutParameters } from './log.ts'
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one.
+const COLOUR = /\u001b\[[0-9;]*m/g
+/** What Next puts before its words. */
+const SIGN = /^\s*[⨯✓⚠○▲]\s*/u
+
+/** Next writes to the console: here each message becomes a line of the log, with an error as its `err`. */
+export function captureConsole(log: Logger, target: Console = console): void {
+  const write =
+    (level: 'info' | 'warn' | 'error') =>
+    (...said: unknown[]) => {
+      const err = said.find((one) => one instanceof Error)
+      const text = format(...said.filter((one) => one !== err))
+        .replace(COLOUR, '')
+        .replace(SIGN, '')
+      const message = withoutParameters(text).trim()
+      if (err) log[level]({ err }, message || 'a page failed')
+      else if (message) log[level](message)
+    }
+  target.debug = () => {}
+  target.log = write('info')
+  target.info = write('info')
+  target.warn = write('warn')
+  target.error = write('error')
+}
