@@ -7,6 +7,7 @@ import { currentOffset } from '../uploads/ledger/current-offset.ts'
 import { releaseLease } from '../uploads/ledger/release-lease.ts'
 import { maxUploadBytes, tooLarge } from '../uploads/may-create.ts'
 import { type OpenUpload, openUpload } from '../uploads/open-upload.ts'
+import { renewReservation } from '../uploads/renew-reservation.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
 import { type BodyCheck, bodyCheck } from './checksum.ts'
@@ -116,6 +117,7 @@ async function prepare(
   assertStillThere({ ...right.upload, expiresAtMs: upload.expiresAtMs }, context.clock.now())
   assertOffset(upload.offsetBytes, chunk)
   if (upload.tailBytes === 0) context.tailCap.assertRoom(upload.workspaceId)
+  if (chunk.bytes !== 0) await renewReservation(context, upload)
   if (chunk.lengthBytes !== undefined && chunk.lengthBytes !== upload.lengthBytes)
     await declareLength(context, upload, {
       lengthBytes: chunk.lengthBytes,

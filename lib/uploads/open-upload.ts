@@ -28,6 +28,8 @@ export type OpenUpload = {
   offsetBytes: number
   crc32: number
   tailBytes: number
+  /** Nothing is reserved of the quota for what is missing. */
+  lapsed: boolean
   /** Where all parts must be equal. */
   partBytes: number | null
   multipartId: string | null
@@ -97,6 +99,7 @@ function describe(
     offsetBytes: taken.offsetBytes,
     crc32: taken.crc32,
     tailBytes: taken.tailBytes,
+    lapsed: taken.lapsed,
     partBytes: taken.partBytes,
     multipartId: taken.multipartId,
     numbers,

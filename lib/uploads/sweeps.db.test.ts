@@ -85,6 +85,26 @@ describeWithDatabase('what time brings', (database) => {
     expect(await usage()).toEqual({ used: before.used + 1000, reserved: before.reserved })
   })
 
+  it('a reservation that lapsed is made again before a byte is accepted, or refused', async () => {
+    const poor = await createSite(database(), { settings: { FREE_TIER_BYTES: '1000' } })
+    const strict = await serveUploads(poor.runtime)
+    const token = await poor.token({ expiresIn: 86_400 })
+    const theirs = tusClient({ url: strict.url, pipeId: poor.pipe.id, token })
+    const first = (await theirs.create(1000)).headers.location!
+    poor.clock.advance(hours(1) + 1)
+    expect(await lapseReservations({ db: database().db, clock: poor.clock })).toBe(1)
+    const second = (await theirs.create(1000)).headers.location!
+    const refused = await theirs.patch(first, 0, randomBytes(400))
+    expect(refused.status).toBe(403)
+    expect(JSON.parse(refused.body).code).toBe('quota_exceeded')
+    expect((await theirs.head(first)).headers['upload-offset']).toBe('0')
+    await cancelUpload(strict.context, { fileId: idOf(second), workspaceId: poor.workspaceId })
+    expect((await theirs.patch(first, 0, randomBytes(400))).status).toBe(204)
+    expect((await theirs.create(1)).status).toBe(403)
+    await strict.close()
+    await poor.close()
+  })
+
   it('cancel ends what is under way, gives back what it reserved, and refuses what has ended', async () => {
     const before = await usage()
     const url = (await client.create(1000)).headers.location!

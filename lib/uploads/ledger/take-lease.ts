@@ -19,6 +19,8 @@ export type Taken = {
   planned: boolean
   multipartId: string | null
   resumed: boolean
+  /** What had been reserved of the quota was given back, as no byte had come for long. */
+  lapsed: boolean
   expirySeconds: number
   expiresAtMs: number
   expiresByMs: number
@@ -81,6 +83,7 @@ export async function takeLease(
     )
     select t.lease_fence as "fence", t.offset_bytes as "offsetBytes", t.length_bytes as "lengthBytes", t.crc32,
       t.part_bytes as "partBytes", t.planned, t.resumed,
+      coalesce(t.reserved_bytes = 0 and t.offset_bytes < t.length_bytes, false) as lapsed,
       json_build_object('number', t.recorded_parts, 'startBytes', t.recorded_bytes, 'endsBytes', t.bound_ends) as bound, d.multipart_id as "multipartId",
       t.expiry_seconds as "expirySeconds", floor(extract(epoch from t.expires_at) * 1000)::bigint as "expiresAtMs",
       floor(extract(epoch from t.expires_by) * 1000)::bigint as "expiresByMs",
