@@ -210,14 +210,45 @@ describe('concatenation', () => {
     expect((await client.head(urls[0]!)).status).toBe(410)
   })
 
-  it('pieces that nobody joins go when they expire', async () => {
+  it('pieces that nobody joins go six hours after the last byte of all of them', async () => {
     const url = await partial(randomBytes(100))
+    const slow = (await client.create(200, { 'Upload-Concat': 'partial' })).headers.location!
+    site.clock.advance(hours(5))
+    expect((await client.patch(slow, 0, randomBytes(100))).status).toBe(204)
+    site.clock.advance(hours(5))
+    await expireUploads(node.context)
+    await abortPending(node.context)
     expect(await site.bucket.objects()).toContain(`${idOf(url)}/file`)
-    site.clock.advance(days(8))
+    site.clock.advance(hours(2))
     expect(await expireUploads(node.context)).toBeGreaterThan(0)
     await abortPending(node.context)
     expect(await site.bucket.objects()).not.toContain(`${idOf(url)}/file`)
+    // And those that were never finished.
+    site.clock.advance(days(8))
+    await expireUploads(node.context)
+    expect((await client.head(slow)).status).toBe(410)
     await renew()
+  })
+
+  it('pieces are bounded by what their token may create, and are of no type', async () => {
+    const limits = { maxFiles: 1, maxBytes: 1000, allowedTypes: ['image/*'] }
+    const pieces = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token(limits) })
+    const page = { 'Upload-Concat': 'partial', 'Upload-Metadata': metadata({ filetype: 'text/html' }) }
+    const made = await Promise.all(Array.from({ length: 12 }, () => pieces.create(100, page)))
+    const urls = made.flatMap(({ headers }) => headers.location ?? [])
+    expect(urls).toHaveLength(8)
+    const refused = made.find(({ status }) => status !== 201)!
+    expect([refused.status, JSON.parse(refused.body).code]).toEqual([403, 'token_exhausted'])
+    for (const url of urls.slice(1)) expect((await pieces.terminate(url)).status).toBe(204)
+    expect((await pieces.create(901, page)).status).toBe(403)
+    expect((await pieces.create(null, page)).status).toBe(403)
+    const last = await pieces.create(900, page)
+    expect(last.status).toBe(201)
+    expect((await pieces.patch(urls[0]!, 0, randomBytes(100))).status).toBe(204)
+    const look = sql`select filetype from files where id = ${idOf(urls[0]!)}::uuid`
+    expect(await rows(database.db, look)).toEqual([{ filetype: null }])
+    for (const url of [urls[0]!, last.headers.location!])
+      expect((await pieces.terminate(url)).status).toBe(204)
   })
 
   it('a piece that is deleted goes from the bucket, unless a file is being made of it', async () => {

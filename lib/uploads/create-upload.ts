@@ -16,10 +16,12 @@ export type Created = {
 export async function createUpload(
   context: UploadContext,
   right: CreationRight,
-  announced: Announced & { concat: 'partial' | null },
+  sent: Announced & { concat: 'partial' | null },
   incoming: Incoming | undefined,
 ): Promise<Created> {
   const { quota, leases, budget } = context
+  // A piece of a file is of no type: nobody has judged what its client calls it.
+  const announced = sent.concat === 'partial' ? { ...sent, filetype: null } : sent
   assertMayCreate(context, right, announced)
   context.tailCap.assertRoom(right.token.workspaceId)
   const bucket = context.openBucket(right.dataStore)

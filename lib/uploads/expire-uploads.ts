@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { rows } from '../db/database.ts'
+import { hours } from '../kernel/clock.ts'
 import { endUpload } from './end-upload.ts'
 import type { UploadContext } from './upload-context.ts'
 
@@ -30,15 +31,22 @@ export async function expireUploads(
   return ended + (await retirePartials(context))
 }
 
-/** Partial uploads that nobody joined in time: their objects are cleared away. */
+/** After the last byte of all partial uploads of their token: then nobody is going to join them. */
+const UNJOINED_MS = hours(6)
+
+/** Finished partial uploads that nobody joined in time: their objects are cleared away. */
 async function retirePartials({ db, clock }: Pick<UploadContext, 'db' | 'clock'>): Promise<number> {
   const now = new Date(clock.now()).toISOString()
+  const idleSince = new Date(clock.now() - UNJOINED_MS).toISOString()
   const retired = await rows(
     db,
     sql`
     with late as (
-      select id from files where concat = 'partial' and status = 'transferred' and retired_at is null
-        and expires_at <= ${now}::timestamptz limit ${BATCH}::int for update skip locked
+      select id from files p where concat = 'partial' and status = 'transferred' and retired_at is null
+        and (expires_at <= ${now}::timestamptz or not exists (
+          select from files s where s.concat = 'partial' and s.retired_at is null and s.token_id = p.token_id
+            and coalesce(s.last_byte_at, s.created_at) > ${idleSince}::timestamptz))
+      limit ${BATCH}::int for update skip locked
     ), retired as (update files f set retired_at = ${now}::timestamptz from late where f.id = late.id returning f.id)
     update file_destinations d set abort_pending = true, abort_at = ${now}::timestamptz from retired where d.file_id = retired.id returning d.file_id`,
   )

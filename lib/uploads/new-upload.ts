@@ -30,13 +30,24 @@ export function describeNew(
   const fileId = uuidv7(nowMs)
   const expirySeconds = pipe.uploadExpirySeconds
   const expiresByMs = nowMs + maxAgeMs(bucket)
-  const { workspaceId, id: tokenId, maxFiles, senderId, senderName, subject, metadata, keyPrefix } = token
+  const {
+    workspaceId,
+    id: tokenId,
+    maxFiles,
+    maxBytes,
+    senderId,
+    senderName,
+    subject,
+    metadata,
+    keyPrefix,
+  } = token
   const key = renderObjectKey(pipe.keyTemplate, {
     ...{ prefix: dataStore.prefix, keyPrefix, fileId, filename },
     ...{ sender: senderName, pipeId: pipe.id, at: new Date(nowMs) },
   })
   return {
-    ...{ fileId, workspaceId, pipeId: pipe.id, tokenId, maxFiles, senderId, senderName, subject, metadata },
+    ...{ fileId, workspaceId, pipeId: pipe.id, tokenId, maxFiles, maxBytes },
+    ...{ senderId, senderName, subject, metadata },
     ...{ filename, filetype, uploadMetadata, uploadMetadataHeader, expirySeconds, expiresByMs },
     createdAtMs: nowMs,
     request: currentRequest(),

@@ -6,6 +6,7 @@ import { uuidv7 } from '../../kernel/ids.ts'
 import type { RequestContext } from '../../kernel/request-context.ts'
 import { monthOf } from '../../usage/count-bytes.ts'
 import { type Quota, quotaExceeded, reserved } from '../../usage/reserve.ts'
+import { assertFewPartials } from './assert-few-partials.ts'
 import type { LeaseTerms } from './lease-terms.ts'
 
 /** All that a new upload is, before its first byte. */
@@ -16,6 +17,8 @@ export type NewUpload = {
   tokenId: string
   /** The token allows only so many uploads. */
   maxFiles: number | null
+  /** Each of so many bytes. */
+  maxBytes: number | null
   senderId: string
   senderName: string
   subject: string | null
@@ -56,8 +59,8 @@ export function insertsUploads(db: Db): (insertion: Insertion) => Promise<void> 
   })
   return async (insertion) => {
     const { maxFiles, concat } = insertion.upload
-    // The pieces of one file do not count as files: what they are joined to does.
-    if (maxFiles === null || concat === 'partial') await insertTogether(insertion)
+    if (maxFiles === null) await insertTogether(insertion)
+    else if (concat === 'partial') await insertPartial(db, insertion)
     else await insertCounted(db, insertion)
   }
 }
@@ -67,6 +70,15 @@ async function insertCounted(db: Db, insertion: Insertion): Promise<void> {
   await db.transaction(async (tx) => {
     const [made] = await insert(tx, [insertion])
     if (made!.exhausted) throw new SluiceError('token_exhausted', 'Ask your backend for a new token.')
+  })
+}
+
+/** The pieces of one file do not count as files: what they are joined to does. But they are bounded until they are joined. */
+async function insertPartial(db: Db, insertion: Insertion): Promise<void> {
+  await db.transaction(async (tx) => {
+    // The month's row is locked from here on, so all that are created beside it are counted.
+    await insert(tx, [insertion])
+    await assertFewPartials(tx, insertion.upload, insertion.nowMs)
   })
 }
 
