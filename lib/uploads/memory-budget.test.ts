@@ -235,6 +235,17 @@ describe('memory in one piece', () => {
     expect(budget.usedBytes).toBe(before - 8 * MiB)
   })
 
+  it('is not waited for where none is needed', async () => {
+    const budget = openBudget()
+    for (let n = 0; n < 40; n++) fill(budget.account(bucketOf(`workspace ${n}`)))
+    const account = budget.account(bucketOf('workspace 0'))
+    await account.reserve(8 * MiB, unaborted)
+    const before = budget.usedBytes
+    const giveBack = await account.reserve(0, unaborted)
+    giveBack()
+    expect(budget.usedBytes).toBe(before)
+  })
+
   it('is refused where no node of that size can ever have it', async () => {
     const asked = openAccount().reserve(11 * MiB, unaborted)
     await expect(asked).rejects.toMatchObject({ code: 'unavailable' })

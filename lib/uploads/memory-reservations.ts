@@ -54,6 +54,8 @@ export function createReservations(
   return {
     grant,
     async reserve(account, bytes, signal) {
+      // A copy within the bucket takes none, and waits for nobody.
+      if (bytes === 0) return () => {}
       if (bytes > tailBytes) throw tooLittleMemory()
       signal.throwIfAborted()
       const { promise, resolve, reject } = Promise.withResolvers<() => void>()
