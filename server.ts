@@ -18,6 +18,7 @@ import { startMailWorker } from './lib/mail/start-mail-worker.ts'
 import { createMetrics } from './lib/metrics.ts'
 import { openUploads } from './lib/open-uploads.ts'
 import { openQueue } from './lib/queue/open-queue.ts'
+import { releaseMemory } from './lib/release-memory.ts'
 import { type Runtime, setRuntime } from './lib/runtime.ts'
 import { sayFault } from './lib/say-fault.ts'
 import { controlSweeps } from './lib/sweeps/control-sweeps.ts'
@@ -59,6 +60,7 @@ async function main(): Promise<void> {
     parts.push(demo)
   }
   const handlers = await openRoles(runtime, server, parts)
+  releaseMemory()
   opening.resolve(openDoor(runtime, handlers, dev))
   stopOnSignal(runtime, server, parts)
   process.stdout.write(`ready ${config.baseUrl}\n`)

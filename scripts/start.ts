@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { enableCompileCache } from 'node:module'
+import { dirname, join } from 'node:path'
 import { buildIfNeeded } from './build.ts'
 import { readOptions } from './read-options.ts'
 import { runScript } from './run-script.ts'
@@ -14,6 +15,8 @@ Object.assign(process.env, { NODE_ENV: dev ? 'development' : 'production', NEXT_
 await runScript(async () => {
   if (!dev) buildIfNeeded()
   stopWithNpm()
+  // Where nobody else may write: what it holds is run.
+  enableCompileCache(join(dirname(import.meta.dirname), 'node_modules/.cache/sluice'))
   await import('../server.ts')
 })
 

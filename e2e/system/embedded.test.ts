@@ -47,6 +47,16 @@ function watcherOf(dataDir: string): number {
   throw new Error('Nobody watches over PostgreSQL.')
 }
 
+/** Of Sluice and of PostgreSQL with all its processes, in MiB; pages that several of them share are counted once. */
+function memoryOf({ pid }: Sluice, dataDir: string): { own: number; all: number } {
+  const share = (of: number | string) =>
+    Number(readFileSync(`/proc/${of}/smaps_rollup`, 'utf8').match(/^Pss: +(\d+)/m)![1]) / 1024
+  const postmaster = postmasterOf(dataDir)
+  const backends = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').trim().split(' ')
+  const own = share(pid)
+  return { own, all: [postmaster, ...backends].reduce<number>((sum, of) => sum + share(of), own) }
+}
+
 async function clientOf(dataDir: string) {
   const target = targetOf(readDemo(dataDir))
   return tusClient({ url: target.baseUrl, pipeId: target.pipeId, token: (await target.token()).token })
@@ -68,9 +78,10 @@ async function upload(client: Client, url: string, content: Buffer, onPiece: () 
   }
 }
 
-it('PostgreSQL that is killed under load is started again, and the uploads go on', async () => {
+it('rests in 300 MiB; PostgreSQL that is killed under load is started again, and the uploads go on', async () => {
   using folder = temporaryFolder()
   const sluice = await startSluice({ DATA_DIR: folder.path, FREE_TIER_BYTES: '0' })
+  if (process.platform === 'linux') expect(memoryOf(sluice, folder.path).all).toBeLessThan(300)
   const { bucket } = readDemo(folder.path)
   const client = await clientOf(folder.path)
   const contents = [20, 18, 16].map((size) => randomBytes(size * MiB))
@@ -98,7 +109,7 @@ it('PostgreSQL that is killed under load is started again, and the uploads go on
   expect(await sluice.stop()).toBe(0)
 })
 
-it('a killed Sluice leaves nothing that breaks the next start, and one that is told to stop stops both', async () => {
+it('an upload node rests in 130 MiB; a killed Sluice leaves nothing that breaks the next start, and one that is told to stop stops both', async () => {
   using folder = temporaryFolder()
   const start = () => startSluice({ DATA_DIR: folder.path, ...SMALL, LOG_LEVEL: 'debug' })
   const first = await start()
@@ -108,6 +119,11 @@ it('a killed Sluice leaves nothing that breaks the next start, and one that is t
 
   const second = await start()
   const ofSecond = postmasterOf(folder.path)
+  if (process.platform === 'linux') {
+    const { own, all } = memoryOf(second, folder.path)
+    expect(own).toBeLessThan(130)
+    expect(all - own).toBeLessThan(60)
+  }
   expect(second.output()).toContain('database system was shut down')
   process.kill(watcherOf(folder.path), 'SIGKILL')
   await second.kill()
