@@ -1,0 +1,60 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
+
+/** What the messages of PostgreSQL's protocol that matter here are called. */
+const SYNC = 'S'.charCodeAt(0)
+const QUERY = 'Q'.charCodeAt(0)
+const PARSE = 'P'.charCodeAt(0)
+const HEADER_BYTES = 5
+
+/** Stands before a database and counts how often it is asked, and how often it has to parse what it is asked. */
+export async function openCountingProxy(databaseUrl: string) {
+  const target = new URL(databaseUrl)
+  const counts = { roundTrips: 0, parses: 0 }
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname)
+    let pending = Buffer.alloc(0)
+    let begun = false
+    near.on('data', (bytes: Buffer) => {
+      far.write(bytes)
+      pending = Buffer.concat([pending, bytes])
+      for (;;) {
+        // The first message, which says who it is, has no letter.
+        const header = begun ? HEADER_BYTES : HEADER_BYTES - 1
+        if (pending.length < header) return
+        const length = pending.readUInt32BE(header - 4) + (header - 4)
+        if (pending.length < length) return
+        if (begun) {
+          const kind = pending[0]
+          if (kind === SYNC || kind === QUERY) counts.roundTrips++
+          if (kind === PARSE || kind === QUERY) counts.parses++
+        }
+        begun = true
+        pending = pending.subarray(length)
+      }
+    })
+    far.pipe(near)
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      socket.on('error', () => {})
+      socket.on('close', () => other.destroy())
+    }
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = new URL(databaseUrl)
+  url.hostname = '127.0.0.1'
+  url.port = String((server.address() as AddressInfo).port)
+  return {
+    url: url.href,
+    /** Of what was asked since the last time. */
+    take() {
+      const taken = { ...counts }
+      counts.roundTrips = 0
+      counts.parses = 0
+      return taken
+    },
+    close: () => server.close(),
+  }
+}
