@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { ask } from '../parts/raw-http.ts'
-import { cookiesOf, signedIn, type Visit } from '../parts/session.ts'
+import { actionIds, cookiesOf, signedIn, type Visit } from '../parts/session.ts'
 import { targetOf } from '../parts/target.ts'
 
 /** Each of these was answered with a 500 once. */
@@ -98,4 +98,13 @@ it.each([
   const fields = { 'Content-Type': 'multipart/form-data; boundary=x', Origin: target.baseUrl }
   const { status } = await ask('POST', at('/login'), fields, body)
   expect([400, 404]).toContain(status)
+})
+
+it.each(['["$F1"]', '[', '["$K1"]'])('the arguments %s of an action', async (body) => {
+  const fields = {
+    'Next-Action': actionIds().get('findAnything'),
+    'Content-Type': 'multipart/form-data; boundary=x',
+  }
+  const { status } = await ask('POST', at('/dashboard'), { ...fields, Cookie: visit.cookie }, body)
+  expect(status).toBe(400)
 })

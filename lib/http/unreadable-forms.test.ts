@@ -6,7 +6,7 @@ import { refuseUnreadableForm } from './unreadable-forms.ts'
 
 it.each([
   ['a form', 'POST', { 'content-type': 'multipart/form-data; boundary=x' }, 400],
-  ['an action', 'POST', { 'content-type': 'multipart/form-data; boundary=x', 'next-action': 'x' }, 500],
+  ['an action', 'POST', { 'content-type': 'text/plain', 'next-action': 'x' }, 400],
   ['anything else that is posted', 'POST', { 'content-type': 'application/json' }, 500],
   ['a page', 'GET', {}, 500],
 ])('takes a failure for the fault of the request for %s', async (_, method, headers, status) => {
