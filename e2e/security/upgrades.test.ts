@@ -1,6 +1,6 @@
 import { describe, expect, inject, it } from 'vitest'
-import { type BalancerName, isInstalled, startBalancer } from '../parts/balancers.ts'
 import { ask, type Connection, open, requestHead } from '../parts/raw-http.ts'
+import { BALANCERS, findBalancer, startShippedBalancer } from '../parts/shipped-balancer.ts'
 import { targetOf } from '../parts/target.ts'
 
 /** An upgrade that is not supported is a request like any other: answered, by the rules, and its socket let go. */
@@ -53,12 +53,14 @@ it('a hundred upgrades hold no socket after their answers', async () => {
   }
 })
 
-describe.each<BalancerName>(['nginx', 'haproxy'])('through %s as deploy/ has it', (name) => {
+describe.each(BALANCERS)('through %s as deploy/ has it', (name) => {
   it('an upgrade is answered', async ({ skip }) => {
-    skip(!isInstalled(name), `${name} is not installed`)
-    await using balancer = await startBalancer(name, Number(port))
+    skip(!findBalancer(name), `${name} is not installed`)
+    const node = Number(port)
+    const balancer = await startShippedBalancer(name, { upload: [node, node], web: node })
     for (const [path, status] of PATHS) {
       expect((await through(balancer.port, path, 'websocket')).status, path).toBe(status)
     }
+    await balancer.close()
   })
 })

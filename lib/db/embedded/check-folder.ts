@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, lchownSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { StartError } from '../../kernel/errors.ts'
 import { PASSWORD_FILE } from './make-cluster.ts'
@@ -9,7 +9,9 @@ export function clusterIsThere(folder: string, major: number, as: RunAs | undefi
   const found = statSync(folder, { throwIfNoEntry: false })
   if (!found) return false
   const uid = as?.uid ?? process.getuid?.()
-  if (uid !== undefined && found.uid !== uid) {
+  // PostgreSQL never runs as root, so this is a copy that root has made.
+  const isCopy = as !== undefined && found.uid === 0
+  if (uid !== undefined && found.uid !== uid && !isCopy) {
     const who = `user ${found.uid}, and PostgreSQL has to run as its owner, but would run as user ${uid}`
     throw new StartError(
       `The folder of the embedded database, ${folder}, belongs to ${who}. Start Sluice as its owner, or give it away: chown -R ${uid} ${folder}`,
@@ -26,5 +28,13 @@ export function clusterIsThere(folder: string, major: number, as: RunAs | undefi
       `${folder} was written by PostgreSQL ${version}, but this version of Sluice brings PostgreSQL ${major}, which cannot open it. Start the Sluice that wrote it, run \`npm run backup\`, and restore that into a new DATA_DIR with this one.`,
     )
   }
+  if (isCopy) handOver(folder, as)
   return true
+}
+
+function handOver(folder: string, { uid, gid }: RunAs): void {
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
+    lchownSync(join(folder, name), uid, gid)
+  lchownSync(folder, uid, gid)
+  chmodSync(folder, 0o700)
 }
