@@ -14,6 +14,7 @@ import { lapseLeases } from './uploads/ledger/lapse-leases.ts'
 import { recordsWholes } from './uploads/ledger/record-whole.ts'
 import { createMemoryBudget, type MemoryBudget } from './uploads/memory-budget.ts'
 import { createTailCap } from './uploads/tail-cap.ts'
+import { createTailCipher } from './uploads/tail-cipher.ts'
 import type { UploadContext } from './uploads/upload-context.ts'
 import { UPLOAD_TERMS, type UploadTerms } from './uploads/upload-terms.ts'
 
@@ -48,6 +49,7 @@ export async function openUploads(
     rights: openUploadRights({ db, clock }),
     insertUpload: insertsUploads(db),
     tailCap: createTailCap({ db, clock, log }, terms.workspaceTailBytes),
+    tails: createTailCipher(runtime.vault),
     tailTurn: atMost(TAILS_AT_ONCE, TAIL_PATIENCE_MS),
     recordWhole: recordsWholes({ db, clock, announce }),
     announce,

@@ -3,6 +3,7 @@ import { idempotencyContext } from './api/answer-once.ts'
 import { vaultContext } from './data-stores/data-store.ts'
 import { type Db, rows } from './db/database.ts'
 import { demoVaultContext } from './demo/demo-document.ts'
+import { tailKeyContext } from './uploads/tail-cipher.ts'
 import type { Vault } from './vault.ts'
 import { canaryContext } from './verify-encryption-key.ts'
 import { secretContext } from './webhooks/secrets.ts'
@@ -26,6 +27,12 @@ const COLUMNS: Column[] = [
     id: `workspace_id || ':' || actor_id || ':' || key`,
     column: 'body',
     context: idempotencyContext,
+  },
+  {
+    table: 'upload_tails',
+    id: `file_id || ':' || offset_bytes`,
+    column: 'key',
+    context: (id) => tailKeyContext(id.split(':')[0]!),
   },
 ]
 const BATCH = 500

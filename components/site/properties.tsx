@@ -9,7 +9,7 @@ const PROPERTIES = [
   {
     icon: KeyRound,
     title: 'PutObject is enough',
-    text: 'Your keys need one permission on one bucket. Bytes go there from memory; what fills no part yet waits in the database, and goes when it is in the bucket.',
+    text: 'Your keys need one permission on one bucket. Bytes go there from memory; what does not fill a part yet waits in the database, encrypted, and goes when it is in the bucket.',
   },
   {
     icon: ShieldCheck,

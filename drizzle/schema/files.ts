@@ -65,6 +65,11 @@ export const files = pgTable(
     boundEnds: bytes().array().notNull().default([]),
     /** The lease under which these were written: a release of Sluice that does not know them takes a lease without. */
     boundFence: integer(),
+    /**
+     * The lease whose holder can open the encrypted rows of the tail; null if it has none. A trigger keeps the lease of such a
+     * file from a release that does not set this, as it would take what is encrypted for the file's own bytes.
+     */
+    sealedFence: integer(),
     /** The last bound number. A release that does not know `boundEnds` starts above it. */
     reservedPartNumber: integer().notNull().default(0),
     leaseHolder: text(),
@@ -170,6 +175,9 @@ export const uploadTails = pgTable(
       .notNull()
       .references(() => files.id, { onDelete: 'cascade' }),
     offsetBytes: bytes().notNull(),
+    /** The data key, wrapped under ENCRYPTION_KEY. Null: `bytes` is as a release wrote it that did not encrypt. */
+    key: text(),
+    /** A nonce of 12 bytes, what is encrypted, and a tag of 16. */
     bytes: bytea().notNull(),
   },
   (t) => [primaryKey({ columns: [t.fileId, t.offsetBytes] })],

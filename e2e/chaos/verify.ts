@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '#lib/db/database.ts'
+import { tailBytes } from '#lib/uploads/ledger/tail-bytes.ts'
 import type { Outcome } from './client.ts'
 import type { Log } from './log.ts'
 import type { Source } from './source.ts'
@@ -90,7 +91,7 @@ async function checkLedger(db: Db, log: Log): Promise<void> {
     sql`
     with piece as (
       select file_id, offset_bytes, size_bytes from file_parts
-      union all select file_id, offset_bytes, length(bytes) from upload_tails
+      union all select file_id, offset_bytes, ${tailBytes} from upload_tails
     ), chain as (
       select *, lag(offset_bytes + size_bytes, 1, 0::bigint) over (partition by file_id order by offset_bytes) as due
       from piece

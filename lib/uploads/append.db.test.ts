@@ -5,6 +5,7 @@ import { describeWithDatabase, openTestDatabase } from '../../e2e/parts/database
 import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
 import { type DatabaseHandle, rows } from '../db/database.ts'
+import { tailBytes } from './ledger/tail-bytes.ts'
 
 const MiB = 1024 * 1024
 type Node = Awaited<ReturnType<typeof serveUploads>>
@@ -77,7 +78,7 @@ describeWithDatabase('bytes that arrived before a cut', (database) => {
   it('are in small rows, which take little memory to write; what a client waits for is in one', async () => {
     const whole = randomBytes(300_000)
     const rowsOf = async (url: string) => {
-      const look = sql`select octet_length(bytes) as bytes from upload_tails where file_id = ${idOf(url)}::uuid
+      const look = sql`select ${tailBytes} as bytes from upload_tails where file_id = ${idOf(url)}::uuid
         order by offset_bytes`
       return (await rows<{ bytes: number }>(database().db, look)).map(({ bytes }) => bytes)
     }

@@ -69,6 +69,7 @@ export function openPartLine(
   const { db, clock, checkpoint } = context
   const { lease, bucket, numbers } = upload
   const memory = context.budget.account(bucket)
+  const sealTail = context.tails.sealer(upload.fileId)
   const { promise: agreed, resolve: agree } = Promise.withResolvers<void>()
   const dropped = new AbortController()
   const signal = AbortSignal.any([lease.signal, dropped.signal])
@@ -144,17 +145,18 @@ export function openPartLine(
     if (buffer.bytes === 0) return record({ toBytes: upload.offsetBytes, crc32: upload.crc32, ...also })
     const endBytes = upload.offsetBytes + buffer.bytes
     const waitedFor = also && !also.release?.interrupted
-    await rowByRow(buffer, !waitedFor, async (tail) => {
-      const toBytes = upload.offsetBytes + tail.length
+    await rowByRow(buffer, !waitedFor, async (bytes) => {
+      const toBytes = upload.offsetBytes + bytes.length
       const last = toBytes === endBytes ? also : {}
-      await record({ toBytes, crc32: crc32(tail, upload.crc32), tail, ...last })
-      upload.tailBytes += tail.length
+      const tail = sealTail(upload.offsetBytes, bytes)
+      await record({ toBytes, crc32: crc32(bytes, upload.crc32), tail, ...last })
+      upload.tailBytes += bytes.length
     })
   }
   const stage = (fromBytes: number, buffer: PartBuffer) => {
     let offsetBytes = fromBytes
     return rowByRow(buffer, true, async (bytes) => {
-      await lease.whileHeld(stageTail(db, lease, { offsetBytes, bytes }))
+      await lease.whileHeld(stageTail(db, lease, { offsetBytes, tail: sealTail(offsetBytes, bytes) }))
       offsetBytes += bytes.length
     })
   }
@@ -171,7 +173,7 @@ export function openPartLine(
   const recordStaged = async (buffer: PartBuffer, staged: Promise<void>) => {
     await staged
     const crc = combineCrc32(upload.crc32, buffer.crc32, buffer.bytes)
-    await record({ toBytes: upload.offsetBytes + buffer.bytes, crc32: crc })
+    await record({ toBytes: upload.offsetBytes + buffer.bytes, crc32: crc, tail: 'staged' })
     upload.tailBytes += buffer.bytes
   }
   const put = async (number: number, bound: Promise<void>, body: Body) => {
@@ -264,14 +266,14 @@ export function openPartLine(
 
 /** Brings that stretch of tail from the database, for as long as `work` needs it. */
 export function withTail<Result>(
-  context: Pick<UploadContext, 'db' | 'budget'>,
+  context: Pick<UploadContext, 'db' | 'budget' | 'tails'>,
   { fileId, lease, bucket }: Pick<OpenUpload, 'fileId' | 'lease' | 'bucket'>,
   { fromBytes, toBytes, rest }: { fromBytes: number; toBytes: number; rest: Body },
   work: (body: Body) => Promise<Result>,
 ): Promise<Result> {
   const tailBytes = toBytes - fromBytes
   return withMemory(context, bucket, { bytes: tailBytes, signal: lease.signal }, async () => {
-    const tail = await lease.whileHeld(readTail(context.db, fileId, { fromBytes, toBytes }))
+    const tail = await lease.whileHeld(readTail(context, fileId, { fromBytes, toBytes }))
     // Another writer has made a part of it already.
     if (tail.reduce((sum, piece) => sum + piece.length, 0) !== tailBytes) throw lostLease()
     const tailCrc = tail.reduce((crc, piece) => crc32(piece, crc), 0)

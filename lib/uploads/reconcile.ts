@@ -109,7 +109,7 @@ async function putFromTail(
   bucket: Bucket,
 ): Promise<void> {
   const { db, clock, announce, checkpoint } = context
-  const chunks = await readTail(db, file.fileId)
+  const chunks = await readTail(context, file.fileId)
   lease.assertHeld()
   const target = { key: file.key, contentType: contentTypeOf(file.filetype) }
   const { bytes, crc32: crc } = file
@@ -128,12 +128,13 @@ async function putFromTail(
 
 /** The last part was kept in the tail. Every attempt sends the same bytes under the same number. */
 async function sendTail(
-  { db, checkpoint }: UploadContext,
+  context: UploadContext,
   file: Claimed,
   multipartId: string,
   { lease, bucket }: { lease: Lease; bucket: Bucket },
 ): Promise<void> {
-  const chunks = await readTail(db, file.fileId)
+  const { db, checkpoint } = context
+  const chunks = await readTail(context, file.fileId)
   const number = file.tailPartNumber
   const crc = chunks.reduce((sum, chunk) => crc32(chunk, sum), 0)
   lease.assertHeld()

@@ -62,16 +62,18 @@ async function salvage(context: UploadContext, upload: OpenUpload, line: PartLin
 }
 
 async function keepPart(
-  { clock, db }: UploadContext,
+  { clock, db, tails }: UploadContext,
   upload: OpenUpload,
   part: PartBuffer,
 ): Promise<boolean> {
   upload.lease.assertHeld()
-  const tail = part.joined()
-  const toBytes = upload.offsetBytes + tail.length
+  const fromBytes = upload.offsetBytes
+  const bytes = part.joined()
+  const toBytes = fromBytes + bytes.length
   const last = toBytes === upload.lengthBytes
   const change = {
-    ...{ fromBytes: upload.offsetBytes, toBytes, crc32: crc32(tail, upload.crc32), tail },
+    ...{ fromBytes, toBytes, crc32: crc32(bytes, upload.crc32) },
+    tail: tails.sealer(upload.fileId)(fromBytes, bytes),
     bound: upload.numbers.toKeep(),
     ...(last && ({ become: 'transferring', release: { interrupted: false } } as const)),
   }

@@ -3,6 +3,7 @@ import { type Db, rows } from '../db/database.ts'
 import { type Clock, seconds } from '../kernel/clock.ts'
 import { SluiceError } from '../kernel/errors.ts'
 import type { Logger } from '../log.ts'
+import { tailBytes } from './ledger/tail-bytes.ts'
 
 /**
  * Tails lie in the operator's database until their bucket takes them. A workspace whose buckets take nothing begins no
@@ -28,7 +29,7 @@ export function createTailCap(
     const full = await rows<{ id: string }>(
       db,
       sql`select f.workspace_id as id from upload_tails t join files f on f.id = t.file_id
-        group by 1 having sum(octet_length(t.bytes)) >= ${workspaceBytes}::bigint`,
+        group by 1 having sum(${tailBytes}) >= ${workspaceBytes}::bigint`,
     )
     capped = new Set(full.map(({ id }) => id))
   }

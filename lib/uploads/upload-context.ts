@@ -10,6 +10,7 @@ import type { Insertion } from './ledger/insert-upload.ts'
 import type { Whole } from './ledger/record-whole.ts'
 import type { MemoryBudget } from './memory-budget.ts'
 import type { TailCap } from './tail-cap.ts'
+import type { TailCipher } from './tail-cipher.ts'
 import type { UploadTerms } from './upload-terms.ts'
 
 /** What the verbs of uploads are made of. */
@@ -30,6 +31,7 @@ export type UploadContext = {
   /** Tails wait here, so that a crowd of them leaves the database to others, too. */
   tailTurn<Result>(work: () => Promise<Result>): Promise<Result>
   tailCap: TailCap
+  tails: TailCipher
   openBucket(dataStore: DataStoreRow): Bucket
   /** Writes the event of each file's new status, in the transaction that changes it. */
   announce(tx: Db, ...fileIds: string[]): Promise<void>

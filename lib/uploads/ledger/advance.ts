@@ -5,6 +5,7 @@ import { uuidv7 } from '../../kernel/ids.ts'
 import { countBytes, counting, deltas } from '../../usage/count-bytes.ts'
 import { assertWithinQuota, type Quota } from '../../usage/reserve.ts'
 import type { Bound } from '../part-numbers.ts'
+import type { SealedTail } from '../tail-cipher.ts'
 import { boundColumns } from './bound-columns.ts'
 import type { Fenced } from './lease-terms.ts'
 
@@ -20,8 +21,8 @@ export type Advance = {
   crc32: number
   /** Bytes that the bucket acknowledged; the tails that were part of it go. */
   part?: { number: number; offsetBytes: number; sizeBytes: number; etag: string; crc32: number }
-  /** Bytes that only the database holds. */
-  tail?: Uint8Array
+  /** Bytes that only the database holds; `staged` if it has them already. */
+  tail?: SealedTail | 'staged'
   /** What the numbers after the last recorded part stand for from now on. */
   bound?: Bound
   /** Nothing was reserved for an upload of unknown length, so each step asks the quota. */
@@ -79,10 +80,10 @@ function steps(lease: Fenced, change: Advance, nowMs: number): SQL[] {
       sql`untailed as (delete from upload_tails t using moved
         where t.file_id = moved.id and t.offset_bytes < ${change.toBytes}::bigint)`,
     )
-  if (tail)
+  if (tail && tail !== 'staged')
     all.push(
-      sql`tailed as (insert into upload_tails (file_id, offset_bytes, bytes)
-        select id, ${fromBytes}::bigint, ${byteaParam(tail)} from moved)`,
+      sql`tailed as (insert into upload_tails (file_id, offset_bytes, key, bytes)
+        select id, ${fromBytes}::bigint, ${tail.key}, ${byteaParam(tail.bytes)} from moved)`,
     )
   if (become) all.push(destination(become))
   if (note) all.push(noted(note, now, nowMs))
@@ -103,7 +104,7 @@ function isCounted({ release, become, unreserved }: Advance): boolean {
 }
 
 function moved(change: Advance, now: SQL, nowMs: number): SQL {
-  const { toBytes, crc32, become, release, bound } = change
+  const { toBytes, crc32, part, tail, become, release, bound } = change
   const status = typeof become === 'object' ? 'transferred' : (become ?? 'uploading')
   const changes = [
     sql`offset_bytes = ${toBytes}::bigint, crc32 = ${crc32}::bigint, status = ${status}`,
@@ -112,6 +113,8 @@ function moved(change: Advance, now: SQL, nowMs: number): SQL {
   ]
   if (isCounted(change)) changes.push(counting(sql`writer`, sql`${toBytes}::bigint`, nowMs))
   if (bound) changes.push(boundColumns(bound))
+  if (part) changes.push(sql`sealed_fence = null`)
+  if (tail) changes.push(sql`sealed_fence = f.lease_fence`)
   if (become === 'transferring') changes.push(sql`complete_sent_at = ${now}`)
   if (typeof become === 'object') changes.push(sql`finished_at = ${now}`)
   if (release)

@@ -1,7 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../db/database.ts'
 import { type DataStoreRow, dataStoreColumn } from '../../tokens/authenticate-upload.ts'
-import type { LeaseTerms } from './lease-terms.ts'
+import { type LeaseTerms, sealedFence } from './lease-terms.ts'
+import { tailBytes } from './tail-bytes.ts'
 
 /** A file whose bytes are all durable, left without a writer before it was an object. */
 export type Claimed = {
@@ -68,7 +69,7 @@ export function claimTransferring(
       update files f set lease_holder = ${holder}, lease_fence = f.lease_fence + 1,
         lease_until = now() + ${leaseMs}::int * interval '1 millisecond',
         last_byte_at = case when f.status = 'uploading' then ${now} else f.last_byte_at end,
-        status = 'transferring', bound_fence = f.lease_fence + 1,
+        status = 'transferring', bound_fence = f.lease_fence + 1, ${sealedFence},
         recorded_parts = case when f.bound_fence = f.lease_fence then f.recorded_parts else f.reserved_part_number end,
         reserved_part_number = case when f.bound_fence = f.lease_fence
           then greatest(f.reserved_part_number, f.recorded_parts + 1) else f.reserved_part_number + 1 end,
@@ -83,7 +84,7 @@ export function claimTransferring(
       c.length_bytes as bytes, c.crc32, c.recorded_parts + 1 as "tailPartNumber", c.sent_before as "sentBefore",
       floor(extract(epoch from coalesce(c.last_byte_at, c.created_at)) * 1000)::bigint as "sinceMs",
       c.concat, c.concat_parts as "concatParts", ${dataStoreColumn()} as "dataStore",
-      (select coalesce(sum(octet_length(bytes)), 0)::bigint from upload_tails where file_id = c.id) as "tailBytes"
+      (select coalesce(sum(${tailBytes}), 0)::bigint from upload_tails where file_id = c.id) as "tailBytes"
     from claimed c join file_destinations d on d.file_id = c.id join data_stores ds on ds.id = d.data_store_id`,
   )
 }

@@ -12,3 +12,6 @@ export const LEASE_CHANNEL = 'sluice_lease'
 export function heldBy({ fence }: Fenced): SQL {
   return sql`lease_fence = ${fence}::int and lease_until is not null`
 }
+
+/** Assigned with each new lease of a file `f`: its holder can open what is encrypted of the tail. */
+export const sealedFence = sql`sealed_fence = case when f.sealed_fence is not null then f.lease_fence + 1 end`

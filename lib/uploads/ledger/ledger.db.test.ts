@@ -11,11 +11,13 @@ import { uuidv7 } from '../../kernel/ids.ts'
 import { countLeftovers } from '../../usage/count-leftovers.ts'
 import { endUpload } from '../end-upload.ts'
 import { expireUploads } from '../expire-uploads.ts'
+import { createTailCipher } from '../tail-cipher.ts'
 import { advance } from './advance.ts'
 import { claimTransferring } from './claim-transferring.ts'
 import { type Fenced, heldBy } from './lease-terms.ts'
 import { markTransferred } from './mark-transferred.ts'
 import { releaseLease } from './release-lease.ts'
+import { tailBytes } from './tail-bytes.ts'
 import { takeLease } from './take-lease.ts'
 
 const LENGTH = 12
@@ -75,6 +77,7 @@ describeWithDatabase('the ledger', (database) => {
     const { workspaceId, pipe, dataStore } = await createTestWorkspace(runtime)
     const { db, clock } = runtime
     const context = endingContext(runtime)
+    const tails = createTailCipher(runtime.vault)
     const reached = new Set<string>()
     const begin = async () => {
       const id = uuidv7(clock.now())
@@ -91,7 +94,7 @@ describeWithDatabase('the ledger', (database) => {
     }
     const look = async (id: string): Promise<Row> => {
       const kept = sql`(select size_bytes as size from file_parts where file_id = f.id
-        union all select octet_length(bytes) from upload_tails where file_id = f.id)`
+        union all select ${tailBytes} from upload_tails where file_id = f.id)`
       const [row] = await rows<Row>(
         db,
         sql`select status, offset_bytes as offset, (select coalesce(sum(size), 0)::bigint from ${kept} k) as covered,
@@ -153,7 +156,7 @@ describeWithDatabase('the ledger', (database) => {
             if (bytes <= 0) return
             const toBytes = fromBytes + bytes
             const last = toBytes === LENGTH
-            const tail = Buffer.alloc(bytes)
+            const tail = tails.sealer(id)(fromBytes, Buffer.alloc(bytes))
             const part = {
               ...{ number: writer.number + 1, offsetBytes: fromBytes - writer.tail, etag: '', crc32: 0 },
               sizeBytes: bytes + writer.tail,

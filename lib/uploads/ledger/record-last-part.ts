@@ -21,7 +21,8 @@ export async function recordLastPart(
       insert into file_parts (file_id, number, offset_bytes, size_bytes, etag, crc32)
       select id, ${part.number}::int, ${part.offsetBytes}::bigint, ${part.sizeBytes}::bigint, ${part.etag},
         ${part.crc32}::bigint from writer
-    ), untailed as (delete from upload_tails t using writer where t.file_id = writer.id)
+    ), untailed as (delete from upload_tails t using writer where t.file_id = writer.id),
+    unsealed as (update files f set sealed_fence = null from writer where f.id = writer.id)
     select id from writer`,
   )
   if (recorded.length === 0) throw lostLease()

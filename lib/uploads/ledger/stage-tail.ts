@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { byteaParam, type Db, rows } from '../../db/database.ts'
+import type { SealedTail } from '../tail-cipher.ts'
 import { lostLease } from './advance.ts'
 import type { Fenced } from './lease-terms.ts'
 
@@ -10,7 +11,7 @@ import type { Fenced } from './lease-terms.ts'
 export async function stageTail(
   db: Db,
   { fileId, fence }: Fenced,
-  { offsetBytes, bytes }: { offsetBytes: number; bytes: Uint8Array },
+  { offsetBytes, tail }: { offsetBytes: number; tail: SealedTail },
 ): Promise<void> {
   const staged = await rows(
     db,
@@ -19,8 +20,8 @@ export async function stageTail(
       select id from files where id = ${fileId}::uuid and lease_fence = ${fence}::int and lease_until is not null
         and status = 'uploading' for update
     )
-    insert into upload_tails (file_id, offset_bytes, bytes)
-    select id, ${offsetBytes}::bigint, ${byteaParam(bytes)} from writer returning file_id`,
+    insert into upload_tails (file_id, offset_bytes, key, bytes)
+    select id, ${offsetBytes}::bigint, ${tail.key}, ${byteaParam(tail.bytes)} from writer returning file_id`,
   )
   if (staged.length === 0) throw lostLease()
 }

@@ -3,7 +3,8 @@ import { type Db, rows } from '../../db/database.ts'
 import { currentRequest } from '../../kernel/request-context.ts'
 import type { Bound } from '../part-numbers.ts'
 import { boundEnds } from './bound-columns.ts'
-import type { LeaseTerms } from './lease-terms.ts'
+import { type LeaseTerms, sealedFence } from './lease-terms.ts'
+import { tailBytes } from './tail-bytes.ts'
 
 /** What the new writer finds. */
 export type Taken = {
@@ -56,13 +57,13 @@ export async function takeLease(
       where id = ${fileId}::uuid and status = 'uploading' and (lease_until is null or lease_until < now())
       for update
     ), tail as (
-      select coalesce(sum(octet_length(bytes)), 0)::bigint as bytes from upload_tails u, files f
+      select coalesce(sum(${tailBytes}), 0)::bigint as bytes from upload_tails u, files f
       where f.id = ${fileId}::uuid and u.file_id = f.id and u.offset_bytes < f.offset_bytes
         and f.bound_fence is distinct from f.lease_fence
     ), taken as (
       update files f set lease_holder = ${holder}, lease_fence = f.lease_fence + 1,
         lease_until = now() + ${leaseMs}::int * interval '1 millisecond',
-        bound_fence = f.lease_fence + 1,
+        bound_fence = f.lease_fence + 1, ${sealedFence},
         recorded_parts = case when free.known then f.recorded_parts else f.reserved_part_number end,
         recorded_bytes = case when free.known then f.recorded_bytes else f.offset_bytes - tail.bytes end,
         bound_ends = case when free.planned then ${boundEnds(plan?.endsBytes ?? [])}

@@ -1,0 +1,64 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import type { Vault } from '../vault.ts'
+
+/** A row of `upload_tails`: its bytes, and the key they are encrypted with, wrapped by the vault. */
+export type SealedTail = { key: string; bytes: Buffer }
+/** As it is found. Without a key it was written by a release that did not encrypt tails. */
+export type StoredTail = { offsetBytes: number; key: string | null; bytes: Buffer }
+
+/**
+ * Encrypts what waits in the database with AES-256-GCM. A row opens only as the bytes of its file at its offset.
+ * Nothing of a key outlives the request that uses it.
+ */
+export type TailCipher = {
+  /** Its key is random, and used for no other request. */
+  sealer(fileId: string): (offsetBytes: number, bytes: Uint8Array) => SealedTail
+  opener(fileId: string): (tail: StoredTail) => Buffer
+}
+
+const CIPHER = 'aes-256-gcm'
+const KEY_BYTES = 32
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+/** A sealed row is longer than its bytes by this much. */
+export const SEAL_BYTES = NONCE_BYTES + TAG_BYTES
+/** Without it Node accepts a tag cut down to four bytes, which can be guessed. */
+const TAG = { authTagLength: TAG_BYTES }
+
+export const tailKeyContext = (fileId: string) => `upload_tails.key:${fileId}`
+const placeOf = (fileId: string, offsetBytes: number) => Buffer.from(`${fileId}:${offsetBytes}`)
+
+export function createTailCipher(vault: Vault): TailCipher {
+  return {
+    sealer(fileId) {
+      let made: { key: Buffer; wrapped: string } | undefined
+      return (offsetBytes, bytes) => {
+        made ??= makeKey(vault, fileId)
+        // Random, since a stretch can be written twice, with other bytes.
+        const nonce = randomBytes(NONCE_BYTES)
+        const cipher = createCipheriv(CIPHER, made.key, nonce, TAG).setAAD(placeOf(fileId, offsetBytes))
+        const sealed = [nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]
+        return { key: made.wrapped, bytes: Buffer.concat(sealed, bytes.length + SEAL_BYTES) }
+      }
+    },
+    opener(fileId) {
+      const keys = new Map<string, Buffer>()
+      return ({ offsetBytes, key: wrapped, bytes }) => {
+        if (wrapped === null) return bytes
+        const key = keys.get(wrapped) ?? Buffer.from(vault.open(wrapped, tailKeyContext(fileId)), 'base64')
+        keys.set(wrapped, key)
+        const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), TAG)
+          .setAAD(placeOf(fileId, offsetBytes))
+          .setAuthTag(bytes.subarray(-TAG_BYTES))
+        const plain = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES))
+        decipher.final()
+        return plain
+      }
+    },
+  }
+}
+
+function makeKey(vault: Vault, fileId: string): { key: Buffer; wrapped: string } {
+  const key = randomBytes(KEY_BYTES)
+  return { key, wrapped: vault.seal(key.toString('base64'), tailKeyContext(fileId)) }
+}
