@@ -12,12 +12,12 @@ export function ForgotPasswordForm({ sendsMail }: { sendsMail: boolean }) {
       submit="Send the link"
       instead={() =>
         sendsMail ? (
-          <Notice tone="good" title="If there is an account, a mail is on its way">
-            Look into your mailbox, and into its junk.
+          <Notice tone="good" title="If there is an account, an e-mail is on its way">
+            Check your inbox and your junk folder.
           </Notice>
         ) : (
           <Notice tone="info" title="This installation sends no mail">
-            If there is an account, its link was kept. Ask whoever runs the installation for it.
+            If there is an account for this address, whoever runs the installation can now give you its link.
           </Notice>
         )
       }

@@ -10,7 +10,7 @@ const DIALOGS: [address: string, ...buttons: string[]][] = [
   ['/dashboard/pipes/{pipeId}/settings', 'Delete Pipe…'],
   ['/dashboard/data-stores/{dataStoreId}', 'Delete…'],
   ['/dashboard/files/{fileId}', 'Cancel upload…'],
-  ['/dashboard/webhooks', 'Resend failed…'],
+  ['/dashboard/webhooks?pipeId={refusedPipeId}', 'Resend all undelivered…'],
   ['/dashboard/settings/keys', 'Create a key', 'Revoke'],
 ]
 

@@ -1,5 +1,5 @@
 import type { DemoDocument } from '#lib/demo/demo-document.ts'
-import { beginUpload, tokenFor } from './begin-upload.ts'
+import { beginUpload, tokenFor, uploadEmpty } from './begin-upload.ts'
 import { api } from './browser.ts'
 
 /** Makes what the name in an address, as `/dashboard/files/{fileId}`, stands for, and puts its id there. */
@@ -30,6 +30,17 @@ const IDS: Record<string, (demo: DemoDocument) => Promise<string> | string> = {
     await api(demo, 'POST', `/pipes/${pipe.id}/webhook/test`)
     return newest(demo, `/deliveries?pipeId=${pipe.id}`)
   },
+  refusedPipeId: makeRefusedPipe,
+}
+
+/** A Pipe with an event that its receiver did not take: there is no page at that address. */
+export async function makeRefusedPipe(demo: DemoDocument): Promise<string> {
+  const fields = { name: 'Refused', dataStoreId: demo.dataStoreId, source: { http: true } }
+  const { id } = await api<{ id: string }>(demo, 'POST', '/pipes', fields)
+  const webhook = { url: `${demo.baseUrl}/nowhere`, enabled: true, statuses: [] }
+  await api(demo, 'PUT', `/pipes/${id}/webhook`, webhook)
+  await uploadEmpty(await tokenFor(demo.baseUrl, demo.senderToken, id), 'refused')
+  return id
 }
 
 async function newest(demo: DemoDocument, path: string): Promise<string> {
