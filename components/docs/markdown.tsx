@@ -69,11 +69,11 @@ function List({ ordered, items }: Extract<Block, { kind: 'list' }>) {
 function DocTable({ head, rows }: Extract<Block, { kind: 'table' }>) {
   return (
     <section
-      className="my-5 overflow-x-auto rounded-lg border"
+      className="@container relative my-5 overflow-x-auto rounded-lg border"
       {...REACHABLE}
       aria-label={`Table: ${head.join(', ')}`}
     >
-      <table className="w-full text-sm">
+      <table className="doc-table w-full text-sm">
         <thead className="bg-canvas text-left text-ink-faint text-xs">
           <tr>
             {head.map((cell) => (
@@ -89,7 +89,8 @@ function DocTable({ head, rows }: Extract<Block, { kind: 'table' }>) {
               {row.map((cell, index) => (
                 <td
                   key={index}
-                  className="px-3.5 py-2 align-top leading-relaxed [&:first-child>code]:whitespace-nowrap"
+                  data-label={index > 0 ? head[index] : undefined}
+                  className="px-3.5 py-2 align-top leading-relaxed @min-[30rem]:[&:first-child>code]:whitespace-nowrap"
                 >
                   {inline(cell)}
                 </td>

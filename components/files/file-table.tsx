@@ -23,7 +23,7 @@ export function FileTable({ files, pipeNames, now }: Props) {
     <Table caption="Files" head={head}>
       {files.map((file) => (
         <Row key={file.id}>
-          <Td className="font-medium">
+          <Td long className="font-medium">
             <Link href={`/dashboard/files/${file.id}`} className="row-link" title={file.filename}>
               {file.filename}
             </Link>
@@ -43,10 +43,10 @@ export function FileTable({ files, pipeNames, now }: Props) {
           <Td label="Size" number>
             {file.size === null ? '–' : formatBytes(file.size)}
           </Td>
-          <Td label="Pipe" className="max-w-44 text-ink-soft">
+          <Td long label="Pipe" className="text-ink-soft">
             {pipeNames.get(file.pipeId) ?? <span className="font-mono text-xs">{file.pipeId}</span>}
           </Td>
-          <Td label="Sender" className="max-w-40 text-ink-soft">
+          <Td long label="Sender" className="text-ink-soft">
             {file.sender}
           </Td>
           <Td label="Created" number className="text-ink-soft">

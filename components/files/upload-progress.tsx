@@ -12,7 +12,9 @@ export function UploadProgress({ id, offset, size, waiting }: Props) {
       ) : (
         <Status state="uploading" label={size ? formatPercent(offset, size) : 'uploading'} />
       )}
-      {size !== null && <Progress value={offset} max={size} label="Uploaded" className="w-16" />}
+      {size !== null && (
+        <Progress value={offset} max={size} label="Uploaded" className="w-16 @min-[44rem]:@max-4xl:hidden" />
+      )}
     </span>
   )
 }

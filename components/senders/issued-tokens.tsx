@@ -51,7 +51,7 @@ export function IssuedTokens({ page, path, query }: Props) {
                   {token.pipeId}
                 </Link>
               </Td>
-              <Td label="Subject" className="text-ink-soft">
+              <Td long label="Subject" className="text-ink-soft">
                 {token.subject ?? '–'}
               </Td>
               <Td label="Files" number>

@@ -19,7 +19,7 @@ export function SenderTable({ senders }: { senders: Sender[] }) {
     <Table caption="Senders" head={head}>
       {senders.map((sender) => (
         <Row key={sender.id}>
-          <Td className="font-medium">
+          <Td long className="font-medium">
             <Link href={`/dashboard/senders/${sender.id}`} className="row-link">
               {sender.name}
             </Link>

@@ -37,14 +37,20 @@ export function Row({ className, ...rest }: ComponentProps<'tr'>) {
   )
 }
 
-type CellProps = ComponentProps<'td'> & { label?: string; number?: boolean }
+type CellProps = ComponentProps<'td'> & {
+  label?: string
+  number?: boolean
+  /** For text of any length: such columns share the width that the others leave, and cut what does not fit. */
+  long?: boolean
+}
 
-export function Td({ className, label, number, children, ...rest }: CellProps) {
+export function Td({ className, label, number, long, children, ...rest }: CellProps) {
   return (
     <td
       data-label={label}
       className={clsx(
-        'h-10 max-w-72 truncate px-3 align-middle',
+        'h-10 truncate px-3 align-middle',
+        long ? 'w-1/3 max-w-0' : 'max-w-72',
         number && 'tnum @min-[44rem]:text-right',
         className,
       )}

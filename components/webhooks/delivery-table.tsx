@@ -27,7 +27,7 @@ export function DeliveryTable({ deliveries, filenames, query }: Props) {
     <Table caption="Deliveries" head={head}>
       {deliveries.map((delivery) => (
         <Row key={delivery.id}>
-          <Td className="max-w-56 font-medium @max-4xl:max-w-40">
+          <Td long className="font-medium">
             <Link
               href={hrefOf('/dashboard/webhooks', { ...query, delivery: delivery.id })}
               scroll={false}
@@ -46,7 +46,7 @@ export function DeliveryTable({ deliveries, filenames, query }: Props) {
           <Td label="Answer" className="font-mono text-xs">
             <LastAnswer delivery={delivery} />
           </Td>
-          <Td label="To" className="max-w-52 text-ink-soft @max-4xl:max-w-36" title={delivery.url}>
+          <Td long label="To" className="text-ink-soft" title={delivery.url}>
             {new URL(delivery.url).host}
             <span className="text-ink-faint">{new URL(delivery.url).pathname}</span>
           </Td>

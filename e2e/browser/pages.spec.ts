@@ -2,7 +2,8 @@ import type { Page } from 'playwright/test'
 import type { DemoDocument } from '#lib/demo/demo-document.ts'
 import { fillIn } from '../parts/addresses.ts'
 import { expectAccessible } from '../parts/axe.ts'
-import { expect, listen, test } from '../parts/browser.ts'
+import { beginUpload, tokenFor } from '../parts/begin-upload.ts'
+import { api, expect, listen, test } from '../parts/browser.ts'
 
 const PUBLIC = [
   '/',
@@ -132,11 +133,15 @@ async function look(page: Page, path: string, demo: DemoDocument): Promise<void>
   if (!path.endsWith('/try')) expect(scriptBytes, `script of ${path}`).toBeLessThan(MOST_SCRIPT_BYTES)
   expect(scriptBytes).toBeGreaterThan(0)
   expect(await shiftOf(page), `layout shift of ${path}`).toBeLessThan(MOST_SHIFT)
+  await expectToFit(page, path)
+  expect(complaints, path).toEqual([])
+}
+
+async function expectToFit(page: Page, path: string): Promise<void> {
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 844 })
     expect(await page.evaluate(cutOff), `${path} at ${width} pixels`).toEqual([])
   }
-  expect(complaints, path).toEqual([])
 }
 
 for (const path of PUBLIC) {
@@ -148,6 +153,23 @@ for (const path of DASHBOARD) {
     await look(owner, await fillIn(path, demo), demo)
   })
 }
+
+test('long names leave every table inside its page', async ({ owner: page, demo }) => {
+  const name = 'A name that is as long as names get '.repeat(2).trim()
+  const sender = await api<{ id: string; token: string }>(demo, 'POST', '/senders', { name })
+  const { dataStoreId } = demo
+  const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
+    name,
+    dataStoreId,
+    source: { http: true },
+  })
+  await beginUpload(await tokenFor(demo.baseUrl, sender.token, pipe.id), `${name}.bin`)
+  for (const path of ['files', 'pipes', 'senders', `senders/${sender.id}`, 'usage', 'settings/audit']) {
+    await page.goto(`/dashboard/${path}`)
+    await expect(page.getByRole('table').getByRole('row').nth(1)).toBeVisible()
+    await expectToFit(page, path)
+  }
+})
 
 test('fonts that come late move nothing', async ({ owner: page }) => {
   const late: (() => Promise<void>)[] = []

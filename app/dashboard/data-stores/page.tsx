@@ -53,7 +53,7 @@ export default async function DataStores({ searchParams }: { searchParams: Searc
         <Table caption="Data Stores" head={head}>
           {data.map((store) => (
             <Row key={store.id}>
-              <Td className="font-medium">
+              <Td long className="font-medium">
                 <Link href={`/dashboard/data-stores/${store.id}`} className="row-link">
                   {store.name}
                 </Link>
@@ -61,7 +61,7 @@ export default async function DataStores({ searchParams }: { searchParams: Searc
               <Td label="Provider" className="text-ink-soft">
                 {PRESETS[store.provider].label}
               </Td>
-              <Td label="Bucket" className="font-mono text-xs">
+              <Td long label="Bucket" className="font-mono text-xs">
                 {store.bucket}
                 {store.prefix && <span className="text-ink-faint">/{store.prefix}</span>}
               </Td>

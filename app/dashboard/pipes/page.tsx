@@ -57,7 +57,7 @@ export default async function Pipes({ searchParams }: { searchParams: Search }) 
         <Table caption="Pipes" head={head}>
           {data.map((pipe) => (
             <Row key={pipe.id}>
-              <Td className="font-medium">
+              <Td long className="font-medium">
                 <Link href={`/dashboard/pipes/${pipe.id}`} className="row-link">
                   {pipe.name}
                 </Link>
@@ -65,7 +65,7 @@ export default async function Pipes({ searchParams }: { searchParams: Search }) 
               <Td label="HTTP (TUS)">
                 <Status state={pipe.source.http ? 'on' : 'off'} />
               </Td>
-              <Td label="Data Store" className="text-ink-soft">
+              <Td long label="Data Store" className="text-ink-soft">
                 {storeNames.get(pipe.dataStoreId) ?? '–'}
               </Td>
               <Td label="Id" className="font-mono text-ink-soft text-xs">

@@ -59,7 +59,7 @@ export default async function UsagePage({ searchParams }: { searchParams: Search
         <Table caption="Transfer per Pipe" head={head}>
           {pipes.map(({ pipeId, name, bytes }) => (
             <Row key={pipeId}>
-              <Td className="font-medium">
+              <Td long className="font-medium">
                 <Link href={`/dashboard/pipes/${pipeId}`} className="row-link">
                   {name ?? pipeId}
                 </Link>

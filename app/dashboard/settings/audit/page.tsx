@@ -29,14 +29,14 @@ export default async function Audit({ searchParams }: { searchParams: Search }) 
             <Td label="When" className="text-ink-soft">
               <Time at={at} />
             </Td>
-            <Td label="Who" title={actor.address ? `From ${actor.address}` : undefined}>
+            <Td long label="Who" title={actor.address ? `From ${actor.address}` : undefined}>
               {actor.label}
               {actor.kind === 'account_key' && <span className="text-ink-faint"> (key)</span>}
             </Td>
             <Td label="What" className="font-mono text-xs">
               {action}
             </Td>
-            <Td label="To what" className="text-ink-soft" title={subjectId ?? undefined}>
+            <Td long label="To what" className="text-ink-soft" title={subjectId ?? undefined}>
               {subjectLabel ?? subjectId ?? '–'}
             </Td>
           </Row>

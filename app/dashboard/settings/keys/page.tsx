@@ -46,7 +46,9 @@ export default async function Keys({ searchParams }: { searchParams: Search }) {
         <Table caption="Account keys" head={head}>
           {data.map((key) => (
             <Row key={key.id}>
-              <Td className="font-medium">{key.name}</Td>
+              <Td long className="font-medium">
+                {key.name}
+              </Td>
               <Td label="Status">
                 <Status state={key.revokedAt ? 'revoked' : 'active'} />
               </Td>

@@ -31,7 +31,7 @@ export default async function Sessions() {
       <Table caption="Sessions" head={head}>
         {sessions.map(({ id, userAgent, address, createdAt, lastSeenAt, current }) => (
           <Row key={id}>
-            <Td className="font-medium" title={userAgent ?? undefined}>
+            <Td long className="font-medium" title={userAgent ?? undefined}>
               <span className="flex items-center gap-2">
                 {describeAgent(userAgent)}
                 {current && <Status state="active" label="this one" />}
