@@ -60,7 +60,8 @@ export async function openUpload(
   const taken = await context.leases.take({
     fileId: upload.id,
     tokenId: token.id,
-    plan: bound ? { fence, offsetBytes, bound, endsBytes } : undefined,
+    // Whoever held it meanwhile may have created the multipart upload, and sent what he had bound.
+    plan: bound && !upload.leased ? { fence, offsetBytes, bound, endsBytes } : undefined,
   })
   if (!taken) return undefined
   if (taken.resumed) {

@@ -8,6 +8,7 @@ import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site
 import { type DatabaseHandle, rows } from '../db/database.ts'
 import { advance } from './ledger/advance.ts'
 import { releaseLease } from './ledger/release-lease.ts'
+import { openUpload } from './open-upload.ts'
 
 /**
  * The local bucket rejects gaps in part numbers, as AWS does. Whatever happens to an upload, its parts run from 1 without a
@@ -148,6 +149,25 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     const look = sql`select recorded_parts as number, recorded_bytes as "startBytes", to_jsonb(bound_ends) as "endsBytes",
       reserved_part_number as reserved from files where id = ${idOf(url)}::uuid`
     expect(await rows(database.db, look)).toEqual([{ ...bound, reserved: 2 }])
+    await client.terminate(url)
+  })
+
+  it('where a writer sent its first part while the next one waited for the lease', async () => {
+    const url = await begin()
+    const { context } = node
+    const file = sql`id = ${idOf(url)}::uuid`
+    await context.leases.take({ fileId: idOf(url), tokenId: null, plan: undefined })
+    await database.db.execute(sql`update files set bound_ends = array[${8 * MiB}::bigint] where ${file}`)
+    const at = { pipeId: site.pipe.id, fileId: idOf(url) }
+    const right = await context.rights.toContinue(client.token, at)
+    await database.db.execute(
+      sql`update file_destinations set multipart_id = 'sent' where file_id = ${at.fileId}::uuid`,
+    )
+    await database.db.execute(sql`update files set lease_until = now() - interval '1 second' where ${file}`)
+    const upload = (await openUpload(context, right, { bytes: 6 * MiB }))!
+    expect(upload.numbers.targetBytes).toBe(8 * MiB)
+    expect(upload.numbers.mayEndAt(6 * MiB)).toBe(false)
+    upload.lease.end()
     await client.terminate(url)
   })
 
