@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { removeLeftWorkspaces } from '../accounts/delete-account.ts'
-import { recheckRejecting } from '../data-stores/recheck-rejecting.ts'
+import { forgetRejections } from '../data-stores/forget-rejections.ts'
 import { type Db, rows } from '../db/database.ts'
 import { days, minutes, seconds } from '../kernel/clock.ts'
 import { notifyOwners } from '../notices/notify-owners.ts'
@@ -19,7 +19,7 @@ export function controlSweeps(runtime: Runtime): Sweep[] {
       everyMs: minutes(1),
       run: () => cancelUploadsOfDeletedPipes(runtime),
     },
-    { name: 'buckets that reject', everyMs: seconds(15), run: () => recheckRejecting(runtime) },
+    { name: 'buckets that reject', everyMs: seconds(15), run: () => forgetRejections(runtime) },
     { name: 'workspaces left behind', everyMs: minutes(5), run: () => removeLeftWorkspaces(db) },
     { name: 'what is over', everyMs: minutes(5), run: () => pruneExpired(db, clock.now()) },
   ]

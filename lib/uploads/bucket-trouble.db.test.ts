@@ -8,8 +8,8 @@ import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site
 import { addOutput } from '../../e2e/parts/webhook-rows.ts'
 import { BucketError } from '../buckets/bucket-error.ts'
 import { checkDataStore } from '../data-stores/check-data-store.ts'
+import { forgetRejections } from '../data-stores/forget-rejections.ts'
 import { listRejecting } from '../data-stores/list-rejecting.ts'
-import { recheckRejecting } from '../data-stores/recheck-rejecting.ts'
 import { updateDataStore } from '../data-stores/update-data-store.ts'
 import { type DatabaseHandle, rows } from '../db/database.ts'
 import { showFile } from '../files/show-file.ts'
@@ -92,7 +92,7 @@ describe('a bucket in trouble', () => {
   it('a Data Store that rejects is known with the reason, until its bucket takes uploads again', async () => {
     const recheck = () => {
       site.clock.advance(minutes(1))
-      return recheckRejecting(site.runtime)
+      return forgetRejections(site.runtime)
     }
     const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
     site.bucket.faults.add({ operation: 'PutObject', times: 100, effect })
@@ -112,6 +112,11 @@ describe('a bucket in trouble', () => {
     const [still] = await listRejecting(site.runtime, site.actor)
     expect(still!.since.getTime()).toBeGreaterThanOrEqual(since)
     site.bucket.faults.clear()
+    const before = site.bucket.traffic.counts()
+    await recheck()
+    expect(await listRejecting(site.runtime, site.actor)).toHaveLength(1)
+    expect(site.bucket.traffic.counts()).toEqual(before)
+    expect((await client.patch(await begin(client, 10), 0, randomBytes(10))).status).toBe(204)
     await recheck()
     expect(await listRejecting(site.runtime, site.actor)).toEqual([])
     expect(await recheck()).toBe(0)
