@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { expect, test } from '../parts/browser.ts'
+import { api, expect, test } from '../parts/browser.ts'
 
 /** What a page of another site could send if its browser let the cookies go along. By plain HTTP, so it never helps. */
 const EVIL = 'https://evil.example'
 
 type Cookie = { name: string; value: string }
-type Manifest = { node: Record<string, { exportedName: string }> }
+type Manifest = { node: Record<string, { exportedName: string; filename: string }> }
 
 const signedIn = () =>
   (JSON.parse(readFileSync(process.env.SLUICE_STATE!, 'utf8')).cookies as Cookie[])
@@ -30,7 +30,15 @@ function byForm(id: string, Origin: string): Promise<Response> {
   return post('/', { Origin, Cookie: signedIn() }, form)
 }
 
-test('no server action takes a post from another site', async ({ baseURL }) => {
+/** An action of a form, by script: what was there before, and the fields. */
+function createSender(id: string, Origin: string, name: string): Promise<Response> {
+  const form = new FormData()
+  form.set('_1_name', name)
+  form.set('0', '[{"status":"idle"},"$K1"]')
+  return post('/dashboard/senders', { Origin, Cookie: signedIn(), 'Next-Action': id }, form)
+}
+
+test('no server action takes a post from another site', async ({ baseURL, demo }) => {
   const { node }: Manifest = JSON.parse(readFileSync('.next/server/server-reference-manifest.json', 'utf8'))
   const idOf = (name: string) => Object.keys(node).find((id) => node[id]!.exportedName === name)!
   expect((await byScript(idOf('findAnything'), baseURL!)).status).toBe(200)
@@ -41,9 +49,22 @@ test('no server action takes a post from another site', async ({ baseURL }) => {
     expect(
       answers.map(({ status }) => status),
       exportedName,
-    ).toEqual([500, 500, 500])
+    ).toEqual([403, 403, 403])
     for (const answer of answers) expect(answer.headers.getSetCookie(), exportedName).toEqual([])
   }
+
+  // The very same request does something when it comes from here.
+  const sender = Object.keys(node).find((id) => {
+    const { exportedName, filename } = node[id]!
+    return exportedName === 'create' && filename === 'app/dashboard/senders/actions.ts'
+  })!
+  const [forged, own] = [`forged ${Date.now()}`, `own ${Date.now()}`]
+  for (const origin of [EVIL, 'null']) expect((await createSender(sender, origin, forged)).status).toBe(403)
+  expect((await createSender(sender, baseURL!, own)).status).toBe(200)
+  const { data } = await api<{ data: { name: string }[] }>(demo, 'GET', '/senders?limit=100')
+  const names = data.map(({ name }) => name)
+  expect(names).toContain(own)
+  expect(names).not.toContain(forged)
 })
 
 test('what is no server action is not moved by cookies alone', async ({ demo }) => {

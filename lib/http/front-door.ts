@@ -5,6 +5,7 @@ import { noteRequest, type RequestContext, runRequest } from '../kernel/request-
 import type { Logger } from '../log.ts'
 import type { Runtime } from '../runtime.ts'
 import { setBodyDeadline } from './body-deadline.ts'
+import { refuseCrossSite } from './cross-site.ts'
 import { allowedHosts } from './hosts.ts'
 import { type AccessLog, countBody, observeRequest, openAccessLog } from './observe-request.ts'
 import { answerProbe } from './probes.ts'
@@ -119,6 +120,7 @@ async function route(
   if (toUploads) freeBody()
   else {
     assertDecodable(url)
+    refuseCrossSite(req)
     nonce(req, res, runtime, dev)
     refuseUnreadableForm(req, res)
   }

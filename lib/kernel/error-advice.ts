@@ -100,6 +100,12 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
     means: 'You are known, but this is not yours to do.',
     remedy: 'Ask somebody of the workspace who may.',
   },
+  cross_site_request: {
+    means:
+      'A form or an action of the dashboard was sent by a page of another host: its `Origin` is not the `Host` of the request.',
+    remedy:
+      'Send it from a page of this Sluice. If it was one, a proxy changes `Host` or `Origin`: let it pass both on as they came.',
+  },
   not_found: {
     means: 'There is nothing at this address, or nothing that you may see.',
     remedy: 'Check the path and the id. What belongs to another workspace is as absent as what never was.',

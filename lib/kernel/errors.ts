@@ -26,6 +26,7 @@ export const errorCodes = {
   data_store_not_ready: [403, 'The bucket has not been checked yet'],
   upload_is_final: [403, 'A final upload takes no bytes'],
   forbidden: [403, 'Not allowed'],
+  cross_site_request: [403, 'The request came from another site'],
   not_found: [404, 'Not found'],
   pipe_not_found: [404, 'No such Pipe'],
   upload_not_found: [404, 'No such upload'],
