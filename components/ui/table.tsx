@@ -25,7 +25,7 @@ export function Table({
 }
 
 export function Th({ className, ...rest }: ComponentProps<'th'>) {
-  return <th scope="col" className={clsx('h-8 px-3 font-medium', className)} {...rest} />
+  return <th scope="col" className={clsx('h-8 whitespace-nowrap px-3 font-medium', className)} {...rest} />
 }
 
 export function Row({ className, ...rest }: ComponentProps<'tr'>) {
