@@ -19,6 +19,7 @@ export type FileRow = {
   bucket: string
   key: string
   multipartId: string | null
+  erased: boolean
 }
 
 type EventRow = {
@@ -67,7 +68,8 @@ function readFiles(db: Db): Promise<FileRow[]> {
   return rows<FileRow>(
     db,
     sql`select f.id, f.filename, f.status, f.failure_reason as "failureReason", f.offset_bytes::float8 as "offset",
-        f.length_bytes::float8 as length, f.crc32::float8 as crc32, d.bucket, d.key, d.multipart_id as "multipartId"
+        f.length_bytes::float8 as length, f.crc32::float8 as crc32, d.bucket, d.key, d.multipart_id as "multipartId",
+        f.erased_at is not null as erased
       from files f join file_destinations d on d.file_id = f.id`,
   )
 }
@@ -134,7 +136,8 @@ async function checkEvents({ database, receiver }: World, files: FileRow[], log:
   )
   for (const file of files) {
     const own = events.filter(({ fileId }) => fileId === file.id).map(({ status }) => status)
-    const due = ['uploading', 'transferring'].includes(file.status) ? [] : [file.status]
+    // A refused creation is erased, and nobody is told of it.
+    const due = file.erased || ['uploading', 'transferring'].includes(file.status) ? [] : [file.status]
     if (own.join() !== due.join()) log.violation(`${file.id} is ${file.status} and has the events ${own}`)
   }
   for (const { id, payload, deliveries } of events) {
