@@ -70,7 +70,8 @@ test('Try it resumes after a cut, offline, an expired and a revoked token, and a
   await expect(page.getByText('delivered', { exact: true })).toBeVisible()
 
   const [resumes, saved] = [await figure(page, 'resumes'), await figure(page, 'saved')]
-  expect(resumes).toBeGreaterThan(3)
+  // Interruptions without a byte between them count as one break.
+  expect(resumes).toBeGreaterThanOrEqual(3)
 
   await page.getByRole('link', { name: 'Its whole timeline' }).click()
   const told = page.locator('dt', { hasText: 'Resumes' }).locator('xpath=following-sibling::dd')
