@@ -137,8 +137,11 @@ export const fileDestinations = pgTable(
     /** The bucket's id of the multipart upload, once there is one. */
     multipartId: text(),
     etag: text(),
-    /** How sure it is that the object is there: the bucket answered, it was looked up, or it is inferred. */
-    certainty: text({ enum: ['answered', 'confirmed', 'inferred'] }),
+    /**
+     * How sure it is that the object is there: the bucket answered, it was looked up, or it is inferred; it was found there by a
+     * database that is older than it, or it may be there and nobody can tell.
+     */
+    certainty: text({ enum: ['answered', 'confirmed', 'inferred', 'found', 'unknown'] }),
     /** What an upload that ended badly, or a joined piece, left in the bucket still has to be cleared away. */
     abortPending: boolean().notNull().default(false),
     /** Not before then. Each trial puts it off, so that a crash or a bucket in trouble only delays. */

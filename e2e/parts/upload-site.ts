@@ -36,6 +36,7 @@ export type TestBucket = LocalBucket & {
   /** What is in the bucket, by key. */
   objects(): Promise<string[]>
   object(key: string): Promise<Buffer>
+  remove(key: string): Promise<void>
   /** Multipart uploads that were begun and neither completed nor aborted. */
   unfinished(): Promise<string[]>
 }
@@ -76,6 +77,7 @@ export async function openTestBucket(
       return files.map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1)).sort()
     },
     object: (name) => readFile(join(folder, name)),
+    remove: (name) => rm(join(folder, name)),
     unfinished: () => readdir(join(directory, '.sluice/uploads/media/open')).catch(() => []),
     async close() {
       await bucket.close()

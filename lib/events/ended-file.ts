@@ -7,15 +7,17 @@ export type EndedFile = Omit<FileEvent['file'], 'sizeBytes' | 'crc32'> & {
   workspaceId: string
   lengthBytes: number | null
   offsetBytes: number
-  crc32: number
+  /** Null where the bytes were not all seen. */
+  crc32: number | null
 }
 
 /** The columns of a file `f`. */
 export const ENDED_FILE = sql`f.id, f.workspace_id as "workspaceId", f.pipe_id as "pipeId", f.filename, f.filetype, f.status,
   f.length_bytes as "lengthBytes", f.offset_bytes as "offsetBytes", f.sender_name as "senderName", f.protocol, f.subject,
-  f.metadata, f.upload_metadata as "uploadMetadata", f.crc32,
+  f.metadata, f.upload_metadata as "uploadMetadata",
+  case when not exists (select from file_destinations d where d.file_id = f.id and d.certainty = 'found') then f.crc32 end as crc32,
   (select coalesce(json_agg(json_build_object('dataStoreId', d.data_store_id, 'status', d.status,
-      'bucket', d.bucket, 'key', d.key, 'etag', d.etag) order by d.data_store_id), '[]'::json)
+      'bucket', d.bucket, 'key', d.key, 'etag', d.etag, 'certainty', d.certainty) order by d.data_store_id), '[]'::json)
     from file_destinations d where d.file_id = f.id) as destinations`
 
 /** Contract, section 4: the size of a file that did not finish is its confirmed offset. */

@@ -9,6 +9,7 @@ const destination = z.object({
   bucket: z.string(),
   key: z.string().describe('Key of the object in the bucket'),
   etag: z.string().nullable().describe('As the bucket gave it'),
+  reason: z.literal('unknown').optional().describe('Failed, but the object may be there: nobody can tell'),
 })
 
 const data = z.object({

@@ -25,6 +25,7 @@ export type FileEvent = {
       bucket: string
       key: string
       etag: string | null
+      certainty?: string | null
     }[]
   }
 }
@@ -55,6 +56,7 @@ export function fileEventBody({ id, at, test, file }: FileEvent): string {
         bucket: rest.bucket,
         key: rest.key,
         etag: rest.etag,
+        ...(rest.certainty === 'unknown' && { reason: 'unknown' }),
       })),
     },
   })

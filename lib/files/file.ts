@@ -11,6 +11,8 @@ const destinationAnswer = z.strictObject({
   bucket: z.string(),
   key: z.string(),
   etag: z.string().nullable(),
+  /** Of one that failed although the object may be there: nobody can tell. */
+  reason: z.literal('unknown').optional(),
 })
 
 export const fileAnswer = z.strictObject({
@@ -57,7 +59,7 @@ export type FileWithTimeline = z.output<typeof fileWithTimelineAnswer>
 
 type Destination = Pick<
   typeof fileDestinations.$inferSelect,
-  'dataStoreId' | 'status' | 'bucket' | 'key' | 'etag'
+  'dataStoreId' | 'status' | 'bucket' | 'key' | 'etag' | 'certainty'
 >
 
 const WAITING_MS = minutes(5)
@@ -68,7 +70,8 @@ export function isWaiting({ status, lastByteAt, createdAt }: File, nowMs: number
 }
 
 export function toFile(row: typeof files.$inferSelect, destinations: Destination[]): File {
-  const done = row.status === 'transferred'
+  // Of an object that was found in the bucket not all bytes were seen.
+  const known = row.status === 'transferred' && destinations.every(({ certainty }) => certainty !== 'found')
   return {
     id: row.id,
     pipeId: row.pipeId,
@@ -82,15 +85,16 @@ export function toFile(row: typeof files.$inferSelect, destinations: Destination
     senderId: row.senderId,
     subject: row.subject,
     protocol: row.protocol,
-    checksum: done ? `crc32:${row.crc32.toString(16).padStart(8, '0')}` : null,
+    checksum: known ? `crc32:${row.crc32.toString(16).padStart(8, '0')}` : null,
     metadata: row.metadata,
     uploadMetadata: row.uploadMetadata,
-    destinations: destinations.map(({ dataStoreId, status, bucket, key, etag }) => ({
+    destinations: destinations.map(({ dataStoreId, status, bucket, key, etag, certainty }) => ({
       destinationId: dataStoreId,
       status,
       bucket,
       key,
       etag,
+      ...(certainty === 'unknown' && { reason: certainty }),
     })),
     resumeCount: row.resumeCount,
     savedBytes: row.savedBytes,

@@ -12,6 +12,8 @@ export type BadEnd = {
   from: readonly ('uploading' | 'transferring')[]
   /** What must still be so once its row is locked: who decides this may have been overtaken. */
   provided?: SQL
+  /** Nobody can tell whether the object is there. */
+  certainty?: 'unknown'
 }
 
 /** What was on its way to the bucket when the upload ended has arrived by then, or never will. */
@@ -38,7 +40,7 @@ export async function endUpload(
 async function recordEnd(
   db: Db,
   fileId: string,
-  { status, reason, from, provided = sql`true` }: BadEnd,
+  { status, reason, from, provided = sql`true`, certainty }: BadEnd,
   nowMs: number,
 ): Promise<boolean> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
@@ -57,7 +59,7 @@ async function recordEnd(
         counted_bytes = f.offset_bytes, reserved_bytes = 0, lease_holder = null, lease_until = null, lease_fence = f.lease_fence + 1
       from open where f.id = open.id returning f.id, f.concat_parts, open.leased, ${deltas(sql`open`)}
     ), ${countBytes(sql`ended`, nowMs)}, stopped as (
-      update file_destinations d set status = 'failed', abort_pending = d.multipart_id is not null or ended.leased,
+      update file_destinations d set status = 'failed', certainty = ${certainty ?? null}, abort_pending = d.multipart_id is not null or ended.leased,
         abort_at = ${now} + ended.leased::int * ${ARRIVES_WITHIN_SECONDS}::int * interval '1 second'
       from ended where d.file_id = ended.id
     ), unjoined as (

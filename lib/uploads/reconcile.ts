@@ -14,6 +14,7 @@ import { readPartials } from './ledger/read-partials.ts'
 import { readTail } from './ledger/read-tail.ts'
 import { recordLastPart } from './ledger/record-last-part.ts'
 import { releaseLease } from './ledger/release-lease.ts'
+import { settleDropped } from './settle-dropped.ts'
 import type { UploadContext } from './upload-context.ts'
 import { withMemory } from './with-memory.ts'
 
@@ -68,7 +69,16 @@ async function reconcile(context: UploadContext, file: Claimed): Promise<void> {
     if (multipartId === null)
       return await withMemory(context, bucket, memory, () => putFromTail(context, file, lease, bucket))
     if (file.tailBytes > 0)
-      await withMemory(context, bucket, memory, () => sendTail(context, file, multipartId, { lease, bucket }))
+      try {
+        await withMemory(context, bucket, memory, () =>
+          sendTail(context, file, multipartId, { lease, bucket }),
+        )
+      } catch (error) {
+        if (bucketFault(error) !== 'no_such_upload') throw error
+        const { fileId, key, bytes: lengthBytes } = file
+        const { mayRead } = file.dataStore
+        return void (await settleDropped(context, { fileId, lease, bucket, key, lengthBytes, mayRead }))
+      }
     await completeUpload(context, {
       ...{ fileId, lease, bucket, key: file.key, multipartId },
       ...{ bytes: file.bytes, crc32: file.crc32, sentBefore: file.sentBefore },

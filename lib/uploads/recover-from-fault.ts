@@ -2,19 +2,18 @@ import { crc32 } from 'node:zlib'
 import { isSluiceError, SluiceError } from '../kernel/errors.ts'
 import { within } from '../kernel/within.ts'
 import { type BucketFaultKind, bucketFault, bucketRefusal } from './bucket-port.ts'
-import { endUpload } from './end-upload.ts'
 import { advance } from './ledger/advance.ts'
-import { heldBy } from './ledger/lease-terms.ts'
 import { releaseLease } from './ledger/release-lease.ts'
 import type { OpenUpload } from './open-upload.ts'
 import type { PartBuffer } from './part-buffer.ts'
 import type { PartLine } from './part-line.ts'
+import { settleDropped } from './settle-dropped.ts'
 import type { UploadContext } from './upload-context.ts'
 
 /** More than this is not worth writing to the database: the client sends it again. */
 const MAX_SALVAGE_BYTES = 16 * 1024 * 1024
 
-type Recovered = { offsetBytes: number; state: 'transferring' }
+type Recovered = { offsetBytes: number; state: 'transferring' | 'transferred' }
 
 /**
  * A part could not be made durable. What is confirmed stays, and nothing that came behind the fault counts. If the bucket
@@ -26,12 +25,18 @@ export async function recoverFromFault(
   context: UploadContext,
   upload: OpenUpload,
   line: PartLine,
-  { error, maySalvage }: { error: unknown; maySalvage: boolean },
+  { error: fault, maySalvage }: { error: unknown; maySalvage: boolean },
 ): Promise<Recovered> {
-  const kind = bucketFault(error)
+  const kind = bucketFault(fault)
+  let error = fault
   try {
     if (upload.lease.signal.aborted) throw upload.lease.signal.reason
-    if (kind === 'no_such_upload') await giveUp(context, upload)
+    if (kind === 'no_such_upload') {
+      const isThere = await settleDropped(context, upload).catch((unsettled: unknown) => {
+        error = unsettled
+      })
+      if (isThere) return { offsetBytes: upload.lengthBytes!, state: 'transferred' }
+    }
     if (kind === 'trouble' && maySalvage && (await salvage(context, upload, line)))
       return { offsetBytes: upload.offsetBytes, state: 'transferring' }
     // Bytes that were rejected must not reach the bucket after those that replace them.
@@ -41,13 +46,8 @@ export async function recoverFromFault(
   } finally {
     upload.lease.end()
   }
-  throw kind ? toldOf(kind, error as Error) : error
-}
-
-async function giveUp(context: UploadContext, { fileId, lease }: OpenUpload): Promise<void> {
-  const reason = 'The bucket has dropped the unfinished multipart upload.'
-  const end = { status: 'failed', reason, from: ['uploading'], provided: heldBy(lease) } as const
-  await endUpload(context, fileId, end)
+  const toTell = bucketFault(error)
+  throw toTell ? toldOf(toTell, error as Error) : error
 }
 
 /** True if those were the last bytes. */

@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto'
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { events, fileDestinations, fileParts, files, uploadTails } from '#drizzle/schema/index.ts'
+import { openTestDatabase } from '../../e2e/parts/databases.ts'
+import { tusClient } from '../../e2e/parts/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
+import { addOutput } from '../../e2e/parts/webhook-rows.ts'
+import type { DatabaseHandle } from '../db/database.ts'
+import { showFile } from '../files/show-file.ts'
+import { reconcileUploads } from './reconcile.ts'
+
+const MiB = 1024 * 1024
+const idOf = (url: string) => url.split('/').at(-1)!
+
+describe('an upload that the database knows as it was before its object was made', () => {
+  let database: DatabaseHandle
+  let site: Site
+  let node: Awaited<ReturnType<typeof serveUploads>>
+  let client: ReturnType<typeof tusClient>
+  beforeAll(async () => {
+    database = await openTestDatabase()
+    site = await createSite(database, { bucket: { actions: ['s3:PutObject', 's3:GetObject'] } })
+    node = await serveUploads(site.runtime)
+    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const place = { workspaceId: site.workspaceId, pipeId: site.pipe.id }
+    await addOutput(database.db, 'http://127.0.0.1:1/', { ...place, statuses: ['failed'] })
+  })
+  afterEach(() => site.bucket.faults.clear())
+  afterAll(async () => {
+    await node?.close()
+    await site?.close()
+    await database?.close()
+  })
+
+  const maySetRead = (may: boolean) =>
+    database.db.execute(sql`update data_stores set may_read = ${may}, updated_at = clock_timestamp()`)
+  /** What a dump has of a file, taken now, to be put back later. */
+  const dump = async (url: string) => {
+    const { db } = database
+    const id = idOf(url)
+    const [file] = await db.select().from(files).where(eq(files.id, id))
+    const [destination] = await db.select().from(fileDestinations).where(eq(fileDestinations.fileId, id))
+    const parts = await db.select().from(fileParts).where(eq(fileParts.fileId, id))
+    const tails = await db.select().from(uploadTails).where(eq(uploadTails.fileId, id))
+    return async () => {
+      await db.delete(events).where(eq(events.fileId, id))
+      await db.delete(uploadTails).where(eq(uploadTails.fileId, id))
+      await db.update(files).set(file!).where(eq(files.id, id))
+      await db.update(fileDestinations).set(destination!).where(eq(fileDestinations.fileId, id))
+      if (parts.length > 0) await db.insert(fileParts).values(parts)
+      if (tails.length > 0) await db.insert(uploadTails).values(tails)
+    }
+  }
+  const restored = async () => {
+    const whole = randomBytes(17 * MiB)
+    const url = (await client.create(whole.length)).headers.location!
+    await client.patch(url, 0, whole.subarray(0, 8 * MiB))
+    const restore = await dump(url)
+    expect((await client.patch(url, 8 * MiB, whole.subarray(8 * MiB))).status).toBe(204)
+    await Promise.all(node.context.background)
+    await restore()
+    return { url, rest: whole.subarray(8 * MiB) }
+  }
+  const told = async (url: string) => {
+    const written = await database.db
+      .select()
+      .from(events)
+      .where(eq(events.fileId, idOf(url)))
+    return written.map(({ payload }) => JSON.parse(payload!).data)
+  }
+
+  it('is transferred where the object is found, and no webhook contradicts the first', async () => {
+    await maySetRead(true)
+    const { url, rest } = await restored()
+    const used = () =>
+      database.db
+        .execute(sql`select used_bytes::float8 as used from usage_months`)
+        .then((found) => Number((found as unknown as { used: number }[])[0]!.used))
+    const before = await used()
+    const reply = await client.patch(url, 8 * MiB, rest)
+    expect([reply.status, reply.headers['upload-offset']]).toEqual([204, String(17 * MiB)])
+    const head = await client.head(url)
+    expect(head.headers['upload-offset']).toBe(head.headers['upload-length'])
+    expect(await told(url)).toMatchObject([
+      { status: 'transferred', size: 17 * MiB, checksum: null, destinations: [{ status: 'transferred' }] },
+    ])
+    expect(await used()).toBe(before + rest.length)
+    const file = await showFile(site.runtime, site.actor, idOf(url))
+    expect(file).toMatchObject({ status: 'transferred', offset: 17 * MiB, checksum: null })
+    expect(file.timeline.filter(({ kind }) => kind === 'completed').at(-1)!.detail).toEqual({
+      certainty: 'found',
+    })
+  })
+
+  it('fails as dropped where there is no object', async () => {
+    await maySetRead(true)
+    const { url, rest } = await restored()
+    await site.bucket.remove(`${idOf(url)}/file`)
+    expect((await client.patch(url, 8 * MiB, rest)).status).toBe(502)
+    const [data] = await told(url)
+    expect(data).toMatchObject({ status: 'failed', destinations: [{ status: 'failed' }] })
+    expect(data.destinations[0]).not.toHaveProperty('reason')
+  })
+
+  it('fails as unknown, with the key to look for, where the keys may not read', async () => {
+    await maySetRead(false)
+    const { url, rest } = await restored()
+    expect((await client.patch(url, 8 * MiB, rest)).status).toBe(502)
+    expect(await told(url)).toMatchObject([
+      { status: 'failed', destinations: [{ status: 'failed', reason: 'unknown' }] },
+    ])
+    const file = await showFile(site.runtime, site.actor, idOf(url))
+    expect(file.failureReason).toContain(`look for the object ${idOf(url)}/file`)
+    expect(file.destinations).toMatchObject([{ status: 'failed', reason: 'unknown' }])
+  })
+
+  it('goes on where the bucket cannot say it now', async () => {
+    await maySetRead(true)
+    const { url, rest } = await restored()
+    const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
+    site.bucket.faults.add({ operation: 'HeadObject', times: 100, effect })
+    expect((await client.patch(url, 8 * MiB, rest)).status).toBe(502)
+    expect((await client.head(url)).headers['upload-offset']).toBe(String(8 * MiB))
+    site.bucket.faults.clear()
+    expect((await client.patch(url, 8 * MiB, rest)).status).toBe(204)
+  })
+
+  it('is found by the reconciler where its last bytes are a tail', async () => {
+    await maySetRead(true)
+    const impatient = await serveUploads(site.runtime, { terms: { assembleMs: 300 } })
+    const { token } = client
+    const hasty = tusClient({ url: impatient.url, pipeId: site.pipe.id, token })
+    const whole = randomBytes(9 * MiB)
+    const url = (await hasty.create(whole.length)).headers.location!
+    const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
+    site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 100, effect })
+    expect((await hasty.patch(url, 0, whole)).status).toBe(204)
+    const restore = await dump(url)
+    site.bucket.faults.clear()
+    const settled = async () => {
+      site.clock.advance(60_000)
+      await reconcileUploads(node.context)
+      return (await showFile(site.runtime, site.actor, idOf(url))).status
+    }
+    await expect.poll(settled).toBe('transferred')
+    await restore()
+    await expect.poll(settled).toBe('transferred')
+    const file = await showFile(site.runtime, site.actor, idOf(url))
+    expect(file.checksum).not.toBeNull()
+    await impatient.close()
+  })
+})
