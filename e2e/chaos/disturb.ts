@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import type { Effect, Fault } from '#lib/local-bucket/faults.ts'
@@ -47,8 +49,33 @@ export async function disturb(world: World, random: Random, log: Log, period: Pe
   world.receiver.calm()
 }
 
+const LIFE_MS = 5000
+
+/** The whole of Sluice dies a few seconds after each start, and half of the time its PostgreSQL with it. */
+export async function killAgainAndAgain(
+  { nodes: [node], dataDir }: World,
+  random: Random,
+  log: Log,
+  period: Period,
+): Promise<void> {
+  for (;;) {
+    await sleep(LIFE_MS)
+    if (period.overForMs() >= 0) return
+    log.note('kill -9')
+    log.count('kills')
+    await log.outage(async () => {
+      if (random.chance(0.5)) {
+        log.count('kills of PostgreSQL, too')
+        process.kill(Number.parseInt(readFileSync(join(dataDir, 'db/postmaster.pid'), 'utf8'), 10), 'SIGKILL')
+      }
+      await node!.kill()
+      await node!.start()
+    })
+  }
+}
+
 function aNode(world: World, role: Role, random: Random): Node | undefined {
-  const up = world.nodes.filter((node) => node.role === role && node.running)
+  const up = world.nodes.filter((node) => node.roles.includes(role) && node.running)
   return up.length === 0 ? undefined : random.pick(up)
 }
 

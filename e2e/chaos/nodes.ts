@@ -9,14 +9,14 @@ export type Role = 'upload' | 'web' | 'worker'
 export type Node = Awaited<ReturnType<typeof startNode>>
 
 export async function startNode(
-  role: Role,
+  roles: Role[],
   name: string,
   env: Record<string, string>,
   { balancer, log }: { balancer: Balancer; log: Log },
 ) {
   const port = await freePort()
   const start = async () => {
-    const launch = () => startSluice({ ...env, ROLES: role, PORT: String(port) })
+    const launch = () => startSluice({ ...env, ROLES: roles.join(), PORT: String(port) })
     // One whose database goes while it starts ends, and is started again by whoever looks after it.
     const sluice = await launch().catch((error) => {
       log.note(`${name} did not start: ${error.message}`)
@@ -31,10 +31,9 @@ export async function startNode(
   running = await start()
   let frozen = false
   let said = ''
-  const pool = role === 'worker' ? [] : balancer.pools[role]
-  pool.push(port)
+  for (const role of roles) if (role !== 'worker') balancer.pools[role].push(port)
   const node = {
-    role,
+    roles,
     name,
     get running() {
       return running !== undefined && !frozen

@@ -4,7 +4,7 @@ import { buildIfNeeded } from '../../scripts/build.ts'
 import { readOptions } from '../../scripts/read-options.ts'
 import { startPostgres } from '../parts/postgres.ts'
 import { type Outcome, type Site, uploadByHand } from './client.ts'
-import { disturb } from './disturb.ts'
+import { disturb, killAgainAndAgain } from './disturb.ts'
 import { createLog, type Log } from './log.ts'
 import { type Random, randomOf } from './random.ts'
 import { makeSource, type Source } from './source.ts'
@@ -19,6 +19,8 @@ import { openWorld, type World } from './world.ts'
  */
 const CLIENTS = 5
 const SETTLE_MS = seconds(300)
+/** That a Sluice that lives for five seconds at a time completes. */
+const LEAST_PER_MINUTE = 10
 
 /** While uploads are begun; negative before its end. */
 export type Period = { overForMs(): number }
@@ -28,20 +30,30 @@ function periodOf(ms: number): Period {
   return { overForMs: () => Date.now() - endMs }
 }
 
-type Options = { seed: string; forMs: number; postgresUrl: string; say: (line: string) => void }
+type Options = {
+  seed: string
+  forMs: number
+  /** Without it one node with an embedded database, which is killed again and again. */
+  postgresUrl?: string | undefined
+  say: (line: string) => void
+}
 
 export async function runChaos({ seed, forMs, postgresUrl, say }: Options): Promise<Log> {
   const random = randomOf(seed)
   const log = createLog(say)
+  const trouble = postgresUrl === undefined ? killAgainAndAgain : disturb
   const world = await openWorld(postgresUrl, random.fork('world'), log)
   log.note(`the nodes are up; the seed is ${seed}`)
   try {
     const period = periodOf(forMs)
     const [done] = await Promise.all([
       uploadMany(world, random, log, period),
-      disturb(world, random.fork('disturb'), log, period),
+      trouble(world, random.fork('disturb'), log, period),
     ])
     await judge(world, log, done, say)
+    const completed = log.counts['files transferred'] ?? 0
+    if (postgresUrl === undefined && completed < (LEAST_PER_MINUTE * forMs) / minutes(1))
+      log.violation(`only ${completed} files were completed`)
     return log
   } finally {
     await world.close()
@@ -87,23 +99,28 @@ export async function uploadMany(world: World, random: Random, log: Log, period:
 }
 
 async function main(): Promise<boolean> {
-  const { values } = readOptions('npm run chaos [-- --minutes 10] [--seed <seed>]', {
-    options: { minutes: { type: 'string', default: '1' }, seed: { type: 'string' } },
+  const { values } = readOptions('npm run chaos [-- --minutes 10] [--seed <seed>] [--embedded]', {
+    options: {
+      minutes: { type: 'string', default: '1' },
+      seed: { type: 'string' },
+      embedded: { type: 'boolean', default: false },
+    },
   })
   const seed = values.seed ?? randomBytes(4).toString('hex')
   buildIfNeeded()
   // What was started ends with this process, if the process ends as one does: see parts/until-exit.ts.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
-  const server = await startPostgres()
+  const server = values.embedded ? undefined : await startPostgres()
   const say = (line: string) => console.log(line)
   const forMs = minutes(Number(values.minutes))
-  const { counts, violations } = await runChaos({ seed, forMs, postgresUrl: server.url, say }).finally(
-    server.stop,
-  )
+  const run = runChaos({ seed, forMs, postgresUrl: server?.url, say })
+  const { counts, violations } = await run.finally(server?.stop)
   for (const what of Object.keys(counts).sort()) console.log(`${String(counts[what]).padStart(12)}  ${what}`)
   for (const violation of violations) console.log(`VIOLATION  ${violation}`)
   const verdict = violations.length === 0 ? 'all is well' : `${violations.length} violations`
-  console.log(`${verdict}; again with: npm run chaos -- --minutes ${values.minutes} --seed ${seed}`)
+  console.log(
+    `${verdict}; again with: npm run chaos -- --minutes ${values.minutes} --seed ${seed}${values.embedded ? ' --embedded' : ''}`,
+  )
   return violations.length === 0
 }
 

@@ -4,8 +4,10 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseHandle } from '#lib/db/database.ts'
 import { migrate } from '#lib/db/migrate.ts'
+import { openDatabase } from '#lib/db/open-database.ts'
 import { openPostgres } from '#lib/db/open-postgres.ts'
 import { ALL_ACTIONS } from '#lib/local-bucket/grants.ts'
+import { createLogger } from '#lib/log.ts'
 import { createDatabase } from '../parts/postgres.ts'
 import { temporaryFolder } from '../parts/sluice.ts'
 import { type Balancer, startBalancer } from './balancer.ts'
@@ -23,6 +25,7 @@ export type World = {
   receiver: Receiver
   customer: Customer
   nodes: Node[]
+  dataDir: string
   bucket: {
     directory: string
     /** Whether its keys may do more than put, so that what was given up can be cleared away. */
@@ -35,7 +38,7 @@ export type World = {
   close(): Promise<void>
 }
 
-const ROLES: [Role, string][] = [
+const NODES: [Role, string][] = [
   ['upload', 'upload-1'],
   ['upload', 'upload-2'],
   ['web', 'web'],
@@ -44,23 +47,23 @@ const ROLES: [Role, string][] = [
 
 const KEYS = { accessKeyId: 'AKIAPUTONLY', secretAccessKey: 'a secret of the bucket' }
 
-export async function openWorld(postgresUrl: string, random: Random, log: Log): Promise<World> {
+/** Nodes on a PostgreSQL that is there already, else one node with an embedded database. */
+export async function openWorld(postgresUrl: string | undefined, random: Random, log: Log): Promise<World> {
   const folder = temporaryFolder()
-  const { url, drop } = await createDatabase(postgresUrl)
-  const database = openPostgres({ address: url, maxConnections: 4 })
-  await migrate(database.db)
+  const dataDir = join(folder.path, 'data')
   const receiver = await startReceiver(random.fork('receiver'))
   const balancer = await startBalancer()
   const directory = join(folder.path, 'bucket')
   const putOnly = random.chance(0.5)
   const bucket = await startBucket(directory, putOnly)
   const endpoint = `http://127.0.0.1:${bucket.port}`
+  const env = settings(balancer.url, dataDir)
+  const start = postgresUrl === undefined ? startEmbedded(env) : startShared(env, postgresUrl)
+  const { database, nodes, close } = await start({ balancer, log })
   const customer = await addCustomer(database, { ...KEYS, endpoint, receiverUrl: receiver.url })
   receiver.verifyWith(customer.pipes.map(({ webhookSecret }) => webhookSecret))
-  const env = settings(url, balancer.url, folder.path)
-  const nodes = await Promise.all(ROLES.map(([role, name]) => startNode(role, name, env, { balancer, log })))
   return {
-    ...{ database, balancer, receiver, customer, nodes },
+    ...{ database, balancer, receiver, customer, nodes, dataDir },
     bucket: {
       directory,
       putOnly,
@@ -73,12 +76,45 @@ export async function openWorld(postgresUrl: string, random: Random, log: Log): 
       news: (kind) => nextNews(bucket.child, kind),
     },
     async close() {
-      await Promise.all(nodes.filter(({ running }) => running).map((node) => node.kill()))
+      await close()
       bucket.child.disconnect()
-      await Promise.all([once(bucket.child, 'exit'), receiver.close(), balancer.close(), database.close()])
-      await drop()
+      await Promise.all([once(bucket.child, 'exit'), receiver.close(), balancer.close()])
       folder[Symbol.dispose]()
     },
+  }
+}
+
+type Started = Pick<World, 'database' | 'nodes' | 'close'>
+type Start = (parts: { balancer: Balancer; log: Log }) => Promise<Started>
+type Environment = Record<'DATA_DIR', string> & Record<string, string>
+
+function startShared(env: Environment, postgresUrl: string): Start {
+  return async (parts) => {
+    const { url, drop } = await createDatabase(postgresUrl)
+    const database = openPostgres({ address: url, maxConnections: 4 })
+    await migrate(database.db)
+    const start = ([role, name]: [Role, string]) =>
+      startNode([role], name, { ...env, DATABASE_URL: url }, parts)
+    const nodes = await Promise.all(NODES.map(start))
+    const close = async () => {
+      await Promise.all(nodes.filter(({ running }) => running).map((node) => node.kill()))
+      await database.close()
+      await drop()
+    }
+    return { database, nodes, close }
+  }
+}
+
+function startEmbedded(env: Environment): Start {
+  return async (parts) => {
+    const node = await startNode(['upload', 'web', 'worker'], 'sluice', env, parts)
+    const log = createLogger('silent')
+    const database = await openDatabase({ dataDir: env.DATA_DIR }, { log, share: true })
+    const close = async () => {
+      await database.close()
+      await node.stop()
+    }
+    return { database, nodes: [node], close }
   }
 }
 
@@ -89,10 +125,10 @@ async function nextNews<Kind extends string>(bucket: ChildProcess, kind: Kind) {
   }
 }
 
-function settings(databaseUrl: string, baseUrl: string, dataDir: string): Record<string, string> {
+function settings(baseUrl: string, dataDir: string): Environment {
   return {
-    DATABASE_URL: databaseUrl,
-    DATA_DIR: join(dataDir, 'data'),
+    DATA_DIR: dataDir,
+    DEMO: '0',
     BASE_URL: baseUrl,
     HOST: '127.0.0.1',
     ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
