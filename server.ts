@@ -17,6 +17,7 @@ import { createLogger, type Logger } from './lib/log.ts'
 import { startMailWorker } from './lib/mail/start-mail-worker.ts'
 import { createMetrics } from './lib/metrics.ts'
 import { openUploads } from './lib/open-uploads.ts'
+import { openVault } from './lib/open-vault.ts'
 import { openQueue } from './lib/queue/open-queue.ts'
 import { releaseMemory } from './lib/release-memory.ts'
 import { type Runtime, setRuntime } from './lib/runtime.ts'
@@ -26,8 +27,6 @@ import { startSweeps } from './lib/sweeps/start-sweeps.ts'
 import { createTusHandler } from './lib/tus/create-tus-handler.ts'
 import { drainUploads } from './lib/uploads/drain.ts'
 import { uploadSweeps } from './lib/uploads/upload-sweeps.ts'
-import { createVault } from './lib/vault.ts'
-import { verifyEncryptionKey } from './lib/verify-encryption-key.ts'
 import { startWebhookWorker } from './lib/webhooks/start-webhook-worker.ts'
 import { webhookSweeps } from './lib/webhooks/sweeps.ts'
 
@@ -81,8 +80,7 @@ async function openRuntime(config: Config, log: Logger): Promise<Runtime> {
   await migrate(database.db)
   const worker = config.roles.has('worker')
   const queue = await openQueue(database, { worker, log })
-  const vault = createVault(config.encryptionKeys)
-  await verifyEncryptionKey(database.db, vault)
+  const vault = await openVault(database.db, config.encryptionKeys)
   const runtime = {
     config,
     clock: systemClock,

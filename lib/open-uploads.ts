@@ -1,7 +1,7 @@
 import type { BucketDeps } from './buckets/call-bucket.ts'
 import { openBucket } from './buckets/open-bucket.ts'
 import { capabilitiesOf } from './buckets/providers.ts'
-import { vaultContext } from './data-stores/data-store.ts'
+import { accessKeyPlace, secretKeyPlace } from './data-stores/data-store.ts'
 import { emitFileEvent } from './events/emit-file-event.ts'
 import { atMost } from './kernel/at-most.ts'
 import { createGuardedAgents } from './net/guarded-agents.ts'
@@ -81,8 +81,8 @@ function bucketsOf(
     const known = opened.get(name)
     if (known) return known
     const credentials = {
-      accessKeyId: vault.open(row.accessKeyIdEncrypted, vaultContext(row.id)),
-      secretAccessKey: vault.open(row.secretAccessKeyEncrypted, vaultContext(row.id)),
+      accessKeyId: vault.open(row.accessKeyIdEncrypted, accessKeyPlace(row.id)),
+      secretAccessKey: vault.open(row.secretAccessKeyEncrypted, secretKeyPlace(row.id)),
     }
     const place = { ...row, capabilities: capabilitiesOf(row.provider, row.found) }
     const { workspaceId } = row

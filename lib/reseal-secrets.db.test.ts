@@ -4,7 +4,7 @@ import { describeWithDatabase } from '../e2e/parts/databases.ts'
 import { testRuntime } from '../e2e/parts/runtime.ts'
 import { createTestWorkspace } from '../e2e/parts/workspace.ts'
 import { handleApiRequest } from './api/handle-request.ts'
-import { vaultContext } from './data-stores/data-store.ts'
+import { accessKeyPlace, secretKeyPlace } from './data-stores/data-store.ts'
 import { ensureDemo } from './demo/ensure-demo.ts'
 import { resealSecrets } from './reseal-secrets.ts'
 import { createVault } from './vault.ts'
@@ -46,8 +46,8 @@ describeWithDatabase('a new ENCRYPTION_KEY', (database) => {
 
     const vault = createVault([NEW_KEY])
     for (const row of await runtime.db.select().from(dataStores)) {
-      vault.open(row.accessKeyIdEncrypted, vaultContext(row.id))
-      vault.open(row.secretAccessKeyEncrypted, vaultContext(row.id))
+      vault.open(row.accessKeyIdEncrypted, accessKeyPlace(row.id))
+      vault.open(row.secretAccessKeyEncrypted, secretKeyPlace(row.id))
     }
     const outputs = await runtime.db.select().from(webhookOutputs)
     const own = outputs.find(({ pipeId }) => pipeId === mine.pipe.id)!

@@ -1,8 +1,8 @@
 import { migrate } from '../lib/db/migrate.ts'
 import { openDatabase } from '../lib/db/open-database.ts'
 import { createLogger } from '../lib/log.ts'
+import { openVault } from '../lib/open-vault.ts'
 import { resealSecrets } from '../lib/reseal-secrets.ts'
-import { createVault } from '../lib/vault.ts'
 import { loadSettings } from './load-settings.ts'
 import { readOptions } from './read-options.ts'
 import { runScript } from './run-script.ts'
@@ -14,7 +14,8 @@ await runScript(async () => {
   const database = await openDatabase(config, { log: createLogger('warn'), share: true })
   try {
     await migrate(database.db)
-    const rewritten = await resealSecrets(database.db, createVault(config.encryptionKeys))
+    const vault = await openVault(database.db, config.encryptionKeys)
+    const rewritten = await resealSecrets(database.db, vault)
     console.log(`${rewritten} secrets rewritten under the first key of ENCRYPTION_KEY.`)
   } finally {
     await database.close()

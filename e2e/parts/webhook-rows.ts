@@ -10,7 +10,7 @@ import {
 import type { Db } from '#lib/db/database.ts'
 import { newPipeId, newWebhookSecret, uuidv7 } from '#lib/kernel/ids.ts'
 import { createVault } from '#lib/vault.ts'
-import { secretContext } from '#lib/webhooks/secrets.ts'
+import { secretPlace } from '#lib/webhooks/secrets.ts'
 
 /** The rows that an event needs around it, for tests of what comes after an upload. */
 export const testVault = createVault([Buffer.alloc(32, 7)])
@@ -41,7 +41,7 @@ export async function addOutput(db: Db, url: string, fields: OutputFields = {}) 
   const pipeId = fields.pipeId ?? (await addPipe(db, workspaceId))
   const id = uuidv7()
   const secret = newWebhookSecret()
-  const secretEncrypted = testVault.seal(secret, secretContext(id))
+  const secretEncrypted = testVault.seal(secret, secretPlace(id))
   await db
     .insert(webhookOutputs)
     .values({ id, workspaceId, pipeId, url, enabled: true, secretEncrypted, ...fields })

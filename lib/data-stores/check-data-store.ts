@@ -8,11 +8,12 @@ import { takeFromLimit } from '../rate-limits/take.ts'
 import type { Runtime } from '../runtime.ts'
 import { applyChanges } from './apply-changes.ts'
 import {
+  accessKeyPlace,
   type DataStore,
   type DataStoreChanges,
   type DataStoreInput,
+  secretKeyPlace,
   toDataStore,
-  vaultContext,
 } from './data-store.ts'
 import { diagnose } from './diagnose.ts'
 import { findDataStore } from './find-data-store.ts'
@@ -28,10 +29,9 @@ export async function checkDataStore(runtime: Needs, actor: Actor, id: string): 
   const { db, clock, vault, config } = runtime
   const row = await findDataStore(db, actor, id)
   await takeFromLimit(runtime, `check:${actor.workspaceId}`, PER_WORKSPACE)
-  const open = (sealed: string) => vault.open(sealed, vaultContext(id))
   const keys = {
-    accessKeyId: open(row.accessKeyIdEncrypted),
-    secretAccessKey: open(row.secretAccessKeyEncrypted),
+    accessKeyId: vault.open(row.accessKeyIdEncrypted, accessKeyPlace(id)),
+    secretAccessKey: vault.open(row.secretAccessKeyEncrypted, secretKeyPlace(id)),
   }
   const { allowedPrivateHosts } = config
   const capabilities = capabilitiesOf(row.provider, row.found)
@@ -97,13 +97,13 @@ export async function checkChanges(
   const { db, clock, vault, config } = runtime
   const { allowedPrivateHosts } = config
   const before = await findDataStore(db, actor, id)
-  const open = (sealed: string) => vault.open(sealed, vaultContext(id))
   const after = applyChanges(before, changes, allowedPrivateHosts)
   const entered = {
     ...after,
     capabilities: capabilitiesOf(after.provider, after.found),
-    accessKeyId: changes.accessKeyId ?? open(before.accessKeyIdEncrypted),
-    secretAccessKey: changes.secretAccessKey ?? open(before.secretAccessKeyEncrypted),
+    accessKeyId: changes.accessKeyId ?? vault.open(before.accessKeyIdEncrypted, accessKeyPlace(id)),
+    secretAccessKey:
+      changes.secretAccessKey ?? vault.open(before.secretAccessKeyEncrypted, secretKeyPlace(id)),
   }
   await takeFromLimit(runtime, `check:${actor.workspaceId}`, PER_WORKSPACE)
   const probe = await probeBucket(entered, { allowedPrivateHosts, clock })

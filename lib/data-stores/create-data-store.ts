@@ -3,7 +3,14 @@ import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { uuidv7 } from '../kernel/ids.ts'
 import { takeCreation } from '../rate-limits/take-creation.ts'
 import type { Runtime } from '../runtime.ts'
-import { type DataStore, type DataStoreInput, toDataStore, vaultContext } from './data-store.ts'
+import { sealsForColumns } from '../seals-for-columns.ts'
+import {
+  accessKeyPlace,
+  type DataStore,
+  type DataStoreInput,
+  secretKeyPlace,
+  toDataStore,
+} from './data-store.ts'
 import { resolvePlace } from './resolve-place.ts'
 
 export async function createDataStore(
@@ -16,6 +23,7 @@ export async function createDataStore(
   const now = new Date(clock.now())
   return db.transaction(async (tx) => {
     await takeCreation({ db: tx, clock }, actor, 'Data Stores')
+    const seal = await sealsForColumns(tx, vault)
     const [row] = await tx
       .insert(dataStores)
       .values({
@@ -26,8 +34,8 @@ export async function createDataStore(
         ...place,
         bucket: input.bucket,
         prefix: input.prefix ?? '',
-        accessKeyIdEncrypted: vault.seal(input.accessKeyId, vaultContext(id)),
-        secretAccessKeyEncrypted: vault.seal(input.secretAccessKey, vaultContext(id)),
+        accessKeyIdEncrypted: seal(input.accessKeyId, accessKeyPlace(id)),
+        secretAccessKeyEncrypted: seal(input.secretAccessKey, secretKeyPlace(id)),
         storageClass: input.storageClass ?? null,
         encryption: input.encryption ?? null,
         createdAt: now,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { dataStores } from '#drizzle/schema/index.ts'
 import { isPlainText, nameField } from '../kernel/fields.ts'
-import type { Vault } from '../vault.ts'
+import type { Place, Vault } from '../vault.ts'
 
 export const PROVIDERS = [
   ...(['aws', 'r2', 'b2', 'wasabi', 'spaces', 'gcs', 'scaleway'] as const),
@@ -98,8 +98,12 @@ export const dataStoreAnswer = z.strictObject({
 })
 export type DataStore = z.output<typeof dataStoreAnswer>
 
-/** What a sealed key of a Data Store is bound to. */
-export const vaultContext = (dataStoreId: string) => `data_store:${dataStoreId}`
+/** What the two sealed keys of a Data Store are bound to. */
+const placeIn =
+  (column: string) =>
+  (id: string): Place => ({ column: `data_stores.${column}`, id, row: `data_store:${id}` })
+export const accessKeyPlace = placeIn('access_key_id_encrypted')
+export const secretKeyPlace = placeIn('secret_access_key_encrypted')
 
 export function toDataStore(row: typeof dataStores.$inferSelect, vault: Vault): DataStore {
   return {
@@ -111,7 +115,7 @@ export function toDataStore(row: typeof dataStores.$inferSelect, vault: Vault): 
     bucket: row.bucket,
     prefix: row.prefix,
     forcePathStyle: row.forcePathStyle,
-    accessKeyId: vault.open(row.accessKeyIdEncrypted, vaultContext(row.id)),
+    accessKeyId: vault.open(row.accessKeyIdEncrypted, accessKeyPlace(row.id)),
     storageClass: row.storageClass,
     encryption: row.encryption,
     check: row.check,

@@ -7,7 +7,7 @@ import { addFile } from '../../e2e/parts/webhook-rows.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../e2e/parts/workspace.ts'
 import { deletePipe } from '../pipes/delete-pipe.ts'
 import { createDataStore } from './create-data-store.ts'
-import { vaultContext } from './data-store.ts'
+import { secretKeyPlace } from './data-store.ts'
 import { deleteDataStore } from './delete-data-store.ts'
 import { showDataStore } from './show-data-store.ts'
 import { updateDataStore } from './update-data-store.ts'
@@ -33,10 +33,10 @@ describeWithDatabase('Data Stores', (database) => {
   it('keeps its keys sealed, and shows the key id but never the secret', async () => {
     const row = await rowOf(mine.dataStore.id)
     expect(row.secretAccessKeyEncrypted).not.toContain('secret-of')
-    expect(runtime.vault.open(row.secretAccessKeyEncrypted, vaultContext(row.id))).toBe(
+    expect(runtime.vault.open(row.secretAccessKeyEncrypted, secretKeyPlace(row.id))).toBe(
       `secret-of-${mine.email}`,
     )
-    expect(() => runtime.vault.open(row.secretAccessKeyEncrypted, vaultContext('another'))).toThrow()
+    expect(() => runtime.vault.open(row.secretAccessKeyEncrypted, secretKeyPlace('another'))).toThrow()
     const shown = await showDataStore(runtime, mine.actor, row.id)
     expect(shown.accessKeyId).toBe('AKIAEXAMPLE')
     expect(JSON.stringify(shown)).not.toContain('secret-of')

@@ -3,9 +3,16 @@ import { dataStores } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { SluiceError } from '../kernel/errors.ts'
 import type { Runtime } from '../runtime.ts'
+import { sealsForColumns } from '../seals-for-columns.ts'
 import { applyChanges, isElsewhere } from './apply-changes.ts'
 import { countUploadsUnderWay, uploads } from './count-uploads-under-way.ts'
-import { type DataStore, type DataStoreChanges, toDataStore, vaultContext } from './data-store.ts'
+import {
+  accessKeyPlace,
+  type DataStore,
+  type DataStoreChanges,
+  secretKeyPlace,
+  toDataStore,
+} from './data-store.ts'
 import { findDataStore } from './find-data-store.ts'
 
 /** What a check found is about the place and keys of then. */
@@ -20,18 +27,21 @@ export async function updateDataStore(
   changes: DataStoreChanges,
 ): Promise<DataStore> {
   return db.transaction(async (tx) => {
+    // Before the row is locked, in the order of rotate-keys.
+    const seal = await sealsForColumns(tx, vault)
     const before = await findDataStore(tx, actor, id, 'update')
     const after = applyChanges(before, changes, config.allowedPrivateHosts)
     const moves = isElsewhere(before, after)
     if (moves) await assertIdle(tx, id)
     const { accessKeyId, secretAccessKey } = changes
-    const seal = (text: string) => vault.seal(text, vaultContext(id))
     const [row] = await tx
       .update(dataStores)
       .set({
         ...after,
-        ...(accessKeyId !== undefined && { accessKeyIdEncrypted: seal(accessKeyId) }),
-        ...(secretAccessKey !== undefined && { secretAccessKeyEncrypted: seal(secretAccessKey) }),
+        ...(accessKeyId !== undefined && { accessKeyIdEncrypted: seal(accessKeyId, accessKeyPlace(id)) }),
+        ...(secretAccessKey !== undefined && {
+          secretAccessKeyEncrypted: seal(secretAccessKey, secretKeyPlace(id)),
+        }),
         ...(Object.keys(changes).some((field) => field !== 'name') && UNCHECKED),
         ...(moves && { readyAt: null }),
         updatedAt: new Date(clock.now()),

@@ -3,8 +3,9 @@ import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { and, eq, isNull, like, sql } from 'drizzle-orm'
 import { dataStores, webhookOutputs, workspaces } from '#drizzle/schema/index.ts'
-import { vaultContext } from '../data-stores/data-store.ts'
+import { accessKeyPlace, secretKeyPlace } from '../data-stores/data-store.ts'
 import type { Runtime } from '../runtime.ts'
+import { sealsForColumns } from '../seals-for-columns.ts'
 import { type DemoBucket, type DemoDocument, demoVaultContext } from './demo-document.ts'
 import { makeDemo } from './make-demo.ts'
 
@@ -67,6 +68,7 @@ async function moveDataStore(
   workspaceId: string,
   { dataStoreId, bucket }: DemoDocument,
 ): Promise<void> {
+  const seal = await sealsForColumns(db, vault)
   await db
     .update(dataStores)
     .set({
@@ -74,8 +76,8 @@ async function moveDataStore(
       region: bucket.region,
       bucket: bucket.name,
       updatedAt: new Date(clock.now()),
-      accessKeyIdEncrypted: vault.seal(bucket.accessKeyId, vaultContext(dataStoreId)),
-      secretAccessKeyEncrypted: vault.seal(bucket.secretAccessKey, vaultContext(dataStoreId)),
+      accessKeyIdEncrypted: seal(bucket.accessKeyId, accessKeyPlace(dataStoreId)),
+      secretAccessKeyEncrypted: seal(bucket.secretAccessKey, secretKeyPlace(dataStoreId)),
     })
     .where(and(eq(dataStores.workspaceId, workspaceId), eq(dataStores.id, dataStoreId)))
 }

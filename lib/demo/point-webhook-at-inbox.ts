@@ -3,7 +3,8 @@ import { webhookOutputs, workspaces } from '#drizzle/schema/index.ts'
 import { inboxUrl } from '../inbox/show-inbox.ts'
 import { uuidv7 } from '../kernel/ids.ts'
 import type { Runtime } from '../runtime.ts'
-import { secretContext } from '../webhooks/secrets.ts'
+import { sealsForColumns } from '../seals-for-columns.ts'
+import { secretPlace } from '../webhooks/secrets.ts'
 
 type Output = { workspaceId: string; pipeId: string; secret: string }
 
@@ -17,12 +18,13 @@ export async function pointWebhookAtInbox(
     .from(workspaces)
     .where(eq(workspaces.id, workspaceId))
   const id = uuidv7(clock.now())
+  const seal = await sealsForColumns(db, vault)
   await db.insert(webhookOutputs).values({
     id,
     workspaceId,
     pipeId,
     enabled: true,
     url: inboxUrl(config, workspace!.inboxKey),
-    secretEncrypted: vault.seal(secret, secretContext(id)),
+    secretEncrypted: seal(secret, secretPlace(id)),
   })
 }

@@ -11,7 +11,7 @@ import { addOutput } from '../../e2e/parts/webhook-rows.ts'
 import { createTestWorkspace } from '../../e2e/parts/workspace.ts'
 import { openMailJob } from '../mail/mail.ts'
 import { RETRY_DELAYS_MS } from './schedule.ts'
-import { secretContext } from './secrets.ts'
+import { previousSecretPlace } from './secrets.ts'
 
 const HOUR = 3_600_000
 const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
@@ -234,7 +234,7 @@ describeWithDatabase('delivery', (database) => {
     const { event, work } = dispatching(runtime)
     const before = await addOutput(runtime.db, receiver.url)
     const after = await addOutput(runtime.db, receiver.url)
-    const previousSecretEncrypted = runtime.vault.seal(after.secret, secretContext(before.id))
+    const previousSecretEncrypted = runtime.vault.seal(after.secret, previousSecretPlace(before.id))
     const previousSecretUntil = new Date(runtime.clock.now() + 24 * HOUR)
     await runtime.db
       .update(webhookOutputs)

@@ -4,8 +4,9 @@ import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { hours } from '../kernel/clock.ts'
 import { newWebhookSecret } from '../kernel/ids.ts'
 import type { Runtime } from '../runtime.ts'
+import { sealsForColumns } from '../seals-for-columns.ts'
 import { findOutput } from './find-output.ts'
-import { secretContext } from './secrets.ts'
+import { previousSecretPlace, secretPlace } from './secrets.ts'
 import { toWebhookOutput, type WebhookOutput } from './webhook-output.ts'
 
 const OVERLAP_MS = hours(24)
@@ -18,12 +19,15 @@ export async function rotateSecret(
 ): Promise<WebhookOutput & { secret: string }> {
   const secret = newWebhookSecret()
   return db.transaction(async (tx) => {
+    // Before the row is locked, in the order of rotate-keys.
+    const seal = await sealsForColumns(tx, vault)
     const { output, pipeName } = await findOutput(tx, actor, pipeId, 'update')
+    const before = vault.open(output.secretEncrypted, secretPlace(output.id))
     const [row] = await tx
       .update(webhookOutputs)
       .set({
-        secretEncrypted: vault.seal(secret, secretContext(output.id)),
-        previousSecretEncrypted: output.secretEncrypted,
+        secretEncrypted: seal(secret, secretPlace(output.id)),
+        previousSecretEncrypted: seal(before, previousSecretPlace(output.id)),
         previousSecretUntil: new Date(clock.now() + OVERLAP_MS),
         updatedAt: new Date(clock.now()),
       })

@@ -7,7 +7,8 @@ import { invalidRequest } from '../kernel/parse-input.ts'
 import { assertAllowedUrl } from '../net/assert-allowed-url.ts'
 import { findPipe } from '../pipes/find-pipe.ts'
 import type { Runtime } from '../runtime.ts'
-import { secretContext } from './secrets.ts'
+import { sealsForColumns } from '../seals-for-columns.ts'
+import { secretPlace } from './secrets.ts'
 import { webhookHosts } from './webhook-hosts.ts'
 import { toWebhookOutput, type WebhookOutput, type WebhookOutputInput } from './webhook-output.ts'
 
@@ -38,7 +39,8 @@ export async function saveOutput(
     }
     if (!before) {
       const [id, secret] = [uuidv7(now.getTime()), newWebhookSecret()]
-      const secretEncrypted = vault.seal(secret, secretContext(id))
+      const seal = await sealsForColumns(tx, vault)
+      const secretEncrypted = seal(secret, secretPlace(id))
       const { workspaceId } = actor
       const row = { id, workspaceId, pipeId, ...input, secretEncrypted, createdAt: now, updatedAt: now }
       const [created] = await tx.insert(webhookOutputs).values(row).returning()
