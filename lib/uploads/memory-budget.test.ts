@@ -169,6 +169,26 @@ it('moves the parts of a bucket out that is short of memory, not those of others
   expect({ spilled, others }).toEqual({ spilled: [1], others: [] })
 })
 
+it('moves the parts of silent clients out for a workspace that has none, whosever they are', async () => {
+  const budget = openBudget()
+  const account = (name: string) => budget.account(bucketOf(name))
+  const spilled: number[] = []
+  for (let n = 0; n < 40; n++) part(account(`silent ${n}`), n, MiB, spilled)
+  for (let n = 0; !account(`new ${n}`).full; n++) {
+    const sending = account(`sending ${n}`)
+    sending.leaving(fill(sending))
+  }
+  const { promise: free, resolve } = Promise.withResolvers<void>()
+  account('short').whenFree(resolve)
+  now = 2990
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(spilled).toEqual([])
+  now = 3000
+  await vi.advanceTimersByTimeAsync(300)
+  expect(spilled).toEqual([0])
+  await free
+})
+
 it('lets no spill of one part run twice at once', async () => {
   const account = openAccount()
   let running = 0

@@ -67,6 +67,7 @@ export function createMemoryBudget(
   const pages = createPagePool()
   const workspaces = createWorkspaces()
   const accounts = new WeakMap<OwnedBucket, MemoryAccount>()
+  const offers = new Set<Spillable>()
   let usedBytes = 0
 
   const held = (account: Account): Held => ({
@@ -77,6 +78,7 @@ export function createMemoryBudget(
   const full = (account: Account) => isFull(shares, held(account))
   const spiller = createSpiller({
     clock,
+    offers,
     holds: (part, account) => holdsFraction(part, shares, held(account)),
   })
   const change = (workspace: Workspace, bytes: number) => {
@@ -117,11 +119,14 @@ export function createMemoryBudget(
         if (account.waiting.push(resume) === 1) spiller.wait(account)
       },
       offer(spillable) {
-        account.offers.delete(spillable)
-        account.offers.add(spillable)
+        for (const offered of [account.offers, offers]) {
+          offered.delete(spillable)
+          offered.add(spillable)
+        }
       },
       withdraw(spillable) {
         account.offers.delete(spillable)
+        offers.delete(spillable)
       },
     }
   }

@@ -13,7 +13,7 @@ export type Spillable = {
 /**
  * Before memory is used up, half-filled parts that are long in filling are moved out, the slowest first, so that slow
  * clients cannot starve fast ones. Parts on their way to the bucket come free by themselves, so a fast client's part is
- * moved only when there is nothing else to wait for.
+ * moved only when there is nothing else to wait for. Who waits for memory and has no such part moves the slow one of anybody.
  */
 export type Spiller = {
   /** Accounts that are nearly full, or that somebody waits for. */
@@ -36,9 +36,12 @@ const LOOK_AGAIN_MS = 250
 
 export function createSpiller({
   clock,
+  offers,
   holds,
 }: {
   clock: Clock
+  /** Of all accounts, in the order of their first bytes. */
+  offers: ReadonlySet<Spillable>
   holds: (fraction: number, account: Account) => boolean
 }): Spiller {
   const busy = new Set<Spillable>()
@@ -48,20 +51,23 @@ export function createSpiller({
 
   const isTight = (account: Account) => holds(SPILL_ABOVE, account)
   const isStuck = ({ waiting, leavingBytes, usedBytes }: Account) =>
-    waiting.length > 0 && leavingBytes < usedBytes * STUCK_SHARE
-  const isSlow = (account: Account, part: Spillable) =>
-    isTight(account) && clock.now() - part.sinceMs() >= SLOW_MS
+    waiting.length > 0 && leavingBytes <= usedBytes * STUCK_SHARE
+  const isSlow = (part: Spillable) => clock.now() - part.sinceMs() >= SLOW_MS
   const mostSpills = () => {
     for (const { waiting } of pressed) if (waiting.length > 0) return SPILLS_AT_ONCE
     return 1
   }
   const next = (): Spillable | undefined => {
+    let anyStuck = false
     for (const account of pressed) {
       if (account.waiting.length === 0 && !isTight(account)) pressed.delete(account)
-      const slowest = slowestOf(account, busy)
-      if (slowest && (isStuck(account) || isSlow(account, slowest))) return slowest
+      const stuck = isStuck(account)
+      const slowest = slowestOf(account.offers, busy)
+      if (slowest && (stuck || (isTight(account) && isSlow(slowest)))) return slowest
+      anyStuck ||= stuck
     }
-    return undefined
+    const slowest = anyStuck ? slowestOf(offers, busy) : undefined
+    return slowest && isSlow(slowest) ? slowest : undefined
   }
   const relieve = () => {
     while (spilling < mostSpills()) {
@@ -102,7 +108,7 @@ export function createSpiller({
   }
 }
 
-function slowestOf({ offers }: Account, busy: ReadonlySet<Spillable>): Spillable | undefined {
+function slowestOf(offers: ReadonlySet<Spillable>, busy: ReadonlySet<Spillable>): Spillable | undefined {
   for (const offer of offers) {
     if (!busy.has(offer) && offer.heldBytes() > 0) return offer
   }
