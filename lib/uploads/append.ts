@@ -112,6 +112,7 @@ async function forget(
   why: Appended['why'],
 ): Promise<Appended> {
   await within(context.terms.settleMs, line.sent())
+  line.close()
   await releaseLease(context, upload.lease, { bound: upload.numbers.toKeep(), interrupted: true })
   upload.lease.end()
   return { offsetBytes: upload.offsetBytes, why, state: 'uploading' }

@@ -43,7 +43,7 @@ async function putWhole(
     lease.assertHeld()
     return bucket.putObject({ key, contentType }, { ...body, crc32 }, { signal })
   }
-  const tailed = { fromBytes: 0, toBytes: upload.offsetBytes, rest }
+  const tailed = { fromBytes: 0, toBytes: upload.offsetBytes, rest, signal }
   const putting = upload.tailBytes > 0 ? withTail(context, upload, tailed, put) : put(rest)
   const answer = await within(context.terms.assembleMs, putting).catch((error: unknown) => {
     if (bucketFault(error) === 'trouble') return 'late' as const

@@ -38,6 +38,8 @@ export type PartLine = {
   settled(): Promise<void>
   /** Resolves when the bucket has answered, or failed to, for every part that was sent. */
   sent(): Promise<unknown>
+  /** From here on no part is sent that is not on its way: what the numbers of the others stand for may change. */
+  close(): void
   /** Nothing more of the line counts: what is being sent is aborted, and its buffers are freed. */
   drop(): void
 }
@@ -85,6 +87,7 @@ export function openPartLine(
   let multipart: Promise<string> | undefined
   const sendings = new Set<Promise<unknown>>()
   let isHeld = held
+  let isClosed = false
   /** The last piece, while it is a part that is not being recorded yet. */
   let lastPart: { also: Also } | undefined
 
@@ -180,6 +183,7 @@ export function openPartLine(
     multipart ??= openMultipart()
     const [multipartId] = await Promise.all([multipart, bound])
     lease.assertHeld()
+    if (isClosed) throw new Error('the line was closed before the part was sent')
     numbers.markSent(number)
     const { key } = upload
     const { etag } = await bucket.uploadPart({ key, multipartId, number }, body, { signal })
@@ -217,7 +221,9 @@ export function openPartLine(
       const sending =
         before === 0
           ? put(number, bound, buffer)
-          : tailInLine.then(() => withTail(context, upload, tailed, (body) => put(number, bound, body)))
+          : tailInLine.then(() =>
+              withTail(context, upload, { ...tailed, signal }, (body) => put(number, bound, body)),
+            )
       sendings.add(sending)
       const ended = () => sendings.delete(sending)
       sending.then(ended, ended)
@@ -257,7 +263,11 @@ export function openPartLine(
     },
     settled: () => line,
     sent: () => Promise.allSettled(sendings),
+    close() {
+      isClosed = true
+    },
     drop() {
+      isClosed = true
       dropped.abort()
       for (const buffer of [...waiting]) letGo(buffer)
     },
@@ -268,11 +278,12 @@ export function openPartLine(
 export function withTail<Result>(
   context: Pick<UploadContext, 'db' | 'budget' | 'tails'>,
   { fileId, lease, bucket }: Pick<OpenUpload, 'fileId' | 'lease' | 'bucket'>,
-  { fromBytes, toBytes, rest }: { fromBytes: number; toBytes: number; rest: Body },
+  tailed: { fromBytes: number; toBytes: number; rest: Body; signal: AbortSignal },
   work: (body: Body) => Promise<Result>,
 ): Promise<Result> {
+  const { fromBytes, toBytes, rest, signal } = tailed
   const tailBytes = toBytes - fromBytes
-  return withMemory(context, bucket, { bytes: tailBytes, signal: lease.signal }, async () => {
+  return withMemory(context, bucket, { bytes: tailBytes, signal }, async () => {
     const tail = await lease.whileHeld(readTail(context, fileId, { fromBytes, toBytes }))
     // Another writer has made a part of it already.
     if (tail.reduce((sum, piece) => sum + piece.length, 0) !== tailBytes) throw lostLease()

@@ -41,6 +41,7 @@ export async function recoverFromFault(
       return { offsetBytes: upload.offsetBytes, state: 'transferring' }
     // Bytes that were rejected must not reach the bucket after those that replace them.
     if (!maySalvage) await within(context.terms.settleMs, line.sent())
+    line.close()
     const end = { bound: upload.numbers.toKeep(), interrupted: true, refusal: bucketRefusal(error) }
     await releaseLease(context, upload.lease, end)
   } finally {

@@ -1,0 +1,120 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openTestDatabase } from '../../e2e/parts/databases.ts'
+import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
+import { type DatabaseHandle, rows } from '../db/database.ts'
+import { openUpload } from './open-upload.ts'
+import { createPartBuffer } from './part-buffer.ts'
+import { openPartLine } from './part-line.ts'
+
+const MiB = 1024 * 1024
+const whole = randomBytes(30 * MiB)
+const idOf = (url: string) => url.split('/').at(-1)!
+
+describe('a line of parts', () => {
+  let database: DatabaseHandle
+  let site: Site
+  let node: Awaited<ReturnType<typeof serveUploads>>
+  let client: ReturnType<typeof tusClient>
+  beforeAll(async () => {
+    database = await openTestDatabase()
+    site = await createSite(database)
+    node = await serveUploads(site.runtime, { terms: { settleMs: 10 } })
+    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+  })
+  afterAll(async () => {
+    await node?.close()
+    await site?.close()
+    await database?.close()
+  })
+
+  /** An upload with one part and a tail of a MiB. */
+  const begin = async () => {
+    const url = (await client.create(whole.length)).headers.location!
+    expect((await client.patch(url, 0, whole.subarray(0, 9 * MiB))).status).toBe(204)
+    return url
+  }
+  const seen = async (condition: () => Promise<boolean> | boolean) => {
+    while (!(await condition())) await new Promise(setImmediate)
+  }
+  const waitingForLocks = async () => {
+    const look = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    return (await rows(database.db, look)).length
+  }
+  /** Until it is let go. */
+  const locked = async (lock: ReturnType<typeof sql>) => {
+    const held = Promise.withResolvers<void>()
+    const letGo = Promise.withResolvers<void>()
+    const done = database.db.transaction(async (tx) => {
+      await tx.execute(lock)
+      held.resolve()
+      await letGo.promise
+    })
+    await held.promise
+    return () => {
+      letGo.resolve()
+      return done
+    }
+  }
+
+  it.each(['was cut', 'did not agree'])(
+    'sends no part any more once its number is free, as a body %s',
+    async (how) => {
+      const url = await begin()
+      const body = whole.subarray(9 * MiB, 18 * MiB)
+      const sum = createHash('sha1')
+        .update(how === 'was cut' ? body : whole)
+        .digest('base64')
+      const headers = { 'Upload-Checksum': `sha1 ${sum}` }
+      const patch = openPatch(client, url, { offset: 9 * MiB, length: body.length, headers })
+      const file = sql`id = ${idOf(url)}::uuid`
+      const leased = sql`select 1 from files where ${file} and lease_until is not null`
+      await seen(async () => (await rows(database.db, leased)).length > 0)
+      const returnTails = await locked(sql`lock table upload_tails in access exclusive mode`)
+      await patch.write(body.subarray(0, 8 * MiB))
+      await seen(async () => (await waitingForLocks()) === 1)
+      const returnFile = await locked(sql`select 1 from files where ${file} for update`)
+      if (how === 'was cut') patch.cut()
+      else await patch.write(body.subarray(8 * MiB))
+      await seen(async () => (await waitingForLocks()) === 2)
+      const second = { operation: 'UploadPart', key: `${idOf(url)}/file`, partNumber: 2 } as const
+      const { usedBytes } = node.context.budget
+      await returnTails()
+      // Its tail was read, and is in memory for as long as it is being sent.
+      await seen(
+        () => node.context.budget.usedBytes < usedBytes || site.bucket.traffic.seen(second).length > 0,
+      )
+      await returnFile()
+      expect((await client.head(url)).headers['upload-offset']).toBe(String(9 * MiB))
+      expect(site.bucket.traffic.seen(second)).toEqual([])
+      await client.terminate(url)
+    },
+  )
+
+  it('waits for no memory any more once it is dropped', async () => {
+    const url = await begin()
+    const { context } = node
+    const right = await context.rights.toContinue(client.token, { pipeId: site.pipe.id, fileId: idOf(url) })
+    const upload = (await openUpload(context, right, { bytes: 8 * MiB }))!
+    const memory = context.budget.account(upload.bucket)
+    const unaborted = new AbortController().signal
+    const heldBefore = context.budget.usedBytes
+    let bytes = 0
+    for (; !memory.full; bytes += MiB) memory.take(MiB)
+    const giveBack = await memory.reserve(MiB, unaborted)
+    const line = openPartLine(context, upload, { onRoom() {}, onFault() {} })
+    const buffer = createPartBuffer(memory)
+    buffer.push(whole.subarray(9 * MiB, 16 * MiB), 0)
+    line.send(buffer)
+    await new Promise(setImmediate)
+    line.drop()
+    memory.give(bytes)
+    giveBack()
+    expect(context.budget.usedBytes).toBe(heldBefore)
+    await line.sent()
+    upload.lease.end()
+    await client.terminate(url)
+  })
+})
