@@ -6,6 +6,7 @@ import { tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
 import { type DatabaseHandle, rows } from '../db/database.ts'
 import { days, hours } from '../kernel/clock.ts'
+import { openUpload } from './open-upload.ts'
 
 const MiB = 1024 * 1024
 const idOf = (url: string) => url.split('/').at(-1)!
@@ -74,6 +75,19 @@ describe('an upload that is opened', () => {
     const expires = new Date(madeMs + days(7) - hours(1)).toUTCString()
     for (const { headers } of [reply, head]) expect(headers['upload-expires']).toBe(expires)
     await r2.close()
+  })
+
+  it('binds no part to a length that may be refused yet', async () => {
+    const client = await clientOf()
+    const url = (await client.create(null)).headers.location!
+    expect((await client.patch(url, 0, randomBytes(1000))).status).toBe(204)
+    const { context } = node
+    const right = await context.rights.toContinue(client.token, { pipeId: site.pipe.id, fileId: idOf(url) })
+    const upload = (await openUpload(context, right, { bytes: 13 * MiB, lengthBytes: 12 * MiB }))!
+    const look = sql`select cardinality(bound_ends) as bound from files where id = ${idOf(url)}::uuid`
+    expect(await rows(database.db, look)).toEqual([{ bound: 0 }])
+    upload.lease.end()
+    await client.terminate(url)
   })
 
   it('sends no part before its number is bound to it', async () => {

@@ -57,11 +57,12 @@ export async function openUpload(
   const expected = numbers(upload)
   const endsBytes = expected.toBind().endsBytes
   const { leaseFence: fence, offsetBytes, bound } = upload
+  // Whoever held it meanwhile may have created the multipart upload, and sent what he had bound.
+  const mayPlan = !upload.leased && !isNewLength(incoming, upload)
   const taken = await context.leases.take({
     fileId: upload.id,
     tokenId: token.id,
-    // Whoever held it meanwhile may have created the multipart upload, and sent what he had bound.
-    plan: bound && !upload.leased ? { fence, offsetBytes, bound, endsBytes } : undefined,
+    plan: bound && mayPlan ? { fence, offsetBytes, bound, endsBytes } : undefined,
   })
   if (!taken) return undefined
   if (taken.resumed) {
@@ -74,6 +75,11 @@ export async function openUpload(
     mayRead: dataStore.mayRead,
     announces: pipe.announces,
   })
+}
+
+/** It may be refused yet: nothing is bound by it before it stands. */
+function isNewLength({ lengthBytes }: Incoming, upload: { lengthBytes: number | null }): boolean {
+  return lengthBytes !== undefined && lengthBytes !== upload.lengthBytes
 }
 
 function describe(
