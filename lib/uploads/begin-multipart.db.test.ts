@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openTestDatabase } from '../../e2e/parts/databases.ts'
+import { blocked, openTestDatabase } from '../../e2e/parts/databases.ts'
 import { tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
 import type { DatabaseHandle } from '../db/database.ts'
+import { recordMultipart } from './ledger/record-multipart.ts'
 
 const MiB = 1024 * 1024
 let database: DatabaseHandle
@@ -42,4 +43,21 @@ it.each([
   await patching
   await Promise.all(node.context.background)
   expect(await site.bucket.unfinished()).toEqual([])
+})
+
+it('records no multipart upload of a writer whose lease is being taken over', async () => {
+  const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+  const fileId = (await client.create(20 * MiB)).headers.location!.split('/').at(-1)!
+  const { lease } = (await node.context.leases.take({ fileId, tokenId: null, plan: undefined }))!
+  let recorded: Promise<string> | undefined
+  await database.db.transaction(async (tx) => {
+    await tx.execute(sql`update files set lease_fence = lease_fence + 1 where id = ${fileId}::uuid`)
+    recorded = recordMultipart(database.db, lease, 'stale').then(
+      () => 'recorded',
+      (error) => error.code,
+    )
+    await Promise.race([blocked(database), recorded])
+  })
+  expect(await recorded).toBe('upload_locked')
+  lease.end()
 })

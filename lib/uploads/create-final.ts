@@ -53,7 +53,7 @@ async function join(
   const { fileId, destination } = made
   const joining = concatenate(context, {
     ...{ fileId, bucket, partials, leftMultipartId: null },
-    lease: leases.adopt({ fileId, fence: 1 }),
+    lease: leases.adopt({ fileId, fence: 1 }, made.createdAtMs),
     target: { key: destination.key, contentType: contentTypeOf(announced.filetype) },
   })
   background.add(joining)

@@ -8,9 +8,33 @@ import { rows } from '../db/database.ts'
 import { LEASE_CHANNEL } from './ledger/lease-terms.ts'
 import { releaseLease } from './ledger/release-lease.ts'
 import { renewLeases } from './ledger/renew-leases.ts'
+import { stageTail } from './ledger/stage-tail.ts'
 import { takeLease } from './ledger/take-lease.ts'
 
 describeWithDatabase('a lease', (database) => {
+  it('stages no bytes once its time is up: who takes it over may not see them', async () => {
+    const site = await createSite(database())
+    const node = await serveUploads(site.runtime)
+    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const fileId = (await client.create(10)).headers.location!.split('/').at(-1)!
+    const { db } = database()
+    const terms = { holder: 'test', leaseMs: 60_000 }
+    const lease = {
+      fileId,
+      fence: (await takeLease(db, terms, { fileId, tokenId: null, plan: undefined }))!.fence,
+    }
+    const stage = (offsetBytes: number) =>
+      stageTail(db, lease, {
+        offsetBytes,
+        tail: node.context.tails.sealer(fileId)(offsetBytes, randomBytes(1)),
+      })
+    await stage(0)
+    await db.execute(sql`update files set lease_until = now() where id = ${fileId}::uuid`)
+    await expect(stage(1)).rejects.toMatchObject({ code: 'upload_locked' })
+    await node.close()
+    await site.close()
+  })
+
   it('is not lost by being let go while it is renewed; it is by being taken over, or by the end of the upload', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime)
@@ -150,7 +174,7 @@ describeWithDatabase('a lease', (database) => {
     await takeLease(context.db, context.leases.terms, { fileId, tokenId: null, plan: undefined })
     const heading = client.head(url)
     await asked
-    const lease = context.leases.adopt({ fileId, fence: 1 })
+    const lease = context.leases.adopt({ fileId, fence: 1 }, site.clock.now())
     const stopped = new Promise((resolve) => lease.onStop(resolve))
     expect(await Promise.race([stopped, heading])).toBe('preempted')
     await releaseLease(context, lease, { interrupted: true })

@@ -26,8 +26,8 @@ export type Leases = {
     tokenId: string | null
     plan: LeasePlan | undefined
   }): Promise<(Taken & { lease: Lease }) | undefined>
-  /** A lease that its row was born with. */
-  adopt(fenced: Fenced, sinceMs?: number): Lease
+  /** A lease that a statement took which was sent at `sinceMs`. */
+  adopt(fenced: Fenced, sinceMs: number): Lease
   /** A request is on its way to the lease. Call the answer when it has it, or gave up. */
   arrive(fileId: string): () => void
   /** Resolves when no request of this node is on its way any more: what it brought shows in the offset. */
@@ -132,7 +132,7 @@ export async function openLeases({ database, clock, log, metrics, terms }: Deps)
 
   return {
     terms: row,
-    adopt: (fenced, sinceMs = clock.now()) => hold(fenced, sinceMs),
+    adopt: hold,
     async take(file) {
       let waited = false
       return untilFree(file.fileId, async () => {

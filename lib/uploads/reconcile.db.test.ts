@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { openTestDatabase } from '../../e2e/parts/databases.ts'
+import { blocked, openTestDatabase } from '../../e2e/parts/databases.ts'
 import { tusClient } from '../../e2e/parts/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
 import { type DatabaseHandle, rows } from '../db/database.ts'
@@ -145,6 +145,32 @@ describe('the reconciler', () => {
     expect(sent.map(({ partNumber }) => partNumber)).toEqual([3, 3])
     await arrives(url, whole)
     await after.close()
+  })
+
+  it('sends nothing where taking up took longer than a lease', async () => {
+    const whole = randomBytes(MiB)
+    const url = (await client.create(whole.length)).headers.location!
+    site.bucket.faults.add({ operation: 'PutObject', times: 100, effect: slowDown })
+    expect((await client.patch(url, 0, whole)).status).toBe(204)
+    site.bucket.faults.clear()
+    const puts = { operation: 'PutObject', key: `${idOf(url)}/file` } as const
+    const before = site.bucket.traffic.seen(puts).length
+    let nowMs = site.clock.now() + 60_000
+    const slow = await serveUploads({ ...site.runtime, clock: { now: () => nowMs } }, { terms: still })
+    let reconciling: Promise<number> | undefined
+    await database.db.transaction(async (tx) => {
+      await tx.execute(sql`lock table data_stores in access exclusive mode`)
+      reconciling = reconcileUploads(slow.context)
+      await blocked(database)
+      nowMs += still.leaseMs
+    })
+    expect(await reconciling).toBe(1)
+    expect(site.bucket.traffic.seen(puts)).toHaveLength(before)
+    await slow.close()
+    expect(await reconcileUploads(later.context)).toBe(0)
+    site.clock.advance(60_000)
+    await reconcileUploads(later.context)
+    await arrives(url, whole)
   })
 
   it('is not overruled by a writer that lost the file: what that one finds fails nothing', async () => {

@@ -31,18 +31,19 @@ const AT_ONCE_PER_BUCKET = 4
 export async function reconcileUploads(context: UploadContext): Promise<number> {
   const { db, leases, clock, reconciling, terms } = context
   if (reconciling.size >= AT_ONCE) return 0
+  const nowMs = clock.now()
   const claimed = await claimTransferring(db, leases.terms, {
-    ...{ limit: AT_ONCE - reconciling.size, limitPerBucket: AT_ONCE_PER_BUCKET, nowMs: clock.now() },
+    ...{ limit: AT_ONCE - reconciling.size, limitPerBucket: AT_ONCE_PER_BUCKET, nowMs },
     busy: [...reconciling.values()],
   })
   // A bucket that hangs must not keep the others waiting.
-  await within(terms.reconcileMs, Promise.all(claimed.map((file) => begin(context, file))))
+  await within(terms.reconcileMs, Promise.all(claimed.map((file) => begin(context, file, nowMs))))
   return claimed.length
 }
 
-function begin(context: UploadContext, file: Claimed): Promise<void> {
+function begin(context: UploadContext, file: Claimed, sinceMs: number): Promise<void> {
   const { background, reconciling } = context
-  const work = reconcile(context, file).finally(() => {
+  const work = reconcile(context, file, sinceMs).finally(() => {
     background.delete(work)
     reconciling.delete(work)
   })
@@ -51,9 +52,9 @@ function begin(context: UploadContext, file: Claimed): Promise<void> {
   return work
 }
 
-async function reconcile(context: UploadContext, file: Claimed): Promise<void> {
+async function reconcile(context: UploadContext, file: Claimed, sinceMs: number): Promise<void> {
   const { fileId, fence } = file
-  const lease = context.leases.adopt({ fileId, fence })
+  const lease = context.leases.adopt({ fileId, fence }, sinceMs)
   const fail = (reason: string | null) =>
     endUpload(context, fileId, {
       ...{ status: 'failed', reason, from: ['transferring'] },

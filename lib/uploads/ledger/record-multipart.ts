@@ -7,10 +7,15 @@ import type { Fenced } from './lease-terms.ts'
 export async function recordMultipart(db: Db, { fileId, fence }: Fenced, multipartId: string): Promise<void> {
   const recorded = await rows(
     db,
-    sql`update file_destinations d set multipart_id = ${multipartId} from files f
-      where d.file_id = ${fileId}::uuid and f.id = d.file_id and f.lease_fence = ${fence}::int
-        and f.lease_until is not null and f.status in ('uploading', 'transferring')
-      returning d.file_id`,
+    sql`
+    with writer as (
+      select id from files
+      where id = ${fileId}::uuid and lease_fence = ${fence}::int and lease_until is not null
+        and status in ('uploading', 'transferring')
+      for update
+    )
+    update file_destinations d set multipart_id = ${multipartId} from writer where d.file_id = writer.id
+    returning d.file_id`,
   )
   if (recorded.length === 0) throw lostLease()
 }

@@ -6,7 +6,7 @@ import type { Fenced } from './lease-terms.ts'
 
 /**
  * Bytes of a body whose checksum is not known yet: a tail past the confirmed offset, which counts once `advance` has moved
- * over it. If that never comes, the next lease drops it.
+ * over it. If that never comes, the next lease drops it; it may be taking over already once this one's time is up.
  */
 export async function stageTail(
   db: Db,
@@ -17,7 +17,7 @@ export async function stageTail(
     db,
     sql`
     with writer as (
-      select id from files where id = ${fileId}::uuid and lease_fence = ${fence}::int and lease_until is not null
+      select id from files where id = ${fileId}::uuid and lease_fence = ${fence}::int and lease_until > now()
         and status = 'uploading' for update
     )
     insert into upload_tails (file_id, offset_bytes, key, bytes)
