@@ -1,9 +1,9 @@
 import { totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { z } from 'zod'
-import { explainFolder } from './explain-folder.ts'
 import { StartError } from './kernel/errors.ts'
 import { type LocalSecrets, readLocalSecrets } from './local-secrets.ts'
+import { explainFolder } from './say-fault.ts'
 import { decodeKey, ROLES, type Role, settings } from './settings.ts'
 
 /**

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { expect, it } from 'vitest'
 import { StartError } from './kernel/errors.ts'
-import { sayFault } from './say-fault.ts'
+import { explainFolder, sayFault } from './say-fault.ts'
 
 async function listening(port: number, host: string) {
   const server = createServer().listen(port, host)
@@ -31,8 +31,14 @@ const coded = (code: string, message: string, more: object = {}) =>
   Object.assign(new Error(message), { code, ...more })
 
 it.each([
-  [coded('ENOSPC', 'no space left on device', { path: '/data/x' }), /^The disk is full \(\/data\/x\)\. Make/],
-  [coded('EROFS', 'read-only', { path: '/data/x' }), /^This user may not write to \/data\/x \(EROFS\)/],
+  [
+    coded('ENOSPC', 'no space left on device', { path: '/data/x' }),
+    /^Sluice cannot use \/data\/x: its disk is full\. Make/,
+  ],
+  [
+    coded('EROFS', 'read-only', { path: '/data/x' }),
+    /^Sluice cannot use \/data\/x: its file system is read-only/,
+  ],
   [coded('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:1'), /^The database does not answer .*DATABASE_URL/],
   [coded('28P01', 'password authentication failed for user "a"'), /^The database refuses.*DATABASE_URL/],
   [coded('53100', 'could not extend file'), /^The database's disk is full/],
@@ -42,6 +48,20 @@ it.each([
     expect(sayFault(thrown)).toMatch(sentence)
     expect(sayFault(thrown)).not.toContain('\n')
   }
+})
+
+it.each([
+  ['initdb: error: could not create directory "/d": No space left on device', 'its disk is full'],
+  ['could not create lock file: Read-only file system', 'its file system is read-only'],
+  ['unable to open database file', 'this user may not write there'],
+])('knows the words of a program that could not use a folder: %s', (stderr, words) => {
+  const failed = Object.assign(new Error('Command failed'), { code: 1, stderr })
+  expect(explainFolder('/d', failed).message).toContain(`Sluice cannot use /d: ${words}.`)
+})
+
+it('does not say again what has been said', () => {
+  const said = new StartError('Do this.')
+  expect(explainFolder('/d', said)).toBe(said)
 })
 
 it('keeps the stack of a mistake of ours', () => {

@@ -204,7 +204,7 @@ it('names the reason and the remedy for a folder that is not its own', async (te
 })
 
 for (const [name, option, words] of [
-  ['a full disk', 'size=8m', 'its disk is full'],
+  ['a full disk', 'size=8m', 'MiB left, and Sluice starts with 32. Make room'],
   ['a read-only file system', 'ro', 'its file system is read-only'],
 ] as const) {
   it(`names ${name}`, async (test) => {
@@ -218,6 +218,13 @@ for (const [name, option, words] of [
     }
   })
 }
+
+it('names a file where the folder should be', () => {
+  using folder = temporaryFolder()
+  const file = join(folder.path, 'data')
+  writeFileSync(file, '')
+  expect(refusalOf(file)).toContain(`Sluice cannot use ${file}: there is a file where it needs a folder.`)
+})
 
 it('names DATABASE_URL where no package has a PostgreSQL for the platform', () => {
   using folder = temporaryFolder()

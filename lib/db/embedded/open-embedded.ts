@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { explainFolder } from '../../explain-folder.ts'
 import { StartError } from '../../kernel/errors.ts'
 import { holderOf, lockFolder } from '../../lock-folder.ts'
 import type { Logger } from '../../log.ts'
+import { explainFolder } from '../../say-fault.ts'
 import type { DatabaseHandle } from '../database.ts'
 import { openPostgres } from '../open-postgres.ts'
 import { clusterIsThere } from './check-folder.ts'
@@ -50,7 +50,7 @@ export async function openEmbedded(
     }
   } catch (error) {
     unlock()
-    throw error instanceof StartError ? error : explainFolder(folder, error)
+    throw explainFolder(folder, error)
   }
 }
 
