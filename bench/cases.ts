@@ -1,5 +1,6 @@
 import { benchDeliveryLists, benchFileLists } from './lists.ts'
 import { create, head, inParallel, MiB, percentile, send, type Target, upload } from './load.ts'
+import { benchOverview } from './overview.ts'
 import { benchPages } from './pages.ts'
 import type { Measured, Sink } from './processes.ts'
 import { MEMORY_BYTES } from './sluice-site.ts'
@@ -271,5 +272,6 @@ export const CASES: Case[] = [
   { name: 'tokens', run: ({ postgresUrl }) => benchTokens(postgresUrl) },
   { name: 'lists of files', run: ({ postgresUrl }) => benchFileLists(postgresUrl) },
   { name: 'lists of deliveries', run: ({ postgresUrl }) => benchDeliveryLists(postgresUrl) },
+  { name: 'figures of the Overview', run: ({ postgresUrl }) => benchOverview(postgresUrl) },
   { name: 'pages', run: ({ postgresUrl }) => benchPages(postgresUrl) },
 ]

@@ -46,6 +46,12 @@ export function formatDate(atMs: number): string {
   return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()}`
 }
 
+/** `21 Nov` */
+export function formatShortDate(atMs: number): string {
+  const date = new Date(atMs)
+  return `${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]}`
+}
+
 /** `21 Nov 2026, 08:24:11 UTC` */
 export function formatExact(atMs: number): string {
   return `${formatDate(atMs)}, ${new Date(atMs).toISOString().slice(11, 19)} UTC`

@@ -1,33 +1,39 @@
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
 import { ChecklistPanel } from '#components/overview/checklist-panel.tsx'
 import { FailuresPanel } from '#components/overview/failures-panel.tsx'
+import { FiguresSection } from '#components/overview/figures-section.tsx'
 import { QuotaPanel } from '#components/overview/quota-panel.tsx'
+import { rangeOf } from '#components/overview/ranges.ts'
 import { UploadsUnderWay } from '#components/overview/uploads-under-way.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
-import { Panel } from '#components/ui/panel.tsx'
-import { DayChart } from '#components/usage/day-chart.tsx'
 import { listDataStores } from '#lib/data-stores/list-data-stores.ts'
 import { readSnapshot, type Topic } from '#lib/live/read-snapshot.ts'
 import { listFailures } from '#lib/overview/list-failures.ts'
 import { readChecklist } from '#lib/overview/read-checklist.ts'
+import { readFigures } from '#lib/overview/read-figures.ts'
 import { listPipes } from '#lib/pipes/list-pipes.ts'
 import { getRuntime } from '#lib/runtime.ts'
 import { reportUsage } from '#lib/usage/report-usage.ts'
 import { currentActor } from '../session.ts'
+import { readSearch, type Search } from './page-query.ts'
 
 export const metadata = { title: 'Overview' }
 
-export default async function Overview() {
+export default async function Overview({ searchParams }: { searchParams: Search }) {
+  const query = await readSearch(searchParams)
+  const range = rangeOf(query.range)
+  const pipeId = query.pipeId || undefined
   const actor = await currentActor()
   const runtime = getRuntime()
   const look = (topic: Topic) => readSnapshot(runtime.db, actor.workspaceId, topic)
   const [files, deliveries] = await Promise.all([look('files'), look('deliveries')])
-  const [checklist, usage, failures, dataStores, pipes, { uploads = [] }] = await Promise.all([
+  const [checklist, figures, usage, failures, dataStores, pipes, { uploads = [] }] = await Promise.all([
     readChecklist(runtime, actor),
+    readFigures(runtime, actor, { range, pipeId }),
     reportUsage(runtime, actor, {}),
     listFailures(runtime, actor),
     listDataStores(runtime, actor, { limit: 1 }),
-    listPipes(runtime, actor, { limit: 1 }),
+    listPipes(runtime, actor, { limit: 100 }),
     look('uploads'),
   ])
   const done = Object.values(checklist).every(Boolean)
@@ -44,15 +50,15 @@ export default async function Overview() {
             seen={{ files: files.mark, deliveries: deliveries.mark }}
           />
         )}
-        <div className="grid gap-5 lg:grid-cols-[20rem_1fr]">
+        {checklist.firstByte && (
+          <FiguresSection figures={figures} range={range} pipeId={pipeId} pipes={pipes.data} />
+        )}
+        <div className="grid items-start gap-5 lg:grid-cols-[1fr_20rem]">
+          <div className="space-y-5">
+            <UploadsUnderWay uploads={uploads} />
+            <FailuresPanel failures={failures} />
+          </div>
           <QuotaPanel usage={usage} />
-          <Panel title="Transfer per day" description="This month, in UTC.">
-            <DayChart days={usage.days} />
-          </Panel>
-        </div>
-        <div className="grid items-start gap-5 lg:grid-cols-2">
-          <UploadsUnderWay uploads={uploads} />
-          <FailuresPanel failures={failures} />
         </div>
       </div>
     </>

@@ -15,15 +15,8 @@ import { Pager } from '../shell/pager.tsx'
 import { ButtonLink } from '../ui/button-link.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { type Filter, FilterBar } from '../ui/filter-bar.tsx'
+import { SPANS } from '../ui/spans.ts'
 import { FileTable } from './file-table.tsx'
-
-/** How long ago, in minutes, since an address with a moving time is one that can be kept. */
-const SPANS = [
-  { value: '60', label: 'last hour' },
-  { value: '1440', label: 'last day' },
-  { value: '10080', label: 'last 7 days' },
-  { value: '43200', label: 'last 30 days' },
-]
 
 type Props = { actor: Actor; path: string; query: Record<string, string | undefined>; pipeId?: string }
 
@@ -50,7 +43,10 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
       kind: 'choice',
       name: 'status',
       label: 'Status',
-      options: fileAnswer.shape.status.options.map((value) => ({ value, label: value })),
+      options: ['uploading', 'waiting', ...fileAnswer.shape.status.options.slice(1)].map((value) => ({
+        value,
+        label: value,
+      })),
     },
     ...(pipeId ? [] : [pipeFilter]),
     {
@@ -104,7 +100,7 @@ function wanted(query: Props['query'], pipeId: string | undefined, nowMs: number
   return {
     cursor: query.cursor,
     filename: query.filename,
-    status: query.status,
+    ...(query.status === 'waiting' ? { status: 'uploading', waiting: 'true' } : { status: query.status }),
     senderId: query.senderId,
     pipeId: pipeId ?? query.pipeId,
     ...(within > 0 && { createdAfter: timeAgo(nowMs, minutes(within)) }),

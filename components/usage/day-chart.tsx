@@ -1,48 +1,22 @@
-import { formatBytes, formatDate } from '../format.ts'
+import { formatBytes, formatDate, formatShortDate } from '../format.ts'
+import { BarChart } from '../ui/bar-chart.tsx'
 
-type Props = { days: { date: string; bytes: number }[]; tall?: boolean }
-
-/** Bars drawn on the server: nothing to load, nothing that moves. A table says the same to those who hear it. */
-export function DayChart({ days, tall = false }: Props) {
-  const most = Math.max(...days.map(({ bytes }) => bytes), 1)
-  // The whole month, so that a day keeps its place while the month goes on.
-  const slots = days[0] ? daysOfMonth(days[0].date) : 31
+/** The whole month, so that a day keeps its place while the month goes on. */
+export function DayChart({ days }: { days: { date: string; bytes: number }[] }) {
+  const first = days[0]?.date
+  if (!first) return null
+  const startMs = Date.parse(first)
+  const dates = Array.from({ length: daysOfMonth(first) }, (_, n) => startMs + n * 86_400_000)
   return (
-    <figure>
-      <div
-        className={`grid items-end gap-[3px] border-b ${tall ? 'h-44' : 'h-28'}`}
-        style={{ gridTemplateColumns: `repeat(${slots}, minmax(0, 1fr))` }}
-        aria-hidden
-      >
-        {days.map(({ date, bytes }) => (
-          <div
-            key={date}
-            className="group relative flex h-full items-end"
-            title={`${formatDate(Date.parse(date))}: ${formatBytes(bytes)}`}
-          >
-            <div
-              className={`w-full rounded-t-[3px] ${bytes > 0 ? 'min-h-[3px] bg-water group-hover:bg-water-strong' : 'h-[2px] bg-line'}`}
-              style={bytes > 0 ? { height: `${(bytes / most) * 100}%` } : undefined}
-            />
-          </div>
-        ))}
-      </div>
-      <figcaption className="mt-2 flex justify-between text-ink-faint text-xs">
-        <span>{days[0] && formatDate(Date.parse(days[0].date))}</span>
-        <span>most in a day: {formatBytes(most === 1 ? 0 : most)}</span>
-      </figcaption>
-      <table className="sr-only">
-        <caption>Transfer per day</caption>
-        <tbody>
-          {days.map(({ date, bytes }) => (
-            <tr key={date}>
-              <th scope="row">{date}</th>
-              <td>{formatBytes(bytes)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </figure>
+    <BarChart
+      caption="Transfer per day"
+      slots={dates.map((atMs, n) => ({
+        name: formatDate(atMs),
+        ...(n % 7 === 0 && { tick: formatShortDate(atMs) }),
+      }))}
+      series={[{ name: 'bytes', tone: 'water', values: dates.map((_, n) => days[n]?.bytes ?? 0) }]}
+      format={formatBytes}
+    />
   )
 }
 

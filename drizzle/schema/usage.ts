@@ -1,6 +1,6 @@
-import { date, index, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { date, index, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { workspaces } from './accounts.ts'
-import { bytes, instant } from './columns.ts'
+import { bytes, id, instant } from './columns.ts'
 
 /** What a workspace transferred in a calendar month (UTC), and what its open uploads have reserved. */
 export const usageMonths = pgTable(
@@ -30,4 +30,51 @@ export const usageDays = pgTable(
     bytes: bytes().notNull().default(0),
   },
   (t) => [primaryKey({ columns: [t.workspaceId, t.day, t.pipeId] }), index().on(t.pipeId, t.day)],
+)
+
+/** What is counted for the Overview: the ends of files, and what became of webhooks. */
+export const TALLIED = ['transferred', 'failed', 'expired', 'canceled', 'delivered', 'undelivered'] as const
+export type Tallied = (typeof TALLIED)[number]
+
+/**
+ * What happened and is not in `counts` yet, written by the statement in which it happened. It refers to nothing and
+ * stays small, so that it costs an upload next to nothing.
+ */
+export const tallies = pgTable('tallies', {
+  id: id().defaultRandom(),
+  workspaceId: uuid().notNull(),
+  pipeId: text().notNull(),
+  what: text({ enum: TALLIED }).notNull(),
+  at: instant().notNull(),
+  /** Of a transferred file: its size, and how long it took from its creation. */
+  bytes: bytes().notNull().default(0),
+  tookMs: bytes().notNull().default(0),
+})
+
+/** How often each thing happened, by the hour for some weeks and by the day (UTC) for long. */
+export const counts = pgTable(
+  'counts',
+  {
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    span: text({ enum: ['hour', 'day'] }).notNull(),
+    /** When the span begins. */
+    at: instant().notNull(),
+    /** Empty: all Pipes together. */
+    pipeId: text().notNull(),
+    transferred: integer().notNull().default(0),
+    failed: integer().notNull().default(0),
+    expired: integer().notNull().default(0),
+    canceled: integer().notNull().default(0),
+    delivered: integer().notNull().default(0),
+    undelivered: integer().notNull().default(0),
+    bytes: bytes().notNull().default(0),
+    /** How many of the transferred took how long, on the scale of `lib/usage/durations.ts`. */
+    durations: integer().array().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.workspaceId, t.span, t.at, t.pipeId] }),
+    index('counts_by_age').on(t.span, t.at),
+  ],
 )

@@ -4,6 +4,7 @@ import { type Db, rows } from '../db/database.ts'
 import type { Clock } from '../kernel/clock.ts'
 import { uuidv7 } from '../kernel/ids.ts'
 import type { Queue } from '../queue/open-queue.ts'
+import { tallyFiles } from '../usage/tally.ts'
 import { ENDED_FILE, type EndedFile, toEventFile } from './ended-file.ts'
 import { fileEventBody } from './file-event.ts'
 import { writeEvent } from './write-event.ts'
@@ -11,7 +12,8 @@ import { writeEvent } from './write-event.ts'
 /**
  * Call this in the transaction that changes the status of files, after the change. It writes the event of each. If the
  * Pipe's webhook output is on and asks for that status, its delivery and the job of the first attempt are written with
- * it, so that none of them exists without the others; else it is kept as missed. `transferred` needs no asking.
+ * it, so that none of them exists without the others; else it is kept as missed. `transferred` needs no asking. The end of
+ * each file is noted to be counted, too.
  */
 export async function emitFileEvent(
   tx: Db,
@@ -19,7 +21,7 @@ export async function emitFileEvent(
   ...fileIds: string[]
 ): Promise<void> {
   // Contract, section 5: partial uploads send no event.
-  const ended = (await endedFiles(tx, fileIds)).filter(({ concat }) => concat !== 'partial')
+  const ended = (await endedFiles(tx, fileIds, clock.now())).filter(({ concat }) => concat !== 'partial')
   const heard = ended.filter(isHeard)
   await keepMissed(
     tx,
@@ -74,13 +76,15 @@ async function keepMissed(tx: Db, files: Ended[], nowMs: number): Promise<void> 
 }
 
 /** The limit makes PostgreSQL look each up by its index, however it guesses their number. */
-function endedFiles(tx: Db, fileIds: string[]): Promise<Ended[]> {
+function endedFiles(tx: Db, fileIds: string[], nowMs: number): Promise<Ended[]> {
   return rows<Ended>(
     tx,
-    sql`select ${ENDED_FILE}, f.concat, f.last_request_id as "requestId", f.last_traceparent as traceparent,
+    sql`with f as (
+      select found.* from json_array_elements_text(${JSON.stringify(fileIds)}::json) as ended(id)
+        cross join lateral (select * from files where id = ended.id::uuid limit 1) found
+    ), ${tallyFiles(sql`f`, nowMs)}
+    select ${ENDED_FILE}, f.concat, f.last_request_id as "requestId", f.last_traceparent as traceparent,
       case when o.id is not null then json_build_object('id', o.id, 'url', o.url, 'statuses', o.statuses) end as output
-    from json_array_elements_text(${JSON.stringify(fileIds)}::json) as ended(id)
-      cross join lateral (select * from files where id = ended.id::uuid limit 1) f
-      left join webhook_outputs o on o.pipe_id = f.pipe_id and o.enabled`,
+    from f left join webhook_outputs o on o.pipe_id = f.pipe_id and o.enabled`,
   )
 }

@@ -17,6 +17,8 @@ import { listed } from './listed.ts'
  */
 export const fileQuery = pageQuery.extend({
   status: z.enum(FILE_STATUSES, `must be one of ${FILE_STATUSES.join(', ')}`).optional(),
+  /** Under way, but without a byte for five minutes. */
+  waiting: z.stringbool('must be true or false').optional(),
   pipeId: z.string().refine(isPipeId, 'must be the id of a Pipe').optional(),
   senderId: z.string().refine(isUuid, 'must be the id of a Sender').optional(),
   /** Part of the filename, in any letter case. */
@@ -45,7 +47,7 @@ export async function listFiles(
   const found = await rows<{ id: string; last: boolean }>(
     db,
     sql`with recent as (
-      select id, filename, status, pipe_id from files where ${alongIndex(actor, query)}
+      select id, filename, status, pipe_id, coalesce(last_byte_at, created_at) as byte_at from files where ${alongIndex(actor, query)}
       order by id desc limit ${looked}::int
     )
     (select id, false as last from recent where ${rest ?? sql`true`} order by id desc limit ${limit + 1}::int)
@@ -75,13 +77,17 @@ function alongIndex(actor: Actor, query: FileQuery): SQL | undefined {
   )
 }
 
-function alongNoIndex({ senderId, status, pipeId, filename }: FileQuery): SQL | undefined {
+function alongNoIndex({ senderId, status, pipeId, filename, waiting }: FileQuery): SQL | undefined {
   const conditions: SQL[] = []
   if (filename) conditions.push(sql`filename ilike ${`%${filename.replace(/[\\%_]/g, '\\$&')}%`}`)
+  if (waiting !== undefined) conditions.push(sql`${isWaitingRow} = ${waiting}`)
   if (senderId && status) conditions.push(sql`status = ${status}`)
   if (senderId && pipeId) conditions.push(sql`pipe_id = ${pipeId}`)
   return conditions.length > 0 ? sql.join(conditions, sql` and `) : undefined
 }
+
+/** As `isWaiting` says of one file. */
+const isWaitingRow = sql`(status = 'uploading' and byte_at < now() - interval '5 minutes')`
 
 export async function readFiles(db: Db, ids: string[]): Promise<File[]> {
   if (ids.length === 0) return []

@@ -6,6 +6,7 @@ import { days, minutes, seconds } from '../kernel/clock.ts'
 import { notifyOwners } from '../notices/notify-owners.ts'
 import { cancelUploadsOfDeletedPipes } from '../pipes/cancel-uploads.ts'
 import type { Runtime } from '../runtime.ts'
+import { foldTallies, pruneCounts } from '../usage/fold-tallies.ts'
 import type { Sweep } from './start-sweeps.ts'
 
 const BATCH = 1000
@@ -20,6 +21,8 @@ export function controlSweeps(runtime: Runtime): Sweep[] {
       run: () => cancelUploadsOfDeletedPipes(runtime),
     },
     { name: 'buckets that reject', everyMs: seconds(15), run: () => forgetRejections(runtime) },
+    { name: 'what is counted', everyMs: seconds(3), routine: true, run: () => foldTallies(runtime) },
+    { name: 'counts of long ago', everyMs: minutes(30), run: () => pruneCounts(runtime) },
     { name: 'workspaces left behind', everyMs: minutes(5), run: () => removeLeftWorkspaces(db) },
     { name: 'what is over', everyMs: minutes(5), run: () => pruneExpired(db, clock.now()) },
   ]

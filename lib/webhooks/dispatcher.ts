@@ -94,7 +94,7 @@ export function createDispatcher(runtime: Pick<Runtime, 'db'> & Delivering, shar
       checkpoint('claimed')
       if (!mayBeSent(claimed)) {
         pace = 'prompt'
-        await dropDeliveries(db, [claimed])
+        await dropDeliveries(runtime, [claimed])
       } else pace = paceOf(await deliver(claimed, runtime))
     } finally {
       clearTimeout(lagging)

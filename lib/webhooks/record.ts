@@ -5,6 +5,7 @@ import { minutes } from '../kernel/clock.ts'
 import { uuidv7 } from '../kernel/ids.ts'
 import { LIVE_CHANNEL } from '../live/live-channel.ts'
 import type { Runtime } from '../runtime.ts'
+import { tallyWebhooks } from '../usage/tally.ts'
 import type { Attempt } from './deliver.ts'
 import { type TurningOff, turnOffOutput } from './turn-off-output.ts'
 
@@ -78,7 +79,8 @@ async function settle(tx: Db, made: Attempt[], now: Date): Promise<void> {
     from json_to_recordset(${JSON.stringify(results)}::json)
       as r(id uuid, claim uuid, state text, next timestamptz, status int, error text, url text)
     where d.id = r.id and (d.claimed_by = r.claim or (r.state = 'delivered' and d.state = 'pending'))
-    returning d.workspace_id)
+    returning d.workspace_id, d.pipe_id, d.test, d.state),
+    ${tallyWebhooks(sql`settled`, now.getTime())}
     select pg_notify(${LIVE_CHANNEL}, workspace_id::text) from (select distinct workspace_id from settled) s`)
 }
 
@@ -111,14 +113,17 @@ function nextAttemptAt(retryInMs: number, now: Date): Date {
 
 /** Deliveries of an output that is off or gone are not attempted; they can be resent when it is on again. */
 export async function dropDeliveries(
-  db: Db,
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
   dropped: { deliveryId: string; claim: string }[],
 ): Promise<void> {
   await rows(
     db,
-    sql`update deliveries d
-    set state = 'failed', next_attempt_at = null, claimed_by = null, claimed_until = null, last_error = 'off', next_trigger = 'auto'
-    from json_to_recordset(${JSON.stringify(dropped)}::json) as r("deliveryId" uuid, claim uuid)
-    where d.id = r."deliveryId" and d.claimed_by = r.claim`,
+    sql`with settled as (update deliveries d
+      set state = 'failed', next_attempt_at = null, claimed_by = null, claimed_until = null, last_error = 'off', next_trigger = 'auto'
+      from json_to_recordset(${JSON.stringify(dropped)}::json) as r("deliveryId" uuid, claim uuid)
+      where d.id = r."deliveryId" and d.claimed_by = r.claim
+      returning d.workspace_id, d.pipe_id, d.test, d.state
+    ), ${tallyWebhooks(sql`settled`, clock.now())}
+    select from settled`,
   )
 }

@@ -52,7 +52,7 @@ export default async function UsagePage({ searchParams }: { searchParams: Search
       <div className="mb-5 grid gap-5 lg:grid-cols-[20rem_1fr]">
         <QuotaPanel usage={usage} past={Date.parse(usage.resetsAt) <= getRuntime().clock.now()} />
         <Panel title="Per day" description={formatMonth(usage.month)}>
-          <DayChart days={usage.days} tall />
+          <DayChart days={usage.days} />
         </Panel>
       </div>
       {pipes.length > 0 && (

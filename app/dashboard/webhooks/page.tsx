@@ -4,11 +4,13 @@ import { Pager } from '#components/shell/pager.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { FilterBar } from '#components/ui/filter-bar.tsx'
+import { SPANS } from '#components/ui/spans.ts'
 import { DeliveryDrawer } from '#components/webhooks/delivery-drawer.tsx'
 import { DeliveryTable } from '#components/webhooks/delivery-table.tsx'
 import { UndeliveredNotice } from '#components/webhooks/undelivered-notice.tsx'
 import type { Actor } from '#lib/audit/record-audit.ts'
 import { readFiles } from '#lib/files/list-files.ts'
+import { minutes, timeAgo } from '#lib/kernel/clock.ts'
 import { parseInput } from '#lib/kernel/parse-input.ts'
 import { readSnapshot } from '#lib/live/read-snapshot.ts'
 import { listPipes } from '#lib/pipes/list-pipes.ts'
@@ -28,8 +30,10 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
   const query = await readSearch(searchParams)
   const actor = await currentActor()
   const { pipeId, state, fileId, cursor } = query
-  const filters = { pipeId, state, fileId, cursor }
   const runtime = getRuntime()
+  const within = Number(query.within)
+  const since = within > 0 ? timeAgo(runtime.clock.now(), minutes(within)) : undefined
+  const filters = { pipeId, state, fileId, cursor, since }
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, 'deliveries')
   const [page, pipes, undelivered, chosen] = await Promise.all([
     listOrProblem(async () => listDeliveries(runtime, actor, parseInput(deliveryQuery, filters))),
@@ -37,7 +41,7 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
     countUndelivered(runtime, actor, pipeId),
     query.delivery ? openDelivery(actor, query.delivery) : undefined,
   ])
-  const filtered = Boolean(pipeId || state || fileId || cursor)
+  const filtered = Boolean(pipeId || state || fileId || since || cursor)
   return (
     <>
       <UndeliveredNotice undelivered={undelivered} pipeId={pipeId} />
@@ -55,6 +59,7 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
             label: 'Pipe',
             options: pipes.data.map(({ id, name }) => ({ value: id, label: name })),
           },
+          { kind: 'choice', name: 'within', label: 'Time', options: SPANS },
           { kind: 'text', name: 'fileId', label: 'File id' },
         ]}
       >

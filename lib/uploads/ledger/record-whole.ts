@@ -4,6 +4,7 @@ import { inGroups } from '../../db/in-groups.ts'
 import type { Clock } from '../../kernel/clock.ts'
 import { uuidv7 } from '../../kernel/ids.ts'
 import { countBytes, counting, deltas } from '../../usage/count-bytes.ts'
+import { tallyFiles } from '../../usage/tally.ts'
 import type { Delivered } from './advance.ts'
 import type { Fenced } from './lease-terms.ts'
 
@@ -77,7 +78,7 @@ async function record(
         lease_holder = null, lease_until = null, interrupted = false,
         ${counting(sql`writer`, sql`writer.to_bytes`, nowMs)}
       from writer where f.id = writer.id
-      returning f.id, f.concat, ${deltas(sql`writer`)}
+      returning f.id, f.concat, f.status, f.offset_bytes, f.created_at, ${deltas(sql`writer`)}
     ), ${countBytes(sql`moved`, nowMs)},
     untailed as (delete from upload_tails t using moved where t.file_id = moved.id),
     arrived as (
@@ -86,7 +87,7 @@ async function record(
     ), noted as (
       insert into file_timeline (id, file_id, kind, detail, at)
       select note_id, id, 'completed', jsonb_build_object('certainty', certainty), ${now} from moved join writer using (id)
-    )${unheard ? sql`, ${missed(now)}` : sql``}
+    )${unheard ? sql`, ${missed(now)}, ${tallyFiles(sql`moved`, nowMs)}` : sql``}
     select id from moved`,
   )
   return new Set(moved.map(({ id }) => id))

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { webhookOutputs } from '#drizzle/schema/index.ts'
+import { tallies, webhookOutputs } from '#drizzle/schema/index.ts'
 import { describeWithDatabase } from '../../../e2e/parts/databases.ts'
 import { createSite, type Site, serveUploads } from '../../../e2e/parts/upload-site.ts'
 import { rows } from '../../db/database.ts'
@@ -64,6 +64,8 @@ describeWithDatabase('uploads that come at the same time', (database) => {
             },
       ),
     )
+    const noted = await database().db.select().from(tallies)
+    expect(noted.map(({ what, bytes }) => `${what} ${bytes}`)).toEqual(Array(11).fill('transferred 7'))
     const [counted] = await rows(
       database().db,
       sql`select used_bytes as used, reserved_bytes as reserved, files_created as files

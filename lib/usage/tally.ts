@@ -1,0 +1,29 @@
+import { type SQL, sql } from 'drizzle-orm'
+
+/**
+ * What has happened is noted in the very statement in which it happens, as a row of its own: nobody waits for it, as they
+ * would at a row that counts. `foldTallies` counts them a few seconds later.
+ */
+
+/** A CTE for files that have just ended: `ended` names one with `workspace_id`, `pipe_id`, `status`, `concat`, `offset_bytes` and `created_at`. */
+export function tallyFiles(ended: SQL, nowMs: number): SQL {
+  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
+  return sql`
+    tallied as (
+      insert into tallies (workspace_id, pipe_id, what, at, bytes, took_ms)
+      select workspace_id, pipe_id, status, ${now}, case status when 'transferred' then offset_bytes else 0 end,
+        greatest(extract(epoch from ${now} - created_at) * 1000, 0)::bigint
+      from ${ended} where concat is distinct from 'partial'
+    )`
+}
+
+/** The same for webhooks: `settled` has `workspace_id`, `pipe_id`, `test` and `state`. Those that will be tried again have not ended. */
+export function tallyWebhooks(settled: SQL, nowMs: number): SQL {
+  return sql`
+    tallied as (
+      insert into tallies (workspace_id, pipe_id, what, at)
+      select workspace_id, pipe_id, case state when 'delivered' then 'delivered' else 'undelivered' end,
+        ${new Date(nowMs).toISOString()}::timestamptz
+      from ${settled} where state <> 'pending' and not test
+    )`
+}
