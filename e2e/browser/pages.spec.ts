@@ -4,55 +4,7 @@ import { fillIn } from '../parts/addresses.ts'
 import { expectAccessible } from '../parts/axe.ts'
 import { beginUpload, tokenFor } from '../parts/begin-upload.ts'
 import { api, expect, listen, test } from '../parts/browser.ts'
-
-const PUBLIC = [
-  '/',
-  '/docs',
-  '/docs/concepts',
-  '/docs/token-api',
-  '/docs/tus-endpoint',
-  '/docs/webhooks',
-  '/docs/errors',
-  '/docs/problems/pipe_not_found',
-  '/docs/limits',
-  '/docs/self-hosting',
-  '/docs/api',
-  '/login',
-  '/sign-up',
-  '/forgot-password',
-  '/reset-password',
-  '/verify-email',
-]
-
-const DASHBOARD = [
-  '/dashboard',
-  '/dashboard/data-stores',
-  '/dashboard/data-stores/new',
-  '/dashboard/data-stores/{dataStoreId}',
-  '/dashboard/pipes',
-  '/dashboard/pipes/new',
-  '/dashboard/pipes/{pipeId}',
-  '/dashboard/pipes/{pipeId}/restrictions',
-  '/dashboard/pipes/{pipeId}/embed',
-  '/dashboard/pipes/{pipeId}/try',
-  '/dashboard/pipes/{pipeId}/files',
-  '/dashboard/pipes/{pipeId}/settings',
-  '/dashboard/senders',
-  '/dashboard/senders/{senderId}',
-  '/dashboard/files',
-  '/dashboard/files/{fileId}',
-  '/dashboard/webhooks',
-  '/dashboard/webhooks?delivery={deliveryId}',
-  '/dashboard/webhooks/inbox',
-  '/dashboard/webhooks/verify',
-  '/dashboard/usage',
-  '/dashboard/settings',
-  '/dashboard/settings/sessions',
-  '/dashboard/settings/keys',
-  '/dashboard/settings/audit',
-  '/dashboard/settings/mails',
-  '/dashboard/settings/account',
-]
+import { DASHBOARD_PAGES, PUBLIC_PAGES } from '../parts/pages.ts'
 
 /** Of somebody who has just signed up. */
 const EMPTY = [
@@ -154,11 +106,11 @@ async function expectToFit(page: Page, path: string): Promise<void> {
   }
 }
 
-for (const path of PUBLIC) {
+for (const path of PUBLIC_PAGES) {
   test(`${path} is light, still, quiet and accessible`, ({ page, demo }) => look(page, path, demo))
 }
 
-for (const path of DASHBOARD) {
+for (const path of DASHBOARD_PAGES) {
   test(`${path} is light, still, quiet and accessible`, async ({ owner, demo }) => {
     await look(owner, await fillIn(path, demo), demo)
   })

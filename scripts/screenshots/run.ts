@@ -1,18 +1,24 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, chromium } from 'playwright'
-import { findChromium } from '../e2e/parts/chromium.ts'
-import { startSluice, temporaryFolder } from '../e2e/parts/sluice.ts'
-import type { DemoDocument } from '../lib/demo/demo-document.ts'
-import { buildIfNeeded } from './build.ts'
-import { readOptions } from './read-options.ts'
+import { findChromium } from '../../e2e/parts/chromium.ts'
+import { DASHBOARD_PAGES, PUBLIC_PAGES } from '../../e2e/parts/pages.ts'
+import { startSluice, temporaryFolder } from '../../e2e/parts/sluice.ts'
+import type { DemoDocument } from '../../lib/demo/demo-document.ts'
+import { buildIfNeeded } from '../build.ts'
+import { readOptions } from '../read-options.ts'
+import { writeHistory } from './believable-history.ts'
 
 /**
- * `npm run screenshots`: the main pages in both modes into docs/screenshots, from a server of its own whose demo workspace
- * has a few uploads behind it.
+ * `npm run screenshots`: every page in both modes, at the width of a desktop and of a phone, into `screenshots/`, which is
+ * not part of the repository, and those that the documentation shows into docs/screenshots. The server is one of its own,
+ * whose demo workspace has three months behind it. `--only <words>` takes the pages whose addresses hold them.
  */
-const FOLDER = 'docs/screenshots'
-const SIZE = { width: 1280, height: 800 }
+const ALL_FOLDER = 'screenshots'
+const DOCS_FOLDER = 'docs/screenshots'
+const DOCS_SIZE = { width: 1280, height: 800 }
+const WIDTHS = [1280, 390]
+const MODES = ['light', 'dark'] as const
 const MAX_BYTES = 150_000
 const MIB = 1024 * 1024
 
@@ -26,36 +32,78 @@ const UPLOADS: { name: string; type: string; sizes: number[]; whole: number }[] 
 ]
 
 async function main(): Promise<void> {
-  readOptions('npm run screenshots', {})
+  const usage = 'npm run screenshots [-- --only <words>]'
+  const { only } = readOptions(usage, { options: { only: { type: 'string' } } }).values
   buildIfNeeded()
   using folder = temporaryFolder()
   const sluice = await startSluice({ DATA_DIR: folder.path, LOG_LEVEL: 'warn' })
   const browser = await chromium.launch(await findChromium())
   try {
     const demo: DemoDocument = JSON.parse(readFileSync(join(folder.path, 'demo.json'), 'utf8'))
-    await fetch(`${demo.baseUrl}/api/v1/data-stores/${demo.dataStoreId}/check`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${demo.accountKey}` },
-    })
+    await writeHistory(folder.path, demo)
+    await ask(demo, 'POST', `/data-stores/${demo.dataStoreId}/check`)
     let fileId = ''
     for (const upload of UPLOADS) fileId = await send(demo, upload)
     const state = join(folder.path, 'signed-in.json')
     await signIn(browser, demo, state)
-    const pages = {
-      landing: '/',
-      overview: '/dashboard',
-      pipe: `/dashboard/pipes/${demo.pipeId}`,
-      embed: `/dashboard/pipes/${demo.pipeId}/embed`,
-      files: '/dashboard/files',
-      file: `/dashboard/files/${fileId}`,
-      webhooks: '/dashboard/webhooks',
+    const ids = await idsOf(demo, fileId)
+    const addresses = [...PUBLIC_PAGES, ...DASHBOARD_PAGES].filter(
+      (address) => !only || address.includes(only),
+    )
+    for (const mode of MODES) {
+      const camera = await openCamera(browser, demo.baseUrl, state, mode)
+      for (const width of WIDTHS) {
+        for (const address of addresses)
+          await camera.shootWhole(fill(address, ids), `${nameOf(address)}-${width}-${mode}`, width)
+      }
+      if (!only)
+        for (const [name, address] of Object.entries(IN_DOCS))
+          await camera.shootForDocs(fill(address, ids), `${name}-${mode}`)
+      await camera.close()
     }
-    mkdirSync(FOLDER, { recursive: true })
-    for (const mode of ['light', 'dark'] as const) await shoot(browser, demo.baseUrl, state, mode, pages)
   } finally {
     await browser.close()
     await sluice.stop()
   }
+}
+
+/** What the documentation shows, by the names of its pictures. */
+const IN_DOCS = {
+  landing: '/',
+  overview: '/dashboard',
+  pipe: '/dashboard/pipes/{pipeId}',
+  embed: '/dashboard/pipes/{pipeId}/embed',
+  files: '/dashboard/files',
+  file: '/dashboard/files/{fileId}',
+  webhooks: '/dashboard/webhooks',
+}
+
+type Ids = Record<string, string>
+
+async function idsOf(demo: DemoDocument, fileId: string): Promise<Ids> {
+  const newest = async (path: string) =>
+    (await ask<{ data: { id: string }[] }>(demo, 'GET', path)).data[0]!.id
+  const { pipeId, dataStoreId } = demo
+  const [senderId, deliveryId] = [await newest('/senders'), await newest('/deliveries')]
+  return { pipeId, dataStoreId, fileId, senderId, deliveryId }
+}
+
+const fill = (address: string, ids: Ids) => address.replace(/\{(\w+)\}/, (_, name) => ids[name]!)
+
+/** `/dashboard/pipes/{pipeId}/try` as `dashboard-pipes-pipe-try` */
+const nameOf = (address: string) =>
+  address
+    .replace(/\{(\w+)Id\}/g, '$1')
+    .replace(/\W+/g, '-')
+    .replace(/^-|-$/g, '') || 'landing'
+
+async function ask<Answer>(
+  { baseUrl, accountKey }: DemoDocument,
+  method: string,
+  path: string,
+): Promise<Answer> {
+  const headers = { Authorization: `Bearer ${accountKey}` }
+  return (await fetch(`${baseUrl}/api/v1${path}`, { method, headers })).json() as Promise<Answer>
 }
 
 async function signIn(browser: Browser, { baseUrl, email, password }: DemoDocument, path: string) {
@@ -69,32 +117,37 @@ async function signIn(browser: Browser, { baseUrl, email, password }: DemoDocume
   await page.close()
 }
 
-async function shoot(
+async function openCamera(
   browser: Browser,
   baseURL: string,
   storageState: string,
-  colorScheme: 'light' | 'dark',
-  pages: Record<string, string>,
-): Promise<void> {
-  const options = { baseURL, storageState, colorScheme, viewport: SIZE, reducedMotion: 'reduce' } as const
-  const context = await browser.newContext(options)
+  colorScheme: (typeof MODES)[number],
+) {
+  const context = await browser.newContext({ baseURL, storageState, colorScheme, reducedMotion: 'reduce' })
+  for (const folder of [ALL_FOLDER, DOCS_FOLDER]) mkdirSync(folder, { recursive: true })
+  const page = await context.newPage()
   // The first page may do without fonts that come late.
-  const first = await context.newPage()
-  await first.goto('/')
-  await first.evaluate(() => document.fonts.ready)
-  await first.close()
-  for (const [name, address] of Object.entries(pages)) {
-    const page = await context.newPage()
+  await page.goto('/')
+  const open = async (address: string, size: { width: number; height: number }) => {
+    await page.setViewportSize(size)
     await page.goto(address, { waitUntil: 'load' })
     await page.evaluate(() => document.fonts.ready)
-    const path = join(FOLDER, `${name}-${colorScheme}.png`)
-    await page.screenshot({ path })
-    const { size } = statSync(path)
-    console.log(`${path}: ${Math.round(size / 1000)} kB`)
-    if (size > MAX_BYTES) throw new Error(`${path} is too large for the repository.`)
-    await page.close()
   }
-  await context.close()
+  return {
+    async shootWhole(address: string, name: string, width: number) {
+      await open(address, { width, height: 844 })
+      await page.screenshot({ path: join(ALL_FOLDER, `${name}.png`), fullPage: true })
+    },
+    async shootForDocs(address: string, name: string) {
+      await open(address, DOCS_SIZE)
+      const path = join(DOCS_FOLDER, `${name}.png`)
+      await page.screenshot({ path })
+      const { size } = statSync(path)
+      console.log(`${path}: ${Math.round(size / 1000)} kB`)
+      if (size > MAX_BYTES) throw new Error(`${path} is too large for the repository.`)
+    },
+    close: () => context.close(),
+  }
 }
 
 /** Sends a file as a client would that is cut off and goes on. Answers its id. */
