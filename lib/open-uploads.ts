@@ -67,8 +67,8 @@ const MAX_OPEN_BUCKETS = 1000
 const SOCKETS_PER_HOST = 256
 
 /** Buckets by the version of their row: a client keeps its signing key, and its secret is opened once. */
-function bucketsOf(
-  { config, clock, metrics, vault }: Runtime,
+export function bucketsOf(
+  { config, clock, metrics, vault }: Pick<Runtime, 'config' | 'clock' | 'metrics' | 'vault'>,
   budget: MemoryBudget,
   patience?: Patience,
 ): (row: DataStoreRow) => Bucket {

@@ -3,6 +3,8 @@ import { restoreBackup } from '../lib/db/backup/restore-backup.ts'
 import { openDatabase } from '../lib/db/open-database.ts'
 import { StartError } from '../lib/kernel/errors.ts'
 import { createLogger } from '../lib/log.ts'
+import { dropLapsedLeases } from '../lib/uploads/ledger/drop-lapsed-leases.ts'
+import { lapseLeases } from '../lib/uploads/ledger/lapse-leases.ts'
 import { loadSettings } from './load-settings.ts'
 
 /** `npm run restore -- file`: fills an empty database from a backup. */
@@ -11,7 +13,12 @@ try {
   const database = await openDatabase(loadSettings(), { log: createLogger('warn') })
   try {
     const { tables } = await restoreBackup(database, resolve(process.argv[2]))
-    console.log(`${tables} tables are restored. Start Sluice with the keys that it had.`)
+    // Whoever held one when the backup was made does not any more.
+    await lapseLeases(database.db)
+    await dropLapsedLeases(database.db)
+    console.log(
+      `${tables} tables are restored. Start Sluice with the keys that it had, and run \`npm run reconcile\`.`,
+    )
   } finally {
     await database.close()
   }

@@ -123,6 +123,9 @@ it('says in one line why it does not start, or what is wrong with a command', as
   expect(run(['server.ts'], { ...env, DATA_DIR: join(folder.path, 'file') })).toMatch(/there is a file where/)
 
   expect(run(['scripts/account.ts'], env)).toMatch(/^--email is missing\. Usage: npm run account --/)
+  expect(run(['scripts/reconcile.ts', '--since', 'now'], env)).toMatch(
+    /^--since is now, which is no time\. Usage/,
+  )
   expect(run(['scripts/account.ts', '--nme', 'x'], env)).toMatch(/^Unknown option '--nme'\. Usage: npm run/)
   expect(run(['scripts/start.ts', '--port', '80'], env)).toMatch(
     /^Unknown option '--port'\. Usage: npm start/,

@@ -5,6 +5,7 @@ import { type BucketPlace, objectHeaders } from './bucket-place.ts'
 import { type BucketDeps, type CallBucket, createCaller } from './call-bucket.ts'
 import { checksumHeaders } from './checksum-headers.ts'
 import { completeBody, type NamedPart } from './complete-body.ts'
+import { type ListedPage, listPage } from './list-page.ts'
 import type { Capabilities } from './providers.ts'
 import { type Credentials, encodePath } from './sign-request.ts'
 
@@ -154,6 +155,9 @@ function operations(place: BucketPlace, capabilities: Capabilities, call: CallBu
         throw error
       }
     },
+
+    listPage: (prefix: string, from: string | null, { signal }: Options = {}): Promise<ListedPage> =>
+      listPage(call, { prefix, from, signal }),
 
     async readRange(key: string, first: number, bytes: number, { signal }: Options = {}): Promise<Buffer> {
       const headers = { range: rangeOf({ first, bytes }) }

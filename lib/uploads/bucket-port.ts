@@ -15,6 +15,10 @@ type Options = { signal?: AbortSignal | undefined }
 type WriteOptions = Options & { repeated?: boolean }
 type Target = { key: string; contentType: string }
 type Multipart = { key: string; multipartId: string }
+export type ListedPage = {
+  objects: { key: string; bytes: number; modifiedMs: number }[]
+  next: string | null
+}
 
 export type Bucket = {
   /** Whose it is. */
@@ -31,6 +35,8 @@ export type Bucket = {
   ): Promise<{ etag: string | null }>
   abortMultipart(upload: Multipart, options?: Options): Promise<void>
   headObject(key: string, options?: Options): Promise<{ bytes: number; etag: string | null } | undefined>
+  /** Of the objects whose keys begin so; `next` is where to go on. */
+  listPage(prefix: string, from: string | null, options?: Options): Promise<ListedPage>
   readRange(key: string, first: number, bytes: number, options?: Options): Promise<Buffer>
   copyPart(
     part: Multipart & { number: number },

@@ -1,0 +1,52 @@
+import { migrate } from '../lib/db/migrate.ts'
+import { openDatabase } from '../lib/db/open-database.ts'
+import { emitFileEvent } from '../lib/events/emit-file-event.ts'
+import { systemClock } from '../lib/kernel/clock.ts'
+import { createLogger } from '../lib/log.ts'
+import { createMetrics } from '../lib/metrics.ts'
+import { bucketsOf } from '../lib/open-uploads.ts'
+import { openVault } from '../lib/open-vault.ts'
+import { openQueue } from '../lib/queue/open-queue.ts'
+import { findFinished } from '../lib/uploads/find-finished.ts'
+import { dropLapsedLeases } from '../lib/uploads/ledger/drop-lapsed-leases.ts'
+import { listUnknown } from '../lib/uploads/list-unknown.ts'
+import { createMemoryBudget } from '../lib/uploads/memory-budget.ts'
+import { loadSettings } from './load-settings.ts'
+import { misused, readOptions } from './read-options.ts'
+import { runScript } from './run-script.ts'
+
+/**
+ * `npm run reconcile -- --since <time of the backup>`, after a restore: brings unfinished uploads whose objects are in
+ * their buckets up to date, and prints what the buckets have got since that the database does not know, as JSON.
+ */
+const USAGE = 'npm run reconcile -- --since 2026-11-22T14:00:00Z'
+const { values } = readOptions(USAGE, { options: { since: { type: 'string' } } })
+const { since = misused('--since is missing', USAGE) } = values
+const sinceMs = Date.parse(since)
+if (Number.isNaN(sinceMs)) misused(`--since is ${since}, which is no time`, USAGE)
+
+await runScript(async () => {
+  const config = loadSettings()
+  const log = createLogger('warn')
+  const database = await openDatabase(config, { log, share: true })
+  try {
+    const { db } = database
+    await migrate(db)
+    const vault = await openVault(db, config.encryptionKeys)
+    const queue = await openQueue(database, { worker: false, log })
+    const runtime = { config, db, clock: systemClock, metrics: createMetrics(), vault }
+    const context = {
+      ...runtime,
+      openBucket: bucketsOf(runtime, createMemoryBudget(config.uploadMemoryBytes, runtime)),
+      announce: (tx: typeof db, ...fileIds: string[]) =>
+        emitFileEvent(tx, { queue, clock: systemClock }, ...fileIds),
+    }
+    const uploads = await findFinished(context)
+    const leasesDropped = await dropLapsedLeases(db)
+    const dataStores = await listUnknown(context, sinceMs)
+    console.log(JSON.stringify({ since: new Date(sinceMs), uploads, leasesDropped, dataStores }, null, 2))
+    await queue.stop()
+  } finally {
+    await database.close()
+  }
+})
