@@ -24,6 +24,7 @@ export function createMetrics() {
     savedBytes: counter('sluice_upload_saved_bytes_total', 'Bytes that resuming did not send again'),
     leasesTakenOver: counter('sluice_leases_taken_over_total', 'Leases taken from another request', ['how']),
     memoryUsed: gauge('sluice_upload_memory_bytes', 'Memory budget of uploads in use'),
+    memoryPeak: gauge('sluice_upload_memory_peak_bytes', 'The most of that budget that was in use at once'),
     memoryLimit: gauge('sluice_upload_memory_limit_bytes', 'Memory budget of uploads'),
     bucketRequests: counter('sluice_bucket_requests_total', 'Requests to buckets', ['operation', 'outcome']),
     bucketSeconds: histogram('sluice_bucket_seconds', 'Time of a request to a bucket', ['operation']),

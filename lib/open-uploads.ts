@@ -37,9 +37,14 @@ export async function openUploads(
   metrics.memoryLimit.set(config.uploadMemoryBytes)
   const announce: UploadContext['announce'] = (tx, ...fileIds) =>
     emitFileEvent(tx, { queue, clock }, ...fileIds)
+  let peak = 0
   const budget = createMemoryBudget(config.uploadMemoryBytes, {
     clock,
-    onChange: (used) => metrics.memoryUsed.set(used),
+    onChange(used) {
+      metrics.memoryUsed.set(used)
+      peak = Math.max(peak, used)
+      metrics.memoryPeak.set(peak)
+    },
   })
   return {
     ...{ database, db, clock, log, metrics, terms, budget },
