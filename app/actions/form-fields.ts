@@ -1,3 +1,5 @@
+import { invalidRequest } from '#lib/kernel/parse-input.ts'
+
 /** Reads a form the way people fill it in: blanks around a value do not count, an empty field is not given. */
 export function textOf(data: FormData, name: string): string | undefined {
   const value = data.get(name)
@@ -8,6 +10,13 @@ export function textOf(data: FormData, name: string): string | undefined {
 /** The argument of an action: whoever calls it can send anything in its place. */
 export function textArgument(value: unknown): string {
   return typeof value === 'string' ? value : ''
+}
+
+/** A dialog wants a name typed before what cannot be undone; without script nothing but this checks it. */
+export function assertConfirmed(data: FormData): void {
+  const wanted = textOf(data, 'toConfirm')
+  if (wanted === textOf(data, 'confirmation')) return
+  throw invalidRequest([{ field: 'confirmation', message: `is not ${wanted ?? 'the name'}` }])
 }
 
 /** One entry a line, or with commas between. */

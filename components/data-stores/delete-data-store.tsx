@@ -17,7 +17,7 @@ export function DeleteDataStore({ id, name }: { id: string; name: string }) {
           title={`Delete ${name}`}
           name={name}
           confirm="Delete this Data Store"
-          action={() => remove(id)}
+          action={remove.bind(null, id)}
         >
           <p>
             Its keys are wiped from Sluice. Files keep their record, and their objects stay in your bucket.

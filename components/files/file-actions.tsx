@@ -13,7 +13,7 @@ export function FileActions({ id, name, underWay, cancelable }: Props) {
         trigger={<Button>Cancel upload…</Button>}
         title="Cancel this upload"
         confirm="Cancel the upload"
-        action={() => cancel(id)}
+        action={cancel.bind(null, id)}
       >
         <p>The client gets 410 and what arrived so far is dropped. It cannot be taken up again.</p>
       </ConfirmDialog>
@@ -26,7 +26,7 @@ export function FileActions({ id, name, underWay, cancelable }: Props) {
       title="Erase this record"
       name={name}
       confirm="Erase the record"
-      action={() => erase(id)}
+      action={erase.bind(null, id)}
     >
       <p>Sluice forgets this file and its webhooks. The object in your bucket is not touched.</p>
     </ConfirmDialog>

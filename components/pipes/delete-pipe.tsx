@@ -20,7 +20,7 @@ export function DeletePipe({ id, name, underWay }: Props) {
           title={`Delete ${name}`}
           name={name}
           confirm="Delete this Pipe"
-          action={() => remove(id)}
+          action={remove.bind(null, id)}
         >
           <ul className="list-disc space-y-1 pl-5">
             <li>

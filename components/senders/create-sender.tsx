@@ -9,6 +9,7 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { SecretOnce } from '../ui/secret-once.tsx'
+import { SecretShown } from '../ui/secret-shown.tsx'
 
 type Props = { asked: boolean; button: boolean }
 
@@ -45,6 +46,7 @@ export function CreateSender({ asked, button }: Props) {
         <ActionForm<{ token: string }>
           action={create}
           submit="Create"
+          outcome={(data) => <SecretShown title="Your Sender token" secret={data.token} />}
           onDone={(data) => {
             show(false)
             setToken(data.token)

@@ -17,7 +17,7 @@ export function RevokeSender({ id, name }: { id: string; name: string }) {
           title={`Revoke ${name}`}
           name={name}
           confirm="Revoke this Sender"
-          action={() => revoke(id)}
+          action={revoke.bind(null, id)}
         >
           <p>
             Backends that use its token get 401 from now on. Uploads under way with its tokens stop where they

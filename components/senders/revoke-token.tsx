@@ -14,7 +14,7 @@ export function RevokeToken({ id }: { id: string }) {
       }
       title="Revoke this token"
       confirm="Revoke"
-      action={() => revokeIssued(id)}
+      action={revokeIssued.bind(null, id)}
     >
       <p>
         It ends at once, for uploads under way too. They can go on with a fresh token of the same Sender and

@@ -8,6 +8,7 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { SelectField } from '../ui/field.tsx'
 import { SecretOnce } from '../ui/secret-once.tsx'
+import { SecretShown } from '../ui/secret-shown.tsx'
 
 export function RotateSender({ id }: { id: string }) {
   const [open, setOpen] = useState(false)
@@ -29,6 +30,7 @@ export function RotateSender({ id }: { id: string }) {
         <ActionForm<{ token: string }>
           action={rotate.bind(null, id)}
           submit="Rotate"
+          outcome={(data) => <SecretShown title="Your new Sender token" secret={data.token} />}
           onDone={(data) => {
             setOpen(false)
             setToken(data.token)

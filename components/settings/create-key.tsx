@@ -8,6 +8,7 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { SecretOnce } from '../ui/secret-once.tsx'
+import { SecretShown } from '../ui/secret-shown.tsx'
 
 export function CreateKey({ hasPassword }: { hasPassword: boolean }) {
   const [open, setOpen] = useState(false)
@@ -29,6 +30,7 @@ export function CreateKey({ hasPassword }: { hasPassword: boolean }) {
         <ActionForm<{ key: string }>
           action={createKey}
           submit="Create"
+          outcome={(data) => <SecretShown title="Your account key" secret={data.key} />}
           onDone={(data) => {
             setOpen(false)
             setKey(data.key)

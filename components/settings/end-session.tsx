@@ -14,7 +14,7 @@ export function EndSession({ id }: { id: string }) {
       }
       title="Sign this session out"
       confirm="Sign out"
-      action={() => endSession(id)}
+      action={endSession.bind(null, id)}
     >
       <p>Whoever uses it must sign in again.</p>
     </ConfirmDialog>

@@ -14,7 +14,7 @@ export function RevokeKey({ id, name }: { id: string; name: string }) {
       }
       title={`Revoke ${name}`}
       confirm="Revoke"
-      action={() => revokeKey(id)}
+      action={revokeKey.bind(null, id)}
     >
       <p>Programs that use it get 401 from now on. It cannot be undone.</p>
     </ConfirmDialog>

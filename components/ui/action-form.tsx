@@ -15,6 +15,7 @@ import { Button } from './button.tsx'
 import { FieldErrors } from './field.tsx'
 import { Notice } from './notice.tsx'
 import { notify } from './toaster.tsx'
+import { useWithoutScript } from './without-script.tsx'
 
 type Props<Data> = {
   /** A server action itself, or bound by `bind`: React can put nothing else into a page for those without script. */
@@ -46,6 +47,7 @@ export function ActionForm<Data = undefined>(props: Props<Data>) {
   const [state, setState] = useState<FormState<Data>>(posted)
   const [busy, start] = useTransition()
   const form = useRef<HTMLFormElement>(null)
+  const withoutScript = useWithoutScript()
 
   useEffect(() => {
     if (state.status !== 'error') return
@@ -80,8 +82,12 @@ export function ActionForm<Data = undefined>(props: Props<Data>) {
         className={className ?? 'flex flex-col gap-4'}
       >
         {props.children}
-        {unseen?.message && <Notice tone="good">{unseen.message}</Notice>}
-        {unseen && props.outcome?.(unseen.data as Data)}
+        {unseen && (
+          <div data-form-done className="empty:hidden">
+            {unseen.message && <Notice tone="good">{unseen.message}</Notice>}
+            {props.outcome?.(unseen.data as Data)}
+          </div>
+        )}
         {error?.message && (
           <p
             data-form-error
@@ -95,7 +101,7 @@ export function ActionForm<Data = undefined>(props: Props<Data>) {
         )}
         {submit && (
           <div className="flex items-center gap-3">
-            <Button type="submit" tone={submitTone} busy={busy} disabled={disabled}>
+            <Button type="submit" tone={submitTone} busy={busy} disabled={disabled && !withoutScript}>
               {submit}
             </Button>
             {aside}

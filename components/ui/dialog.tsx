@@ -3,6 +3,7 @@
 import dynamic from 'next/dynamic'
 import { type ComponentProps, cloneElement, type ReactElement, useState } from 'react'
 import type { DialogContentProps } from './dialog-content.tsx'
+import { WithoutScript } from './without-script.tsx'
 
 const load = () => import('./dialog-content.tsx')
 const Content = dynamic(() => load().then((module) => module.DialogContent), { ssr: false })
@@ -39,6 +40,11 @@ export function Dialog({ trigger, open: given, onOpenChange, ...content }: Props
             change(true)
           },
         })}
+      {trigger && (
+        <WithoutScript title={content.title} description={content.description} menu={content.as === 'menu'}>
+          {content.children}
+        </WithoutScript>
+      )}
       {wanted && <Content {...content} open={open} onOpenChange={change} />}
     </>
   )

@@ -42,7 +42,7 @@ export function MissedEvents({ pipeId, missed, canSend }: Props) {
             }
             title="Discard what was missed"
             confirm="Discard"
-            action={() => discardMissedEvents(pipeId)}
+            action={discardMissedEvents.bind(null, pipeId)}
           >
             <p>{count} will never be sent. The files and their objects stay.</p>
           </ConfirmDialog>

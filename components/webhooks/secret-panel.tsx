@@ -6,6 +6,7 @@ import { reveal, rotate } from '#app/dashboard/webhooks/actions.ts'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Copyable } from '../ui/copyable.tsx'
+import { SecretShown } from '../ui/secret-shown.tsx'
 import { Time } from '../ui/time.tsx'
 import { notify } from '../ui/toaster.tsx'
 
@@ -34,7 +35,7 @@ export function SecretPanel({ pipeId, previousSecretUntil }: Props) {
           {secret ? <EyeOff aria-hidden /> : <Eye aria-hidden />}
           {secret ? 'Hide' : 'Reveal'}
         </Button>
-        <ConfirmDialog
+        <ConfirmDialog<{ secret: string }>
           trigger={
             <Button>
               <RefreshCw aria-hidden />
@@ -43,11 +44,9 @@ export function SecretPanel({ pipeId, previousSecretUntil }: Props) {
           }
           title="Rotate the secret"
           confirm="Rotate"
-          action={async () => {
-            const answer = await rotate(pipeId)
-            if (answer.status === 'done') setSecret(answer.data?.secret)
-            return answer
-          }}
+          action={rotate.bind(null, pipeId)}
+          onDone={(data) => setSecret(data.secret)}
+          outcome={(data) => <SecretShown title="The new webhook secret" secret={data.secret} />}
         >
           <p>You get a new secret. For 24 hours both sign, so that your receivers can change over.</p>
         </ConfirmDialog>

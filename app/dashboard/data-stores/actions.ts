@@ -14,7 +14,7 @@ import { deleteDataStore } from '#lib/data-stores/delete-data-store.ts'
 import { updateDataStore } from '#lib/data-stores/update-data-store.ts'
 import { parseInput } from '#lib/kernel/parse-input.ts'
 import { act } from '../../actions/act.ts'
-import { textOf } from '../../actions/form-fields.ts'
+import { assertConfirmed, textOf } from '../../actions/form-fields.ts'
 
 /** Checks what is entered, and saves it if uploads could go there, or if that is asked for all the same. */
 export async function connect(_previous: unknown, data: FormData) {
@@ -52,8 +52,9 @@ export async function check(id: string) {
   })
 }
 
-export async function remove(id: string) {
+export async function remove(id: string, _previous: unknown, data: FormData) {
   return act(async (runtime, actor) => {
+    assertConfirmed(data)
     await deleteDataStore(runtime, actor, id)
     redirect('/dashboard/data-stores')
   })

@@ -4,6 +4,7 @@ import { redirect } from 'next/navigation'
 import { cancelFile } from '#lib/files/cancel-file.ts'
 import { eraseFile } from '#lib/files/erase-file.ts'
 import { act } from '../../actions/act.ts'
+import { assertConfirmed } from '../../actions/form-fields.ts'
 
 export async function cancel(id: string) {
   return act(async (runtime, actor) => {
@@ -12,8 +13,9 @@ export async function cancel(id: string) {
   })
 }
 
-export async function erase(id: string) {
+export async function erase(id: string, _previous: unknown, data: FormData) {
   return act(async (runtime, actor) => {
+    assertConfirmed(data)
     await eraseFile(runtime, actor, id)
     redirect('/dashboard/files')
   })

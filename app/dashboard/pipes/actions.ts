@@ -7,7 +7,7 @@ import { deletePipe } from '#lib/pipes/delete-pipe.ts'
 import { pipeChanges, pipeInput } from '#lib/pipes/pipe.ts'
 import { updatePipe } from '#lib/pipes/update-pipe.ts'
 import { act } from '../../actions/act.ts'
-import { bytesOf, listOf, textOf } from '../../actions/form-fields.ts'
+import { assertConfirmed, bytesOf, listOf, textOf } from '../../actions/form-fields.ts'
 
 /** A new Pipe begins with its source on: the person who makes one wants to use it. */
 export async function create(_previous: unknown, data: FormData) {
@@ -51,8 +51,9 @@ export async function restrict(id: string, _previous: unknown, data: FormData) {
   })
 }
 
-export async function remove(id: string) {
+export async function remove(id: string, _previous: unknown, data: FormData) {
   return act(async (runtime, actor) => {
+    assertConfirmed(data)
     await deletePipe(runtime, actor, id)
     redirect('/dashboard/pipes')
   })

@@ -8,7 +8,7 @@ import { rotateSender, rotateSenderInput } from '#lib/senders/rotate-sender.ts'
 import { senderInput } from '#lib/senders/sender.ts'
 import { revokeToken } from '#lib/tokens/revoke-token.ts'
 import { act } from '../../actions/act.ts'
-import { textOf } from '../../actions/form-fields.ts'
+import { assertConfirmed, textOf } from '../../actions/form-fields.ts'
 
 type Shown = { id: string; token: string }
 
@@ -36,8 +36,9 @@ export async function rotate(id: string, _previous: unknown, data: FormData) {
   })
 }
 
-export async function revoke(id: string) {
+export async function revoke(id: string, _previous: unknown, data: FormData) {
   return act(async (runtime, actor) => {
+    assertConfirmed(data)
     await revokeSender(runtime, actor, id)
     return { message: 'Revoked, with every token that it issued.' }
   })
