@@ -8,8 +8,36 @@ const forbid = (name, comment, from, to) => ({
   to,
 })
 
+/**
+ * The folders of lib from the ground up. A folder imports from those of the layers below its own and from no other, so
+ * there are no cycles between them. The folders inside one of them are free, except where a rule below says otherwise.
+ */
+const LAYERS = [
+  ['platform'],
+  ['buckets', 'events', 'identity', 'client'],
+  ['workspace'],
+  ['uploads', 'webhooks'],
+  ['protocols', 'dashboard'],
+  ['api'],
+]
+const folders = (layers) => `^lib/(${layers.flat().join('|')})/`
+const upwards = LAYERS.flatMap((layer, at) =>
+  layer.map((folder) =>
+    forbid(
+      'layers',
+      'A folder of lib imports only from the layers below its own.',
+      { path: `^lib/${folder}/` },
+      {
+        path: '^(lib|server)/',
+        pathNot: [`^lib/${folder}/`, ...(at > 0 ? [folders(LAYERS.slice(0, at))] : [])],
+      },
+    ),
+  ),
+)
+
 export default {
   forbidden: [
+    ...upwards,
     forbid(
       'no-cycles',
       'A cycle hides which part stands on which.',
@@ -20,20 +48,20 @@ export default {
     forbid(
       'kernel-is-the-ground',
       'The kernel imports nothing of ours.',
-      { path: '^lib/kernel/' },
-      { path: '^(lib|app|components|drizzle)/', pathNot: '^lib/kernel/' },
+      { path: '^lib/platform/kernel/' },
+      { path: '^(lib|server|app|components|drizzle)/', pathNot: '^lib/platform/kernel/' },
+    ),
+    forbid(
+      'every-folder-has-a-layer',
+      'A new folder of lib takes its place in LAYERS.',
+      { path: '^lib/', pathNot: folders(LAYERS) },
+      {},
     ),
     forbid(
       'lib-knows-no-pages',
       'lib is used by pages and the API, never the reverse.',
       { path: '^lib/' },
       { path: '^(app|components)/|^node_modules/(next|react|react-dom|next-auth)/' },
-    ),
-    forbid(
-      'ground-floor',
-      'Buckets, network and database serve what stands above them.',
-      { path: '^lib/(buckets|net|db)/' },
-      { path: '^lib/(uploads|tus|webhooks)/' },
     ),
     forbid(
       'uploads-know-a-port',
@@ -44,36 +72,45 @@ export default {
     forbid(
       'tus-alone-knows-tus',
       'The protocol stays in one room.',
-      { path: '^lib/', pathNot: '^lib/tus/' },
-      { path: '^node_modules/@tus/|^lib/tus/' },
+      { path: '^lib/', pathNot: '^lib/protocols/tus/' },
+      { path: '^node_modules/@tus/|^lib/protocols/tus/' },
     ),
     forbid(
-      'webhooks-know-no-uploads',
-      'An event is all that passes between them.',
-      { path: '^lib/webhooks/' },
-      { path: '^lib/(uploads|tus)/' },
+      'protocols-know-no-ledger',
+      'A protocol calls the verbs of uploads; the tables are theirs.',
+      { path: '^lib/protocols/' },
+      {
+        path: '^lib/uploads/ledger/|^lib/platform/db/|^drizzle/|^node_modules/(drizzle-orm|postgres)/',
+        dependencyTypesNot: ['type-only'],
+      },
+    ),
+    forbid(
+      'local-bucket-stands-alone',
+      'An S3 server for the demo and the tests: it shares no more than a clock and a checksum with the product.',
+      { path: '^packages/local-bucket/' },
+      { path: '^(lib|server|app|components|drizzle)/', pathNot: '^lib/platform/kernel/' },
     ),
     forbid(
       'pages-reach-the-database-by-lib',
       'No query in a page or a route.',
       { path: '^(app|components)/' },
       {
-        path: '^lib/db/|^node_modules/(drizzle-orm|postgres)/|^drizzle/',
+        path: '^lib/platform/db/|^node_modules/(drizzle-orm|postgres)/|^drizzle/',
         dependencyTypesNot: ['type-only'],
       },
     ),
     forbid(
       'one-door-to-s3',
       'The product speaks S3 by a client of its own; the SDK is for tests.',
-      { path: '^(lib|app|components)/', pathNot: tests },
+      { path: '^(lib|server|packages|app|components)/', pathNot: tests },
       { path: '^node_modules/@aws-sdk/' },
     ),
     forbid(
       'one-door-outside',
-      'Connections to the outside are guarded by lib/net.',
+      'Connections to the outside are guarded by lib/platform/net.',
       {
-        path: '^(lib|app|components)/',
-        pathNot: ['^lib/(net|buckets|http|local-bucket|db/embedded)/', tests],
+        path: '^(lib|server|app|components)/',
+        pathNot: ['^lib/(buckets|platform/(net|http|db/embedded))/', tests],
       },
       {
         path: '^(http|https|net|tls|dgram|http2)$',
@@ -84,8 +121,8 @@ export default {
     forbid(
       'tests-stay-tests',
       'No product code imports test parts.',
-      { path: '^(lib|app|components|server)' },
-      { path: '^(e2e|bench)/' },
+      { path: '^(lib|app|components|packages|server)' },
+      { path: '^(e2e|bench|test)/' },
     ),
   ],
   options: {

@@ -1,10 +1,10 @@
 import { defineConfig } from 'playwright/test'
-import { findChromium } from './e2e/parts/chromium.ts'
+import { findChromium } from './test/support/chromium.ts'
 
 /** The browser ring: one built server with the embedded default, and a real Chromium. */
 export default defineConfig({
   testDir: 'e2e/browser',
-  globalSetup: './e2e/parts/browser-setup.ts',
+  globalSetup: './test/support/browser-setup.ts',
   outputDir: 'test-results',
   timeout: 60_000,
   expect: { timeout: 15_000 },

@@ -11,8 +11,8 @@ const common = {
   expect: { poll: { timeout: 30_000 } },
 } as const
 
-const UNIT_TESTS = '{lib,app,components,scripts,bench,deploy}/**/*.test.{ts,tsx}'
-const DATABASE_TESTS = '{lib,app,scripts}/**/*.db.test.ts'
+const UNIT_TESTS = '{lib,server,packages,app,components,scripts,bench,deploy}/**/*.test.{ts,tsx}'
+const DATABASE_TESTS = '{lib,server,app,scripts}/**/*.db.test.ts'
 /** These replace a module, and would replace it for those after them. */
 const replacing = globSync(UNIT_TESTS, { exclude: [DATABASE_TESTS] }).filter((file) =>
   readFileSync(file, 'utf8').includes('vi.mock('),
@@ -45,8 +45,8 @@ export default defineConfig({
           ...common,
           name: 'database',
           include: [DATABASE_TESTS],
-          globalSetup: ['e2e/parts/postgres-setup.ts'],
-          setupFiles: ['e2e/parts/cheap-scrypt.ts'],
+          globalSetup: ['test/support/postgres-setup.ts'],
+          setupFiles: ['test/support/cheap-scrypt.ts'],
           testTimeout: 60_000,
           hookTimeout: 120_000,
         },
@@ -58,9 +58,9 @@ export default defineConfig({
           isolate: true,
           include: ['e2e/system/**/*.test.ts'],
           globalSetup: [
-            'e2e/parts/source-setup.ts',
-            'e2e/parts/postgres-setup.ts',
-            'e2e/parts/programs-setup.ts',
+            'test/support/source-setup.ts',
+            'test/support/postgres-setup.ts',
+            'test/support/programs-setup.ts',
           ],
           testTimeout: 180_000,
           hookTimeout: 180_000,
@@ -72,7 +72,7 @@ export default defineConfig({
           name: 'served',
           isolate: true,
           include: ['e2e/{conformance,security}/**/*.test.ts'],
-          globalSetup: ['e2e/parts/source-setup.ts', 'e2e/parts/target-setup.ts'],
+          globalSetup: ['test/support/source-setup.ts', 'test/support/target-setup.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

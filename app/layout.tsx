@@ -3,7 +3,7 @@ import localFont from 'next/font/local'
 import { cookies, headers } from 'next/headers'
 import type { ReactNode } from 'react'
 import { Toaster } from '#components/ui/toaster.tsx'
-import { getRuntime } from '#lib/runtime.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 import './globals.css'
 
 // Late, they do not move what is already read. They are preloaded, so they seldom are.

@@ -1,7 +1,7 @@
 import { ResponseCookies } from 'next/dist/server/web/spec-extension/cookies.js'
 import { beforeEach, expect, it, vi } from 'vitest'
-import { testRuntime } from '../e2e/parts/runtime.ts'
-import { setRuntime } from '../lib/runtime.ts'
+import { setRuntime } from '../lib/platform/runtime.ts'
+import { testRuntime } from '../test/support/runtime.ts'
 import { closeSession } from './session.ts'
 
 const sent = new Headers()

@@ -2,12 +2,12 @@ import { cookies, headers } from 'next/headers'
 import { redirect } from 'next/navigation'
 import { decode, encode } from 'next-auth/jwt'
 import { cache } from 'react'
-import type { Actor } from '#lib/audit/record-audit.ts'
-import { within } from '#lib/kernel/within.ts'
-import { getRuntime } from '#lib/runtime.ts'
-import { createSession, SESSION_MS, type Visitor } from '#lib/sessions/create-session.ts'
-import { readSession, type Session } from '#lib/sessions/read-session.ts'
-import { revokeSession } from '#lib/sessions/revoke-session.ts'
+import type { Actor } from '#lib/identity/audit/record-audit.ts'
+import { createSession, SESSION_MS, type Visitor } from '#lib/identity/sessions/create-session.ts'
+import { readSession, type Session } from '#lib/identity/sessions/read-session.ts'
+import { revokeSession } from '#lib/identity/sessions/revoke-session.ts'
+import { within } from '#lib/platform/kernel/within.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 
 /**
  * Who is looking. The cookie is next-auth's JWT; all that it says is the id of a row in `sessions`, which is

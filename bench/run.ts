@@ -1,5 +1,5 @@
-import { startPostgres } from '../e2e/parts/postgres.ts'
 import { readOptions } from '../scripts/read-options.ts'
+import { startPostgres } from '../test/support/postgres.ts'
 import { CASES, type Contender, type Field } from './cases.ts'
 import { startMeasured, startSink } from './processes.ts'
 import { type Section, writeReport } from './report.ts'

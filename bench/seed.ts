@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Db } from '#lib/db/database.ts'
+import type { Db } from '#lib/platform/db/database.ts'
 
 /** A workspace of long standing: a million files, a million deliveries with their attempts, and tokens. */
 const ROWS = 1_000_000

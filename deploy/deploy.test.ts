@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
-import { createMetrics } from '#lib/metrics.ts'
-import { ROLES, settings } from '#lib/settings.ts'
-import { NODE_FLAGS } from '../e2e/parts/sluice.ts'
+import { createMetrics } from '#lib/platform/metrics.ts'
+import { ROLES, settings } from '#lib/platform/settings/settings.ts'
+import { NODE_FLAGS } from '../test/support/sluice.ts'
 
 type Container = {
   image: string

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { writeBackup } from '../lib/db/backup/write-backup.ts'
-import { openDatabase } from '../lib/db/open-database.ts'
-import { StartError } from '../lib/kernel/errors.ts'
-import { createLogger } from '../lib/log.ts'
+import { writeBackup } from '../lib/platform/db/backup/write-backup.ts'
+import { openDatabase } from '../lib/platform/db/open-database.ts'
+import { StartError } from '../lib/platform/kernel/errors.ts'
+import { createLogger } from '../lib/platform/log/log.ts'
 import { loadSettings } from './load-settings.ts'
 
 /** `npm run backup -- [file]`: everything in the database in one file, while Sluice runs or while it does not. */

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { StartError } from '../lib/kernel/errors.ts'
+import { StartError } from '../lib/platform/kernel/errors.ts'
 import { readOptions } from './read-options.ts'
 import { runScript } from './run-script.ts'
 

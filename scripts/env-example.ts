@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { settings } from '../lib/settings.ts'
+import { settings } from '../lib/platform/settings/settings.ts'
 
 /** The text of `.env.example`: every setting with its meaning, none of them set. */
 export function envExample(): string {

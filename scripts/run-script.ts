@@ -1,4 +1,4 @@
-import { sayFault } from '../lib/say-fault.ts'
+import { sayFault } from '../lib/platform/log/say-fault.ts'
 
 /** Ends with 1 and one sentence where the work fails for what its user can mend. */
 export async function runScript(work: () => Promise<void>): Promise<void> {

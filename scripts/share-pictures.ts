@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { chromium } from 'playwright'
-import { findChromium } from '../e2e/parts/chromium.ts'
+import { findChromium } from '../test/support/chromium.ts'
 
 /** `node scripts/share-pictures.ts`: the picture that shared links show, and the icon of a phone's home screen, into public. */
 const mark = readFileSync('public/favicon.svg', 'utf8')

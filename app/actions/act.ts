@@ -1,7 +1,7 @@
 import { revalidatePath } from 'next/cache'
-import type { Actor } from '#lib/audit/record-audit.ts'
-import { isSluiceError } from '#lib/kernel/errors.ts'
-import { getRuntime, type Runtime } from '#lib/runtime.ts'
+import type { Actor } from '#lib/identity/audit/record-audit.ts'
+import { isSluiceError } from '#lib/platform/kernel/errors.ts'
+import { getRuntime, type Runtime } from '#lib/platform/runtime.ts'
 import { currentActor } from '../session.ts'
 import type { FormState } from './form-state.ts'
 

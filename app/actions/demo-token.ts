@@ -1,7 +1,7 @@
 'use server'
 
-import { issueDemoToken } from '#lib/demo/issue-demo-token.ts'
-import { getRuntime } from '#lib/runtime.ts'
+import { issueDemoToken } from '#lib/dashboard/demo/issue-demo-token.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 import { visitor } from '../session.ts'
 import { type TokenOrRefusal, tokenOrRefusal } from './token-or-refusal.ts'
 

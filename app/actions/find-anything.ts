@@ -1,7 +1,7 @@
 'use server'
 
-import { getRuntime } from '#lib/runtime.ts'
-import { type Found, findInWorkspace } from '#lib/search/find-in-workspace.ts'
+import { type Found, findInWorkspace } from '#lib/dashboard/search/find-in-workspace.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 import { currentActor } from '../session.ts'
 import { textArgument } from './form-fields.ts'
 

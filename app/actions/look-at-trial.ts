@@ -1,8 +1,8 @@
 'use server'
 
 import type { DeliveryState, FileStatus } from '#drizzle/schema/index.ts'
-import { trialResult } from '#lib/live/trial-result.ts'
-import { getRuntime } from '#lib/runtime.ts'
+import { trialResult } from '#lib/dashboard/live/trial-result.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 import { currentActor } from '../session.ts'
 import { textArgument } from './form-fields.ts'
 

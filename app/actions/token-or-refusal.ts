@@ -1,5 +1,5 @@
-import { isSluiceError } from '#lib/kernel/errors.ts'
-import type { TrialToken } from '#lib/tokens/issue-trial-token.ts'
+import { isSluiceError } from '#lib/platform/kernel/errors.ts'
+import type { TrialToken } from '#lib/workspace/tokens/issue-trial-token.ts'
 
 export type TokenOrRefusal = TrialToken | { refused: string; status: number }
 

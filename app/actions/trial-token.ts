@@ -1,9 +1,9 @@
 'use server'
 
-import { getRuntime } from '#lib/runtime.ts'
-import { expireToken } from '#lib/tokens/expire-token.ts'
-import { issueTrialToken } from '#lib/tokens/issue-trial-token.ts'
-import { revokeToken } from '#lib/tokens/revoke-token.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
+import { expireToken } from '#lib/workspace/tokens/expire-token.ts'
+import { issueTrialToken } from '#lib/workspace/tokens/issue-trial-token.ts'
+import { revokeToken } from '#lib/workspace/tokens/revoke-token.ts'
 import { currentActor } from '../session.ts'
 import { answer } from './act.ts'
 import { textArgument } from './form-fields.ts'

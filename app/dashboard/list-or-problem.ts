@@ -1,5 +1,5 @@
-import type { Page } from '#lib/db/page.ts'
-import { isSluiceError } from '#lib/kernel/errors.ts'
+import type { Page } from '#lib/platform/db/page.ts'
+import { isSluiceError } from '#lib/platform/kernel/errors.ts'
 
 type Found<Item> = Page<Item> & { problem?: string }
 

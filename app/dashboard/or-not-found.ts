@@ -1,5 +1,5 @@
 import { notFound } from 'next/navigation'
-import { isSluiceError } from '#lib/kernel/errors.ts'
+import { isSluiceError } from '#lib/platform/kernel/errors.ts'
 
 /** What a verb shows, or the 404 page: also for an address that nobody here has written, as one with a wrong cursor. */
 export async function orNotFound<Thing>(thing: Promise<Thing>): Promise<Thing> {

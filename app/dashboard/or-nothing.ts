@@ -1,4 +1,4 @@
-import { isSluiceError } from '#lib/kernel/errors.ts'
+import { isSluiceError } from '#lib/platform/kernel/errors.ts'
 
 /** To catch with, where that a thing is not there is nothing unusual. */
 export function orNothing(error: unknown): undefined {

@@ -1,4 +1,4 @@
-import type { PageQuery } from '#lib/db/page.ts'
+import type { PageQuery } from '#lib/platform/db/page.ts'
 
 export type Search = Promise<Record<string, string | string[] | undefined>>
 

@@ -1,5 +1,5 @@
 import { PAGES, readDoc } from '#components/docs/pages.ts'
-import { getRuntime } from '#lib/runtime.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 
 /** All of the documentation as one text, for programs that read. */
 export async function GET(): Promise<Response> {

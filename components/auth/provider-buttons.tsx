@@ -1,4 +1,4 @@
-import { getRuntime } from '#lib/runtime.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 import { ProviderButton } from './provider-button.tsx'
 
 /** Those of GitHub and Google that are configured. */

@@ -1,4 +1,4 @@
-import type { DataStore } from '#lib/data-stores/data-store.ts'
+import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
 import { ButtonLink } from '../ui/button-link.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Panel } from '../ui/panel.tsx'

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'react'
 import type { FormAction } from '#app/actions/form-state.ts'
 import type { BucketCheck } from '#drizzle/schema/index.ts'
-import type { DataStore } from '#lib/data-stores/data-store.ts'
+import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { CheckedOperations } from './checked-operations.tsx'

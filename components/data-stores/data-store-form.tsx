@@ -2,7 +2,7 @@
 
 import { type ReactNode, useState } from 'react'
 import type { FormAction } from '#app/actions/form-state.ts'
-import type { DataStore } from '#lib/data-stores/data-store.ts'
+import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { CheckField, SelectField, TextField } from '../ui/field.tsx'
 import { ProviderPicker } from './provider-picker.tsx'

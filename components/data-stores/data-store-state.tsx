@@ -1,4 +1,4 @@
-import type { DataStore } from '#lib/data-stores/data-store.ts'
+import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
 import { Status } from '../ui/status.tsx'
 
 export function DataStoreState({ store }: { store: DataStore }) {

@@ -1,5 +1,5 @@
-import { PROVIDERS } from '#lib/data-stores/data-store.ts'
-import { ENDPOINT_EXAMPLES, PRESETS } from '#lib/data-stores/presets.ts'
+import { PROVIDERS } from '#lib/workspace/data-stores/data-store.ts'
+import { ENDPOINT_EXAMPLES, PRESETS } from '#lib/workspace/data-stores/presets.ts'
 
 /** What the form needs of a preset, in a shape that can go to the browser. */
 export type FormPreset = {

@@ -1,6 +1,6 @@
 import { ArrowRight } from 'lucide-react'
 import Link from 'next/link'
-import { getRuntime } from '#lib/runtime.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 import { Markdown } from './markdown.tsx'
 import { type DocPage, PAGES, readDoc } from './pages.ts'
 import { parseMarkdown } from './parse-markdown.ts'

@@ -1,6 +1,6 @@
 import { ChevronRight } from 'lucide-react'
 import type { Operation } from '#lib/api/operation.ts'
-import { errorCodes } from '#lib/kernel/errors.ts'
+import { errorCodes } from '#lib/platform/kernel/errors.ts'
 import { type Field, fieldsOf } from './describe-schema.ts'
 
 const METHODS = {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorCodes } from '#lib/kernel/errors.ts'
-import { settings } from '#lib/settings.ts'
+import { errorCodes } from '#lib/platform/kernel/errors.ts'
+import { settings } from '#lib/platform/settings/settings.ts'
 
 /** The documentation, in reading order. Each page is a Markdown file in `app/(site)/docs/_text`. */
 export const PAGES = [

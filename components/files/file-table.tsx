@@ -1,5 +1,5 @@
 import Link from 'next/link'
-import { type File, isWaiting } from '#lib/files/file.ts'
+import { type File, isWaiting } from '#lib/dashboard/files/file.ts'
 import { formatBytes } from '../format.ts'
 import { Status } from '../ui/status.tsx'
 import { Row, Table, Td, Th } from '../ui/table.tsx'

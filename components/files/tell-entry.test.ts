@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { TimelineEntry } from '#lib/files/file.ts'
+import type { TimelineEntry } from '#lib/dashboard/files/file.ts'
 import { foldRequests, tellEntry } from './tell-entry.ts'
 
 const request = (fromBytes: number, toBytes: number, ended = 'end') => ({

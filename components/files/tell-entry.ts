@@ -1,4 +1,4 @@
-import type { TimelineEntry } from '#lib/files/file.ts'
+import type { TimelineEntry } from '#lib/dashboard/files/file.ts'
 import { formatBytes, formatDuration, formatExact, plural } from '../format.ts'
 
 export type Told = { title: string; text?: string; tone: 'plain' | 'good' | 'bad' | 'warn' }

@@ -12,7 +12,7 @@ import {
   Webhook,
   X,
 } from 'lucide-react'
-import type { TimelineEntry } from '#lib/files/file.ts'
+import type { TimelineEntry } from '#lib/dashboard/files/file.ts'
 import { formatDuration } from '../format.ts'
 import { Time } from '../ui/time.tsx'
 import { foldRequests, tellEntry } from './tell-entry.ts'

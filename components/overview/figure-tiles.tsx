@@ -1,6 +1,6 @@
 import { clsx } from 'clsx'
 import Link from 'next/link'
-import type { Figures, Range, Totals } from '#lib/overview/read-figures.ts'
+import type { Figures, Range, Totals } from '#lib/dashboard/overview/read-figures.ts'
 import { formatBytes, formatCount, formatDuration, formatPercent } from '../format.ts'
 import { hrefOf } from '../shell/pager.tsx'
 import { RANGE_MINUTES } from './ranges.ts'

@@ -1,4 +1,4 @@
-import type { Figures, Range } from '#lib/overview/read-figures.ts'
+import type { Figures, Range } from '#lib/dashboard/overview/read-figures.ts'
 import { formatBytes, formatCount } from '../format.ts'
 import { BarChart } from '../ui/bar-chart.tsx'
 import { type Filter, FilterBar } from '../ui/filter-bar.tsx'

@@ -1,5 +1,5 @@
 import Link from 'next/link'
-import type { PipeFigures, Range } from '#lib/overview/read-figures.ts'
+import type { PipeFigures, Range } from '#lib/dashboard/overview/read-figures.ts'
 import { formatBytes, formatCount, formatPercent } from '../format.ts'
 import { hrefOf } from '../shell/pager.tsx'
 import { Row, Table, Td, Th } from '../ui/table.tsx'

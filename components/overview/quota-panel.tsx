@@ -1,5 +1,5 @@
 import { TriangleAlert } from 'lucide-react'
-import type { Usage } from '#lib/usage/report-usage.ts'
+import type { Usage } from '#lib/workspace/usage/report-usage.ts'
 import { formatBytes, formatDate, formatPercent } from '../format.ts'
 import { Panel } from '../ui/panel.tsx'
 import { Progress } from '../ui/progress.tsx'

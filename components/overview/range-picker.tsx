@@ -1,6 +1,6 @@
 import { clsx } from 'clsx'
 import Link from 'next/link'
-import type { Range } from '#lib/overview/read-figures.ts'
+import type { Range } from '#lib/dashboard/overview/read-figures.ts'
 import { hrefOf } from '../shell/pager.tsx'
 import { RANGE_NAMES } from './ranges.ts'
 

@@ -1,4 +1,4 @@
-import type { Range } from '#lib/overview/read-figures.ts'
+import type { Range } from '#lib/dashboard/overview/read-figures.ts'
 
 export const RANGE_NAMES: Record<Range, string> = {
   '24h': '24 hours',

@@ -1,4 +1,4 @@
-import type { Range } from '#lib/overview/read-figures.ts'
+import type { Range } from '#lib/dashboard/overview/read-figures.ts'
 import { formatDate, formatShortDate } from '../format.ts'
 
 /** How many slots lie between two that are named below the chart. */

@@ -1,6 +1,6 @@
 import Link from 'next/link'
 import { switchSource } from '#app/dashboard/pipes/actions.ts'
-import type { Pipe } from '#lib/pipes/pipe.ts'
+import type { Pipe } from '#lib/workspace/pipes/pipe.ts'
 import { Copyable } from '../ui/copyable.tsx'
 import { ActionSwitch } from '../ui/switch.tsx'
 

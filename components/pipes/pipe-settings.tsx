@@ -1,7 +1,7 @@
 'use client'
 
 import { save } from '#app/dashboard/pipes/actions.ts'
-import type { Pipe } from '#lib/pipes/pipe.ts'
+import type { Pipe } from '#lib/workspace/pipes/pipe.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { SelectField, TextField } from '../ui/field.tsx'
 

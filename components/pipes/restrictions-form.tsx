@@ -3,7 +3,7 @@
 import { useState } from 'react'
 import { inUnit } from '#app/actions/form-fields.ts'
 import { restrict } from '#app/dashboard/pipes/actions.ts'
-import type { Pipe } from '#lib/pipes/pipe.ts'
+import type { Pipe } from '#lib/workspace/pipes/pipe.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { TextArea, TextField } from '../ui/field.tsx'
 import { KeyTemplateField } from './key-template-field.tsx'

@@ -1,6 +1,6 @@
 import Link from 'next/link'
-import type { Page } from '#lib/db/page.ts'
-import type { Token } from '#lib/tokens/token.ts'
+import type { Page } from '#lib/platform/db/page.ts'
+import type { Token } from '#lib/workspace/tokens/token.ts'
 import { formatBytes } from '../format.ts'
 import { Pager } from '../shell/pager.tsx'
 import { Panel } from '../ui/panel.tsx'

@@ -1,4 +1,4 @@
-import type { Sender } from '#lib/senders/sender.ts'
+import type { Sender } from '#lib/workspace/senders/sender.ts'
 import { Status } from '../ui/status.tsx'
 
 export function SenderState({ sender }: { sender: Sender }) {

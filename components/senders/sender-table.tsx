@@ -1,5 +1,5 @@
 import Link from 'next/link'
-import type { Sender } from '#lib/senders/sender.ts'
+import type { Sender } from '#lib/workspace/senders/sender.ts'
 import { formatCount } from '../format.ts'
 import { Row, Table, Td, Th } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'

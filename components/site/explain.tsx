@@ -1,6 +1,6 @@
-import { shortUppySnippet } from '#lib/embed/browser-snippets.ts'
-import { nodeTokenSnippet } from '#lib/embed/token-snippets.ts'
-import { getRuntime } from '#lib/runtime.ts'
+import { shortUppySnippet } from '#lib/dashboard/embed/browser-snippets.ts'
+import { nodeTokenSnippet } from '#lib/dashboard/embed/token-snippets.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
 
 const EVENT = `{

@@ -1,5 +1,5 @@
 import { Check } from 'lucide-react'
-import { getRuntime } from '#lib/runtime.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 import { formatBytes } from '../format.ts'
 import { ButtonLink } from '../ui/button-link.tsx'
 

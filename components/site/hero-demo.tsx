@@ -1,6 +1,6 @@
-import { findDemoPipe } from '#lib/demo/issue-demo-token.ts'
-import { within } from '#lib/kernel/within.ts'
-import { getRuntime } from '#lib/runtime.ts'
+import { findDemoPipe } from '#lib/dashboard/demo/issue-demo-token.ts'
+import { within } from '#lib/platform/kernel/within.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 import { HeroTrace } from './hero-trace.tsx'
 import { LiveDemo } from './live-demo.tsx'
 

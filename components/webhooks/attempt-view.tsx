@@ -1,5 +1,5 @@
 import { Check, ChevronRight, X } from 'lucide-react'
-import type { WholeDelivery } from '#lib/webhooks/delivery.ts'
+import type { WholeDelivery } from '#lib/webhooks/log/delivery.ts'
 import { formatDuration } from '../format.ts'
 import { REACHABLE } from '../ui/reachable.ts'
 import { Time } from '../ui/time.tsx'

@@ -2,7 +2,7 @@
 
 import { useRouter, useSearchParams } from 'next/navigation'
 import { useState } from 'react'
-import type { WholeDelivery } from '#lib/webhooks/delivery.ts'
+import type { WholeDelivery } from '#lib/webhooks/log/delivery.ts'
 import { LiveRefresh } from '../live/live-refresh.tsx'
 import { Code } from '../ui/code-block.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'

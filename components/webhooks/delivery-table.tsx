@@ -1,5 +1,5 @@
 import Link from 'next/link'
-import type { Delivery } from '#lib/webhooks/delivery.ts'
+import type { Delivery } from '#lib/webhooks/log/delivery.ts'
 import { formatDuration } from '../format.ts'
 import { hrefOf } from '../shell/pager.tsx'
 import { Status } from '../ui/status.tsx'

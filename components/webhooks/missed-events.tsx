@@ -2,7 +2,7 @@
 
 import { useTransition } from 'react'
 import { discardMissedEvents, sendMissedEvents } from '#app/dashboard/webhooks/actions.ts'
-import type { Missed } from '#lib/webhooks/show-missed.ts'
+import type { Missed } from '#lib/webhooks/outputs/show-missed.ts'
 import { plural } from '../format.ts'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'

@@ -3,7 +3,7 @@
 import { Check, Minus, X } from 'lucide-react'
 import { useState } from 'react'
 import { explain } from '#app/dashboard/webhooks/verify/actions.ts'
-import type { Explanation } from '#lib/webhooks/explain-signature.ts'
+import type { Explanation } from '#lib/webhooks/signature/explain-signature.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { SelectField, TextArea, TextField } from '../ui/field.tsx'
 import { Notice } from '../ui/notice.tsx'

@@ -1,6 +1,6 @@
 import { switchWebhook } from '#app/dashboard/webhooks/actions.ts'
-import type { Missed } from '#lib/webhooks/show-missed.ts'
-import type { WebhookOutput } from '#lib/webhooks/webhook-output.ts'
+import type { Missed } from '#lib/webhooks/outputs/show-missed.ts'
+import type { WebhookOutput } from '#lib/webhooks/outputs/webhook-output.ts'
 import { Notice } from '../ui/notice.tsx'
 import { ActionSwitch } from '../ui/switch.tsx'
 import { Time } from '../ui/time.tsx'

@@ -19,7 +19,7 @@ export const users = pgTable(
     id: id(),
     email: text().notNull(),
     name: text(),
-    /** scrypt, in the form that `lib/accounts/password.ts` writes; null for those who only sign in by a provider. */
+    /** scrypt, in the form that `lib/identity/accounts/password.ts` writes; null for those who only sign in by a provider. */
     passwordHash: text(),
     emailVerifiedAt: instant(),
     createdAt: createdAt(),

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { api, expect, test } from '../parts/browser.ts'
+import { api, expect, test } from '../../test/support/browser.ts'
 
 /** What a page of another site could send if its browser let the cookies go along. By plain HTTP, so it never helps. */
 const EVIL = 'https://evil.example'

@@ -1,7 +1,7 @@
-import { expect, test } from '../parts/browser.ts'
-import { openPausingProxy } from '../parts/pausing-proxy.ts'
-import { createDatabase, startPostgres } from '../parts/postgres.ts'
-import { startSluice, temporaryFolder } from '../parts/sluice.ts'
+import { expect, test } from '../../test/support/browser.ts'
+import { openPausingProxy } from '../../test/support/pausing-proxy.ts'
+import { createDatabase, startPostgres } from '../../test/support/postgres.ts'
+import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 
 test('without its database, pages that need no data are there, and the others come back by themselves', async ({
   browser,

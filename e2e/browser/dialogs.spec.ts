@@ -1,7 +1,7 @@
 import type { Page } from 'playwright/test'
-import { fillIn } from '../parts/addresses.ts'
-import { expectAccessible } from '../parts/axe.ts'
-import { expect, test } from '../parts/browser.ts'
+import { fillIn } from '../../test/support/addresses.ts'
+import { expectAccessible } from '../../test/support/axe.ts'
+import { expect, test } from '../../test/support/browser.ts'
 
 /** Each page with the buttons on it that ask before they do something. */
 const DIALOGS: [address: string, ...buttons: string[]][] = [

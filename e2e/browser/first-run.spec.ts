@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { expect, test } from '../parts/browser.ts'
-import { loadTokenHandler, startCustomerSite } from '../parts/customer-site.ts'
+import { expect, test } from '../../test/support/browser.ts'
+import { loadTokenHandler, startCustomerSite } from '../../test/support/customer-site.ts'
 
 const bash = (script: string, env: Record<string, string>) =>
   promisify(execFile)('bash', ['-c', script], { env: { ...process.env, ...env } })

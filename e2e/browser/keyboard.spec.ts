@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright/test'
-import { mailFolder } from '#lib/mail/deliver-mail.ts'
-import type { WholeDelivery } from '#lib/webhooks/delivery.ts'
-import { makeRefusedPipe } from '../parts/addresses.ts'
-import { beginUpload, tokenFor } from '../parts/begin-upload.ts'
-import { api, expect, test } from '../parts/browser.ts'
-import { press, tabTo } from '../parts/keys.ts'
+import { mailFolder } from '#lib/platform/mail/deliver-mail.ts'
+import type { WholeDelivery } from '#lib/webhooks/log/delivery.ts'
+import { makeRefusedPipe } from '../../test/support/addresses.ts'
+import { beginUpload, tokenFor } from '../../test/support/begin-upload.ts'
+import { api, expect, test } from '../../test/support/browser.ts'
+import { press, tabTo } from '../../test/support/keys.ts'
 
 const PASSWORD = 'a few words in a row'
 

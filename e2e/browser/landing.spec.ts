@@ -1,4 +1,4 @@
-import { expect, test } from '../parts/browser.ts'
+import { expect, test } from '../../test/support/browser.ts'
 
 test('the landing page shows a real upload that resumes', async ({ page, complaints }) => {
   await page.goto('/')

@@ -1,6 +1,6 @@
-import { beginUpload, tokenFor, uploadEmpty } from '../parts/begin-upload.ts'
-import { api, expect, test } from '../parts/browser.ts'
-import { startReceiver } from '../parts/receiver.ts'
+import { beginUpload, tokenFor, uploadEmpty } from '../../test/support/begin-upload.ts'
+import { api, expect, test } from '../../test/support/browser.ts'
+import { startReceiver } from '../../test/support/receiver.ts'
 
 type Made = { id: string; token: string }
 

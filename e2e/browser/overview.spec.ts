@@ -1,5 +1,5 @@
-import { beginUpload, tokenFor, uploadEmpty } from '../parts/begin-upload.ts'
-import { api, expect, test } from '../parts/browser.ts'
+import { beginUpload, tokenFor, uploadEmpty } from '../../test/support/begin-upload.ts'
+import { api, expect, test } from '../../test/support/browser.ts'
 
 test('the Overview counts what happened, and each figure leads to what it counts', async ({
   owner: page,

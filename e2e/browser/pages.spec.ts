@@ -1,10 +1,10 @@
 import type { Page } from 'playwright/test'
-import type { DemoDocument } from '#lib/demo/demo-document.ts'
-import { fillIn } from '../parts/addresses.ts'
-import { expectAccessible } from '../parts/axe.ts'
-import { beginUpload, tokenFor } from '../parts/begin-upload.ts'
-import { api, expect, listen, test } from '../parts/browser.ts'
-import { DASHBOARD_PAGES, PUBLIC_PAGES } from '../parts/pages.ts'
+import type { DemoDocument } from '#lib/dashboard/demo/demo-document.ts'
+import { fillIn } from '../../test/support/addresses.ts'
+import { expectAccessible } from '../../test/support/axe.ts'
+import { beginUpload, tokenFor } from '../../test/support/begin-upload.ts'
+import { api, expect, listen, test } from '../../test/support/browser.ts'
+import { DASHBOARD_PAGES, PUBLIC_PAGES } from '../../test/support/pages.ts'
 
 /** Of somebody who has just signed up. */
 const EMPTY = [

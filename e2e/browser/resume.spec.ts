@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import type { Page } from 'playwright/test'
 import { formatBytes } from '#components/format.ts'
-import { expectAccessible } from '../parts/axe.ts'
-import { api, expect, test } from '../parts/browser.ts'
-import { openCustomer, revokeNewest } from '../parts/customer.ts'
+import { expectAccessible } from '../../test/support/axe.ts'
+import { api, expect, test } from '../../test/support/browser.ts'
+import { openCustomer, revokeNewest } from '../../test/support/customer.ts'
 
 const MIB = 1024 * 1024
 /** More than Uppy keeps over a reload if it is not told to. */

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright/test'
-import { api, expect, test } from '../parts/browser.ts'
+import { api, expect, test } from '../../test/support/browser.ts'
 
 /** A browser that runs no script: what a button opens by script stands beside it, folded. */
 async function unfold(page: Page, title: string | RegExp) {

@@ -8,7 +8,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { expect } from 'vitest'
-import { combineCrc32, crc32ToBase64 } from '#lib/kernel/crc32.ts'
+import { combineCrc32, crc32ToBase64 } from '#lib/platform/kernel/crc32.ts'
 import { expectRefusal, namedPart, PART_BYTES, type Prove, patternBytes } from './ground.ts'
 import { OpenUpload } from './multipart-clauses.ts'
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { within } from '#lib/kernel/within.ts'
-import type { Fault } from '#lib/local-bucket/faults.ts'
-import type { BucketKey } from '#lib/local-bucket/grants.ts'
-import { startLocalBucket } from '#lib/local-bucket/start.ts'
-import { openHoldingProxy } from '../parts/holding-proxy.ts'
+import { within } from '#lib/platform/kernel/within.ts'
+import type { Fault } from '#packages/local-bucket/faults.ts'
+import type { BucketKey } from '#packages/local-bucket/grants.ts'
+import { startLocalBucket } from '#packages/local-bucket/start.ts'
+import { openHoldingProxy } from '../../test/support/holding-proxy.ts'
 
 /**
  * A bucket in a process of its own; its parent tells it what to do wrong. `hold` takes the next part off the line, if one comes

@@ -1,5 +1,5 @@
-import { freePort } from '../parts/postgres.ts'
-import { type Sluice, startSluice } from '../parts/sluice.ts'
+import { freePort } from '../../test/support/postgres.ts'
+import { type Sluice, startSluice } from '../../test/support/sluice.ts'
 import type { Balancer } from './balancer.ts'
 import type { Log } from './log.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
-import { type Db, rows } from '#lib/db/database.ts'
+import { type Db, rows } from '#lib/platform/db/database.ts'
 import { tailBytes } from '#lib/uploads/ledger/tail-bytes.ts'
 import type { Outcome } from './client.ts'
 import type { Log } from './log.ts'

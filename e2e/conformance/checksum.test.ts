@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { type Answer, open, requestHead } from '../parts/raw-http.ts'
-import { targetOf } from '../parts/target.ts'
-import { newTus, OCTETS, type Tus } from '../parts/tus.ts'
+import { type Answer, open, requestHead } from '../../test/support/raw-http.ts'
+import { targetOf } from '../../test/support/target.ts'
+import { newTus, OCTETS, type Tus } from '../../test/support/tus.ts'
 
 let tus: Tus
 beforeAll(async () => {

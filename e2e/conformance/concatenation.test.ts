@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { targetOf } from '../parts/target.ts'
-import { located, metadata, newTus, type Tus } from '../parts/tus.ts'
+import { targetOf } from '../../test/support/target.ts'
+import { located, metadata, newTus, type Tus } from '../../test/support/tus.ts'
 
 /** A Pipe whose Data Store has keys that may read and delete: what is joined is copied and cleared away. */
 let tus: Tus

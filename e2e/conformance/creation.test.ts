@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { open, requestHead } from '../parts/raw-http.ts'
-import { targetOf } from '../parts/target.ts'
-import { located, metadata, newTus, OCTETS, type Tus } from '../parts/tus.ts'
+import { open, requestHead } from '../../test/support/raw-http.ts'
+import { targetOf } from '../../test/support/target.ts'
+import { located, metadata, newTus, OCTETS, type Tus } from '../../test/support/tus.ts'
 
 let tus: Tus
 beforeAll(async () => {

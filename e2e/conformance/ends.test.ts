@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { targetOf } from '../parts/target.ts'
-import { newTus, type Tus } from '../parts/tus.ts'
+import { targetOf } from '../../test/support/target.ts'
+import { newTus, type Tus } from '../../test/support/tus.ts'
 
 let tus: Tus
 beforeAll(async () => {

@@ -1,13 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
-import { rows } from '#lib/db/database.ts'
-import { migrate } from '#lib/db/migrate.ts'
-import { openPostgres } from '#lib/db/open-postgres.ts'
-import { openBreakableLine } from '../parts/breakable-line.ts'
-import { createDatabase, freePort } from '../parts/postgres.ts'
-import { type BalancerKind, startShippedBalancer } from '../parts/shipped-balancer.ts'
-import { type Sluice, startSluice } from '../parts/sluice.ts'
-import { createSite } from '../parts/upload-site.ts'
+import { rows } from '#lib/platform/db/database.ts'
+import { migrate } from '#lib/platform/db/migrate.ts'
+import { openPostgres } from '#lib/platform/db/open-postgres.ts'
+import { openBreakableLine } from '../../test/support/breakable-line.ts'
+import { createDatabase, freePort } from '../../test/support/postgres.ts'
+import { type BalancerKind, startShippedBalancer } from '../../test/support/shipped-balancer.ts'
+import { type Sluice, startSluice } from '../../test/support/sluice.ts'
+import { createSite } from '../../test/support/upload-site.ts'
 
 /** Two upload nodes behind a shipped balancer; database, bucket and nodes can go away, and clients are on a slow line. */
 export type Stage = Awaited<ReturnType<typeof openStage>>

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { chromium } from 'playwright'
-import { plainUppySnippet } from '#lib/embed/browser-snippets.ts'
-import { findChromium } from '../parts/chromium.ts'
-import { startCustomerSite } from '../parts/customer-site.ts'
-import { temporaryFolder } from '../parts/sluice.ts'
+import { plainUppySnippet } from '#lib/dashboard/embed/browser-snippets.ts'
+import { findChromium } from '../../test/support/chromium.ts'
+import { startCustomerSite } from '../../test/support/customer-site.ts'
+import { temporaryFolder } from '../../test/support/sluice.ts'
 import type { Stage } from './stage.ts'
 
 const DONE_MS = 300_000

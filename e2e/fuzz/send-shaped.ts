@@ -1,7 +1,7 @@
-import { open, requestHead } from '../parts/raw-http.ts'
-import { actionIds, sessionCookie } from '../parts/session.ts'
-import type { Target } from '../parts/target.ts'
-import { newTus } from '../parts/tus.ts'
+import { open, requestHead } from '../../test/support/raw-http.ts'
+import { actionIds, sessionCookie } from '../../test/support/session.ts'
+import type { Target } from '../../test/support/target.ts'
+import { newTus } from '../../test/support/tus.ts'
 import type { Known, Shaped } from './shape-requests.ts'
 
 /** Those that would end the run's own session, or what it goes by. */

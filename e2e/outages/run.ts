@@ -4,8 +4,8 @@ import { createReadStream, globSync, readFileSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { buildIfNeeded } from '../../scripts/build.ts'
-import { openCustomer, revokeNewest } from '../parts/customer.ts'
-import { startSluice, temporaryFolder } from '../parts/sluice.ts'
+import { openCustomer, revokeNewest } from '../../test/support/customer.ts'
+import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 
 /**
  * 200 MB through five outages of a minute in real time, by the text of the Embed page in a real browser. Nothing is

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { ask } from '../parts/raw-http.ts'
-import { cookiesOf } from '../parts/session.ts'
-import { startSluice, temporaryFolder } from '../parts/sluice.ts'
-import { readDemo } from '../parts/target.ts'
+import { ask } from '../../test/support/raw-http.ts'
+import { cookiesOf } from '../../test/support/session.ts'
+import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
+import { readDemo } from '../../test/support/target.ts'
 
 const CROWD = 90
 

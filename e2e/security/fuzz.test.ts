@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { beforeAll, expect, inject, it } from 'vitest'
+import { ask } from '../../test/support/raw-http.ts'
+import { targetOf } from '../../test/support/target.ts'
+import { newTus, type Tus } from '../../test/support/tus.ts'
 import { randomOf } from '../chaos/random.ts'
 import { knowTarget, sendShaped } from '../fuzz/send-shaped.ts'
 import { shapeRequest } from '../fuzz/shape-requests.ts'
-import { ask } from '../parts/raw-http.ts'
-import { targetOf } from '../parts/target.ts'
-import { newTus, type Tus } from '../parts/tus.ts'
 
 /** No input makes a 500: whatever a client writes into its headers, it is taken or refused, and the server lives on. */
 let tus: Tus

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { ask } from '../parts/raw-http.ts'
-import { actionIds, cookiesOf, signedIn, type Visit } from '../parts/session.ts'
-import { targetOf } from '../parts/target.ts'
+import { ask } from '../../test/support/raw-http.ts'
+import { actionIds, cookiesOf, signedIn, type Visit } from '../../test/support/session.ts'
+import { targetOf } from '../../test/support/target.ts'
 
 /** Each of these was answered with a 500 once. */
 const target = targetOf(inject('demo'))

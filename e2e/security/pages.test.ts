@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { ask } from '../parts/raw-http.ts'
-import { cookiesOf } from '../parts/session.ts'
-import { type Target, targetOf } from '../parts/target.ts'
+import { ask } from '../../test/support/raw-http.ts'
+import { cookiesOf } from '../../test/support/session.ts'
+import { type Target, targetOf } from '../../test/support/target.ts'
 
 let target: Target
 beforeAll(() => {

@@ -1,7 +1,7 @@
 import { describe, expect, inject, it } from 'vitest'
-import { ask, type Connection, open, requestHead } from '../parts/raw-http.ts'
-import { BALANCERS, findBalancer, startShippedBalancer } from '../parts/shipped-balancer.ts'
-import { targetOf } from '../parts/target.ts'
+import { ask, type Connection, open, requestHead } from '../../test/support/raw-http.ts'
+import { BALANCERS, findBalancer, startShippedBalancer } from '../../test/support/shipped-balancer.ts'
+import { targetOf } from '../../test/support/target.ts'
 
 /** An upgrade that is not supported is a request like any other: answered, by the rules, and its socket let go. */
 const { baseUrl } = targetOf(inject('demo'))

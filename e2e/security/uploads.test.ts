@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { ask, open, requestHead } from '../parts/raw-http.ts'
-import { type Target, targetOf } from '../parts/target.ts'
-import { codeOf, metadata, newTus, OCTETS, type Tus, tusWith } from '../parts/tus.ts'
+import { ask, open, requestHead } from '../../test/support/raw-http.ts'
+import { type Target, targetOf } from '../../test/support/target.ts'
+import { codeOf, metadata, newTus, OCTETS, type Tus, tusWith } from '../../test/support/tus.ts'
 
 let target: Target
 let tus: Tus

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { ask } from '../parts/raw-http.ts'
-import { cookiesOf, signedIn, type Visit } from '../parts/session.ts'
-import { targetOf } from '../parts/target.ts'
+import { ask } from '../../test/support/raw-http.ts'
+import { cookiesOf, signedIn, type Visit } from '../../test/support/session.ts'
+import { targetOf } from '../../test/support/target.ts'
 
 /** Forms as a browser has them before their script is there, or that runs none: what it is sent, and what it sends. */
 const target = targetOf(inject('demo'))

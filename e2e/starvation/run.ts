@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { migrate } from '#lib/db/migrate.ts'
-import { openPostgres } from '#lib/db/open-postgres.ts'
-import { startDrippingBucket } from '../parts/dripping-bucket.ts'
-import { createDatabase, startPostgres } from '../parts/postgres.ts'
-import { ask } from '../parts/raw-http.ts'
-import { type Sluice, startSluice, temporaryFolder } from '../parts/sluice.ts'
-import { starve } from '../parts/starving.ts'
-import { tusClient } from '../parts/tus-client.ts'
-import { createSite, type Site } from '../parts/upload-site.ts'
+import { migrate } from '#lib/platform/db/migrate.ts'
+import { openPostgres } from '#lib/platform/db/open-postgres.ts'
+import { startDrippingBucket } from '../../test/support/dripping-bucket.ts'
+import { createDatabase, startPostgres } from '../../test/support/postgres.ts'
+import { ask } from '../../test/support/raw-http.ts'
+import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
+import { starve } from '../../test/support/starving.ts'
+import { tusClient } from '../../test/support/tus-client.ts'
+import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 /**
  * `npm run starve`: what another tenant's 32 MiB take, alone and while one tenant holds 40 uploads to 12 Data Stores on a

@@ -1,11 +1,18 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { systemClock } from '#lib/kernel/clock.ts'
-import { errorCodes } from '#lib/kernel/errors.ts'
-import { byId, type Furnished, furnish, RECIPES, type Recipe, request } from '../parts/api-recipes.ts'
-import { openTestDatabase } from '../parts/databases.ts'
-import { ask } from '../parts/raw-http.ts'
-import { testRuntime } from '../parts/runtime.ts'
-import { type Sluice, startSluice } from '../parts/sluice.ts'
+import { systemClock } from '#lib/platform/kernel/clock.ts'
+import { errorCodes } from '#lib/platform/kernel/errors.ts'
+import {
+  byId,
+  type Furnished,
+  furnish,
+  RECIPES,
+  type Recipe,
+  request,
+} from '../../test/support/api-recipes.ts'
+import { openTestDatabase } from '../../test/support/databases.ts'
+import { ask } from '../../test/support/raw-http.ts'
+import { testRuntime } from '../../test/support/runtime.ts'
+import { type Sluice, startSluice } from '../../test/support/sluice.ts'
 
 /** Every operation over HTTP, answered by a route handler of Next, which leaves its mark in `Vary`. */
 let database: Awaited<ReturnType<typeof openTestDatabase>>

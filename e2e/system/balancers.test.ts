@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { BALANCERS, findBalancer } from '../../test/support/shipped-balancer.ts'
+import { type TusReply, tusCall } from '../../test/support/tus-client.ts'
 import { runDrill } from '../drills/drill.ts'
 import type { OutageName } from '../drills/outages.ts'
 import { openStage, type Stage } from '../drills/stage.ts'
 import { uploadByTusJs } from '../drills/upload-by-tus-js.ts'
-import { BALANCERS, findBalancer } from '../parts/shipped-balancer.ts'
-import { type TusReply, tusCall } from '../parts/tus-client.ts'
 
 /** The shipped nginx.conf and haproxy.cfg, in the real programs. `npm run drill` has the same outages at full length. */
 const MiB = 1024 * 1024

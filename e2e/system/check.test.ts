@@ -41,24 +41,29 @@ describe('npm run check', () => {
   // All in one run: it looks through the whole source each time.
   describe('finds a broken direction:', () => {
     const targets = Object.fromEntries(
-      ['net', 'webhooks', 'uploads', 'buckets'].map((room) => [
+      ['platform/net', 'webhooks', 'uploads', 'uploads/ledger', 'buckets', 'workspace'].map((room) => [
         `lib/${room}/target.ts`,
         'export const planted = 1\n',
       ]),
     )
     const broken = [
-      ['lib-knows-no-pages', 'lib/planted-page.ts', 'next/server'],
-      ['kernel-is-the-ground', 'lib/kernel/planted.ts', '../runtime.ts'],
-      ['one-door-to-s3', 'lib/planted-s3.ts', '@aws-sdk/client-s3'],
-      ['one-door-outside', 'lib/planted-door.ts', 'node:https'],
-      ['pages-reach-the-database-by-lib', 'app/planted.ts', '#lib/db/database.ts'],
-      ['tus-alone-knows-tus', 'lib/planted-tus.ts', '@tus/server'],
-      ['no-cycles', 'lib/planted-cycle.ts', './planted-cycle.ts'],
-      ['not-found', 'lib/planted-nowhere.ts', './nowhere.ts'],
-      ['tests-stay-tests', 'lib/planted-test.ts', '../e2e/parts/postgres.ts'],
-      ['ground-floor', 'lib/net/planted.ts', '../webhooks/target.ts'],
+      ['lib-knows-no-pages', 'lib/api/planted-page.ts', 'next/server'],
+      ['kernel-is-the-ground', 'lib/platform/kernel/planted.ts', '../runtime.ts'],
+      ['one-door-to-s3', 'lib/workspace/planted-s3.ts', '@aws-sdk/client-s3'],
+      ['one-door-outside', 'lib/workspace/planted-door.ts', 'node:https'],
+      ['pages-reach-the-database-by-lib', 'app/planted.ts', '#lib/platform/db/database.ts'],
+      ['tus-alone-knows-tus', 'lib/api/planted-tus.ts', '@tus/server'],
+      ['no-cycles', 'lib/api/planted-cycle.ts', './planted-cycle.ts'],
+      ['not-found', 'lib/api/planted-nowhere.ts', './nowhere.ts'],
+      ['tests-stay-tests', 'lib/api/planted-test.ts', '../../test/support/postgres.ts'],
+      ['every-folder-has-a-layer', 'lib/new-folder/planted.ts', 'zod'],
+      ['layers', 'lib/platform/net/planted.ts', '../../webhooks/target.ts'],
+      ['layers', 'lib/identity/planted.ts', '../workspace/target.ts'],
+      ['layers', 'lib/webhooks/planted.ts', '../uploads/target.ts'],
+      ['layers', 'lib/workspace/planted.ts', '#server/open-uploads.ts'],
       ['uploads-know-a-port', 'lib/uploads/planted.ts', '../buckets/target.ts'],
-      ['webhooks-know-no-uploads', 'lib/webhooks/planted.ts', '../uploads/target.ts'],
+      ['protocols-know-no-ledger', 'lib/protocols/tus/planted.ts', '../../uploads/ledger/target.ts'],
+      ['local-bucket-stands-alone', 'packages/local-bucket/planted.ts', '#lib/buckets/target.ts'],
     ] as const
     let found: ReturnType<typeof check>
     beforeAll(() => {
@@ -66,14 +71,14 @@ describe('npm run check', () => {
       found = check('directions', { ...targets, ...Object.fromEntries(planted) })
       expect(found.status).toBe(1)
     })
-    it.each(broken)('%s', (rule, file) => {
+    it.each(broken)('%s: %s', (rule, file) => {
       expect(found.output).toContain(`error ${rule}: ${file}`)
     })
   })
 
   it('finds process.env outside config.ts, and the path of a file taken from a URL', () => {
     const { status, output } = check('format and lint', {
-      'lib/planted.ts': 'export const home = process.env.HOME\n',
+      'lib/api/planted.ts': 'export const home = process.env.HOME\n',
       'scripts/planted.ts': "export const docs = new URL('../docs', import.meta.url).pathname\n",
     })
     expect(output).toContain('noProcessEnv')
@@ -82,8 +87,8 @@ describe('npm run check', () => {
   })
 
   it('finds an unused export', () => {
-    const { status, output } = check('dead code', { 'lib/planted.ts': 'export const planted = 1\n' })
-    expect(output).toContain('lib/planted.ts')
+    const { status, output } = check('dead code', { 'lib/api/planted.ts': 'export const planted = 1\n' })
+    expect(output).toContain('lib/api/planted.ts')
     expect(status).toBe(1)
   })
 

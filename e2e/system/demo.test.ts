@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, inject, it } from 'vitest'
-import type { DemoDocument } from '#lib/demo/demo-document.ts'
-import { createDatabase } from '../parts/postgres.ts'
-import { startSluice, temporaryFolder } from '../parts/sluice.ts'
-import { tusWith } from '../parts/tus.ts'
+import type { DemoDocument } from '#lib/dashboard/demo/demo-document.ts'
+import { createDatabase } from '../../test/support/postgres.ts'
+import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
+import { tusWith } from '../../test/support/tus.ts'
 
 const readDemo = (folder: string) =>
   JSON.parse(readFileSync(join(folder, 'demo.json'), 'utf8')) as DemoDocument

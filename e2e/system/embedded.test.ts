@@ -12,9 +12,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, type TestContext } from 'vitest'
-import { type Sluice, sourceFolder, startSluice, temporaryFolder } from '../parts/sluice.ts'
-import { readDemo, targetOf } from '../parts/target.ts'
-import { tusClient } from '../parts/tus-client.ts'
+import { type Sluice, sourceFolder, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
+import { readDemo, targetOf } from '../../test/support/target.ts'
+import { tusClient } from '../../test/support/tus-client.ts'
 
 /** The PostgreSQL that Sluice runs itself: how it begins, dies, comes back and ends, and where it cannot begin. */
 const MiB = 1024 * 1024

@@ -17,8 +17,8 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { type FaultyBucket, startFaultyBucket } from '../parts/faulty-bucket.ts'
-import { BUCKET, KEYS, READER, REGION, WRITER } from '../parts/local-bucket.ts'
+import { type FaultyBucket, startFaultyBucket } from '../../test/support/faulty-bucket.ts'
+import { BUCKET, KEYS, READER, REGION, WRITER } from '../../test/support/local-bucket.ts'
 
 const MIB = 2 ** 20
 let directory: string
@@ -54,7 +54,7 @@ it('takes 20 MiB from another program with keys that may only put, and lets them
   const file = join(directory, 'source')
   await writeFile(file, bytes)
   const order = { endpoint: bucket.endpoint, region: REGION, bucket: BUCKET, file, credentials: WRITER }
-  const program = join(import.meta.dirname, '../parts/upload-with-sdk.ts')
+  const program = join(import.meta.dirname, '../../test/support/upload-with-sdk.ts')
   await promisify(execFile)(process.execPath, [program, JSON.stringify(order)])
   for (const key of ['whole', 'in/parts']) {
     expect((await readFile(join(directory, BUCKET, key))).equals(bytes)).toBe(true)

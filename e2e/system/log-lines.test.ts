@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { ask, open } from '../parts/raw-http.ts'
-import { startSluice, temporaryFolder } from '../parts/sluice.ts'
-import { readDemo, targetOf } from '../parts/target.ts'
-import { metadata, newTus } from '../parts/tus.ts'
+import { ask, open } from '../../test/support/raw-http.ts'
+import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
+import { readDemo, targetOf } from '../../test/support/target.ts'
+import { metadata, newTus } from '../../test/support/tus.ts'
 
 const FORGED = '{"level":30,"msg":"forged"}'
 const EVIL = `a\n${FORGED}\r\n${FORGED}\u2028${FORGED}\u0085\u001b[2J`

@@ -1,10 +1,10 @@
 import { Agent, request } from 'node:http'
 import { expect, inject, it } from 'vitest'
-import { migrate } from '#lib/db/migrate.ts'
-import { openPostgres } from '#lib/db/open-postgres.ts'
-import { createDatabase } from '../parts/postgres.ts'
-import { startSluice, temporaryFolder } from '../parts/sluice.ts'
-import { createSite } from '../parts/upload-site.ts'
+import { migrate } from '#lib/platform/db/migrate.ts'
+import { openPostgres } from '#lib/platform/db/open-postgres.ts'
+import { createDatabase } from '../../test/support/postgres.ts'
+import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
+import { createSite } from '../../test/support/upload-site.ts'
 
 const CREATIONS = 12_000
 const STRETCH = 3_000

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { DatabaseHandle } from '#lib/db/database.ts'
-import type { Fault } from '#lib/local-bucket/faults.ts'
-import { ALL_ACTIONS } from '#lib/local-bucket/grants.ts'
-import type { TrafficFilter } from '#lib/local-bucket/traffic.ts'
-import { openTestDatabase } from '../parts/databases.ts'
-import { servePeer } from '../parts/peer.ts'
-import { OFFSET_STREAM, openPatch, type TusReply, tusCall } from '../parts/tus-client.ts'
-import { createSite, type Site, serveUploads } from '../parts/upload-site.ts'
+import type { DatabaseHandle } from '#lib/platform/db/database.ts'
+import type { Fault } from '#packages/local-bucket/faults.ts'
+import { ALL_ACTIONS } from '#packages/local-bucket/grants.ts'
+import type { TrafficFilter } from '#packages/local-bucket/traffic.ts'
+import { openTestDatabase } from '../../test/support/databases.ts'
+import { servePeer } from '../../test/support/peer.ts'
+import { OFFSET_STREAM, openPatch, type TusReply, tusCall } from '../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 
 /**
  * Three failures of @tus/server with @tus/s3-store, and Sluice in the same place: the same bytes, the same fault, the

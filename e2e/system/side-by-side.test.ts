@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { expect, inject, it } from 'vitest'
-import { openPostgres } from '#lib/db/open-postgres.ts'
-import { createDatabase } from '../parts/postgres.ts'
-import { startSluice, temporaryFolder } from '../parts/sluice.ts'
-import { sourceBefore } from '../parts/source-before.ts'
-import { tusClient } from '../parts/tus-client.ts'
-import { createSite } from '../parts/upload-site.ts'
+import { openPostgres } from '#lib/platform/db/open-postgres.ts'
+import { createDatabase } from '../../test/support/postgres.ts'
+import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
+import { sourceBefore } from '../../test/support/source-before.ts'
+import { tusClient } from '../../test/support/tus-client.ts'
+import { createSite } from '../../test/support/upload-site.ts'
 
 const MiB = 1024 * 1024
 

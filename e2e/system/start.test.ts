@@ -5,16 +5,16 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { expect, inject, it } from 'vitest'
-import { rows } from '#lib/db/database.ts'
-import { migrate } from '#lib/db/migrate.ts'
-import { openDatabase } from '#lib/db/open-database.ts'
-import { openPostgres } from '#lib/db/open-postgres.ts'
-import { createLogger } from '#lib/log.ts'
-import { openPausingProxy } from '../parts/pausing-proxy.ts'
-import { createDatabase } from '../parts/postgres.ts'
-import { testRuntime } from '../parts/runtime.ts'
-import { sourceFolder, startSluice, temporaryFolder } from '../parts/sluice.ts'
-import { createTestWorkspace } from '../parts/workspace.ts'
+import { rows } from '#lib/platform/db/database.ts'
+import { migrate } from '#lib/platform/db/migrate.ts'
+import { openDatabase } from '#lib/platform/db/open-database.ts'
+import { openPostgres } from '#lib/platform/db/open-postgres.ts'
+import { createLogger } from '#lib/platform/log/log.ts'
+import { openPausingProxy } from '../../test/support/pausing-proxy.ts'
+import { createDatabase } from '../../test/support/postgres.ts'
+import { testRuntime } from '../../test/support/runtime.ts'
+import { sourceFolder, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
+import { createTestWorkspace } from '../../test/support/workspace.ts'
 
 const production = {
   ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
@@ -175,7 +175,7 @@ it.each(['embedded', 'PostgreSQL'])(
     using folder = temporaryFolder()
     const database = kind === 'PostgreSQL' ? await createDatabase(inject('postgresUrl')) : undefined
     const args = database ? [folder.path, database.url] : [folder.path]
-    const writer = spawn(process.execPath, ['e2e/parts/writer.ts', ...args], {
+    const writer = spawn(process.execPath, ['test/support/writer.ts', ...args], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     let acknowledged = 0

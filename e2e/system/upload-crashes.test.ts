@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type DatabaseHandle, rows } from '#lib/db/database.ts'
+import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
 import { CHECKPOINTS } from '#lib/uploads/upload-context.ts'
-import { openTestDatabase } from '../parts/databases.ts'
-import { openPausingProxy } from '../parts/pausing-proxy.ts'
-import { SHORT_TERMS, startUploadNode, type UploadNode } from '../parts/start-upload-node.ts'
-import { openPatch, tusCall, tusClient } from '../parts/tus-client.ts'
-import type { UploadNodeOptions } from '../parts/upload-node.ts'
-import { createSite, type Site } from '../parts/upload-site.ts'
+import { openTestDatabase } from '../../test/support/databases.ts'
+import { openPausingProxy } from '../../test/support/pausing-proxy.ts'
+import { SHORT_TERMS, startUploadNode, type UploadNode } from '../../test/support/start-upload-node.ts'
+import { openPatch, tusCall, tusClient } from '../../test/support/tus-client.ts'
+import type { UploadNodeOptions } from '../../test/support/upload-node.ts'
+import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 const MiB = 1024 * 1024
 let database: DatabaseHandle & { url: string }

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { Upload, type UploadOptions } from 'tus-js-client'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import type { DatabaseHandle } from '#lib/db/database.ts'
-import { openTestDatabase } from '../parts/databases.ts'
-import { startUploadNode, type UploadNode } from '../parts/start-upload-node.ts'
-import { openPatch, tusClient } from '../parts/tus-client.ts'
-import { createSite, type Site } from '../parts/upload-site.ts'
+import type { DatabaseHandle } from '#lib/platform/db/database.ts'
+import { openTestDatabase } from '../../test/support/databases.ts'
+import { startUploadNode, type UploadNode } from '../../test/support/start-upload-node.ts'
+import { openPatch, tusClient } from '../../test/support/tus-client.ts'
+import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 /**
  * The clients that people use, and connections that break at any byte. Every object must be its source, and hardly a

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type DatabaseHandle, rows } from '#lib/db/database.ts'
-import type { Effect, Phase } from '#lib/local-bucket/faults.ts'
-import { openTestDatabase } from '../parts/databases.ts'
-import { startUploadNode, type UploadNode } from '../parts/start-upload-node.ts'
-import { openPatch, tusClient } from '../parts/tus-client.ts'
-import { createSite, type Site } from '../parts/upload-site.ts'
+import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
+import type { Effect, Phase } from '#packages/local-bucket/faults.ts'
+import { openTestDatabase } from '../../test/support/databases.ts'
+import { startUploadNode, type UploadNode } from '../../test/support/start-upload-node.ts'
+import { openPatch, tusClient } from '../../test/support/tus-client.ts'
+import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 /** A bucket that does wrong whatever a bucket can. The client asks for the offset and goes on; the object is its source. */
 const MiB = 1024 * 1024

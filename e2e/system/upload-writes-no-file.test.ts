@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { DatabaseHandle } from '#lib/db/database.ts'
-import { openTestDatabase } from '../parts/databases.ts'
-import { startUploadNode, type UploadNode } from '../parts/start-upload-node.ts'
-import { openPatch, tusClient } from '../parts/tus-client.ts'
-import { createSite, type Site } from '../parts/upload-site.ts'
+import type { DatabaseHandle } from '#lib/platform/db/database.ts'
+import { openTestDatabase } from '../../test/support/databases.ts'
+import { startUploadNode, type UploadNode } from '../../test/support/start-upload-node.ts'
+import { openPatch, tusClient } from '../../test/support/tus-client.ts'
+import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 /** Node itself refuses this process every write to a file, the temporary folder included. */
 const NO_WRITES = ['--permission', '--allow-fs-read=*']

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type DatabaseHandle, rows } from '#lib/db/database.ts'
-import { migrate } from '#lib/db/migrate.ts'
-import { openPostgres } from '#lib/db/open-postgres.ts'
-import { createDatabase, type PostgresServer, startPostgres } from '../parts/postgres.ts'
-import { tusClient } from '../parts/tus-client.ts'
-import { createSite, type Site, serveUploads } from '../parts/upload-site.ts'
+import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
+import { migrate } from '#lib/platform/db/migrate.ts'
+import { openPostgres } from '#lib/platform/db/open-postgres.ts'
+import { createDatabase, type PostgresServer, startPostgres } from '../../test/support/postgres.ts'
+import { tusClient } from '../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 
 const KiB = 1024
 const CHUNK_BYTES = 64 * KiB

@@ -1,14 +1,14 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { attempts, deliveries, events } from '#drizzle/schema/index.ts'
-import { type DatabaseHandle, rows } from '#lib/db/database.ts'
 import { writeEvent } from '#lib/events/write-event.ts'
-import { uuidv7 } from '#lib/kernel/ids.ts'
-import { openTestDatabase } from '../parts/databases.ts'
-import { dispatching } from '../parts/dispatching.ts'
-import { type Receiver, startReceiver } from '../parts/receiver.ts'
-import { testRuntime } from '../parts/runtime.ts'
-import { addOutput } from '../parts/webhook-rows.ts'
+import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
+import { uuidv7 } from '#lib/platform/kernel/ids.ts'
+import { openTestDatabase } from '../../test/support/databases.ts'
+import { dispatching } from '../../test/support/dispatching.ts'
+import { type Receiver, startReceiver } from '../../test/support/receiver.ts'
+import { testRuntime } from '../../test/support/runtime.ts'
+import { addOutput } from '../../test/support/webhook-rows.ts'
 
 /** Twelve seconds of work on a quiet machine. */
 const LONG_MS = 600_000

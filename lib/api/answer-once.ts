@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { and, eq, lt } from 'drizzle-orm'
 import { idempotencyKeys } from '#drizzle/schema/index.ts'
-import type { Actor } from '../audit/record-audit.ts'
-import type { Db } from '../db/database.ts'
-import { days } from '../kernel/clock.ts'
-import { SluiceError } from '../kernel/errors.ts'
-import { invalidRequest } from '../kernel/parse-input.ts'
-import type { Runtime } from '../runtime.ts'
+import type { Actor } from '../identity/audit/record-audit.ts'
+import type { Db } from '../platform/db/database.ts'
+import { days } from '../platform/kernel/clock.ts'
+import { SluiceError } from '../platform/kernel/errors.ts'
+import { invalidRequest } from '../platform/kernel/parse-input.ts'
+import type { Runtime } from '../platform/runtime.ts'
 import type { Operation } from './operation.ts'
 
 /**

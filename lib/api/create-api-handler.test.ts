@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { testRuntime } from '../../e2e/parts/runtime.ts'
+import { testRuntime } from '../../test/support/runtime.ts'
 import { createApiHandler } from './create-api-handler.ts'
 
 /** None of these reaches the database. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Runtime } from '../runtime.ts'
+import type { Runtime } from '../platform/runtime.ts'
 import { type Asked, answerRequest } from './answer-request.ts'
 
 /** For what the front door answers without Next, by the function that the route handlers call. */

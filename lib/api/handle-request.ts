@@ -1,4 +1,4 @@
-import type { Runtime } from '../runtime.ts'
+import type { Runtime } from '../platform/runtime.ts'
 import { answerRequest } from './answer-request.ts'
 
 /** For the route handlers of Next. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { byId, type Furnished, furnish, RECIPES, request } from '../../e2e/parts/api-recipes.ts'
-import { describeWithDatabase } from '../../e2e/parts/databases.ts'
-import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
+import { byId, type Furnished, furnish, RECIPES, request } from '../../test/support/api-recipes.ts'
+import { describeWithDatabase } from '../../test/support/databases.ts'
+import { type TestRuntime, testRuntime } from '../../test/support/runtime.ts'
 import { handleApiRequest } from './handle-request.ts'
 
 /** Texts that PostgreSQL refuses, or that a statement made by hand would stumble over. */

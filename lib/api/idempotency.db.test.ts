@@ -1,11 +1,11 @@
 import { eq } from 'drizzle-orm'
 import { beforeAll, expect, it } from 'vitest'
 import { idempotencyKeys, senders } from '#drizzle/schema/index.ts'
-import { describeWithDatabase } from '../../e2e/parts/databases.ts'
-import { type TestRuntime, testRuntime } from '../../e2e/parts/runtime.ts'
-import { createTestWorkspace, type TestWorkspace } from '../../e2e/parts/workspace.ts'
-import { createAccountKey } from '../accounts/create-account-key.ts'
-import { hours } from '../kernel/clock.ts'
+import { describeWithDatabase } from '../../test/support/databases.ts'
+import { type TestRuntime, testRuntime } from '../../test/support/runtime.ts'
+import { createTestWorkspace, type TestWorkspace } from '../../test/support/workspace.ts'
+import { createAccountKey } from '../identity/accounts/create-account-key.ts'
+import { hours } from '../platform/kernel/clock.ts'
 import { handleApiRequest } from './handle-request.ts'
 
 describeWithDatabase('Idempotency-Key', (database) => {

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
-import { byId, furnish, RECIPES, request } from '../../e2e/parts/api-recipes.ts'
-import { describeWithDatabase } from '../../e2e/parts/databases.ts'
-import { testRuntime } from '../../e2e/parts/runtime.ts'
+import { byId, furnish, RECIPES, request } from '../../test/support/api-recipes.ts'
+import { describeWithDatabase } from '../../test/support/databases.ts'
+import { testRuntime } from '../../test/support/runtime.ts'
 import { handleApiRequest } from './handle-request.ts'
 
 const SECRET = /\b(?:sk_|tmp_|ak_)[0-9A-Za-z]{43}|whsec_[\w+/=]+|a-secret/g

@@ -1,4 +1,4 @@
-import { SluiceError } from '../kernel/errors.ts'
+import { SluiceError } from '../platform/kernel/errors.ts'
 import type { Operation } from './operation.ts'
 import { OPERATIONS } from './operations.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ErrorCode, SluiceError } from '../kernel/errors.ts'
+import { type ErrorCode, SluiceError } from '../platform/kernel/errors.ts'
 import { type Links, linksOf } from './links.ts'
 import type { Operation, Problem } from './operation.ts'
 

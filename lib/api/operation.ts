@@ -1,7 +1,7 @@
 import type { z } from 'zod'
-import type { Actor } from '../audit/record-audit.ts'
-import type { ErrorCode } from '../kernel/errors.ts'
-import type { Runtime } from '../runtime.ts'
+import type { Actor } from '../identity/audit/record-audit.ts'
+import type { ErrorCode } from '../platform/kernel/errors.ts'
+import type { Runtime } from '../platform/runtime.ts'
 
 /**
  * One row of the API. Routes, `openapi.json` and the test that calls every operation are all made from these

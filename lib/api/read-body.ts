@@ -1,5 +1,5 @@
-import { readBytes, type Sent } from '../http/read-bytes.ts'
-import { SluiceError } from '../kernel/errors.ts'
+import { readBytes, type Sent } from '../platform/http/read-bytes.ts'
+import { SluiceError } from '../platform/kernel/errors.ts'
 
 const MAX_BODY_BYTES = 64 * 1024
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { crc32ToBase64 } from '../kernel/crc32.ts'
+import { crc32ToBase64 } from '../platform/kernel/crc32.ts'
 import type { Capabilities } from './providers.ts'
 
 /** What makes the bucket check the bytes that arrive. MD5 costs far more than a CRC32, so it is for those that insist. */

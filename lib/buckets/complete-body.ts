@@ -1,4 +1,4 @@
-import { crc32ToBase64 } from '../kernel/crc32.ts'
+import { crc32ToBase64 } from '../platform/kernel/crc32.ts'
 
 /** The CRC32 of a copied part is known only if the bucket told it. */
 export type NamedPart = { number: number; etag: string; crc32: number | null }

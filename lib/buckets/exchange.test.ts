@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { Agent, createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startDrippingBucket } from '../../e2e/parts/dripping-bucket.ts'
+import { startDrippingBucket } from '../../test/support/dripping-bucket.ts'
 import type { AnswerMemory } from './collect-answer.ts'
 import { exchange } from './exchange.ts'
 

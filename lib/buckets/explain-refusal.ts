@@ -1,4 +1,4 @@
-import { isSluiceError } from '../kernel/errors.ts'
+import { isSluiceError } from '../platform/kernel/errors.ts'
 import { addressOf } from './address-of.ts'
 import { type BucketError, isBucketError } from './bucket-error.ts'
 import type { BucketPlace } from './bucket-place.ts'

@@ -1,4 +1,4 @@
-import { crc32FromBase64, crc32ToBase64 } from '../kernel/crc32.ts'
+import { crc32FromBase64, crc32ToBase64 } from '../platform/kernel/crc32.ts'
 import { asExisting } from './as-existing.ts'
 import { BucketError, badAnswer, isBucketError, tag } from './bucket-error.ts'
 import { type BucketPlace, objectHeaders } from './bucket-place.ts'

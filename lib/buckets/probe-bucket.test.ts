@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
-import { systemClock } from '../kernel/clock.ts'
+import { systemClock } from '../platform/kernel/clock.ts'
 import { probeBucket } from './probe-bucket.ts'
 import { capabilitiesOf } from './providers.ts'
 

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { transformSync } from 'esbuild'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { plainUppySnippet, reactUppySnippet, tusJsSnippet } from '../embed/browser-snippets.ts'
+import { plainUppySnippet, reactUppySnippet, tusJsSnippet } from '../dashboard/embed/browser-snippets.ts'
 import { Failure } from './failure.ts'
 import { keepGoing } from './keep-going.ts'
 

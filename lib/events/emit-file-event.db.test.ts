@@ -1,10 +1,10 @@
 import { eq } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { deliveries, events } from '#drizzle/schema/index.ts'
-import { describeWithDatabase } from '../../e2e/parts/databases.ts'
-import { addDestination, addFile, addOutput, addPipe, addWorkspace } from '../../e2e/parts/webhook-rows.ts'
-import type { Db } from '../db/database.ts'
-import type { Queue } from '../queue/open-queue.ts'
+import { describeWithDatabase } from '../../test/support/databases.ts'
+import { addDestination, addFile, addOutput, addPipe, addWorkspace } from '../../test/support/webhook-rows.ts'
+import type { Db } from '../platform/db/database.ts'
+import type { Queue } from '../platform/queue/open-queue.ts'
 import { emitFileEvent } from './emit-file-event.ts'
 
 const NOW = Date.parse('2026-11-05T10:00:00.123Z')

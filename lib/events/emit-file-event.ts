@@ -1,12 +1,12 @@
 import { sql } from 'drizzle-orm'
 import type { FileStatus } from '#drizzle/schema/files.ts'
-import { type Db, rows } from '../db/database.ts'
-import type { Clock } from '../kernel/clock.ts'
-import { uuidv7 } from '../kernel/ids.ts'
-import type { Queue } from '../queue/open-queue.ts'
-import { tallyFiles } from '../usage/tally.ts'
+import { type Db, rows } from '../platform/db/database.ts'
+import type { Clock } from '../platform/kernel/clock.ts'
+import { uuidv7 } from '../platform/kernel/ids.ts'
+import type { Queue } from '../platform/queue/open-queue.ts'
 import { ENDED_FILE, type EndedFile, toEventFile } from './ended-file.ts'
 import { fileEventBody } from './file-event.ts'
+import { tallyFiles } from './tally.ts'
 import { writeEvent } from './write-event.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { invariant } from '../kernel/invariant.ts'
+import { invariant } from '../platform/kernel/invariant.ts'
 import type { FileEvent } from './file-event.ts'
 
 /** A file that has ended, as the database knows it. It no longer changes. */

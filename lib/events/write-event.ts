@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
-import { type Db, rows } from '../db/database.ts'
-import { uuidv7 } from '../kernel/ids.ts'
-import { LIVE_CHANNEL } from '../live/live-channel.ts'
-import type { Queue } from '../queue/open-queue.ts'
+import { type Db, rows } from '../platform/db/database.ts'
+import { uuidv7 } from '../platform/kernel/ids.ts'
+import { LIVE_CHANNEL } from '../platform/live-channel.ts'
+import type { Queue } from '../platform/queue/open-queue.ts'
 
 type NewEvent = {
   id: string

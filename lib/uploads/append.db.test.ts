@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { describeWithDatabase, openTestDatabase } from '../../e2e/parts/databases.ts'
-import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
-import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
-import { type DatabaseHandle, rows } from '../db/database.ts'
+import { describeWithDatabase, openTestDatabase } from '../../test/support/databases.ts'
+import { openPatch, tusClient } from '../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
+import { type DatabaseHandle, rows } from '../platform/db/database.ts'
 import { tailBytes } from './ledger/tail-bytes.ts'
 
 const MiB = 1024 * 1024

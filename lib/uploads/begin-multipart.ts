@@ -1,7 +1,7 @@
-import { seconds } from '../kernel/clock.ts'
-import { isSluiceError } from '../kernel/errors.ts'
+import { seconds } from '../platform/kernel/clock.ts'
+import { isSluiceError } from '../platform/kernel/errors.ts'
 import type { Bucket } from './bucket-port.ts'
-import type { Lease } from './held-lease.ts'
+import type { Lease } from './lease/held-lease.ts'
 import { recordMultipart } from './ledger/record-multipart.ts'
 import type { UploadContext } from './upload-context.ts'
 

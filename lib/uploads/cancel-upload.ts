@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { rows } from '../db/database.ts'
-import { SluiceError } from '../kernel/errors.ts'
+import { rows } from '../platform/db/database.ts'
+import { SluiceError } from '../platform/kernel/errors.ts'
 import { endUpload } from './end-upload.ts'
 import type { UploadContext } from './upload-context.ts'
 

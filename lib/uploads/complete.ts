@@ -1,6 +1,6 @@
 import { type Bucket, bucketFault, bucketRefusal } from './bucket-port.ts'
 import { endUpload } from './end-upload.ts'
-import type { Lease } from './held-lease.ts'
+import type { Lease } from './lease/held-lease.ts'
 import type { Delivered } from './ledger/advance.ts'
 import { heldBy } from './ledger/lease-terms.ts'
 import { markTransferred } from './ledger/mark-transferred.ts'

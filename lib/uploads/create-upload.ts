@@ -1,5 +1,5 @@
-import type { CreationRight } from '../tokens/authenticate-upload.ts'
 import { contentTypeOf } from './content-type.ts'
+import type { CreationRight } from './ledger/upload-rights.ts'
 import { assertMayCreate } from './may-create.ts'
 import { type Announced, describeNew } from './new-upload.ts'
 import { type Incoming, numbersOf, type OpenUpload } from './open-upload.ts'

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type Db, rows } from '../db/database.ts'
-import { uuidv7 } from '../kernel/ids.ts'
-import { countBytes, deltas } from '../usage/count-bytes.ts'
+import { type Db, rows } from '../platform/db/database.ts'
+import { uuidv7 } from '../platform/kernel/ids.ts'
+import { countBytes, deltas } from '../workspace/usage/count-bytes.ts'
 import type { UploadContext } from './upload-context.ts'
 
 export type BadEnd = {

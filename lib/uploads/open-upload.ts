@@ -1,8 +1,9 @@
-import type { UploadRight } from '../tokens/authenticate-upload.ts'
 import type { Bucket } from './bucket-port.ts'
 import { contentTypeOf } from './content-type.ts'
-import type { Lease } from './held-lease.ts'
+import type { Lease } from './lease/held-lease.ts'
+import { releaseLease } from './ledger/release-lease.ts'
 import type { Taken } from './ledger/take-lease.ts'
+import type { UploadRight } from './ledger/upload-rights.ts'
 import { type Bound, openPartNumbers, type PartNumbers } from './part-numbers.ts'
 import { type PartLimits, partLimits, planParts } from './part-plan.ts'
 import type { UploadContext } from './upload-context.ts'
@@ -80,6 +81,12 @@ export async function openUpload(
 /** It may be refused yet: nothing is bound by it before it stands. */
 function isNewLength({ lengthBytes }: Incoming, upload: { lengthBytes: number | null }): boolean {
   return lengthBytes !== undefined && lengthBytes !== upload.lengthBytes
+}
+
+/** Releases an upload that was opened and then refused. */
+export async function letUploadGo(context: UploadContext, { lease, numbers }: OpenUpload): Promise<void> {
+  await releaseLease(context, lease, { bound: numbers.toKeep(), interrupted: false }).catch(() => {})
+  lease.end()
 }
 
 function describe(

@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openTestDatabase } from '../../e2e/parts/databases.ts'
-import { openPatch, tusClient } from '../../e2e/parts/tus-client.ts'
-import { createSite, type Site, serveUploads } from '../../e2e/parts/upload-site.ts'
-import { type DatabaseHandle, rows } from '../db/database.ts'
+import { openTestDatabase } from '../../test/support/databases.ts'
+import { openPatch, tusClient } from '../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
+import { type DatabaseHandle, rows } from '../platform/db/database.ts'
+import { createPartBuffer } from './memory/part-buffer.ts'
 import { openUpload } from './open-upload.ts'
-import { createPartBuffer } from './part-buffer.ts'
 import { openPartLine } from './part-line.ts'
 
 const MiB = 1024 * 1024

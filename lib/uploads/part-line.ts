@@ -1,16 +1,16 @@
 import { crc32 } from 'node:zlib'
-import { combineCrc32 } from '../kernel/crc32.ts'
-import { SluiceError } from '../kernel/errors.ts'
+import { combineCrc32 } from '../platform/kernel/crc32.ts'
+import { SluiceError } from '../platform/kernel/errors.ts'
 import { beginMultipart } from './begin-multipart.ts'
 import type { Body } from './bucket-port.ts'
 import { type Advance, advance, lostLease } from './ledger/advance.ts'
 import { bindParts } from './ledger/bind-parts.ts'
 import { readTail } from './ledger/read-tail.ts'
 import { stageTail } from './ledger/stage-tail.ts'
+import type { PartBuffer } from './memory/part-buffer.ts'
+import { withMemory } from './memory/with-memory.ts'
 import { expiresAtMs, type OpenUpload } from './open-upload.ts'
-import type { PartBuffer } from './part-buffer.ts'
 import type { UploadContext } from './upload-context.ts'
-import { withMemory } from './with-memory.ts'
 
 /**
  * The line in which the bytes of one request become durable. Parts go to the bucket side by side; the ledger takes them

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import type { ByteSource } from './byte-source.ts'
-import type { StopReason } from './held-lease.ts'
-import { createMemoryBudget, type MemoryAccount } from './memory-budget.ts'
+import type { StopReason } from './lease/held-lease.ts'
+import { createMemoryBudget, type MemoryAccount } from './memory/memory-budget.ts'
+import type { PartBuffer } from './memory/part-buffer.ts'
+import type { Spillable } from './memory/spill-slow-parts.ts'
 import type { OpenUpload } from './open-upload.ts'
-import type { PartBuffer } from './part-buffer.ts'
 import type { PartLine } from './part-line.ts'
 import { receive } from './receive.ts'
-import type { Spillable } from './spill-slow-parts.ts'
 import type { UploadContext } from './upload-context.ts'
 
 const MiB = 1024 * 1024

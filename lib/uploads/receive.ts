@@ -1,10 +1,10 @@
 import type { ByteSource } from './byte-source.ts'
-import type { StopReason } from './held-lease.ts'
+import type { StopReason } from './lease/held-lease.ts'
+import { PAGE_BYTES } from './memory/page-pool.ts'
+import { createPartBuffer, type PartBuffer } from './memory/part-buffer.ts'
+import type { Spillable } from './memory/spill-slow-parts.ts'
 import type { OpenUpload } from './open-upload.ts'
-import { PAGE_BYTES } from './page-pool.ts'
-import { createPartBuffer, type PartBuffer } from './part-buffer.ts'
 import type { PartLine } from './part-line.ts'
-import type { Spillable } from './spill-slow-parts.ts'
 import type { UploadContext } from './upload-context.ts'
 
 /** Why no more bytes came, and those that did not fill a part. */

@@ -1,6 +1,6 @@
 import type { Bucket } from './bucket-port.ts'
 import { endUpload } from './end-upload.ts'
-import type { Lease } from './held-lease.ts'
+import type { Lease } from './lease/held-lease.ts'
 import { heldBy } from './ledger/lease-terms.ts'
 import { markFound } from './ledger/mark-found.ts'
 import type { UploadContext } from './upload-context.ts'

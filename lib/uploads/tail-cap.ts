@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
-import { type Db, rows } from '../db/database.ts'
-import { type Clock, seconds } from '../kernel/clock.ts'
-import { SluiceError } from '../kernel/errors.ts'
-import type { Logger } from '../log.ts'
+import { type Db, rows } from '../platform/db/database.ts'
+import { type Clock, seconds } from '../platform/kernel/clock.ts'
+import { SluiceError } from '../platform/kernel/errors.ts'
+import type { Logger } from '../platform/log/log.ts'
 import { tailBytes } from './ledger/tail-bytes.ts'
 
 /**

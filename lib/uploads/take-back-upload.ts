@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { isSluiceError } from '../kernel/errors.ts'
-import { countRefusedCreation } from '../tokens/refused-creations.ts'
+import { isSluiceError } from '../platform/kernel/errors.ts'
+import { countRefusedCreation } from '../workspace/tokens/refused-creations.ts'
 import { endUpload } from './end-upload.ts'
 import type { OpenUpload } from './open-upload.ts'
 import type { UploadContext } from './upload-context.ts'

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
-import { describeWithDatabase } from '../../e2e/parts/databases.ts'
-import { tusClient } from '../../e2e/parts/tus-client.ts'
-import { createSite, serveUploads } from '../../e2e/parts/upload-site.ts'
-import { rows } from '../db/database.ts'
-import { abortPending } from './abort-pending.ts'
+import { describeWithDatabase } from '../../test/support/databases.ts'
+import { tusClient } from '../../test/support/tus-client.ts'
+import { createSite, serveUploads } from '../../test/support/upload-site.ts'
+import { rows } from '../platform/db/database.ts'
+import { abortPending } from './recovery/abort-pending.ts'
 
 const MiB = 1024 * 1024
 

@@ -1,14 +1,15 @@
-import type { DatabaseHandle, Db } from '../db/database.ts'
-import type { Clock } from '../kernel/clock.ts'
-import type { Logger } from '../log.ts'
-import type { Metrics } from '../metrics.ts'
-import type { DataStoreRow, UploadRights } from '../tokens/authenticate-upload.ts'
-import type { Quota } from '../usage/reserve.ts'
+import type { DatabaseHandle, Db } from '../platform/db/database.ts'
+import type { Clock } from '../platform/kernel/clock.ts'
+import type { Logger } from '../platform/log/log.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import type { SealedDataStore } from '../workspace/data-stores/sealed-data-store.ts'
+import type { Quota } from '../workspace/usage/reserve.ts'
 import type { Bucket } from './bucket-port.ts'
-import type { Leases } from './leases.ts'
+import type { Leases } from './lease/leases.ts'
 import type { Insertion } from './ledger/insert-upload.ts'
 import type { Whole } from './ledger/record-whole.ts'
-import type { MemoryBudget } from './memory-budget.ts'
+import type { UploadRights } from './ledger/upload-rights.ts'
+import type { MemoryBudget } from './memory/memory-budget.ts'
 import type { TailCap } from './tail-cap.ts'
 import type { TailCipher } from './tail-cipher.ts'
 import type { UploadTerms } from './upload-terms.ts'
@@ -32,7 +33,7 @@ export type UploadContext = {
   tailTurn<Result>(work: () => Promise<Result>): Promise<Result>
   tailCap: TailCap
   tails: TailCipher
-  openBucket(dataStore: DataStoreRow): Bucket
+  openBucket(dataStore: SealedDataStore): Bucket
   /** Writes the event of each file's new status, in the transaction that changes it. */
   announce(tx: Db, ...fileIds: string[]): Promise<void>
   /** Where tests kill the process: between any two steps that must survive it. */

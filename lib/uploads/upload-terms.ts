@@ -1,4 +1,4 @@
-import { minutes, seconds } from '../kernel/clock.ts'
+import { minutes, seconds } from '../platform/kernel/clock.ts'
 
 /** Every time and bound of the data plane, in one place, so that tests can shorten them. */
 export type UploadTerms = {

@@ -1,9 +1,9 @@
 import { sql } from 'drizzle-orm'
-import { type Db, rows } from '../../lib/db/database.ts'
-import { openDatabase } from '../../lib/db/open-database.ts'
-import type { DemoDocument } from '../../lib/demo/demo-document.ts'
-import { createLogger } from '../../lib/log.ts'
-import { STEPS, stepOf } from '../../lib/usage/durations.ts'
+import type { DemoDocument } from '../../lib/dashboard/demo/demo-document.ts'
+import { type Db, rows } from '../../lib/platform/db/database.ts'
+import { openDatabase } from '../../lib/platform/db/open-database.ts'
+import { createLogger } from '../../lib/platform/log/log.ts'
+import { STEPS, stepOf } from '../../lib/workspace/usage/durations.ts'
 
 /** The past three months of a customer who is neither small nor without troubles, as rows of the demo workspace. */
 const NAMES = [

@@ -1,6 +1,6 @@
 import Link from 'next/link'
 import { ForgotPasswordForm } from '#components/auth/forgot-password-form.tsx'
-import { getRuntime } from '#lib/runtime.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 
 export const metadata = { title: 'Set a new password' }
 

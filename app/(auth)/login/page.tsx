@@ -3,7 +3,7 @@ import { redirect } from 'next/navigation'
 import { ProviderButtons } from '#components/auth/provider-buttons.tsx'
 import { SignInForm } from '#components/auth/sign-in-form.tsx'
 import { Notice } from '#components/ui/notice.tsx'
-import { getRuntime } from '#lib/runtime.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 import { readSearch, type Search } from '../../dashboard/page-query.ts'
 import { sessionIfKnown } from '../../session.ts'
 

@@ -3,7 +3,7 @@ import { redirect } from 'next/navigation'
 import { ProviderButtons } from '#components/auth/provider-buttons.tsx'
 import { SignUpForm } from '#components/auth/sign-up-form.tsx'
 import { Notice } from '#components/ui/notice.tsx'
-import { getRuntime } from '#lib/runtime.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 import { sessionIfKnown } from '../../session.ts'
 
 export const metadata = { title: 'Create an account' }

@@ -1,8 +1,8 @@
 import type { NextRequest } from 'next/server'
-import { createPlaces } from '#lib/live/create-places.ts'
-import { follow } from '#lib/live/follow.ts'
-import { isTopic } from '#lib/live/read-snapshot.ts'
-import { getRuntime } from '#lib/runtime.ts'
+import { createPlaces } from '#lib/dashboard/live/create-places.ts'
+import { follow } from '#lib/dashboard/live/follow.ts'
+import { isTopic } from '#lib/dashboard/live/read-snapshot.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 import { currentSession } from '../../session.ts'
 
 const places = createPlaces({ most: 500, mostForEach: 30 })

@@ -2,17 +2,17 @@
 
 import { redirect } from 'next/navigation'
 import type { BucketCheck } from '#drizzle/schema/index.ts'
+import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import {
   checkBucket,
   checkChanges,
   checkDataStore,
   checkSavedDataStore,
-} from '#lib/data-stores/check-data-store.ts'
-import { createDataStore } from '#lib/data-stores/create-data-store.ts'
-import { dataStoreChanges, dataStoreInput } from '#lib/data-stores/data-store.ts'
-import { deleteDataStore } from '#lib/data-stores/delete-data-store.ts'
-import { updateDataStore } from '#lib/data-stores/update-data-store.ts'
-import { parseInput } from '#lib/kernel/parse-input.ts'
+} from '#lib/workspace/data-stores/check-data-store.ts'
+import { createDataStore } from '#lib/workspace/data-stores/create-data-store.ts'
+import { dataStoreChanges, dataStoreInput } from '#lib/workspace/data-stores/data-store.ts'
+import { deleteDataStore } from '#lib/workspace/data-stores/delete-data-store.ts'
+import { updateDataStore } from '#lib/workspace/data-stores/update-data-store.ts'
 import { act } from '../../actions/act.ts'
 import { assertConfirmed, textOf } from '../../actions/form-fields.ts'
 

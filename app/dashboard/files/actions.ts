@@ -1,8 +1,8 @@
 'use server'
 
 import { redirect } from 'next/navigation'
-import { cancelFile } from '#lib/files/cancel-file.ts'
-import { eraseFile } from '#lib/files/erase-file.ts'
+import { cancelFile } from '#lib/dashboard/files/cancel-file.ts'
+import { eraseFile } from '#lib/dashboard/files/erase-file.ts'
 import { act } from '../../actions/act.ts'
 import { assertConfirmed } from '../../actions/form-fields.ts'
 

@@ -1,11 +1,12 @@
 'use server'
 
 import { redirect } from 'next/navigation'
-import { parseInput } from '#lib/kernel/parse-input.ts'
-import { createPipe } from '#lib/pipes/create-pipe.ts'
-import { deletePipe } from '#lib/pipes/delete-pipe.ts'
-import { pipeChanges, pipeInput } from '#lib/pipes/pipe.ts'
-import { updatePipe } from '#lib/pipes/update-pipe.ts'
+import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import { cancelUploadsOfPipe } from '#lib/uploads/cancel-uploads-of-pipe.ts'
+import { createPipe } from '#lib/workspace/pipes/create-pipe.ts'
+import { deletePipe } from '#lib/workspace/pipes/delete-pipe.ts'
+import { pipeChanges, pipeInput } from '#lib/workspace/pipes/pipe.ts'
+import { updatePipe } from '#lib/workspace/pipes/update-pipe.ts'
 import { act } from '../../actions/act.ts'
 import { assertConfirmed, bytesOf, listOf, textOf } from '../../actions/form-fields.ts'
 
@@ -54,7 +55,7 @@ export async function restrict(id: string, _previous: unknown, data: FormData) {
 export async function remove(id: string, _previous: unknown, data: FormData) {
   return act(async (runtime, actor) => {
     assertConfirmed(data)
-    await deletePipe(runtime, actor, id)
+    await deletePipe(runtime, actor, id, cancelUploadsOfPipe(runtime))
     redirect('/dashboard/pipes')
   })
 }

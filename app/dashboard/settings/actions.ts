@@ -1,17 +1,18 @@
 'use server'
 
 import { redirect } from 'next/navigation'
-import { accountKeyInput } from '#lib/accounts/account-key.ts'
-import { assertOwner } from '#lib/accounts/assert-owner.ts'
-import { changePassword, passwordChange } from '#lib/accounts/change-password.ts'
-import { createAccountKey } from '#lib/accounts/create-account-key.ts'
-import { accountDeletion, deleteAccount } from '#lib/accounts/delete-account.ts'
-import { requestVerification } from '#lib/accounts/request-verification.ts'
-import { revokeAccountKey } from '#lib/accounts/revoke-account-key.ts'
-import { profileChanges, updateProfile } from '#lib/accounts/update-profile.ts'
-import { parseInput } from '#lib/kernel/parse-input.ts'
-import { revokeSession } from '#lib/sessions/revoke-session.ts'
-import { signOutEverywhere } from '#lib/sessions/sign-out-everywhere.ts'
+import { accountKeyInput } from '#lib/identity/accounts/account-key.ts'
+import { assertOwner } from '#lib/identity/accounts/assert-owner.ts'
+import { changePassword, passwordChange } from '#lib/identity/accounts/change-password.ts'
+import { createAccountKey } from '#lib/identity/accounts/create-account-key.ts'
+import { accountDeletion, deleteAccount } from '#lib/identity/accounts/delete-account.ts'
+import { requestVerification } from '#lib/identity/accounts/request-verification.ts'
+import { revokeAccountKey } from '#lib/identity/accounts/revoke-account-key.ts'
+import { profileChanges, updateProfile } from '#lib/identity/accounts/update-profile.ts'
+import { revokeSession } from '#lib/identity/sessions/revoke-session.ts'
+import { signOutEverywhere } from '#lib/identity/sessions/sign-out-everywhere.ts'
+import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import { cancelUploadsOfPipe } from '#lib/uploads/cancel-uploads-of-pipe.ts'
 import { act } from '../../actions/act.ts'
 import { textOf } from '../../actions/form-fields.ts'
 import { requireSession } from '../../session.ts'
@@ -84,7 +85,7 @@ export async function removeAccount(_previous: unknown, data: FormData) {
   const session = await requireSession()
   return act(async (runtime) => {
     const given = { email: textOf(data, 'email') ?? '', password: String(data.get('password') ?? '') }
-    await deleteAccount(runtime, session, parseInput(accountDeletion, given))
+    await deleteAccount(runtime, session, parseInput(accountDeletion, given), cancelUploadsOfPipe(runtime))
     redirect('/')
   })
 }

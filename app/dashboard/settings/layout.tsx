@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { PageTabs } from '#components/shell/page-tabs.tsx'
-import { getRuntime } from '#lib/runtime.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../session.ts'
 
 const TABS = [

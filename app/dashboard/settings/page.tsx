@@ -2,7 +2,7 @@ import { PasswordForm } from '#components/settings/password-form.tsx'
 import { ProfileForm } from '#components/settings/profile-form.tsx'
 import { VerifyNotice } from '#components/settings/verify-notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
-import { getRuntime } from '#lib/runtime.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../session.ts'
 
 export const metadata = { title: 'Profile' }

@@ -1,10 +1,11 @@
-import { pageAnswer, pageQuery } from '../../db/page.ts'
-import { createPipe } from '../../pipes/create-pipe.ts'
-import { deletedPipeAnswer, deletePipe } from '../../pipes/delete-pipe.ts'
-import { listPipes } from '../../pipes/list-pipes.ts'
-import { pipeAnswer, pipeChanges, pipeInput } from '../../pipes/pipe.ts'
-import { showPipe } from '../../pipes/show-pipe.ts'
-import { updatePipe } from '../../pipes/update-pipe.ts'
+import { pageAnswer, pageQuery } from '../../platform/db/page.ts'
+import { cancelUploadsOfPipe } from '../../uploads/cancel-uploads-of-pipe.ts'
+import { createPipe } from '../../workspace/pipes/create-pipe.ts'
+import { deletedPipeAnswer, deletePipe } from '../../workspace/pipes/delete-pipe.ts'
+import { listPipes } from '../../workspace/pipes/list-pipes.ts'
+import { pipeAnswer, pipeChanges, pipeInput } from '../../workspace/pipes/pipe.ts'
+import { showPipe } from '../../workspace/pipes/show-pipe.ts'
+import { updatePipe } from '../../workspace/pipes/update-pipe.ts'
 import { operation } from '../operation.ts'
 
 const tag = 'Pipes'
@@ -65,6 +66,6 @@ export const pipeOperations = [
     status: 200,
     answer: deletedPipeAnswer,
     problems: ['pipe_not_found'],
-    run: ({ runtime, who, params }) => deletePipe(runtime, who, params.id!),
+    run: ({ runtime, who, params }) => deletePipe(runtime, who, params.id!, cancelUploadsOfPipe(runtime)),
   }),
 ]

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { type Db, rows } from '../../db/database.ts'
-import { SluiceError } from '../../kernel/errors.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { NewUpload } from './insert-upload.ts'
 
 /** The common clients send a file in two to eight pieces. */

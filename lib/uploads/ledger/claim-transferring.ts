@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { type Db, rows } from '../../db/database.ts'
-import { type DataStoreRow, dataStoreColumn } from '../../tokens/authenticate-upload.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
+import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
 import { type LeaseTerms, sealedFence } from './lease-terms.ts'
 import { tailBytes } from './tail-bytes.ts'
 
@@ -20,7 +20,7 @@ export type Claimed = {
   sinceMs: number
   concat: 'partial' | 'final' | null
   concatParts: string[] | null
-  dataStore: DataStoreRow
+  dataStore: SealedDataStore
 }
 
 export type ClaimLimits = {
@@ -83,7 +83,7 @@ export function claimTransferring(
     select c.id as "fileId", c.lease_fence as fence, d.key, c.filetype, d.multipart_id as "multipartId",
       c.length_bytes as bytes, c.crc32, c.recorded_parts + 1 as "tailPartNumber", c.sent_before as "sentBefore",
       floor(extract(epoch from coalesce(c.last_byte_at, c.created_at)) * 1000)::bigint as "sinceMs",
-      c.concat, c.concat_parts as "concatParts", ${dataStoreColumn()} as "dataStore",
+      c.concat, c.concat_parts as "concatParts", ${sealedDataStoreColumn()} as "dataStore",
       (select coalesce(sum(${tailBytes}), 0)::bigint from upload_tails where file_id = c.id) as "tailBytes"
     from claimed c join file_destinations d on d.file_id = c.id join data_stores ds on ds.id = d.data_store_id`,
   )

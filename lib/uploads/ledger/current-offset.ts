@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { FileStatus } from '#drizzle/schema/index.ts'
-import { type Db, rows } from '../../db/database.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
 
 export async function currentOffset(
   db: Db,

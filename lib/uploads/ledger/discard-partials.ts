@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Db } from '../../db/database.ts'
+import type { Db } from '../../platform/db/database.ts'
 
 /** In the transaction that makes a final upload `transferred`: its pieces are not needed any more, and none stays. */
 export async function discardPartials(tx: Db, finalId: string, nowMs: number): Promise<void> {

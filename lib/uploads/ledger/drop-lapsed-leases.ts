@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { type Db, rows } from '../../db/database.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
 
 /**
  * An upload that ends with a lease may have left an object, which is deleted where the keys may. Of a lease that a backup

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { type Db, rows } from '../../db/database.ts'
-import { SluiceError } from '../../kernel/errors.ts'
-import { uuidv7 } from '../../kernel/ids.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { uuidv7 } from '../../platform/kernel/ids.ts'
 import type { NewUpload } from './insert-upload.ts'
 import type { LeaseTerms } from './lease-terms.ts'
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { Db } from '../../db/database.ts'
+import type { Db } from '../../platform/db/database.ts'
 
 /** Whoever held a lease is dead: it can be taken over at once. */
 export async function lapseLeases(db: Db): Promise<void> {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { type Db, rows } from '../../db/database.ts'
-import { uuidv7 } from '../../kernel/ids.ts'
-import { countBytes, counting, deltas } from '../../usage/count-bytes.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
+import { uuidv7 } from '../../platform/kernel/ids.ts'
+import { countBytes, counting, deltas } from '../../workspace/usage/count-bytes.ts'
 import type { Fenced } from './lease-terms.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { type Db, rows } from '../../db/database.ts'
-import { uuidv7 } from '../../kernel/ids.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
+import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { type Delivered, lostLease } from './advance.ts'
 import type { Fenced } from './lease-terms.ts'
 

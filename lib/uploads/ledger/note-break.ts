@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { type Db, rows } from '../../db/database.ts'
-import { uuidv7 } from '../../kernel/ids.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
+import { uuidv7 } from '../../platform/kernel/ids.ts'
 
 /**
  * A client that asks for the offset had a break, even if all of its requests came whole: it was paused, offline or

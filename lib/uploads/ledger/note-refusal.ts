@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { uuidv7 } from '../../kernel/ids.ts'
-import { requestDetail } from '../../kernel/request-context.ts'
+import { uuidv7 } from '../../platform/kernel/ids.ts'
+import { requestDetail } from '../../platform/kernel/request-context.ts'
 import type { BucketRefusal } from '../bucket-port.ts'
 
 /** Different reasons that may follow each other without anything else between them. */

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { type Db, rows } from '../../db/database.ts'
-import type { Partial } from '../find-partials.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
+import type { Partial } from '../concat/find-partials.ts'
 
 /** The pieces of a final upload that is still to be made, in order. */
 export function readPartials(db: Db, fileIds: readonly string[]): Promise<Partial[]> {

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { type Db, rows } from '../../db/database.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
 import type { SentPart } from '../bucket-port.ts'
 
 /** The parts that make the object, in order. */

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { type Db, rows } from '../../db/database.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
 import type { TailCipher } from '../tail-cipher.ts'
 
 /** The bytes of a stretch that only the database holds, in order; without one, of the whole file. */

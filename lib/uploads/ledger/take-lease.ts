@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { type Db, rows } from '../../db/database.ts'
-import { currentRequest } from '../../kernel/request-context.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
+import { currentRequest } from '../../platform/kernel/request-context.ts'
 import type { Bound } from '../part-numbers.ts'
 import { boundEnds } from './bound-columns.ts'
 import { type LeaseTerms, sealedFence } from './lease-terms.ts'

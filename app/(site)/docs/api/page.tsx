@@ -1,7 +1,7 @@
 import { OperationView } from '#components/docs/operation-view.tsx'
 import { CodeBlock } from '#components/ui/code-block.tsx'
 import { OPERATIONS } from '#lib/api/operations.ts'
-import { getRuntime } from '#lib/runtime.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 
 export const metadata = {
   title: 'API reference',

@@ -1,4 +1,4 @@
-import { SluiceError } from '#lib/kernel/errors.ts'
+import { SluiceError } from '#lib/platform/kernel/errors.ts'
 
 const CALLBACK_COOKIE = /(?:^|; *)(?:__Secure-)?next-auth\.callback-url=([^;]*)/
 

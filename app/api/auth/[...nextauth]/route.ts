@@ -1,7 +1,7 @@
 import NextAuth from 'next-auth'
-import { toProblem } from '#lib/http/problem.ts'
-import { isSluiceError } from '#lib/kernel/errors.ts'
-import { getRuntime } from '#lib/runtime.ts'
+import { toProblem } from '#lib/platform/http/problem.ts'
+import { isSluiceError } from '#lib/platform/kernel/errors.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 import { authOptions, type Refusal } from '../../../auth-options.ts'
 import { assertWellFormed } from './assert-well-formed.ts'
 

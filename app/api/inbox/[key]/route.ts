@@ -1,5 +1,5 @@
-import { handleInboxRequest } from '#lib/inbox/handle-inbox-request.ts'
-import { getRuntime } from '#lib/runtime.ts'
+import { handleInboxRequest } from '#lib/dashboard/inbox/handle-inbox-request.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 
 export const dynamic = 'force-dynamic'
 

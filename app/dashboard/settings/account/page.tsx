@@ -1,8 +1,8 @@
 import { DeleteAccount } from '#components/settings/delete-account.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
-import { countUnderWay } from '#lib/overview/count-under-way.ts'
-import { getRuntime } from '#lib/runtime.ts'
+import { countUnderWay } from '#lib/dashboard/overview/count-under-way.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../../session.ts'
 
 export const metadata = { title: 'Delete the account' }

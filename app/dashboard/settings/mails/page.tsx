@@ -4,8 +4,8 @@ import { MailText } from '#components/settings/mail-text.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { Time } from '#components/ui/time.tsx'
-import { listKeptMails } from '#lib/mail/list-kept-mails.ts'
-import { getRuntime } from '#lib/runtime.ts'
+import { listKeptMails } from '#lib/platform/mail/list-kept-mails.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../../session.ts'
 
 export const metadata = { title: 'Mails' }

@@ -3,8 +3,8 @@ import { EndOtherSessions, EndSession } from '#components/settings/end-session.t
 import { Status } from '#components/ui/status.tsx'
 import { Row, Table, Td, Th } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
-import { getRuntime } from '#lib/runtime.ts'
-import { listSessions } from '#lib/sessions/list-sessions.ts'
+import { listSessions } from '#lib/identity/sessions/list-sessions.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../../session.ts'
 
 export const metadata = { title: 'Sessions' }

@@ -1,8 +1,8 @@
 import type { NextRequest } from 'next/server'
-import { toProblem } from '#lib/http/problem.ts'
-import { parseInput } from '#lib/kernel/parse-input.ts'
-import { getRuntime } from '#lib/runtime.ts'
-import { listPipeDays, usageQuery } from '#lib/usage/report-usage.ts'
+import { toProblem } from '#lib/platform/http/problem.ts'
+import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
+import { listPipeDays, usageQuery } from '#lib/workspace/usage/report-usage.ts'
 import { currentSession } from '../../../session.ts'
 
 /** A month as a table: a line for each day and Pipe. */

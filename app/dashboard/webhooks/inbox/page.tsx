@@ -3,9 +3,9 @@ import { LiveTail } from '#components/live/live-tail.tsx'
 import { Copyable } from '#components/ui/copyable.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { InboxMessageView } from '#components/webhooks/inbox-message-view.tsx'
-import { showInbox } from '#lib/inbox/show-inbox.ts'
-import { readSnapshot } from '#lib/live/read-snapshot.ts'
-import { getRuntime } from '#lib/runtime.ts'
+import { showInbox } from '#lib/dashboard/inbox/show-inbox.ts'
+import { readSnapshot } from '#lib/dashboard/live/read-snapshot.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 import { currentActor } from '../../../session.ts'
 
 export const metadata = { title: 'Webhook inbox' }

@@ -1,7 +1,11 @@
 'use server'
 
-import { parseInput } from '#lib/kernel/parse-input.ts'
-import { type Explanation, explainSignature, receivedInput } from '#lib/webhooks/explain-signature.ts'
+import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import {
+  type Explanation,
+  explainSignature,
+  receivedInput,
+} from '#lib/webhooks/signature/explain-signature.ts'
 import { act } from '../../../actions/act.ts'
 import { textOf } from '../../../actions/form-fields.ts'
 

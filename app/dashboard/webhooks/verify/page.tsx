@@ -2,8 +2,8 @@ import { ShieldCheck } from 'lucide-react'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { VerifyForm } from '#components/webhooks/verify-form.tsx'
-import { listPipes } from '#lib/pipes/list-pipes.ts'
-import { getRuntime } from '#lib/runtime.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
+import { listPipes } from '#lib/workspace/pipes/list-pipes.ts'
 import { currentActor } from '../../../session.ts'
 
 export const metadata = { title: 'Verify a signature' }

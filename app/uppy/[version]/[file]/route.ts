@@ -1,5 +1,5 @@
-import { serveUppy } from '#lib/embed/serve-uppy.ts'
-import { getRuntime } from '#lib/runtime.ts'
+import { serveUppy } from '#lib/dashboard/embed/serve-uppy.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 
 export const dynamic = 'force-dynamic'
 

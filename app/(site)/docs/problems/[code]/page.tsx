@@ -1,7 +1,7 @@
 import { notFound } from 'next/navigation'
 import { Markdown } from '#components/docs/markdown.tsx'
-import { errorAdvice } from '#lib/kernel/error-advice.ts'
-import { type ErrorCode, errorCodes } from '#lib/kernel/errors.ts'
+import { errorAdvice } from '#lib/platform/kernel/error-advice.ts'
+import { type ErrorCode, errorCodes } from '#lib/platform/kernel/errors.ts'
 
 type Props = { params: Promise<{ code: string }> }
 

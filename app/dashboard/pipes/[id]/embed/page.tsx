@@ -7,11 +7,11 @@ import {
   reactUppySnippet,
   TUS_JS_INSTALL,
   tusJsSnippet,
-} from '#lib/embed/browser-snippets.ts'
-import { curlTokenSnippet, nodeTokenSnippet } from '#lib/embed/token-snippets.ts'
-import { showPipe } from '#lib/pipes/show-pipe.ts'
-import { getRuntime } from '#lib/runtime.ts'
-import { verificationSnippets } from '#lib/webhooks/verification-snippets.ts'
+} from '#lib/dashboard/embed/browser-snippets.ts'
+import { curlTokenSnippet, nodeTokenSnippet } from '#lib/dashboard/embed/token-snippets.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
+import { verificationSnippets } from '#lib/webhooks/signature/verification-snippets.ts'
+import { showPipe } from '#lib/workspace/pipes/show-pipe.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { titleOf } from '../../../title-of.ts'

@@ -1,6 +1,6 @@
 import { FileList } from '#components/files/file-list.tsx'
-import { showPipe } from '#lib/pipes/show-pipe.ts'
-import { getRuntime } from '#lib/runtime.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
+import { showPipe } from '#lib/workspace/pipes/show-pipe.ts'
 import { currentActor } from '../../../../session.ts'
 import { readSearch, type Search } from '../../../page-query.ts'
 import { titleOf } from '../../../title-of.ts'

@@ -1,9 +1,0 @@
-import { scryptSync } from 'node:crypto'
-import { vi } from 'vitest'
-import type { Stretch } from '#lib/accounts/scrypt-pool.ts'
-
-/** Of the database ring, which would spend minutes on passwords: their full cost is in `lib/accounts/password.test.ts`. */
-vi.mock('#lib/accounts/scrypt-pool.ts', () => ({
-  deriveKey: async ({ password, salt, bytes }: Stretch) =>
-    scryptSync(password, salt, bytes, { N: 16, r: 1, p: 1 }),
-}))

@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { FILE_STATUSES, type fileDestinations, type files } from '#drizzle/schema/index.ts'
+import { minutes } from '../../platform/kernel/clock.ts'
+
+const pairs = z.record(z.string(), z.string())
+const instant = z.iso.datetime()
+
+const destinationAnswer = z.strictObject({
+  destinationId: z.uuid(),
+  status: z.enum(['pending', 'transferring', 'transferred', 'failed']),
+  bucket: z.string(),
+  key: z.string(),
+  etag: z.string().nullable(),
+  /** Of one that failed although the object may be there: nobody can tell. */
+  reason: z.literal('unknown').optional(),
+})
+
+export const fileAnswer = z.strictObject({
+  id: z.uuid(),
+  pipeId: z.string(),
+  filename: z.string(),
+  filetype: z.string().nullable(),
+  /** Null until the client has said it. */
+  size: z.int().nullable(),
+  /** The confirmed offset. */
+  offset: z.int(),
+  status: z.enum(FILE_STATUSES),
+  failureReason: z.string().nullable(),
+  /** The Sender's name at that time. */
+  sender: z.string(),
+  senderId: z.uuid().nullable(),
+  subject: z.string().nullable(),
+  protocol: z.string(),
+  /** Of the whole object, once it is in the bucket. */
+  checksum: z.string().nullable(),
+  metadata: pairs,
+  uploadMetadata: pairs,
+  destinations: z.array(destinationAnswer),
+  resumeCount: z.int(),
+  savedBytes: z.int(),
+  createdAt: instant,
+  /** When the latest confirmed byte came. */
+  lastByteAt: instant.nullable(),
+  expiresAt: instant,
+  finishedAt: instant.nullable(),
+})
+export type File = z.output<typeof fileAnswer>
+
+export const timelineEntry = z.strictObject({
+  at: instant,
+  /** `token_issued`, `created`, what happened to the upload, `webhook_attempt`. */
+  kind: z.string(),
+  detail: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+})
+export type TimelineEntry = z.output<typeof timelineEntry>
+
+export const fileWithTimelineAnswer = fileAnswer.extend({ timeline: z.array(timelineEntry) })
+export type FileWithTimeline = z.output<typeof fileWithTimelineAnswer>
+
+type Destination = Pick<
+  typeof fileDestinations.$inferSelect,
+  'dataStoreId' | 'status' | 'bucket' | 'key' | 'etag' | 'certainty'
+>
+
+const WAITING_MS = minutes(5)
+
+/** An upload that has had no byte for five minutes is not called live. */
+export function isWaiting({ status, lastByteAt, createdAt }: File, nowMs: number): boolean {
+  return status === 'uploading' && Date.parse(lastByteAt ?? createdAt) < nowMs - WAITING_MS
+}
+
+export function toFile(row: typeof files.$inferSelect, destinations: Destination[]): File {
+  // Of an object that was found in the bucket not all bytes were seen.
+  const known = row.status === 'transferred' && destinations.every(({ certainty }) => certainty !== 'found')
+  return {
+    id: row.id,
+    pipeId: row.pipeId,
+    filename: row.filename,
+    filetype: row.filetype,
+    size: row.lengthBytes,
+    offset: row.offsetBytes,
+    status: row.status,
+    failureReason: row.failureReason,
+    sender: row.senderName,
+    senderId: row.senderId,
+    subject: row.subject,
+    protocol: row.protocol,
+    checksum: known ? `crc32:${row.crc32.toString(16).padStart(8, '0')}` : null,
+    metadata: row.metadata,
+    uploadMetadata: row.uploadMetadata,
+    destinations: destinations.map(({ dataStoreId, status, bucket, key, etag, certainty }) => ({
+      destinationId: dataStoreId,
+      status,
+      bucket,
+      key,
+      etag,
+      ...(certainty === 'unknown' && { reason: certainty }),
+    })),
+    resumeCount: row.resumeCount,
+    savedBytes: row.savedBytes,
+    createdAt: row.createdAt.toISOString(),
+    lastByteAt: row.lastByteAt?.toISOString() ?? null,
+    expiresAt: row.expiresAt.toISOString(),
+    finishedAt: row.finishedAt?.toISOString() ?? null,
+  }
+}

@@ -1,0 +1,162 @@
+import { sql } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { deliveries, fileDestinations, files, fileTimeline, tokens } from '#drizzle/schema/index.ts'
+import { pruneExpired } from '../../../server/control-sweeps.ts'
+import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
+import { addFile } from '../../../test/support/webhook-rows.ts'
+import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
+import { firstUuidAt, uuidv7 } from '../../platform/kernel/ids.ts'
+import { parseInput } from '../../platform/kernel/parse-input.ts'
+import { saveOutput } from '../../webhooks/outputs/save-output.ts'
+import { issueToken } from '../../workspace/tokens/issue-token.ts'
+import { tokenInput } from '../../workspace/tokens/token.ts'
+import { cancelFile } from './cancel-file.ts'
+import { eraseFile } from './erase-file.ts'
+import { fileQuery, listFiles } from './list-files.ts'
+import { showFile } from './show-file.ts'
+
+describeWithDatabase('files', (database) => {
+  let runtime: TestRuntime
+  let mine: TestWorkspace
+  beforeAll(async () => {
+    runtime = testRuntime(database())
+    mine = await createTestWorkspace(runtime)
+  })
+  type Fields = Partial<typeof files.$inferInsert>
+  const add = (fields: Fields = {}, customer = mine) =>
+    addFile(database().db, { workspaceId: customer.workspaceId, pipeId: customer.pipe.id }, fields)
+  const list = (query: Record<string, unknown> = {}, customer = mine) =>
+    listFiles(runtime, customer.actor, parseInput(fileQuery, query))
+
+  describe('the list', () => {
+    let customer: TestWorkspace
+    let all: string[]
+    beforeAll(async () => {
+      customer = await createTestWorkspace(runtime)
+      all = []
+      for (let n = 0; n < 25; n++) {
+        const status = n % 5 === 0 ? ('failed' as const) : ('transferred' as const)
+        all.unshift(await add({ filename: `photo_${n}.JPG`, status, senderId: customer.sender.id }, customer))
+      }
+      await add({ concat: 'partial' }, customer)
+    })
+
+    async function pages(query: Record<string, unknown>): Promise<string[]> {
+      const ids: string[] = []
+      let cursor: string | null = null
+      do {
+        const page = await list({ ...query, ...(cursor && { cursor }) }, customer)
+        ids.push(...page.data.map(({ id }) => id))
+        cursor = page.nextCursor
+      } while (cursor)
+      return ids
+    }
+
+    it.each([1, 10, 25, 100])(
+      'goes newest first through pages of %i, each file once, and no partial upload',
+      async (limit) => {
+        expect(await pages({ limit })).toEqual(all)
+      },
+    )
+
+    it('filters by status, Sender, name and time', async () => {
+      const failed = all.filter((_, n) => (24 - n) % 5 === 0)
+      expect(await pages({ status: 'failed', limit: 2 })).toEqual(failed)
+      expect(await pages({ status: 'failed', senderId: customer.sender.id, limit: 2 })).toEqual(failed)
+      expect(await pages({ filename: 'photo_7.jpg' })).toEqual([all[17]])
+      expect(await pages({ filename: 'photo%7' })).toEqual([])
+      expect(await pages({ createdBefore: '2020-01-01T00:00:00Z' })).toEqual([])
+      expect(await pages({ createdAfter: '2020-01-01T00:00:00Z', limit: 7 })).toEqual(all)
+    })
+
+    it('looks on past a window in which nothing fits', async () => {
+      const { db } = database()
+      const { workspaceId, pipe, actor } = await createTestWorkspace(runtime)
+      const old = firstUuidAt(1)
+      await addFile(db, { workspaceId, pipeId: pipe.id }, { filename: 'needle.bin', id: old })
+      await db.execute(sql`insert into files (id, workspace_id, pipe_id, sender_name, filename, expiry_seconds, expires_at)
+        select (lpad(to_hex(1767225600000 + n), 12, '0') || '7000800000000000' || lpad(to_hex(n), 4, '0'))::uuid,
+          ${workspaceId}::uuid, ${pipe.id}, 'S', 'hay', 3600, now() from generate_series(1, 2505) n`)
+      const first = await listFiles(runtime, actor, parseInput(fileQuery, { filename: 'needle' }))
+      expect(first).toEqual({ data: [], nextCursor: expect.any(String) })
+      const next = await listFiles(
+        runtime,
+        actor,
+        parseInput(fileQuery, { filename: 'needle', cursor: first.nextCursor }),
+      )
+      expect(next).toMatchObject({ data: [{ id: old }], nextCursor: null })
+    })
+
+    it.each([
+      [{ limit: 101 }, 'limit'],
+      [{ limit: 'x' }, 'limit'],
+      [{ cursor: 'nonsense' }, 'cursor'],
+      [{ status: 'lost' }, 'status'],
+      [{ colour: 'red' }, 'colour'],
+    ])('refuses %j, by name', async (query, field) => {
+      await expect((async () => list(query))()).rejects.toMatchObject({ fields: [{ field }] })
+    })
+  })
+
+  it('shows a file with all that happened to it, in order', async () => {
+    const input = parseInput(tokenInput, { pipeId: mine.pipe.id })
+    await issueToken(runtime, mine.sender.token, input)
+    const [token] = await database().db.select().from(tokens)
+    const id = await add({ tokenId: token!.id, resumeCount: 2, savedBytes: 7 })
+    const at = new Date(runtime.clock.now() + 1000)
+    await database().db.insert(fileTimeline).values({ id: uuidv7(), fileId: id, kind: 'created', at })
+    const file = await showFile(runtime, mine.actor, id)
+    expect(file).toMatchObject({
+      checksum: 'crc32:0d4a1185',
+      size: 11,
+      offset: 11,
+      resumeCount: 2,
+      savedBytes: 7,
+      timeline: [{ kind: 'token_issued', detail: { tokenId: token!.id } }, { kind: 'created' }],
+    })
+  })
+
+  it('cancels an upload under way, with its event, once; not one that is being completed', async () => {
+    const output = {
+      enabled: true,
+      url: 'http://127.0.0.1:1/hook',
+      statuses: ['transferred' as const, 'canceled' as const],
+    }
+    await saveOutput(runtime, mine.actor, mine.pipe.id, output)
+    const id = await add({ status: 'uploading', offsetBytes: 5 })
+    expect(await cancelFile(runtime, mine.actor, id)).toMatchObject({ status: 'canceled', offset: 5 })
+    const told = (await database().db.select().from(deliveries)).filter(({ fileId }) => fileId === id)
+    expect(told).toHaveLength(1)
+    await cancelFile(runtime, mine.actor, id)
+    const busy = await add({ status: 'transferring' })
+    await expect(cancelFile(runtime, mine.actor, busy)).rejects.toMatchObject({ code: 'conflict' })
+    const done = await add()
+    await expect(cancelFile(runtime, mine.actor, done)).rejects.toMatchObject({ code: 'conflict' })
+  })
+
+  it('erases a record, but none under way', async () => {
+    const underWay = await add({ status: 'uploading' })
+    await expect(eraseFile(runtime, mine.actor, underWay)).rejects.toMatchObject({ code: 'conflict' })
+    const id = await add()
+    await eraseFile(runtime, mine.actor, id)
+    await expect(showFile(runtime, mine.actor, id)).rejects.toMatchObject({ code: 'not_found' })
+    const left = await database().db.select({ id: files.id }).from(files)
+    expect(left.map((row) => row.id)).not.toContain(id)
+  })
+
+  it('hides a record whose parts the bucket still holds, and drops it when they are cleared', async () => {
+    const { db } = database()
+    const id = await add({ status: 'canceled' })
+    const place = { fileId: id, dataStoreId: mine.dataStore.id, bucket: 'media', key: 'k', multipartId: 'm' }
+    await db.insert(fileDestinations).values({ ...place, abortPending: true })
+    await eraseFile(runtime, mine.actor, id)
+    expect((await list()).data.map((file) => file.id)).not.toContain(id)
+    const has = async () => (await db.select().from(files)).some((row) => row.id === id)
+    await pruneExpired(db, runtime.clock.now())
+    expect(await has()).toBe(true)
+    await db.update(fileDestinations).set({ abortPending: false })
+    await pruneExpired(db, runtime.clock.now())
+    expect(await has()).toBe(false)
+  })
+})

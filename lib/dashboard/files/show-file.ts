@@ -1,0 +1,76 @@
+import { asc, eq } from 'drizzle-orm'
+import {
+  attempts,
+  deliveries,
+  fileDestinations,
+  type files,
+  fileTimeline,
+  tokens,
+} from '#drizzle/schema/index.ts'
+import type { Actor } from '../../identity/audit/record-audit.ts'
+import type { Db } from '../../platform/db/database.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { type FileWithTimeline, type TimelineEntry, toFile } from './file.ts'
+import { findFile } from './find-file.ts'
+
+/** The first so many of each kind; an upload in tiny requests has more than anybody reads. */
+const MOST_ENTRIES = 500
+
+/** A file and all that happened to it: its token, each request and resume, its end, every webhook attempt. */
+export async function showFile(
+  { db }: Pick<Runtime, 'db'>,
+  actor: Actor,
+  id: string,
+): Promise<FileWithTimeline> {
+  const row = await findFile(db, actor, id)
+  const [destinations, ...entries] = await Promise.all([
+    db.select().from(fileDestinations).where(eq(fileDestinations.fileId, id)),
+    tokenIssued(db, row),
+    ownEntries(db, id),
+    webhookAttempts(db, id),
+  ])
+  const timeline = entries.flat().sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+  return { ...toFile(row, destinations), timeline }
+}
+
+async function tokenIssued(db: Db, { tokenId }: typeof files.$inferSelect): Promise<TimelineEntry[]> {
+  if (!tokenId) return []
+  const found = await db.select().from(tokens).where(eq(tokens.id, tokenId))
+  return found.map(({ createdAt }) => ({
+    at: createdAt.toISOString(),
+    kind: 'token_issued',
+    detail: { tokenId },
+  }))
+}
+
+async function ownEntries(db: Db, id: string): Promise<TimelineEntry[]> {
+  const rows = await db
+    .select()
+    .from(fileTimeline)
+    .where(eq(fileTimeline.fileId, id))
+    .orderBy(asc(fileTimeline.id))
+    .limit(MOST_ENTRIES)
+  return rows.map(({ at, kind, detail }) => ({ at: at.toISOString(), kind, detail }))
+}
+
+async function webhookAttempts(db: Db, id: string): Promise<TimelineEntry[]> {
+  const rows = await db
+    .select({ attempt: attempts, delivery: { id: deliveries.id, url: deliveries.url } })
+    .from(deliveries)
+    .innerJoin(attempts, eq(attempts.deliveryId, deliveries.id))
+    .where(eq(deliveries.fileId, id))
+    .orderBy(asc(attempts.id))
+    .limit(MOST_ENTRIES)
+  return rows.map(({ attempt, delivery }) => ({
+    at: attempt.at.toISOString(),
+    kind: 'webhook_attempt',
+    detail: {
+      deliveryId: delivery.id,
+      url: delivery.url,
+      trigger: attempt.trigger,
+      status: attempt.status,
+      error: attempt.error,
+      durationMs: attempt.durationMs,
+    },
+  }))
+}

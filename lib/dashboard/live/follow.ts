@@ -1,0 +1,62 @@
+import { isSessionOpen } from '../../identity/sessions/is-session-open.ts'
+import { minutes, seconds } from '../../platform/kernel/clock.ts'
+import { LIVE_CHANNEL } from '../../platform/live-channel.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { readSnapshot, type Snapshot, type Topic } from './read-snapshot.ts'
+
+/** How often a stream looks by itself. A NOTIFY makes it look at once. */
+const POLL_MS = seconds(1)
+/** A stream ends by itself and the browser opens the next, so that none outlives its session for long. */
+const LIFE_MS = minutes(5)
+
+type Needs = Pick<Runtime, 'db' | 'database' | 'clock'>
+
+/** The snapshots of a topic, each only when it differs from the one before. It ends with the session that asked. */
+export async function* follow(
+  { db, database, clock }: Needs,
+  { workspaceId, sessionId }: { workspaceId: string; sessionId: string },
+  topic: Topic,
+  signal: AbortSignal,
+): AsyncGenerator<Snapshot> {
+  const bell = createBell(signal)
+  const unlisten = await database.listen(LIVE_CHANNEL, (payload) => {
+    if (payload === null || payload === workspaceId) bell.ring()
+  })
+  const endsAt = clock.now() + LIFE_MS
+  try {
+    let seen: string | undefined
+    while (!signal.aborted && clock.now() < endsAt) {
+      if (!(await isSessionOpen({ db, clock }, sessionId))) return
+      const snapshot = await readSnapshot(db, workspaceId, topic)
+      if (snapshot.mark !== seen) yield snapshot
+      seen = snapshot.mark
+      await bell.wait(POLL_MS)
+    }
+  } finally {
+    await unlisten()
+  }
+}
+
+/** Waits for a ring, the time or the end, whichever comes first; a ring that nobody waits for is kept. */
+function createBell(signal: AbortSignal) {
+  let rung = false
+  let wake = () => {}
+  const ring = () => {
+    rung = true
+    wake()
+  }
+  signal.addEventListener('abort', ring, { once: true })
+  return {
+    ring,
+    async wait(ms: number): Promise<void> {
+      if (!rung) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        const timer = setTimeout(resolve, ms)
+        wake = resolve
+        await promise
+        clearTimeout(timer)
+      }
+      rung = false
+    },
+  }
+}

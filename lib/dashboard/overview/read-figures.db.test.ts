@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest'
+import { counts, files } from '#drizzle/schema/index.ts'
+import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { testRuntime } from '../../../test/support/runtime.ts'
+import { createTestWorkspace } from '../../../test/support/workspace.ts'
+import { days, hours, minutes } from '../../platform/kernel/clock.ts'
+import { uuidv7 } from '../../platform/kernel/ids.ts'
+import { addUp } from '../../workspace/usage/fold-tallies.ts'
+import { boundsOf, RANGES, type Range, readFigures } from './read-figures.ts'
+
+describe('a range', () => {
+  it.each(Object.keys(RANGES) as Range[])('of %s has whole slots, and now in the last', (range) => {
+    const nowMs = Date.parse('2026-03-04T13:37:00.000Z')
+    const { fromMs, untilMs } = boundsOf(range, nowMs)
+    const { slotMs, slots } = RANGES[range]
+    expect(untilMs - fromMs).toBe(slots * slotMs)
+    expect(untilMs - nowMs).toBeGreaterThan(0)
+    expect(untilMs - nowMs).toBeLessThanOrEqual(slotMs)
+    expect(fromMs % slotMs).toBe(0)
+  })
+})
+
+describeWithDatabase('the figures of the Overview', (database) => {
+  async function furnished() {
+    const runtime = testRuntime(database())
+    const [mine, other] = [await createTestWorkspace(runtime), await createTestWorkspace(runtime)]
+    const now = runtime.clock.now()
+    const happened = (agoMs: number, fields = {}) => ({
+      ...{ workspaceId: mine.workspaceId, pipeId: mine.pipe.id, what: 'transferred' as const },
+      ...{ atMs: now - agoMs, bytes: 100, tookMs: 2000, ...fields },
+    })
+    const made = addUp([
+      happened(0),
+      happened(minutes(90)),
+      happened(minutes(90), { pipeId: 'pipe_that_is_gone', bytes: 7 }),
+      happened(minutes(90), { what: 'failed', bytes: 0 }),
+      happened(minutes(90), { what: 'expired', bytes: 0 }),
+      happened(minutes(90), { what: 'canceled', bytes: 0 }),
+      happened(minutes(90), { what: 'delivered', bytes: 0 }),
+      happened(days(7) + hours(1)),
+      happened(days(40)),
+      happened(0, { workspaceId: other.workspaceId }),
+    ])
+    await runtime.db.insert(counts).values(made.map((count) => ({ ...count, at: new Date(count.at) })))
+    return { runtime, mine }
+  }
+
+  it('are of the range, slot by slot, beside the same time a week ago', async () => {
+    const { runtime, mine } = await furnished()
+    const figures = await readFigures(runtime, mine.actor, { range: '24h', pipeId: undefined })
+    expect(figures.total).toEqual({ transferred: 3, lost: 2, bytes: 207, delivered: 1, undelivered: 0 })
+    expect(figures.before).toMatchObject({ transferred: 1, bytes: 100 })
+    expect(figures.slots.filter(({ transferred }) => transferred > 0)).toMatchObject([
+      { at: '2026-03-04T10:00:00.000Z', transferred: 2, lost: 2 },
+      { at: '2026-03-04T12:00:00.000Z', transferred: 1, lost: 0 },
+    ])
+    expect(figures.medianMs! / 2000).toBeCloseTo(1, 0)
+    expect(figures.pipes).toEqual([
+      { pipeId: mine.pipe.id, name: 'Photos', transferred: 2, lost: 2, bytes: 200 },
+      { pipeId: 'pipe_that_is_gone', name: null, transferred: 1, lost: 0, bytes: 7 },
+    ])
+  })
+
+  it.each([
+    ['7d', 3, 1],
+    ['30d', 4, 1],
+    ['90d', 5, 0],
+  ] as const)('of %s are %i files, after %i before', async (range, now, before) => {
+    const { runtime, mine } = await furnished()
+    const figures = await readFigures(runtime, mine.actor, { range, pipeId: undefined })
+    expect([figures.total.transferred, figures.before.transferred]).toEqual([now, before])
+  })
+
+  it('are of one Pipe, where one is chosen', async () => {
+    const { runtime, mine } = await furnished()
+    const figures = await readFigures(runtime, mine.actor, { range: '24h', pipeId: 'pipe_that_is_gone' })
+    expect(figures.total).toMatchObject({ transferred: 1, bytes: 7, lost: 0 })
+  })
+
+  it('tell how many uploads are open, and how many of them wait', async () => {
+    const runtime = testRuntime(database())
+    const { workspaceId, actor, pipe } = await createTestWorkspace(runtime)
+    const upload = (fields: Partial<typeof files.$inferInsert>) => ({
+      ...{ id: uuidv7(), workspaceId, pipeId: pipe.id, senderName: 'Backend', filename: 'file' },
+      ...{ expirySeconds: 60, expiresAt: new Date(), lastByteAt: new Date(), ...fields },
+    })
+    await runtime.db
+      .insert(files)
+      .values([
+        upload({}),
+        upload({ lastByteAt: new Date(Date.now() - minutes(6)) }),
+        upload({ lastByteAt: null, createdAt: new Date(Date.now() - minutes(6)) }),
+        upload({ concat: 'partial' }),
+        upload({ status: 'failed' }),
+      ])
+    const { open } = await readFigures(runtime, actor, { range: '24h', pipeId: undefined })
+    expect(open).toMatchObject({ uploading: 3, waiting: 2 })
+    const none = await readFigures(runtime, actor, { range: '24h', pipeId: 'pipe_that_is_gone' })
+    expect(none.open).toMatchObject({ uploading: 0, waiting: 0 })
+  })
+})

@@ -1,0 +1,128 @@
+import { and, eq, gte, lt, or, sql } from 'drizzle-orm'
+import { counts } from '#drizzle/schema/index.ts'
+import type { Actor } from '../../identity/audit/record-audit.ts'
+import { rows } from '../../platform/db/database.ts'
+import { days, hours } from '../../platform/kernel/clock.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { medianOf, STEPS } from '../../workspace/usage/durations.ts'
+
+/**
+ * The figures of the Overview. They come from `counts`, a few hundred rows whatever the number of files; what is open is
+ * counted itself, along an index, and no further than anybody needs to know.
+ */
+export const RANGES = {
+  '24h': { span: 'hour', slotMs: hours(1), slots: 24, backMs: days(7) },
+  '7d': { span: 'hour', slotMs: hours(6), slots: 28, backMs: days(7) },
+  '30d': { span: 'day', slotMs: days(1), slots: 30, backMs: days(30) },
+  '90d': { span: 'day', slotMs: days(1), slots: 90, backMs: days(90) },
+} as const
+export type Range = keyof typeof RANGES
+
+export type Totals = {
+  transferred: number
+  /** Failed or expired. Who cancels does not want the file any more. */
+  lost: number
+  bytes: number
+  delivered: number
+  undelivered: number
+}
+export type Slot = Totals & { at: string }
+export type PipeFigures = Pick<Totals, 'transferred' | 'lost' | 'bytes'> & {
+  pipeId: string
+  name: string | null
+}
+export type Figures = {
+  slots: Slot[]
+  total: Totals
+  /** The same in as long a time before: in the 24 hours of a week ago, else just before. */
+  before: Totals
+  medianMs: number | undefined
+  pipes: PipeFigures[]
+  open: { uploading: number; waiting: number; most: number }
+}
+
+const MOST_OPEN = 1000
+const MOST_PIPES = 8
+
+type Query = { range: Range; pipeId: string | undefined }
+type Row = typeof counts.$inferSelect
+
+export async function readFigures(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { workspaceId }: Actor,
+  { range, pipeId }: Query,
+): Promise<Figures> {
+  const { fromMs, untilMs, backMs } = boundsOf(range, clock.now())
+  const { span } = RANGES[range]
+  const within = (shiftMs: number) =>
+    and(gte(counts.at, new Date(fromMs - shiftMs)), lt(counts.at, new Date(untilMs - shiftMs)))
+  const [found, pipes, open] = await Promise.all([
+    db
+      .select()
+      .from(counts)
+      .where(
+        and(
+          eq(counts.workspaceId, workspaceId),
+          eq(counts.span, span),
+          eq(counts.pipeId, pipeId ?? ''),
+          or(within(0), within(backMs)),
+        ),
+      ),
+    rows<PipeFigures>(
+      db,
+      sql`select c.pipe_id as "pipeId", p.name, sum(c.transferred)::int as transferred,
+          sum(c.failed + c.expired)::int as lost, sum(c.bytes)::bigint as bytes
+        from counts c left join pipes p on p.id = c.pipe_id
+        where c.workspace_id = ${workspaceId}::uuid and c.span = ${span} and c.pipe_id <> ''
+          and c.at >= ${new Date(fromMs).toISOString()}::timestamptz
+        group by 1, 2 having sum(c.transferred + c.failed + c.expired) > 0
+        order by 3 desc, 1 limit ${MOST_PIPES}::int`,
+    ),
+    rows<Figures['open']>(
+      db,
+      sql`select count(*)::int as uploading, ${MOST_OPEN}::int as most,
+          (count(*) filter (where coalesce(last_byte_at, created_at) < now() - interval '5 minutes'))::int as waiting
+        from (select last_byte_at, created_at from files where workspace_id = ${workspaceId}::uuid and status = 'uploading'
+          and erased_at is null and concat is distinct from 'partial' ${pipeId ? sql`and pipe_id = ${pipeId}` : sql``}
+          limit ${MOST_OPEN}::int) one`,
+    ),
+  ])
+  return {
+    ...addUp(range, fromMs, found),
+    pipes: pipes.map((pipe) => ({ ...pipe, bytes: Number(pipe.bytes) })),
+    open: open[0]!,
+  }
+}
+
+/** Whole slots, of which the last has begun and is not over. */
+export function boundsOf(range: Range, nowMs: number): { fromMs: number; untilMs: number; backMs: number } {
+  const { slotMs, slots, backMs } = RANGES[range]
+  const untilMs = (Math.floor(nowMs / slotMs) + 1) * slotMs
+  return { fromMs: untilMs - slots * slotMs, untilMs, backMs }
+}
+
+export function addUp(range: Range, fromMs: number, found: Row[]) {
+  const { slotMs, slots: count } = RANGES[range]
+  const slots = Array.from(
+    { length: count },
+    (_, n): Slot => ({ at: new Date(fromMs + n * slotMs).toISOString(), ...nothing() }),
+  )
+  const [total, before] = [nothing(), nothing()]
+  const durations = Array.from({ length: STEPS }, () => 0)
+  for (const row of found) {
+    const slot = slots[Math.floor((row.at.getTime() - fromMs) / slotMs)]
+    for (const sum of slot ? [slot, total] : [before]) add(sum, row)
+    if (slot) for (const [step, n] of row.durations.entries()) durations[step]! += n
+  }
+  return { slots, total, before, medianMs: medianOf(durations) }
+}
+
+const nothing = (): Totals => ({ transferred: 0, lost: 0, bytes: 0, delivered: 0, undelivered: 0 })
+
+function add(sum: Totals, { transferred, failed, expired, bytes, delivered, undelivered }: Row): void {
+  sum.transferred += transferred
+  sum.lost += failed + expired
+  sum.bytes += bytes
+  sum.delivered += delivered
+  sum.undelivered += undelivered
+}

@@ -1,0 +1,34 @@
+import { minutes } from '../../platform/kernel/clock.ts'
+import { type FieldError, SluiceError } from '../../platform/kernel/errors.ts'
+import { invalidRequest } from '../../platform/kernel/parse-input.ts'
+import { takeFromLimit } from '../../platform/rate-limits/take.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import type { Session } from '../sessions/read-session.ts'
+import { findUser } from './find-user.ts'
+import { verifyPassword } from './password.ts'
+
+const PER_USER = { burst: 10, refillMs: 60_000 }
+const FRESH_MS = minutes(10)
+
+/**
+ * Asks somebody who is signed in to prove again who they are: by their password, or where they have none by having just
+ * come from their provider, so that a session that was taken is not enough. All places that do share one limit.
+ */
+export async function assertOwner(
+  runtime: Pick<Runtime, 'db' | 'clock'>,
+  { userId, signedInAt }: Pick<Session, 'userId' | 'signedInAt'>,
+  password: string,
+  fault: FieldError,
+): Promise<void> {
+  await takeFromLimit(runtime, `password:${userId}`, PER_USER)
+  const user = await findUser(runtime.db, userId)
+  if (user?.passwordHash) {
+    if (await verifyPassword(password, user.passwordHash)) return
+    throw invalidRequest([fault])
+  }
+  if (runtime.clock.now() - signedInAt.getTime() < FRESH_MS) return
+  throw new SluiceError(
+    'forbidden',
+    'Sign out, sign in again with your provider, and do this within 10 minutes. It proves that it is you.',
+  )
+}

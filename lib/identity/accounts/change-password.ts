@@ -1,0 +1,42 @@
+import { eq } from 'drizzle-orm'
+import { z } from 'zod'
+import { users } from '#drizzle/schema/index.ts'
+import { enqueueMail } from '../../platform/mail/mail.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { recordAudit } from '../audit/record-audit.ts'
+import type { Session } from '../sessions/read-session.ts'
+import { signOutEverywhere } from '../sessions/sign-out-everywhere.ts'
+import { newPasswordField } from './account.ts'
+import { assertOwner } from './assert-owner.ts'
+import { dropResetLinks } from './email-link.ts'
+import { passwordChangedMail } from './mails.ts'
+import { hashPassword } from './password.ts'
+import { revokeAllKeys } from './revoke-all-keys.ts'
+
+export const passwordChange = z.strictObject({
+  current: z.string().max(1000),
+  password: newPasswordField,
+  /** Whoever knew the password may have made keys. */
+  revokeKeys: z.boolean().optional(),
+})
+
+/** Every other session ends. Somebody who only signed in by a provider gives no present password: they must have just done so. */
+export async function changePassword(
+  runtime: Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>,
+  session: Session,
+  { current, password, revokeKeys }: z.output<typeof passwordChange>,
+): Promise<void> {
+  const { db, clock, config } = runtime
+  const fault = { field: 'current', message: 'is not your present password' }
+  await assertOwner(runtime, session, current, fault)
+  const passwordHash = await hashPassword(password)
+  await db.transaction(async (tx) => {
+    await tx.update(users).set({ passwordHash }).where(eq(users.id, session.userId))
+    await dropResetLinks(tx, session.userId)
+    await signOutEverywhere({ db: tx, clock }, session.userId, { except: session.id })
+    await recordAudit({ db: tx, clock }, session.actor, { action: 'password.changed' })
+    if (revokeKeys) await revokeAllKeys({ db: tx, clock }, session.actor)
+    const mail = passwordChangedMail(session.email, config.baseUrl)
+    await enqueueMail(runtime, tx, { kind: 'mail', mail })
+  })
+}

@@ -1,0 +1,71 @@
+import { eq } from 'drizzle-orm'
+import { expect, it } from 'vitest'
+import { fileDestinations, files, users, workspaces } from '#drizzle/schema/index.ts'
+import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { testRuntime } from '../../../test/support/runtime.ts'
+import { addFile } from '../../../test/support/webhook-rows.ts'
+import { createTestWorkspace } from '../../../test/support/workspace.ts'
+import { parseInput } from '../../platform/kernel/parse-input.ts'
+import { cancelUploadsOfPipe } from '../../uploads/cancel-uploads-of-pipe.ts'
+import { issueToken } from '../../workspace/tokens/issue-token.ts'
+import { tokenInput } from '../../workspace/tokens/token.ts'
+import { createSession } from '../sessions/create-session.ts'
+import { readSession } from '../sessions/read-session.ts'
+import { authenticateAccountKey } from './authenticate-account-key.ts'
+import { deleteAccount, removeLeftWorkspaces } from './delete-account.ts'
+import { hashPassword } from './password.ts'
+
+describeWithDatabase('deleting an account', (database) => {
+  it('asks for its e-mail and password, ends all access at once, and leaves no row in the end', async () => {
+    const runtime = testRuntime(database())
+    const cancelUploads = cancelUploadsOfPipe(runtime)
+    const { db } = runtime
+    const mine = await createTestWorkspace(runtime, await hashPassword('my password'))
+    const other = await createTestWorkspace(runtime)
+    const { id } = await createSession(runtime, mine.userId, { userAgent: null, address: null })
+    const session = (await readSession(runtime, id))!
+    const place = { workspaceId: mine.workspaceId, pipeId: mine.pipe.id }
+    const fileId = await addFile(db, place, { status: 'uploading' })
+    const parts = { bucket: 'media', key: 'k', multipartId: 'm', abortPending: true }
+    await db.insert(fileDestinations).values({ fileId, dataStoreId: mine.dataStore.id, ...parts })
+
+    const asked = { email: mine.email, password: 'my password' }
+    for (const [wrong, field] of [
+      [{ ...asked, email: other.email }, 'email'],
+      [{ ...asked, password: '' }, 'password'],
+    ] as const) {
+      await expect(deleteAccount(runtime, session, wrong, cancelUploads)).rejects.toMatchObject({
+        fields: [{ field }],
+      })
+    }
+    await deleteAccount(runtime, session, asked, cancelUploads)
+
+    expect(await readSession(runtime, id)).toBeUndefined()
+    await expect(authenticateAccountKey(runtime, mine.accountKey.key)).rejects.toMatchObject({
+      code: 'account_key_invalid',
+    })
+    const token = issueToken(runtime, mine.sender.token, parseInput(tokenInput, { pipeId: mine.pipe.id }))
+    await expect(token).rejects.toMatchObject({ code: 'token_revoked' })
+    expect(await db.select().from(users).where(eq(users.id, mine.userId))).toEqual([])
+    const [canceled] = await db.select().from(files).where(eq(files.id, fileId))
+    expect(canceled!.status).toBe('canceled')
+
+    const left = () => db.select({ id: workspaces.id }).from(workspaces)
+    expect(await removeLeftWorkspaces(db)).toBe(0)
+    await db.update(fileDestinations).set({ abortPending: false })
+    expect(await removeLeftWorkspaces(db)).toBe(1)
+    expect(await left()).toEqual([{ id: other.workspaceId }])
+    expect(await removeLeftWorkspaces(db)).toBe(0)
+  })
+  it('lets nobody who took a session try passwords', async () => {
+    const runtime = testRuntime(database())
+    const cancelUploads = cancelUploadsOfPipe(runtime)
+    const cheap = `scrypt$4$8$1$AAAA$${'A'.repeat(43)}`
+    const { userId, email } = await createTestWorkspace(runtime, cheap)
+    const { id } = await createSession(runtime, userId, { userAgent: null, address: null })
+    const session = (await readSession(runtime, id))!
+    const guess = () => deleteAccount(runtime, session, { email, password: 'a guess' }, cancelUploads)
+    for (let n = 0; n < 10; n++) await expect(guess()).rejects.toMatchObject({ code: 'invalid_request' })
+    await expect(guess()).rejects.toMatchObject({ code: 'rate_limited' })
+  })
+})

@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto'
+import { and, eq, gt, isNull } from 'drizzle-orm'
+import { emailLinks } from '#drizzle/schema/index.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { hours } from '../../platform/kernel/clock.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { hashSecret } from '../../platform/kernel/ids.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+
+/** Links of mails: good once and for a while. The token stands after the #, so it reaches no server's log. */
+type Purpose = 'verify' | 'reset'
+type Needs = Pick<Runtime, 'db' | 'clock' | 'config'>
+
+const GOOD_FOR_MS: Record<Purpose, number> = { verify: hours(48), reset: hours(1) }
+const PAGE: Record<Purpose, string> = { verify: 'verify-email', reset: 'reset-password' }
+
+export async function createEmailLink(
+  { db, clock, config }: Needs,
+  purpose: Purpose,
+  user: { id: string; email: string },
+): Promise<string> {
+  const token = randomBytes(32).toString('base64url')
+  await db.insert(emailLinks).values({
+    tokenHash: hashSecret(token),
+    userId: user.id,
+    purpose,
+    email: user.email,
+    expiresAt: new Date(clock.now() + GOOD_FOR_MS[purpose]),
+    createdAt: new Date(clock.now()),
+  })
+  return `${config.baseUrl}/${PAGE[purpose]}#${token}`
+}
+
+/** Before work that nobody should be able to ask for without a link. */
+export async function findEmailLink(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  purpose: Purpose,
+  token: string,
+): Promise<{ userId: string }> {
+  const [found] = await db
+    .select({ userId: emailLinks.userId })
+    .from(emailLinks)
+    .where(isGood(purpose, token, new Date(clock.now())))
+  if (found) return found
+  throw invalid()
+}
+
+/** Call it in the transaction of what the link allows. */
+export async function useEmailLink(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  purpose: Purpose,
+  token: string,
+): Promise<{ userId: string; email: string }> {
+  const now = new Date(clock.now())
+  const [used] = await db
+    .update(emailLinks)
+    .set({ usedAt: now })
+    .where(isGood(purpose, token, now))
+    .returning({ userId: emailLinks.userId, email: emailLinks.email })
+  if (used) return used
+  throw invalid()
+}
+
+/** A new password ends every link to set another. */
+export async function dropResetLinks(db: Db, userId: string): Promise<void> {
+  await db.delete(emailLinks).where(and(eq(emailLinks.userId, userId), eq(emailLinks.purpose, 'reset')))
+}
+
+function isGood(purpose: Purpose, token: string, now: Date) {
+  return and(
+    eq(emailLinks.tokenHash, hashSecret(token)),
+    eq(emailLinks.purpose, purpose),
+    isNull(emailLinks.usedAt),
+    gt(emailLinks.expiresAt, now),
+  )
+}
+
+function invalid(): SluiceError {
+  return new SluiceError('link_invalid', 'This link was used already or is too old. Ask for another.')
+}

@@ -1,0 +1,41 @@
+import { eq } from 'drizzle-orm'
+import { z } from 'zod'
+import { users } from '#drizzle/schema/index.ts'
+import { enqueueMail } from '../../platform/mail/mail.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { signOutEverywhere } from '../sessions/sign-out-everywhere.ts'
+import { newPasswordField } from './account.ts'
+import { dropResetLinks, findEmailLink, useEmailLink } from './email-link.ts'
+import { findUser } from './find-user.ts'
+import { passwordChangedMail } from './mails.ts'
+import { hashPassword } from './password.ts'
+import { mustVerify } from './sign-in.ts'
+import { turnOutStrangers } from './turn-out-strangers.ts'
+
+export const passwordReset = z.strictObject({ token: z.string().max(100), password: newPasswordField })
+
+/**
+ * Whoever opened the link holds the mailbox, so the address counts as verified and they may have a session at once, also
+ * where others have used up the limit of sign-ins. Every session of before ends.
+ */
+export async function resetPassword(
+  { db, clock, config, queue, vault }: Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>,
+  { token, password }: z.output<typeof passwordReset>,
+): Promise<{ userId: string }> {
+  await findEmailLink({ db, clock }, 'reset', token)
+  const passwordHash = await hashPassword(password)
+  return db.transaction(async (tx) => {
+    const now = new Date(clock.now())
+    const { userId, email } = await useEmailLink({ db: tx, clock }, 'reset', token)
+    const before = await findUser(tx, userId)
+    await tx.update(users).set({ passwordHash, emailVerifiedAt: now }).where(eq(users.id, userId))
+    if (mustVerify(config) && !before?.emailVerifiedAt) await turnOutStrangers(tx, userId, now)
+    await dropResetLinks(tx, userId)
+    await signOutEverywhere({ db: tx, clock }, userId)
+    await enqueueMail({ queue, vault }, tx, {
+      kind: 'mail',
+      mail: passwordChangedMail(email, config.baseUrl),
+    })
+    return { userId }
+  })
+}

@@ -1,0 +1,61 @@
+import { and, eq } from 'drizzle-orm'
+import { identities } from '#drizzle/schema/index.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { createAccount } from './create-account.ts'
+import { findUserByEmail } from './find-user.ts'
+import { takeOverUnproven } from './take-over-unproven.ts'
+
+/** What GitHub or Google says of somebody. */
+export type ProviderProfile = {
+  provider: 'github' | 'google'
+  providerAccountId: string
+  email: string
+  /** The provider vouches that the address is theirs. */
+  emailVerified: boolean
+  name?: string | undefined
+}
+
+/**
+ * An account is joined to an existing one of the same address only where both sides have proven the address, or where
+ * nobody has been in the existing one: otherwise whoever first typed it could wait in somebody else's account.
+ */
+export async function signInWithProvider(
+  runtime: Pick<Runtime, 'db' | 'clock' | 'config'>,
+  profile: ProviderProfile,
+): Promise<{ userId: string }> {
+  const { provider, providerAccountId } = profile
+  return runtime.db.transaction(async (tx) => {
+    const [known] = await tx
+      .select({ userId: identities.userId })
+      .from(identities)
+      .where(and(eq(identities.provider, provider), eq(identities.providerAccountId, providerAccountId)))
+    if (known) return known
+    const userId = await joinOrCreate({ ...runtime, db: tx }, profile)
+    const createdAt = new Date(runtime.clock.now())
+    await tx.insert(identities).values({ provider, providerAccountId, userId, createdAt })
+    return { userId }
+  })
+}
+
+async function joinOrCreate(
+  runtime: Pick<Runtime, 'clock' | 'config'> & { db: Db },
+  { email, emailVerified, name }: ProviderProfile,
+): Promise<string> {
+  const existing = await findUserByEmail(runtime.db, email)
+  if (existing) {
+    if (emailVerified && existing.emailVerifiedAt) return existing.id
+    const now = new Date(runtime.clock.now())
+    if (emailVerified && (await takeOverUnproven(runtime.db, existing.id, now))) return existing.id
+    throw new SluiceError(
+      'forbidden',
+      'There is an account with this e-mail address that is not proven to be yours. Sign in with its password.',
+    )
+  }
+  if (runtime.config.signUp === 'closed') {
+    throw new SluiceError('forbidden', 'Sign-up is closed here. The operator makes accounts.')
+  }
+  const made = await createAccount(runtime, { email, name, passwordHash: null, emailVerified })
+  return made.userId
+}

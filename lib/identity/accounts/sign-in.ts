@@ -1,0 +1,56 @@
+import { sql } from 'drizzle-orm'
+import { z } from 'zod'
+import { rows } from '../../platform/db/database.ts'
+import { notOfDemo } from '../../platform/db/not-of-demo.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { hashSecret } from '../../platform/kernel/ids.ts'
+import { networkOf } from '../../platform/rate-limits/network-of.ts'
+import { takeFromLimit } from '../../platform/rate-limits/take.ts'
+import { takeForAddress } from '../../platform/rate-limits/take-for-address.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { findUserByEmail } from './find-user.ts'
+import { verifyPassword } from './password.ts'
+
+export const signInInput = z.strictObject({
+  email: z.string().trim().max(254),
+  password: z.string().max(1000),
+})
+
+const PER_ADDRESS = { burst: 20, refillMs: 30_000 }
+const PER_ADDRESS_AND_ACCOUNT = { burst: 10, refillMs: 60_000 }
+/** Over all addresses. Whoever uses it up keeps the owner out only until they reset the password, which signs them in. */
+const PER_ACCOUNT = { burst: 100, refillMs: 60_000 }
+
+/**
+ * Limited for each address, for each account from each address, and for each account, whether it exists or not. Every
+ * refusal is the same, and takes as long, so that nobody learns who has an account.
+ */
+export async function signIn(
+  runtime: Pick<Runtime, 'db' | 'clock' | 'config'>,
+  { email, password }: z.output<typeof signInInput>,
+  address: string,
+): Promise<{ userId: string }> {
+  const [network, account] = [networkOf(address), hashSecret(email.toLowerCase())]
+  await takeForAddress(runtime, 'sign-in', address, PER_ADDRESS)
+  await takeFromLimit(runtime, `sign-in:both:${network}:${account}`, PER_ADDRESS_AND_ACCOUNT)
+  await takeFromLimit(runtime, `sign-in:account:${account}`, PER_ACCOUNT)
+  const user = email.includes('\0') ? undefined : await findUserByEmail(runtime.db, email)
+  const right = await verifyPassword(password, user?.passwordHash ?? null)
+  const proven = user?.emailVerifiedAt || !mustVerify(runtime.config)
+  if (user && right && proven && (await mayEnter(runtime, user.id))) return { userId: user.id }
+  throw new SluiceError(
+    'sign_in_failed',
+    'The e-mail address or the password is wrong, or the address is not verified yet.',
+  )
+}
+
+/** Where mails really arrive, an address must be proven before it can be used. */
+export function mustVerify({ smtpUrl }: { smtpUrl: string | undefined }): boolean {
+  return smtpUrl !== undefined
+}
+
+async function mayEnter({ db, config }: Pick<Runtime, 'db' | 'config'>, userId: string): Promise<boolean> {
+  const open = notOfDemo(config, sql`m.workspace_id`)
+  const found = await rows(db, sql`select from members m where m.user_id = ${userId}::uuid and ${open}`)
+  return found.length > 0
+}

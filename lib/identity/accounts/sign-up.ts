@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
+import { nameField } from '../../platform/kernel/fields.ts'
+import { hashSecret } from '../../platform/kernel/ids.ts'
+import { enqueueMail } from '../../platform/mail/mail.ts'
+import { takeFromLimit } from '../../platform/rate-limits/take.ts'
+import { takeForAddress } from '../../platform/rate-limits/take-for-address.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { emailField, newPasswordField } from './account.ts'
+import { createAccount } from './create-account.ts'
+import { createEmailLink } from './email-link.ts'
+import { alreadyMail, verifyMail } from './mails.ts'
+import { hashPassword } from './password.ts'
+import { mustVerify } from './sign-in.ts'
+
+export const signUpInput = z.strictObject({
+  email: emailField,
+  password: newPasswordField,
+  name: nameField.optional(),
+})
+
+const PER_ADDRESS = { burst: 10, refillMs: 60_000 }
+/** Each one is a mail to somebody who may not have asked for it. */
+const PER_MAILBOX = { burst: 3, refillMs: 600_000 }
+
+/** `check-mail` says nothing of whether there was an account: the mail does, to the address's owner. */
+export type SignedUp = { outcome: 'signed-up'; userId: string } | { outcome: 'check-mail' }
+
+type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>
+
+export async function signUp(
+  runtime: Needs,
+  input: z.output<typeof signUpInput>,
+  address: string,
+): Promise<SignedUp> {
+  const { db, config } = runtime
+  if (config.signUp === 'closed') {
+    throw new SluiceError('forbidden', 'Sign-up is closed here. The operator makes accounts.')
+  }
+  await takeForAddress(runtime, 'sign-up', address, PER_ADDRESS)
+  await takeFromLimit(runtime, `sign-up:mailbox:${hashSecret(input.email.toLowerCase())}`, PER_MAILBOX)
+  const passwordHash = await hashPassword(input.password)
+  return db.transaction(async (tx) => {
+    const inTx = { ...runtime, db: tx }
+    const account = { email: input.email, name: input.name, passwordHash, emailVerified: false }
+    const made = await createAccount(inTx, account).catch(unlessTaken)
+    if (!made) return refuse(inTx, input.email)
+    const { userId } = made
+    const link = await createEmailLink(inTx, 'verify', { id: userId, email: input.email })
+    await enqueueMail(runtime, tx, { kind: 'mail', mail: verifyMail(input.email, link) })
+    return mustVerify(config) ? { outcome: 'check-mail' } : { outcome: 'signed-up', userId }
+  })
+}
+
+function unlessTaken(error: unknown): undefined {
+  if (isSluiceError(error) && error.code === 'conflict') return undefined
+  throw error
+}
+
+/** Without mail there is no other way to say it than here. */
+async function refuse(runtime: Needs, email: string): Promise<SignedUp> {
+  if (!mustVerify(runtime.config)) {
+    throw new SluiceError('conflict', 'This did not work. If you have an account, sign in instead.')
+  }
+  await enqueueMail(runtime, runtime.db, { kind: 'mail', mail: alreadyMail(email, runtime.config.baseUrl) })
+  return { outcome: 'check-mail' }
+}

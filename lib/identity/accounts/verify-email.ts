@@ -1,0 +1,48 @@
+import { and, eq } from 'drizzle-orm'
+import { users } from '#drizzle/schema/index.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { hashSecret } from '../../platform/kernel/ids.ts'
+import { invalidRequest } from '../../platform/kernel/parse-input.ts'
+import { takeFromLimit } from '../../platform/rate-limits/take.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { findEmailLink, useEmailLink } from './email-link.ts'
+import { findUser } from './find-user.ts'
+import { verifyPassword } from './password.ts'
+
+const PER_LINK = { burst: 10, refillMs: 60_000 }
+
+type Given = {
+  token: string
+  password: string
+  /** Who is signed in where the link was opened. */
+  userId: string | undefined
+}
+
+/**
+ * The link proves the mailbox; the password, that whoever holds it also made the account. Otherwise a stranger could sign
+ * up with somebody's address, wait for them to open the link, and share their account. Without a password it is the
+ * session that shows it.
+ */
+export async function verifyEmail(
+  runtime: Pick<Runtime, 'db' | 'clock'>,
+  { token, password, userId }: Given,
+): Promise<{ email: string }> {
+  const { db, clock } = runtime
+  const link = await findEmailLink(runtime, 'verify', token)
+  await takeFromLimit(runtime, `verify:link:${hashSecret(token)}`, PER_LINK)
+  const user = await findUser(db, link.userId)
+  if (user?.passwordHash) {
+    if (!(await verifyPassword(password, user.passwordHash)))
+      throw invalidRequest([{ field: 'password', message: 'is not the one that you signed up with' }])
+  } else if (link.userId !== userId) {
+    throw new SluiceError('forbidden', 'Sign in with your provider first, then open the link again.')
+  }
+  return db.transaction(async (tx) => {
+    const { email } = await useEmailLink({ db: tx, clock }, 'verify', token)
+    await tx
+      .update(users)
+      .set({ emailVerifiedAt: new Date(clock.now()) })
+      .where(and(eq(users.id, link.userId), eq(users.email, email)))
+    return { email }
+  })
+}

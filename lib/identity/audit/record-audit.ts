@@ -1,0 +1,41 @@
+import { auditLog } from '#drizzle/schema/index.ts'
+import type { Db } from '../../platform/db/database.ts'
+import type { Clock } from '../../platform/kernel/clock.ts'
+import { uuidv7 } from '../../platform/kernel/ids.ts'
+import { currentRequest } from '../../platform/kernel/request-context.ts'
+
+/** Who asks a verb to do something, and the workspace that all of it stays in. */
+export type Actor = {
+  workspaceId: string
+  kind: 'user' | 'account_key' | 'system'
+  id: string | null
+  /** What the audit log calls them: an e-mail address, or the name of an account key. */
+  label: string
+}
+
+export type AuditEntry = {
+  /** `pipe.created` */
+  action: string
+  subjectId?: string
+  subjectLabel?: string
+  /** Names of changed fields and plain values; never a secret. */
+  detail?: Record<string, unknown>
+}
+
+/** Call it in the transaction of the change itself. */
+export async function recordAudit(
+  { db, clock }: { db: Db; clock: Clock },
+  actor: Actor,
+  entry: AuditEntry,
+): Promise<void> {
+  await db.insert(auditLog).values({
+    id: uuidv7(clock.now()),
+    workspaceId: actor.workspaceId,
+    actorKind: actor.kind,
+    actorId: actor.id,
+    actorLabel: actor.label,
+    clientAddress: currentRequest()?.client ?? null,
+    createdAt: new Date(clock.now()),
+    ...entry,
+  })
+}

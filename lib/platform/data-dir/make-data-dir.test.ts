@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { StartError } from '../kernel/errors.ts'
+import { makeDataDir } from './make-data-dir.ts'
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-make-data-dir-'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const sentence = (dataDir: string): string => {
+  try {
+    makeDataDir(dataDir)
+  } catch (error) {
+    expect(error).toBeInstanceOf(StartError)
+    return (error as Error).message
+  }
+  return ''
+}
+
+it('makes a folder, and takes one that is there', () => {
+  expect(sentence(join(folder, 'a/b'))).toBe('')
+  expect(sentence(join(folder, 'a/b'))).toBe('')
+})
+
+it('says that there is a file in its place, or on the way to it', () => {
+  writeFileSync(join(folder, 'file'), '')
+  for (const path of [join(folder, 'file'), join(folder, 'file/data')])
+    expect(sentence(path)).toBe(
+      `Sluice cannot use ${path}: there is a file where it needs a folder. Move the file away, or set DATA_DIR to a folder.`,
+    )
+})
+
+it('says that it may not write', ({ skip }) => {
+  if (process.platform !== 'linux') return skip('There is no /sys, where nobody may make a folder.')
+  expect(sentence('/sys/sluice')).toMatch(
+    /^Sluice cannot use \/sys\/sluice: (this user may not write there|its file system is read-only)\. .* DATA_DIR/,
+  )
+})
+
+it('says that the disk is full', ({ skip }) => {
+  const disk = join(folder, 'disk')
+  makeDataDir(disk)
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'none', disk], { stdio: 'ignore' })
+  } catch {
+    return skip('Only root may mount a small disk, and not in every container.')
+  }
+  try {
+    expect(sentence(disk)).toBe(
+      `Sluice cannot use ${disk}: its disk has 2 MiB left, and Sluice starts with 32. Make room there, or set DATA_DIR to a folder on another disk.`,
+    )
+  } finally {
+    execFileSync('umount', [disk])
+  }
+})

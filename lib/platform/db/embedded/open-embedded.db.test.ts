@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createLogger } from '../../log/log.ts'
+import { type DatabaseHandle, type Place, rows } from '../database.ts'
+import { openEmbedded } from './open-embedded.ts'
+
+const log = createLogger('silent')
+
+describe('the embedded database, in a folder whose path is too long for a socket', () => {
+  const around = mkdtempSync(join(tmpdir(), 'sluice-embedded-'))
+  const folder = join(around, 'long'.repeat(25), 'db')
+  let database: DatabaseHandle
+  let place: Place
+
+  beforeAll(async () => {
+    database = await openEmbedded(folder, { log })
+    place = database.address as Place
+  })
+  afterAll(async () => {
+    await database?.close()
+    rmSync(around, { recursive: true })
+  })
+
+  const settingOf = async (name: string) => {
+    const [row] = await rows<{ value: string }>(database.db, sql`select current_setting(${name}) as value`)
+    return row!.value
+  }
+
+  it('is as durable as any other', async () => {
+    for (const name of ['fsync', 'synchronous_commit', 'full_page_writes', 'data_checksums']) {
+      expect([name, await settingOf(name)]).toEqual([name, 'on'])
+    }
+  })
+
+  it('is reached on the loopback alone, with the password, and its files by their owner alone', async () => {
+    expect(place.host).toBe('127.0.0.1')
+    expect(await settingOf('listen_addresses')).toBe('127.0.0.1')
+    expect(await settingOf('unix_socket_directories')).toBe('')
+    for (const password of ['', 'wrong']) {
+      const stranger = postgres({ ...place, password, max: 1 })
+      await expect(stranger`select 1`).rejects.toThrow(/password/)
+      await stranger.end()
+    }
+    expect(statSync(folder).mode & 0o777).toBe(0o700)
+    expect(statSync(join(folder, 'sluice.password')).mode & 0o777).toBe(0o600)
+  })
+
+  it('is shared with a command, and with no second server', async () => {
+    const command = await openEmbedded(folder, { log, share: true })
+    expect(await rows(command.db, sql`select 1 as n`)).toEqual([{ n: 1 }])
+    await command.close()
+    await expect(openEmbedded(folder, { log })).rejects.toThrow(`in use by process ${process.pid}`)
+    expect(await rows(database.db, sql`select 2 as n`)).toEqual([{ n: 2 }])
+  })
+})

@@ -1,0 +1,74 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { holderOf, lockFolder } from '../../data-dir/lock-folder.ts'
+import { StartError } from '../../kernel/errors.ts'
+import type { Logger } from '../../log/log.ts'
+import { explainFolder } from '../../log/say-fault.ts'
+import type { DatabaseHandle } from '../database.ts'
+import { openPostgres } from '../open-postgres.ts'
+import { clusterIsThere } from './check-folder.ts'
+import { choosePlace, readPlace } from './choose-place.ts'
+import { endOrphan } from './end-orphan.ts'
+import { findPrograms } from './find-programs.ts'
+import { keepRunning } from './keep-running.ts'
+import { makeCluster } from './make-cluster.ts'
+import { runAs } from './run-as.ts'
+import { startPostmaster } from './start-postmaster.ts'
+
+export type EmbeddedOptions = {
+  log: Logger
+  /** Use the one that another process runs, if it does; else that is a reason not to start. */
+  share?: boolean
+}
+
+/**
+ * A PostgreSQL of Sluice's own, from the packages of npm, with its data in `folder`. It begins and ends with this process,
+ * and is started again if it dies. The lock beside the folder says whose it is; no second process ever starts one there.
+ */
+export async function openEmbedded(
+  folder: string,
+  { log, share = false }: EmbeddedOptions,
+): Promise<DatabaseHandle> {
+  const unlock = lock(folder)
+  if (!unlock) {
+    if (share) return openPostgres({ address: readPlace(folder) })
+    throw new StartError(
+      `The embedded database in ${folder} is in use by ${holderOf(folder)}. Stop that one, choose another DATA_DIR, or set DATABASE_URL to share a PostgreSQL.`,
+    )
+  }
+  try {
+    const { place, server } = await start(folder, log)
+    const database = openPostgres({ address: place })
+    return {
+      ...database,
+      kind: 'embedded',
+      async close() {
+        await database.close()
+        await server.stop()
+        unlock()
+      },
+    }
+  } catch (error) {
+    unlock()
+    throw explainFolder(folder, error)
+  }
+}
+
+function lock(folder: string): (() => void) | undefined {
+  try {
+    mkdirSync(dirname(folder), { recursive: true, mode: 0o700 })
+    return lockFolder(folder)
+  } catch (error) {
+    throw explainFolder(dirname(folder), error)
+  }
+}
+
+async function start(folder: string, log: Logger) {
+  const as = runAs(folder)
+  const programs = findPrograms(dirname(folder), as)
+  if (clusterIsThere(folder, programs.major, as)) await endOrphan(folder)
+  else await makeCluster({ programs, folder, as })
+  const place = await choosePlace(folder)
+  const server = await keepRunning(() => startPostmaster({ programs, folder, place, as, log }), log)
+  return { place, server }
+}

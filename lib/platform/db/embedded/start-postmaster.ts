@@ -1,0 +1,102 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Writable } from 'node:stream'
+import type { Logger } from '../../log/log.ts'
+import type { Place } from '../database.ts'
+import { environment, HERE } from './environment.ts'
+import type { Programs } from './find-programs.ts'
+import type { RunAs } from './run-as.ts'
+import { SERVER_SETTINGS } from './server-settings.ts'
+
+export type Postmaster = {
+  pid: number
+  /** Resolves when it has ended, with its last words. */
+  ended: Promise<string>
+  /** Ends sessions, writes everything and ends. */
+  stop(): Promise<void>
+}
+
+export type PostmasterOptions = {
+  programs: Programs
+  folder: string
+  place: Place
+  as: RunAs | undefined
+  log: Logger
+  settings?: Record<string, string | number>
+}
+
+/**
+ * Becomes PostgreSQL, and leaves one behind that tells it to stop when Sluice is gone, however it went: the line to Sluice
+ * then ends without a word. It is nobody's child, because PostgreSQL watches its own.
+ */
+const WATCHED = '(trap \'\' HUP INT TERM; (read -r _ <&3 || kill -INT $$) 2>/dev/null &) ; exec "$@" 3<&-'
+
+/** How long the sessions of one that was killed may take to see it. */
+const REMAINS_MS = 5000
+
+/** Resolves when it takes connections; fails with its last words if it ends before. */
+export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster> {
+  const child = launch(options)
+  const failed = once(child, 'error').then(([error]) => String(error))
+  const said: string[] = []
+  const ready = Promise.withResolvers<void>()
+  createInterface(child.stderr!).on('line', (line) => {
+    note(options.log, line)
+    if (/^(FATAL|PANIC|ERROR|postgres):/.test(line)) said.push(line.replace(/^\w+: +/, ''))
+    if (line.endsWith('database system is ready to accept connections')) ready.resolve()
+  })
+  const ended = Promise.race([failed, end(child)]).then((how) => said.at(-1) ?? how)
+  await Promise.race([ready.promise, ended.then((why) => Promise.reject(new Error(why)))])
+  return { pid: child.pid!, ended, stop: () => stop(child, options).then(() => void ended) }
+}
+
+function launch({ programs, folder, place, as, settings }: PostmasterOptions): ChildProcess {
+  const here = HERE ?? folder
+  const onSocket = place.host === folder
+  const all = {
+    ...SERVER_SETTINGS,
+    port: place.port,
+    listen_addresses: onSocket ? '' : place.host,
+    unix_socket_directories: onSocket ? here : '',
+    ...settings,
+  }
+  const program = join(programs.folder, 'bin', 'postgres')
+  const args = ['-D', here, ...Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
+  // Of its own session, so that Ctrl-C reaches Sluice alone, which stops it in its turn.
+  const run = { ...as, cwd: folder, env: environment(), detached: true }
+  return process.platform === 'win32'
+    ? spawn(program, args, { ...run, detached: false, stdio: ['ignore', 'ignore', 'pipe'] })
+    : spawn('/bin/sh', ['-c', WATCHED, 'sh', program, ...args], {
+        ...run,
+        stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+      })
+}
+
+async function end(child: ChildProcess): Promise<string> {
+  const line = child.stdio[3] as Writable | undefined
+  line?.on('error', () => {})
+  const closed = once(child, 'close')
+  const [code, signal] = await once(child, 'exit')
+  line?.end('\n')
+  const patience = Promise.withResolvers<void>()
+  const timer = setTimeout(patience.resolve, REMAINS_MS)
+  await Promise.race([closed, patience.promise])
+  clearTimeout(timer)
+  return `It ended with ${signal ?? code}.`
+}
+
+async function stop(child: ChildProcess, { programs, folder }: PostmasterOptions): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  if (process.platform !== 'win32') child.kill('SIGINT')
+  // Windows has no signal that asks; this program has a way of its own.
+  else execFile(join(programs.folder, 'bin', 'pg_ctl'), ['stop', '-m', 'fast', '-D', folder], () => {})
+  await exited
+}
+
+function note(log: Logger, line: string): void {
+  const level = /^(FATAL|PANIC):/.test(line) ? 'warn' : 'debug'
+  log[level]({ postgres: line }, 'PostgreSQL')
+}

@@ -1,0 +1,44 @@
+import { sql } from 'drizzle-orm'
+import postgres from 'postgres'
+import { expect, inject, it } from 'vitest'
+import { freePort } from '../../../test/support/postgres.ts'
+import { rows } from './database.ts'
+import { forgetful } from './forgetful.ts'
+import { openPostgres } from './open-postgres.ts'
+
+async function preparedBy(url: string): Promise<string[]> {
+  const { db, close } = openPostgres({ address: url, maxConnections: 1 })
+  try {
+    for (const n of [1, 2]) expect(await rows(db, sql`select ${n}::int as n`)).toEqual([{ n }])
+    const found = await rows<{ statement: string }>(db, sql`select statement from pg_prepared_statements`)
+    return found.map(({ statement }) => statement)
+  } finally {
+    await close()
+  }
+}
+
+it('lets PostgreSQL keep the plan of a hand-made statement', async () => {
+  expect(await preparedBy(inject('postgresUrl'))).toContain('select $1::int as n')
+})
+
+it('prepares nothing where the address says so', async () => {
+  expect(await preparedBy(`${inject('postgresUrl')}?prepare=false`)).toEqual([])
+})
+
+it('keeps no parameter of a statement that is answered, in a transaction or out of it', async () => {
+  const client = postgres(inject('postgresUrl'), { max: 1 })
+  const run = forgetful(client.unsafe)
+  const query = run('select $1::text as a', ['long'], { prepare: true })
+  expect([...(await query)]).toEqual([{ a: 'long' }])
+  expect(query).toMatchObject({ args: [], parameters: [] })
+  await expect(run('select $1::int', ['no number'])).rejects.toThrow('invalid input syntax')
+  await client.end()
+})
+
+it('says soon that it cannot connect, however often it has failed', async () => {
+  const address = `postgres://nobody@127.0.0.1:${await freePort()}/none`
+  const { db, close } = openPostgres({ address, maxConnections: 1 })
+  // By default postgres.js waits for more than a minute until these have failed.
+  for (let times = 0; times < 12; times++) await expect(rows(db, sql`select 1 as n`)).rejects.toThrow()
+  await close()
+}, 30_000)

@@ -1,0 +1,112 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { CreateMultipartUploadCommand, S3Client, UploadPartCommand } from '@aws-sdk/client-s3'
+import { sql } from 'drizzle-orm'
+import { readMigrationFiles } from 'drizzle-orm/migrator'
+import { afterEach, expect, inject, it } from 'vitest'
+import { keystream } from '../../../test/support/keystream.ts'
+import { createDatabase } from '../../../test/support/postgres.ts'
+import { testRuntime } from '../../../test/support/runtime.ts'
+import { tusClient } from '../../../test/support/tus-client.ts'
+import { openTestBucket, serveUploads, type TestBucket } from '../../../test/support/upload-site.ts'
+import { claimDeliveries } from '../../webhooks/delivery/claim.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { type DatabaseHandle, type Db, rows } from './database.ts'
+import { migrate } from './migrate.ts'
+import { openPostgres } from './open-postgres.ts'
+
+/**
+ * Each landed schema, with data and uploads in progress, is brought to the newest, and the uploads go on. The data is
+ * that of the newest file in e2e/landed which the schema can take: an old node may still write on a newer schema.
+ */
+const folder = 'drizzle/migrations'
+const migrations = readMigrationFiles({ migrationsFolder: folder })
+const journal = JSON.parse(readFileSync(`${folder}/meta/_journal.json`, 'utf8'))
+const tags: string[] = journal.entries.map(({ tag }: { tag: string }) => tag)
+const MiB = 1024 * 1024
+const PIPE = 'pipe_kpwlxh5g22atxm5txv76'
+const TOKEN = 'tmp_A6FU7mGw0I7KniRL2bBPa2XjothLXKT5A8Jmu23vYhv'
+const OUTPUT = '01a202dc-306e-7099-ac63-20f7668f6c6d'
+const SMALL = '01a202dc-30bf-73e5-832c-148f99ba4f7f'
+const LARGE = '01a202dc-30dd-7441-b71e-bd44df882c70'
+
+const closing: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close()
+})
+
+it.each(tags.map((tag, at) => [tag, at] as const))('goes from %s to the newest schema', async (_, at) => {
+  const database = await openLanded(at)
+  const { db } = database
+  const bucket = await openTestBucket()
+  closing.push(() => bucket.close())
+  await beginLarge(db, bucket)
+  const before = await counts(db)
+
+  await migrate(db)
+
+  expect(await counts(db)).toMatchObject(before)
+  const node = await serveUploads({ ...testRuntime(database), clock: systemClock })
+  closing.push(() => node.close())
+  const client = tusClient({ url: node.url, pipeId: PIPE, token: TOKEN })
+  for (const [id, name, bytes, offset] of [
+    [SMALL, 'small.bin', 2000, 700],
+    [LARGE, 'large.bin', 20 * MiB, 8 * MiB + 700],
+  ] as const) {
+    const url = `${client.collection}${id}`
+    expect((await client.head(url)).headers['upload-offset']).toBe(String(offset))
+    expect((await client.patch(url, offset, keystream(bytes).subarray(offset))).status).toBe(204)
+    expect((await bucket.object(`${id}/${name}`)).equals(keystream(bytes))).toBe(true)
+  }
+  const due = await claimDeliveries(db, [{ outputId: OUTPUT, count: 10 }], systemClock.now())
+  expect(due.map(({ body }) => JSON.parse(body).data.filename).sort()).toEqual([
+    'large.bin',
+    'small.bin',
+    'transferred.bin',
+  ])
+})
+
+/** A database that was made at this migration, with data of that time. */
+async function openLanded(at: number): Promise<DatabaseHandle> {
+  const { url, drop } = await createDatabase(inject('postgresUrl'))
+  const handle = openPostgres({ address: url })
+  closing.push(drop, handle.close)
+  await migrate(handle.db, migrations.slice(0, at + 1))
+  const data = tags
+    .slice(0, at + 1)
+    .map((tag) => `e2e/landed/${tag}.sql`)
+    .findLast((file) => existsSync(file))
+  const text = readFileSync(data!, 'utf8').replace(/^--.*\n/gm, '')
+  for (const statement of text.split(/;\n/).filter(Boolean)) await handle.db.execute(sql.raw(statement))
+  return handle
+}
+
+/** The bucket's side of the upload that has a part there. */
+async function beginLarge(db: Db, bucket: TestBucket): Promise<void> {
+  const { endpoint, region, name: Bucket, key } = bucket
+  const s3 = new S3Client({
+    endpoint,
+    region,
+    forcePathStyle: true,
+    credentials: { accessKeyId: key.accessKeyId, secretAccessKey: key.secretAccessKey },
+  })
+  const place = { Bucket, Key: `${LARGE}/large.bin` }
+  const { UploadId } = await s3.send(new CreateMultipartUploadCommand(place))
+  const part = { ...place, UploadId, PartNumber: 1, Body: keystream(8 * MiB) }
+  await s3.send(new UploadPartCommand(part))
+  s3.destroy()
+  await db.execute(sql`update data_stores set endpoint = ${endpoint}`)
+  await db.execute(
+    sql`update file_destinations set multipart_id = ${UploadId} where file_id = ${LARGE}::uuid`,
+  )
+}
+
+/** How many rows each table has. */
+async function counts(db: Db): Promise<Record<string, number>> {
+  const found = await rows<{ name: string; n: number }>(
+    db,
+    sql`select table_name as name,
+      (xpath('/row/n/text()', query_to_xml(format('select count(*) as n from %I', table_name), false, true, '')))[1]::text::int as n
+      from information_schema.tables where table_schema = 'public' and table_name <> 'sluice_migrations'`,
+  )
+  return Object.fromEntries(found.map(({ name, n }) => [name, n]))
+}

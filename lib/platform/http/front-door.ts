@@ -1,0 +1,192 @@
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { SluiceError } from '../kernel/errors.ts'
+import { noteRequest, type RequestContext, runRequest } from '../kernel/request-context.ts'
+import type { Logger } from '../log/log.ts'
+import type { Runtime } from '../runtime.ts'
+import { setBodyDeadline } from './body-deadline.ts'
+import { refuseCrossSite } from './cross-site.ts'
+import { allowedHosts } from './hosts.ts'
+import { type AccessLog, countBody, observeRequest, openAccessLog } from './observe-request.ts'
+import { answerProbe } from './probes.ts'
+import { type Problem, toProblem } from './problem.ts'
+import { nameRequest } from './request-id.ts'
+import { toOriginForm } from './request-target.ts'
+import { contentSecurityPolicy, setSecurityHeaders } from './security-headers.ts'
+import { forwarded, type ProxyTrust, proxyTrust } from './trusted-proxies.ts'
+import { refuseUnreadableForm } from './unreadable-forms.ts'
+
+/**
+ * Every request comes in here: it gets an id, the security headers and a line in the log, then goes to the
+ * probes, the TUS endpoint or Next, which serves the API by its route handlers. The TUS endpoint stands before
+ * Next, which must not touch a body; so does the one request that comes with every page view of the customers'
+ * sites, a new token, for which Next costs more than the work itself (decision 40).
+ */
+export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
+export type Handlers = {
+  tus?: Handler | undefined
+  api?: Handler | undefined
+  pages?: Handler | undefined
+}
+
+/** Made once the process is up; until then only the probes are answered, and everybody else waits. */
+export type Opened = {
+  runtime: Runtime
+  handlers: Handlers
+  dev: boolean
+  hosts: ReadonlySet<string>
+  access: AccessLog
+}
+
+export function openDoor(runtime: Runtime, handlers: Handlers, dev: boolean): Opened {
+  const { baseUrl, uploadUrl } = runtime.config
+  return { runtime, handlers, dev, hosts: allowedHosts([baseUrl, uploadUrl]), access: openAccessLog(runtime) }
+}
+
+export function frontDoor(
+  opening: Promise<Opened>,
+  { log, trustedProxies }: { log: Logger; trustedProxies: string[] },
+): (req: IncomingMessage, res: ServerResponse) => void {
+  const trusts = proxyTrust(trustedProxies)
+  let opened: Opened | undefined
+  void opening.then((now) => {
+    opened = now
+  })
+  return (req, res) => {
+    const [startedAt, received] = [performance.now(), countBody(req)]
+    const context: RequestContext = { ...nameRequest(req, trusts), notes: {} }
+    req.headers['x-request-id'] = context.id
+    res.setHeader('X-Request-Id', context.id)
+    setSecurityHeaders(res, opened?.runtime.config.baseUrl.startsWith('https:') ?? false)
+    const freeBody = setBodyDeadline(req, BODY_DEADLINE_MS)
+    const enter = async () => {
+      toOriginForm(req)
+      if (await answerProbe(req, res, opened?.runtime)) return
+      const now = opened ?? (await soon(opening, req))
+      context.client = trustOnlyProxies(req, trusts)
+      observeRequest(req, res, now.runtime, { startedAt, received, context }, now.access)
+      await route(req, res, now, freeBody)
+    }
+    const answer = (error: unknown) => {
+      const problem = toProblem(error, opened?.runtime.config.baseUrl)
+      noteRequest({ code: problem.code })
+      if (problem.status >= 500) log.error({ err: error }, 'request failed')
+      refuse(res, problem)
+    }
+    runRequest(context, () => enter().catch(answer))
+  }
+}
+
+const PATIENCE_MS = 9000
+
+/**
+ * Clients whose node went come back at once, perhaps before the next one is ready. They wait for it: the common
+ * ones throw their upload away on any failure of HEAD but 423.
+ */
+async function soon(opening: Promise<Opened>, req: IncomingMessage): Promise<Opened> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, PATIENCE_MS, undefined)
+  })
+  const opened = await Promise.race([opening, late])
+  clearTimeout(timer)
+  if (opened) return opened
+  const code = req.method === 'HEAD' && isUploadPath(req.url ?? '/') ? 'upload_locked' : 'unavailable'
+  throw new SluiceError(code, 'Sluice is starting. Try again in a moment.', {
+    headers: { 'Retry-After': '1' },
+  })
+}
+
+/** For what is not an upload, the refused and the probes included. */
+const BODY_DEADLINE_MS = 30_000
+/** What this server takes somewhere: the answer to `OPTIONS *` (RFC 9110, 9.3.7). */
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
+
+async function route(
+  req: IncomingMessage,
+  res: ServerResponse,
+  opened: Opened,
+  freeBody: () => void,
+): Promise<void> {
+  const { runtime, handlers, dev } = opened
+  assertOurHost(req, opened.hosts)
+  const url = req.url ?? '/'
+  if (url === '*') return void res.writeHead(200, { Allow: METHODS, 'Content-Length': 0 }).end()
+  const toUploads = isUploadPath(url)
+  const handler = toUploads ? handlers.tus : passesNext(req) ? handlers.api : handlers.pages
+  if (!handler)
+    throw new SluiceError('not_found', `This node does not serve ${toUploads ? 'uploads' : 'pages'}.`)
+  continueWhenRead(req, res, toUploads)
+  if (toUploads) freeBody()
+  else {
+    assertDecodable(url)
+    refuseCrossSite(req)
+    nonce(req, res, runtime, dev)
+    refuseUnreadableForm(req, res)
+  }
+  await handler(req, res)
+}
+
+/** A client that sends Expect: 100-continue hears a refusal before it sends its bytes (RFC 9110, 10.1.1). */
+function continueWhenRead(req: IncomingMessage, res: ServerResponse, toUploads: boolean): void {
+  if (req.headers.expect === undefined) return
+  const carryOn = () => {
+    if (!res.headersSent) res.writeContinue()
+  }
+  if (toUploads) req.once('resume', carryOn)
+  else carryOn()
+}
+
+function isUploadPath(url: string): boolean {
+  return url.startsWith('/pipes/')
+}
+
+/** Next answers any other method with 400 or 500 and no body. */
+const METHODS_OF_NEXT = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/** What the API answers without Next: new tokens, and the refusal of methods that a route handler never sees. */
+function passesNext({ method = '', url = '/' }: IncomingMessage): boolean {
+  if (method === 'POST') return url === '/api/v1/tokens'
+  return !METHODS_OF_NEXT.has(method) && url.startsWith('/api/v1/')
+}
+
+/** Next answers such an address with 500. */
+function assertDecodable(url: string): void {
+  try {
+    decodeURIComponent(url.split('?', 1)[0]!)
+  } catch (cause) {
+    throw new SluiceError('invalid_request', 'The address has a % that does not begin a byte of UTF-8.', {
+      cause,
+    })
+  }
+}
+
+/** X-Forwarded-* of anybody else is dropped, so that nothing behind this point can be deceived by it. */
+function trustOnlyProxies(req: IncomingMessage, trusts: ProxyTrust): string {
+  const { host, proto, address } = forwarded(req, trusts)
+  for (const name of ['x-forwarded-host', 'x-forwarded-port', 'forwarded']) delete req.headers[name]
+  req.headers.host = host
+  req.headers['x-forwarded-proto'] = proto
+  req.headers['x-forwarded-for'] = address
+  return address
+}
+
+function assertOurHost(req: IncomingMessage, hosts: ReadonlySet<string>): void {
+  if (hosts.has(req.headers.host ?? '')) return
+  throw new SluiceError(
+    'misdirected_host',
+    'The Host of the request is neither that of BASE_URL nor of UPLOAD_URL.',
+  )
+}
+
+/** Next reads the nonce from the policy of the request and puts it on its scripts. */
+function nonce(req: IncomingMessage, res: ServerResponse, { config }: Runtime, dev: boolean): void {
+  const policy = contentSecurityPolicy(randomBytes(16).toString('base64'), config.uploadUrl, dev)
+  req.headers['content-security-policy'] = policy
+  res.setHeader('Content-Security-Policy', policy)
+}
+
+function refuse(res: ServerResponse, { status, headers, body }: Problem): void {
+  if (res.headersSent) res.destroy()
+  else res.writeHead(status, headers).end(body)
+}

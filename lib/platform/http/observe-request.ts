@@ -1,0 +1,74 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { RequestContext } from '../kernel/request-context.ts'
+import type { Logger } from '../log/log.ts'
+import type { Runtime } from '../runtime.ts'
+
+/** Written to however much else LOG_LEVEL leaves out, unless that is all. */
+export type AccessLog = { log: Logger; fromStatus: number }
+
+const FROM_STATUS = { off: Number.POSITIVE_INFINITY, errors: 400, all: 0 }
+
+export function openAccessLog({ config, log }: Pick<Runtime, 'config' | 'log'>): AccessLog {
+  const level = config.logLevel === 'silent' ? 'silent' : 'info'
+  return { log: log.child({}, { level }), fromStatus: FROM_STATUS[config.accessLog] }
+}
+
+export type Begun = { startedAt: number; received: () => number; context: RequestContext }
+
+/** Counts each request when it is over, and writes its line of the access log, if ACCESS_LOG asks for it. */
+export function observeRequest(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { metrics }: Pick<Runtime, 'metrics'>,
+  { startedAt, received, context }: Begun,
+  access: AccessLog,
+): void {
+  res.once('close', () => {
+    const path = (req.url ?? '/').split('?', 1)[0]!
+    const method = req.method ?? ''
+    const ms = performance.now() - startedAt
+    // What was sent; 499 if the client went before any of it was.
+    const status = res.headersSent ? res.statusCode : 499
+    metrics.http.observe({ handler: handlerOf(path), method, status: String(status) }, ms / 1000)
+    if (status < access.fromStatus) return
+    access.log.info(
+      {
+        requestId: context.id,
+        ...(context.traceparent && { traceId: context.traceparent.split('-')[1] }),
+        client: context.client,
+        ...{ method, route: routeOf(path), status, bytesIn: received(), ms: Math.round(ms) },
+        protocol: `HTTP/${req.httpVersion}`,
+        ...context.notes,
+      },
+      'request',
+    )
+  })
+}
+
+/**
+ * Body bytes as they come off the line, whoever reads them. To be called before anything is awaited: the first of them
+ * may have come with the headers.
+ */
+export function countBody(req: IncomingMessage): () => number {
+  let bytes = 0
+  const push = req.push.bind(req)
+  req.push = (chunk, encoding) => {
+    if (chunk) bytes += chunk.length
+    return push(chunk, encoding)
+  }
+  return () => bytes
+}
+
+function handlerOf(path: string): 'tus' | 'api' | 'pages' {
+  return path.startsWith('/pipes/') ? 'tus' : path.startsWith('/api/') ? 'api' : 'pages'
+}
+
+/** An id, or a key of an inbox, which is a secret. */
+const NAME_OF_ONE = /^(?:[0-9a-f]{8}-[0-9a-f-]{27}|[a-z]+_\w+|[\w-]{20,})$/i
+const MOST_CHARACTERS = 200
+
+/** The path without what names one thing: that has fields of its own. */
+export function routeOf(path: string): string {
+  const parts = path.split('/').map((part) => (NAME_OF_ONE.test(part) ? ':id' : part))
+  return parts.join('/').slice(0, MOST_CHARACTERS)
+}

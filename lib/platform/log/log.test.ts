@@ -1,0 +1,46 @@
+import { DrizzleQueryError } from 'drizzle-orm'
+import { expect, it } from 'vitest'
+import { newSecret, newWebhookSecret } from '../kernel/ids.ts'
+import { createLogger } from './log.ts'
+
+const lines: string[] = []
+const log = createLogger('debug', { write: (line: string) => void lines.push(line) })
+
+it('writes no secret, wherever it stands', () => {
+  const secrets = [
+    newSecret('sk_'),
+    newSecret('tmp_'),
+    newSecret('ak_'),
+    newWebhookSecret(),
+    'hunter2hunter2',
+  ]
+  const [sk, tmp, ak, whsec, password] = secrets as [string, string, string, string, string]
+  log.info({ headers: { authorization: `Bearer ${sk}` } }, 'in a header')
+  log.info({ req: { headers: { Authorization: 'Bearer hunter2hunter2', cookie: password } } }, 'deeper')
+  log.info({ token: tmp, password, secretAccessKey: password }, 'a field')
+  log.warn({ url: `https://x.example/?token=${tmp}` }, `in a message: ${ak}`)
+  log.error(
+    { err: new Error(`boom ${whsec}`, { cause: new Error(`postgres://user:${password}@host/db`) }) },
+    'in an error',
+  )
+  const text = lines.join('')
+  for (const secret of secrets) expect(text).not.toContain(secret)
+  expect(text).toContain('[redacted]')
+  expect(lines).toHaveLength(5)
+  for (const line of lines) expect(JSON.parse(line)).toHaveProperty('msg')
+})
+
+it('leaves out the parameters of a failed query, and keeps the query and the stack', () => {
+  lines.length = 0
+  const error = new DrizzleQueryError(
+    'insert into t values ($1, $2)',
+    ['sealed\nsecret', 7],
+    new Error('down'),
+  )
+  log.error({ err: error }, 'failed')
+  const { err } = JSON.parse(lines[0]!)
+  expect(lines[0]).not.toContain('sealed')
+  expect(err.message).toBe('Failed query: insert into t values ($1, $2)\nparams: [left out]')
+  expect(err.stack).toContain('log.test.ts')
+  expect(err.cause.message).toBe('down')
+})

@@ -1,0 +1,61 @@
+import pino from 'pino'
+import { requestDetail } from '../kernel/request-context.ts'
+
+/**
+ * Structured logs, one JSON object a line. Secrets do not belong in a log call; the paths below are the second
+ * line of defence, for objects that carry headers or credentials along.
+ */
+export type Logger = pino.Logger
+
+const SECRET_FIELDS = [
+  'authorization',
+  'Authorization',
+  'cookie',
+  'Cookie',
+  '["set-cookie"]',
+  '["x-service-signature"]',
+  '["webhook-signature"]',
+  'password',
+  'secret',
+  'token',
+  'secretAccessKey',
+  'encryptionKey',
+  'authSecret',
+  'metricsToken',
+  'senderToken',
+  'accountKey',
+  'webhookSecret',
+]
+const at = (prefix: string) =>
+  SECRET_FIELDS.map((field) => (field.startsWith('[') ? prefix + field : `${prefix}.${field}`))
+
+/** A secret of ours that slipped into a message, a stack or an address. */
+const SECRET_TEXT =
+  /\b(?:sk|tmp|ak)_[0-9A-Za-z]{20,}|whsec_[0-9A-Za-z+/=]{20,}|(?<=:\/\/[^\s:/@]*:)[^\s@/]+(?=@)/g
+
+export function createLogger(level: string, destination?: pino.DestinationStream): Logger {
+  const options: pino.LoggerOptions = {
+    level,
+    base: { service: 'sluice' },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: { paths: [...SECRET_FIELDS, ...at('*'), ...at('*.*')], censor: '[redacted]' },
+    // Every line that is written for a request bears its id.
+    mixin: requestDetail,
+    serializers: { err: serializeError, error: serializeError },
+    hooks: { streamWrite: (line) => line.replace(SECRET_TEXT, '[redacted]') },
+  }
+  return destination ? pino(options, destination) : pino(options)
+}
+
+function serializeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const { code, status, digest } = error as Error & { code?: string; status?: number; digest?: string }
+  const cause = error.cause === undefined ? undefined : serializeError(error.cause)
+  const [message, stack] = [withoutParameters(error.message), withoutParameters(error.stack ?? '')]
+  return { type: error.name, message, code, status, digest, stack, cause }
+}
+
+/** Drizzle puts every parameter of a failed query into the message: secrets sealed and hashed, bytes of files. */
+export function withoutParameters(text: string): string {
+  return text.replace(/^params: [\s\S]*?(?=\n {4}at |$(?![\s\S]))/m, 'params: [left out]')
+}

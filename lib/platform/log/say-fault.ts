@@ -1,0 +1,110 @@
+import { accessSync, constants, existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { isSluiceError, StartError } from '../kernel/errors.ts'
+
+const MAX_DEPTH = 5
+
+type Fault = Error & {
+  code?: string
+  syscall?: string
+  path?: string
+  address?: string
+  port?: number
+  stderr?: string
+}
+
+/** Why a program ends: one sentence with the remedy for what its user can mend, and the stack for a mistake of ours. */
+export function sayFault(error: unknown): string {
+  const chain: Error[] = []
+  for (let at = error; at instanceof Error && chain.length < MAX_DEPTH; at = at.cause) chain.push(at)
+  const said = chain.map((at) => (at instanceof StartError ? at.message : remedyOf(at))).find(Boolean)
+  if (said) return said
+  const told = chain.find(isSluiceError)
+  if (told) return told.message
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+/** The same about a folder that Sluice, or a program that it runs, cannot use. */
+export function explainFolder(folder: string, error: unknown): StartError {
+  if (error instanceof StartError) return error
+  const text = `${textOf(error)} ${textOf(refusalAbove(folder))}`.trim()
+  const reason = reasonOf(text)
+  if (reason) return new StartError(ofPath(folder, reason), { cause: error })
+  return new StartError(`The embedded database in ${folder} does not start: ${text}`, { cause: error })
+}
+
+/** By Node's code, or by the words of SQLite or PostgreSQL. */
+const REASONS: [pattern: RegExp, reason: string][] = [
+  [
+    /ENOSPC|EDQUOT|No space left on device|database or disk is full/i,
+    'its disk is full. Make room there, or set DATA_DIR to a folder on another disk',
+  ],
+  [
+    /EROFS|Read-only file system/i,
+    'its file system is read-only. Set DATA_DIR to a folder that can be written',
+  ],
+  [
+    /EEXIST|ENOTDIR/,
+    'there is a file where it needs a folder. Move the file away, or set DATA_DIR to a folder',
+  ],
+  [
+    /EACCES|EPERM|Permission denied|readonly database|unable to open database file/i,
+    'this user may not write there. Change its owner or mode, or set DATA_DIR to another folder',
+  ],
+]
+
+const reasonOf = (text: string) => REASONS.find(([pattern]) => pattern.test(text))?.[1]
+const ofPath = (path: string, reason: string) => `Sluice cannot use ${path}: ${reason}.`
+
+/** Node says ENOENT of a folder that it cannot make, whatever forbids it. */
+function refusalAbove(folder: string): unknown {
+  let above = folder
+  while (!existsSync(above) && above !== dirname(above)) above = dirname(above)
+  try {
+    accessSync(above, constants.W_OK)
+    return undefined
+  } catch (error) {
+    return error
+  }
+}
+
+function textOf(error: unknown): string {
+  if (error === undefined) return ''
+  if (!(error instanceof Error)) return String(error)
+  const { stderr, code } = error as Fault
+  return [code, stderr?.trim() || error.message].filter((part) => typeof part === 'string').join(' ')
+}
+
+function remedyOf({ code = '', syscall, path, address, port, message }: Fault): string | undefined {
+  if (syscall === 'listen') return ofListening(code, { address, port })
+  const reason = path && code !== 'EEXIST' && reasonOf(code)
+  if (reason) return ofPath(path, reason)
+  switch (code) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return 'The disk is full. Make room and start again.'
+    case 'ECONNREFUSED':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+    case 'EHOSTUNREACH':
+    case 'ETIMEDOUT':
+    case 'CONNECT_TIMEOUT':
+      return `The database does not answer (${message}). Start it, or correct DATABASE_URL.`
+    // PostgreSQL, appendix A.
+    case '28P01':
+    case '28000':
+    case '3D000':
+      return `The database refuses the connection: ${message}. Correct DATABASE_URL.`
+    case '53100':
+      return "The database's disk is full. Make room and start again."
+  }
+}
+
+function ofListening(code: string, { address, port }: Pick<Fault, 'address' | 'port'>) {
+  if (code === 'EADDRINUSE')
+    return `Port ${port} is taken by another process. Stop that one, or set PORT to another; PORT=0 takes a free one.`
+  if (code === 'EACCES')
+    return `This user may not listen on port ${port}. Set PORT to one above 1023, and put a proxy before it.`
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return `HOST is ${address}, which is not an address of this machine. Set HOST to one that is.`
+}

@@ -1,0 +1,83 @@
+import { sql } from 'drizzle-orm'
+import { fromDrizzle, PgBoss } from 'pg-boss'
+import type { DatabaseHandle, Db } from '../db/database.ts'
+import type { Logger } from '../log/log.ts'
+
+/**
+ * The queue is pg-boss on the database that holds everything else, so a job can be put in by the transaction
+ * that makes it necessary. A job is an alarm clock: the rows it speaks of are the truth, and a sweep finds
+ * those that a crash left without one.
+ */
+export const QUEUES = ['webhook-attempt', 'mail'] as const
+export type QueueName = (typeof QUEUES)[number]
+
+export type Queue = {
+  /** Commits or rolls back with `tx`. */
+  enqueue(tx: Db, queue: QueueName, data: object, options?: { startAfter?: Date }): Promise<void>
+  /** Many in one statement. */
+  enqueueAll(tx: Db, queue: QueueName, jobs: { data: object; startAfter?: Date }[]): Promise<void>
+  work<Data extends object>(
+    queue: QueueName,
+    concurrency: number,
+    handle: (data: Data) => Promise<void>,
+  ): Promise<void>
+  /** As many jobs at once as are there, up to `batchSize`: for jobs that are cheaper together. */
+  workBatches<Data extends object>(
+    queue: QueueName,
+    batchSize: number,
+    handle: (data: Data[]) => Promise<void>,
+  ): Promise<void>
+  stop(): Promise<void>
+}
+
+export type QueueOptions = { worker: boolean; log: Logger }
+
+/**
+ * The queue's own connections take jobs and tick them off; jobs are put in by the connections of others. A crash of the
+ * database may forget that a job was taken, and then it is taken again, so nobody waits for the disk.
+ */
+const NO_WAIT = '-c synchronous_commit=off'
+
+/** NOTIFY wakes a worker for what is due now; what falls due later is found by looking. */
+const POLL = { pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 1 }
+
+export async function openQueue({ address }: DatabaseHandle, options: QueueOptions): Promise<Queue> {
+  const boss = new PgBoss({
+    ...(typeof address === 'string' ? { connectionString: address } : address),
+    max: 4,
+    application_name: 'sluice-queue',
+    options: NO_WAIT,
+    useListenNotify: true,
+    supervise: options.worker,
+    schedule: false,
+  })
+  boss.on('error', (error) => options.log.error({ err: error }, 'queue'))
+  await boss.start()
+  for (const name of QUEUES)
+    await boss.createQueue(name, {
+      notify: true,
+      retryLimit: 3,
+      expireInSeconds: 120,
+      deleteAfterSeconds: 300,
+    })
+  return {
+    async enqueue(tx, queue, data, { startAfter } = {}) {
+      await boss.send(queue, data, { db: fromDrizzle(tx as never, sql), ...(startAfter && { startAfter }) })
+    },
+    async enqueueAll(tx, queue, jobs) {
+      if (jobs.length === 0) return
+      await boss.insert(queue, jobs, { db: fromDrizzle(tx as never, sql) })
+    },
+    async work(queue, concurrency, handle) {
+      await boss.work(queue, { ...POLL, localConcurrency: concurrency }, async ([job]) =>
+        handle(job!.data as never),
+      )
+    },
+    async workBatches(queue, batchSize, handle) {
+      await boss.work(queue, { ...POLL, batchSize, burstWhenBatchFull: true }, async (jobs) =>
+        handle(jobs.map(({ data }) => data as never)),
+      )
+    },
+    stop: () => boss.stop({ graceful: true, close: true, timeout: 10_000 }),
+  }
+}

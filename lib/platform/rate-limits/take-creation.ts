@@ -1,0 +1,13 @@
+import type { Runtime } from '../runtime.ts'
+import { takeFromLimit } from './take.ts'
+
+/** A workspace may have any number of them, but not make them without end at one go. */
+const PER_WORKSPACE = { burst: 1000, refillMs: 10_000 }
+
+export async function takeCreation(
+  runtime: Pick<Runtime, 'db' | 'clock'>,
+  { workspaceId }: { workspaceId: string },
+  what: 'Pipes' | 'Senders' | 'Data Stores' | 'account keys',
+): Promise<void> {
+  await takeFromLimit(runtime, `create:${what}:${workspaceId}`, PER_WORKSPACE)
+}

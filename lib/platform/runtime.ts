@@ -1,0 +1,34 @@
+import type { DatabaseHandle, Db } from './db/database.ts'
+import type { Clock } from './kernel/clock.ts'
+import { invariant } from './kernel/invariant.ts'
+import type { Logger } from './log/log.ts'
+import type { Metrics } from './metrics.ts'
+import type { Queue } from './queue/open-queue.ts'
+import type { Config } from './settings/config.ts'
+import type { Vault } from './vault/vault.ts'
+
+/** What a running process is made of. A verb takes the few of these that it needs. */
+export type Runtime = {
+  config: Config
+  clock: Clock
+  log: Logger
+  metrics: Metrics
+  database: DatabaseHandle
+  db: Db
+  queue: Queue
+  vault: Vault
+}
+
+const KEY = Symbol.for('sluice.runtime')
+const global = globalThis as { [KEY]?: Runtime }
+
+/** The server makes it once; Next loads its own copy of every module, so it cannot live in one. */
+export function setRuntime(runtime: Runtime): void {
+  global[KEY] = runtime
+}
+
+export function getRuntime(): Runtime {
+  const runtime = global[KEY]
+  invariant(runtime, 'the server sets the runtime before it answers')
+  return runtime
+}

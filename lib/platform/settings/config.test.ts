@@ -1,0 +1,109 @@
+import { mkdtempSync, readFileSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { envExample } from '../../../scripts/env-example.ts'
+import { loadConfig } from './config.ts'
+
+const DATA_DIR = mkdtempSync(join(tmpdir(), 'sluice-config-'))
+const production = {
+  DATABASE_URL: 'postgres://sluice@localhost/sluice',
+  ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'),
+  AUTH_SECRET: 'x'.repeat(32),
+}
+
+describe('loadConfig', () => {
+  it('needs nothing for the embedded default, and makes its keys once', () => {
+    const first = loadConfig({ DATA_DIR })
+    expect(first).toMatchObject({
+      port: 3000,
+      host: '127.0.0.1',
+      baseUrl: 'http://localhost:3000',
+      demo: true,
+    })
+    expect(first.allowedPrivateHosts).toEqual(['*'])
+    expect(loadConfig({ DATA_DIR }).authSecret).toBe(first.authSecret)
+    expect(statSync(join(DATA_DIR, 'secrets.json')).mode & 0o777).toBe(0o600)
+  })
+
+  it('takes PORT into the addresses', () => {
+    expect(loadConfig({ DATA_DIR, PORT: '4000' }).uploadUrl).toBe('http://localhost:4000')
+  })
+
+  it('says which ports there are', () => {
+    expect(() => loadConfig({ DATA_DIR, PORT: '99999' })).toThrow('- PORT must be from 0 to 65535')
+  })
+
+  it('is strict in production', () => {
+    expect(loadConfig(production)).toMatchObject({ host: '0.0.0.0', demo: false, allowedPrivateHosts: [] })
+    expect(() => loadConfig({ DATABASE_URL: production.DATABASE_URL })).toThrow(
+      /ENCRYPTION_KEY is required.*\n.*AUTH_SECRET is required/,
+    )
+  })
+
+  it.each(['nginx', '10.0.0.0/99', 'fd00::/129', '10.0.0.0/', '10.0.0.0/8/8', '10.0.0/8'])(
+    'says that TRUSTED_PROXIES=%s is no network',
+    (TRUSTED_PROXIES) => {
+      expect(() => loadConfig({ ...production, TRUSTED_PROXIES })).toThrow(
+        /TRUSTED_PROXIES must be addresses or networks/,
+      )
+    },
+  )
+
+  it.each(['https://example.com/sluice', 'https://example.com/?a', 'https://example.com/#a'])(
+    'says that %s cannot be the BASE_URL',
+    (BASE_URL) => {
+      expect(() => loadConfig({ ...production, BASE_URL })).toThrow(
+        /BASE_URL must be an address without a path/,
+      )
+    },
+  )
+
+  it('takes networks of both families', () => {
+    const TRUSTED_PROXIES = '10.0.0.0/8, 192.168.1.7,fd00::/8,::1'
+    expect(loadConfig({ ...production, TRUSTED_PROXIES }).trustedProxies).toHaveLength(4)
+  })
+
+  it('reports all faults at once, by name', () => {
+    const env = {
+      DATA_DIR,
+      PORT: 'http',
+      ROLES: 'web,uploads',
+      DEMO: 'yes',
+      SMTP_URL: 'mail',
+      ENCRYPTION_KEY: 'short',
+    }
+    for (const name of ['PORT', 'ROLES', 'DEMO', 'SMTP_URL', 'ENCRYPTION_KEY']) {
+      expect(() => loadConfig(env)).toThrow(new RegExp(`- ${name} must`))
+    }
+  })
+
+  it('shows the embedded default to the network without the demo, and with keys of its own', () => {
+    const { ENCRYPTION_KEY, AUTH_SECRET } = production
+    const shown = { DATA_DIR, HOST: '0.0.0.0' }
+    expect(() => loadConfig(shown)).toThrow(
+      /HOST is 0\.0\.0\.0.* needs DEMO=0, ENCRYPTION_KEY, AUTH_SECRET as well/,
+    )
+    expect(() => loadConfig({ ...shown, DEMO: '0', AUTH_SECRET })).toThrow(/needs ENCRYPTION_KEY as well/)
+    expect(loadConfig({ ...shown, DEMO: '0', ENCRYPTION_KEY, AUTH_SECRET })).toMatchObject({
+      host: '0.0.0.0',
+      demo: false,
+      allowedPrivateHosts: [],
+    })
+  })
+
+  it('wants both halves of a sign-in provider', () => {
+    expect(() => loadConfig({ DATA_DIR, GITHUB_CLIENT_ID: 'x' })).toThrow(
+      /GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET go together/,
+    )
+  })
+
+  it('reads several encryption keys', () => {
+    const two = `${production.ENCRYPTION_KEY},${Buffer.alloc(32, 2).toString('base64')}`
+    expect(loadConfig({ ...production, ENCRYPTION_KEY: two }).encryptionKeys).toHaveLength(2)
+  })
+
+  it('is what .env.example says', () => {
+    expect(readFileSync('.env.example', 'utf8')).toBe(envExample())
+  })
+})

@@ -1,0 +1,154 @@
+import { totalmem } from 'node:os'
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { StartError } from '../kernel/errors.ts'
+import { explainFolder } from '../log/say-fault.ts'
+import { type LocalSecrets, readLocalSecrets } from './local-secrets.ts'
+import { decodeKey, ROLES, type Role, settings } from './settings.ts'
+
+/**
+ * The only place that reads the environment. All faults are reported together, each with the setting's name
+ * and what is right.
+ */
+type Parsed = { [Name in keyof typeof settings]?: z.output<(typeof settings)[Name]['schema']> }
+type Provider = { clientId: string; clientSecret: string }
+
+export type Config = {
+  databaseUrl: string | undefined
+  dataDir: string
+  port: number
+  host: string
+  baseUrl: string
+  uploadUrl: string
+  roles: ReadonlySet<Role>
+  uploadMemoryBytes: number
+  trustedProxies: string[]
+  smtpUrl: string | undefined
+  mailFrom: string
+  encryptionKeys: Buffer[]
+  authSecret: string
+  metricsToken: string | undefined
+  demo: boolean
+  signUp: 'open' | 'closed'
+  freeTierBytes: number
+  allowedPrivateHosts: string[]
+  logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
+  accessLog: 'off' | 'errors' | 'all'
+  github: Provider | undefined
+  google: Provider | undefined
+}
+
+type Environment = Record<string, string | undefined>
+
+/** Reads the environment, and the secrets that the embedded default generates once into DATA_DIR. */
+export function loadConfig(env: Environment = process.env): Config {
+  const { parsed, faults } = parse(env)
+  const all = [...faults, ...contradictions(env, parsed, faults.length > 0)]
+  if (all.length > 0) {
+    throw new StartError(
+      `Sluice cannot start with these settings:\n${all.map((fault) => `  - ${fault}`).join('\n')}`,
+    )
+  }
+  const dataDir = resolve(parsed.DATA_DIR ?? '.data')
+  return assemble(parsed, dataDir, parsed.DATABASE_URL ? undefined : localSecrets(dataDir))
+}
+
+function localSecrets(dataDir: string): LocalSecrets {
+  try {
+    return readLocalSecrets(dataDir)
+  } catch (error) {
+    throw explainFolder(dataDir, error)
+  }
+}
+
+/** Set to nothing is not set. */
+const optional = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value) => (value === '' ? undefined : value), schema.optional())
+
+function parse(env: Environment): { parsed: Parsed; faults: string[] } {
+  const shape = Object.fromEntries(
+    Object.entries(settings).map(([name, { schema }]) => [name, optional(schema)]),
+  )
+  const result = z.object(shape).safeParse(env)
+  if (result.success) return { parsed: result.data as Parsed, faults: [] }
+  return {
+    parsed: {},
+    faults: result.error.issues.map((issue) => `${String(issue.path[0])} ${issue.message}`),
+  }
+}
+
+function contradictions(env: Environment, parsed: Parsed, unreadable: boolean): string[] {
+  const faults: string[] = []
+  const embedded = !env.DATABASE_URL
+  if (embedded && isPublic(env.HOST)) {
+    const missing = [...(env.DEMO === '0' ? [] : ['DEMO=0']), ...KEYS.filter((name) => !env[name])]
+    if (missing.length > 0)
+      faults.push(
+        `HOST is ${env.HOST}, which others can reach: that needs ${missing.join(', ')} as well (\`openssl rand -base64 32\` makes a key), or HOST=127.0.0.1`,
+      )
+  }
+  if (!embedded) {
+    for (const name of KEYS) {
+      if (!env[name])
+        faults.push(`${name} is required with DATABASE_URL: \`openssl rand -base64 32\` makes one`)
+    }
+    if (!unreadable && !parsed.BASE_URL && parsed.PORT === 0) faults.push('BASE_URL is required with PORT=0')
+  }
+  for (const provider of ['GITHUB', 'GOOGLE'] as const) {
+    if (!env[`${provider}_CLIENT_ID`] !== !env[`${provider}_CLIENT_SECRET`]) {
+      faults.push(`${provider}_CLIENT_ID and ${provider}_CLIENT_SECRET go together: set both or neither`)
+    }
+  }
+  return faults
+}
+
+const KEYS = ['ENCRYPTION_KEY', 'AUTH_SECRET'] as const
+
+function isPublic(host: string | undefined): boolean {
+  return !!host && host !== 'localhost' && host !== '::1' && !/^127\./.test(host)
+}
+
+function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefined): Config {
+  const port = parsed.PORT ?? 3000
+  const baseUrl = parsed.BASE_URL ?? `http://localhost:${port}`
+  const embedded = local !== undefined
+  return {
+    databaseUrl: parsed.DATABASE_URL,
+    dataDir,
+    port,
+    host: parsed.HOST ?? (embedded ? '127.0.0.1' : '0.0.0.0'),
+    baseUrl,
+    uploadUrl: parsed.UPLOAD_URL ?? baseUrl,
+    roles: new Set(parsed.ROLES ?? ROLES),
+    uploadMemoryBytes: parsed.UPLOAD_MEMORY_BYTES ?? Math.floor(usableMemory() / 4),
+    trustedProxies: parsed.TRUSTED_PROXIES ?? [],
+    smtpUrl: parsed.SMTP_URL,
+    mailFrom: parsed.MAIL_FROM ?? `Sluice <sluice@${new URL(baseUrl).hostname}>`,
+    encryptionKeys: parsed.ENCRYPTION_KEY ?? [decodeKey(local!.encryptionKey)],
+    authSecret: parsed.AUTH_SECRET ?? local!.authSecret,
+    metricsToken: parsed.METRICS_TOKEN ?? local?.metricsToken,
+    demo: parsed.DEMO ?? embedded,
+    signUp: parsed.SIGN_UP ?? 'open',
+    freeTierBytes: parsed.FREE_TIER_BYTES ?? 10_000_000_000,
+    allowedPrivateHosts: parsed.ALLOWED_PRIVATE_HOSTS ?? (embedded && !isPublic(parsed.HOST) ? ['*'] : []),
+    logLevel: parsed.LOG_LEVEL ?? 'info',
+    accessLog: parsed.ACCESS_LOG ?? 'errors',
+    github: provider(parsed.GITHUB_CLIENT_ID, parsed.GITHUB_CLIENT_SECRET),
+    google: provider(parsed.GOOGLE_CLIENT_ID, parsed.GOOGLE_CLIENT_SECRET),
+  }
+}
+
+function provider(clientId?: string, clientSecret?: string): Provider | undefined {
+  return clientId && clientSecret ? { clientId, clientSecret } : undefined
+}
+
+/** The cgroup's limit where there is one, else the machine's memory. */
+function usableMemory(): number {
+  const limit = process.constrainedMemory()
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
+}
+
+/** next-auth takes its own address from the environment alone. */
+export function setAuthUrl(baseUrl: string): void {
+  process.env.NEXTAUTH_URL = baseUrl
+}

@@ -1,0 +1,53 @@
+import type { Logger } from '../log/log.ts'
+
+/**
+ * Work that comes up by the passing of time. A sweep may run on several nodes at once: it claims its rows
+ * with `for update skip locked`, does a bounded batch, and answers how many it did.
+ */
+export type Sweep = {
+  name: string
+  everyMs: number
+  /** It always finds something where there is work at all, so that it is worth no line in the log. */
+  routine?: true
+  run(): Promise<number>
+}
+
+export function startSweeps(sweeps: Sweep[], log: Logger): { stop(): Promise<void> } {
+  const stopping = new AbortController()
+  const running = sweeps.map((sweep) => repeat(sweep, log, stopping.signal))
+  return {
+    async stop() {
+      stopping.abort()
+      await Promise.all(running)
+    },
+  }
+}
+
+async function repeat(
+  { name, everyMs, routine, run }: Sweep,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const done = await run()
+      if (done > 0) log[routine ? 'debug' : 'info']({ sweep: name, done }, 'swept')
+    } catch (error) {
+      log.error({ err: error, sweep: name }, 'sweep failed; it runs again')
+    }
+    await pause(everyMs, signal)
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    signal.addEventListener('abort', end)
+  })
+}

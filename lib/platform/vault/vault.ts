@@ -1,0 +1,82 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { SluiceError, StartError } from '../kernel/errors.ts'
+
+/** One of several columns of a row that hold secrets. `row` is what older releases bound them to, and no more. */
+export type Place = { column: string; id: string; row: string }
+
+/**
+ * Secrets that Sluice must be able to use again, sealed with AES-256-GCM. `context` says what a secret is for
+ * and is part of the seal, so that one cannot be put in another's place in the database.
+ */
+export type Vault = {
+  seal(text: string, context: string | Place): string
+  open(sealed: string, context: string | Place): string
+  /** Sealed under the first key and in today's form, so nothing to rewrite. */
+  isCurrent(sealed: string, context: string | Place): boolean
+}
+
+/** Bound to a context alone. */
+const PLAIN = 'v1'
+/** Bound to its column as well. */
+const BOUND = 'v2'
+const CIPHER = 'aes-256-gcm'
+/** Without it Node takes a tag cut down to four bytes, which can be guessed. */
+const TAG = { authTagLength: 16 }
+
+/** `boundOnly`: no secret of a column is left that is bound to its row alone, so one that turns up was put there. */
+export function createVault(keys: Buffer[], { boundOnly = false } = {}): Vault {
+  const byId = new Map(keys.map((key) => [keyId(key), key]))
+  const [current] = keys
+  if (!current) throw new Error('a vault needs a key')
+  return {
+    seal(text, context) {
+      const iv = randomBytes(12)
+      const version = versionFor(context)
+      const cipher = createCipheriv(CIPHER, current, iv, TAG).setAAD(boundTo(context, version))
+      const bytes = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+      return [
+        version,
+        keyId(current),
+        ...[iv, bytes, cipher.getAuthTag()].map((part) => part.toString('base64url')),
+      ].join('.')
+    },
+    open(sealed, context) {
+      const [version, id, iv, bytes, tag] = sealed.split('.')
+      const key = byId.get(id ?? '')
+      const known = version === PLAIN || version === BOUND
+      if (!known || !key || !iv || bytes === undefined || !tag)
+        throw cannotOpen(
+          `No key of ENCRYPTION_KEY opens this secret (key ${id}). Add the key that sealed it.`,
+        )
+      if (boundOnly && version !== versionFor(context))
+        throw cannotOpen('This secret is not bound to its column, as all are here. Enter it again.')
+      const part = (text: string) => Buffer.from(text, 'base64url')
+      const decipher = createDecipheriv(CIPHER, key, part(iv), TAG)
+        .setAAD(boundTo(context, version))
+        .setAuthTag(part(tag))
+      return Buffer.concat([decipher.update(part(bytes)), decipher.final()]).toString('utf8')
+    },
+    isCurrent: (sealed, context) => sealed.startsWith(`${versionFor(context)}.${keyId(current)}.`),
+  }
+}
+
+export const isBoundToColumn = (sealed: string) => sealed.startsWith(`${BOUND}.`)
+
+const versionFor = (context: string | Place) => (typeof context === 'string' ? PLAIN : BOUND)
+
+function boundTo(context: string | Place, version: string): Buffer {
+  if (typeof context === 'string') return Buffer.from(context)
+  return Buffer.from(version === BOUND ? `${context.column}:${context.id}` : context.row)
+}
+
+function cannotOpen(reason: string): SluiceError {
+  return new SluiceError('unavailable', 'This node has not the key that it needs for this.', {
+    headers: { 'Retry-After': '5' },
+    cause: new StartError(reason),
+  })
+}
+
+/** Names a key without telling anything of it. */
+function keyId(key: Buffer): string {
+  return createHash('sha256').update('sluice key id').update(key).digest('base64url').slice(0, 8)
+}

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { metadata, tusClient } from '../../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
+
+const MiB = 1024 * 1024
+
+describeWithDatabase('uploads', (database) => {
+  let site: Site
+  let node: Awaited<ReturnType<typeof serveUploads>>
+  let client: ReturnType<typeof tusClient>
+
+  beforeAll(async () => {
+    site = await createSite(database())
+    node = await serveUploads(site.runtime)
+    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+  })
+  afterAll(async () => {
+    await node?.close()
+    await site?.close()
+  })
+  const objectOf = (location: string, name = 'file') =>
+    site.bucket.object(`${location.split('/').at(-1)}/${name}`)
+
+  it('puts a file of one part by a single request', async () => {
+    const bytes = randomBytes(4096)
+    const before = site.bucket.traffic.counts()
+    const made = await client.create(4096, { 'Upload-Metadata': metadata({ filename: 'a.bin' }) }, bytes)
+    expect(made).toMatchObject({ status: 201, headers: { 'upload-offset': '4096' } })
+    expect(await objectOf(made.headers.location!, 'a.bin')).toEqual(bytes)
+    expect(site.bucket.traffic.counts()).toEqual({ ...before, PutObject: (before.PutObject ?? 0) + 1 })
+    expect(await client.head(made.headers.location!)).toMatchObject({
+      status: 200,
+      headers: { 'upload-offset': '4096', 'upload-length': '4096' },
+    })
+  })
+
+  it('takes an empty file', async () => {
+    const made = await client.create(0)
+    expect(made.status).toBe(201)
+    expect(await objectOf(made.headers.location!)).toHaveLength(0)
+  })
+
+  it('assembles parts, with two requests more than there are parts', async () => {
+    const bytes = randomBytes(20 * MiB)
+    const before = site.bucket.traffic.counts()
+    const made = await client.create(bytes.length)
+    const url = made.headers.location!
+    const done = await client.patch(url, 0, bytes)
+    expect(done).toMatchObject({ status: 204, headers: { 'upload-offset': String(bytes.length) } })
+    expect((await objectOf(url)).equals(bytes)).toBe(true)
+    const after = site.bucket.traffic.counts()
+    expect((after.UploadPart ?? 0) - (before.UploadPart ?? 0)).toBe(3)
+    expect(await site.bucket.unfinished()).toEqual([])
+  })
+
+  it('joins ten chunks of 1 MiB from their tails', async () => {
+    const bytes = randomBytes(10 * MiB)
+    const made = await client.create(bytes.length)
+    const url = made.headers.location!
+    for (let at = 0; at < bytes.length; at += MiB) {
+      const done = await client.patch(url, at, bytes.subarray(at, at + MiB))
+      expect(done).toMatchObject({ status: 204, headers: { 'upload-offset': String(at + MiB) } })
+    }
+    expect((await objectOf(url)).equals(bytes)).toBe(true)
+  })
+
+  it('learns a deferred length at the end', async () => {
+    const bytes = randomBytes(9 * MiB)
+    const made = await client.create(null)
+    const url = made.headers.location!
+    await client.patch(url, 0, bytes)
+    expect(await client.head(url)).toMatchObject({ headers: { 'upload-defer-length': '1' } })
+    const done = await client.patch(url, bytes.length, Buffer.alloc(0), {
+      'Upload-Length': String(bytes.length),
+    })
+    expect(done.status).toBe(204)
+    expect((await objectOf(url)).equals(bytes)).toBe(true)
+  })
+})

@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { isSluiceError } from '../../platform/kernel/errors.ts'
+import { newPipeId, uuidv7 } from '../../platform/kernel/ids.ts'
+import { bodyCheck } from './checksum.ts'
+import { countHeader, deferHeader, type TusRequest } from './tus-request.ts'
+import { parseUploadConcat } from './upload-concat.ts'
+import { parseUploadMetadata } from './upload-metadata.ts'
+import { parseUploadPath, uploadAddress } from './upload-path.ts'
+
+/** Each header is read, or refused as malformed: no text makes anything else happen. */
+const anyText = fc.oneof(fc.string({ unit: 'binary', maxLength: 100 }), fc.string({ maxLength: 100 }))
+const almost = (...right: string[]) =>
+  fc.oneof(
+    anyText,
+    fc.tuple(fc.constantFrom(...right), anyText).map((both) => both.join('')),
+  )
+
+const request = (headers: TusRequest['headers']) => ({ headers }) as TusRequest
+
+/** What it read, or undefined where it refused the header by name. */
+function readOrRefused<Value>(read: () => Value, named: string): { value: Value } | undefined {
+  try {
+    return { value: read() }
+  } catch (error) {
+    if (!isSluiceError(error)) throw error
+    expect(error.code).toBe('invalid_header')
+    expect(error.message).toContain(named)
+    return undefined
+  }
+}
+
+it('Upload-Metadata: what a client wrote is what is read', () => {
+  const key = fc
+    .string({ minLength: 1, maxLength: 20 })
+    .filter((text) => /^[!-+\--~]+$/.test(text) && !['filename', 'filetype'].includes(text) && !(text in {}))
+  const value = fc.string({ unit: 'grapheme', maxLength: 40 }).filter((text) => !text.includes('\0'))
+  const pairs = fc.uniqueArray(fc.tuple(key, value), { selector: ([name]) => name, maxLength: 8 })
+  fc.assert(
+    fc.property(pairs, value, fc.constantFrom(',', ', ', ' ,'), (rest, filename, comma) => {
+      const all = [['filename', filename] as const, ...rest]
+      const header = all
+        .map(([name, text]) => `${name} ${Buffer.from(text).toString('base64')}`.trimEnd())
+        .join(comma)
+      const read = parseUploadMetadata(header)
+      expect(read.header).toBe(header)
+      expect(read.filename).toBe(filename === '' ? 'file' : filename)
+      expect(Object.entries(read.rest).sort()).toEqual([...rest].sort())
+    }),
+  )
+})
+
+it('Upload-Metadata: any text is read or refused, and changes no prototype', () => {
+  fc.assert(
+    fc.property(almost('filename YQ==', 'a YQ==,', '__proto__ YQ=='), (text) => {
+      const read = readOrRefused(() => parseUploadMetadata(text), 'Upload-Metadata')
+      if (read) expect(Object.getPrototypeOf(read.value.rest)).toBe(Object.prototype)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+it.each(['upload-length', 'upload-offset'])('%s: whole numbers, and nothing else', (name) => {
+  const title = name === 'upload-length' ? 'Upload-Length' : 'Upload-Offset'
+  fc.assert(
+    fc.property(fc.oneof(almost('1', '0x', '-'), fc.bigInt().map(String)), (text) => {
+      const read = readOrRefused(() => countHeader(request({ [name]: text }), name), title)
+      const value = Math.min(Number(text), Number.MAX_SAFE_INTEGER)
+      expect(read).toEqual(/^\d+$/.test(text) ? { value } : undefined)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+it('Upload-Defer-Length: 1, and nothing else', () => {
+  fc.assert(
+    fc.property(almost('1', '01'), (text) => {
+      const read = readOrRefused(() => deferHeader(request({ 'upload-defer-length': text })), 'must be 1')
+      expect(read).toEqual(text === '1' ? { value: true } : undefined)
+    }),
+  )
+})
+
+it('Upload-Checksum: agrees with the digest of the very bytes, in whatever pieces they come', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.uint8Array({ maxLength: 50 })),
+      fc.constantFrom('md5', 'sha1', 'sha256'),
+      fc.boolean(),
+      (pieces, algorithm, wrong) => {
+        const hash = createHash(algorithm)
+        for (const piece of pieces) hash.update(piece)
+        if (wrong) hash.update('x')
+        const check = bodyCheck(request({ 'upload-checksum': `${algorithm} ${hash.digest('base64')}` }))!
+        for (const piece of pieces) check.update(Buffer.from(piece))
+        if (wrong)
+          expect(() => check.verify()).toThrow(expect.objectContaining({ code: 'checksum_mismatch' }))
+        else check.verify()
+      },
+    ),
+  )
+})
+
+it('Upload-Checksum: any text is read or refused', () => {
+  fc.assert(
+    fc.property(almost('sha1 ', 'sha1', 'crc32 AAAA', 'md5  '), (text) => {
+      readOrRefused(() => bodyCheck(request({ 'upload-checksum': text })), 'Upload-Checksum')
+    }),
+    { numRuns: 500 },
+  )
+})
+
+it('Upload-Concat: the partial uploads of this Pipe, each once, or refused', () => {
+  const pipeId = newPipeId()
+  const id = fc.nat().map((n) => uuidv7(n))
+  const address = id.map((one) => uploadAddress('https://uploads.example', pipeId, one))
+  fc.assert(
+    fc.property(fc.uniqueArray(address, { minLength: 1 }), fc.constantFrom(' ', '  '), (addresses, space) => {
+      const header = `final;${addresses.join(space)}`
+      const partialIds = addresses.map((one) => one.split('/').at(-1))
+      expect(parseUploadConcat(header, pipeId)).toEqual({ kind: 'final', partialIds, header })
+      expect(() => parseUploadConcat(`final;${addresses.join(space)}`, newPipeId())).toThrow('Upload-Concat')
+    }),
+  )
+  fc.assert(
+    fc.property(almost('final;', 'final; /pipes/', 'partial'), (text) => {
+      readOrRefused(() => parseUploadConcat(text, pipeId), 'Upload-Concat')
+    }),
+    { numRuns: 500 },
+  )
+})
+
+it('an address leads back to its upload, and any other path to none', () => {
+  fc.assert(
+    fc.property(fc.nat(), fc.constantFrom('', '/', '?a=/b'), (ms, end) => {
+      const [pipeId, fileId] = [newPipeId(), uuidv7(ms)]
+      const { pathname } = new URL(uploadAddress('https://uploads.example', pipeId, fileId))
+      expect(parseUploadPath(pathname + end)).toEqual({ pipeId, fileId })
+    }),
+  )
+  fc.assert(
+    fc.property(almost('/pipes/', `/pipes/${newPipeId()}/files/`, '/pipes/../'), (path) => {
+      const read = parseUploadPath(path)
+      expect([read?.pipeId, read?.fileId].join()).toMatch(/^(pipe_[a-z2-7]{20})?,([0-9a-f-]{36})?$/)
+    }),
+    { numRuns: 500 },
+  )
+})

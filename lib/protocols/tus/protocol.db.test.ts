@@ -1,0 +1,532 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openTestDatabase } from '../../../test/support/databases.ts'
+import { metadata, OFFSET_STREAM, openPatch, tusCall, tusClient } from '../../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
+import { listFiles } from '../../dashboard/files/list-files.ts'
+import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
+import { days, hours } from '../../platform/kernel/clock.ts'
+import { crc32ToBase64 } from '../../platform/kernel/crc32.ts'
+import { parseInput } from '../../platform/kernel/parse-input.ts'
+import { createPipe } from '../../workspace/pipes/create-pipe.ts'
+import { pipeInput } from '../../workspace/pipes/pipe.ts'
+
+let database: DatabaseHandle
+let site: Site
+let node: Awaited<ReturnType<typeof serveUploads>>
+let client: ReturnType<typeof tusClient>
+let token: string
+
+beforeAll(async () => {
+  database = await openTestDatabase()
+  site = await createSite(database)
+  node = await serveUploads(site.runtime)
+  token = await site.token()
+  client = tusClient({ url: node.url, pipeId: site.pipe.id, token })
+})
+afterAll(async () => {
+  await node?.close()
+  await site?.close()
+  await database?.close()
+})
+
+/** After the clock was moved past the life of the token. */
+const renew = async () => {
+  token = await site.token()
+  client = tusClient({ url: node.url, pipeId: site.pipe.id, token })
+}
+const codeOf = ({ status, body }: { status: number; body: string }) => [status, JSON.parse(body).code]
+const bytes = randomBytes(1000)
+const begin = async (length: number | null = 1000, headers: Record<string, string> = {}) =>
+  (await client.create(length, headers)).headers.location!
+const otherPipe = async (fields: Record<string, unknown>) => {
+  const input = { name: 'Other', dataStoreId: site.dataStore.id, source: { http: true }, ...fields }
+  const pipe = await createPipe(site.runtime, site.actor, parseInput(pipeInput, input))
+  const token = await site.token({ pipeId: pipe.id })
+  return tusClient({ url: node.url, pipeId: pipe.id, token })
+}
+
+describe('version and method', () => {
+  it('412 with Tus-Version for another version, or none', async () => {
+    const reply = await tusCall({
+      method: 'PATCH',
+      url: client.collection,
+      token,
+      headers: { 'Tus-Resumable': '0.2.2' },
+    })
+    expect(codeOf(reply)).toEqual([412, 'version_not_supported'])
+    expect(reply.headers).toMatchObject({ 'tus-version': '1.0.0', 'tus-resumable': '1.0.0' })
+  })
+
+  it('405 for GET, and for POST to an upload', async () => {
+    const url = await begin()
+    expect(codeOf(await tusCall({ method: 'GET', url, token }))).toEqual([405, 'method_not_allowed'])
+    const post = await tusCall({ method: 'POST', url, token, headers: { 'Upload-Length': '1' } })
+    expect(codeOf(post)).toEqual([405, 'method_not_allowed'])
+  })
+
+  it('404 for any other address', async () => {
+    const reply = await tusCall({ method: 'HEAD', url: `${node.url}/pipes/nonsense/files/`, token })
+    expect(reply.status).toBe(404)
+  })
+
+  it('honours X-HTTP-Method-Override', async () => {
+    const url = await begin()
+    const headers = { 'X-HTTP-Method-Override': 'PATCH', 'Upload-Offset': '0', ...OFFSET_STREAM }
+    expect(await tusCall({ method: 'POST', url, token, headers, body: bytes })).toMatchObject({ status: 204 })
+  })
+})
+
+describe('OPTIONS and CORS', () => {
+  it('says what the Pipe can do, without a token', async () => {
+    const reply = await tusCall({ method: 'OPTIONS', url: client.collection })
+    expect(reply.status).toBe(200)
+    expect(reply.headers['content-length']).toBe('0')
+    expect(reply.headers['tus-resumable']).toBeUndefined()
+    expect(reply.headers).toMatchObject({
+      'tus-version': '1.0.0',
+      'tus-extension':
+        'creation,creation-with-upload,creation-defer-length,termination,expiration,checksum,checksum-trailer',
+      'tus-checksum-algorithm': 'md5,sha1,sha256,crc32',
+    })
+    expect(Number(reply.headers['tus-max-size'])).toBeGreaterThan(2 ** 40)
+  })
+
+  it('gives leave to any origin for a day, and exposes what pages must read', async () => {
+    const headers = { Origin: 'https://a.example', 'Access-Control-Request-Method': 'PATCH' }
+    const reply = await tusCall({ method: 'OPTIONS', url: client.collection, headers })
+    expect(reply.status).toBe(200)
+    expect(reply.headers).toMatchObject({
+      'access-control-allow-origin': 'https://a.example',
+      'access-control-max-age': '86400',
+      'access-control-allow-methods': 'POST, HEAD, PATCH, DELETE, OPTIONS',
+    })
+    const error = await tusCall({
+      method: 'HEAD',
+      url: client.collection,
+      headers: { Origin: 'https://a.example' },
+    })
+    expect(error.headers['access-control-allow-origin']).toBe('https://a.example')
+    for (const name of [
+      'Location',
+      'Upload-Offset',
+      'Upload-Expires',
+      'Retry-After',
+      'X-Request-Id',
+      'Tus-Max-Size',
+    ])
+      expect(error.headers['access-control-expose-headers']).toContain(name)
+  })
+
+  it('403 for an origin that the Pipe does not list', async () => {
+    const listed = await otherPipe({ allowedOrigins: ['https://mine.example'] })
+    const headers = (origin: string) => ({ Origin: origin, 'Access-Control-Request-Method': 'POST' })
+    const ask = (origin: string) =>
+      tusCall({ method: 'OPTIONS', url: listed.collection, headers: headers(origin) })
+    expect((await ask('https://mine.example')).headers['access-control-allow-origin']).toBe(
+      'https://mine.example',
+    )
+    expect((await ask('https://evil.example')).headers['access-control-allow-origin']).toBeUndefined()
+    expect(codeOf(await listed.create(1, { Origin: 'https://evil.example' }))).toEqual([
+      403,
+      'origin_not_allowed',
+    ])
+    expect((await listed.create(1, { Origin: 'https://mine.example' })).status).toBe(201)
+  })
+})
+
+describe('tokens', () => {
+  const create = (token: string | undefined) =>
+    tusCall({ method: 'POST', url: client.collection, token, headers: { 'Upload-Length': '5' } })
+
+  it('401 without a token, with an unknown one, or with one of another Pipe', async () => {
+    expect(codeOf(await create(undefined))).toEqual([401, 'token_missing'])
+    const unknown = await create(`tmp_${'a'.repeat(43)}`)
+    expect(codeOf(unknown)).toEqual([401, 'token_invalid'])
+    expect(unknown.headers['www-authenticate']).toBe('Bearer')
+    const other = await otherPipe({})
+    const reply = await tusCall({
+      method: 'POST',
+      url: other.collection,
+      token,
+      headers: { 'Upload-Length': '5' },
+    })
+    expect(codeOf(reply)).toEqual([401, 'token_invalid'])
+  })
+
+  it('401 sender_token_exposed for a Sender token, and notes when and where', async () => {
+    const reply = await tusCall({
+      ...{ method: 'POST', url: client.collection, token: site.sender.token },
+      headers: { 'Upload-Length': '5', Origin: 'https://leaky.example' },
+    })
+    expect(codeOf(reply)).toEqual([401, 'sender_token_exposed'])
+    const [row] = (await database.db.execute(
+      sql`select exposed_at is not null as seen, exposed_origin from senders where id = ${site.sender.id}::uuid`,
+    )) as unknown as [object]
+    expect(row).toMatchObject({ seen: true, exposed_origin: 'https://leaky.example' })
+  })
+
+  it('an expired token creates nothing, and finishes what it began', async () => {
+    const short = tusClient({
+      url: node.url,
+      pipeId: site.pipe.id,
+      token: await site.token({ expiresIn: 60 }),
+    })
+    const url = (await short.create(1000)).headers.location!
+    site.clock.advance(hours(2))
+    expect(codeOf(await short.create(5))).toEqual([401, 'token_expired'])
+    expect((await short.head(url)).status).toBe(200)
+    expect((await short.patch(url, 0, bytes)).status).toBe(204)
+    await renew()
+  })
+
+  it('a fresh token of the same subject continues, and then stays good; another subject sees nothing', async () => {
+    const of = async (input: object) =>
+      tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token(input as never) })
+    const url = (await (await of({ subject: 'ann' })).create(1000)).headers.location!
+    const stranger = await of({ subject: 'bob' })
+    expect((await stranger.head(url)).status).toBe(404)
+    expect(codeOf(await stranger.patch(url, 0, bytes))).toEqual([404, 'upload_not_found'])
+    const second = await of({ subject: 'ann', expiresIn: 60 })
+    expect((await second.patch(url, 0, bytes.subarray(0, 400))).status).toBe(204)
+    const third = await of({ subject: 'ann', expiresIn: 60 })
+    site.clock.advance(hours(2))
+    expect((await second.patch(url, 400, bytes.subarray(400, 500))).status).toBe(204)
+    expect((await third.head(url)).status).toBe(401)
+    await renew()
+  })
+
+  it('401 token_revoked as soon as the token or its Sender is', async () => {
+    const revoked = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const url = (await revoked.create(5)).headers.location!
+    await database.db.execute(sql`update tokens set revoked_at = now() where id =
+      (select token_id from files where id = ${url.split('/').at(-1)}::uuid)`)
+    expect(codeOf(await revoked.create(5))).toEqual([401, 'token_revoked'])
+    expect((await revoked.head(url)).status).toBe(401)
+  })
+
+  it('403 once a token has created all that it may, and 413 above its size', async () => {
+    const input = { maxFiles: 2, maxBytes: 10 }
+    const small = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token(input) })
+    const big = await small.create(11)
+    expect(codeOf(big)).toEqual([413, 'file_too_large'])
+    expect(big.headers['tus-max-size']).toBe('10')
+    const replies = await Promise.all([1, 2, 3, 4].map(() => small.create(5)))
+    expect(replies.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403])
+  })
+})
+
+describe('creation', () => {
+  it.each([
+    [{}, 'Upload-Length'],
+    [{ 'Upload-Length': '-1' }, 'Upload-Length'],
+    [{ 'Upload-Length': '1e3' }, 'Upload-Length'],
+    [{ 'Upload-Defer-Length': '2' }, 'Upload-Defer-Length'],
+    [{ 'Upload-Length': '1', 'Upload-Defer-Length': '1' }, 'exclude each other'],
+    [{ 'Upload-Length': '1', 'Upload-Metadata': 'filename not*base64' }, 'Upload-Metadata'],
+    [{ 'Upload-Length': '1', 'Upload-Metadata': 'a YQ==,a YQ==' }, 'Upload-Metadata'],
+    [{ 'Upload-Length': '1', 'Upload-Metadata': `a ${'YWFh'.repeat(2100)}` }, 'Upload-Metadata'],
+  ])('400 for %o, and says why', async (headers: Record<string, string>, words) => {
+    const reply = await tusCall({ method: 'POST', url: client.collection, token, headers })
+    expect(codeOf(reply)).toEqual([400, 'invalid_header'])
+    expect(JSON.parse(reply.body).detail).toContain(words)
+  })
+
+  it('415 for a body of another type, 413 for one longer than the upload', async () => {
+    const send = (headers: Record<string, string>) =>
+      tusCall({
+        method: 'POST',
+        url: client.collection,
+        token,
+        headers: { 'Upload-Length': '10', ...headers },
+        body: bytes,
+      })
+    expect(codeOf(await send({ 'Content-Type': 'text/plain' }))).toEqual([415, 'unsupported_media_type'])
+    expect(codeOf(await send(OFFSET_STREAM))).toEqual([413, 'file_too_large'])
+  })
+
+  it('returns metadata exactly as sent, and says when the upload expires', async () => {
+    const sent = `${metadata({ filename: 'größe 1.png', filetype: 'image/png', note: 'x' })},empty`
+    const asked = site.clock.now()
+    const made = await client.create(10, { 'Upload-Metadata': sent })
+    const answered = site.clock.now()
+    expect(made.headers['upload-offset']).toBeUndefined()
+    const head = await client.head(made.headers.location!)
+    expect(head.headers).toMatchObject({
+      'upload-metadata': sent,
+      'upload-offset': '0',
+      'upload-length': '10',
+      'cache-control': 'no-store',
+    })
+    // In whole seconds.
+    const expires = Date.parse(head.headers['upload-expires']!) - days(7)
+    expect(expires).toBeGreaterThan(asked - 1000)
+    expect(expires).toBeLessThanOrEqual(answered)
+  })
+
+  it('403 where the type is not allowed, the source is off', async () => {
+    const images = await otherPipe({ allowedTypes: ['image/*'] })
+    const type = (filetype: string) => ({ 'Upload-Metadata': metadata({ filetype }) })
+    expect(codeOf(await images.create(5, type('text/html')))).toEqual([403, 'type_not_allowed'])
+    expect((await images.create(5, type('image/png'))).status).toBe(201)
+    const off = await otherPipe({})
+    const url = (await off.create(3)).headers.location!
+    const pipeId = off.collection.split('/').at(-3)
+    await database.db.execute(sql`update pipes set source_http = false where id = ${pipeId}`)
+    expect(codeOf(await off.create(5))).toEqual([403, 'pipe_source_off'])
+    expect((await off.patch(url, 0, Buffer.from('abc'))).status).toBe(204)
+  })
+})
+
+describe('a creation whose first bytes are refused', () => {
+  const wrong = { 'Upload-Checksum': `sha1 ${createHash('sha1').update('x').digest('base64')}` }
+  const oneFile = async () =>
+    tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token({ maxFiles: 1 }) })
+  const refused = async () => {
+    const once = await oneFile()
+    expect(codeOf(await once.create(1000, wrong, bytes))).toEqual([460, 'checksum_mismatch'])
+    return once
+  }
+
+  it('holds no reservation, and leaves no record', async () => {
+    const before = await listFiles(site.runtime, site.actor, { limit: 1 })
+    await refused()
+    const last = sql`select status, reserved_bytes as reserved from files order by id desc limit 1`
+    expect(await rows(database.db, last)).toEqual([{ status: 'canceled', reserved: 0 }])
+    expect(await listFiles(site.runtime, site.actor, { limit: 1 })).toEqual(before)
+  })
+
+  it('can be made thirty times with a token, and then once in ten seconds', async () => {
+    const once = await oneFile()
+    for (let n = 0; n < 30; n++) expect((await once.create(1000, wrong, bytes)).status).toBe(460)
+    const limited = await once.create(1000, wrong, bytes)
+    expect(codeOf(limited)).toEqual([429, 'rate_limited'])
+    expect(limited.headers['retry-after']).toBe('10')
+    site.clock.advance(10_000)
+    expect((await once.create(1000, wrong, bytes)).status).toBe(460)
+    expect((await once.create(1000, {}, bytes)).status).toBe(429)
+    site.clock.advance(10_000)
+    expect((await once.create(1000, {}, bytes)).status).toBe(201)
+  })
+
+  it('is none of the files that the token may create', async () => {
+    const once = await refused()
+    expect((await once.create(1000, {}, bytes)).status).toBe(201)
+    expect(codeOf(await once.create(1000, {}, bytes))).toEqual([403, 'token_exhausted'])
+  })
+})
+
+describe('expiry', () => {
+  const expiryOf = async (url: string) => {
+    const look = sql`select expires_at::text as at from files where id = ${url.split('/').at(-1)}::uuid`
+    const [row] = await rows<{ at: string }>(database.db, look)
+    return new Date(Math.floor(Date.parse(row!.at) / 1000) * 1000).toUTCString()
+  }
+
+  it('is put off by a byte, not by an empty PATCH, and each answer says what the row does', async () => {
+    const made = await client.create(1000, {}, bytes.subarray(0, 100))
+    const url = made.headers.location!
+    expect(made.headers['upload-expires']).toBe(await expiryOf(url))
+    site.clock.advance(hours(1))
+    await renew()
+    const empty = await client.patch(url, 100, Buffer.alloc(0))
+    expect(empty.headers['upload-expires']).toBe(made.headers['upload-expires'])
+    expect(empty.headers['upload-expires']).toBe(await expiryOf(url))
+    const more = await client.patch(url, 100, bytes.subarray(100, 200))
+    expect(more.headers['upload-expires']).not.toBe(made.headers['upload-expires'])
+    expect(more.headers['upload-expires']).toBe(await expiryOf(url))
+  })
+
+  const whileWritten = async () => {
+    const url = await begin()
+    const patch = openPatch(client, url, { offset: 0, length: 1000 })
+    await patch.write(bytes.subarray(0, 500))
+    const leased = sql`update files set expires_at = now() - interval '1 day'
+      where id = ${url.split('/').at(-1)}::uuid and lease_until is not null returning id`
+    while ((await rows(database.db, leased)).length === 0);
+    return url
+  }
+
+  it('is judged by HEAD behind a writer, who puts it off', async () => {
+    const url = await whileWritten()
+    expect(await client.head(url)).toMatchObject({ status: 200, headers: { 'upload-offset': '500' } })
+  })
+
+  it('is judged by PATCH behind a writer, who puts it off', async () => {
+    const url = await whileWritten()
+    expect(codeOf(await client.patch(url, 0, bytes))).toEqual([409, 'offset_conflict'])
+  })
+})
+
+describe('resumes', () => {
+  const patch = async (url: string, from: number, to: number) =>
+    (await client.patch(url, from, bytes.subarray(from, to))).status
+  const counted = async (url: string) => {
+    const id = url.split('/').at(-1)!
+    const [row] = await rows<{ resumeCount: number; savedBytes: number; asked: number }>(
+      database.db,
+      sql`select resume_count as "resumeCount", saved_bytes as "savedBytes",
+        (select count(*)::int from file_timeline where file_id = f.id and kind = 'offset_asked') as asked
+        from files f where id = ${id}::uuid`,
+    )
+    return row
+  }
+
+  it('are counted for a client that asks for the offset between two whole requests, once however often it asks', async () => {
+    const url = await begin()
+    await client.head(url)
+    expect(await patch(url, 0, 300)).toBe(204)
+    expect(await patch(url, 300, 400)).toBe(204)
+    expect(await counted(url)).toEqual({ resumeCount: 0, savedBytes: 0, asked: 0 })
+    for (let asked = 0; asked < 3; asked += 1) await client.head(url)
+    expect(await patch(url, 400, 1000)).toBe(204)
+    await client.head(url)
+    expect(await counted(url)).toEqual({ resumeCount: 1, savedBytes: 400, asked: 1 })
+  })
+})
+
+describe('PATCH', () => {
+  it('415 without the type of an offset stream, 400 without an offset', async () => {
+    const url = await begin()
+    const send = (headers: Record<string, string>) =>
+      tusCall({ method: 'PATCH', url, token, headers, body: bytes })
+    expect(codeOf(await send({ 'Upload-Offset': '0' }))).toEqual([415, 'unsupported_media_type'])
+    expect(codeOf(await send(OFFSET_STREAM))).toEqual([400, 'invalid_header'])
+  })
+
+  it('409 at another offset, with the confirmed one', async () => {
+    const url = await begin()
+    await client.patch(url, 0, bytes.subarray(0, 10))
+    const reply = await client.patch(url, 0, bytes)
+    expect(codeOf(reply)).toEqual([409, 'offset_conflict'])
+    expect(reply.headers['upload-offset']).toBe('10')
+  })
+
+  it('413 past the length, keeping none of it', async () => {
+    const url = await begin()
+    expect(codeOf(await client.patch(url, 0, randomBytes(1001)))).toEqual([413, 'file_too_large'])
+    const chunked = await tusCall({
+      ...{ method: 'PATCH', url, token },
+      headers: { 'Upload-Offset': '0', 'Transfer-Encoding': 'chunked', ...OFFSET_STREAM },
+      body: undefined,
+    })
+    expect(chunked.status).toBe(204)
+    expect((await client.head(url)).headers['upload-offset']).toBe('0')
+  })
+
+  it('204 for an empty PATCH in the middle and at the end', async () => {
+    const url = await begin()
+    await client.patch(url, 0, bytes.subarray(0, 600))
+    expect(await client.patch(url, 600, Buffer.alloc(0))).toMatchObject({
+      status: 204,
+      headers: { 'upload-offset': '600' },
+    })
+    await client.patch(url, 600, bytes.subarray(600))
+    expect(await client.patch(url, 1000, Buffer.alloc(0))).toMatchObject({
+      status: 204,
+      headers: { 'upload-offset': '1000' },
+    })
+    expect(codeOf(await client.patch(url, 1000, bytes))).toEqual([413, 'file_too_large'])
+  })
+
+  it('a deferred length may be set once', async () => {
+    const url = await begin(null)
+    await client.patch(url, 0, bytes.subarray(0, 500), { 'Upload-Length': '1000' })
+    const reply = await client.patch(url, 500, bytes.subarray(500), { 'Upload-Length': '2000' })
+    expect(codeOf(reply)).toEqual([400, 'invalid_header'])
+    expect((await client.head(url)).headers).toMatchObject({
+      'upload-length': '1000',
+      'upload-offset': '500',
+    })
+  })
+})
+
+describe('checksums', () => {
+  const digests: Record<string, string> = {
+    ...Object.fromEntries(
+      ['md5', 'sha1', 'sha256'].map((name) => [name, createHash(name).update(bytes).digest('base64')]),
+    ),
+    crc32: crc32ToBase64(crc32(bytes)),
+  }
+
+  it.each(Object.entries(digests))('takes %s, in a header and in a trailer', async (name, digest) => {
+    const inHeader = await begin()
+    expect((await client.patch(inHeader, 0, bytes, { 'Upload-Checksum': `${name} ${digest}` })).status).toBe(
+      204,
+    )
+    const inTrailer = await begin()
+    expect(await client.patchWithTrailer(inTrailer, 0, bytes, `${name} ${digest}`)).toMatchObject({
+      status: 204,
+    })
+    const reply = await client.create(1000, { 'Upload-Checksum': `${name} ${digest}` }, bytes)
+    expect(reply.status).toBe(201)
+  })
+
+  it('460 when it does not agree, and the offset stays', async () => {
+    const url = await begin()
+    await client.patch(url, 0, bytes.subarray(0, 100))
+    const reply = await client.patch(url, 100, bytes.subarray(100), {
+      'Upload-Checksum': `sha1 ${digests.sha1}`,
+    })
+    expect(codeOf(reply)).toEqual([460, 'checksum_mismatch'])
+    expect((await client.head(url)).headers['upload-offset']).toBe('100')
+    const trailer = await client.patchWithTrailer(url, 100, bytes.subarray(100), `sha1 ${digests.sha1}`)
+    expect(codeOf(trailer)).toEqual([460, 'checksum_mismatch'])
+    expect((await client.head(url)).headers['upload-offset']).toBe('100')
+    expect((await client.patch(url, 100, bytes.subarray(100))).status).toBe(204)
+  })
+
+  it('forgets the parts that a body with a false checksum had sent', async () => {
+    const whole = randomBytes(40 * 1024 * 1024)
+    const url = await begin(whole.length)
+    const wrong = await client.patch(url, 0, whole.subarray(0, 30_000_000), {
+      'Upload-Checksum': `md5 ${digests.md5}`,
+    })
+    expect(codeOf(wrong)).toEqual([460, 'checksum_mismatch'])
+    expect((await client.head(url)).headers['upload-offset']).toBe('0')
+    const right = createHash('md5').update(whole).digest('base64')
+    expect((await client.patch(url, 0, whole, { 'Upload-Checksum': `md5 ${right}` })).status).toBe(204)
+    expect((await site.bucket.object(`${url.split('/').at(-1)}/file`)).equals(whole)).toBe(true)
+  })
+
+  it.each(['sha512 abcd', 'sha1', 'sha1 a b', 'sha1 ???'])('400 for %s', async (header) => {
+    const url = await begin()
+    expect(codeOf(await client.patch(url, 0, bytes, { 'Upload-Checksum': header }))).toEqual([
+      400,
+      'invalid_header',
+    ])
+  })
+})
+
+describe('the end of an upload', () => {
+  it('DELETE terminates; then it is gone', async () => {
+    const url = await begin()
+    await client.patch(url, 0, bytes.subarray(0, 10))
+    expect((await client.terminate(url)).status).toBe(204)
+    const head = await client.head(url)
+    expect(head.status).toBe(410)
+    expect(head.headers['upload-offset']).toBeUndefined()
+    expect(codeOf(await client.patch(url, 10, bytes))).toEqual([410, 'upload_gone'])
+    expect(codeOf(await client.terminate(url))).toEqual([410, 'upload_gone'])
+  })
+
+  it('DELETE of a finished upload retires its address and keeps the object', async () => {
+    const made = await client.create(1000, {}, bytes)
+    const url = made.headers.location!
+    expect((await client.terminate(url)).status).toBe(204)
+    expect((await client.head(url)).status).toBe(410)
+    expect(await site.bucket.object(`${url.split('/').at(-1)}/file`)).toEqual(bytes)
+  })
+
+  it('410 once it has expired, and 404 for one that never was', async () => {
+    const url = await begin()
+    site.clock.advance(days(8))
+    const fresh = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    expect((await fresh.head(url)).status).toBe(410)
+    expect(codeOf(await fresh.patch(url, 0, bytes))).toEqual([410, 'upload_gone'])
+    expect((await fresh.head(url.replace(/[^/]+$/, '00000000-0000-7000-8000-000000000000'))).status).toBe(404)
+    client = fresh
+  })
+})

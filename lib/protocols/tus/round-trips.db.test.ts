@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openCountingProxy } from '../../../test/support/counting-proxy.ts'
+import { openTestDatabase } from '../../../test/support/databases.ts'
+import { tusClient } from '../../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
+import type { DatabaseHandle } from '../../platform/db/database.ts'
+import { openPostgres } from '../../platform/db/open-postgres.ts'
+import { parseInput } from '../../platform/kernel/parse-input.ts'
+import { issueToken } from '../../workspace/tokens/issue-token.ts'
+import { tokenInput } from '../../workspace/tokens/token.ts'
+
+/**
+ * How often a small request asks the database, counted on the wire and told in docs/operations.md. The numbers may fall,
+ * and must not rise.
+ */
+const SMALL = Buffer.alloc(4096, 7)
+let database: DatabaseHandle & { url: string }
+let site: Site
+let proxy: Awaited<ReturnType<typeof openCountingProxy>>
+let counted: DatabaseHandle
+let node: Awaited<ReturnType<typeof serveUploads>>
+let client: ReturnType<typeof tusClient>
+
+beforeAll(async () => {
+  database = await openTestDatabase()
+  site = await createSite(database)
+  proxy = await openCountingProxy(database.url)
+  counted = openPostgres({ address: proxy.url, maxConnections: 1 })
+  const runtime = { ...site.runtime, database: counted, db: counted.db }
+  site = { ...site, runtime }
+  node = await serveUploads(runtime)
+  client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+})
+afterAll(async () => {
+  await node?.close()
+  await counted?.close()
+  proxy?.close()
+  await site?.close()
+  await database?.close()
+})
+
+async function created(): Promise<string> {
+  return (await client.create(SMALL.length)).headers.location!
+}
+
+/** What is counted, and what has to be there before. */
+const REQUESTS: [name: string, roundTrips: number, prepare: () => Promise<() => Promise<unknown>>][] = [
+  ['POST with a whole file', 3, async () => () => client.create(SMALL.length, {}, SMALL)],
+  ['POST', 2, async () => () => client.create(SMALL.length)],
+  ['PATCH with a whole file', 3, () => created().then((url) => () => client.patch(url, 0, SMALL))],
+  ['HEAD', 1, () => created().then((url) => () => client.head(url))],
+  [
+    'a token',
+    1,
+    async () => () =>
+      issueToken(site.runtime, site.sender.token, parseInput(tokenInput, { pipeId: site.pipe.id })),
+  ],
+]
+
+it.each(REQUESTS)('%s takes %i round trips, all of them prepared', async (_, roundTrips, prepare) => {
+  await (await prepare())()
+  const run = await prepare()
+  proxy.take()
+  await run()
+  await Promise.all(node.context.background)
+  expect(proxy.take()).toEqual({ roundTrips, parses: 0 })
+})

@@ -1,0 +1,322 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { Upload } from 'tus-js-client'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { blocked, openTestDatabase } from '../../../test/support/databases.ts'
+import { metadata, tusCall, tusClient } from '../../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
+import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
+import { days, hours } from '../../platform/kernel/clock.ts'
+import { abortPending } from '../recovery/abort-pending.ts'
+import { expireUploads } from '../recovery/expire-uploads.ts'
+import { reconcileUploads } from '../recovery/reconcile.ts'
+
+const MiB = 1024 * 1024
+let database: DatabaseHandle
+let site: Site
+let node: Awaited<ReturnType<typeof serveUploads>>
+let client: ReturnType<typeof tusClient>
+let token: string
+
+const idOf = (url: string) => url.split('/').at(-1)!
+const grant = (may: boolean) =>
+  database.db.execute(
+    sql`update data_stores set may_read = ${may}, may_delete = ${may}, updated_at = now() where id = ${site.dataStore.id}::uuid`,
+  )
+const renew = async () => {
+  token = await site.token()
+  client = tusClient({ url: node.url, pipeId: site.pipe.id, token })
+}
+
+beforeAll(async () => {
+  database = await openTestDatabase()
+  site = await createSite(database, {
+    bucket: { actions: ['s3:PutObject', 's3:GetObject', 's3:DeleteObject'] },
+  })
+  await grant(true)
+  node = await serveUploads(site.runtime)
+  await renew()
+})
+afterEach(() => site.bucket.faults.clear())
+afterAll(async () => {
+  await node?.close()
+  await site?.close()
+  await database?.close()
+})
+
+async function partial(bytes: Buffer): Promise<string> {
+  const url = (await client.create(bytes.length, { 'Upload-Concat': 'partial' })).headers.location!
+  expect((await client.patch(url, 0, bytes)).status).toBe(204)
+  return url
+}
+
+const join = (urls: string[], headers: Record<string, string> = {}) =>
+  tusCall({
+    ...{ method: 'POST', url: client.collection, token },
+    headers: {
+      'Upload-Concat': `final;${urls.join(' ')}`,
+      'Upload-Metadata': metadata({ filename: 'whole' }),
+      ...headers,
+    },
+  })
+
+const usedBytes = async () => {
+  const look = sql`select coalesce(sum(used_bytes), 0)::bigint as used from usage_months where workspace_id = ${site.workspaceId}::uuid`
+  return (await rows<{ used: number }>(database.db, look))[0]!.used
+}
+
+describe('concatenation', () => {
+  it('is advertised where the credentials may read and delete', async () => {
+    const options = () => tusCall({ method: 'OPTIONS', url: client.collection })
+    expect((await options()).headers['tus-extension']).toContain('concatenation')
+    await grant(false)
+    expect((await options()).headers['tus-extension']).not.toContain('concatenation')
+    const reply = await client.create(5, { 'Upload-Concat': 'partial' })
+    expect(reply.status).toBe(400)
+    expect(JSON.parse(reply.body).detail).toContain('may not read and delete')
+    await grant(true)
+  })
+
+  it.each([
+    ['large pieces, copied', [6 * MiB, 9 * MiB + 1, 5 * MiB]],
+    ['small pieces, read and sent again', [1000, 2 * MiB, 3, 12 * MiB, MiB]],
+    ['a piece without bytes', [0, 6 * MiB]],
+    ['nothing but small ones', [10, 20, 30]],
+  ])('joins %s; the object is there, and nothing else', async (_, sizes) => {
+    const pieces = sizes.map((size) => randomBytes(size))
+    const before = await usedBytes()
+    const urls = await Promise.all(pieces.map(partial))
+    const made = await join(urls)
+    expect(made.status).toBe(201)
+    const whole = Buffer.concat(pieces)
+    const key = `${idOf(made.headers.location!)}/whole`
+    expect((await site.bucket.object(key)).equals(whole)).toBe(true)
+    expect(
+      (await site.bucket.objects()).filter((name) => urls.some((url) => name.startsWith(idOf(url)))),
+    ).toEqual([])
+    expect(await site.bucket.unfinished()).toEqual([])
+    expect((await usedBytes()) - before).toBe(whole.length)
+    const head = await client.head(made.headers.location!)
+    expect(head.headers).toMatchObject({
+      'upload-offset': String(whole.length),
+      'upload-length': String(whole.length),
+    })
+    expect(head.headers['upload-concat']).toBe(`final;${urls.join(' ')}`)
+    const patch = await client.patch(made.headers.location!, whole.length, Buffer.alloc(0))
+    expect(JSON.parse(patch.body).code).toBe('upload_is_final')
+  })
+
+  it.each([
+    [
+      'an unfinished piece',
+      async () => (await client.create(5, { 'Upload-Concat': 'partial' })).headers.location!,
+    ],
+    [
+      'an upload that is no piece',
+      async () => (await client.create(3, {}, Buffer.from('abc'))).headers.location!,
+    ],
+    ['an address of elsewhere', async () => 'https://example.com/files/1'],
+  ])('400 for %s', async (_, address) => {
+    const reply = await join([await address()])
+    expect(reply.status).toBe(400)
+    expect(JSON.parse(reply.body).code).toBe('invalid_header')
+  })
+
+  it('400 with an Upload-Length, or for anything else in Upload-Concat', async () => {
+    const url = await partial(Buffer.from('abc'))
+    expect((await join([url], { 'Upload-Length': '3' })).status).toBe(400)
+    expect((await client.create(5, { 'Upload-Concat': 'whole' })).status).toBe(400)
+    expect((await join([url, url])).status).toBe(400)
+  })
+
+  it('is taken up again where the bucket was in trouble', async () => {
+    const pieces = [randomBytes(6 * MiB), randomBytes(7 * MiB)]
+    const urls = await Promise.all(pieces.map(partial))
+    site.bucket.faults.add({
+      operation: 'UploadPartCopy',
+      times: 100,
+      effect: { kind: 'refuse', status: 503, code: 'SlowDown' },
+    })
+    const made = await join(urls)
+    expect(made.status).toBe(201)
+    site.bucket.faults.clear()
+    site.clock.advance(60_000)
+    const status = async () =>
+      (
+        await rows<{ status: string }>(
+          database.db,
+          sql`select status from files where id = ${idOf(made.headers.location!)}::uuid`,
+        )
+      )[0]?.status
+    while ((await status()) !== 'transferred') await reconcileUploads(node.context)
+    expect(
+      (await site.bucket.object(`${idOf(made.headers.location!)}/whole`)).equals(Buffer.concat(pieces)),
+    ).toBe(true)
+  })
+
+  it('is made once, however often the same is asked: an answer may be lost', async () => {
+    const pieces = [randomBytes(6 * MiB), randomBytes(100)]
+    const urls = await Promise.all(pieces.map(partial))
+    const before = (await site.bucket.objects()).length
+    const replies = await Promise.all([join(urls), join(urls), join(urls)])
+    replies.push(await join(urls))
+    expect(replies.map(({ status }) => status)).toEqual([201, 201, 201, 201])
+    expect(new Set(replies.map(({ headers }) => headers.location)).size).toBe(1)
+    const url = replies[0]!.headers.location!
+    await Promise.all(node.context.background)
+    expect((await site.bucket.object(`${idOf(url)}/whole`)).equals(Buffer.concat(pieces))).toBe(true)
+    expect((await site.bucket.objects()).length).toBe(before - 1)
+    // Who asks again looks at the pieces first, and must not send them anew.
+    const head = await client.head(urls[0]!)
+    expect(head).toMatchObject({ status: 200, headers: { 'upload-offset': String(pieces[0]!.length) } })
+  })
+
+  it('is the same file for whoever finds the pieces taken only after having looked for it', async () => {
+    const urls = [await partial(randomBytes(10)), await partial(randomBytes(20))]
+    const first = await join(urls)
+    const fileId = idOf(first.headers.location!)
+    const taken = (by: string | null) => sql`
+      update files set joined_into = ${by}::uuid, retired_at = case when ${by}::uuid is null then null else now() end
+      where id in (${sql.join(
+        urls.map((url) => sql`${idOf(url)}::uuid`),
+        sql`, `,
+      )})`
+    await database.db.execute(taken(null))
+    let second: ReturnType<typeof join> | undefined
+    await database.db.transaction(async (tx) => {
+      // Who looks for the final upload passes, who looks for the pieces waits.
+      await tx.execute(sql`lock table file_destinations in access exclusive mode`)
+      second = join(urls)
+      await blocked(database)
+      await tx.execute(taken(fileId))
+    })
+    expect(await second).toMatchObject({ status: 201, headers: { location: first.headers.location } })
+  })
+
+  it('is another where the pieces, their order or the name are, and then they are taken', async () => {
+    const urls = [await partial(randomBytes(10)), await partial(randomBytes(20))]
+    const made = await join(urls)
+    expect(made.status).toBe(201)
+    const other = { 'Upload-Metadata': metadata({ filename: 'another' }) }
+    for (const reply of [
+      await join([...urls].reverse()),
+      await join(urls.slice(0, 1)),
+      await join(urls, other),
+    ])
+      expect(reply.status).toBe(400)
+    expect((await client.terminate(made.headers.location!)).status).toBe(204)
+    expect((await join(urls)).status).toBe(400)
+    expect((await client.terminate(urls[0]!)).status).toBe(204)
+    expect((await client.head(urls[0]!)).status).toBe(410)
+  })
+
+  it('pieces that nobody joins go six hours after the last byte of all of them', async () => {
+    const url = await partial(randomBytes(100))
+    const slow = (await client.create(200, { 'Upload-Concat': 'partial' })).headers.location!
+    site.clock.advance(hours(5))
+    expect((await client.patch(slow, 0, randomBytes(100))).status).toBe(204)
+    site.clock.advance(hours(5))
+    await expireUploads(node.context)
+    await abortPending(node.context)
+    expect(await site.bucket.objects()).toContain(`${idOf(url)}/file`)
+    site.clock.advance(hours(2))
+    expect(await expireUploads(node.context)).toBeGreaterThan(0)
+    await abortPending(node.context)
+    expect(await site.bucket.objects()).not.toContain(`${idOf(url)}/file`)
+    // And those that were never finished.
+    site.clock.advance(days(8))
+    await expireUploads(node.context)
+    expect((await client.head(slow)).status).toBe(410)
+    await renew()
+  })
+
+  it('pieces are bounded by what their token may create, and are of no type', async () => {
+    const limits = { maxFiles: 1, maxBytes: 1000, allowedTypes: ['image/*'] }
+    const pieces = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token(limits) })
+    const page = { 'Upload-Concat': 'partial', 'Upload-Metadata': metadata({ filetype: 'text/html' }) }
+    const made = await Promise.all(Array.from({ length: 12 }, () => pieces.create(100, page)))
+    const urls = made.flatMap(({ headers }) => headers.location ?? [])
+    expect(urls).toHaveLength(8)
+    const refused = made.find(({ status }) => status !== 201)!
+    expect([refused.status, JSON.parse(refused.body).code]).toEqual([403, 'token_exhausted'])
+    for (const url of urls.slice(1)) expect((await pieces.terminate(url)).status).toBe(204)
+    expect((await pieces.create(901, page)).status).toBe(403)
+    expect((await pieces.create(null, page)).status).toBe(403)
+    const last = await pieces.create(900, page)
+    expect(last.status).toBe(201)
+    expect((await pieces.patch(urls[0]!, 0, randomBytes(100))).status).toBe(204)
+    const look = sql`select filetype from files where id = ${idOf(urls[0]!)}::uuid`
+    expect(await rows(database.db, look)).toEqual([{ filetype: null }])
+    for (const url of [urls[0]!, last.headers.location!])
+      expect((await pieces.terminate(url)).status).toBe(204)
+  })
+
+  it('a piece that is deleted goes from the bucket, unless a file is being made of it', async () => {
+    const [spare, used] = [await partial(randomBytes(100)), await partial(randomBytes(6 * MiB))]
+    const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
+    site.bucket.faults.add({ operation: 'CreateMultipartUpload', times: 100, effect })
+    const made = await join([used])
+    expect(made.status).toBe(201)
+    for (const url of [spare, used]) expect((await client.terminate(url)).status).toBe(204)
+    await abortPending(node.context)
+    const there = await site.bucket.objects()
+    expect(there).not.toContain(`${idOf(spare)}/file`)
+    expect(there).toContain(`${idOf(used)}/file`)
+    site.bucket.faults.clear()
+    site.clock.advance(60_000)
+    await reconcileUploads(node.context)
+    await Promise.all(node.context.background)
+    const object = await site.bucket.object(`${idOf(made.headers.location!)}/whole`)
+    expect(object.length).toBe(6 * MiB)
+    expect(await site.bucket.objects()).not.toContain(`${idOf(used)}/file`)
+  })
+
+  it('keeps its pieces until it is made, however long that takes, and shares them with no other', async () => {
+    const pieces = [randomBytes(6 * MiB), randomBytes(100)]
+    const urls = await Promise.all(pieces.map(partial))
+    const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
+    site.bucket.faults.add({ operation: 'CreateMultipartUpload', times: 100, effect })
+    const replies = await Promise.all([join(urls), join([...urls].reverse())])
+    expect(replies.map(({ status }) => status).sort()).toEqual([201, 400])
+    const url = replies.find(({ status }) => status === 201)!.headers.location!
+    site.clock.advance(hours(7 * 24 + 1))
+    expect(await expireUploads(node.context)).toBe(0)
+    await abortPending(node.context)
+    for (const piece of urls) expect(await site.bucket.objects()).toContain(`${idOf(piece)}/file`)
+    await renew()
+    // It has been tried for a day.
+    await reconcileUploads(node.context)
+    await Promise.all(node.context.background)
+    for (const gone of [url, ...urls]) expect((await client.head(gone)).status).toBe(410)
+    site.bucket.faults.clear()
+    await abortPending(node.context)
+    for (const piece of urls) expect(await site.bucket.objects()).not.toContain(`${idOf(piece)}/file`)
+  })
+
+  it.each([0, 1])(
+    'carries parallelUploads of tus-js-client, where %i last answers are lost',
+    async (lost) => {
+      const source = randomBytes(23 * MiB)
+      const before = await usedBytes()
+      let losing = lost
+      const url = await new Promise<string>((resolve, reject) => {
+        const upload: Upload = new Upload(source, {
+          endpoint: client.collection,
+          headers: { Authorization: `Bearer ${token}` },
+          parallelUploads: 3,
+          metadata: { filename: 'film.mp4' },
+          onAfterResponse: (request) => {
+            if (!request.getHeader('Upload-Concat')?.startsWith('final') || losing === 0) return
+            losing -= 1
+            throw new Error('the line was cut')
+          },
+          onSuccess: () => resolve(upload.url!),
+          onError: (error) => (error.message.includes('the line was cut') ? upload.start() : reject(error)),
+        })
+        upload.start()
+      })
+      expect((await site.bucket.object(`${idOf(url)}/film.mp4`)).equals(source)).toBe(true)
+      expect((await usedBytes()) - before).toBe(source.length)
+    },
+  )
+})

@@ -1,0 +1,143 @@
+import { crc32 } from 'node:zlib'
+import { combineCrc32 } from '../../platform/kernel/crc32.ts'
+import { beginMultipart } from '../begin-multipart.ts'
+import { type Bucket, bucketFault, bucketRefusal, type SentPart } from '../bucket-port.ts'
+import { endUpload } from '../end-upload.ts'
+import type { Lease } from '../lease/held-lease.ts'
+import { discardPartials } from '../ledger/discard-partials.ts'
+import { heldBy } from '../ledger/lease-terms.ts'
+import { markTransferred } from '../ledger/mark-transferred.ts'
+import { releaseLease } from '../ledger/release-lease.ts'
+import { withMemory } from '../memory/with-memory.ts'
+import { abortPending } from '../recovery/abort-pending.ts'
+import type { UploadContext } from '../upload-context.ts'
+import { type ConcatStep, concatPlan } from './concat-plan.ts'
+import type { Partial } from './find-partials.ts'
+
+/** A final upload: all its bytes are in the bucket already, in the objects of its partial uploads. */
+export type Joining = {
+  fileId: string
+  lease: Lease
+  bucket: Bucket
+  target: { key: string; contentType: string }
+  partials: readonly Partial[]
+  /** Of an attempt that a crash ended: cleared away first. */
+  leftMultipartId: string | null
+}
+
+/** The sizes and checksums of the pieces are those of the whole. */
+export function wholeOf(partials: readonly Partial[]): { bytes: number; crc32: number } {
+  return partials.reduce(
+    (whole, { bytes, crc32: crc }) => ({
+      bytes: whole.bytes + bytes,
+      crc32: combineCrc32(whole.crc32, crc, bytes),
+    }),
+    { bytes: 0, crc32: 0 },
+  )
+}
+
+/** Makes one object of several. Safe to repeat from the start: nothing shows before Complete. False: not yet. */
+export async function concatenate(context: UploadContext, joining: Joining): Promise<boolean> {
+  const { db, clock, announce, checkpoint } = context
+  const { fileId, lease, partials } = joining
+  try {
+    const { etag } = await assemble(context, joining)
+    checkpoint('complete answered')
+    await lease.whileHeld(
+      db.transaction(async (tx) => {
+        await markTransferred(tx, lease, { etag, certainty: 'answered' }, clock.now())
+        await discardPartials(tx, fileId, clock.now())
+        await announce(tx, fileId)
+      }),
+    )
+    checkpoint('transferred')
+    context.metrics.uploadsFinished.inc({ status: 'transferred' })
+    await abortPending(context, partials)
+    return true
+  } catch (error) {
+    context.log.warn({ err: error, fileId }, 'uploads could not be joined yet')
+    const reason = error instanceof Error ? error.message : null
+    if (bucketFault(error) === 'impossible')
+      await endUpload(context, fileId, {
+        ...{ status: 'failed', reason, from: ['transferring'] },
+        provided: heldBy(lease),
+      })
+    else {
+      const end = { interrupted: false, refusal: bucketRefusal(error) }
+      await releaseLease(context, lease, end).catch(() => {})
+    }
+    return false
+  } finally {
+    lease.end()
+  }
+}
+
+async function assemble(context: UploadContext, joining: Joining): Promise<{ etag: string | null }> {
+  const { checkpoint } = context
+  const { bucket, target, partials, lease, leftMultipartId } = joining
+  const { signal } = lease
+  const { key } = target
+  if (leftMultipartId)
+    await bucket.abortMultipart({ key, multipartId: leftMultipartId }, { signal }).catch(() => {})
+  const whole = wholeOf(partials)
+  const steps = concatPlan(partials.map(({ bytes }) => bytes))
+  const repeated = leftMultipartId !== null
+  if (steps.length === 0) return bucket.putObject(target, { chunks: [], ...whole }, { signal, repeated })
+  const copying = bucket.forCopies()
+  const multipartId = await beginMultipart(context, { bucket: copying, target, lease })
+  const parts: SentPart[] = []
+  for (const [n, step] of steps.entries()) {
+    lease.assertHeld()
+    const memory = { bytes: readBytes(step), signal }
+    const part = { key, multipartId, number: n + 1 }
+    parts.push(await withMemory(context, bucket, memory, () => sendStep(joining, copying, step, part)))
+    checkpoint('part sent')
+  }
+  lease.assertHeld()
+  try {
+    const options = { signal, repeated }
+    return await copying.completeMultipart({ key, multipartId }, { parts, ...whole }, options)
+  } catch (error) {
+    if (bucketFault(error) !== 'exists') throw error
+    return joinedBefore(joining, multipartId, error)
+  }
+}
+
+/** The key is this file's alone: what is there was joined by an attempt whose answer was lost. */
+async function joinedBefore(
+  { bucket, target: { key }, partials, lease: { signal } }: Joining,
+  multipartId: string,
+  error: unknown,
+): Promise<{ etag: string | null }> {
+  await bucket.abortMultipart({ key, multipartId }, { signal }).catch(() => {})
+  const object = await bucket.headObject(key, { signal })
+  if (object?.bytes !== wholeOf(partials).bytes) throw error
+  return { etag: object.etag }
+}
+
+/** What passes through this process: the rest is copied within the bucket. */
+function readBytes(step: ConcatStep): number {
+  return 'copy' in step ? 0 : step.join.reduce((sum, { bytes }) => sum + bytes, 0)
+}
+
+async function sendStep(
+  { partials, lease: { signal } }: Joining,
+  bucket: ReturnType<Bucket['forCopies']>,
+  step: ConcatStep,
+  part: { key: string; multipartId: string; number: number },
+): Promise<SentPart> {
+  const keyOf = (source: number) => partials[source]!.key
+  if ('copy' in step) {
+    const { source, first, bytes } = step.copy
+    // S3 copies a range only from an object of more than 5 MB, and a whole one of any size.
+    const range = bytes === partials[source]!.bytes ? null : { first, bytes }
+    const copied = await bucket.copyPart(part, { key: keyOf(source), range }, { signal })
+    return { number: part.number, ...copied }
+  }
+  const chunks = await Promise.all(
+    step.join.map(({ source, first, bytes }) => bucket.readRange(keyOf(source), first, bytes, { signal })),
+  )
+  const crc = chunks.reduce((sum, chunk) => crc32(chunk, sum), 0)
+  const { etag } = await bucket.uploadPart(part, { chunks, bytes: readBytes(step), crc32: crc }, { signal })
+  return { number: part.number, etag, crc32: crc }
+}

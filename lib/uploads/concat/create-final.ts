@@ -1,0 +1,63 @@
+import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
+import { within } from '../../platform/kernel/within.ts'
+import { contentTypeOf } from '../content-type.ts'
+import { insertFinal } from '../ledger/insert-final.ts'
+import type { CreationRight } from '../ledger/upload-rights.ts'
+import { assertMayCreate } from '../may-create.ts'
+import { type Announced, describeNew } from '../new-upload.ts'
+import type { UploadContext } from '../upload-context.ts'
+import { concatenate, wholeOf } from './concatenate.ts'
+import { findFinal } from './find-final.ts'
+import { findPartials } from './find-partials.ts'
+
+type Pieces = { partialIds: readonly string[]; concatHeader: string }
+type AnnouncedFinal = Announced & { concat: 'final' }
+
+/** Joins finished partial uploads. If the bucket takes too long it goes on behind the answer: every byte is durable. */
+export async function createFinal(
+  context: UploadContext,
+  right: CreationRight,
+  announced: AnnouncedFinal,
+  pieces: Pieces,
+): Promise<{ fileId: string }> {
+  const { uploadMetadataHeader } = announced
+  const findMade = () => findFinal(context, right, { ...pieces, uploadMetadataHeader })
+  const before = await findMade()
+  if (before) return { fileId: before }
+  try {
+    return await join(context, right, announced, pieces)
+  } catch (error) {
+    // Whoever asked for the same at the same time and was first has the pieces.
+    const meanwhile = isSluiceError(error) ? await findMade() : null
+    if (meanwhile) return { fileId: meanwhile }
+    throw error
+  }
+}
+
+async function join(
+  context: UploadContext,
+  right: CreationRight,
+  announced: AnnouncedFinal,
+  pieces: Pieces,
+): Promise<{ fileId: string }> {
+  const { leases, db, background, terms } = context
+  const bucket = context.openBucket(right.dataStore)
+  const partials = await findPartials(context, right, pieces.partialIds)
+  const whole = wholeOf(partials)
+  assertMayCreate(context, right, { ...announced, lengthBytes: whole.bytes })
+  const made = describeNew(context, right, announced, bucket)
+  const options = { lease: leases.terms, nowMs: made.createdAtMs }
+  if (!(await insertFinal(db, { ...made, ...pieces, ...whole }, options)))
+    throw new SluiceError('invalid_header', 'Another request has joined these partial uploads just now.')
+  context.checkpoint('upload created')
+  const { fileId, destination } = made
+  const joining = concatenate(context, {
+    ...{ fileId, bucket, partials, leftMultipartId: null },
+    lease: leases.adopt({ fileId, fence: 1 }, made.createdAtMs),
+    target: { key: destination.key, contentType: contentTypeOf(announced.filetype) },
+  })
+  background.add(joining)
+  void joining.finally(() => background.delete(joining))
+  await within(terms.assembleMs, joining)
+  return { fileId }
+}

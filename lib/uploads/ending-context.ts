@@ -1,0 +1,11 @@
+import { emitFileEvent } from '../events/emit-file-event.ts'
+import type { Runtime } from '../platform/runtime.ts'
+import type { UploadContext } from './upload-context.ts'
+
+type Needs = Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>
+
+/** What ending an upload takes, without what carrying its bytes takes. */
+export function endingContext(runtime: Needs): Pick<UploadContext, 'db' | 'clock' | 'metrics' | 'announce'> {
+  const { db, clock, metrics } = runtime
+  return { db, clock, metrics, announce: (tx, ...fileIds) => emitFileEvent(tx, runtime, ...fileIds) }
+}

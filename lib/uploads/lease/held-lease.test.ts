@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest'
+import { UPLOAD_TERMS } from '../upload-terms.ts'
+import { createHeldLease } from './held-lease.ts'
+
+it('is renewed when it is no longer young, and not once it is lost', () => {
+  let now = 1000
+  const { renewMs } = UPLOAD_TERMS
+  const deps = { clock: { now: () => now }, terms: UPLOAD_TERMS, forget: () => {} }
+  const lease = createHeldLease({ fileId: 'f', fence: 1 }, now, deps)
+  expect(lease.isDue()).toBe(false)
+  now += renewMs
+  expect(lease.isDue()).toBe(true)
+  lease.renewed(now)
+  expect(lease.isDue()).toBe(false)
+  now -= 3_600_000
+  expect(lease.isDue()).toBe(true)
+  lease.renewed(now)
+  now += renewMs
+  expect(lease.isDue()).toBe(true)
+  lease.lose()
+  expect(lease.isDue()).toBe(false)
+})
+
+it('is not set back by the answer to an older renewal that comes late', () => {
+  let now = 1000
+  const deps = { clock: { now: () => now }, terms: UPLOAD_TERMS, forget: () => {} }
+  const lease = createHeldLease({ fileId: 'f', fence: 1 }, now, deps)
+  now += UPLOAD_TERMS.leaseMs - UPLOAD_TERMS.marginMs - 1
+  lease.renewed(now)
+  now += 1000
+  lease.renewed(1000)
+  lease.watch()
+  expect(lease.signal.aborted).toBe(false)
+})

@@ -1,0 +1,187 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { expect, it, vi } from 'vitest'
+import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { openPatch, tusClient } from '../../../test/support/tus-client.ts'
+import { createSite, serveUploads } from '../../../test/support/upload-site.ts'
+import { rows } from '../../platform/db/database.ts'
+import { LEASE_CHANNEL } from '../ledger/lease-terms.ts'
+import { releaseLease } from '../ledger/release-lease.ts'
+import { renewLeases } from '../ledger/renew-leases.ts'
+import { stageTail } from '../ledger/stage-tail.ts'
+import { takeLease } from '../ledger/take-lease.ts'
+
+describeWithDatabase('a lease', (database) => {
+  it('stages no bytes once its time is up: who takes it over may not see them', async () => {
+    const site = await createSite(database())
+    const node = await serveUploads(site.runtime)
+    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const fileId = (await client.create(10)).headers.location!.split('/').at(-1)!
+    const { db } = database()
+    const terms = { holder: 'test', leaseMs: 60_000 }
+    const lease = {
+      fileId,
+      fence: (await takeLease(db, terms, { fileId, tokenId: null, plan: undefined }))!.fence,
+    }
+    const stage = (offsetBytes: number) =>
+      stageTail(db, lease, {
+        offsetBytes,
+        tail: node.context.tails.sealer(fileId)(offsetBytes, randomBytes(1)),
+      })
+    await stage(0)
+    await db.execute(sql`update files set lease_until = now() where id = ${fileId}::uuid`)
+    await expect(stage(1)).rejects.toMatchObject({ code: 'upload_locked' })
+    await node.close()
+    await site.close()
+  })
+
+  it('is not lost by being let go while it is renewed; it is by being taken over, or by the end of the upload', async () => {
+    const site = await createSite(database())
+    const node = await serveUploads(site.runtime)
+    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const urls = await Promise.all([1, 2, 3].map(async () => (await client.create(10)).headers.location!))
+    for (const url of urls) await client.patch(url, 0, randomBytes(4))
+    const [released, takenOver, ended] = urls.map((url) => ({ fileId: url.split('/').at(-1)!, fence: 1 }))
+    await database().db.execute(sql`update files set lease_fence = 2 where id = ${takenOver!.fileId}::uuid`)
+    await client.terminate(urls[2]!)
+    const still = await renewLeases(database().db, node.context.leases.terms, [released!, takenOver!, ended!])
+    expect([...still]).toEqual([released!.fileId])
+    await node.close()
+    await site.close()
+  })
+
+  it('is renewed in a crowd of more than go into one statement', async () => {
+    const site = await createSite(database())
+    const node = await serveUploads(site.runtime, { terms: { renewMs: 100 } })
+    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const leases = []
+    for (let n = 0; n < 120; n++) {
+      const fileId = (await client.create(10)).headers.location!.split('/').at(-1)!
+      leases.push((await node.context.leases.take({ fileId, tokenId: null, plan: undefined }))!.lease)
+    }
+    const takenBy = Date.now()
+    const look = sql`select count(*)::int as renewed from files where workspace_id = ${site.workspaceId}::uuid
+      and lease_until > ${new Date(takenBy + node.context.leases.terms.leaseMs).toISOString()}::timestamptz`
+    const renewed = async () => (await rows<{ renewed: number }>(database().db, look))[0]!.renewed
+    await vi.waitFor(async () => expect(await renewed()).toBe(120), { timeout: 20_000 })
+    for (const lease of leases) lease.end()
+    await node.close()
+    await site.close()
+  })
+
+  it('lets two clients that fight take turns, until both see the end', async () => {
+    const site = await createSite(database())
+    const node = await serveUploads(site.runtime, { terms: { turnMs: 50, quietMs: 20 } })
+    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const whole = randomBytes(3 * 2 ** 20)
+    const url = (await client.create(whole.length)).headers.location!
+    const tab = async () => {
+      for (;;) {
+        const head = await client.head(url)
+        if (head.status === 423) continue
+        const offset = Number(head.headers['upload-offset'])
+        if (offset === whole.length) return
+        const patch = openPatch(client, url, { offset, length: whole.length - offset })
+        for (let at = offset; at < whole.length; at += 65_536)
+          await patch.write(whole.subarray(at, at + 65_536))
+        await patch.reply.catch(() => {})
+      }
+    }
+    await Promise.all([tab(), tab()])
+    expect((await site.bucket.object(`${url.split('/').at(-1)}/file`)).equals(whole)).toBe(true)
+    await node.close()
+    await site.close()
+  })
+
+  it('lets two clients that fight finish a body with a checksum, which counts whole or not at all', async () => {
+    const site = await createSite(database())
+    const node = await serveUploads(site.runtime, { terms: { turnMs: 1, quietMs: 1 } })
+    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const whole = randomBytes(2 ** 20)
+    const url = (await client.create(whole.length)).headers.location!
+    const sum = createHash('sha1').update(whole).digest('base64')
+    const tab = async () => {
+      for (let turn = 0; turn < 20; turn++) {
+        const head = await client.head(url)
+        if (head.headers['upload-offset'] === String(whole.length)) return 'done'
+        const headers = { 'Upload-Checksum': `sha1 ${sum}` }
+        const patch = openPatch(client, url, { offset: 0, length: whole.length, headers })
+        for (let at = 0; at < whole.length; at += 65_536) await patch.write(whole.subarray(at, at + 65_536))
+        await patch.reply.catch(() => {})
+      }
+      return 'stopped for ever'
+    }
+    expect(await Promise.all([tab(), tab()])).toEqual(['done', 'done'])
+    await node.close()
+    await site.close()
+  })
+
+  it('lets a silent body with a checksum go', async () => {
+    const site = await createSite(database())
+    const node = await serveUploads(site.runtime, { terms: { wholeQuietMs: 50 } })
+    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const url = (await client.create(1000)).headers.location!
+    const headers = { 'Upload-Checksum': 'sha1 AAAA' }
+    const patch = openPatch(client, url, { offset: 0, length: 1000, headers })
+    await patch.write(randomBytes(500))
+    const head = await client.head(url)
+    expect(head).toMatchObject({ status: 200, headers: { 'upload-offset': '0' } })
+    patch.cut()
+    await node.close()
+    await site.close()
+  })
+
+  it.each([
+    ['had bytes just now, however long it has held', { sinceTouchMs: 0, isBehind: false }],
+    ['has bytes that it has not looked at yet', { sinceTouchMs: 5000, isBehind: true }],
+  ])('has a last turn where its holder %s', async (_, { sinceTouchMs, isBehind }) => {
+    const site = await createSite(database())
+    const terms = { turnMs: 9000, quietMs: 4000, pollMs: 10 }
+    const { context, url: base, close } = await serveUploads(site.runtime, { terms })
+    const client = tusClient({ url: base, pipeId: site.pipe.id, token: await site.token() })
+    const fileId = (await client.create(10)).headers.location!.split('/').at(-1)!
+    const { lease } = (await context.leases.take({ fileId, tokenId: null, plan: undefined }))!
+    const told: string[] = []
+    const waitsForUs = () => {
+      if (isBehind) queueMicrotask(() => lease.touch())
+      return false
+    }
+    lease.onStop((why) => told.push(why), { whole: false, waitsForUs })
+    site.clock.advance(10_000 - sinceTouchMs)
+    lease.touch()
+    site.clock.advance(sinceTouchMs)
+    const free = context.leases.waitUntilFree(lease)
+    await vi.waitFor(() => expect(lease.wanted).toBe(true), 20_000)
+    for (const _ of ['its sockets are heard', 'it is told']) await new Promise(setImmediate)
+    expect(told).toEqual([])
+    await releaseLease(context, lease, { interrupted: true })
+    lease.end()
+    await free
+    await close()
+    await site.close()
+  })
+
+  it('is asked for until its holder, who has yet to hear that it holds, lets it go', async () => {
+    const site = await createSite(database())
+    const { context, url: base, close } = await serveUploads(site.runtime)
+    const client = tusClient({ url: base, pipeId: site.pipe.id, token: await site.token() })
+    const url = (await client.create(10)).headers.location!
+    const fileId = url.split('/').at(-1)!
+    const { promise: asked, resolve: hasAsked } = Promise.withResolvers<void>()
+    const unlisten = await database().listen(LEASE_CHANNEL, (word) => {
+      if (word === `stop:${fileId}:1`) hasAsked()
+    })
+    await takeLease(context.db, context.leases.terms, { fileId, tokenId: null, plan: undefined })
+    const heading = client.head(url)
+    await asked
+    const lease = context.leases.adopt({ fileId, fence: 1 }, site.clock.now())
+    const stopped = new Promise((resolve) => lease.onStop(resolve))
+    expect(await Promise.race([stopped, heading])).toBe('preempted')
+    await releaseLease(context, lease, { interrupted: true })
+    lease.end()
+    expect((await heading).status).toBe(200)
+    await unlisten()
+    await close()
+    await site.close()
+  })
+})

@@ -1,0 +1,204 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { FileStatus } from '#drizzle/schema/index.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
+import { inGroups } from '../../platform/db/in-groups.ts'
+import type { Clock } from '../../platform/kernel/clock.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { hashSecret } from '../../platform/kernel/ids.ts'
+import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
+import { hasTooManyRefused, tooManyRefused } from '../../workspace/tokens/refused-creations.ts'
+import type { Bound } from '../part-numbers.ts'
+
+/**
+ * What a temporary token may do, found with all that the request needs in one query. A token creates uploads until it
+ * expires; for uploads that it created, or continued while unexpired, it stays good until they end.
+ */
+export type UploadToken = {
+  id: string
+  workspaceId: string
+  senderId: string
+  senderName: string
+  subject: string | null
+  maxBytes: number | null
+  maxFiles: number | null
+  allowedTypes: string[]
+  keyPrefix: string
+  metadata: Record<string, string>
+}
+
+export type PipeRow = {
+  id: string
+  sourceHttp: boolean
+  keyTemplate: string
+  maxFileBytes: number | null
+  allowedTypes: string[]
+  allowedOrigins: string[]
+  uploadExpirySeconds: number
+  /** Its webhook output is on now. */
+  announces: boolean
+}
+
+export type UploadRow = {
+  id: string
+  workspaceId: string
+  pipeId: string
+  status: FileStatus
+  lengthBytes: number | null
+  offsetBytes: number
+  partBytes: number | null
+  concat: 'partial' | 'final' | null
+  concatHeader: string | null
+  filename: string
+  filetype: string | null
+  uploadMetadataHeader: string | null
+  key: string
+  multipartId: string | null
+  expiresAtMs: number
+  retired: boolean
+  /** Another request is writing it now. */
+  leased: boolean
+  /** The next request resumes. */
+  interrupted: boolean
+  leaseFence: number
+  /** What its part numbers stand for; null if the last writer was of a release that did not bind them. */
+  bound: Bound | null
+}
+
+type Standing = { tokenRevoked: boolean; senderRevoked: boolean; tokenExpired: boolean }
+type Common = { token: UploadToken; pipe: PipeRow; dataStore: SealedDataStore }
+export type CreationRight = Common
+export type UploadRight = Common & { upload: UploadRow }
+
+export type UploadRights = {
+  /** Whether this token may create an upload at this Pipe. */
+  toCreate(secret: string, pipeId: string): Promise<CreationRight>
+  /** Whether this token may continue this upload. What it may not touch, it cannot see. */
+  toContinue(secret: string, at: { pipeId: string; fileId: string }): Promise<UploadRight>
+}
+
+const MOST_AT_ONCE = 100
+
+/** Requests that ask at the same time are answered by one statement, each as the database stands after it asked. */
+export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): UploadRights {
+  const findCreation = inGroups((hashes: string[]) => findCreations(db, hashes, clock.now()), {
+    most: MOST_AT_ONCE,
+  })
+  const findUpload = inGroups((asked: AskedUpload[]) => findUploads(db, asked, clock.now()), {
+    most: MOST_AT_ONCE,
+  })
+  return {
+    async toCreate(secret, pipeId) {
+      const right = assertStanding(await findCreation(hashSecret(secret)))
+      assertPipe(right, pipeId)
+      if (right.tokenExpired) throw expired()
+      if (right.tooManyRefused) throw tooManyRefused()
+      return right
+    },
+    async toContinue(secret, { pipeId, fileId }) {
+      const right = assertStanding(await findUpload({ hash: hashSecret(secret), file: fileId }))
+      assertPipe(right, pipeId)
+      const { own, sameHand } = right
+      if (!right.upload || !(own || sameHand)) {
+        if (right.tokenExpired) throw expired()
+        throw new SluiceError('upload_not_found', 'There is no such upload at this Pipe.')
+      }
+      if (!own && right.tokenExpired) throw expired()
+      return { ...right, upload: right.upload }
+    },
+  }
+}
+
+type FoundCreation = Common & Standing & { tooManyRefused: boolean }
+
+async function findCreations(
+  db: Db,
+  hashes: string[],
+  nowMs: number,
+): Promise<(FoundCreation | undefined)[]> {
+  const found = await rows<FoundCreation & { n: number }>(
+    db,
+    sql`select asked.n, found.* from ${askedFor(hashes.map((hash) => ({ hash })))} cross join lateral (
+      select ${common(nowMs)}, ${hasTooManyRefused(nowMs)} as "tooManyRefused"
+      from tokens t join senders s on s.id = t.sender_id join pipes p on p.id = t.pipe_id
+      join pipe_destinations pd on pd.pipe_id = p.id join data_stores ds on ds.id = pd.data_store_id
+      where t.token_hash = asked.hash and p.deleted_at is null limit 1) found`,
+  )
+  return inOrder(hashes.length, found)
+}
+
+type AskedUpload = { hash: string; file: string }
+type FoundUpload = Common & Standing & { upload: UploadRow | null; own: boolean; sameHand: boolean }
+
+async function findUploads(
+  db: Db,
+  asked: AskedUpload[],
+  nowMs: number,
+): Promise<(FoundUpload | undefined)[]> {
+  const found = await rows<FoundUpload & { n: number }>(
+    db,
+    sql`select asked.n, found.* from ${askedFor(asked)} cross join lateral (
+      select ${common(nowMs)}, ${upload()},
+        t.id = f.token_id or t.id = any(f.continued_by) as own,
+        f.sender_id = t.sender_id and f.subject is not distinct from t.subject as "sameHand"
+      from tokens t join senders s on s.id = t.sender_id join pipes p on p.id = t.pipe_id
+      left join files f on f.id = asked.file and f.pipe_id = p.id
+      left join file_destinations fd on fd.file_id = f.id
+      left join pipe_destinations pd on pd.pipe_id = p.id
+      left join data_stores ds on ds.id = coalesce(fd.data_store_id, pd.data_store_id)
+      where t.token_hash = asked.hash limit 1) found`,
+  )
+  return inOrder(asked.length, found)
+}
+
+/** The limit of what is joined to it makes PostgreSQL look each up by its index, however it guesses their number. */
+function askedFor(asked: { hash: string; file?: string }[]): SQL {
+  const numbered = JSON.stringify(asked.map((one, n) => ({ n, ...one })))
+  return sql`json_to_recordset(${numbered}::json) as asked(n int, hash text, file uuid)`
+}
+
+function inOrder<Row extends { n: number }>(count: number, found: Row[]): (Row | undefined)[] {
+  const byNumber = new Map(found.map((row) => [row.n, row]))
+  return Array.from({ length: count }, (_, n) => byNumber.get(n))
+}
+
+function common(nowMs: number): SQL {
+  return sql`
+    t.revoked_at is not null as "tokenRevoked", s.revoked_at is not null as "senderRevoked",
+    t.expires_at <= ${new Date(nowMs).toISOString()}::timestamptz as "tokenExpired",
+    json_build_object('id', t.id, 'workspaceId', t.workspace_id, 'senderId', s.id, 'senderName', s.name,
+      'subject', t.subject, 'maxBytes', t.max_bytes, 'maxFiles', t.max_files, 'allowedTypes', t.allowed_types,
+      'keyPrefix', t.key_prefix, 'metadata', t.metadata) as token,
+    json_build_object('id', p.id, 'sourceHttp', p.source_http, 'keyTemplate', p.key_template,
+      'maxFileBytes', p.max_file_bytes, 'allowedTypes', p.allowed_types, 'allowedOrigins', p.allowed_origins,
+      'uploadExpirySeconds', p.upload_expiry_seconds,
+      'announces', exists (select from webhook_outputs o where o.pipe_id = p.id and o.enabled)) as pipe,
+    ${sealedDataStoreColumn()} as "dataStore"`
+}
+
+function upload(): SQL {
+  return sql`case when f.id is null then null else json_build_object('id', f.id, 'workspaceId', f.workspace_id,
+      'pipeId', f.pipe_id, 'status', f.status, 'lengthBytes', f.length_bytes, 'offsetBytes', f.offset_bytes,
+      'partBytes', f.part_bytes, 'concat', f.concat, 'concatHeader', f.concat_header, 'filename', f.filename,
+      'filetype', f.filetype, 'uploadMetadataHeader', f.upload_metadata_header, 'key', fd.key,
+      'multipartId', fd.multipart_id, 'expiresAtMs', floor(extract(epoch from f.expires_at) * 1000)::bigint,
+      'retired', f.retired_at is not null and f.joined_into is null, 'leased', coalesce(f.lease_until > now(), false),
+      'interrupted', f.interrupted or f.lease_until is not null,
+      'leaseFence', f.lease_fence, 'bound', case when f.bound_fence = f.lease_fence then json_build_object(
+        'number', f.recorded_parts, 'startBytes', f.recorded_bytes, 'endsBytes', f.bound_ends) end) end as upload`
+}
+
+function assertStanding<Row extends Standing>(row: Row | undefined): Row {
+  if (!row)
+    throw new SluiceError('token_invalid', 'There is no such upload token. Ask your backend for a new one.')
+  if (row.tokenRevoked || row.senderRevoked)
+    throw new SluiceError('token_revoked', 'This upload token was revoked. Ask your backend for a new one.')
+  return row
+}
+
+function assertPipe({ pipe }: Common, pipeId: string): void {
+  if (pipe.id !== pipeId) throw new SluiceError('token_invalid', 'This upload token is for another Pipe.')
+}
+
+function expired(): SluiceError {
+  return new SluiceError('token_expired', 'This upload token has expired. Ask your backend for a new one.')
+}

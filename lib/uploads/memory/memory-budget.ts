@@ -1,0 +1,164 @@
+import type { Clock } from '../../platform/kernel/clock.ts'
+import { type AnswerMemory, answerMemory } from './answer-memory.ts'
+import { createReservations } from './memory-reservations.ts'
+import { divideMemory, type Held, holdsFraction, isFull } from './memory-shares.ts'
+import { createPagePool, type PagePool } from './page-pool.ts'
+import { createSpiller, type Spillable } from './spill-slow-parts.ts'
+
+/**
+ * The bytes that uploads may hold in memory, over the whole process: parts as they arrive, tails that are read back, and
+ * what buckets answer. Memory is taken before bytes are kept, and given back when they are durable, so the limit is
+ * never exceeded. Who reads from a client looks at `full` before each chunk, and pauses.
+ *
+ * Each workspace has an account, which is full when it holds a certain multiple of what is left: one workspace alone may
+ * use most of the common memory, and one whose buckets hang, or several, leave the others their share. The same holds
+ * for the buckets within a workspace. `memory-shares.ts` has the arithmetic.
+ */
+export type MemoryBudget = {
+  readonly limitBytes: number
+  readonly usedBytes: number
+  account(bucket: OwnedBucket): MemoryAccount
+  /** For what the buckets of a workspace answer. */
+  answers(workspaceId: string): AnswerMemory
+}
+
+export type OwnedBucket = { readonly workspaceId: string }
+
+export type MemoryAccount = {
+  readonly pages: PagePool
+  readonly full: boolean
+  /** Not while it is full; up to a page at a time. */
+  take(bytes: number): void
+  give(bytes: number): void
+  /** Takes memory in one piece once it is there, which it will be, however many wait; resolves to its return. */
+  reserve(bytes: number, signal: AbortSignal): Promise<() => void>
+  /** Bytes that are on their way out, and come free soon; negative once they have. */
+  leaving(bytes: number): void
+  /** Calls back once there may be room again. */
+  whenFree(resume: () => void): void
+  /** Offers a half-filled part to be moved out. Its first byte has just come, so those before it are slower. */
+  offer(spillable: Spillable): void
+  withdraw(spillable: Spillable): void
+}
+
+export type Workspace = {
+  usedBytes: number
+  /** Of its answers. */
+  answerBytes: number
+  /** Of the memory for tails. */
+  lentBytes: number
+  lastLent: number
+}
+
+export type Account = {
+  readonly workspace: Workspace
+  usedBytes: number
+  leavingBytes: number
+  waiting: (() => void)[]
+  /** In the order of their first bytes. */
+  offers: Set<Spillable>
+}
+
+export function createMemoryBudget(
+  limitBytes: number,
+  { clock, onChange }: { clock: Clock; onChange?: (usedBytes: number) => void },
+): MemoryBudget {
+  const shares = divideMemory(limitBytes)
+  const pages = createPagePool()
+  const workspaces = createWorkspaces()
+  const accounts = new WeakMap<OwnedBucket, MemoryAccount>()
+  const offers = new Set<Spillable>()
+  let usedBytes = 0
+
+  const held = (account: Account): Held => ({
+    allBytes: usedBytes,
+    workspaceBytes: account.workspace.usedBytes,
+    bucketBytes: account.usedBytes,
+  })
+  const full = (account: Account) => isFull(shares, held(account))
+  const spiller = createSpiller({
+    clock,
+    offers,
+    holds: (part, account) => holdsFraction(part, shares, held(account)),
+  })
+  const change = (workspace: Workspace, bytes: number) => {
+    usedBytes += bytes
+    workspace.usedBytes += bytes
+    onChange?.(usedBytes)
+    if (bytes < 0) handOn()
+  }
+  const add = (account: Account, bytes: number) => {
+    account.usedBytes += bytes
+    change(account.workspace, bytes)
+  }
+  const reservations = createReservations(shares, { held, take: add })
+  /** Tails first: with each, a whole part can go. */
+  const handOn = () => {
+    reservations.grant()
+    for (const account of spiller.pressed)
+      while (account.waiting.length > 0 && !full(account)) account.waiting.shift()!()
+  }
+  const open = (workspace: Workspace): MemoryAccount => {
+    const account: Account = { workspace, usedBytes: 0, leavingBytes: 0, waiting: [], offers: new Set() }
+    return {
+      pages,
+      get full() {
+        return full(account)
+      },
+      take(bytes) {
+        add(account, bytes)
+        spiller.look(account)
+      },
+      give: (bytes) => add(account, -bytes),
+      reserve: (bytes, signal) => reservations.reserve(account, bytes, signal),
+      leaving(bytes) {
+        account.leavingBytes += bytes
+      },
+      whenFree(resume) {
+        if (!full(account)) return resume()
+        if (account.waiting.push(resume) === 1) spiller.wait(account)
+      },
+      offer(spillable) {
+        for (const offered of [account.offers, offers]) {
+          offered.delete(spillable)
+          offered.add(spillable)
+        }
+      },
+      withdraw(spillable) {
+        account.offers.delete(spillable)
+        offers.delete(spillable)
+      },
+    }
+  }
+  return {
+    limitBytes,
+    get usedBytes() {
+      return usedBytes
+    },
+    account(bucket) {
+      const account = accounts.get(bucket) ?? open(workspaces.of(bucket.workspaceId))
+      accounts.set(bucket, account)
+      return account
+    },
+    answers: (workspaceId) =>
+      answerMemory(shares, workspaces.of(workspaceId), { usedBytes: () => usedBytes, change }),
+  }
+}
+
+/** One for each id, for as long as anybody has it. */
+function createWorkspaces() {
+  const known = new Map<string, WeakRef<Workspace>>()
+  const gone = new FinalizationRegistry((id: string) => {
+    if (!known.get(id)?.deref()) known.delete(id)
+  })
+  return {
+    of(id: string): Workspace {
+      const before = known.get(id)?.deref()
+      if (before) return before
+      const workspace = { usedBytes: 0, answerBytes: 0, lentBytes: 0, lastLent: 0 }
+      known.set(id, new WeakRef(workspace))
+      gone.register(workspace, id)
+      return workspace
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { expect, it } from 'vitest'
+import { systemClock } from '../../platform/kernel/clock.ts'
+import { createMemoryBudget } from './memory-budget.ts'
+import { FIRST_PAGE_BYTES, PAGE_BYTES } from './page-pool.ts'
+import { createPartBuffer } from './part-buffer.ts'
+
+it('keeps what was pushed, in order, with its CRC32, whatever the sizes of the chunks', () => {
+  const budget = createMemoryBudget(64 * 2 ** 20, { clock: systemClock })
+  const buffer = createPartBuffer(budget.account({ workspaceId: 'a' }))
+  const whole = randomBytes(300_000)
+  let at = 0
+  for (const size of [1, 10, 65_536, 5, 131_072, 1, 99_999, 3376]) {
+    buffer.push(whole.subarray(at, at + size), 1000 + at)
+    at += size
+  }
+  expect(at).toBe(whole.length)
+  expect(Buffer.concat(buffer.chunks).equals(whole)).toBe(true)
+  expect(buffer.joined().equals(whole)).toBe(true)
+  for (const [from, to] of [
+    [0, 1],
+    [FIRST_PAGE_BYTES - 1, FIRST_PAGE_BYTES + PAGE_BYTES + 1],
+    [299_999, 400_000],
+  ] as const)
+    expect(buffer.joined(from, to).equals(whole.subarray(from, to))).toBe(true)
+  expect(buffer).toMatchObject({ bytes: whole.length, crc32: crc32(whole), sinceMs: 1000 })
+  expect(budget.usedBytes).toBe(FIRST_PAGE_BYTES + 5 * PAGE_BYTES)
+})
+
+it('gives its pages back once, and they are used again', () => {
+  const budget = createMemoryBudget(64 * 2 ** 20, { clock: systemClock })
+  const account = budget.account({ workspaceId: 'a' })
+  const first = createPartBuffer(account)
+  first.push(Buffer.alloc(FIRST_PAGE_BYTES + 1), 0)
+  const { buffer, byteOffset } = first.chunks[1]!
+  first.free()
+  first.free()
+  expect(budget.usedBytes).toBe(0)
+  const second = createPartBuffer(account)
+  second.push(Buffer.alloc(FIRST_PAGE_BYTES + 2), 0)
+  expect(second.chunks[1]!.buffer).toBe(buffer)
+  expect(second.chunks[1]!.byteOffset).toBe(byteOffset)
+  expect(second.heldBytes).toBe(FIRST_PAGE_BYTES + PAGE_BYTES)
+})
+
+it('holds little for a client that has sent little', () => {
+  const budget = createMemoryBudget(64 * 2 ** 20, { clock: systemClock })
+  createPartBuffer(budget.account({ workspaceId: 'a' })).push(Buffer.from('x'), 0)
+  expect(budget.usedBytes).toBe(FIRST_PAGE_BYTES)
+})

@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { openTestDatabase } from '../../../test/support/databases.ts'
+import { type DrippingBucket, startDrippingBucket } from '../../../test/support/dripping-bucket.ts'
+import { starve } from '../../../test/support/starving.ts'
+import { tusClient } from '../../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
+import type { DatabaseHandle } from '../../platform/db/database.ts'
+
+const MiB = 1024 * 1024
+const MEMORY_BYTES = 64 * MiB
+
+let database: DatabaseHandle
+let attacker: Site
+let other: Site
+let bucket: DrippingBucket
+let node: Awaited<ReturnType<typeof serveUploads>>
+beforeAll(async () => {
+  database = await openTestDatabase()
+  attacker = await createSite(database)
+  other = await createSite(database)
+  bucket = await startDrippingBucket()
+  const { runtime } = other
+  const config = { ...runtime.config, uploadMemoryBytes: MEMORY_BYTES }
+  node = await serveUploads({ ...runtime, config })
+})
+afterAll(async () => {
+  await bucket?.close()
+  await node?.close()
+  await attacker?.close()
+  await other?.close()
+  await database?.close()
+})
+
+it('a tenant whose buckets never end their answers leaves the others their memory', async () => {
+  let peakBytes = 0
+  vi.spyOn(other.runtime.metrics.memoryUsed, 'set').mockImplementation((bytes) => {
+    peakBytes = Math.max(peakBytes, Number(bytes))
+  })
+  const body = randomBytes(32 * MiB)
+  const attack = await starve(node.url, attacker, bucket, body)
+  // Until it holds what it can get: nothing of it has moved between two looks.
+  let before = -1
+  await vi.waitFor(
+    () => {
+      const { usedBytes } = node.context.budget
+      const settled = usedBytes > 0 && usedBytes === before && bucket.dripping > 0
+      before = usedBytes
+      expect(settled).toBe(true)
+    },
+    { timeout: 20_000, interval: 500 },
+  )
+  const theirs = tusClient({ url: node.url, pipeId: other.pipe.id, token: await other.token() })
+  const url = (await theirs.create(body.length)).headers.location!
+  expect((await theirs.patch(url, 0, body)).status).toBe(204)
+  expect((await other.bucket.object(`${url.split('/').at(-1)!}/file`)).equals(body)).toBe(true)
+  expect(peakBytes).toBeLessThanOrEqual(MEMORY_BYTES)
+  attack.stop()
+}, 60_000)

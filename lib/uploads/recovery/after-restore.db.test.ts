@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto'
+import { eq, sql } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { events, files } from '#drizzle/schema/index.ts'
+import { openTestDatabase } from '../../../test/support/databases.ts'
+import { tusClient } from '../../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
+import { showFile } from '../../dashboard/files/show-file.ts'
+import type { DatabaseHandle } from '../../platform/db/database.ts'
+import { days } from '../../platform/kernel/clock.ts'
+import { dropLapsedLeases } from '../ledger/drop-lapsed-leases.ts'
+import { abortPending } from './abort-pending.ts'
+import { expireUploads } from './expire-uploads.ts'
+import { findFinished } from './find-finished.ts'
+import { listUnknown } from './list-unknown.ts'
+
+const BYTES = 1000
+const idOf = (url: string) => url.split('/').at(-1)!
+const keyOf = (url: string) => `${idOf(url)}/file`
+
+describe('after a restore', () => {
+  let database: DatabaseHandle
+  let site: Site
+  let node: Awaited<ReturnType<typeof serveUploads>>
+  let client: ReturnType<typeof tusClient>
+  beforeAll(async () => {
+    database = await openTestDatabase()
+    const actions = ['s3:PutObject', 's3:GetObject', 's3:DeleteObject', 's3:ListBucket'] as const
+    site = await createSite(database, { bucket: { actions: [...actions] } })
+    node = await serveUploads(site.runtime)
+    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    await mayRead(true)
+  })
+  afterAll(async () => {
+    await node?.close()
+    await site?.close()
+    await database?.close()
+  })
+
+  const mayRead = (may: boolean) =>
+    database.db.execute(
+      sql`update data_stores set may_read = ${may}, may_delete = true, updated_at = clock_timestamp()`,
+    )
+  const begin = async () => (await client.create(BYTES)).headers.location!
+  const finish = async (url: string) =>
+    expect((await client.patch(url, 0, randomBytes(BYTES))).status).toBe(204)
+  /** Finished, and then as a dump has it that was taken while its bytes came. */
+  const finishedAfterDump = async () => {
+    const { db } = database
+    const url = await begin()
+    const [file] = await db
+      .select()
+      .from(files)
+      .where(eq(files.id, idOf(url)))
+    await finish(url)
+    await db.delete(events).where(eq(events.fileId, idOf(url)))
+    const leased = { ...file!, leaseHolder: 'before the dump', leaseUntil: new Date(0), leaseFence: 1 }
+    await db
+      .update(files)
+      .set(leased)
+      .where(eq(files.id, idOf(url)))
+    return url
+  }
+  const statusOf = async (url: string) => (await showFile(site.runtime, site.actor, idOf(url))).status
+
+  it('uploads are transferred whose objects are there, and others go on', async () => {
+    const finished = await finishedAfterDump()
+    const open = await begin()
+    expect(await findFinished(node.context)).toEqual({ looked: 2, found: [idOf(finished)] })
+    expect(await statusOf(finished)).toBe('transferred')
+    const told = await database.db
+      .select()
+      .from(events)
+      .where(eq(events.fileId, idOf(finished)))
+    expect(told).toMatchObject([{ missedStatus: 'transferred' }])
+    await finish(open)
+    expect(await findFinished(node.context)).toEqual({ looked: 0, found: [] })
+  })
+
+  it('a delivered object is not deleted when the upload that it came of expires', async () => {
+    await mayRead(false)
+    const url = await finishedAfterDump()
+    expect(await findFinished(node.context)).toEqual({ looked: 0, found: [] })
+    expect(await dropLapsedLeases(database.db)).toBe(1)
+    site.clock.advance(days(8))
+    expect(await expireUploads(node.context)).toBe(1)
+    site.clock.advance(days(1))
+    await abortPending(node.context)
+    expect(await site.bucket.objects()).toContain(keyOf(url))
+    await mayRead(true)
+  })
+
+  it('lists what the database does not know, page by page', async () => {
+    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const [known, unknown] = [await begin(), await begin()]
+    await finish(known)
+    await finish(unknown)
+    await database.db.delete(files).where(eq(files.id, idOf(unknown)))
+    const dataStore = { dataStoreId: site.dataStore.id, name: 'Bucket', workspaceId: site.workspaceId }
+    const object = { key: keyOf(unknown), bytes: BYTES, modifiedAt: expect.any(String) }
+    const listed = [{ ...dataStore, listed: true, unknown: [object] }]
+    expect(await listUnknown(node.context, 0)).toEqual(listed)
+    const later = [{ ...dataStore, listed: true, unknown: [] }]
+    expect(await listUnknown(node.context, site.clock.now() + days(1))).toEqual(later)
+  })
+
+  it('names a Data Store whose keys may not list', async () => {
+    const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
+    site.bucket.faults.add({ operation: 'ListObjectsV2', effect })
+    const [listed] = await listUnknown(node.context, 0)
+    expect(listed).toMatchObject({ listed: false, reason: expect.stringContaining('AccessDenied') })
+  })
+})

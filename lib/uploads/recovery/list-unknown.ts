@@ -1,0 +1,78 @@
+import { sql } from 'drizzle-orm'
+import { rows } from '../../platform/db/database.ts'
+import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
+import { bucketFault, type ListedPage } from '../bucket-port.ts'
+import type { UploadContext } from '../upload-context.ts'
+
+export type UnknownObject = { key: string; bytes: number; modifiedAt: string }
+export type Listed = { dataStoreId: string; name: string; workspaceId: string } & (
+  | { listed: true; unknown: UnknownObject[] }
+  | { listed: false; reason: string }
+)
+type Context = Pick<UploadContext, 'db' | 'openBucket'>
+
+/** Where the objects of checks are. */
+const PROBE_FOLDER = '.sluice-checks'
+/** No index leads to a key, so each query reads the files of the bucket. */
+const ASKED_TOGETHER = 5000
+
+/** The objects of each bucket that may be listed that are no older than that and that no file of the database has. */
+export async function listUnknown(context: Context, sinceMs: number): Promise<Listed[]> {
+  const stores = await rows<{ name: string; dataStore: SealedDataStore }>(
+    context.db,
+    sql`select ds.name, ${sealedDataStoreColumn()} as "dataStore" from data_stores ds
+      where ds.deleted_at is null
+        and not exists (select from workspaces w where w.id = ds.workspace_id and w.demo) order by ds.id`,
+  )
+  const all: Listed[] = []
+  for (const { name, dataStore } of stores) {
+    const of = { dataStoreId: dataStore.id, name, workspaceId: dataStore.workspaceId }
+    try {
+      all.push({ ...of, listed: true, unknown: await unknownIn(context, dataStore, sinceMs) })
+    } catch (error) {
+      if (!bucketFault(error)) throw error
+      all.push({ ...of, listed: false, reason: (error as Error).message })
+    }
+  }
+  return all
+}
+
+async function unknownIn(
+  context: Context,
+  store: SealedDataStore,
+  sinceMs: number,
+): Promise<UnknownObject[]> {
+  const bucket = context.openBucket(store)
+  const unknown: UnknownObject[] = []
+  let recent: ListedPage['objects'] = []
+  let from: string | null = null
+  do {
+    const { objects, next }: ListedPage = await bucket.listPage(store.prefix, from)
+    recent.push(...objects.filter(({ key, modifiedMs }) => modifiedMs >= sinceMs && !isOfCheck(store, key)))
+    from = next
+    if (recent.length < ASKED_TOGETHER && from !== null) continue
+    unknown.push(...(await withoutFile(context, store, recent)))
+    recent = []
+  } while (from !== null)
+  return unknown
+}
+
+const isOfCheck = ({ prefix }: SealedDataStore, key: string) => key.startsWith(`${prefix}${PROBE_FOLDER}/`)
+
+/** By whatever Data Store: several may lead to one bucket. */
+async function withoutFile(
+  { db }: Context,
+  { bucket }: SealedDataStore,
+  objects: ListedPage['objects'],
+): Promise<UnknownObject[]> {
+  const keys = JSON.stringify(objects.map(({ key }) => key))
+  const found = await rows<{ key: string }>(
+    db,
+    sql`select key from file_destinations where bucket = ${bucket}
+      and key in (select value from jsonb_array_elements_text(${keys}::jsonb))`,
+  )
+  const known = new Set(found.map(({ key }) => key))
+  return objects
+    .filter(({ key }) => !known.has(key))
+    .map(({ key, bytes, modifiedMs }) => ({ key, bytes, modifiedAt: new Date(modifiedMs).toISOString() }))
+}

@@ -1,0 +1,160 @@
+import { crc32 } from 'node:zlib'
+import { hours } from '../../platform/kernel/clock.ts'
+import { within } from '../../platform/kernel/within.ts'
+import { type Bucket, bucketFault, bucketRefusal } from '../bucket-port.ts'
+import { completeUpload } from '../complete.ts'
+import { concatenate } from '../concat/concatenate.ts'
+import { contentTypeOf } from '../content-type.ts'
+import { endUpload } from '../end-upload.ts'
+import type { Lease } from '../lease/held-lease.ts'
+import { type Claimed, claimTransferring } from '../ledger/claim-transferring.ts'
+import { heldBy } from '../ledger/lease-terms.ts'
+import { markTransferred } from '../ledger/mark-transferred.ts'
+import { readPartials } from '../ledger/read-partials.ts'
+import { readTail } from '../ledger/read-tail.ts'
+import { recordLastPart } from '../ledger/record-last-part.ts'
+import { releaseLease } from '../ledger/release-lease.ts'
+import { withMemory } from '../memory/with-memory.ts'
+import { settleDropped } from '../settle-dropped.ts'
+import type { UploadContext } from '../upload-context.ts'
+
+/** Given up after this long without an object. */
+const GIVE_UP_AFTER_MS = hours(24)
+/** Of one node. */
+const AT_ONCE = 32
+const AT_ONCE_PER_BUCKET = 4
+
+/**
+ * Makes the objects of files that a crash, or a bucket in trouble, left without one. Each attempt holds the
+ * file's lease, so it is one node's at a time; answers how many it took up.
+ */
+export async function reconcileUploads(context: UploadContext): Promise<number> {
+  const { db, leases, clock, reconciling, terms } = context
+  if (reconciling.size >= AT_ONCE) return 0
+  const nowMs = clock.now()
+  const claimed = await claimTransferring(db, leases.terms, {
+    ...{ limit: AT_ONCE - reconciling.size, limitPerBucket: AT_ONCE_PER_BUCKET, nowMs },
+    busy: [...reconciling.values()],
+  })
+  // A bucket that hangs must not keep the others waiting.
+  await within(terms.reconcileMs, Promise.all(claimed.map((file) => begin(context, file, nowMs))))
+  return claimed.length
+}
+
+function begin(context: UploadContext, file: Claimed, sinceMs: number): Promise<void> {
+  const { background, reconciling } = context
+  const work = reconcile(context, file, sinceMs).finally(() => {
+    background.delete(work)
+    reconciling.delete(work)
+  })
+  background.add(work)
+  reconciling.set(work, file.dataStore.id)
+  return work
+}
+
+async function reconcile(context: UploadContext, file: Claimed, sinceMs: number): Promise<void> {
+  const { fileId, fence } = file
+  const lease = context.leases.adopt({ fileId, fence }, sinceMs)
+  const fail = (reason: string | null) =>
+    endUpload(context, fileId, {
+      ...{ status: 'failed', reason, from: ['transferring'] },
+      provided: heldBy(lease),
+    })
+  try {
+    if (context.clock.now() - file.sinceMs > GIVE_UP_AFTER_MS)
+      return void (await fail('The bucket did not take the object for 24 hours.'))
+    const bucket = context.openBucket(file.dataStore)
+    if (file.concat === 'final') return await joinAgain(context, file, lease, bucket)
+    const { multipartId } = file
+    const memory = { bytes: file.tailBytes, signal: lease.signal }
+    if (multipartId === null)
+      return await withMemory(context, bucket, memory, () => putFromTail(context, file, lease, bucket))
+    if (file.tailBytes > 0)
+      try {
+        await withMemory(context, bucket, memory, () =>
+          sendTail(context, file, multipartId, { lease, bucket }),
+        )
+      } catch (error) {
+        if (bucketFault(error) !== 'no_such_upload') throw error
+        const { fileId, key, bytes: lengthBytes } = file
+        const { mayRead } = file.dataStore
+        return void (await settleDropped(context, { fileId, lease, bucket, key, lengthBytes, mayRead }))
+      }
+    await completeUpload(context, {
+      ...{ fileId, lease, bucket, key: file.key, multipartId },
+      ...{ bytes: file.bytes, crc32: file.crc32, sentBefore: file.sentBefore },
+      mayRead: file.dataStore.mayRead,
+    })
+  } catch (error) {
+    context.log.warn({ err: error, fileId }, 'the object could not be made yet')
+    if (isHopeless(error)) return void (await fail((error as Error).message))
+    const end = { interrupted: false, refusal: bucketRefusal(error) }
+    await releaseLease(context, lease, end).catch(() => {})
+  } finally {
+    lease.end()
+  }
+}
+
+/** Bytes that did not arrive as they were sent may do so the next time. */
+function isHopeless(error: unknown): boolean {
+  const kind = bucketFault(error)
+  return (
+    kind === 'no_such_upload' || (kind === 'impossible' && (error as { code?: string }).code !== 'BadDigest')
+  )
+}
+
+/** From the start: nothing of an earlier attempt shows. */
+async function joinAgain(context: UploadContext, file: Claimed, lease: Lease, bucket: Bucket): Promise<void> {
+  await concatenate(context, {
+    ...{ fileId: file.fileId, lease, bucket, leftMultipartId: file.multipartId },
+    partials: await readPartials(context.db, file.concatParts ?? []),
+    target: { key: file.key, contentType: contentTypeOf(file.filetype) },
+  })
+}
+
+/** A file of one part that the bucket would not take at the time. */
+async function putFromTail(
+  context: UploadContext,
+  file: Claimed,
+  lease: Lease,
+  bucket: Bucket,
+): Promise<void> {
+  const { db, clock, announce, checkpoint } = context
+  const chunks = await readTail(context, file.fileId)
+  lease.assertHeld()
+  const target = { key: file.key, contentType: contentTypeOf(file.filetype) }
+  const { bytes, crc32: crc } = file
+  // Its first attempt was put off because its answer did not come.
+  const options = { signal: lease.signal, repeated: true }
+  const { etag } = await bucket.putObject(target, { chunks, bytes, crc32: crc }, options)
+  checkpoint('object put')
+  const certainty = etag === null ? 'inferred' : 'answered'
+  await db.transaction(async (tx) => {
+    await markTransferred(tx, lease, { etag, certainty }, clock.now())
+    await announce(tx, file.fileId)
+  })
+  checkpoint('transferred')
+  context.metrics.uploadsFinished.inc({ status: 'transferred' })
+}
+
+/** The last part was kept in the tail. Every attempt sends the same bytes under the same number. */
+async function sendTail(
+  context: UploadContext,
+  file: Claimed,
+  multipartId: string,
+  { lease, bucket }: { lease: Lease; bucket: Bucket },
+): Promise<void> {
+  const { db, checkpoint } = context
+  const chunks = await readTail(context, file.fileId)
+  const number = file.tailPartNumber
+  const crc = chunks.reduce((sum, chunk) => crc32(chunk, sum), 0)
+  lease.assertHeld()
+  const body = { chunks, bytes: file.tailBytes, crc32: crc }
+  const { etag } = await bucket.uploadPart({ key: file.key, multipartId, number }, body, {
+    signal: lease.signal,
+  })
+  checkpoint('part sent')
+  const offsetBytes = file.bytes - file.tailBytes
+  await recordLastPart(db, lease, { number, offsetBytes, sizeBytes: file.tailBytes, etag, crc32: crc })
+  checkpoint('part recorded')
+}

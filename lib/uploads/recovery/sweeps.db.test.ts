@@ -1,0 +1,202 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { tusClient } from '../../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
+import { rows } from '../../platform/db/database.ts'
+import { days, hours } from '../../platform/kernel/clock.ts'
+import { lapseReservations } from '../../workspace/usage/lapse-reservations.ts'
+import { cancelUpload } from '../cancel-upload.ts'
+import { abortPending } from './abort-pending.ts'
+import { expireUploads } from './expire-uploads.ts'
+import { reconcileUploads } from './reconcile.ts'
+
+const MiB = 1024 * 1024
+
+describeWithDatabase('what time brings', (database) => {
+  let site: Site
+  let node: Awaited<ReturnType<typeof serveUploads>>
+  let client: ReturnType<typeof tusClient>
+  const idOf = (url: string) => url.split('/').at(-1)!
+  const fileOf = async (url: string) => {
+    const look = sql`select status, failure_reason as reason, reserved_bytes as reserved from files where id = ${idOf(url)}::uuid`
+    return (await rows<{ status: string; reason: string | null; reserved: number }>(database().db, look))[0]!
+  }
+  const usage = async () => {
+    const look = sql`select coalesce(sum(used_bytes), 0)::bigint as used, coalesce(sum(reserved_bytes), 0)::bigint as reserved
+      from usage_months where workspace_id = ${site.workspaceId}::uuid`
+    return (await rows<{ used: number; reserved: number }>(database().db, look))[0]!
+  }
+  const renew = async () => {
+    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+  }
+
+  beforeAll(async () => {
+    site = await createSite(database(), { bucket: { actions: ['s3:PutObject', 's3:AbortMultipartUpload'] } })
+    node = await serveUploads(site.runtime)
+    await renew()
+  })
+  afterAll(async () => {
+    await node?.close()
+    await site?.close()
+  })
+
+  it('ends an upload that was not finished in time, and clears its parts away', async () => {
+    const url = (await client.create(20 * MiB)).headers.location!
+    await client.patch(url, 0, randomBytes(9 * MiB))
+    expect(await expireUploads(node.context)).toBe(0)
+    site.clock.advance(days(7) + hours(1))
+    expect(await expireUploads(node.context)).toBe(1)
+    expect(await fileOf(url)).toMatchObject({ status: 'expired', reserved: 0 })
+    expect(await site.bucket.unfinished()).toHaveLength(1)
+    expect(await abortPending(node.context)).toBe(1)
+    expect(await site.bucket.unfinished()).toEqual([])
+    expect(await abortPending(node.context)).toBe(0)
+    await renew()
+  })
+
+  it('each byte that comes puts expiry off, but not past 30 days', async () => {
+    const url = (await client.create(1000)).headers.location!
+    for (let day = 0; day < 4; day++) {
+      site.clock.advance(days(6))
+      await renew()
+      const reply = await client.patch(url, day * 10, randomBytes(10))
+      expect(reply.status).toBe(204)
+    }
+    site.clock.advance(days(6) + hours(1))
+    await renew()
+    expect(await expireUploads(node.context)).toBe(1)
+    expect((await client.head(url)).status).toBe(410)
+  })
+
+  it('a reservation without a byte for an hour lapses, and is made again when the upload goes on', async () => {
+    const before = await usage()
+    const url = (await client.create(1000)).headers.location!
+    expect((await usage()).reserved - before.reserved).toBe(1000)
+    expect(await lapseReservations({ db: database().db, clock: site.clock })).toBe(0)
+    site.clock.advance(hours(1) + 1)
+    expect(await lapseReservations({ db: database().db, clock: site.clock })).toBe(1)
+    expect(await usage()).toEqual(before)
+    await renew()
+    await client.patch(url, 0, randomBytes(400))
+    expect(await usage()).toEqual({ used: before.used + 400, reserved: before.reserved + 600 })
+    await client.patch(url, 400, randomBytes(600))
+    expect(await usage()).toEqual({ used: before.used + 1000, reserved: before.reserved })
+  })
+
+  it('a reservation that lapsed is made again before a byte is accepted, or refused', async () => {
+    const poor = await createSite(database(), { settings: { FREE_TIER_BYTES: '1000' } })
+    const strict = await serveUploads(poor.runtime)
+    const token = await poor.token({ expiresIn: 86_400 })
+    const theirs = tusClient({ url: strict.url, pipeId: poor.pipe.id, token })
+    const first = (await theirs.create(1000)).headers.location!
+    poor.clock.advance(hours(1) + 1)
+    expect(await lapseReservations({ db: database().db, clock: poor.clock })).toBe(1)
+    const second = (await theirs.create(1000)).headers.location!
+    const refused = await theirs.patch(first, 0, randomBytes(400))
+    expect(refused.status).toBe(403)
+    expect(JSON.parse(refused.body).code).toBe('quota_exceeded')
+    expect((await theirs.head(first)).headers['upload-offset']).toBe('0')
+    await cancelUpload(strict.context, { fileId: idOf(second), workspaceId: poor.workspaceId })
+    expect((await theirs.patch(first, 0, randomBytes(400))).status).toBe(204)
+    expect((await theirs.create(1)).status).toBe(403)
+    await strict.close()
+    await poor.close()
+  })
+
+  it('cancel ends what is under way, gives back what it reserved, and refuses what has ended', async () => {
+    const before = await usage()
+    const url = (await client.create(1000)).headers.location!
+    await client.patch(url, 0, randomBytes(100))
+    const file = { fileId: idOf(url), workspaceId: site.workspaceId }
+    await cancelUpload(node.context, file)
+    expect(await usage()).toEqual({ used: before.used + 100, reserved: before.reserved })
+    await cancelUpload(node.context, file)
+    const done = (await client.create(3, {}, Buffer.from('abc'))).headers.location!
+    await expect(
+      cancelUpload(node.context, { fileId: idOf(done), workspaceId: site.workspaceId }),
+    ).rejects.toMatchObject({ code: 'conflict' })
+    const stranger = { fileId: idOf(done), workspaceId: '00000000-0000-7000-8000-000000000000' }
+    await expect(cancelUpload(node.context, stranger)).rejects.toMatchObject({ code: 'upload_not_found' })
+  })
+
+  it('gives a file up after 24 hours without an object', async () => {
+    const url = (await client.create(9 * MiB)).headers.location!
+    const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
+    site.bucket.faults.add({ operation: 'CompleteMultipartUpload', times: 100, effect })
+    expect((await client.patch(url, 0, randomBytes(9 * MiB))).status).toBe(204)
+    await Promise.all(node.context.background)
+    await expect(
+      cancelUpload(node.context, { fileId: idOf(url), workspaceId: site.workspaceId }),
+    ).rejects.toMatchObject({ code: 'conflict' })
+    site.clock.advance(hours(1))
+    expect(await reconcileUploads(node.context)).toBe(1)
+    await Promise.all(node.context.background)
+    expect(await fileOf(url)).toMatchObject({ status: 'transferring' })
+    site.clock.advance(hours(24))
+    expect(await reconcileUploads(node.context)).toBe(1)
+    await Promise.all(node.context.background)
+    expect(await fileOf(url)).toMatchObject({ status: 'failed', reason: expect.stringContaining('24 hours') })
+    site.bucket.faults.clear()
+  })
+})
+
+describeWithDatabase('the quota', (database) => {
+  let site: Site
+  let node: Awaited<ReturnType<typeof serveUploads>>
+  beforeAll(async () => {
+    site = await createSite(database(), { settings: { FREE_TIER_BYTES: '10000' } })
+    node = await serveUploads(site.runtime)
+  })
+  afterAll(async () => {
+    await node?.close()
+    await site?.close()
+  })
+
+  describe('of 10,000 bytes', () => {
+    it('lets 10 of 50 through at once where there is room for 10, and refuses the rest with the day it resets', async () => {
+      const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+      const replies = await Promise.all(Array.from({ length: 50 }, () => client.create(990)))
+      const refused = replies.filter(({ status }) => status === 403)
+      expect(replies.filter(({ status }) => status === 201)).toHaveLength(10)
+      expect(refused).toHaveLength(40)
+      expect(JSON.parse(refused[0]!.body)).toMatchObject({
+        code: 'quota_exceeded',
+        detail: expect.stringContaining('-01 at'),
+      })
+      expect(JSON.parse(refused[0]!.body).detail).toMatch(
+        /^The upload needs 990 bytes, and 100 are left of this month's transfer quota of 10000\. It resets on/,
+      )
+      // What was reserved may be sent.
+      const made = replies.find(({ status }) => status === 201)!
+      expect((await client.patch(made.headers.location!, 0, randomBytes(990))).status).toBe(204)
+    })
+
+    it('says that waiting does not help a file that is larger than the quota of a month', async () => {
+      const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+      const { detail } = JSON.parse((await client.create(10_001)).body)
+      expect(detail).toMatch(/^The upload needs 10001 bytes, and \d+ are left/)
+      expect(detail).toMatch(/The quota of a whole month is smaller than the 10001 bytes of this upload\.$/)
+      expect(detail).not.toContain('resets')
+    })
+
+    it('says that it is used up where nothing is left', async () => {
+      const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+      const { headers } = await client.create(100)
+      expect(JSON.parse((await client.create(1)).body).detail).toMatch(
+        /^The transfer quota of this month, 10000 bytes, is used up\. It resets on/,
+      )
+      expect((await client.terminate(headers.location!)).status).toBe(204)
+    })
+
+    it('holds a deferred length back as its bytes come', async () => {
+      const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+      const url = (await client.create(null)).headers.location!
+      expect((await client.patch(url, 0, randomBytes(50))).status).toBe(204)
+      const reply = await client.patch(url, 50, randomBytes(200))
+      expect(reply.status).toBe(403)
+      expect((await client.head(url)).headers['upload-offset']).toBe('50')
+    })
+  })
+})

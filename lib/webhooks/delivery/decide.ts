@@ -1,0 +1,56 @@
+import type { AttemptError, AttemptTrigger } from '#drizzle/schema/webhooks.ts'
+import { days } from '../../platform/kernel/clock.ts'
+import { retryAfterMs } from './retry-after.ts'
+import { retryDelayMs } from './schedule.ts'
+
+/** What came of an attempt: an answer with any status, or the class of the failure to get one. */
+export type Outcome =
+  | { status: number; headers: Record<string, string>; body: string; detail?: string }
+  | { status?: undefined; error: AttemptError; detail: string }
+
+type Situation = {
+  trigger: AttemptTrigger
+  /** This one included. */
+  attempt: number
+  /** Since when the output has had nothing but failures. */
+  failingSince: Date | null
+}
+
+export type Decision = {
+  state: 'delivered' | 'pending' | 'failed'
+  /** The wait before the next attempt; only where one is to come. */
+  retryInMs?: number
+  error?: AttemptError
+  /** Why the output is to be turned off. */
+  turnOff?: string
+}
+
+const GIVE_UP_AFTER_MS = days(5)
+
+/** All the rules of section 6 of the contract about what follows an attempt. A test event changes nothing else. */
+export function decide(
+  outcome: Outcome,
+  { trigger, attempt, failingSince }: Situation,
+  nowMs: number,
+  random: number,
+): Decision {
+  if (isDelivered(outcome)) return { state: 'delivered' }
+  const error = outcome.status === undefined ? outcome.error : 'status'
+  if (trigger === 'test') return { state: 'failed', error }
+  if (outcome.status === 410) return { state: 'failed', error, turnOff: 'The receiver answered 410 Gone.' }
+  if (failingSince && nowMs - failingSince.getTime() >= GIVE_UP_AFTER_MS) {
+    return { state: 'failed', error, turnOff: 'For five days every attempt failed.' }
+  }
+  const scheduled = retryDelayMs(attempt, random)
+  if (scheduled === undefined) return { state: 'failed', error }
+  return { state: 'pending', error, retryInMs: Math.max(scheduled, askedWaitMs(outcome, nowMs)) }
+}
+
+export function isDelivered(outcome: Outcome): boolean {
+  return outcome.status !== undefined && outcome.status >= 200 && outcome.status < 300
+}
+
+function askedWaitMs(outcome: Outcome, nowMs: number): number {
+  if (outcome.status !== 429 && outcome.status !== 503) return 0
+  return retryAfterMs(outcome.headers['retry-after'], nowMs)
+}

@@ -1,0 +1,304 @@
+import type { ServerResponse } from 'node:http'
+import { eq } from 'drizzle-orm'
+import { Webhook } from 'standardwebhooks'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { attempts, auditLog, deliveries, webhookOutputs } from '#drizzle/schema/index.ts'
+import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { dispatching } from '../../../test/support/dispatching.ts'
+import { type Receiver, startReceiver } from '../../../test/support/receiver.ts'
+import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
+import { addOutput } from '../../../test/support/webhook-rows.ts'
+import { createTestWorkspace } from '../../../test/support/workspace.ts'
+import { openMailJob } from '../../platform/mail/mail.ts'
+import { previousSecretPlace } from '../outputs/secrets.ts'
+import { RETRY_DELAYS_MS } from './schedule.ts'
+
+const HOUR = 3_600_000
+const TRACEPARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+/** The sweep leaves what is just due to its job. */
+const GRACE = 5000
+
+describeWithDatabase('delivery', (database) => {
+  let runtime: TestRuntime
+  let receiver: Receiver
+
+  beforeEach(async () => {
+    runtime = testRuntime(database())
+    receiver = await startReceiver()
+  })
+  afterEach(() => receiver.stop())
+
+  const deliveryOf = async (fileId: string) => {
+    const [delivery] = await runtime.db.select().from(deliveries).where(eq(deliveries.fileId, fileId))
+    const log = await runtime.db
+      .select()
+      .from(attempts)
+      .where(eq(attempts.deliveryId, delivery!.id))
+      .orderBy(attempts.id)
+    return { ...delivery!, attempts: log }
+  }
+  const outputRow = async (id: string) =>
+    (await runtime.db.select().from(webhookOutputs).where(eq(webhookOutputs.id, id)))[0]!
+
+  it('delivers, and keeps what was said on both sides', async () => {
+    const { event, work } = dispatching(runtime)
+    const output = await addOutput(runtime.db, receiver.url)
+    receiver.answerWith((_, res) => res.writeHead(200, { 'X-Request': 'r-1' }).end('thank you'))
+    const named = { lastRequestId: 'a-request', lastTraceparent: TRACEPARENT }
+    const fileId = await event(output, named)
+    await work()
+
+    const [request] = receiver.received
+    const delivery = await deliveryOf(fileId)
+    expect(request!.headers).toMatchObject({
+      'content-type': 'application/json',
+      'user-agent': 'Sluice-Webhooks/1.0',
+      'x-request-id': 'a-request',
+      traceparent: TRACEPARENT,
+      'webhook-id': delivery.eventId,
+      'webhook-timestamp': String(runtime.clock.now() / 1000),
+      'x-service-signature': expect.stringMatching(/^t=\d+,v1=[0-9a-f]{64}$/),
+    })
+    expect(JSON.parse(request!.body)).toMatchObject({
+      id: delivery.eventId,
+      event: 'file.status_changed',
+      data: { file_id: fileId },
+    })
+    expect(delivery).toMatchObject({
+      state: 'delivered',
+      attemptCount: 1,
+      nextAttemptAt: null,
+      claimedBy: null,
+      lastStatus: 200,
+      lastError: null,
+    })
+    expect(delivery.attempts).toMatchObject([
+      {
+        trigger: 'auto',
+        status: 200,
+        error: null,
+        responseBody: 'thank you',
+        responseHeaders: { 'x-request': 'r-1' },
+        url: receiver.url,
+      },
+    ])
+    expect(delivery.attempts[0]!.requestHeaders).toMatchObject({ 'webhook-id': delivery.eventId })
+  })
+
+  it('tries again on the schedule, with the same id and bytes, and then gives up', async () => {
+    const { event, work, later } = dispatching(runtime)
+    receiver.answerWith(500)
+    const output = await addOutput(runtime.db, receiver.url)
+    const fileId = await event(output)
+    await work()
+    for (const [n, delay] of RETRY_DELAYS_MS.entries()) {
+      await later(delay - 1)
+      expect(receiver.received).toHaveLength(n + 1)
+      await later(GRACE + 1)
+      expect(receiver.received).toHaveLength(n + 2)
+    }
+    expect(new Set(receiver.received.map(({ body, headers }) => body + headers['webhook-id'])).size).toBe(1)
+    const delivery = await deliveryOf(fileId)
+    expect(delivery).toMatchObject({
+      state: 'failed',
+      attemptCount: 11,
+      nextAttemptAt: null,
+      lastStatus: 500,
+      lastError: 'status',
+    })
+    expect(delivery.attempts).toHaveLength(11)
+    await later(99 * HOUR)
+    expect(receiver.received).toHaveLength(11)
+  })
+
+  it('gives a short wait a job of its own, at its time', async () => {
+    const { event, work } = dispatching(runtime)
+    receiver.answerWith(500)
+    const output = await addOutput(runtime.db, receiver.url)
+    await event(output)
+    await work()
+    expect(runtime.jobs).toEqual([
+      { queue: 'webhook-attempt', data: { outputId: output.id, workspaceId: output.workspaceId } },
+    ])
+  })
+
+  it('delivers after a failure, and forgets that the output was failing', async () => {
+    const { event, work, later } = dispatching(runtime)
+    receiver.answerWith(503)
+    const output = await addOutput(runtime.db, receiver.url)
+    const fileId = await event(output)
+    await work()
+    expect((await outputRow(output.id)).failingSince).toEqual(new Date(runtime.clock.now()))
+    receiver.answerWith(204)
+    await later(11_000)
+    expect(await deliveryOf(fileId)).toMatchObject({ state: 'delivered', attemptCount: 2 })
+    expect((await outputRow(output.id)).failingSince).toBeNull()
+  })
+
+  it('waits as long as a 503 asks', async () => {
+    const { event, work, later } = dispatching(runtime)
+    receiver.answerWith((_, res) => res.writeHead(503, { 'Retry-After': '120' }).end())
+    const fileId = await event(await addOutput(runtime.db, receiver.url))
+    await work()
+    await later(119_000)
+    expect(receiver.received).toHaveLength(1)
+    expect((await deliveryOf(fileId)).nextAttemptAt!.getTime() - runtime.clock.now()).toBe(1000)
+    await later(6000)
+    expect(receiver.received).toHaveLength(2)
+  })
+
+  it('turns the output off after 410, says why, and does not call it again', async () => {
+    const { event, work, later } = dispatching(runtime)
+    receiver.answerWith(410)
+    const customer = await createTestWorkspace(runtime)
+    const place = { workspaceId: customer.workspaceId, pipeId: customer.pipe.id }
+    const output = await addOutput(runtime.db, receiver.url, place)
+    const [first, second] = [await event(output), await event(output)]
+    receiver.answerWith(410)
+    await work()
+    expect(await outputRow(output.id)).toMatchObject({
+      enabled: false,
+      turnedOffReason: expect.stringContaining('410'),
+    })
+    const log = await runtime.db.select().from(auditLog).where(eq(auditLog.workspaceId, output.workspaceId))
+    expect(log.filter(({ actorKind }) => actorKind === 'system')).toMatchObject([
+      { action: 'webhook.turned_off', actorKind: 'system', subjectId: output.pipeId },
+    ])
+    const mails = runtime.jobs.flatMap(({ queue, data }) =>
+      queue === 'mail' ? [openMailJob(runtime, data as { sealed: string })] : [],
+    )
+    expect(mails).toMatchObject([
+      {
+        mail: {
+          to: customer.email,
+          subject: 'The webhook of "Photos" is off',
+          text: expect.stringContaining('410 Gone'),
+        },
+      },
+    ])
+    const calls = receiver.received.length
+    await later(HOUR)
+    expect(receiver.received).toHaveLength(calls)
+    for (const fileId of [first, second]) expect(await deliveryOf(fileId)).toMatchObject({ state: 'failed' })
+  })
+
+  it('turns the output off after five days of nothing but failures', async () => {
+    const { event, work, later } = dispatching(runtime)
+    receiver.answerWith(500)
+    const output = await addOutput(runtime.db, receiver.url)
+    await event(output)
+    await work()
+    runtime.clock.advance(5 * 24 * HOUR - 1)
+    await event(output)
+    await work()
+    expect((await outputRow(output.id)).enabled).toBe(true)
+    await later(11_000)
+    expect(await outputRow(output.id)).toMatchObject({
+      enabled: false,
+      turnedOffReason: expect.stringContaining('five days'),
+    })
+  })
+
+  it('keeps an output on whose new address was entered while the old one said 410', async () => {
+    const { event, work } = dispatching(runtime)
+    const output = await addOutput(runtime.db, receiver.url)
+    receiver.answerWith(async (_, res) => {
+      await runtime.db
+        .update(webhookOutputs)
+        .set({ url: `${receiver.url}/new` })
+        .where(eq(webhookOutputs.id, output.id))
+      res.writeHead(410).end()
+    })
+    await event(output)
+    await work()
+    expect((await outputRow(output.id)).enabled).toBe(true)
+  })
+
+  it('sends a retry to the address that is entered now', async () => {
+    const { event, work, later } = dispatching(runtime)
+    receiver.answerWith(500)
+    const output = await addOutput(runtime.db, receiver.url)
+    const fileId = await event(output)
+    await work()
+    await runtime.db
+      .update(webhookOutputs)
+      .set({ url: `${receiver.url}/new` })
+      .where(eq(webhookOutputs.id, output.id))
+    await later(11_000)
+    expect(receiver.received.map(({ path }) => path)).toEqual(['/hook', '/hook/new'])
+    const delivery = await deliveryOf(fileId)
+    expect(delivery.attempts.map(({ url }) => url)).toEqual([receiver.url, `${receiver.url}/new`])
+  })
+
+  it('signs with both secrets during a rotation, and with the new one after', async () => {
+    const { event, work } = dispatching(runtime)
+    const before = await addOutput(runtime.db, receiver.url)
+    const after = await addOutput(runtime.db, receiver.url)
+    const previousSecretEncrypted = runtime.vault.seal(after.secret, previousSecretPlace(before.id))
+    const previousSecretUntil = new Date(runtime.clock.now() + 24 * HOUR)
+    await runtime.db
+      .update(webhookOutputs)
+      .set({ previousSecretEncrypted, previousSecretUntil })
+      .where(eq(webhookOutputs.id, before.id))
+    await event(before)
+    await work()
+    runtime.clock.advance(24 * HOUR)
+    await event(before)
+    await work()
+    const [during, later] = receiver.received
+    const accepted = ({ body, headers }: (typeof receiver.received)[number], secret: string) => {
+      const webhook = new Webhook(secret) as unknown as { sign(id: string, at: Date, body: string): string }
+      const at = new Date(Number(headers['webhook-timestamp']) * 1000)
+      return String(headers['webhook-signature'])
+        .split(' ')
+        .includes(webhook.sign(String(headers['webhook-id']), at, body))
+    }
+    expect([accepted(during!, before.secret), accepted(during!, after.secret)]).toEqual([true, true])
+    expect([accepted(later!, before.secret), accepted(later!, after.secret)]).toEqual([true, false])
+    expect(String(during!.headers['x-service-signature']).match(/v1=/g)).toHaveLength(2)
+  })
+
+  it('gives one attempt to one of two workers', async () => {
+    const one = dispatching(runtime)
+    const two = dispatching(runtime)
+    const output = await addOutput(runtime.db, receiver.url)
+    for (let n = 0; n < 10; n++) await one.event(output)
+    const wake = [{ outputId: output.id, workspaceId: output.workspaceId }]
+    await Promise.all([one.dispatcher.wake(wake), two.dispatcher.wake(wake)])
+    await Promise.all([one.dispatcher.idle(), two.dispatcher.idle()])
+    expect(receiver.received).toHaveLength(10)
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(10)
+  })
+
+  it('takes up an attempt whose maker died, when its claim ends', async () => {
+    const called = Promise.withResolvers<ServerResponse>()
+    receiver.answerWith((_, res) => called.resolve(res))
+    const first = dispatching(runtime)
+    const output = await addOutput(runtime.db, receiver.url)
+    const fileId = await first.event(output)
+    void first.work()
+    const unanswered = await called.promise
+    const second = dispatching(runtime)
+    receiver.answerWith(204)
+    await second.later(29_000)
+    expect(receiver.received).toHaveLength(1)
+    await second.later(1000 + GRACE)
+    expect(await deliveryOf(fileId)).toMatchObject({ state: 'delivered' })
+    // The first was not dead after all: what it finds is kept and changes nothing.
+    unanswered.destroy()
+    await first.dispatcher.idle()
+    const delivery = await deliveryOf(fileId)
+    expect(delivery).toMatchObject({ state: 'delivered' })
+    expect(delivery.attempts.map(({ error }) => error).sort()).toEqual(['connect', null].sort())
+  })
+
+  it('does not send what became due while the output was off', async () => {
+    const { event, work } = dispatching(runtime)
+    const output = await addOutput(runtime.db, receiver.url)
+    const fileId = await event(output)
+    await runtime.db.update(webhookOutputs).set({ enabled: false }).where(eq(webhookOutputs.id, output.id))
+    await work()
+    expect(receiver.received).toEqual([])
+    expect(await deliveryOf(fileId)).toMatchObject({ state: 'failed', lastError: 'off', attempts: [] })
+  })
+})

@@ -1,0 +1,110 @@
+import { seconds } from '../../platform/kernel/clock.ts'
+import type { GuardedAgents } from '../../platform/net/guarded-agents.ts'
+import { type PostLimits, type PostRequest, post } from '../../platform/net/post.ts'
+import { PostError } from '../../platform/net/post-error.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { openSecrets } from '../outputs/secrets.ts'
+import { signWebhook } from '../signature/signature.ts'
+import type { Claimed } from './claim.ts'
+import { type Decision, decide, isDelivered, type Outcome } from './decide.ts'
+
+/**
+ * One attempt, in three parts that share nothing but their results: prepare the request, call the receiver,
+ * record what came of it. The process may die between any two: until the record is committed the delivery
+ * stays claimed, and when the claim ends another attempt is made with the same event id and the same body.
+ */
+export type Attempt = {
+  claimed: Claimed & { output: NonNullable<Claimed['output']> }
+  atMs: number
+  durationMs: number
+  requestHeaders: Record<string, string>
+  outcome: Outcome
+  decision: Decision
+}
+
+/** Called between the parts; tests make the process die there. */
+export type Checkpoint = (step: 'claimed' | 'prepared' | 'called' | 'recording' | 'recorded') => void
+
+export type Delivering = Pick<Runtime, 'clock' | 'vault' | 'metrics' | 'log'> & {
+  agents: GuardedAgents
+  limits: PostLimits
+  random: () => number
+  record: (attempt: Attempt) => Promise<void>
+  checkpoint: Checkpoint
+}
+
+/**
+ * A connection is kept for no longer than this without use: receivers close idle ones after seconds, without a
+ * word, and a request on a closed one would be a failed attempt.
+ */
+export const KEPT_MS = seconds(1)
+
+export const POST_LIMITS: PostLimits = {
+  connectMs: seconds(5),
+  totalMs: seconds(15),
+  bodyMs: seconds(3),
+  bodyBytes: 16 * 1024,
+  headerBytes: 16 * 1024,
+}
+
+/** Answers when all of it is recorded, with what the receiver did. */
+export async function deliver(claimed: Attempt['claimed'], parts: Delivering): Promise<Attempt> {
+  const { clock, random, record, checkpoint } = parts
+  const atMs = clock.now()
+  const prepared = prepare(claimed, parts, atMs)
+  checkpoint('prepared')
+  const startedAt = performance.now()
+  const outcome = 'error' in prepared ? prepared : await call(prepared, parts)
+  const durationMs = Math.round(performance.now() - startedAt)
+  checkpoint('called')
+  const requestHeaders = 'error' in prepared ? {} : prepared.headers
+  const situation = { ...claimed, failingSince: claimed.output.failingSince }
+  const decision = decide(outcome, situation, clock.now(), random())
+  const attempt = { claimed, atMs, durationMs, requestHeaders, outcome, decision }
+  observe(attempt, parts)
+  await record(attempt)
+  checkpoint('recorded')
+  return attempt
+}
+
+function prepare(
+  { eventId: id, body, output, requestId, traceparent }: Attempt['claimed'],
+  { vault, log }: Delivering,
+  atMs: number,
+): PostRequest | Extract<Outcome, { error: unknown }> {
+  try {
+    const bytes = Buffer.from(body)
+    const headers = {
+      'Content-Type': 'application/json',
+      'Content-Length': String(bytes.length),
+      'User-Agent': 'Sluice-Webhooks/1.0',
+      ...(requestId && { 'X-Request-Id': requestId }),
+      ...(traceparent && { Traceparent: traceparent }),
+      ...signWebhook(openSecrets(vault, output, atMs), { id, body, atMs }),
+    }
+    return { url: output.url, headers, body: bytes }
+  } catch (error) {
+    log.error({ err: error, outputId: output.id }, 'the secret of a webhook output cannot be opened')
+    return {
+      error: 'blocked',
+      detail: 'Sluice cannot open the signing secret. Its operator finds more in the log.',
+    }
+  }
+}
+
+async function call(request: PostRequest, { agents, limits }: Delivering): Promise<Outcome> {
+  try {
+    const { cut, ...answer } = await post(agents, request, limits)
+    return { ...answer, ...(cut && { detail: cut }) }
+  } catch (error) {
+    if (!(error instanceof PostError)) throw error
+    return { error: error.fault, detail: error.message }
+  }
+}
+
+function observe({ claimed, atMs, durationMs, outcome, decision }: Attempt, { metrics }: Delivering): void {
+  metrics.webhookAttempts.inc({ outcome: isDelivered(outcome) ? 'delivered' : decision.error! })
+  metrics.webhookSeconds.observe(durationMs / 1000)
+  if (claimed.attempt === 1)
+    metrics.webhookDelay.observe(Math.max(0, atMs - claimed.eventAt.getTime()) / 1000)
+}

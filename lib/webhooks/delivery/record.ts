@@ -1,0 +1,129 @@
+import { and, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
+import { attempts as attemptRows, webhookOutputs } from '#drizzle/schema/index.ts'
+import { tallyWebhooks } from '../../events/tally.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
+import { minutes } from '../../platform/kernel/clock.ts'
+import { uuidv7 } from '../../platform/kernel/ids.ts'
+import { LIVE_CHANNEL } from '../../platform/live-channel.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { type TurningOff, turnOffOutput } from '../outputs/turn-off-output.ts'
+import type { Attempt } from './deliver.ts'
+
+/**
+ * A wait up to this long gets a job of its own; the sweep finds the end of a longer one, so that what waits for
+ * days is not stepped over by every look into the queue.
+ */
+const OWN_JOB_MS = minutes(1)
+
+/** What came of some attempts, and all that follows from it, in one transaction. */
+export async function recordAttempts(
+  runtime: Pick<Runtime, 'db'> & TurningOff,
+  made: Attempt[],
+): Promise<void> {
+  const { db, clock, queue } = runtime
+  const now = new Date(clock.now())
+  await db.transaction(async (tx) => {
+    await tx.insert(attemptRows).values(made.map(toRow))
+    await settle(tx, made, now)
+    await noteHealth(tx, made, now)
+    for (const { claimed, decision } of made) {
+      if (decision.turnOff) await turnOffOutput(runtime, tx, claimed.output, decision.turnOff)
+    }
+    const soon = made.filter(
+      ({ decision }) => decision.retryInMs !== undefined && decision.retryInMs <= OWN_JOB_MS,
+    )
+    await queue.enqueueAll(
+      tx,
+      'webhook-attempt',
+      soon.map(({ claimed, decision }) => ({
+        data: { outputId: claimed.outputId, workspaceId: claimed.workspaceId },
+        startAfter: nextAttemptAt(decision.retryInMs!, now),
+      })),
+    )
+  })
+}
+
+function toRow({ claimed, atMs, durationMs, requestHeaders, outcome, decision }: Attempt) {
+  const answered = outcome.status !== undefined
+  return {
+    id: uuidv7(atMs),
+    deliveryId: claimed.deliveryId,
+    trigger: claimed.trigger,
+    at: new Date(atMs),
+    durationMs,
+    url: claimed.output.url,
+    requestHeaders,
+    status: outcome.status,
+    responseHeaders: answered ? outcome.headers : undefined,
+    responseBody: answered ? outcome.body : undefined,
+    error: decision.error,
+    errorDetail: outcome.detail,
+  }
+}
+
+/** An attempt that lost its claim changes nothing, except that a delivered event is delivered whoever says so. Open pages hear of it. */
+async function settle(tx: Db, made: Attempt[], now: Date): Promise<void> {
+  const results = made.map(({ claimed, decision: { state, retryInMs, error }, outcome }) => ({
+    id: claimed.deliveryId,
+    claim: claimed.claim,
+    state,
+    next: retryInMs === undefined ? null : nextAttemptAt(retryInMs, now),
+    status: outcome.status ?? null,
+    error: error ?? null,
+    url: claimed.output.url,
+  }))
+  await tx.execute(sql`with settled as (update deliveries d
+    set state = r.state, attempt_count = d.attempt_count + 1, next_trigger = 'auto', next_attempt_at = r.next,
+      claimed_by = null, claimed_until = null, last_status = r.status, last_error = r.error, url = r.url,
+      delivered_at = case when r.state = 'delivered' then ${now.toISOString()}::timestamptz else d.delivered_at end
+    from json_to_recordset(${JSON.stringify(results)}::json)
+      as r(id uuid, claim uuid, state text, next timestamptz, status int, error text, url text)
+    where d.id = r.id and (d.claimed_by = r.claim or (r.state = 'delivered' and d.state = 'pending'))
+    returning d.workspace_id, d.pipe_id, d.test, d.state),
+    ${tallyWebhooks(sql`settled`, now.getTime())}
+    select pg_notify(${LIVE_CHANNEL}, workspace_id::text) from (select distinct workspace_id from settled) s`)
+}
+
+/** Keeps the beginning of an unbroken run of failures; test events do not count. */
+async function noteHealth(tx: Db, made: Attempt[], now: Date): Promise<void> {
+  const real = made.filter(({ claimed }) => claimed.trigger !== 'test')
+  const idsOf = (some: Attempt[]) => [...new Set(some.map(({ claimed }) => claimed.outputId))].sort()
+  const failed = idsOf(real.filter(({ decision }) => decision.state !== 'delivered'))
+  const recovered = idsOf(
+    real.filter(({ claimed, decision }) => decision.state === 'delivered' && claimed.output.failingSince),
+  )
+  const { id, failingSince } = webhookOutputs
+  if (failed.length > 0) {
+    await tx
+      .update(webhookOutputs)
+      .set({ failingSince: now })
+      .where(and(inArray(id, failed), isNull(failingSince)))
+  }
+  if (recovered.length > 0) {
+    await tx
+      .update(webhookOutputs)
+      .set({ failingSince: null })
+      .where(and(inArray(id, recovered), isNotNull(failingSince)))
+  }
+}
+
+function nextAttemptAt(retryInMs: number, now: Date): Date {
+  return new Date(now.getTime() + retryInMs)
+}
+
+/** Deliveries of an output that is off or gone are not attempted; they can be resent when it is on again. */
+export async function dropDeliveries(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  dropped: { deliveryId: string; claim: string }[],
+): Promise<void> {
+  await rows(
+    db,
+    sql`with settled as (update deliveries d
+      set state = 'failed', next_attempt_at = null, claimed_by = null, claimed_until = null, last_error = 'off', next_trigger = 'auto'
+      from json_to_recordset(${JSON.stringify(dropped)}::json) as r("deliveryId" uuid, claim uuid)
+      where d.id = r."deliveryId" and d.claimed_by = r.claim
+      returning d.workspace_id, d.pipe_id, d.test, d.state
+    ), ${tallyWebhooks(sql`settled`, clock.now())}
+    select from settled`,
+  )
+}

@@ -1,0 +1,31 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { seconds } from '../../platform/kernel/clock.ts'
+import { createBatch } from './batch.ts'
+
+const AT_ONCE = 100
+/** Together well within the claim: after it, somebody else makes the attempt again. */
+const WAITS_MS = [250, seconds(1), seconds(4)]
+
+/**
+ * Records attempts together, and those of a failed batch one by one and a few times over: a moment without the
+ * database must not make receivers get events twice, and one attempt that cannot be recorded must not take others along.
+ */
+export function createRecorder<Attempt>(
+  recordAll: (made: Attempt[]) => Promise<void>,
+  pause: (ms: number) => Promise<unknown> = sleep,
+): (attempt: Attempt) => Promise<void> {
+  const together = createBatch(recordAll, AT_ONCE)
+  const alone = async (attempt: Attempt): Promise<void> => {
+    let fault: unknown
+    for (const waitMs of WAITS_MS) {
+      await pause(waitMs)
+      try {
+        return await recordAll([attempt])
+      } catch (error) {
+        fault = error
+      }
+    }
+    throw fault
+  }
+  return (attempt) => together(attempt).catch(() => alone(attempt))
+}

@@ -1,0 +1,34 @@
+import { createGuardedAgents } from '../../platform/net/guarded-agents.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { webhookHosts } from '../outputs/webhook-hosts.ts'
+import { type Attempt, type Checkpoint, KEPT_MS, POST_LIMITS } from './deliver.ts'
+import { createDispatcher, type Wake } from './dispatcher.ts'
+import { recordAttempts } from './record.ts'
+import { createRecorder } from './recorder.ts'
+import { createShares } from './shares.ts'
+
+/** Jobs that one look into the queue takes along. */
+const WAKES_AT_ONCE = 200
+
+/** Sends webhooks as their jobs come up, until it is stopped. */
+export async function startWebhookWorker(
+  runtime: Runtime,
+  checkpoint: Checkpoint = () => {},
+): Promise<{ stop(): Promise<void> }> {
+  const { config, queue } = runtime
+  const agents = createGuardedAgents(webhookHosts(config), { agent: { timeout: KEPT_MS } })
+  const record = createRecorder((made: Attempt[]) => {
+    checkpoint('recording')
+    return recordAttempts(runtime, made)
+  })
+  const parts = { ...runtime, agents, limits: POST_LIMITS, random: Math.random, record, checkpoint }
+  const dispatcher = createDispatcher(parts, createShares())
+  await queue.workBatches<Wake>('webhook-attempt', WAKES_AT_ONCE, (wakes) => dispatcher.wake(wakes))
+  return {
+    async stop() {
+      await dispatcher.stop()
+      agents.http.destroy()
+      agents.https.destroy()
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import { sql } from 'drizzle-orm'
+import { z } from 'zod'
+import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
+import { rows } from '../../platform/db/database.ts'
+import { timeField } from '../../platform/kernel/fields.ts'
+import { takeFromLimit } from '../../platform/rate-limits/take.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { findPipe } from '../../workspace/pipes/find-pipe.ts'
+
+export const resendFailedInput = z.strictObject({
+  /** Events from then on. */
+  since: timeField,
+  pipeId: z.string().optional(),
+  /** Also those that are being retried: at once, instead of at their next time. */
+  retrying: z.boolean().optional(),
+})
+export const resendFailedAnswer = z.strictObject({
+  resent: z.int(),
+  /** There are more than one call takes; call again. */
+  more: z.boolean(),
+})
+
+/** Each takes up to 10,000. */
+const PER_WORKSPACE = { burst: 10, refillMs: 10_000 }
+const AT_ONCE = 10_000
+
+/** Tried before, and no attempt is under way. */
+function isRetried(now: string) {
+  return sql`d.state = 'pending' and d.attempt_count > 0
+    and (d.claimed_until is null or d.claimed_until < ${now}::timestamptz)`
+}
+
+/** Sends every event again that was given up since then, where the output is on. The oldest first. */
+export async function resendFailed(
+  { db, clock, queue }: Pick<Runtime, 'db' | 'clock' | 'queue'>,
+  actor: Actor,
+  { since, pipeId, retrying }: z.output<typeof resendFailedInput>,
+): Promise<z.output<typeof resendFailedAnswer>> {
+  const now = new Date(clock.now()).toISOString()
+  await takeFromLimit({ db, clock }, `resend-failed:${actor.workspaceId}`, PER_WORKSPACE)
+  return db.transaction(async (tx) => {
+    if (pipeId) await findPipe(tx, actor, pipeId)
+    const resent = await rows<{ output_id: string }>(
+      tx,
+      sql`update deliveries
+      set state = 'pending', attempt_count = 0, next_trigger = 'manual', next_attempt_at = ${now}::timestamptz
+      where id in (
+        select d.id from deliveries d
+        join webhook_outputs o on o.id = d.webhook_output_id and o.enabled
+        where d.workspace_id = ${actor.workspaceId} and (d.state = 'failed' ${retrying ? sql`or ${isRetried(now)}` : sql``}) and not d.test
+          and d.created_at >= ${since.toISOString()}::timestamptz
+          ${pipeId ? sql`and d.pipe_id = ${pipeId}` : sql``}
+        order by d.id limit ${AT_ONCE} for update of d skip locked
+      )
+      returning webhook_output_id as output_id`,
+    )
+    const detail = { since: since.toISOString(), resent: resent.length, ...(pipeId && { pipeId }) }
+    await recordAudit({ db: tx, clock }, actor, { action: 'delivery.failed_resent', detail })
+    const outputs = [...new Set(resent.map((row) => row.output_id))]
+    const wakes = outputs.map((outputId) => ({ data: { outputId, workspaceId: actor.workspaceId } }))
+    await queue.enqueueAll(tx, 'webhook-attempt', wakes)
+    return { resent: resent.length, more: resent.length === AT_ONCE }
+  })
+}

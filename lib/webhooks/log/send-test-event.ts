@@ -1,0 +1,68 @@
+import { fileEventBody } from '../../events/file-event.ts'
+import { writeEvent } from '../../events/write-event.ts'
+import type { Actor } from '../../identity/audit/record-audit.ts'
+import { uuidv7 } from '../../platform/kernel/ids.ts'
+import { takeFromLimit } from '../../platform/rate-limits/take.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { findPipe } from '../../workspace/pipes/find-pipe.ts'
+import { findOutput } from '../outputs/find-output.ts'
+import type { WholeDelivery } from './delivery.ts'
+import { showDelivery } from './show-delivery.ts'
+
+const PER_WORKSPACE = { burst: 30, refillMs: 2000 }
+
+/** An event like a real one, marked as a test, to the output's address; it goes out even while the output is off. */
+export async function sendTestEvent(
+  { db, clock, queue }: Pick<Runtime, 'db' | 'clock' | 'queue'>,
+  actor: Actor,
+  pipeId: string,
+): Promise<WholeDelivery> {
+  await takeFromLimit({ db, clock }, `test-event:${actor.workspaceId}`, PER_WORKSPACE)
+  return db.transaction(async (tx) => {
+    const { output } = await findOutput(tx, actor, pipeId)
+    const { dataStoreId } = await findPipe(tx, actor, pipeId)
+    const at = new Date(clock.now())
+    const id = uuidv7(at.getTime())
+    const body = fileEventBody({
+      id,
+      at,
+      test: true,
+      file: exampleFile(pipeId, dataStoreId, uuidv7(at.getTime())),
+    })
+    const { workspaceId } = actor
+    const deliveryId = await writeEvent(tx, queue, { id, workspaceId, pipeId, test: true, body, at, output })
+    return showDelivery({ db: tx, clock }, actor, deliveryId)
+  })
+}
+
+function exampleFile(
+  pipeId: string,
+  dataStoreId: string,
+  id: string,
+): Parameters<typeof fileEventBody>[0]['file'] {
+  const filename = 'example.txt'
+  return {
+    id,
+    pipeId,
+    filename,
+    filetype: 'text/plain',
+    status: 'transferred',
+    sizeBytes: 13,
+    senderName: 'Test',
+    protocol: 'tus',
+    subject: null,
+    metadata: {},
+    uploadMetadata: {},
+    // Of `Hello, world!`
+    crc32: 0xebe6c6e6,
+    destinations: [
+      {
+        dataStoreId,
+        status: 'transferred',
+        bucket: 'example-bucket',
+        key: `${id}/${filename}`,
+        etag: '"6cd3556deb0da54bca060b4c39479839"',
+      },
+    ],
+  }
+}

@@ -1,0 +1,19 @@
+import { and, eq, isNotNull } from 'drizzle-orm'
+import { events } from '#drizzle/schema/index.ts'
+import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { findPipe } from '../../workspace/pipes/find-pipe.ts'
+
+/** Forgets the events of a Pipe that went to nobody; they can no longer be sent. Its files stay. */
+export async function discardMissed(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  actor: Actor,
+  pipeId: string,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const { pipe } = await findPipe(tx, actor, pipeId)
+    await tx.delete(events).where(and(eq(events.pipeId, pipeId), isNotNull(events.missedStatus)))
+    const subject = { subjectId: pipeId, subjectLabel: pipe.name }
+    await recordAudit({ db: tx, clock }, actor, { action: 'webhook.missed_discarded', ...subject })
+  })
+}

@@ -1,0 +1,20 @@
+import { and, eq } from 'drizzle-orm'
+import { webhookOutputs } from '#drizzle/schema/index.ts'
+import type { Actor } from '../../identity/audit/record-audit.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { findPipe } from '../../workspace/pipes/find-pipe.ts'
+
+type Found = { output: typeof webhookOutputs.$inferSelect; pipeName: string }
+
+/** The webhook output of one of the actor's Pipes. */
+export async function findOutput(db: Db, actor: Actor, pipeId: string, lock?: 'update'): Promise<Found> {
+  const { pipe } = await findPipe(db, actor, pipeId)
+  const query = db
+    .select()
+    .from(webhookOutputs)
+    .where(and(eq(webhookOutputs.pipeId, pipeId), eq(webhookOutputs.workspaceId, actor.workspaceId)))
+  const [output] = await (lock ? query.for(lock) : query)
+  if (!output) throw new SluiceError('not_found', 'This Pipe has no webhook output yet. PUT one.')
+  return { output, pipeName: pipe.name }
+}

@@ -1,0 +1,40 @@
+import { eq } from 'drizzle-orm'
+import { webhookOutputs } from '#drizzle/schema/index.ts'
+import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
+import { hours } from '../../platform/kernel/clock.ts'
+import { newWebhookSecret } from '../../platform/kernel/ids.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { sealsForColumns } from '../../platform/vault/seals-for-columns.ts'
+import { findOutput } from './find-output.ts'
+import { previousSecretPlace, secretPlace } from './secrets.ts'
+import { toWebhookOutput, type WebhookOutput } from './webhook-output.ts'
+
+const OVERLAP_MS = hours(24)
+
+/** A new secret; the one before it signs beside it for a day, so that receivers can change over. */
+export async function rotateSecret(
+  { db, clock, vault }: Pick<Runtime, 'db' | 'clock' | 'vault'>,
+  actor: Actor,
+  pipeId: string,
+): Promise<WebhookOutput & { secret: string }> {
+  const secret = newWebhookSecret()
+  return db.transaction(async (tx) => {
+    // Before the row is locked, in the order of rotate-keys.
+    const seal = await sealsForColumns(tx, vault)
+    const { output, pipeName } = await findOutput(tx, actor, pipeId, 'update')
+    const before = vault.open(output.secretEncrypted, secretPlace(output.id))
+    const [row] = await tx
+      .update(webhookOutputs)
+      .set({
+        secretEncrypted: seal(secret, secretPlace(output.id)),
+        previousSecretEncrypted: seal(before, previousSecretPlace(output.id)),
+        previousSecretUntil: new Date(clock.now() + OVERLAP_MS),
+        updatedAt: new Date(clock.now()),
+      })
+      .where(eq(webhookOutputs.id, output.id))
+      .returning()
+    const entry = { action: 'webhook.secret_rotated', subjectId: pipeId, subjectLabel: pipeName }
+    await recordAudit({ db: tx, clock }, actor, entry)
+    return { ...toWebhookOutput(row!), secret }
+  })
+}

@@ -1,0 +1,73 @@
+import { eq } from 'drizzle-orm'
+import { webhookOutputs } from '#drizzle/schema/index.ts'
+import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
+import { isSluiceError } from '../../platform/kernel/errors.ts'
+import { newWebhookSecret, uuidv7 } from '../../platform/kernel/ids.ts'
+import { invalidRequest } from '../../platform/kernel/parse-input.ts'
+import { assertAllowedUrl } from '../../platform/net/assert-allowed-url.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { sealsForColumns } from '../../platform/vault/seals-for-columns.ts'
+import { findPipe } from '../../workspace/pipes/find-pipe.ts'
+import { secretPlace } from './secrets.ts'
+import { webhookHosts } from './webhook-hosts.ts'
+import { toWebhookOutput, type WebhookOutput, type WebhookOutputInput } from './webhook-output.ts'
+
+type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'vault'>
+type Saved = WebhookOutput & { secret?: string }
+
+/** Makes a Pipe's webhook output, with its secret in this answer, or changes the one that it has. */
+export async function saveOutput(
+  { db, clock, config, vault }: Needs,
+  actor: Actor,
+  pipeId: string,
+  input: WebhookOutputInput,
+): Promise<Saved> {
+  assertUrl(input.url, config)
+  const now = new Date(clock.now())
+  return db.transaction(async (tx) => {
+    // The lock makes two first calls at once into one creation and one change.
+    const { pipe } = await findPipe(tx, actor, pipeId, 'update')
+    const [before] = await tx.select().from(webhookOutputs).where(eq(webhookOutputs.pipeId, pipeId))
+    const audit = (action: string) => {
+      const entry = {
+        action,
+        subjectId: pipeId,
+        subjectLabel: pipe.name,
+        detail: { url: input.url, enabled: input.enabled },
+      }
+      return recordAudit({ db: tx, clock }, actor, entry)
+    }
+    if (!before) {
+      const [id, secret] = [uuidv7(now.getTime()), newWebhookSecret()]
+      const seal = await sealsForColumns(tx, vault)
+      const secretEncrypted = seal(secret, secretPlace(id))
+      const { workspaceId } = actor
+      const row = { id, workspaceId, pipeId, ...input, secretEncrypted, createdAt: now, updatedAt: now }
+      const [created] = await tx.insert(webhookOutputs).values(row).returning()
+      await audit('webhook.created')
+      return { ...toWebhookOutput(created!), secret }
+    }
+    // A new address, or being turned on, is a new beginning; what the old one did is no argument against it.
+    const anew = input.url !== before.url || (input.enabled && !before.enabled)
+    const [changed] = await tx
+      .update(webhookOutputs)
+      .set({
+        ...input,
+        updatedAt: now,
+        ...(anew && { failingSince: null, turnedOffReason: null, turnedOffAt: null }),
+      })
+      .where(eq(webhookOutputs.id, before.id))
+      .returning()
+    await audit('webhook.changed')
+    return toWebhookOutput(changed!)
+  })
+}
+
+function assertUrl(url: string, config: Runtime['config']): void {
+  try {
+    assertAllowedUrl(url, webhookHosts(config))
+  } catch (error) {
+    if (!isSluiceError(error)) throw error
+    throw invalidRequest([{ field: 'url', message: `is not allowed: ${error.message}` }])
+  }
+}

@@ -1,0 +1,26 @@
+import type { Place, Vault } from '../../platform/vault/vault.ts'
+
+/** The signing secrets of an output as its row holds them. */
+export type SealedSecrets = {
+  id: string
+  secretEncrypted: string
+  previousSecretEncrypted: string | null
+  previousSecretUntil: Date | null
+}
+
+/** The current one first; the one before it as long as the overlap of a rotation lasts. */
+export function openSecrets(vault: Vault, output: SealedSecrets, nowMs: number): string[] {
+  const { id, secretEncrypted, previousSecretEncrypted, previousSecretUntil } = output
+  const secrets = [vault.open(secretEncrypted, secretPlace(id))]
+  if (previousSecretEncrypted && previousSecretUntil && previousSecretUntil.getTime() > nowMs) {
+    secrets.push(vault.open(previousSecretEncrypted, previousSecretPlace(id)))
+  }
+  return secrets
+}
+
+/** What the two sealed secrets of an output are bound to. */
+const placeIn =
+  (column: string) =>
+  (id: string): Place => ({ column: `webhook_outputs.${column}`, id, row: `webhook_output:${id}` })
+export const secretPlace = placeIn('secret_encrypted')
+export const previousSecretPlace = placeIn('previous_secret_encrypted')

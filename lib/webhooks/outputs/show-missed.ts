@@ -1,0 +1,43 @@
+import { eq, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import { webhookOutputs } from '#drizzle/schema/index.ts'
+import type { Actor } from '../../identity/audit/record-audit.ts'
+import { rows } from '../../platform/db/database.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { findPipe } from '../../workspace/pipes/find-pipe.ts'
+
+/** Events that went to nobody, since the Pipe had no webhook output, or it was off or did not ask for their status. */
+export const missedAnswer = z.strictObject({
+  events: z.int(),
+  /** There are more than are counted. */
+  more: z.boolean(),
+  /** When the oldest of them happened. */
+  since: z.iso.datetime().nullable(),
+})
+export type Missed = z.output<typeof missedAnswer>
+
+const MOST_COUNTED = 1000
+
+/** Of the last 30 days, those that the output asks for as it is now; `transferred` where there is none yet. */
+export async function showMissed({ db }: Pick<Runtime, 'db'>, actor: Actor, pipeId: string): Promise<Missed> {
+  await findPipe(db, actor, pipeId)
+  const [output] = await db
+    .select({ statuses: webhookOutputs.statuses })
+    .from(webhookOutputs)
+    .where(eq(webhookOutputs.pipeId, pipeId))
+  const statuses = JSON.stringify(output?.statuses ?? ['transferred'])
+  const [found] = await rows<{ events: number; since: string | Date | null }>(
+    db,
+    sql`select count(*)::int as events, min(created_at) as since from (
+      select created_at from events
+      where pipe_id = ${pipeId} and missed_status in (select json_array_elements_text(${statuses}::json))
+      order by id limit ${MOST_COUNTED + 1}
+    ) missed`,
+  )
+  const { events, since } = found!
+  return {
+    events: Math.min(events, MOST_COUNTED),
+    more: events > MOST_COUNTED,
+    since: since && new Date(since).toISOString(),
+  }
+}

@@ -1,0 +1,114 @@
+import { and, desc, eq } from 'drizzle-orm'
+import { z } from 'zod'
+import { attempts, deliveries, events } from '#drizzle/schema/index.ts'
+import type { Actor } from '../../identity/audit/record-audit.ts'
+import { isUuid } from '../../platform/kernel/ids.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { findOutput } from '../outputs/find-output.ts'
+import { openSecrets } from '../outputs/secrets.ts'
+import { differenceOf, readHeaders } from './compare-received.ts'
+import { type Finding, verifyWebhook } from './verify.ts'
+
+export const receivedInput = z.strictObject({
+  pipeId: z.string().min(1, 'must be a Pipe'),
+  headers: z.string().min(1, 'must not be empty').max(20_000, 'is too long'),
+  body: z.string().min(1, 'must not be empty').max(1_000_000, 'is too long'),
+  /** What the receiver uses, to compare. It is neither kept nor logged. */
+  secret: z.string().max(500, 'is too long').optional(),
+})
+
+export type Part = { name: string; ok: boolean | undefined; text: string }
+export type Explanation = { valid: boolean; parts: Part[] }
+
+/** Says of each part of a received webhook whether it is what Sluice sent, so that the odd one stands out. */
+export async function explainSignature(
+  { db, clock, vault }: Pick<Runtime, 'db' | 'clock' | 'vault'>,
+  actor: Actor,
+  input: z.output<typeof receivedInput>,
+): Promise<Explanation> {
+  const { output } = await findOutput(db, actor, input.pipeId)
+  const secrets = openSecrets(vault, output, clock.now())
+  const headers = readHeaders(input.headers)
+  const verdict = verifyWebhook({ headers, body: input.body }, secrets, clock.now())
+  const sent = await findSent(db, actor, headers['webhook-id'] ?? idOf(input.body))
+  const parts = [
+    signaturePart('X-Service-Signature', verdict.service),
+    signaturePart('webhook-signature', verdict.standard),
+    bodyPart(input.body, sent?.payload),
+    ...(sent ? headerParts(headers, sent.headers) : []),
+    ...(input.secret ? [secretPart(secrets.includes(input.secret.trim()))] : []),
+  ]
+  const judged = [verdict.service, verdict.standard].filter((finding) => finding !== 'missing')
+  return { valid: judged.length > 0 && judged.every((finding) => finding === 'valid'), parts }
+}
+
+type Sent = { payload: string; headers: Record<string, string>[] }
+
+async function findSent(db: Runtime['db'], actor: Actor, id: string | undefined): Promise<Sent | undefined> {
+  if (!id || !isUuid(id)) return undefined
+  const [event] = await db
+    .select({ payload: events.payload })
+    .from(events)
+    .where(and(eq(events.id, id), eq(events.workspaceId, actor.workspaceId)))
+  if (!event?.payload) return undefined
+  const made = await db
+    .select({ headers: attempts.requestHeaders })
+    .from(attempts)
+    .innerJoin(deliveries, eq(deliveries.id, attempts.deliveryId))
+    .where(eq(deliveries.eventId, id))
+    .orderBy(desc(attempts.id))
+    .limit(20)
+  return { payload: event.payload, headers: made.map((attempt) => attempt.headers) }
+}
+
+const WORDS: Record<Finding, string> = {
+  valid: 'It matches, and it is fresh.',
+  missing: 'It is not among the headers.',
+  malformed: 'It has not the form that Sluice writes.',
+  mismatch: 'It does not match this body and the secret of this Pipe.',
+  too_old: 'It matches, but its time is more than 5 minutes ago. A receiver must refuse it now.',
+  too_new: 'It matches, but its time is ahead of ours: a clock is wrong.',
+}
+
+function signaturePart(name: string, finding: Finding): Part {
+  return { name, ok: finding === 'missing' ? undefined : finding === 'valid', text: WORDS[finding] }
+}
+
+function bodyPart(body: string, sent: string | undefined): Part {
+  if (sent === undefined)
+    return {
+      name: 'Body',
+      ok: undefined,
+      text: 'Sluice knows no event with this id, so there is nothing to compare.',
+    }
+  const difference = differenceOf(body, sent)
+  return { name: 'Body', ok: !difference, text: difference ?? 'Byte for byte what was sent.' }
+}
+
+const COMPARED = ['x-service-signature', 'webhook-timestamp', 'webhook-signature']
+
+/** Against the attempt whose time the headers name, else the latest. */
+function headerParts(received: Record<string, string>, sent: Record<string, string>[]): Part[] {
+  const lower = sent.map((headers) =>
+    Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+  )
+  const same = lower.find((headers) => headers['webhook-timestamp'] === received['webhook-timestamp'])
+  const attempt = same ?? lower[0]
+  if (!attempt) return []
+  return COMPARED.filter((name) => received[name] !== undefined).map((name) => {
+    const ok = received[name] === attempt[name]
+    const text = ok ? 'As it was sent.' : `Sluice sent ${attempt[name]}`
+    return { name: `${name}, as sent`, ok, text }
+  })
+}
+
+function secretPart(ok: boolean): Part {
+  const text = ok
+    ? 'It is the one of this Pipe.'
+    : 'It is not the one of this Pipe: reveal it there and compare.'
+  return { name: 'Your secret', ok, text }
+}
+
+function idOf(body: string): string | undefined {
+  return body.match(/"id"\s*:\s*"([0-9a-f-]{36})"/)?.[1]
+}

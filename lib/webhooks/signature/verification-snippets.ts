@@ -1,0 +1,23 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export type Snippet = { language: string; filename: string; code: string }
+
+const SNIPPETS = [
+  { language: 'Node', filename: 'node.mjs' },
+  { language: 'Python', filename: 'python.py' },
+  { language: 'Go', filename: 'go.go' },
+  { language: 'PHP', filename: 'php.php' },
+  { language: 'Ruby', filename: 'ruby.rb' },
+]
+
+/** How a receiver verifies a webhook, as the very files that the tests run. Next bundles modules, so the place is by the working directory. */
+export function verificationSnippets(root = process.cwd()): Promise<Snippet[]> {
+  const folder = join(root, 'lib/webhooks/signature/snippets')
+  return Promise.all(
+    SNIPPETS.map(async (snippet) => ({
+      ...snippet,
+      code: await readFile(join(folder, snippet.filename), 'utf8'),
+    })),
+  )
+}

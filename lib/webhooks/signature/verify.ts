@@ -1,0 +1,64 @@
+import { minutes } from '../../platform/kernel/clock.ts'
+import { secretsEqual } from '../../platform/kernel/ids.ts'
+import { serviceSignature, standardSignature } from './signature.ts'
+
+/** What is true of one of the two signatures; `mismatch` is a wrong secret or a changed byte, which look the same. */
+export type Finding = 'valid' | 'missing' | 'malformed' | 'too_old' | 'too_new' | 'mismatch'
+export type Verdict = { service: Finding; standard: Finding }
+
+/** Header names in lower case. */
+type Received = { headers: Record<string, string | undefined>; body: string }
+
+const TOLERANCE_MS = minutes(5)
+/** A header may list several signatures; more than a rotation makes are not looked at. */
+const MOST_SIGNATURES = 5
+
+/** The receiver's side of a webhook: for the inbox, and for people who look for what is wrong with theirs. */
+export function verifyWebhook({ headers, body }: Received, secrets: string[], nowMs: number): Verdict {
+  return {
+    service: verifyService(headers['x-service-signature'], body, secrets, nowMs),
+    standard: verifyStandard(headers, body, secrets, nowMs),
+  }
+}
+
+function verifyService(header: string | undefined, body: string, secrets: string[], nowMs: number): Finding {
+  if (!header) return 'missing'
+  const parts = header
+    .split(',')
+    .map((part) => part.trim().split(/=(.*)/s, 2) as [string, string | undefined])
+  const t = parts.find(([name]) => name === 't')?.[1]
+  const given = parts.flatMap(([name, value]) => (name === 'v1' && value ? [value] : []))
+  if (!t || given.length === 0) return 'malformed'
+  return judge(t, given, (secret) => serviceSignature(secret, t, body), secrets, nowMs)
+}
+
+function verifyStandard(
+  headers: Received['headers'],
+  body: string,
+  secrets: string[],
+  nowMs: number,
+): Finding {
+  const [id, t, list] = [headers['webhook-id'], headers['webhook-timestamp'], headers['webhook-signature']]
+  if (!id || !t || !list) return 'missing'
+  const given = list.split(' ').flatMap((entry) => (entry.startsWith('v1,') ? [entry.slice(3)] : []))
+  if (given.length === 0) return 'malformed'
+  return judge(t, given, (secret) => standardSignature(secret, id, t, body), secrets, nowMs)
+}
+
+function judge(
+  t: string,
+  given: string[],
+  sign: (secret: string) => string,
+  secrets: string[],
+  nowMs: number,
+): Finding {
+  if (!/^\d{1,12}$/.test(t)) return 'malformed'
+  const right = secrets.map(sign)
+  const matches = given
+    .slice(0, MOST_SIGNATURES)
+    .some((one) => right.some((other) => secretsEqual(one, other)))
+  if (!matches) return 'mismatch'
+  const ageMs = nowMs - Number(t) * 1000
+  if (ageMs > TOLERANCE_MS) return 'too_old'
+  return ageMs < -TOLERANCE_MS ? 'too_new' : 'valid'
+}

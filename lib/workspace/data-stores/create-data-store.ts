@@ -1,0 +1,49 @@
+import { dataStores } from '#drizzle/schema/index.ts'
+import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
+import { uuidv7 } from '../../platform/kernel/ids.ts'
+import { takeCreation } from '../../platform/rate-limits/take-creation.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { sealsForColumns } from '../../platform/vault/seals-for-columns.ts'
+import {
+  accessKeyPlace,
+  type DataStore,
+  type DataStoreInput,
+  secretKeyPlace,
+  toDataStore,
+} from './data-store.ts'
+import { resolvePlace } from './resolve-place.ts'
+
+export async function createDataStore(
+  { db, clock, vault, config }: Pick<Runtime, 'db' | 'clock' | 'vault' | 'config'>,
+  actor: Actor,
+  input: DataStoreInput,
+): Promise<DataStore> {
+  const place = resolvePlace(input, config.allowedPrivateHosts)
+  const id = uuidv7(clock.now())
+  const now = new Date(clock.now())
+  return db.transaction(async (tx) => {
+    await takeCreation({ db: tx, clock }, actor, 'Data Stores')
+    const seal = await sealsForColumns(tx, vault)
+    const [row] = await tx
+      .insert(dataStores)
+      .values({
+        id,
+        workspaceId: actor.workspaceId,
+        name: input.name,
+        provider: input.provider,
+        ...place,
+        bucket: input.bucket,
+        prefix: input.prefix ?? '',
+        accessKeyIdEncrypted: seal(input.accessKeyId, accessKeyPlace(id)),
+        secretAccessKeyEncrypted: seal(input.secretAccessKey, secretKeyPlace(id)),
+        storageClass: input.storageClass ?? null,
+        encryption: input.encryption ?? null,
+        createdAt: now,
+        updatedAt: now,
+      })
+      .returning()
+    const entry = { action: 'data_store.created', subjectId: id, subjectLabel: input.name }
+    await recordAudit({ db: tx, clock }, actor, entry)
+    return toDataStore(row!, vault)
+  })
+}

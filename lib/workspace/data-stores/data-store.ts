@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import type { dataStores } from '#drizzle/schema/index.ts'
+import { isPlainText, nameField } from '../../platform/kernel/fields.ts'
+import type { Place, Vault } from '../../platform/vault/vault.ts'
+
+export const PROVIDERS = [
+  ...(['aws', 'r2', 'b2', 'wasabi', 'spaces', 'gcs', 'scaleway'] as const),
+  ...(['hetzner', 'ovh', 'oracle', 'alibaba', 'minio', 'other'] as const),
+] as const
+
+const noStraySpace = (text: string) => text === text.trim() && !/\s/.test(text)
+
+const keyField = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(512, 'must have at most 512 characters')
+  .refine(noStraySpace, 'has white space in it, perhaps from copying; keys have none')
+
+const bucketField = z
+  .string()
+  // Before any pattern sees it: they take quadratic time over a long text.
+  .max(223, { message: 'must have at most 223 characters', abort: true })
+  .refine((text) => !text.includes('://') && !/^[^/]+\.[^/]+\//.test(text), {
+    message: 'is an address; give the name alone, and the address as endpoint',
+    abort: true,
+  })
+  .refine((text) => !text.includes('/'), {
+    message: 'has a / in it; give the name alone, and what comes after the / as prefix',
+    abort: true,
+  })
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{1,221}[A-Za-z0-9]$/, 'is not the name of a bucket')
+  .refine((text) => !text.endsWith('--x-s3'), {
+    message:
+      'is a directory bucket (S3 Express One Zone), which takes sessions instead of keys; give a general purpose bucket',
+  })
+
+const prefixField = z
+  .string()
+  .refine((text) => Buffer.byteLength(text) <= 256, 'must have at most 256 bytes')
+  .refine((text) => !text.startsWith('/'), 'must not start with /')
+  .refine((text) => !text.split('/').includes('..'), 'must not have .. in it')
+  .refine((text) => isPlainText(text) && !text.includes('\\'), 'must not have control characters or \\ in it')
+
+const encryptionField = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('SSE-S3') }),
+  z.strictObject({
+    type: z.literal('SSE-KMS'),
+    keyId: z.string().regex(/^[\w:/.@-]{1,2048}$/, 'is not the id or ARN of a key'),
+  }),
+])
+
+const place = {
+  name: nameField,
+  provider: z.enum(PROVIDERS, `must be one of ${PROVIDERS.join(', ')}`),
+  /** Filled in by the provider's preset where it has one. */
+  endpoint: z.string().max(512, 'must have at most 512 characters').optional(),
+  region: z.string().max(64, 'must have at most 64 characters').optional(),
+  bucket: bucketField,
+  prefix: prefixField.optional(),
+  forcePathStyle: z.boolean().optional(),
+  storageClass: z
+    .string()
+    .regex(/^[A-Z0-9_-]{1,64}$/, 'must look like STANDARD_IA')
+    .nullable()
+    .optional(),
+  encryption: encryptionField.nullable().optional(),
+}
+
+export const dataStoreInput = z.strictObject({ ...place, accessKeyId: keyField, secretAccessKey: keyField })
+export type DataStoreInput = z.output<typeof dataStoreInput>
+
+/** Credentials that are not given stay. */
+export const dataStoreChanges = dataStoreInput.partial()
+export type DataStoreChanges = z.output<typeof dataStoreChanges>
+
+export const bucketCheckAnswer = z.object({
+  checkedAt: z.iso.datetime(),
+  ok: z.boolean(),
+  operations: z.array(z.object({ name: z.string(), ok: z.boolean(), message: z.string() })),
+  policy: z.string().optional(),
+  lifecycleRule: z.string().optional(),
+})
+
+export const dataStoreAnswer = z.strictObject({
+  id: z.uuid(),
+  name: z.string(),
+  provider: z.enum(PROVIDERS),
+  endpoint: z.string(),
+  region: z.string(),
+  bucket: z.string(),
+  prefix: z.string(),
+  forcePathStyle: z.boolean(),
+  accessKeyId: z.string(),
+  storageClass: z.string().nullable(),
+  encryption: encryptionField.nullable(),
+  check: bucketCheckAnswer.nullable(),
+  createdAt: z.iso.datetime(),
+})
+export type DataStore = z.output<typeof dataStoreAnswer>
+
+/** What the two sealed keys of a Data Store are bound to. */
+const placeIn =
+  (column: string) =>
+  (id: string): Place => ({ column: `data_stores.${column}`, id, row: `data_store:${id}` })
+export const accessKeyPlace = placeIn('access_key_id_encrypted')
+export const secretKeyPlace = placeIn('secret_access_key_encrypted')
+
+export function toDataStore(row: typeof dataStores.$inferSelect, vault: Vault): DataStore {
+  return {
+    id: row.id,
+    name: row.name,
+    provider: row.provider,
+    endpoint: row.endpoint,
+    region: row.region,
+    bucket: row.bucket,
+    prefix: row.prefix,
+    forcePathStyle: row.forcePathStyle,
+    accessKeyId: vault.open(row.accessKeyIdEncrypted, accessKeyPlace(row.id)),
+    storageClass: row.storageClass,
+    encryption: row.encryption,
+    check: row.check,
+    createdAt: row.createdAt.toISOString(),
+  }
+}

@@ -1,0 +1,116 @@
+import { eq } from 'drizzle-orm'
+import { beforeEach, expect, it } from 'vitest'
+import { auditLog, dataStores, fileDestinations } from '#drizzle/schema/index.ts'
+import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
+import { addFile } from '../../../test/support/webhook-rows.ts'
+import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
+import { cancelUploadsOfPipe } from '../../uploads/cancel-uploads-of-pipe.ts'
+import { deletePipe } from '../pipes/delete-pipe.ts'
+import { createDataStore } from './create-data-store.ts'
+import { secretKeyPlace } from './data-store.ts'
+import { deleteDataStore } from './delete-data-store.ts'
+import { showDataStore } from './show-data-store.ts'
+import { updateDataStore } from './update-data-store.ts'
+
+describeWithDatabase('Data Stores', (database) => {
+  let runtime: TestRuntime
+  let mine: TestWorkspace
+  beforeEach(async () => {
+    runtime = testRuntime(database())
+    mine = await createTestWorkspace(runtime)
+  })
+  const rowOf = async (id: string) =>
+    (await database().db.select().from(dataStores).where(eq(dataStores.id, id)))[0]!
+
+  async function upload(status: 'uploading' | 'transferring' | 'transferred') {
+    const { db } = database()
+    const id = await addFile(db, { workspaceId: mine.workspaceId, pipeId: mine.pipe.id }, { status })
+    const place = { fileId: id, dataStoreId: mine.dataStore.id, bucket: 'media', key: id }
+    await db.insert(fileDestinations).values(place)
+    return id
+  }
+
+  it('keeps its keys sealed, and shows the key id but never the secret', async () => {
+    const row = await rowOf(mine.dataStore.id)
+    expect(row.secretAccessKeyEncrypted).not.toContain('secret-of')
+    expect(runtime.vault.open(row.secretAccessKeyEncrypted, secretKeyPlace(row.id))).toBe(
+      `secret-of-${mine.email}`,
+    )
+    expect(() => runtime.vault.open(row.secretAccessKeyEncrypted, secretKeyPlace('another'))).toThrow()
+    const shown = await showDataStore(runtime, mine.actor, row.id)
+    expect(shown.accessKeyId).toBe('AKIAEXAMPLE')
+    expect(JSON.stringify(shown)).not.toContain('secret-of')
+  })
+
+  it('keeps the keys when other fields change, and forgets what the check found', async () => {
+    await database().db.update(dataStores).set({ mayAbort: true }).where(eq(dataStores.id, mine.dataStore.id))
+    const changed = await updateDataStore(runtime, mine.actor, mine.dataStore.id, { prefix: 'in/' })
+    expect(changed).toMatchObject({
+      prefix: 'in/',
+      accessKeyId: 'AKIAEXAMPLE',
+      endpoint: 'https://s3.example.com',
+    })
+    expect(await rowOf(mine.dataStore.id)).toMatchObject({ mayAbort: false })
+    const [line] = await database()
+      .db.select()
+      .from(auditLog)
+      .where(eq(auditLog.action, 'data_store.updated'))
+    expect(line).toMatchObject({ subjectId: mine.dataStore.id, detail: { fields: ['prefix'] } })
+  })
+
+  it('follows another region, and takes the place of another provider from its preset', async () => {
+    const input = { name: 'A', provider: 'aws' as const, region: 'eu-central-1', bucket: 'media' }
+    const keys = { accessKeyId: 'K', secretAccessKey: 's' }
+    const { id } = await createDataStore(runtime, mine.actor, { ...input, ...keys })
+    expect(await updateDataStore(runtime, mine.actor, id, { region: 'us-east-1' })).toMatchObject({
+      endpoint: 'https://s3.us-east-1.amazonaws.com',
+    })
+    expect(await updateDataStore(runtime, mine.actor, id, { region: 'cn-north-1' })).toMatchObject({
+      endpoint: 'https://s3.cn-north-1.amazonaws.com.cn',
+    })
+    expect(await updateDataStore(runtime, mine.actor, id, { provider: 'gcs' })).toMatchObject({
+      endpoint: 'https://storage.googleapis.com',
+      region: 'auto',
+      forcePathStyle: true,
+    })
+  })
+
+  it('refuses to change its place while uploads are under way, with their number; other fields change', async () => {
+    await upload('uploading')
+    await upload('transferring')
+    await upload('transferred')
+    const { id } = mine.dataStore
+    for (const place of [
+      { bucket: 'another' },
+      { endpoint: 'https://s3.example.org' },
+      { forcePathStyle: false },
+    ]) {
+      await expect(updateDataStore(runtime, mine.actor, id, place)).rejects.toMatchObject({
+        code: 'conflict',
+        message: expect.stringMatching(/^2 uploads are under way/),
+      })
+    }
+    expect(await updateDataStore(runtime, mine.actor, id, { name: 'New', accessKeyId: 'K2' })).toMatchObject({
+      name: 'New',
+      accessKeyId: 'K2',
+    })
+  })
+
+  it('refuses to go while a Pipe uses it, naming the Pipe, or while an upload needs it; then wipes its keys', async () => {
+    const { id } = mine.dataStore
+    await expect(deleteDataStore(runtime, mine.actor, id)).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('“Photos”'),
+    })
+    await upload('transferring')
+    await deletePipe(runtime, mine.actor, mine.pipe.id, cancelUploadsOfPipe(runtime))
+    await expect(deleteDataStore(runtime, mine.actor, id)).rejects.toMatchObject({
+      message: expect.stringMatching(/^1 upload is still/),
+    })
+    await database().db.delete(fileDestinations).where(eq(fileDestinations.dataStoreId, id))
+    await deleteDataStore(runtime, mine.actor, id)
+    expect(await rowOf(id)).toMatchObject({ accessKeyIdEncrypted: '', secretAccessKeyEncrypted: '' })
+    await expect(showDataStore(runtime, mine.actor, id)).rejects.toMatchObject({ code: 'not_found' })
+  })
+})

@@ -1,0 +1,239 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { ALL_ACTIONS } from '../../../packages/local-bucket/grants.ts'
+import type { RuleName } from '../../../packages/local-bucket/rules.ts'
+import { type LocalBucket, startLocalBucket } from '../../../packages/local-bucket/start.ts'
+import { openTestDatabase } from '../../../test/support/databases.ts'
+import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
+import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
+import type { DatabaseHandle } from '../../platform/db/database.ts'
+import { minutes } from '../../platform/kernel/clock.ts'
+import { parseInput } from '../../platform/kernel/parse-input.ts'
+import { checkBucket, checkDataStore } from './check-data-store.ts'
+import { createDataStore } from './create-data-store.ts'
+import { dataStoreInput } from './data-store.ts'
+
+const PUT_ONLY = { accessKeyId: 'PUTONLY', secretAccessKey: 'put-only-secret' }
+const OWNER = { accessKeyId: 'OWNER', secretAccessKey: 'owner-secret' }
+
+describe('the bucket doctor', () => {
+  let database: DatabaseHandle
+  let runtime: TestRuntime
+  let mine: TestWorkspace
+  let bucket: LocalBucket
+  let silent: Server
+  let directory: string
+  beforeAll(async () => {
+    database = await openTestDatabase()
+    runtime = testRuntime(database)
+    runtime.clock.advance(Date.now() - runtime.clock.now())
+    mine = await createTestWorkspace(runtime)
+    directory = mkdtempSync(join(tmpdir(), 'sluice-doctor-'))
+    const keys = [
+      { ...PUT_ONLY, actions: ['s3:PutObject' as const] },
+      { ...OWNER, actions: ALL_ACTIONS },
+    ]
+    bucket = await startLocalBucket({
+      directory,
+      region: 'eu-test-1',
+      buckets: ['media', 'dotted.name'],
+      keys,
+    })
+    silent = createServer(() => {}).listen(0, '127.0.0.1')
+    await new Promise((resolve) => silent.once('listening', resolve))
+  })
+  afterEach(() => bucket.rules.clear())
+  afterAll(async () => {
+    await bucket.close()
+    silent.close()
+    await database.close()
+    rmSync(directory, { recursive: true })
+  })
+
+  const entered = (changes: object = {}) =>
+    parseInput(dataStoreInput, {
+      name: 'Checked',
+      provider: 'other',
+      endpoint: bucket.endpoint,
+      region: 'eu-test-1',
+      bucket: 'media',
+      ...PUT_ONLY,
+      ...changes,
+    })
+  const check = (changes: object = {}) => checkBucket(runtime, mine.actor, entered(changes))
+  const objects = () =>
+    readdirSync(join(directory, 'media'), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(join(directory, 'media'), entry.parentPath))
+  const byName = (checked: Awaited<ReturnType<typeof check>>) =>
+    Object.fromEntries(checked.operations.map(({ name, ok }) => [name, ok]))
+
+  it('finds that keys which may only put are enough, and leaves two small objects', async () => {
+    const checked = await check()
+    expect(checked.ok).toBe(true)
+    expect(byName(checked)).toEqual({
+      PutObject: true,
+      CreateMultipartUpload: true,
+      UploadPart: true,
+      AbortMultipartUpload: false,
+      CompleteMultipartUpload: true,
+      GetObject: false,
+      DeleteObject: false,
+    })
+    const refused = checked.operations.filter(({ ok }) => !ok)
+    expect(refused.map(({ message }) => message)).toEqual(
+      refused.map(() => expect.stringMatching(/^Not needed\./)),
+    )
+    expect(JSON.parse(checked.policy!).Statement).toEqual([
+      { Effect: 'Allow', Action: ['s3:PutObject'], Resource: ['arn:aws:s3:::media/*'] },
+    ])
+    expect(JSON.parse(checked.lifecycleRule!).Rules).toMatchObject([
+      { AbortIncompleteMultipartUpload: { DaysAfterInitiation: 31 } },
+      { Filter: { Prefix: '.sluice-checks/' }, Expiration: { Days: 1 } },
+    ])
+    const folder = expect.stringMatching(/^\.sluice-checks\/[0-9a-f-]{36}$/)
+    expect(objects()).toEqual([folder, folder])
+    const { CreateMultipartUpload: begun, CompleteMultipartUpload: completed } = bucket.traffic.counts()
+    expect(begun).toBe(completed)
+  })
+
+  it('finds what more an owner may, makes use of it later, and leaves nothing', async () => {
+    rmSync(join(directory, 'media', '.sluice-checks'), { recursive: true })
+    const store = await createDataStore(runtime, mine.actor, entered(OWNER))
+    const { check: checked } = await checkDataStore(runtime, mine.actor, store.id)
+    expect(checked!.ok).toBe(true)
+    expect(checked!.operations.every(({ ok }) => ok)).toBe(true)
+    expect(checked!.lifecycleRule).toBeUndefined()
+    expect(objects()).toEqual([])
+    const [row] = await database.db.query.dataStores.findMany({ where: (t, { eq }) => eq(t.id, store.id) })
+    expect(row).toMatchObject({ mayAbort: true, mayRead: true, mayDelete: true })
+  })
+
+  /** The bucket as it is found where these rules are kept. */
+  const found = async (rules: readonly RuleName[], changes: object = {}) => {
+    bucket.rules.clear()
+    for (const rule of rules) bucket.rules.add(rule)
+    const store = await createDataStore(runtime, mine.actor, entered(changes))
+    const { check: checked } = await checkDataStore(runtime, mine.actor, store.id)
+    const [row] = await database.db.query.dataStores.findMany({ where: (t, { eq }) => eq(t.id, store.id) })
+    return { id: store.id, ok: checked!.ok, may: byName(checked!), found: row!.found, checked: checked! }
+  }
+  const GCS = ['no-overwrite', 'one-write-a-second', 'no-part-copy', 'no-if-none-match'] as const
+
+  it('writes no key twice, which those who may only put are denied', async () => {
+    const asked = { provider: 'gcs', region: 'auto' }
+    bucket.rules.add('no-overwrite')
+    const wrongRegion = await check(asked)
+    expect(wrongRegion.operations[0]!.message).toContain('The region is wrong')
+    expect(await found(GCS)).toMatchObject({ ok: true, found: {} })
+    expect(await found(GCS, OWNER)).toMatchObject({ ok: true, may: { UploadPartCopy: false } })
+  })
+
+  it.each([
+    ['aws', ['checksum-required', 'if-none-match-required'], {}],
+    ['aws', ['content-md5-required'], { bodyChecksum: 'md5' }],
+    ['other', ['checksum-required', 'no-checksum-headers', 'no-if-none-match'], { bodyChecksum: 'md5' }],
+    ['other', ['checksum-required'], { bodyChecksum: 'crc32' }],
+    ['other', ['no-checksum-headers', 'no-if-none-match'], {}],
+    ['minio', ['no-full-object-checksum'], { fullObjectCrc32: false }],
+    [
+      'minio',
+      ['no-full-object-checksum', 'no-if-none-match'],
+      { fullObjectCrc32: false, ifNoneMatch: false },
+    ],
+  ] as const)('finds out how %s is to be asked that has the rules %j', async (provider, rules, expected) => {
+    const { ok, found: kept } = await found(rules, { provider })
+    expect(ok).toBe(true)
+    expect(kept).toMatchObject(expected)
+    if (Object.keys(expected).length === 0) expect(kept).toEqual({})
+  })
+
+  it('changes nothing that works, since uploads that have begun rely on it', async () => {
+    const { id } = await found(['no-full-object-checksum'], { provider: 'minio' })
+    bucket.rules.clear()
+    const { check: again } = await checkDataStore(runtime, mine.actor, id)
+    expect(again!.ok).toBe(true)
+    const [row] = await database.db.query.dataStores.findMany({ where: (t, { eq }) => eq(t.id, id) })
+    expect(row!.found).toEqual({ fullObjectCrc32: false })
+  })
+
+  it('finds whether parts can be copied, where nothing is known of the provider', async () => {
+    expect(await found([], OWNER)).toMatchObject({ found: { copyParts: true } })
+    expect(await found(['no-part-copy'], OWNER)).toMatchObject({ ok: true, found: {} })
+    expect(await found(['no-copy-into-checksums'], { ...OWNER, provider: 'minio' })).toMatchObject({
+      may: { UploadPartCopy: true },
+      found: {},
+    })
+  })
+
+  it('does not take a moment of trouble for a bucket that cannot copy', async () => {
+    const trouble = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
+    bucket.faults.add({ operation: 'UploadPartCopy', effect: trouble })
+    const { may, found: kept } = await found([], { ...OWNER, provider: 'aws' })
+    expect(may).toMatchObject({ UploadPartCopy: false })
+    expect(kept).toEqual({})
+  })
+
+  it('asks as uploads do: what would be refused to them is refused to it', async () => {
+    const { ok, checked } = await found(['no-unsigned-payload'])
+    expect(ok).toBe(false)
+    expect(checked.operations[0]!.message).toContain('signed payloads, which Sluice does not send')
+    // The name of a host that is no DNS label is in no certificate, so it goes into the path.
+    const dotted = { bucket: 'dotted.name', forcePathStyle: false }
+    expect(await found(['virtual-hosts-are-dns-labels'], dotted)).toMatchObject({ ok: true })
+  })
+
+  it('tells a page of a proxy from an answer of S3', async () => {
+    const { ok, checked } = await found(['html-answers'])
+    expect(ok).toBe(false)
+    expect(checked.operations).toMatchObject([{ message: expect.stringContaining('Does a proxy') }])
+    const { may } = await found(['complete-without-result'])
+    expect(may).toMatchObject({ PutObject: true, CompleteMultipartUpload: false })
+  })
+
+  const messageOf = async (changes: object) => {
+    const checked = await check(changes)
+    expect(checked.ok).toBe(false)
+    expect(checked.operations).toHaveLength(1)
+    return checked.operations[0]!.message
+  }
+
+  it.each([
+    ['a wrong secret', { secretAccessKey: 'not-it' }, /^The secret access key is wrong/],
+    ['a wrong key id', { accessKeyId: 'NOBODY' }, /does not know this access key id/],
+    ['a wrong bucket', { bucket: 'another' }, /^There is no bucket “another”/],
+    ['a wrong region', { region: 'us-east-1' }, /^The region is wrong: the bucket is in eu-test-1/],
+    [
+      'an endpoint that does not resolve',
+      { endpoint: 'https://nowhere.invalid' },
+      /nowhere\.invalid does not resolve \(DNS\)/,
+    ],
+    [
+      'a port that nobody listens at',
+      { endpoint: 'http://127.0.0.1:1' },
+      /refuses connections \(ECONNREFUSED\)/,
+    ],
+    ['a cloud metadata address', { endpoint: 'http://169.254.169.254' }, /reserved and never allowed/],
+  ])('says what is wrong with %s', async (_, changes, words) => {
+    expect(await messageOf(changes)).toMatch(words)
+  })
+
+  it('says by how much the clock is off', async () => {
+    const set = (offMs: number) => runtime.clock.advance(Date.now() + offMs - runtime.clock.now())
+    set(minutes(20))
+    expect(await messageOf({})).toContain("is 20 minutes ahead of the bucket's")
+    set(minutes(-20))
+    expect(await messageOf({})).toContain("is 20 minutes behind the bucket's")
+    set(0)
+  })
+
+  it('gives up on an endpoint that hangs, after 9 seconds', async () => {
+    const { port } = silent.address() as { port: number }
+    expect(await messageOf({ endpoint: `http://127.0.0.1:${port}` })).toBe(
+      `127.0.0.1:${port} did not answer within 9 seconds.`,
+    )
+  })
+})

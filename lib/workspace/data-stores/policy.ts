@@ -1,0 +1,109 @@
+import type { ProviderName } from '#drizzle/schema/index.ts'
+import { PROBE_FOLDER } from '../../buckets/probe-operations.ts'
+import type { DataStoreRow } from './find-data-store.ts'
+import { partitionOf } from './partition.ts'
+
+type Place = Pick<DataStoreRow, 'provider' | 'region' | 'bucket' | 'prefix' | 'encryption'>
+
+/** Providers whose keys are limited by ticking boxes, not by a policy. */
+const IN_WORDS: Partial<Record<ProviderName, (bucket: string) => string>> = {
+  r2: (bucket) =>
+    `R2 → Manage API tokens → Create: “Object Read & Write”, applied to the bucket ${bucket} only. R2 has no permission that only writes.`,
+  b2: (bucket) =>
+    `b2 key create --bucket ${bucket} sluice writeFiles\n(“Write Only” in Application Keys, for this bucket.)`,
+  spaces: (bucket) =>
+    `Spaces Object Storage → Access Keys → Limited Access: “Read/Write/Delete” on ${bucket}.`,
+  hetzner: (bucket) =>
+    `S3 credentials of Hetzner are good for all buckets of their project: keep ${bucket} in a project of its own.`,
+  oracle: (bucket) =>
+    `Allow group <group> to manage objects in compartment <compartment> where all {target.bucket.name = '${bucket}', any {request.permission = 'OBJECT_CREATE', request.permission = 'OBJECT_INSPECT'}}`,
+  gcs: (bucket) =>
+    `gcloud storage buckets add-iam-policy-binding gs://${bucket} --member=serviceAccount:<account> --role=roles/storage.objectCreator`,
+}
+
+/** Those whose policies are not written for a user of IAM, or not in its language. */
+const OTHERWISE: Partial<Record<ProviderName, (place: Place) => object>> = {
+  scaleway: scalewayPolicy,
+  alibaba: alibabaPolicy,
+}
+
+/** The least that the keys need, to paste: PutObject covers multipart uploads too. */
+export function leastPolicy(place: Place): string {
+  const words = IN_WORDS[place.provider]
+  if (words) return words(place.bucket)
+  const policy = (OTHERWISE[place.provider] ?? identityPolicy)(place)
+  return JSON.stringify(policy, null, 2)
+}
+
+/** In the language of IAM, for a user: MinIO, Wasabi and others speak it too, and know one partition. */
+function identityPolicy({ provider, region, bucket, prefix, encryption }: Place) {
+  const partition = provider === 'aws' ? partitionOf(region).name : 'aws'
+  const within = provider === 'aws' ? literally(prefix) : prefix
+  const put = {
+    Effect: 'Allow',
+    Action: ['s3:PutObject'],
+    Resource: [`arn:${partition}:s3:::${bucket}/${within}*`],
+  }
+  const kms =
+    provider === 'aws' && encryption?.type === 'SSE-KMS'
+      ? [kmsStatement(encryption.keyId, { partition, region })]
+      : []
+  return { Version: '2012-10-17', Statement: [put, ...kms] }
+}
+
+/** A key's id or ARN names it. An alias is no resource that a key is used by: it stands in a condition. */
+function kmsStatement(key: string, { partition, region }: { partition: string; region: string }) {
+  const [, arn, name] = /^(arn:[^:]+:kms:[^:]+:[^:]+:)?(.+)$/.exec(key)!
+  const keys = `${arn ?? `arn:${partition}:kms:${region}:*:`}key/`
+  const allow = { Effect: 'Allow', Action: ['kms:GenerateDataKey', 'kms:Decrypt'] }
+  if (!name!.startsWith('alias/')) return { ...allow, Resource: [keys + name!.replace(/^key\//, '')] }
+  const Condition = { 'ForAnyValue:StringEquals': { 'kms:ResourceAliases': [name] } }
+  return { ...allow, Resource: [`${keys}*`], Condition }
+}
+
+/** A bucket policy, for an application of Scaleway's IAM. */
+function scalewayPolicy({ bucket, prefix }: Place) {
+  const allow = {
+    Sid: 'Sluice',
+    Effect: 'Allow',
+    Principal: { SCW: 'application_id:<application id>' },
+    Action: ['s3:PutObject'],
+    Resource: [`${bucket}/${prefix}*`],
+  }
+  return { Version: '2023-04-17', Id: 'sluice', Statement: [allow] }
+}
+
+/** For a RAM user. */
+function alibabaPolicy({ bucket, prefix }: Place) {
+  const allow = { Effect: 'Allow', Action: ['oss:PutObject'], Resource: [`acs:oss:*:*:${bucket}/${prefix}*`] }
+  return { Version: '1', Statement: [allow] }
+}
+
+/** Without the meaning that these have in a Resource. */
+function literally(text: string): string {
+  return text.replace(/[*?$]/g, (character) => `\${${character}}`)
+}
+
+/** No upload is older than 30 days, so nothing that still moves is cleared. */
+const CLEAR_AFTER_DAYS = 31
+
+/** For keys that may not abort or delete: the bucket itself clears what never finished, and what checks left. */
+export function lifecycleRules(
+  { prefix }: Pick<Place, 'prefix'>,
+  { mayAbort, mayDelete }: { mayAbort: boolean; mayDelete: boolean },
+): string | undefined {
+  const unfinished = {
+    ID: 'sluice-unfinished-uploads',
+    Status: 'Enabled',
+    Filter: { Prefix: prefix },
+    AbortIncompleteMultipartUpload: { DaysAfterInitiation: CLEAR_AFTER_DAYS },
+  }
+  const checks = {
+    ID: 'sluice-checks',
+    Status: 'Enabled',
+    Filter: { Prefix: `${prefix}${PROBE_FOLDER}/` },
+    Expiration: { Days: 1 },
+  }
+  const Rules = [...(mayAbort ? [] : [unfinished]), ...(mayDelete ? [] : [checks])]
+  return Rules.length > 0 ? JSON.stringify({ Rules }, null, 2) : undefined
+}

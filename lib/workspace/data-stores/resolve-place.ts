@@ -1,0 +1,89 @@
+import type { ProviderName } from '#drizzle/schema/index.ts'
+import type { FieldError } from '../../platform/kernel/errors.ts'
+import { invalidRequest } from '../../platform/kernel/parse-input.ts'
+import { partitionOf, regionOfHost } from './partition.ts'
+import { ENDPOINT_EXAMPLES, PRESETS } from './presets.ts'
+
+type Given = {
+  provider: ProviderName
+  bucket: string
+  endpoint?: string | undefined
+  region?: string | undefined
+  forcePathStyle?: boolean | undefined
+}
+export type Place = { endpoint: string; region: string; forcePathStyle: boolean }
+
+/** Fills in what the preset knows, and names what is wrong with the rest. */
+export function resolvePlace(given: Given, allowedPrivateHosts: string[]): Place {
+  const preset = PRESETS[given.provider]
+  const faults: FieldError[] = []
+  const region = regionOf(given, faults)
+  const endpoint = (given.endpoint || usualEndpoint(given.provider, region))?.replace(/\/+$/, '')
+  if (!endpoint) {
+    faults.push({ field: 'endpoint', message: `is required, such as ${ENDPOINT_EXAMPLES[given.provider]}` })
+  } else {
+    faults.push(
+      ...endpointFaults(endpoint, given.bucket, allowedPrivateHosts),
+      ...otherRegion(given, endpoint, region),
+    )
+  }
+  if (faults.length > 0) throw invalidRequest(faults)
+  return { endpoint: endpoint!, region, forcePathStyle: given.forcePathStyle ?? preset.forcePathStyle }
+}
+
+/** The provider's own, where one follows from the region. */
+export function usualEndpoint(provider: ProviderName, region: string): string | undefined {
+  const endpoint = PRESETS[provider].endpoint?.replace('{region}', region)
+  return provider === 'aws' ? endpoint?.replace('amazonaws.com', partitionOf(region).suffix) : endpoint
+}
+
+function regionOf(given: Given, faults: FieldError[]): string {
+  const preset = PRESETS[given.provider]
+  if ('fixed' in preset.region) {
+    if (given.region && given.region !== preset.region.fixed) {
+      faults.push({ field: 'region', message: `must be ${preset.region.fixed} for ${preset.label}` })
+    }
+    return preset.region.fixed
+  }
+  const region = given.region || (preset.endpoint ? '' : preset.region.example)
+  if (!preset.region.pattern.test(region)) {
+    const message = region ? `is not a region of ${preset.label}` : 'is required'
+    faults.push({ field: 'region', message: `${message}; they look like ${preset.region.example}` })
+  }
+  return region
+}
+
+function endpointFaults(endpoint: string, bucket: string, allowedPrivateHosts: string[]): FieldError[] {
+  const fault = (message: string) => [{ field: 'endpoint', message }]
+  if (!URL.canParse(endpoint)) return fault('must be an address such as https://s3.example.com')
+  const url = new URL(endpoint)
+  if (url.username || url.password) return fault('must not have a user or password in it')
+  if (url.pathname !== '/' || url.search || url.hash)
+    return fault('must end after the host; the bucket has a field of its own')
+  if (url.hostname.startsWith(`${bucket}.`))
+    return fault(`has the bucket in it; leave ${bucket}. out, Sluice puts it there where needed`)
+  if (url.protocol === 'https:') return []
+  if (url.protocol !== 'http:') return fault('must be an https address')
+  const host = `${url.hostname}:${url.port || '80'}`
+  if (allowedPrivateHosts.includes('*') || allowedPrivateHosts.includes(host)) return []
+  return fault(
+    `is plain http, so keys and files would travel in the clear; use https, or name ${host} in ALLOWED_PRIVATE_HOSTS if it is on your own network`,
+  )
+}
+
+/** The provider's own address may name a region: it must be the same one. */
+function otherRegion({ provider }: Given, endpoint: string, region: string): FieldError[] {
+  if (!URL.canParse(endpoint)) return []
+  const { hostname } = new URL(endpoint)
+  const named = provider === 'aws' ? regionOfHost(hostname) : regionIn(hostname, PRESETS[provider].endpoint)
+  if (!named || named === region) return []
+  return [{ field: 'region', message: `is ${region}, but the endpoint is in ${named}` }]
+}
+
+/** What stands in a hostname where its form has `{region}`. */
+function regionIn(hostname: string, form: string | null): string | undefined {
+  if (!form?.includes('{region}')) return undefined
+  const [before, after] = new URL(form.replace('{region}', 'region-here')).hostname.split('region-here')
+  if (!hostname.startsWith(before!) || !hostname.endsWith(after!)) return undefined
+  return hostname.slice(before!.length, hostname.length - after!.length)
+}

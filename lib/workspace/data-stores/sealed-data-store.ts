@@ -1,0 +1,41 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { FoundCapabilities, ProviderName } from '#drizzle/schema/index.ts'
+
+/** The bucket as it is configured: credentials still sealed. */
+export type SealedDataStore = {
+  id: string
+  workspaceId: string
+  /** Changes with every change of the row, so that nothing old is used from a cache. */
+  version: string
+  provider: ProviderName
+  endpoint: string
+  region: string
+  bucket: string
+  prefix: string
+  forcePathStyle: boolean
+  accessKeyIdEncrypted: string
+  secretAccessKeyEncrypted: string
+  storageClass: string | null
+  encryption: { type: 'SSE-S3' } | { type: 'SSE-KMS'; keyId: string } | null
+  mayAbort: boolean
+  mayRead: boolean
+  mayDelete: boolean
+  found: FoundCapabilities | null
+  /** A check or an upload has succeeded there. */
+  ready: boolean
+}
+
+/** For every query that ends at a bucket; `ds` is the row. */
+export function sealedDataStoreColumn(): SQL {
+  return sql`json_build_object('id', ds.id, 'workspaceId', ds.workspace_id, 'version', ds.updated_at,
+      'provider', ds.provider, 'endpoint', ds.endpoint, 'region', ds.region, 'bucket', ds.bucket, 'prefix', ds.prefix, 'forcePathStyle', ds.force_path_style,
+      'accessKeyIdEncrypted', ds.access_key_id_encrypted,
+      'secretAccessKeyEncrypted', ds.secret_access_key_encrypted, 'storageClass', ds.storage_class,
+      'encryption', ds.encryption, 'mayAbort', ds.may_abort, 'mayRead', ds.may_read, 'mayDelete', ds.may_delete,
+      'found', ds.found, 'ready', ${isReady})`
+}
+
+/** The upload was begun before this was asked for, and is looked for only where nothing else has succeeded. */
+const isReady = sql`(ds.ready_at is not null or coalesce((ds.check->>'ok')::boolean, false) or exists (
+      select from file_destinations rd join files rf on rf.id = rd.file_id
+      where rd.data_store_id = ds.id and rd.status = 'transferred' and rf.finished_at > ds.updated_at))`

@@ -1,0 +1,68 @@
+import { beforeEach, expect, it } from 'vitest'
+import { usageMonths } from '#drizzle/schema/index.ts'
+import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
+import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
+import { openMailJob } from '../../platform/mail/mail.ts'
+import { rotateSender } from '../senders/rotate-sender.ts'
+import { markExposed } from '../tokens/mark-exposed.ts'
+import { notifyOwners } from './notify-owners.ts'
+
+describeWithDatabase('notices', (database) => {
+  let runtime: TestRuntime
+  let mine: TestWorkspace
+  beforeEach(async () => {
+    runtime = testRuntime(database(), { FREE_TIER_BYTES: '1000' })
+    mine = await createTestWorkspace(runtime)
+  })
+
+  async function told(): Promise<string[]> {
+    runtime.jobs.length = 0
+    await notifyOwners(runtime)
+    return runtime.jobs.map(({ data }) => {
+      const job = openMailJob(runtime, data as { sealed: string })
+      return job.kind === 'mail' ? `${job.mail.to}: ${job.mail.subject}` : job.kind
+    })
+  }
+  const use = (usedBytes: number) =>
+    database()
+      .db.insert(usageMonths)
+      .values({ workspaceId: mine.workspaceId, month: '2026-03', usedBytes })
+      .onConflictDoUpdate({ target: [usageMonths.workspaceId, usageMonths.month], set: { usedBytes } })
+
+  it('tell of 80 % and of 100 % of the quota, once each', async () => {
+    await use(799)
+    expect(await told()).toEqual([])
+    await use(800)
+    expect(await told()).toEqual([`${mine.email}: 80 % of the transfer of 2026-03 is used`])
+    expect(await told()).toEqual([])
+    await use(1000)
+    expect(await told()).toEqual([`${mine.email}: 100 % of the transfer of 2026-03 is used`])
+    expect(await told()).toEqual([])
+  })
+
+  it('tell once of a jump past both', async () => {
+    await use(5000)
+    expect(await told()).toEqual([`${mine.email}: 100 % of the transfer of 2026-03 is used`])
+    expect(await told()).toEqual([])
+  })
+
+  it('tell of a Sender token in a browser once, and again after a rotation', async () => {
+    const seen = { origin: 'https://shop.example', nowMs: runtime.clock.now() }
+    const subject = `${mine.email}: The token of the Sender “Backend” was seen in a browser`
+    await markExposed(runtime.db, mine.sender.token, seen)
+    expect(await told()).toEqual([subject])
+    await markExposed(runtime.db, mine.sender.token, seen)
+    expect(await told()).toEqual([])
+    const { token } = await rotateSender(runtime, mine.actor, mine.sender.id, { overlapDays: 0 })
+    await markExposed(runtime.db, token, seen)
+    expect(await told()).toEqual([subject])
+  })
+
+  it('are sent once by however many nodes look', async () => {
+    await use(900)
+    runtime.jobs.length = 0
+    await Promise.all([notifyOwners(runtime), notifyOwners(runtime), notifyOwners(runtime)])
+    expect(runtime.jobs).toHaveLength(1)
+  })
+})

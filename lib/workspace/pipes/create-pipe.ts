@@ -1,0 +1,35 @@
+import { pipeDestinations, pipes } from '#drizzle/schema/index.ts'
+import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
+import { newPipeId } from '../../platform/kernel/ids.ts'
+import { takeCreation } from '../../platform/rate-limits/take-creation.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { lockDataStore } from './lock-data-store.ts'
+import { type Pipe, type PipeInput, toPipe } from './pipe.ts'
+
+export async function createPipe(
+  { db, clock, config }: Pick<Runtime, 'db' | 'clock' | 'config'>,
+  actor: Actor,
+  { dataStoreId, source, ...input }: PipeInput,
+): Promise<Pipe> {
+  const id = newPipeId()
+  const now = new Date(clock.now())
+  return db.transaction(async (tx) => {
+    await takeCreation({ db: tx, clock }, actor, 'Pipes')
+    await lockDataStore(tx, actor, dataStoreId)
+    const [row] = await tx
+      .insert(pipes)
+      .values({
+        id,
+        workspaceId: actor.workspaceId,
+        ...input,
+        sourceHttp: source.http,
+        createdAt: now,
+        updatedAt: now,
+      })
+      .returning()
+    await tx.insert(pipeDestinations).values({ pipeId: id, dataStoreId })
+    const entry = { action: 'pipe.created', subjectId: id, subjectLabel: input.name }
+    await recordAudit({ db: tx, clock }, actor, entry)
+    return toPipe(row!, dataStoreId, config)
+  })
+}

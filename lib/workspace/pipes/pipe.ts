@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import type { pipes } from '#drizzle/schema/index.ts'
+import { bytesField, nameField } from '../../platform/kernel/fields.ts'
+import { DEFAULT_KEY_TEMPLATE, keyTemplateFault } from './key-template.ts'
+
+/** A media type, or all of one kind: `image/png`, `image/*` (RFC 9110, 8.3.1). */
+export const mediaRangeField = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .regex(/^[a-z0-9!#$&^_.+-]+\/([a-z0-9!#$&^_.+-]+|\*)$/, 'must be a media type such as image/png or image/*')
+
+const originField = z
+  .string()
+  .max(255, 'must have at most 255 characters')
+  .transform((text, context) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined
+    if (url && /^https?:$/.test(url.protocol) && url.pathname === '/' && !url.search && !url.hash)
+      return url.origin
+    context.addIssue({ code: 'custom', message: 'must be an origin such as https://www.example.com' })
+    return z.NEVER
+  })
+
+const keyTemplateField = z.string().superRefine((template, context) => {
+  const fault = keyTemplateFault(template)
+  if (fault) context.addIssue({ code: 'custom', message: fault })
+})
+
+const fields = {
+  name: nameField,
+  dataStoreId: z.uuid('must be the id of a Data Store'),
+  source: z.strictObject({ http: z.boolean() }),
+  keyTemplate: keyTemplateField,
+  maxFileBytes: bytesField.nullable(),
+  allowedTypes: z.array(mediaRangeField).max(100, 'must have at most 100 entries'),
+  allowedOrigins: z.array(originField).max(100, 'must have at most 100 entries'),
+  uploadExpirySeconds: z
+    .int('must be a whole number')
+    .min(3600, 'must be at least 3600 (an hour)')
+    .max(2_592_000, 'must be at most 2592000 (30 days)'),
+}
+
+export const pipeInput = z.strictObject({
+  ...fields,
+  source: fields.source.default({ http: false }),
+  keyTemplate: fields.keyTemplate.default(DEFAULT_KEY_TEMPLATE),
+  maxFileBytes: fields.maxFileBytes.default(null),
+  allowedTypes: fields.allowedTypes.default([]),
+  allowedOrigins: fields.allowedOrigins.default([]),
+  uploadExpirySeconds: fields.uploadExpirySeconds.default(604_800),
+})
+export type PipeInput = z.output<typeof pipeInput>
+
+export const pipeChanges = z.strictObject(fields).partial()
+export type PipeChanges = z.output<typeof pipeChanges>
+
+export const pipeAnswer = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  dataStoreId: z.uuid(),
+  source: z.strictObject({ http: z.boolean() }),
+  keyTemplate: z.string(),
+  maxFileBytes: z.int().nullable(),
+  allowedTypes: z.array(z.string()),
+  allowedOrigins: z.array(z.string()),
+  uploadExpirySeconds: z.int(),
+  uploadUrl: z.string(),
+  createdAt: z.iso.datetime(),
+})
+export type Pipe = z.output<typeof pipeAnswer>
+
+/** A Pipe's TUS endpoint. */
+export function uploadUrlOf(config: { uploadUrl: string }, pipeId: string): string {
+  return `${config.uploadUrl}/pipes/${pipeId}/files/`
+}
+
+export function toPipe(
+  row: typeof pipes.$inferSelect,
+  dataStoreId: string,
+  config: { uploadUrl: string },
+): Pipe {
+  return {
+    id: row.id,
+    name: row.name,
+    dataStoreId,
+    source: { http: row.sourceHttp },
+    keyTemplate: row.keyTemplate,
+    maxFileBytes: row.maxFileBytes,
+    allowedTypes: row.allowedTypes,
+    allowedOrigins: row.allowedOrigins,
+    uploadExpirySeconds: row.uploadExpirySeconds,
+    uploadUrl: uploadUrlOf(config, row.id),
+    createdAt: row.createdAt.toISOString(),
+  }
+}

@@ -1,0 +1,123 @@
+import { eq } from 'drizzle-orm'
+import { beforeEach, expect, it } from 'vitest'
+import { auditLog, files, pipes } from '#drizzle/schema/index.ts'
+import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
+import { addFile } from '../../../test/support/webhook-rows.ts'
+import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
+import { isSluiceError } from '../../platform/kernel/errors.ts'
+import { parseInput } from '../../platform/kernel/parse-input.ts'
+import { cancelUploadsOfDeletedPipes, cancelUploadsOfPipe } from '../../uploads/cancel-uploads-of-pipe.ts'
+import { createPipe } from './create-pipe.ts'
+import { deletePipe, previewPipeDeletion } from './delete-pipe.ts'
+import { listPipes } from './list-pipes.ts'
+import { pipeChanges, pipeInput } from './pipe.ts'
+import { showPipe } from './show-pipe.ts'
+import { updatePipe } from './update-pipe.ts'
+
+const ID = '019a0000-0000-7000-8000-000000000000'
+
+it.each([
+  [{ name: '' }, 'name'],
+  [{ dataStoreId: 'x' }, 'dataStoreId'],
+  [{ source: { http: 1 } }, 'source.http'],
+  [{ source: { ftp: true } }, 'source.http'],
+  [{ keyTemplate: '{filename}' }, 'keyTemplate'],
+  [{ maxFileBytes: 0 }, 'maxFileBytes'],
+  [{ allowedTypes: ['images'] }, 'allowedTypes.0'],
+  [{ allowedOrigins: ['www.example.com'] }, 'allowedOrigins.0'],
+  [{ allowedOrigins: ['https://www.example.com/page'] }, 'allowedOrigins.0'],
+  [{ uploadExpirySeconds: 3599 }, 'uploadExpirySeconds'],
+  [{ uploadExpirySeconds: 2_592_001 }, 'uploadExpirySeconds'],
+  [{ colour: 'red' }, 'colour'],
+])('refuses %j, by name', (fields, field) => {
+  try {
+    parseInput(pipeInput, { name: 'A', dataStoreId: ID, ...fields })
+    expect.unreachable()
+  } catch (error) {
+    expect(isSluiceError(error) && error.fields![0]!.field).toBe(field)
+  }
+})
+
+describeWithDatabase('Pipes', (database) => {
+  let runtime: TestRuntime
+  let mine: TestWorkspace
+  beforeEach(async () => {
+    runtime = testRuntime(database())
+    mine = await createTestWorkspace(runtime)
+  })
+  const add = (status: 'uploading' | 'transferring' | 'transferred') =>
+    addFile(database().db, { workspaceId: mine.workspaceId, pipeId: mine.pipe.id }, { status })
+  const statusOf = async (id: string) =>
+    (await database().db.select().from(files).where(eq(files.id, id)))[0]!.status
+
+  it('begins with its source off and the plain template, and lives at its own address', async () => {
+    const input = parseInput(pipeInput, { name: 'Plain', dataStoreId: mine.dataStore.id })
+    const pipe = await createPipe(runtime, mine.actor, input)
+    expect(pipe).toMatchObject({
+      source: { http: false },
+      keyTemplate: '{file_id}/{filename}',
+      maxFileBytes: null,
+      uploadExpirySeconds: 604_800,
+      uploadUrl: `http://localhost:3000/pipes/${pipe.id}/files/`,
+    })
+  })
+
+  it('changes what is given and nothing else', async () => {
+    const given = { source: { http: false }, allowedOrigins: ['https://www.example.com/'], maxFileBytes: 5 }
+    const changed = await updatePipe(runtime, mine.actor, mine.pipe.id, parseInput(pipeChanges, given))
+    expect(changed).toEqual({ ...mine.pipe, ...given, allowedOrigins: ['https://www.example.com'] })
+    const again = await updatePipe(runtime, mine.actor, mine.pipe.id, { maxFileBytes: null })
+    expect(again).toEqual({ ...changed, maxFileBytes: null })
+    expect(await showPipe(runtime, mine.actor, mine.pipe.id)).toEqual(again)
+  })
+
+  it('are listed newest first, through pages', async () => {
+    const made = [mine.pipe.id]
+    for (let n = 0; n < 5; n++) {
+      if (n % 2) runtime.clock.advance(1)
+      const input = parseInput(pipeInput, { name: `P${n}`, dataStoreId: mine.dataStore.id })
+      made.unshift((await createPipe(runtime, mine.actor, input)).id)
+    }
+    const seen: string[] = []
+    let cursor: string | undefined
+    do {
+      const page = await listPipes(runtime, mine.actor, { limit: 2, cursor })
+      seen.push(...page.data.map(({ id }) => id))
+      cursor = page.nextCursor ?? undefined
+    } while (cursor)
+    expect([...seen].sort()).toEqual([...made].sort())
+    expect(seen).toHaveLength(6)
+  })
+
+  it('says what deleting would cancel, cancels it, and leaves what arrived', async () => {
+    const [a, b, busy, done] = [
+      await add('uploading'),
+      await add('uploading'),
+      await add('transferring'),
+      await add('transferred'),
+    ]
+    expect(await previewPipeDeletion(runtime, mine.actor, mine.pipe.id)).toEqual({ uploadsUnderWay: 2 })
+    expect(await deletePipe(runtime, mine.actor, mine.pipe.id, cancelUploadsOfPipe(runtime))).toEqual({
+      canceledUploads: 2,
+    })
+    expect(await Promise.all([a, b, busy, done].map(statusOf))).toEqual([
+      'canceled',
+      'canceled',
+      'transferring',
+      'transferred',
+    ])
+    await expect(showPipe(runtime, mine.actor, mine.pipe.id)).rejects.toMatchObject({
+      code: 'pipe_not_found',
+    })
+    const log = await database().db.select().from(auditLog).where(eq(auditLog.subjectId, mine.pipe.id))
+    expect(log.map(({ action }) => action)).toEqual(['pipe.created', 'pipe.deleted'])
+  })
+
+  it('cancels later what a crash left', async () => {
+    const id = await add('uploading')
+    await database().db.update(pipes).set({ deletedAt: new Date() }).where(eq(pipes.id, mine.pipe.id))
+    expect(await cancelUploadsOfDeletedPipes(runtime)).toBe(1)
+    expect(await statusOf(id)).toBe('canceled')
+  })
+})

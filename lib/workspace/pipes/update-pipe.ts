@@ -1,0 +1,32 @@
+import { eq } from 'drizzle-orm'
+import { pipeDestinations, pipes } from '#drizzle/schema/index.ts'
+import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { findPipe } from './find-pipe.ts'
+import { lockDataStore } from './lock-data-store.ts'
+import { type Pipe, type PipeChanges, toPipe } from './pipe.ts'
+
+/** Uploads under way keep the bucket, key and limits that they began with. */
+export async function updatePipe(
+  { db, clock, config }: Pick<Runtime, 'db' | 'clock' | 'config'>,
+  actor: Actor,
+  id: string,
+  changes: PipeChanges,
+): Promise<Pipe> {
+  const { dataStoreId, source, ...fields } = changes
+  return db.transaction(async (tx) => {
+    const before = await findPipe(tx, actor, id, 'update')
+    if (dataStoreId && dataStoreId !== before.dataStoreId) {
+      await lockDataStore(tx, actor, dataStoreId)
+      await tx.update(pipeDestinations).set({ dataStoreId }).where(eq(pipeDestinations.pipeId, id))
+    }
+    const [row] = await tx
+      .update(pipes)
+      .set({ ...fields, ...(source && { sourceHttp: source.http }), updatedAt: new Date(clock.now()) })
+      .where(eq(pipes.id, id))
+      .returning()
+    const entry = { action: 'pipe.updated', subjectId: id, subjectLabel: row!.name, detail: { changes } }
+    await recordAudit({ db: tx, clock }, actor, entry)
+    return toPipe(row!, dataStoreId ?? before.dataStoreId, config)
+  })
+}

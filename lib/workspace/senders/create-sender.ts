@@ -1,0 +1,32 @@
+import { senders } from '#drizzle/schema/index.ts'
+import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
+import { hashSecret, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
+import { takeCreation } from '../../platform/rate-limits/take-creation.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { type Sender, type SenderInput, toSender } from './sender.ts'
+
+/** The token is in this answer and nowhere else. */
+export async function createSender(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  actor: Actor,
+  { name }: SenderInput,
+): Promise<Sender & { token: string }> {
+  const token = newSecret('sk_')
+  return db.transaction(async (tx) => {
+    await takeCreation({ db: tx, clock }, actor, 'Senders')
+    const [row] = await tx
+      .insert(senders)
+      .values({
+        id: uuidv7(clock.now()),
+        workspaceId: actor.workspaceId,
+        name,
+        tokenHash: hashSecret(token),
+        tokenLast4: token.slice(-4),
+        createdAt: new Date(clock.now()),
+      })
+      .returning()
+    const entry = { action: 'sender.created', subjectId: row!.id, subjectLabel: name }
+    await recordAudit({ db: tx, clock }, actor, entry)
+    return { ...toSender(row!), token }
+  })
+}

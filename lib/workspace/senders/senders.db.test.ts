@@ -1,0 +1,79 @@
+import { eq } from 'drizzle-orm'
+import { beforeEach, expect, it } from 'vitest'
+import { senders } from '#drizzle/schema/index.ts'
+import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
+import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
+import { isSluiceError } from '../../platform/kernel/errors.ts'
+import { hashSecret } from '../../platform/kernel/ids.ts'
+import { parseInput } from '../../platform/kernel/parse-input.ts'
+import { issueToken } from '../tokens/issue-token.ts'
+import { markExposed } from '../tokens/mark-exposed.ts'
+import { tokenInput } from '../tokens/token.ts'
+import { revokeSender } from './revoke-sender.ts'
+import { rotateSender, rotateSenderInput } from './rotate-sender.ts'
+import { showSender } from './show-sender.ts'
+
+it.each([-1, 7.5, '1'])('an overlap of %j days is refused', (overlapDays) => {
+  expect(() => parseInput(rotateSenderInput, { overlapDays })).toThrow(/overlapDays/)
+})
+
+describeWithDatabase('Senders', (database) => {
+  let runtime: TestRuntime
+  let mine: TestWorkspace
+  beforeEach(async () => {
+    runtime = testRuntime(database())
+    mine = await createTestWorkspace(runtime)
+  })
+  const works = (token: string) =>
+    issueToken(runtime, token, parseInput(tokenInput, { pipeId: mine.pipe.id })).then(
+      () => true,
+      (error) => (isSluiceError(error) ? error.code : error),
+    )
+
+  it('keeps the hash of its token and its last four characters, and nothing else of it', async () => {
+    const [row] = await database().db.select().from(senders).where(eq(senders.id, mine.sender.id))
+    expect(row).toMatchObject({
+      tokenHash: hashSecret(mine.sender.token),
+      tokenLast4: mine.sender.token.slice(-4),
+    })
+    expect(JSON.stringify(row)).not.toContain(mine.sender.token.slice(3, -4))
+  })
+
+  it('rotates at once with no overlap', async () => {
+    const { token } = await rotateSender(runtime, mine.actor, mine.sender.id, { overlapDays: 0 })
+    expect([await works(mine.sender.token), await works(token)]).toEqual(['token_revoked', true])
+  })
+
+  it('ends an overlap when it rotates again', async () => {
+    const second = await rotateSender(runtime, mine.actor, mine.sender.id, { overlapDays: 7 })
+    const third = await rotateSender(runtime, mine.actor, mine.sender.id, { overlapDays: 7 })
+    const all = [mine.sender.token, second.token, third.token]
+    expect(await Promise.all(all.map(works))).toEqual(['token_invalid', true, true])
+  })
+
+  it('shows when its token was seen in a browser, and the warning goes with a rotation', async () => {
+    const nowMs = runtime.clock.now()
+    await markExposed(runtime.db, mine.sender.token, { origin: 'https://shop.example', nowMs })
+    expect(await showSender(runtime, mine.actor, mine.sender.id)).toMatchObject({
+      exposedAt: new Date(nowMs).toISOString(),
+      exposedOrigin: 'https://shop.example',
+    })
+    const rotated = await rotateSender(runtime, mine.actor, mine.sender.id, { overlapDays: 1 })
+    expect(rotated).toMatchObject({ exposedAt: null, exposedOrigin: null })
+  })
+
+  it('is revoked for good, its overlap too', async () => {
+    const next = await rotateSender(runtime, mine.actor, mine.sender.id, { overlapDays: 7 })
+    const revoked = await revokeSender(runtime, mine.actor, mine.sender.id)
+    expect(revoked.revokedAt).not.toBeNull()
+    expect(await Promise.all([mine.sender.token, next.token].map(works))).toEqual([
+      'token_revoked',
+      'token_revoked',
+    ])
+    const again = rotateSender(runtime, mine.actor, mine.sender.id, { overlapDays: 1 })
+    await expect(again).rejects.toMatchObject({ code: 'conflict' })
+    runtime.clock.advance(1000)
+    expect(await revokeSender(runtime, mine.actor, mine.sender.id)).toEqual(revoked)
+  })
+})

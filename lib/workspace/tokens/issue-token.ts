@@ -1,0 +1,125 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { rows } from '../../platform/db/database.ts'
+import { notOfDemo } from '../../platform/db/not-of-demo.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { hashSecret, isPipeId, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { uploadUrlOf } from '../pipes/pipe.ts'
+import type { IssuedToken, TokenInput } from './token.ts'
+
+/**
+ * The token API: a Sender's `sk_` token for a short-lived `tmp_` one. It is called for every page view of the
+ * customers' sites, so it is one statement, the rate limit included. The limit is a token bucket on the Sender's
+ * row, so all nodes share it: `where` lets the update through only while a whole token is left.
+ */
+export const RATE = { perSecond: 100, burst: 200 } as const
+
+type Outcome = {
+  sender_id: string | null
+  revoked: boolean | null
+  expired: boolean | null
+  /** Null where the rate limit held the request back. */
+  counted: string | null
+  available: number | null
+  pipe_id: string | null
+  source_on: boolean | null
+}
+
+export async function issueToken(
+  { db, clock, config }: Pick<Runtime, 'db' | 'clock' | 'config'>,
+  senderToken: string,
+  input: TokenInput,
+): Promise<IssuedToken> {
+  if (!senderToken.startsWith('sk_')) throw notASenderToken(senderToken)
+  const token = newSecret('tmp_')
+  const now = clock.now()
+  const expiresAt = new Date(now + input.expiresIn * 1000).toISOString()
+  const row = { id: uuidv7(now), hash: hashSecret(token), expiresAt, now: new Date(now).toISOString() }
+  const [outcome] = await rows<Outcome>(
+    db,
+    statement(hashSecret(senderToken), row, input, notOfDemo(config, sql`s.workspace_id`)),
+  )
+  assertIssued(outcome)
+  return { token, expiresAt, pipeId: input.pipeId, uploadUrl: uploadUrlOf(config, input.pipeId) }
+}
+
+type NewRow = { id: string; hash: string; expiresAt: string; now: string }
+
+function statement(senderHash: string, row: NewRow, input: TokenInput, isOpen: SQL): SQL {
+  const now = sql`${row.now}::timestamptz`
+  const refilled = sql`least(${RATE.burst}::float8, coalesce(s.rate_tokens, ${RATE.burst}::float8) + ${RATE.perSecond}::float8
+    * greatest(0, extract(epoch from ${now} - coalesce(s.rate_updated_at, ${now})))::float8)`
+  return sql`
+    with sender as (
+      select s.id, s.workspace_id, s.revoked_at is not null as revoked,
+        s.token_hash <> ${senderHash} and s.previous_token_until <= ${now} as expired, ${refilled} as available
+      from senders s where (s.token_hash = ${senderHash} or s.previous_token_hash = ${senderHash}) and ${isOpen}
+    ), counted as (
+      update senders s set rate_tokens = ${refilled} - 1, rate_updated_at = greatest(${now}, s.rate_updated_at),
+        last_used_at = ${now}, request_count = s.request_count + 1
+      from sender where s.id = sender.id and not sender.revoked and not sender.expired and ${refilled} >= 1
+      returning s.id, s.workspace_id
+    ), pipe as (
+      select p.id, p.source_http, counted.workspace_id, counted.id as sender_id from pipes p
+      join counted on counted.workspace_id = p.workspace_id
+      where p.id = ${isPipeId(input.pipeId) ? input.pipeId : ''} and p.deleted_at is null
+    ), made as (
+      insert into tokens (id, workspace_id, pipe_id, sender_id, token_hash, subject, max_bytes, max_files,
+        allowed_types, key_prefix, metadata, expires_at, created_at)
+      select ${row.id}::uuid, workspace_id, id, sender_id, ${row.hash}, ${input.subject ?? null}::text,
+        ${input.maxBytes ?? null}::bigint, ${input.maxFiles ?? null}::int,
+        array(select jsonb_array_elements_text(${JSON.stringify(input.allowedTypes)}::jsonb)),
+        ${input.keyPrefix}, ${JSON.stringify(input.metadata)}::jsonb, ${row.expiresAt}::timestamptz, ${now}
+      from pipe where source_http
+    )
+    select sender.id as sender_id, sender.revoked, sender.expired, sender.available, counted.id as counted,
+      pipe.id as pipe_id, pipe.source_http as source_on
+    from sender left join counted on true left join pipe on true`
+}
+
+function assertIssued(outcome: Outcome | undefined): void {
+  if (!outcome) throw new SluiceError('token_invalid', 'There is no Sender with this token.')
+  if (outcome.revoked) throw new SluiceError('token_revoked', 'The Sender of this token was revoked.')
+  if (outcome.expired) {
+    throw new SluiceError(
+      'token_revoked',
+      'This Sender token was rotated and its overlap is over. Use the new one.',
+    )
+  }
+  if (!outcome.counted) throw rateLimited(outcome.available ?? 0)
+  if (!outcome.pipe_id)
+    throw new SluiceError('pipe_not_found', 'There is no such Pipe in the workspace of this Sender.')
+  if (!outcome.source_on) {
+    throw new SluiceError(
+      'pipe_source_off',
+      'The HTTP (TUS) source of this Pipe is off. Switch it on under Inputs.',
+      { status: 409 },
+    )
+  }
+}
+
+/** Names a mix-up, since the tokens look alike. */
+function notASenderToken(text: string): SluiceError {
+  const kind = text.match(/^(tmp|ak)_/)?.[1]
+  const given = kind === 'tmp' ? 'a temporary token' : kind === 'ak' ? 'an account key' : undefined
+  return new SluiceError(
+    'token_invalid',
+    given ? `This is ${given}; send the sk_ token of a Sender.` : 'A Sender token begins with sk_.',
+  )
+}
+
+/** draft-ietf-httpapi-ratelimit-headers: r is what is left, t when there is more, q and w the quota and its window. */
+function rateLimited(available: number): SluiceError {
+  const seconds = Math.max(1, Math.ceil((1 - available) / RATE.perSecond))
+  return new SluiceError(
+    'rate_limited',
+    `A Sender may ask for ${RATE.perSecond} tokens a second, and ${RATE.burst} at once.`,
+    {
+      headers: {
+        'Retry-After': String(seconds),
+        RateLimit: `"sender";r=0;t=${seconds}`,
+        'RateLimit-Policy': `"sender";q=${RATE.burst};w=${RATE.burst / RATE.perSecond}`,
+      },
+    },
+  )
+}

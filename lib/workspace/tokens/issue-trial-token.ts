@@ -1,0 +1,57 @@
+import { and, desc, eq, isNull } from 'drizzle-orm'
+import { senders, tokens } from '#drizzle/schema/index.ts'
+import type { Actor } from '../../identity/audit/record-audit.ts'
+import { seconds } from '../../platform/kernel/clock.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { hashSecret, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { findPipe } from '../pipes/find-pipe.ts'
+import { createSender } from '../senders/create-sender.ts'
+
+export type TrialToken = { id: string; token: string; expiresAt: string }
+
+const TRIAL_SECONDS = 900
+/** Files of Try it are in the name of a Sender as all are; where there is none yet, this one is made. */
+export const TRIAL_SENDER = 'Try it'
+
+type Limits = { maxBytes?: number; maxFiles?: number; subject: string }
+
+/**
+ * A temporary token for the uploader of the dashboard itself, in the name of the newest Sender, as a backend
+ * would have asked for it. Its owner is signed in, so no `sk_` is needed.
+ */
+export async function issueTrialToken(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  actor: Actor,
+  pipeId: string,
+  { maxBytes, maxFiles, subject }: Limits,
+): Promise<TrialToken> {
+  const { pipe } = await findPipe(db, actor, pipeId)
+  if (!pipe.sourceHttp)
+    throw new SluiceError('conflict', 'The HTTP (TUS) source of this Pipe is off. Switch it on first.')
+  const [newest] = await db
+    .select({ id: senders.id })
+    .from(senders)
+    .where(and(eq(senders.workspaceId, actor.workspaceId), isNull(senders.revokedAt)))
+    .orderBy(desc(senders.id))
+    .limit(1)
+  // Nobody is shown its token, so that it can do nothing else.
+  const sender = newest ?? (await createSender({ db, clock }, actor, { name: TRIAL_SENDER }))
+  const token = newSecret('tmp_')
+  const now = clock.now()
+  const id = uuidv7(now)
+  const expiresAt = new Date(now + seconds(TRIAL_SECONDS))
+  await db.insert(tokens).values({
+    id,
+    workspaceId: actor.workspaceId,
+    pipeId,
+    senderId: sender.id,
+    tokenHash: hashSecret(token),
+    subject,
+    maxBytes: maxBytes ?? null,
+    maxFiles: maxFiles ?? null,
+    expiresAt,
+    createdAt: new Date(now),
+  })
+  return { id, token, expiresAt: expiresAt.toISOString() }
+}

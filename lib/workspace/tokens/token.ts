@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import type { tokens } from '#drizzle/schema/index.ts'
+import { bytesField, isPlainText } from '../../platform/kernel/fields.ts'
+import { mediaRangeField } from '../pipes/pipe.ts'
+
+const MAX_METADATA_PAIRS = 20
+
+const keyPrefixField = z
+  .string()
+  .refine((text) => Buffer.byteLength(text) <= 256, 'must have at most 256 bytes')
+  .refine((text) => !text.startsWith('/'), 'must not start with /')
+  .refine((text) => !text.includes('..'), 'must not have .. in it')
+  .refine((text) => isPlainText(text) && !text.includes('\\'), 'must not have control characters or \\ in it')
+
+const metadataField = z
+  .record(
+    z
+      .string()
+      .min(1, 'must have a name')
+      .max(100, 'must have a name of at most 100 characters')
+      .refine(isPlainText, 'must not have control characters in it'),
+    z
+      .string()
+      .max(1000, 'must have at most 1000 characters')
+      .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be Unicode text'),
+  )
+  .refine((pairs) => Object.keys(pairs).length <= MAX_METADATA_PAIRS, `must have at most 20 pairs`)
+
+export const tokenInput = z.strictObject({
+  pipeId: z.string().min(1, 'must not be empty').max(100, 'is not the id of a Pipe'),
+  expiresIn: z
+    .int('must be a whole number of seconds')
+    .min(60, 'must be at least 60 seconds')
+    .max(86_400, 'must be at most 86400 seconds (a day)')
+    .default(3600),
+  maxBytes: bytesField.optional(),
+  maxFiles: z
+    .int('must be a whole number')
+    .min(1, 'must be at least 1')
+    .max(1_000_000, 'must be at most 1000000')
+    .optional(),
+  allowedTypes: z.array(mediaRangeField).max(100, 'must have at most 100 entries').default([]),
+  keyPrefix: keyPrefixField.default(''),
+  subject: z
+    .string()
+    .min(1, 'must not be empty')
+    .max(255, 'must have at most 255 characters')
+    .refine(isPlainText, 'must not have control characters in it')
+    .optional(),
+  metadata: metadataField.default({}),
+})
+export type TokenInput = z.output<typeof tokenInput>
+
+export const issuedTokenAnswer = z.strictObject({
+  token: z.string(),
+  expiresAt: z.iso.datetime(),
+  pipeId: z.string(),
+  uploadUrl: z.string(),
+})
+export type IssuedToken = z.output<typeof issuedTokenAnswer>
+
+/** How the dashboard and the management API show a token: never its text. */
+export const tokenAnswer = z.strictObject({
+  id: z.uuid(),
+  pipeId: z.string(),
+  /** The Sender's name. */
+  sender: z.string(),
+  senderId: z.uuid(),
+  subject: z.string().nullable(),
+  expiresAt: z.iso.datetime(),
+  maxBytes: z.int().nullable(),
+  maxFiles: z.int().nullable(),
+  filesCreated: z.int(),
+  revokedAt: z.iso.datetime().nullable(),
+  createdAt: z.iso.datetime(),
+})
+export type Token = z.output<typeof tokenAnswer>
+
+export function toToken(row: typeof tokens.$inferSelect, sender: string): Token {
+  return {
+    id: row.id,
+    pipeId: row.pipeId,
+    sender,
+    senderId: row.senderId,
+    subject: row.subject,
+    expiresAt: row.expiresAt.toISOString(),
+    maxBytes: row.maxBytes,
+    maxFiles: row.maxFiles,
+    filesCreated: row.filesCreated,
+    revokedAt: row.revokedAt?.toISOString() ?? null,
+    createdAt: row.createdAt.toISOString(),
+  }
+}

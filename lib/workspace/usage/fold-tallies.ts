@@ -1,0 +1,129 @@
+import { sql } from 'drizzle-orm'
+import { TALLIED, type Tallied } from '#drizzle/schema/usage.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
+import type { Clock } from '../../platform/kernel/clock.ts'
+import { days } from '../../platform/kernel/clock.ts'
+import { STEPS, stepOf } from './durations.ts'
+
+const BATCH = 5000
+const BATCHES = 20
+
+/** Hours are shown for a week, beside those of the week before; days for a quarter, beside the quarter before. */
+const KEEP_MS = { hour: days(16), day: days(400) } as const
+const PRUNE_AT_ONCE = 1000
+
+type Tally = {
+  workspaceId: string
+  pipeId: string
+  what: Tallied
+  atMs: number
+  bytes: number
+  tookMs: number
+}
+type Count = Record<Tallied, number> & {
+  workspaceId: string
+  span: 'hour' | 'day'
+  at: string
+  pipeId: string
+  bytes: number
+  durations: number[]
+}
+
+/** Takes what was noted into the counts: each once, since it leaves in the transaction that counts it. */
+export async function foldTallies({ db }: { db: Db }): Promise<number> {
+  let all = 0
+  for (let batch = 0; batch < BATCHES; batch++) {
+    const folded = await db.transaction(foldBatch)
+    all += folded
+    if (folded < BATCH) break
+  }
+  return all
+}
+
+async function foldBatch(tx: Db): Promise<number> {
+  const taken = await rows<Tally & { known: boolean }>(
+    tx,
+    sql`with taken as (
+      delete from tallies where id = any(array(select id from tallies limit ${BATCH}::int for update skip locked)) returning *
+    )
+    select workspace_id as "workspaceId", pipe_id as "pipeId", what, bytes, took_ms as "tookMs",
+      (extract(epoch from at) * 1000)::float8 as "atMs", exists (select from workspaces w where w.id = workspace_id) as known
+    from taken`,
+  )
+  const counts = addUp(taken.filter(({ known }) => known))
+  if (counts.length > 0) await add(tx, counts)
+  return taken.length
+}
+
+/** For each thing four rows: of its hour and of its day, for its Pipe and for all of them. */
+export function addUp(tallies: Tally[]): Count[] {
+  const counts = new Map<string, Count>()
+  for (const tally of tallies) {
+    for (const span of ['hour', 'day'] as const) {
+      const at = beginOf(span, tally.atMs)
+      for (const pipeId of [tally.pipeId, '']) {
+        const key = [tally.workspaceId, span, at, pipeId].join()
+        const count = counts.get(key) ?? emptyCount(tally.workspaceId, span, at, pipeId)
+        counts.set(key, count)
+        count[tally.what] += 1
+        count.bytes += Number(tally.bytes)
+        if (tally.what === 'transferred') count.durations[stepOf(Number(tally.tookMs))]! += 1
+      }
+    }
+  }
+  return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, count]) => count)
+}
+
+function beginOf(span: Count['span'], atMs: number): string {
+  const text = new Date(atMs).toISOString()
+  return span === 'hour' ? `${text.slice(0, 13)}:00:00.000Z` : `${text.slice(0, 10)}T00:00:00.000Z`
+}
+
+function emptyCount(workspaceId: string, span: Count['span'], at: string, pipeId: string): Count {
+  const things = Object.fromEntries(TALLIED.map((what) => [what, 0])) as Record<Tallied, number>
+  return {
+    workspaceId,
+    span,
+    at,
+    pipeId,
+    ...things,
+    bytes: 0,
+    durations: Array.from({ length: STEPS }, () => 0),
+  }
+}
+
+/** In one order, so that two nodes that count at once never wait for each other. */
+async function add(tx: Db, counts: Count[]): Promise<void> {
+  await rows(
+    tx,
+    sql`insert into counts as c (workspace_id, span, at, pipe_id, transferred, failed, expired, canceled, delivered,
+        undelivered, bytes, durations)
+      select "workspaceId", span, at, "pipeId", transferred, failed, expired, canceled, delivered, undelivered, bytes,
+        array(select value::int from json_array_elements_text(durations) with ordinality as steps(value, step) order by step)
+      from json_to_recordset(${JSON.stringify(counts)}::json) as added("workspaceId" uuid, span text, at timestamptz,
+        "pipeId" text, transferred int, failed int, expired int, canceled int, delivered int, undelivered int, bytes bigint,
+        durations json)
+      on conflict (workspace_id, span, at, pipe_id) do update set
+        transferred = c.transferred + excluded.transferred, failed = c.failed + excluded.failed,
+        expired = c.expired + excluded.expired, canceled = c.canceled + excluded.canceled,
+        delivered = c.delivered + excluded.delivered, undelivered = c.undelivered + excluded.undelivered,
+        bytes = c.bytes + excluded.bytes,
+        durations = array(select a + b from unnest(c.durations, excluded.durations) with ordinality as pairs(a, b, step)
+          order by step)`,
+  )
+}
+
+/** What no chart shows any more. */
+export async function pruneCounts({ db, clock }: { db: Db; clock: Clock }): Promise<number> {
+  let pruned = 0
+  for (const [span, keepMs] of Object.entries(KEEP_MS)) {
+    const before = new Date(clock.now() - keepMs).toISOString()
+    const gone = await rows(
+      db,
+      sql`delete from counts where ctid = any(array(
+        select ctid from counts where span = ${span} and at < ${before}::timestamptz limit ${PRUNE_AT_ONCE}::int)) returning 1`,
+    )
+    pruned += gone.length
+  }
+  return pruned
+}

@@ -1,0 +1,69 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { type Db, rows } from '../../platform/db/database.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { monthOf } from './count-bytes.ts'
+
+/** 0 is unlimited. */
+export type Quota = { limitBytes: number }
+
+/**
+ * A CTE that reserves `bytes` of the month and has one row, or none if the quota does not allow them. The row of the
+ * month is locked while it decides, so that any number of creations at once never pass the limit together.
+ */
+export function reserved(workspaceId: string, bytes: number, { limitBytes }: Quota, nowMs: number): SQL {
+  const fits = (used: SQL) =>
+    limitBytes === 0 ? sql`true` : sql`${used} + ${bytes}::bigint <= ${limitBytes}::bigint`
+  return sql`
+    reserved as (
+      insert into usage_months as u (workspace_id, month, used_bytes, reserved_bytes)
+      select ${workspaceId}::uuid, ${monthOf(nowMs)}, 0, ${bytes}::bigint where ${fits(sql`0`)}
+      on conflict (workspace_id, month) do update set reserved_bytes = u.reserved_bytes + excluded.reserved_bytes
+        where ${fits(sql`u.used_bytes + u.reserved_bytes`)}
+      returning 1
+    )`
+}
+
+/** After bytes were counted, in the same transaction: the month's row is locked, so the answer is exact. */
+export async function assertWithinQuota(
+  tx: Db,
+  fileId: string,
+  { limitBytes }: Quota,
+  nowMs: number,
+): Promise<void> {
+  if (limitBytes === 0) return
+  const [over] = await rows<{ workspaceId: string }>(
+    tx,
+    sql`select f.workspace_id as "workspaceId" from usage_months u join files f on f.workspace_id = u.workspace_id
+      where f.id = ${fileId}::uuid and u.month = ${monthOf(nowMs)} and u.used_bytes + u.reserved_bytes > ${limitBytes}::bigint`,
+  )
+  if (over) throw await quotaExceeded(tx, over.workspaceId, { limitBytes, bytes: 0 }, nowMs)
+}
+
+/** Tells how much is needed and how much is left, and when there is more, if that would help. */
+export async function quotaExceeded(
+  db: Db,
+  workspaceId: string,
+  { limitBytes, bytes }: Quota & { bytes: number },
+  nowMs: number,
+): Promise<SluiceError> {
+  const [month] = await rows<{ taken: number }>(
+    db,
+    sql`select used_bytes + reserved_bytes as taken from usage_months
+      where workspace_id = ${workspaceId}::uuid and month = ${monthOf(nowMs)}`,
+  )
+  const leftBytes = Math.max(limitBytes - (month?.taken ?? 0), 0)
+  const left =
+    leftBytes === 0
+      ? `The transfer quota of this month, ${limitBytes} bytes, is used up`
+      : `The upload needs ${bytes} bytes, and ${leftBytes} are left of this month's transfer quota of ${limitBytes}`
+  const remedy =
+    bytes > limitBytes
+      ? `The quota of a whole month is smaller than the ${bytes} bytes of this upload.`
+      : `It resets on ${resetOf(nowMs)} at 00:00 UTC.`
+  return new SluiceError('quota_exceeded', `${left}. ${remedy}`)
+}
+
+function resetOf(nowMs: number): string {
+  const now = new Date(nowMs)
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString().slice(0, 10)
+}

@@ -1,0 +1,143 @@
+import { minutes } from '../../lib/platform/kernel/clock.ts'
+import { type CredentialClaim, readClaim } from './credential-claim.ts'
+import type { BucketKey } from './grants.ts'
+import type { KeyAndSigner, KeyRing } from './key-ring.ts'
+import type { S3Request } from './request.ts'
+import { S3Error } from './s3-error.ts'
+import { sameSignature } from './same-signature.ts'
+
+const MAX_SKEW_MS = minutes(15)
+
+type Signable = Parameters<KeyAndSigner['signer']['presign']>[0]
+
+/** A request that is from who it says. `signChunk` makes the next signature of an aws-chunked body. */
+export interface Authentication {
+  key: BucketKey
+  /** `x-amz-content-sha256`: a digest, or how the body is sent. */
+  payload: string
+  seedSignature: string
+  /** The `<time>\n<scope>` lines that every string to sign has. */
+  signingScope: string
+  signChunk(stringToSign: string): Promise<string>
+}
+
+export async function authenticate(
+  request: S3Request,
+  ring: KeyRing,
+  region: string,
+  nowMs: number,
+): Promise<Authentication> {
+  const claim = readClaim(request)
+  requireScope(claim, region)
+  const known = ring.get(claim.accessKeyId)
+  if (!known) throw new S3Error('InvalidAccessKeyId')
+  requireTime(claim, nowMs)
+  requireSigned(claim, request)
+  const payload = payloadOf(claim, request)
+  const signingDate = new Date(claim.signedAtMs)
+  const expected = await signatureAgain(known, claim, request, signingDate)
+  if (!sameSignature(expected, claim.signature)) throw new S3Error('SignatureDoesNotMatch')
+  const { date, service } = claim.scope
+  return {
+    key: known.key,
+    payload,
+    seedSignature: claim.signature,
+    signingScope: `${isoBasic(signingDate)}\n${date}/${region}/${service}/aws4_request`,
+    signChunk: (stringToSign) => known.signer.sign(stringToSign, { signingDate }),
+  }
+}
+
+function requireScope({ scope, lifetimeMs, signedAtMs }: CredentialClaim, region: string): void {
+  const refusal =
+    lifetimeMs === undefined ? 'AuthorizationHeaderMalformed' : 'AuthorizationQueryParametersError'
+  if (scope.region !== region) {
+    const message = `The credential is malformed; the region '${scope.region}' is wrong; expecting '${region}'`
+    throw new S3Error(refusal, message, { Region: region })
+  }
+  if (scope.date !== isoBasic(new Date(signedAtMs)).slice(0, 8)) throw new S3Error(refusal)
+}
+
+function requireTime({ signedAtMs, lifetimeMs }: CredentialClaim, nowMs: number): void {
+  const times = {
+    RequestTime: isoBasic(new Date(signedAtMs)),
+    ServerTime: new Date(nowMs).toISOString(),
+    MaxAllowedSkewMilliseconds: String(MAX_SKEW_MS),
+  }
+  if (lifetimeMs === undefined) {
+    if (Math.abs(nowMs - signedAtMs) > MAX_SKEW_MS)
+      throw new S3Error('RequestTimeTooSkewed', undefined, times)
+    return
+  }
+  if (signedAtMs > nowMs + MAX_SKEW_MS) throw new S3Error('AccessDenied', 'Request is not valid yet', times)
+  if (nowMs > signedAtMs + lifetimeMs) throw new S3Error('AccessDenied', 'Request has expired', times)
+}
+
+/** The host and every `x-amz-` header must be under the signature; else they could be changed on the way. */
+function requireSigned(claim: CredentialClaim, request: S3Request): void {
+  const sent = Object.keys(request.headers).filter(
+    (name) => name.startsWith('x-amz-') && !inQuery(request, name),
+  )
+  const unsigned = ['host', ...sent].filter((name) => !claim.signedHeaders.includes(name))
+  if (unsigned.length > 0) {
+    const message = 'There were headers present in the request which were not signed'
+    throw new S3Error('AccessDenied', message, { HeadersNotSigned: unsigned.join(', ') })
+  }
+}
+
+function payloadOf(claim: CredentialClaim, request: S3Request): string {
+  const declared = request.headers['x-amz-content-sha256']
+  if (declared) return declared
+  if (claim.lifetimeMs !== undefined) return 'UNSIGNED-PAYLOAD'
+  throw new S3Error('InvalidRequest', 'Missing required header for this request: x-amz-content-sha256')
+}
+
+async function signatureAgain(
+  { signer }: KeyAndSigner,
+  claim: CredentialClaim,
+  request: S3Request,
+  signingDate: Date,
+): Promise<string> {
+  const signed = new Set(claim.signedHeaders)
+  const headers = Object.fromEntries(claim.signedHeaders.map((name) => [name, request.headers[name] ?? '']))
+  const signable = {
+    method: request.method,
+    path: request.path,
+    headers,
+    query: queryRecord(request.query),
+  } as Signable
+  if (claim.lifetimeMs === undefined) {
+    const again = await signer.sign(signable, { signingDate, signableHeaders: signed })
+    return /Signature=(\w+)$/.exec(again.headers.authorization ?? '')?.[1] ?? ''
+  }
+  // The signer takes the payload's digest from a header, which it moves to the query where it found it here.
+  // A body that it cannot hash stands for UNSIGNED-PAYLOAD, which is what a presigned URL without one means.
+  signable.body = {}
+  for (const name of Object.keys(signable.query!)) {
+    if (/^x-amz-(algorithm|credential|date|signedheaders|expires|signature)$/i.test(name))
+      delete signable.query![name]
+    else if (/^x-amz-content-sha256$/i.test(name)) {
+      signable.headers[name] = String(signable.query![name])
+      delete signable.query![name]
+    }
+  }
+  const again = await signer.presign(signable, {
+    signingDate,
+    expiresIn: claim.lifetimeMs / 1000,
+    signableHeaders: signed,
+    unhoistableHeaders: signed,
+  })
+  return String(again.query?.['X-Amz-Signature'])
+}
+
+function queryRecord(query: URLSearchParams): Record<string, string | string[]> {
+  const names = [...new Set(query.keys())]
+  return Object.fromEntries(names.map((name) => [name, only(query.getAll(name))]))
+}
+
+const only = (values: string[]): string | string[] => (values.length === 1 ? values[0]! : values)
+
+function inQuery({ query }: S3Request, header: string): boolean {
+  return query.has('X-Amz-Signature') && [...query.keys()].some((name) => name.toLowerCase() === header)
+}
+
+const isoBasic = (date: Date): string => date.toISOString().replace(/[-:]|\.\d+/g, '')

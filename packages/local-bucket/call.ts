@@ -1,0 +1,22 @@
+import type { Clock } from '../../lib/platform/kernel/clock.ts'
+import type { Answer } from './answer.ts'
+import type { Action } from './grants.ts'
+import type { IncomingBody } from './incoming-body.ts'
+import type { S3Request } from './request.ts'
+import type { Rule } from './rules.ts'
+import type { BucketStorage } from './storage.ts'
+
+/** A request that is proven, allowed, and for a bucket that exists: what an operation gets. */
+export interface Call {
+  request: S3Request
+  body: IncomingBody
+  storage: BucketStorage
+  /** Of another bucket, as the source of a copy. */
+  storageOf(bucket: string): BucketStorage
+  clock: Clock
+  permits(action: Action): boolean
+  /** In force besides those of S3. */
+  rules: readonly Rule[]
+}
+
+export type Perform = (call: Call) => Promise<Answer>

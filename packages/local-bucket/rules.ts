@@ -1,0 +1,205 @@
+import { hours } from '../../lib/platform/kernel/clock.ts'
+import type { Answer } from './answer.ts'
+import type { Call } from './call.ts'
+import type { NamedPart } from './choose-parts.ts'
+import { readCopySource } from './copy-source.ts'
+import type { Operation, S3Request } from './request.ts'
+import { S3Error } from './s3-error.ts'
+import type { Upload } from './upload-files.ts'
+
+/**
+ * What a provider refuses although S3 at large takes it. A bucket keeps the rules that are switched on, so a test can have
+ * the bucket of any provider. `docs/providers.md` has the source of each.
+ */
+export type Rule = {
+  /** Refuses a request that is proven and allowed, before its body is read. */
+  admit?(call: Call): void | Promise<void>
+  /** Headers that this provider does not know, and so does not see. */
+  ignores?: readonly string[]
+  /** Refuses the parts that Complete names. */
+  assemble?(parts: readonly NamedPart[], upload: Upload): void
+  /** How the provider says what this bucket says otherwise. */
+  rephrase?(error: S3Error, request: S3Request): S3Error
+  /** Answers for the bucket, which does nothing. */
+  instead?(): Answer
+  /** What the client gets instead of the answer. */
+  answer?(answer: Answer, request: S3Request): Answer
+}
+
+const MAX_COPY_RANGE_SOURCE_BYTES = 5 * 2 ** 20
+const MAX_SEGMENT_BYTES = 255
+const DNS_LABEL = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
+
+export const RULES = {
+  /** GCS: `objectCreator` has no storage.objects.delete, which replacing an object takes. */
+  'no-overwrite': {
+    async admit(call) {
+      if (!makesObject(call) || !(await call.storage.objects.find(call.request.key))) return
+      const Details =
+        'sluice@project.iam.gserviceaccount.com does not have storage.objects.delete access to the Google Cloud Storage object.'
+      throw new S3Error('AccessDenied', 'Access denied.', { Details })
+    },
+  },
+  /** GCS and R2: one write a second for each key. */
+  'one-write-a-second': {
+    async admit(call) {
+      const before = makesObject(call) && (await call.storage.objects.find(call.request.key))
+      if (before && call.clock.now() - before.lastModifiedMs < 1000) throw new S3Error('TooManyRequests')
+    },
+  },
+  /** MinIO: `stale_uploads_expiry`, counted from the start of the upload. */
+  'drops-uploads-after-24-hours': {
+    async admit(call) {
+      const upload = await uploadOf(call)
+      if (!upload || call.clock.now() - upload.initiatedMs < hours(24)) return
+      await call.storage.uploads.abort(upload.id)
+      throw new S3Error('NoSuchUpload')
+    },
+  },
+  /** AWS: a range is copied only from an object of more than 5 MB. */
+  'minimum-copy-source': {
+    async admit({ request, storageOf }) {
+      if (request.operation !== 'UploadPartCopy' || !request.headers['x-amz-copy-source-range']) return
+      const { bucket, key } = readCopySource(request.headers['x-amz-copy-source']!)
+      const source = await storageOf(bucket).objects.find(key)
+      if (source && source.size <= MAX_COPY_RANGE_SOURCE_BYTES)
+        throw new S3Error(
+          'InvalidRequest',
+          'The specified copy source is not supported as a byte-range copy source',
+        )
+    },
+  },
+  /** GCS, and Storj for long. */
+  'no-part-copy': {
+    admit({ request }) {
+      if (request.operation === 'UploadPartCopy') throw new S3Error('NotImplemented')
+    },
+  },
+  /** MinIO: a copied part has no checksum, and an upload with checksums takes no part without one. */
+  'no-copy-into-checksums': {
+    async admit(call) {
+      if (call.request.operation !== 'UploadPartCopy' || !(await uploadOf(call))?.checksumType) return
+      throw new S3Error('InvalidArgument', 'checksum missing, want "CRC32", got ""')
+    },
+  },
+  /** MinIO before February 2025: takes a checksum on Complete for the checksum of the checksums. */
+  'no-full-object-checksum': {
+    ignores: ['x-amz-checksum-type', 'x-amz-mp-object-size'],
+    rephrase: (error, { operation }) =>
+      operation === 'CompleteMultipartUpload' && error.code === 'BadDigest'
+        ? new S3Error('XAmzContentChecksumMismatch')
+        : error,
+  },
+  /** AWS and others: a bucket whose Object Lock has a default retention. */
+  'checksum-required': {
+    admit({ request }) {
+      if (carriesBody(request) && !Object.keys(request.headers).some(isChecksum))
+        throw new S3Error(
+          'InvalidRequest',
+          'Content-MD5 OR x-amz-checksum- HTTP header is required for Put Object requests with Object Lock parameters',
+        )
+    },
+  },
+  /** Object Lock of older S3s. */
+  'content-md5-required': {
+    admit({ request }) {
+      if (carriesBody(request) && !request.headers['content-md5'])
+        throw new S3Error(
+          'InvalidRequest',
+          'Content-MD5 HTTP header is required for Put Object requests with Object Lock parameters',
+        )
+    },
+  },
+  /** B2, and others that have not followed S3 since 2022. */
+  'no-checksum-headers': {
+    admit({ request }) {
+      const unknown = Object.keys(request.headers).find((name) => name.startsWith('x-amz-checksum-'))
+      if (unknown)
+        throw new S3Error('InvalidArgument', `Unsupported header '${unknown}' received for this API call.`)
+    },
+  },
+  /** AWS: a bucket policy with the condition key s3:if-none-match. */
+  'if-none-match-required': {
+    async admit(call) {
+      if (!makesObject(call)) return
+      if (!call.request.headers['if-none-match']) throw new S3Error('AccessDenied')
+      // A Complete that is asked again is told of its own object.
+      if (await call.storage.objects.find(call.request.key)) throw new S3Error('PreconditionFailed')
+    },
+  },
+  /** B2, GCS: preconditions on a write. */
+  'no-if-none-match': {
+    admit(call) {
+      if (makesObject(call) && call.request.headers['if-none-match'])
+        throw new S3Error(
+          'NotImplemented',
+          'A header you provided implies functionality that is not implemented.',
+        )
+    },
+  },
+  /** AWS: a bucket policy with the condition key s3:x-amz-content-sha256. */
+  'no-unsigned-payload': {
+    admit({ request }) {
+      if (request.headers['x-amz-content-sha256'] === 'UNSIGNED-PAYLOAD') throw new S3Error('AccessDenied')
+    },
+  },
+  /** All with https: their certificate is for one label before their host, and a host has no capitals. */
+  'virtual-hosts-are-dns-labels': {
+    admit({ request }) {
+      const [, bucket] = /^(.+)\.localhost(?::\d+)?$/.exec(request.headers.host ?? '') ?? []
+      if (bucket && !DNS_LABEL.test(bucket)) throw new S3Error('InvalidBucketName')
+    },
+  },
+  /** MinIO, and every S3 that keeps objects as files. */
+  'short-segments': {
+    admit({ request }) {
+      if (request.key.split('/').some((segment) => Buffer.byteLength(segment) > MAX_SEGMENT_BYTES))
+        throw new S3Error('KeyTooLongError')
+    },
+  },
+  /** AWS, in directory buckets: numbers from 1 without a gap, whether parts have checksums or not. */
+  'consecutive-part-numbers': {
+    assemble(parts) {
+      if (parts.some(({ number }, n) => number !== n + 1)) throw new S3Error('InvalidPartOrder')
+    },
+  },
+  /** A proxy in between that answers in its own words. */
+  'html-answers': {
+    instead: () => ({
+      status: 200,
+      headers: { 'content-type': 'text/html' },
+      body: '<!doctype html><title>Sign in</title>',
+    }),
+  },
+  /** A 200 on Complete that ended before its result. */
+  'complete-without-result': {
+    answer: (answer, { operation }) =>
+      operation === 'CompleteMultipartUpload' && answer.status === 200
+        ? { ...answer, body: '<?xml version="1.0" encoding="UTF-8"?>\n' }
+        : answer,
+  },
+} as const satisfies Record<string, Rule>
+
+export type RuleName = keyof typeof RULES
+
+/** Those switched on, in the order of the table. */
+export function rulesOf(names: ReadonlySet<RuleName>): Rule[] {
+  return Object.entries(RULES)
+    .filter(([name]) => names.has(name as RuleName))
+    .map(([, rule]) => rule)
+}
+
+function makesObject({ request }: Call): boolean {
+  return request.operation === 'PutObject' || request.operation === 'CompleteMultipartUpload'
+}
+
+const BODIES: readonly Operation[] = ['PutObject', 'UploadPart']
+const carriesBody = ({ operation }: S3Request): boolean => BODIES.includes(operation)
+
+const isChecksum = (header: string): boolean =>
+  header === 'content-md5' || header.startsWith('x-amz-checksum-')
+
+async function uploadOf({ request, storage }: Call): Promise<Upload | undefined> {
+  const id = request.query.get('uploadId')
+  return id ? storage.uploads.find(id, request.key) : undefined
+}

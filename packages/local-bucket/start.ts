@@ -1,0 +1,89 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Clock, minutes, systemClock } from '../../lib/platform/kernel/clock.ts'
+import { Exchange } from './exchange.ts'
+import { Faults } from './faults.ts'
+import type { BucketKey } from './grants.ts'
+import { keyRing } from './key-ring.ts'
+import type { RuleName } from './rules.ts'
+import { serve } from './serve.ts'
+import { openStorage } from './storage.ts'
+import { Traffic } from './traffic.ts'
+
+/**
+ * An S3-compatible server on loopback: the bucket of the demo workspace, and in tests the bucket that fails.
+ *
+ * It refuses what S3 refuses: false signatures, checksums that do not agree, parts too small or out of order, and
+ * every action that a key is not granted. An object is a plain file under `<directory>/<bucket>/`, which appears
+ * whole or not at all; what S3 knows beside the bytes is kept in a hidden folder beside the buckets. One process
+ * at a time may hold a directory. It never listens beyond loopback, and it does not encrypt.
+ */
+export interface LocalBucketOptions {
+  directory: string
+  region: string
+  buckets: readonly string[]
+  keys: readonly BucketKey[]
+  /** 0, the default, lets the system choose. */
+  port?: number
+  clock?: Clock
+  /** False verifies every byte and keeps none: objects have their size and zeros. For benchmarks. */
+  keepBytes?: boolean
+  /** Rules of providers, kept besides those of S3. */
+  rules?: readonly RuleName[]
+}
+
+export interface LocalBucket {
+  /** `http://127.0.0.1:<port>`; buckets are addressed by path, or as `<bucket>.localhost`. */
+  endpoint: string
+  port: number
+  faults: Faults
+  traffic: Traffic
+  /** In force from the next request on. */
+  rules: Set<RuleName>
+  /** Ends every connection, and returns when nothing more is written. */
+  close(): Promise<void>
+}
+
+const LOOPBACK = '127.0.0.1'
+
+export async function startLocalBucket(options: LocalBucketOptions): Promise<LocalBucket> {
+  const { directory, region, keepBytes = true, clock = systemClock } = options
+  const buckets = await openStorage(directory, options.buckets, { keepBytes, clock })
+  const [faults, traffic] = [new Faults(), new Traffic()]
+  const rules = new Set(options.rules)
+  const served = {
+    region,
+    ring: keyRing(options.keys, region),
+    buckets,
+    keepBytes,
+    clock,
+    faults,
+    traffic,
+    rules,
+  }
+  const underWay = new Set<Promise<void>>()
+  const accept = (awaitsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) => {
+    const serving = serve(served, new Exchange(request, response, awaitsContinue))
+    underWay.add(serving)
+    serving.finally(() => underWay.delete(serving))
+  }
+  // A part of 5 GiB takes as long as it takes, and a client keeps its connections.
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: minutes(5) }, accept(false))
+  server.on('checkContinue', accept(true))
+  const port = await listen(server, options.port ?? 0)
+  const close = async () => {
+    server.close()
+    server.closeAllConnections()
+    await Promise.all(underWay)
+  }
+  return { endpoint: `http://${LOOPBACK}:${port}`, port, faults, traffic, rules, close }
+}
+
+async function listen(server: ReturnType<typeof createServer>, port: number): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen(port, LOOPBACK, resolve)
+  await promise
+  server.off('error', reject)
+  return (server.address() as AddressInfo).port
+}

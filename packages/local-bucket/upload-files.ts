@@ -1,0 +1,184 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Clock, days } from '../../lib/platform/kernel/clock.ts'
+import type { Measured } from './checksums.ts'
+import { KeyedLock } from './keyed-lock.ts'
+import type { ChecksumType } from './object-metadata.ts'
+import { partFileName, readPartFileName, type StoredPart } from './part-file-name.ts'
+import { readJson } from './read-json.ts'
+import { S3Error } from './s3-error.ts'
+import type { StagedFile, Staging } from './staging.ts'
+
+/** What a multipart upload was created with. */
+export interface Upload {
+  id: string
+  key: string
+  initiatedMs: number
+  headers: Record<string, string>
+  /** Undefined where the client named no checksum algorithm. */
+  checksumType: ChecksumType | undefined
+}
+
+/** What Complete answered, kept for a while, since a client that lost the answer asks again. */
+export interface Completion {
+  key: string
+  etag: string
+  checksum: { value: string; type: ChecksumType }
+  completedMs: number
+}
+
+const REMEMBER_MS = days(1)
+
+/**
+ * The multipart uploads of one bucket: a folder each, with a file for each part. Folders appear, turn into
+ * remembered completions and vanish by one rename, so after a crash an upload is open, completed or gone.
+ */
+export class UploadFiles {
+  readonly #open: string
+  readonly #completed: string
+  readonly #staging: Staging
+  readonly #clock: Clock
+  readonly #locks = new KeyedLock()
+  /** Remembered completions, the oldest first. */
+  readonly #remembered: { id: string; completedMs: number }[] = []
+
+  private constructor(directory: string, staging: Staging, clock: Clock) {
+    this.#open = join(directory, 'open')
+    this.#completed = join(directory, 'completed')
+    this.#staging = staging
+    this.#clock = clock
+  }
+
+  static async open(directory: string, staging: Staging, clock: Clock): Promise<UploadFiles> {
+    const files = new UploadFiles(directory, staging, clock)
+    await mkdir(files.#open, { recursive: true })
+    await mkdir(files.#completed, { recursive: true })
+    await files.#recall()
+    return files
+  }
+
+  async create(upload: Omit<Upload, 'id' | 'initiatedMs'>): Promise<Upload> {
+    const created = { ...upload, id: randomBytes(32).toString('base64url'), initiatedMs: this.#clock.now() }
+    const staged = this.#staging.newPath()
+    await mkdir(staged)
+    await writeFile(join(staged, 'upload.json'), JSON.stringify(created), { flush: true })
+    await rename(staged, this.#folder(created.id))
+    return created
+  }
+
+  async find(id: string, key: string): Promise<Upload> {
+    const upload = await readJson<Upload>(join(this.#folder(id), 'upload.json'))
+    if (upload?.key !== key) throw new S3Error('NoSuchUpload')
+    return upload
+  }
+
+  /** The newest of two with one number wins; a crash can leave the older one beside it. */
+  async addPart(id: string, number: number, staged: StagedFile, measured: Measured): Promise<void> {
+    await this.#locks.run(id, async () => {
+      const name = partFileName(number, measured)
+      try {
+        await rename(staged.path, join(this.#folder(id), name)).catch(goneMeanwhile)
+      } finally {
+        await this.#staging.discard(staged)
+      }
+      const older = (await readdir(this.#folder(id))).filter(
+        (file) => file !== name && readPartFileName(file)?.number === number,
+      )
+      for (const file of older) await rm(join(this.#folder(id), file), { force: true })
+    })
+  }
+
+  /** In the order of their numbers. */
+  async parts(id: string): Promise<StoredPart[]> {
+    const byNumber = new Map<number, StoredPart>()
+    for (const name of await readdir(this.#folder(id))) {
+      const read = readPartFileName(name)
+      if (!read) continue
+      const path = join(this.#folder(id), name)
+      const part = { ...read, path, lastModifiedMs: (await stat(path)).mtimeMs }
+      const other = byNumber.get(part.number)
+      if (!other || other.lastModifiedMs <= part.lastModifiedMs) byNumber.set(part.number, part)
+    }
+    return [...byNumber.values()].sort((a, b) => a.number - b.number)
+  }
+
+  /** Nothing else is done to this upload meanwhile. */
+  async exclusively<T>(id: string, work: () => Promise<T>): Promise<T> {
+    return this.#locks.run(id, work)
+  }
+
+  /** Written before the object is published, and true only once the folder has moved: see `close`. */
+  async prepareCompletion(id: string, completion: Omit<Completion, 'completedMs'>): Promise<void> {
+    const json = JSON.stringify({ ...completion, completedMs: this.#clock.now() })
+    await writeFile(join(this.#folder(id), 'completion.json'), json, { flush: true })
+  }
+
+  async close(id: string): Promise<void> {
+    const folder = join(this.#completed, id)
+    await rename(this.#folder(id), folder)
+    await this.#removeParts(folder)
+    this.#remembered.push({ id, completedMs: this.#clock.now() })
+    await this.#forgetOld()
+  }
+
+  async completion(id: string, key: string): Promise<Completion | undefined> {
+    if (!isUploadId(id)) return undefined
+    const completion = await readJson<Completion>(join(this.#completed, id, 'completion.json'))
+    return completion?.key === key ? completion : undefined
+  }
+
+  async abort(id: string): Promise<void> {
+    await this.#locks.run(id, async () => {
+      const doomed = this.#staging.newPath()
+      await rename(this.#folder(id), doomed).catch(goneMeanwhile)
+      await rm(doomed, { recursive: true, force: true })
+    })
+  }
+
+  async list(): Promise<Upload[]> {
+    const uploads: Upload[] = []
+    for (const id of await readdir(this.#open)) {
+      const upload = await readJson<Upload>(join(this.#folder(id), 'upload.json'))
+      if (upload) uploads.push(upload)
+    }
+    return uploads
+  }
+
+  async #removeParts(folder: string): Promise<void> {
+    for (const name of await readdir(folder)) {
+      if (readPartFileName(name)) await rm(join(folder, name), { force: true })
+    }
+  }
+
+  /** At the start: what is still remembered, and the parts that a crash left beside it. */
+  async #recall(): Promise<void> {
+    for (const id of await readdir(this.#completed)) {
+      const folder = join(this.#completed, id)
+      await this.#removeParts(folder)
+      const completion = await readJson<Completion>(join(folder, 'completion.json'))
+      this.#remembered.push({ id, completedMs: completion?.completedMs ?? 0 })
+    }
+    this.#remembered.sort((a, b) => a.completedMs - b.completedMs)
+    await this.#forgetOld()
+  }
+
+  async #forgetOld(): Promise<void> {
+    const oldestMs = this.#clock.now() - REMEMBER_MS
+    while (this.#remembered[0] && this.#remembered[0].completedMs < oldestMs) {
+      await rm(join(this.#completed, this.#remembered.shift()!.id), { recursive: true, force: true })
+    }
+  }
+
+  #folder(id: string): string {
+    if (!isUploadId(id)) throw new S3Error('NoSuchUpload')
+    return join(this.#open, id)
+  }
+}
+
+/** What this bucket makes; anything else could name a path. */
+const isUploadId = (id: string): boolean => /^[\w-]{43}$/.test(id)
+
+function goneMeanwhile(error: unknown): never {
+  throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? new S3Error('NoSuchUpload') : error
+}

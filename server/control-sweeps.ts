@@ -1,0 +1,51 @@
+import { sql } from 'drizzle-orm'
+import { removeLeftWorkspaces } from '../lib/identity/accounts/delete-account.ts'
+import { type Db, rows } from '../lib/platform/db/database.ts'
+import { days, minutes, seconds } from '../lib/platform/kernel/clock.ts'
+import type { Runtime } from '../lib/platform/runtime.ts'
+import type { Sweep } from '../lib/platform/sweeps/start-sweeps.ts'
+import { cancelUploadsOfDeletedPipes } from '../lib/uploads/cancel-uploads-of-pipe.ts'
+import { forgetRejections } from '../lib/workspace/data-stores/forget-rejections.ts'
+import { notifyOwners } from '../lib/workspace/notices/notify-owners.ts'
+import { foldTallies, pruneCounts } from '../lib/workspace/usage/fold-tallies.ts'
+
+const BATCH = 1000
+
+export function controlSweeps(runtime: Runtime): Sweep[] {
+  const { db, clock } = runtime
+  return [
+    { name: 'notices', everyMs: seconds(15), run: () => notifyOwners(runtime) },
+    {
+      name: 'uploads of deleted Pipes',
+      everyMs: minutes(1),
+      run: () => cancelUploadsOfDeletedPipes(runtime),
+    },
+    { name: 'buckets that reject', everyMs: seconds(15), run: () => forgetRejections(runtime) },
+    { name: 'what is counted', everyMs: seconds(3), routine: true, run: () => foldTallies(runtime) },
+    { name: 'counts of long ago', everyMs: minutes(30), run: () => pruneCounts(runtime) },
+    { name: 'workspaces left behind', everyMs: minutes(5), run: () => removeLeftWorkspaces(db) },
+    { name: 'what is over', everyMs: minutes(5), run: () => pruneExpired(db, clock.now()) },
+  ]
+}
+
+/** Rows that nothing asks for any more, a batch of each kind. */
+export async function pruneExpired(db: Db, nowMs: number): Promise<number> {
+  const before = (ms: number) => sql`${new Date(nowMs - ms).toISOString()}::timestamptz`
+  const prunes = [
+    sql`delete from rate_limits where ctid = any(array(
+      select ctid from rate_limits where updated_at < ${before(days(1))} limit ${BATCH})) returning 1`,
+    sql`delete from idempotency_keys where ctid = any(array(
+      select ctid from idempotency_keys where created_at < ${before(days(1))} limit ${BATCH})) returning 1`,
+    sql`delete from email_links where expires_at < ${before(days(7))} returning 1`,
+    sql`delete from sessions where id = any(array(
+      select id from sessions where expires_at < ${before(days(7))} limit ${BATCH})) returning 1`,
+    // A token stays good for its uploads until they end, which is 30 days after their creation at the latest.
+    sql`delete from tokens where id = any(array(
+      select id from tokens where expires_at < ${before(days(31))} order by expires_at limit ${BATCH})) returning 1`,
+    sql`delete from files f where f.erased_at is not null and not exists (
+      select from file_destinations d where d.file_id = f.id and d.abort_pending) returning 1`,
+  ]
+  let pruned = 0
+  for (const prune of prunes) pruned += (await rows(db, prune)).length
+  return pruned
+}

@@ -1,0 +1,102 @@
+import type { BucketDeps } from '../lib/buckets/call-bucket.ts'
+import { openBucket } from '../lib/buckets/open-bucket.ts'
+import { capabilitiesOf } from '../lib/buckets/providers.ts'
+import { emitFileEvent } from '../lib/events/emit-file-event.ts'
+import { atMost } from '../lib/platform/kernel/at-most.ts'
+import { createGuardedAgents } from '../lib/platform/net/guarded-agents.ts'
+import type { Runtime } from '../lib/platform/runtime.ts'
+import type { Bucket } from '../lib/uploads/bucket-port.ts'
+import { openLeases } from '../lib/uploads/lease/leases.ts'
+import { insertsUploads } from '../lib/uploads/ledger/insert-upload.ts'
+import { lapseLeases } from '../lib/uploads/ledger/lapse-leases.ts'
+import { recordsWholes } from '../lib/uploads/ledger/record-whole.ts'
+import { openUploadRights } from '../lib/uploads/ledger/upload-rights.ts'
+import { createMemoryBudget, type MemoryBudget } from '../lib/uploads/memory/memory-budget.ts'
+import { createTailCap } from '../lib/uploads/tail-cap.ts'
+import { createTailCipher } from '../lib/uploads/tail-cipher.ts'
+import type { UploadContext } from '../lib/uploads/upload-context.ts'
+import { UPLOAD_TERMS, type UploadTerms } from '../lib/uploads/upload-terms.ts'
+import { accessKeyPlace, secretKeyPlace } from '../lib/workspace/data-stores/data-store.ts'
+import type { SealedDataStore } from '../lib/workspace/data-stores/sealed-data-store.ts'
+
+/** With a bucket in trouble; tests have less. */
+type Patience = Pick<BucketDeps, 'silenceMs' | 'deadlineMs' | 'retryDelaysMs'>
+
+/** Puts the data plane together: uploads on one side, real buckets, the vault and events on the other. */
+export async function openUploads(
+  runtime: Runtime,
+  options: {
+    terms?: Partial<UploadTerms>
+    checkpoint?: UploadContext['checkpoint']
+    bucket?: Patience
+  } = {},
+): Promise<UploadContext> {
+  const { config, database, db, clock, log, metrics, queue } = runtime
+  const terms = { ...UPLOAD_TERMS, ...options.terms }
+  // Nobody else can be alive on an embedded database: what was held there, a dead process held.
+  if (database.kind === 'embedded') await lapseLeases(db)
+  metrics.memoryLimit.set(config.uploadMemoryBytes)
+  const announce: UploadContext['announce'] = (tx, ...fileIds) =>
+    emitFileEvent(tx, { queue, clock }, ...fileIds)
+  let peak = 0
+  const budget = createMemoryBudget(config.uploadMemoryBytes, {
+    clock,
+    onChange(used) {
+      metrics.memoryUsed.set(used)
+      peak = Math.max(peak, used)
+      metrics.memoryPeak.set(peak)
+    },
+  })
+  return {
+    ...{ database, db, clock, log, metrics, terms, budget },
+    quota: { limitBytes: config.freeTierBytes },
+    leases: await openLeases({ database, clock, log, metrics, terms }),
+    openBucket: bucketsOf(runtime, budget, options.bucket),
+    rights: openUploadRights({ db, clock }),
+    insertUpload: insertsUploads(db),
+    tailCap: createTailCap({ db, clock, log }, terms.workspaceTailBytes),
+    tails: createTailCipher(runtime.vault),
+    tailTurn: atMost(TAILS_AT_ONCE, TAIL_PATIENCE_MS),
+    recordWhole: recordsWholes({ db, clock, announce }),
+    announce,
+    checkpoint: options.checkpoint ?? (() => {}),
+    background: new Set(),
+    reconciling: new Map(),
+  }
+}
+
+/** Of the twenty connections to the database. */
+const TAILS_AT_ONCE = 8
+/** A statement that takes so long hangs, and must not hold the others up. */
+const TAIL_PATIENCE_MS = 2000
+const MAX_OPEN_BUCKETS = 1000
+const SOCKETS_PER_HOST = 256
+
+/** Buckets by the version of their row: a client keeps its signing key, and its secret is opened once. */
+export function bucketsOf(
+  { config, clock, metrics, vault }: Pick<Runtime, 'config' | 'clock' | 'metrics' | 'vault'>,
+  budget: MemoryBudget,
+  patience?: Patience,
+): (row: SealedDataStore) => Bucket {
+  const agents = createGuardedAgents(config.allowedPrivateHosts, {
+    agent: { maxSockets: SOCKETS_PER_HOST, maxFreeSockets: 64, scheduling: 'lifo' },
+  })
+  const opened = new Map<string, Bucket>()
+  return (row) => {
+    const name = `${row.id} ${row.version}`
+    const known = opened.get(name)
+    if (known) return known
+    const credentials = {
+      accessKeyId: vault.open(row.accessKeyIdEncrypted, accessKeyPlace(row.id)),
+      secretAccessKey: vault.open(row.secretAccessKeyEncrypted, secretKeyPlace(row.id)),
+    }
+    const place = { ...row, capabilities: capabilitiesOf(row.provider, row.found) }
+    const { workspaceId } = row
+    const memory = budget.answers(workspaceId)
+    const calls = openBucket(place, credentials, { clock, agents, metrics, memory, ...patience })
+    const bucket = { ...calls, workspaceId }
+    if (opened.size >= MAX_OPEN_BUCKETS) opened.delete(opened.keys().next().value!)
+    opened.set(name, bucket)
+    return bucket
+  }
+}

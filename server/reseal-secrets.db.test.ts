@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest'
+import { dataStores, webhookOutputs } from '#drizzle/schema/index.ts'
+import { handleApiRequest } from '../lib/api/handle-request.ts'
+import { ensureDemo } from '../lib/dashboard/demo/ensure-demo.ts'
+import { createVault } from '../lib/platform/vault/vault.ts'
+import { rotateSecret } from '../lib/webhooks/outputs/rotate-secret.ts'
+import { saveOutput } from '../lib/webhooks/outputs/save-output.ts'
+import { openSecrets } from '../lib/webhooks/outputs/secrets.ts'
+import { accessKeyPlace, secretKeyPlace } from '../lib/workspace/data-stores/data-store.ts'
+import { describeWithDatabase } from '../test/support/databases.ts'
+import { testRuntime } from '../test/support/runtime.ts'
+import { createTestWorkspace } from '../test/support/workspace.ts'
+import { resealSecrets } from './reseal-secrets.ts'
+
+const NEW_KEY = Buffer.alloc(32, 8)
+
+describeWithDatabase('a new ENCRYPTION_KEY', (database) => {
+  it('takes over every secret, so that the old one can be dropped', async () => {
+    const runtime = testRuntime(database(), { DATA_DIR: `/tmp/sluice-reseal-${process.pid}` })
+    const mine = await createTestWorkspace(runtime)
+    const output = { enabled: true, url: 'http://127.0.0.1:1/', statuses: ['transferred' as const] }
+    const first = await saveOutput(runtime, mine.actor, mine.pipe.id, output)
+    const second = await rotateSecret(runtime, mine.actor, mine.pipe.id)
+    const reader = { accessKeyId: 'R', secretAccessKey: 'reader-secret' }
+    const place = { endpoint: 'http://127.0.0.1:1', region: 'r', name: 'demo', directory: '/d' }
+    const demo = { bucket: { ...place, accessKeyId: 'P', secretAccessKey: 'put-secret', reader } }
+    const document = await ensureDemo(runtime, demo)
+    const create = (vault: typeof runtime.vault) => {
+      const headers = {
+        Authorization: `Bearer ${mine.accountKey.key}`,
+        'Idempotency-Key': 'k',
+        'Content-Type': 'application/json',
+      }
+      const request = new Request('http://localhost:3000/api/v1/senders', {
+        method: 'POST',
+        headers,
+        body: '{"name":"Once"}',
+      })
+      return handleApiRequest({ ...runtime, vault }, request).then((response) => response.json())
+    }
+    const created = await create(runtime.vault)
+
+    const both = createVault([NEW_KEY, ...runtime.config.encryptionKeys])
+    expect(await resealSecrets(runtime.db, both)).toBeGreaterThanOrEqual(9)
+    expect(await resealSecrets(runtime.db, both)).toBe(0)
+
+    const vault = createVault([NEW_KEY])
+    for (const row of await runtime.db.select().from(dataStores)) {
+      vault.open(row.accessKeyIdEncrypted, accessKeyPlace(row.id))
+      vault.open(row.secretAccessKeyEncrypted, secretKeyPlace(row.id))
+    }
+    const outputs = await runtime.db.select().from(webhookOutputs)
+    const own = outputs.find(({ pipeId }) => pipeId === mine.pipe.id)!
+    expect(openSecrets(vault, own, runtime.clock.now())).toEqual([second.secret, first.secret])
+    expect(await ensureDemo({ ...runtime, vault }, demo)).toEqual(document)
+    expect(await create(vault)).toEqual(created)
+  })
+})

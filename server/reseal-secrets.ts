@@ -1,0 +1,80 @@
+import { sql } from 'drizzle-orm'
+import { idempotencyContext } from '../lib/api/answer-once.ts'
+import { demoVaultContext } from '../lib/dashboard/demo/demo-document.ts'
+import { type Db, rows } from '../lib/platform/db/database.ts'
+import type { Place, Vault } from '../lib/platform/vault/vault.ts'
+import { tailKeyContext } from '../lib/uploads/tail-cipher.ts'
+import { previousSecretPlace, secretPlace } from '../lib/webhooks/outputs/secrets.ts'
+import { accessKeyPlace, secretKeyPlace } from '../lib/workspace/data-stores/data-store.ts'
+import { canaryPlace } from './open-vault.ts'
+
+/**
+ * Rewrites under the first key of ENCRYPTION_KEY what an older one sealed, so that the older one can be dropped, and
+ * in today's form what an older release wrote. It may run beside a working Sluice: a secret that changes meanwhile is left as it then is, since that was
+ * sealed under the first key. Mails in the queue are not touched; they are gone within minutes.
+ */
+type Column = { table: string; id: string; column: string; context: (id: string) => string | Place }
+
+const BOUND_TO_COLUMNS: Column[] = [
+  { table: 'data_stores', id: 'id::text', column: 'access_key_id_encrypted', context: accessKeyPlace },
+  { table: 'data_stores', id: 'id::text', column: 'secret_access_key_encrypted', context: secretKeyPlace },
+  { table: 'webhook_outputs', id: 'id::text', column: 'secret_encrypted', context: secretPlace },
+  {
+    ...{ table: 'webhook_outputs', id: 'id::text', column: 'previous_secret_encrypted' },
+    context: previousSecretPlace,
+  },
+  { table: 'sealed_canary', id: 'id', column: 'sealed', context: canaryPlace },
+]
+const OTHERS: Column[] = [
+  { table: 'workspaces', id: 'id::text', column: 'demo_sealed', context: demoVaultContext },
+  {
+    table: 'idempotency_keys',
+    id: `workspace_id || ':' || actor_id || ':' || key`,
+    column: 'body',
+    context: idempotencyContext,
+  },
+  {
+    table: 'upload_tails',
+    id: `file_id || ':' || offset_bytes`,
+    column: 'key',
+    context: (id) => tailKeyContext(id.split(':')[0]!),
+  },
+]
+const BATCH = 500
+
+export async function resealSecrets(db: Db, vault: Vault): Promise<number> {
+  const bound = await db.transaction(async (tx) => {
+    // Whoever writes in the old form holds the canary until then; whoever comes later finds the new one.
+    await tx.execute(sql`select from sealed_canary for update`)
+    return resealColumns(tx, vault, BOUND_TO_COLUMNS)
+  })
+  return bound + (await resealColumns(db, vault, OTHERS))
+}
+
+async function resealColumns(db: Db, vault: Vault, columns: Column[]): Promise<number> {
+  let rewritten = 0
+  for (const column of columns) rewritten += await resealColumn(db, vault, column)
+  return rewritten
+}
+
+async function resealColumn(db: Db, vault: Vault, { table, id, column, context }: Column): Promise<number> {
+  const [from, key, name] = [sql.identifier(table), sql.raw(id), sql.identifier(column)]
+  let rewritten = 0
+  let after = ''
+  for (;;) {
+    const batch = await rows<{ key: string; sealed: string }>(
+      db,
+      sql`select ${key} as key, ${name} as sealed from ${from} where ${key} > ${after} and ${name} <> ''
+        order by 1 limit ${BATCH}`,
+    )
+    for (const row of batch.filter(({ key, sealed }) => !vault.isCurrent(sealed, context(key)))) {
+      const fresh = vault.seal(vault.open(row.sealed, context(row.key)), context(row.key))
+      await db.execute(
+        sql`update ${from} set ${name} = ${fresh} where ${key} = ${row.key} and ${name} = ${row.sealed}`,
+      )
+      rewritten++
+    }
+    if (batch.length < BATCH) return rewritten
+    after = batch.at(-1)!.key
+  }
+}

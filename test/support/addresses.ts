@@ -1,0 +1,49 @@
+import type { DemoDocument } from '#lib/dashboard/demo/demo-document.ts'
+import { beginUpload, tokenFor, uploadEmpty } from './begin-upload.ts'
+import { api } from './browser.ts'
+
+/** Makes what the name in an address, as `/dashboard/files/{fileId}`, stands for, and puts its id there. */
+export async function fillIn(address: string, demo: DemoDocument): Promise<string> {
+  const [place, name] = address.match(/\{(\w+)\}/) ?? []
+  return place ? address.replace(place, await IDS[name!]!(demo)) : address
+}
+
+const IDS: Record<string, (demo: DemoDocument) => Promise<string> | string> = {
+  pipeId: ({ pipeId }) => pipeId,
+  dataStoreId: ({ dataStoreId }) => dataStoreId,
+  senderId: async (demo) => {
+    const sender = await api<{ id: string; token: string }>(demo, 'POST', '/senders', { name: 'Looked at' })
+    await tokenFor(demo.baseUrl, sender.token, demo.pipeId)
+    return sender.id
+  },
+  fileId: async (demo) => {
+    const filename = `looked-at-${Date.now()}.bin`
+    await beginUpload(await tokenFor(demo.baseUrl, demo.senderToken, demo.pipeId), filename)
+    return newest(demo, `/files?filename=${filename}`)
+  },
+  deliveryId: async (demo) => {
+    const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
+      ...{ name: 'Looked at', dataStoreId: demo.dataStoreId, source: { http: true } },
+    })
+    const { url } = await api<{ url: string }>(demo, 'GET', `/pipes/${demo.pipeId}/webhook`)
+    await api(demo, 'PUT', `/pipes/${pipe.id}/webhook`, { url, enabled: true, statuses: [] })
+    await api(demo, 'POST', `/pipes/${pipe.id}/webhook/test`)
+    return newest(demo, `/deliveries?pipeId=${pipe.id}`)
+  },
+  refusedPipeId: makeRefusedPipe,
+}
+
+/** A Pipe with an event that its receiver did not take: there is no page at that address. */
+export async function makeRefusedPipe(demo: DemoDocument): Promise<string> {
+  const fields = { name: 'Refused', dataStoreId: demo.dataStoreId, source: { http: true } }
+  const { id } = await api<{ id: string }>(demo, 'POST', '/pipes', fields)
+  const webhook = { url: `${demo.baseUrl}/nowhere`, enabled: true, statuses: [] }
+  await api(demo, 'PUT', `/pipes/${id}/webhook`, webhook)
+  await uploadEmpty(await tokenFor(demo.baseUrl, demo.senderToken, id), 'refused')
+  return id
+}
+
+async function newest(demo: DemoDocument, path: string): Promise<string> {
+  const { data } = await api<{ data: { id: string }[] }>(demo, 'GET', path)
+  return data[0]!.id
+}

@@ -1,0 +1,128 @@
+import { fileDestinations, fileTimeline } from '#drizzle/schema/index.ts'
+import type { Operation } from '#lib/api/operation.ts'
+import { OPERATIONS } from '#lib/api/operations.ts'
+import { uuidv7 } from '#lib/platform/kernel/ids.ts'
+import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import { sendTestEvent } from '#lib/webhooks/log/send-test-event.ts'
+import { saveOutput } from '#lib/webhooks/outputs/save-output.ts'
+import { createDataStore } from '#lib/workspace/data-stores/create-data-store.ts'
+import { dataStoreInput } from '#lib/workspace/data-stores/data-store.ts'
+import { issueToken } from '#lib/workspace/tokens/issue-token.ts'
+import { listTokens } from '#lib/workspace/tokens/list-tokens.ts'
+import { tokenInput } from '#lib/workspace/tokens/token.ts'
+import type { TestRuntime } from './runtime.ts'
+import { addFile } from './webhook-rows.ts'
+import { createTestWorkspace } from './workspace.ts'
+
+/** One of everything, of one customer. */
+export async function furnish(runtime: TestRuntime) {
+  const { db } = runtime
+  const made = await createTestWorkspace(runtime)
+  const { actor, workspaceId, pipe, sender } = made
+  const input = parseInput(tokenInput, { pipeId: pipe.id, subject: 'user-1' })
+  await issueToken(runtime, sender.token, input)
+  const [token] = (await listTokens(runtime, actor, { limit: 1 })).data
+  const place = { workspaceId, pipeId: pipe.id }
+  const arrived = await addFile(db, place, { tokenId: token!.id, senderId: sender.id })
+  const kept = { bucket: 'media', key: `${arrived}/a film.mp4`, status: 'transferred' as const, etag: '"e"' }
+  await db.insert(fileDestinations).values({ fileId: arrived, dataStoreId: made.dataStore.id, ...kept })
+  const at = new Date(runtime.clock.now())
+  await db.insert(fileTimeline).values({ id: uuidv7(), fileId: arrived, kind: 'created', at })
+  const underWay = await addFile(db, place, { status: 'uploading', offsetBytes: 5 })
+  const output = { enabled: true, url: 'http://127.0.0.1:1/hook', statuses: ['transferred' as const] }
+  await saveOutput(runtime, actor, pipe.id, output)
+  const delivery = await sendTestEvent(runtime, actor, pipe.id)
+  const entered = { name: 'Spare', provider: 'minio', endpoint: 'http://127.0.0.1:1', bucket: 'spare' }
+  const keys = { accessKeyId: 'KEY', secretAccessKey: 'a-secret' }
+  const spare = await createDataStore(runtime, actor, parseInput(dataStoreInput, { ...entered, ...keys }))
+  return { ...made, spare, token: token!, arrived, underWay, delivery }
+}
+export type Furnished = Awaited<ReturnType<typeof furnish>>
+
+export type Recipe = {
+  params?: Record<string, string>
+  query?: Record<string, string>
+  body?: object
+  key?: string
+}
+
+/** How to call each operation with success. Those that end something stand where nothing needs it any more. */
+export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
+  issueToken: (mine) => ({ body: { pipeId: mine.pipe.id, maxFiles: 2 }, key: mine.sender.token }),
+  listTokens: (mine) => ({ query: { pipeId: mine.pipe.id, senderId: mine.sender.id, limit: '1' } }),
+  revokeToken: (mine) => ({ params: { id: mine.token.id } }),
+  createDataStore: () => ({
+    body: {
+      name: 'Another bucket',
+      provider: 'other',
+      endpoint: 'http://127.0.0.1:1',
+      bucket: 'media',
+      accessKeyId: 'KEY',
+      secretAccessKey: 'a-secret',
+      encryption: { type: 'SSE-KMS', keyId: 'arn:aws:kms:eu-central-1:1:key/2' },
+    },
+  }),
+  listDataStores: () => ({}),
+  showDataStore: (mine) => ({ params: { id: mine.dataStore.id } }),
+  updateDataStore: (mine) => ({
+    params: { id: mine.dataStore.id },
+    body: { name: 'Renamed', endpoint: 'http://127.0.0.1:1' },
+  }),
+  checkDataStore: (mine) => ({ params: { id: mine.dataStore.id } }),
+  createPipe: (mine) => ({
+    body: { name: 'Another', dataStoreId: mine.dataStore.id, allowedOrigins: ['https://www.example.com/'] },
+  }),
+  listPipes: () => ({ query: { limit: '100' } }),
+  showPipe: (mine) => ({ params: { id: mine.pipe.id } }),
+  updatePipe: (mine) => ({
+    params: { id: mine.pipe.id },
+    body: { source: { http: true }, maxFileBytes: 1000 },
+  }),
+  createSender: () => ({ body: { name: 'Another' } }),
+  listSenders: () => ({}),
+  showSender: (mine) => ({ params: { id: mine.sender.id } }),
+  renameSender: (mine) => ({ params: { id: mine.sender.id }, body: { name: 'Renamed' } }),
+  rotateSender: (mine) => ({ params: { id: mine.sender.id }, body: { overlapDays: 7 } }),
+  saveWebhookOutput: (mine) => ({ params: { id: mine.pipe.id }, body: { url: 'http://127.0.0.1:1/hook' } }),
+  showWebhookOutput: (mine) => ({ params: { id: mine.pipe.id } }),
+  rotateWebhookSecret: (mine) => ({ params: { id: mine.pipe.id } }),
+  sendTestEvent: (mine) => ({ params: { id: mine.pipe.id } }),
+  showMissedEvents: (mine) => ({ params: { id: mine.pipe.id } }),
+  sendMissedEvents: (mine) => ({ params: { id: mine.pipe.id }, body: { since: '2026-01-01T00:00:00Z' } }),
+  discardMissedEvents: (mine) => ({ params: { id: mine.pipe.id } }),
+  listDeliveries: () => ({}),
+  showDelivery: (mine) => ({ params: { id: mine.delivery.id } }),
+  resendDelivery: (mine) => ({ params: { id: mine.delivery.id } }),
+  resendFailed: (mine) => ({ body: { since: '2026-01-01T00:00:00Z', pipeId: mine.pipe.id } }),
+  listFiles: () => ({
+    query: { status: 'transferred', filename: 'FILM', createdAfter: '2026-01-01T00:00:00Z' },
+  }),
+  showFile: (mine) => ({ params: { id: mine.arrived } }),
+  cancelFile: (mine) => ({ params: { id: mine.underWay } }),
+  eraseFile: (mine) => ({ params: { id: mine.arrived } }),
+  reportUsage: () => ({ query: { month: '2026-02' } }),
+  createAccountKey: () => ({ body: { name: 'Another' } }),
+  listAccountKeys: () => ({}),
+  listAudit: () => ({}),
+  openApi: () => ({}),
+  revokeSender: (mine) => ({ params: { id: mine.sender.id } }),
+  deletePipe: (mine) => ({ params: { id: mine.pipe.id } }),
+  deleteDataStore: (mine) => ({ params: { id: mine.spare.id } }),
+  revokeAccountKey: (mine) => ({ params: { id: mine.accountKey.id } }),
+}
+
+/** A call of an operation, as a client would make it. */
+export function request({ method, path, auth }: Operation, recipe: Recipe, key: string | undefined): Request {
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_, name) => recipe.params![name]!)
+  const bearer = auth === 'nobody' ? undefined : key
+  return new Request(`http://localhost:3000/api/v1${filled}?${new URLSearchParams(recipe.query)}`, {
+    method,
+    headers: {
+      ...(bearer && { Authorization: `Bearer ${bearer}` }),
+      ...(recipe.body && { 'Content-Type': 'application/json' }),
+    },
+    ...(recipe.body && { body: JSON.stringify(recipe.body) }),
+  })
+}
+
+export const byId = (id: string) => OPERATIONS.find((operation) => operation.id === id)!

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test as base, expect, type Page } from 'playwright/test'
+import type { DemoDocument } from '#lib/dashboard/demo/demo-document.ts'
+
+type Fixtures = {
+  demo: DemoDocument
+  /** What the page wrote into its console as an error or a warning, and what it threw. */
+  complaints: string[]
+  /** A page of the demo workspace's owner. */
+  owner: Page
+}
+
+export { api } from './api.ts'
+export { expect }
+
+export const test = base.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of the first argument
+  baseURL: async ({}, use) => use(process.env.SLUICE_URL),
+  // biome-ignore lint/correctness/noEmptyPattern: as above
+  demo: async ({}, use) => use(JSON.parse(readFileSync(join(process.env.SLUICE_DATA!, 'demo.json'), 'utf8'))),
+  complaints: async ({ page }, use) => use(listen(page)),
+  owner: async ({ browser, baseURL }, use) => {
+    const context = await browser.newContext({
+      baseURL: baseURL!,
+      storageState: process.env.SLUICE_STATE!,
+      reducedMotion: 'reduce',
+    })
+    await use(await context.newPage())
+    await context.close()
+  },
+})
+
+export function listen(page: Page): string[] {
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`)
+  })
+  page.on('pageerror', (error) => complaints.push(`thrown: ${error.message}`))
+  return complaints
+}

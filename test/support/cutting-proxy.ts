@@ -1,0 +1,60 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { Random } from '../../e2e/chaos/random.ts'
+
+type Options = {
+  /** So many connections are cut; then all live. */
+  cuts: number
+  /** A connection is cut after so many bytes from its client at most. */
+  withinBytes: number
+  random: Random
+}
+
+/** A line that breaks at random bytes, in both directions at once, and leaves what was under way in the air. */
+export async function openCuttingProxy({ cuts, withinBytes, random }: Options) {
+  const sockets = new Set<Socket>()
+  const counts = { cuts: 0, bytes: 0 }
+  let targetPort = 0
+  const server = createServer({ noDelay: true }, (near) => {
+    const far = connect({ port: targetPort, host: '127.0.0.1', noDelay: true })
+    let left = random.whole(1, withinBytes)
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        other.destroy()
+      })
+    }
+    far.pipe(near)
+    near.on('data', (bytes) => {
+      const living = counts.cuts >= cuts
+      const passed = living ? bytes : bytes.subarray(0, left)
+      left -= passed.length
+      counts.bytes += passed.length
+      if (!far.write(passed)) {
+        near.pause()
+        far.once('drain', () => near.resume())
+      }
+      if (living || left > 0) return
+      counts.cuts += 1
+      near.resetAndDestroy()
+      far.destroy()
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://localhost:${(server.address() as AddressInfo).port}`,
+    counts,
+    leadTo(port: number) {
+      targetPort = port
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

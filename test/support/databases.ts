@@ -1,0 +1,34 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, inject } from 'vitest'
+import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
+import { openPostgres } from '#lib/platform/db/open-postgres.ts'
+import { createDatabase } from './postgres.ts'
+
+/** A migrated database of the test's own, dropped when it closes. */
+export async function openTestDatabase(): Promise<DatabaseHandle & { url: string }> {
+  const { url, drop } = await createDatabase(inject('postgresUrl'), inject('migrated'))
+  const handle = openPostgres({ address: url })
+  const close = async () => {
+    await handle.close()
+    await drop()
+  }
+  return { ...handle, url, close }
+}
+
+/** Resolves when a session of this database waits for a lock that another holds. */
+export async function blocked({ db }: Pick<DatabaseHandle, 'db'>): Promise<void> {
+  const look = sql`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  while ((await rows(db, look)).length === 0);
+}
+
+/** Tests that share one database. `database()` is the handle, inside a test. */
+export function describeWithDatabase(name: string, tests: (database: () => DatabaseHandle) => void): void {
+  describe(name, () => {
+    let handle: DatabaseHandle
+    beforeAll(async () => {
+      handle = await openTestDatabase()
+    })
+    afterAll(() => handle?.close())
+    tests(() => handle)
+  })
+}

@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3'
+import { ALL_ACTIONS } from '#packages/local-bucket/grants.ts'
+import { type LocalBucket, type LocalBucketOptions, startLocalBucket } from '#packages/local-bucket/start.ts'
+
+export const BUCKET = 'demo'
+export const REGION = 'eu-central-1'
+export const READER = { accessKeyId: 'READER', secretAccessKey: 'secret-of-reader' }
+export const WRITER = { accessKeyId: 'WRITER', secretAccessKey: 'secret-of-writer' }
+export const KEYS = [
+  { ...READER, actions: ALL_ACTIONS },
+  { ...WRITER, actions: ['s3:PutObject'] as const },
+]
+
+export interface BucketInTest extends LocalBucket {
+  directory: string
+  /** May do everything, and tries once. */
+  s3: S3Client
+  client(config: S3ClientConfig): S3Client
+  /** Closes it and starts another on the same directory. */
+  restart(): Promise<BucketInTest>
+}
+
+/** A local bucket in this process, on a directory that goes with `disposeLocalBucket`. */
+export async function openLocalBucket(options: Partial<LocalBucketOptions> = {}): Promise<BucketInTest> {
+  const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'local-bucket-')))
+  const bucket = await startLocalBucket({
+    region: REGION,
+    buckets: [BUCKET],
+    keys: KEYS,
+    ...options,
+    directory,
+  })
+  const client = (config: S3ClientConfig) =>
+    new S3Client({
+      endpoint: bucket.endpoint,
+      region: REGION,
+      credentials: READER,
+      forcePathStyle: true,
+      maxAttempts: 1,
+      ...config,
+    })
+  const restart = async () => {
+    await bucket.close()
+    return openLocalBucket({ ...options, directory })
+  }
+  return { ...bucket, directory, s3: client({}), client, restart }
+}
+
+export async function disposeLocalBucket(bucket: BucketInTest): Promise<void> {
+  await bucket.close()
+  await rm(bucket.directory, { recursive: true, force: true })
+}

@@ -1,0 +1,45 @@
+import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import { createDataStore } from '#lib/workspace/data-stores/create-data-store.ts'
+import { createPipe } from '#lib/workspace/pipes/create-pipe.ts'
+import { pipeInput } from '#lib/workspace/pipes/pipe.ts'
+import type { DrippingBucket } from './dripping-bucket.ts'
+import { makeReady } from './make-ready.ts'
+import { openPatch, tusClient } from './tus-client.ts'
+import type { Site } from './upload-site.ts'
+
+const STORES = 12
+const UPLOADS = 40
+
+/** What one tenant does to take all memory: uploads to Data Stores on a server whose answers never end. */
+export async function starve(url: string, attacker: Site, bucket: DrippingBucket, body: Buffer) {
+  const clients = await Promise.all(
+    Array.from({ length: STORES }, (_, n) => openPipe(url, attacker, bucket, n)),
+  )
+  const patches = await Promise.all(
+    Array.from({ length: UPLOADS }, async (_, n) => {
+      const client = clients[n % STORES]!
+      const { headers } = await client.create(body.length)
+      const patch = openPatch(client, headers.location!, { offset: 0, length: body.length })
+      void patch.write(body)
+      return patch
+    }),
+  )
+  return {
+    stop: () => {
+      for (const patch of patches) patch.cut()
+    },
+  }
+}
+
+/** A Pipe of the attacker, to a Data Store of its own. */
+async function openPipe(url: string, attacker: Site, bucket: DrippingBucket, n: number) {
+  const { runtime, actor } = attacker
+  const dataStore = await createDataStore(runtime, actor, {
+    ...{ name: `Bucket ${n}`, provider: 'minio', endpoint: bucket.endpoint, region: 'eu-west-1' },
+    ...{ bucket: `media-${n}`, forcePathStyle: true, accessKeyId: 'A', secretAccessKey: 'secret' },
+  })
+  await makeReady(runtime.db, dataStore)
+  const fields = { name: `Pipe ${n}`, dataStoreId: dataStore.id, source: { http: true } }
+  const pipe = await createPipe(runtime, actor, parseInput(pipeInput, fields))
+  return tusClient({ url, pipeId: pipe.id, token: await attacker.token({ pipeId: pipe.id }) })
+}

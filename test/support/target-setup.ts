@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs'
+import type { TestProject } from 'vitest/node'
+import type { DemoDocument } from '#lib/dashboard/demo/demo-document.ts'
+import { startSluice, temporaryFolder } from './sluice.ts'
+import { readDemo } from './target.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    demo: DemoDocument
+  }
+}
+
+/** One Sluice for all tests of what it answers: a whole one, as `npm start` runs it. */
+export default async function setup(project: TestProject) {
+  const given = process.env.TARGET
+  if (given) return project.provide('demo', JSON.parse(readFileSync(given, 'utf8')))
+  const folder = temporaryFolder()
+  const sluice = await startSluice({ DATA_DIR: folder.path, FREE_TIER_BYTES: '0' })
+  project.provide('demo', readDemo(folder.path))
+  return async () => {
+    await sluice.stop()
+    folder[Symbol.dispose]()
+  }
+}

@@ -1,0 +1,52 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { openPostgres } from '#lib/platform/db/open-postgres.ts'
+import { startSweeps } from '#lib/platform/sweeps/start-sweeps.ts'
+import { createTusHandler } from '#lib/protocols/tus/create-tus-handler.ts'
+import { drainUploads } from '#lib/uploads/recovery/drain.ts'
+import { uploadSweeps } from '#lib/uploads/recovery/upload-sweeps.ts'
+import type { Checkpoint } from '#lib/uploads/upload-context.ts'
+import type { UploadTerms } from '#lib/uploads/upload-terms.ts'
+import { openUploads } from '#server/open-uploads.ts'
+import { QUICK_RETRIES_MS } from './quick-retries.ts'
+import { testRuntime } from './runtime.ts'
+
+/** A node that serves uploads and sweeps, as a process of its own that dies where it is told to. */
+export type UploadNodeOptions = {
+  databaseUrl: string
+  port?: number
+  killAt?: Checkpoint | undefined
+  terms?: Partial<UploadTerms>
+  /** A bucket that says nothing for so long is given up; of all calls. */
+  bucketSilenceMs?: number
+  clockAheadMs?: number
+}
+
+const options: UploadNodeOptions = JSON.parse(process.argv[2]!)
+const { databaseUrl, port = 0, killAt, terms, bucketSilenceMs, clockAheadMs = 0 } = options
+const server = createServer({ requestTimeout: 0 }).listen(port, '127.0.0.1')
+await once(server, 'listening')
+const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+const database = openPostgres({ address: databaseUrl })
+const clock = { now: () => Date.now() + clockAheadMs, advance() {} }
+const runtime = { ...testRuntime(database, { BASE_URL: url, UPLOAD_MEMORY_BYTES: '134217728' }), clock }
+const context = await openUploads(runtime, {
+  ...(terms && { terms }),
+  bucket: { retryDelaysMs: QUICK_RETRIES_MS, ...(bucketSilenceMs && { silenceMs: bucketSilenceMs }) },
+  checkpoint(name) {
+    if (name === killAt) process.kill(process.pid, 'SIGKILL')
+  },
+})
+const handle = createTusHandler(runtime, context)
+server.on('request', (req, res) => void handle(req, res))
+const sweeps = startSweeps(
+  uploadSweeps(context).map((sweep) => ({ ...sweep, everyMs: 200 })),
+  runtime.log,
+)
+process.on('SIGTERM', async () => {
+  await sweeps.stop()
+  await drainUploads(context)
+  process.exit(0)
+})
+process.stdout.write(`ready ${url}\n`)

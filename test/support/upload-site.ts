@@ -1,0 +1,166 @@
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAccount } from '#lib/identity/accounts/create-account.ts'
+import type { Actor } from '#lib/identity/audit/record-audit.ts'
+import type { DatabaseHandle } from '#lib/platform/db/database.ts'
+import { type Clock, systemClock } from '#lib/platform/kernel/clock.ts'
+import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import { runRequest } from '#lib/platform/kernel/request-context.ts'
+import type { Runtime } from '#lib/platform/runtime.ts'
+import { createTusHandler } from '#lib/protocols/tus/create-tus-handler.ts'
+import { drainUploads } from '#lib/uploads/recovery/drain.ts'
+import type { UploadContext } from '#lib/uploads/upload-context.ts'
+import type { UploadTerms } from '#lib/uploads/upload-terms.ts'
+import { createDataStore } from '#lib/workspace/data-stores/create-data-store.ts'
+import { createPipe } from '#lib/workspace/pipes/create-pipe.ts'
+import { pipeInput } from '#lib/workspace/pipes/pipe.ts'
+import { createSender } from '#lib/workspace/senders/create-sender.ts'
+import { issueToken } from '#lib/workspace/tokens/issue-token.ts'
+import { tokenInput } from '#lib/workspace/tokens/token.ts'
+import { ALL_ACTIONS, type BucketKey } from '#packages/local-bucket/grants.ts'
+import { type LocalBucket, type LocalBucketOptions, startLocalBucket } from '#packages/local-bucket/start.ts'
+import { openUploads } from '#server/open-uploads.ts'
+import { makeReady } from './make-ready.ts'
+import { QUICK_RETRIES_MS } from './quick-retries.ts'
+import { testRuntime } from './runtime.ts'
+
+/** A bucket whose credentials may put objects and nothing else, unless told otherwise. */
+export type TestBucket = LocalBucket & {
+  name: string
+  region: string
+  key: BucketKey
+  /** What is in the bucket, by key. */
+  objects(): Promise<string[]>
+  object(key: string): Promise<Buffer>
+  remove(key: string): Promise<void>
+  /** Multipart uploads that were begun and neither completed nor aborted. */
+  unfinished(): Promise<string[]>
+}
+
+const REGION = 'eu-west-1'
+
+export async function openTestBucket(
+  options: {
+    actions?: BucketKey['actions']
+    keepBytes?: boolean
+    clock?: Clock
+    rules?: LocalBucketOptions['rules']
+  } = {},
+): Promise<TestBucket> {
+  const directory = await mkdtemp(join(tmpdir(), 'sluice-bucket-'))
+  const actions = options.actions ?? ['s3:PutObject']
+  const key = { accessKeyId: 'PUTTER', secretAccessKey: 'secret-of-putter', actions }
+  const reader = { accessKeyId: 'READER', secretAccessKey: 'secret-of-reader', actions: ALL_ACTIONS }
+  const { keepBytes = true, clock = systemClock, rules = [] } = options
+  const bucket = await startLocalBucket({
+    directory,
+    region: REGION,
+    buckets: ['media'],
+    keys: [key, reader],
+    keepBytes,
+    clock,
+    rules,
+  })
+  const folder = join(directory, 'media')
+  return {
+    ...bucket,
+    name: 'media',
+    region: REGION,
+    key,
+    async objects() {
+      const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+      const files = entries.filter((entry) => entry.isFile())
+      return files.map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1)).sort()
+    },
+    object: (name) => readFile(join(folder, name)),
+    remove: (name) => rm(join(folder, name)),
+    unfinished: () => readdir(join(directory, '.sluice/uploads/media/open')).catch(() => []),
+    async close() {
+      await bucket.close()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+export type SiteOptions = {
+  bucket?: Parameters<typeof openTestBucket>[0]
+  provider?: string
+  pipe?: Record<string, unknown>
+  settings?: Record<string, string>
+}
+
+/** A customer with a bucket, a Pipe and a Sender, in a database. */
+export async function createSite(database: DatabaseHandle, options: SiteOptions = {}) {
+  let offsetMs = 0
+  const clock = {
+    now: () => Date.now() + offsetMs,
+    advance(ms: number) {
+      offsetMs += ms
+    },
+  }
+  const runtime = { ...testRuntime(database, options.settings), clock }
+  const bucket = await openTestBucket({ clock, ...options.bucket })
+  const email = `customer-${Math.random().toString(36).slice(2)}@example.com`
+  const { userId, workspaceId } = await createAccount(runtime, {
+    email,
+    passwordHash: null,
+    emailVerified: true,
+  })
+  const actor: Actor = { workspaceId, kind: 'user', id: userId, label: email }
+  const dataStore = await createDataStore(runtime, actor, {
+    name: 'Bucket',
+    provider: (options.provider ?? 'aws') as 'aws',
+    endpoint: bucket.endpoint,
+    region: bucket.region,
+    bucket: bucket.name,
+    forcePathStyle: true,
+    accessKeyId: bucket.key.accessKeyId,
+    secretAccessKey: bucket.key.secretAccessKey,
+  })
+  await makeReady(runtime.db, dataStore)
+  const fields = { name: 'Photos', dataStoreId: dataStore.id, source: { http: true }, ...options.pipe }
+  const pipe = await createPipe(runtime, actor, parseInput(pipeInput, fields))
+  const sender = await createSender(runtime, actor, { name: 'Backend' })
+  return {
+    ...{ runtime, clock, bucket, workspaceId, actor, dataStore, pipe, sender },
+    async token(input: Record<string, unknown> = {}): Promise<string> {
+      return (await issueToken(runtime, sender.token, parseInput(tokenInput, { pipeId: pipe.id, ...input })))
+        .token
+    },
+    close: () => bucket.close(),
+  }
+}
+
+export type Site = Awaited<ReturnType<typeof createSite>>
+
+/** A node that serves uploads, within the test's own process. */
+export async function serveUploads(
+  runtime: Runtime,
+  options: { terms?: Partial<UploadTerms>; checkpoint?: UploadContext['checkpoint'] } = {},
+) {
+  const server = createServer({ requestTimeout: 0 }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const config = { ...runtime.config, baseUrl: url, uploadUrl: url }
+  const bucket = { retryDelaysMs: QUICK_RETRIES_MS }
+  const context = await openUploads({ ...runtime, config }, { ...options, bucket })
+  const handle = createTusHandler({ config, log: runtime.log }, context)
+  // As the front door does it, for a test that gives its requests a name.
+  server.on('request', (req, res) => {
+    const { 'x-request-id': id, traceparent } = req.headers as Record<string, string | undefined>
+    void (id ? runRequest({ id, traceparent, notes: {} }, () => handle(req, res)) : handle(req, res))
+  })
+  return {
+    url,
+    context,
+    async close() {
+      await drainUploads(context)
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

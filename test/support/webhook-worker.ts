@@ -1,0 +1,60 @@
+import { openDatabase } from '#lib/platform/db/open-database.ts'
+import { createLogger } from '#lib/platform/log/log.ts'
+import { createMetrics } from '#lib/platform/metrics.ts'
+import { openQueue, type Queue } from '#lib/platform/queue/open-queue.ts'
+import { loadConfig } from '#lib/platform/settings/config.ts'
+import { startSweeps } from '#lib/platform/sweeps/start-sweeps.ts'
+import { createVault } from '#lib/platform/vault/vault.ts'
+import { startWebhookWorker } from '#lib/webhooks/delivery/start-webhook-worker.ts'
+import { webhookSweeps } from '#lib/webhooks/delivery/sweeps.ts'
+
+/**
+ * A process that does nothing but send webhooks. It prints each step of each attempt, and dies at one of them if
+ * DIE_AT names it. Its clock is CLOCK_AHEAD_MS ahead. On SIGTERM it prints the processor time that it took.
+ */
+const { DIE_AT, CLOCK_AHEAD_MS, QUIET } = process.env
+
+function reached(step: string): void {
+  if (!QUIET) process.stdout.write(`${step}\n`)
+  if (step === DIE_AT) process.kill(process.pid, 'SIGKILL')
+}
+
+/** Two steps more, where the queue and the database meet. */
+function watched(queue: Queue): Queue {
+  return {
+    ...queue,
+    workBatches: (name, size, handle) =>
+      queue.workBatches(name, size, async (data) => {
+        reached('woken')
+        await handle(data as never)
+      }),
+    async enqueueAll(tx, name, jobs) {
+      await queue.enqueueAll(tx, name, jobs)
+      if (tx !== database.db) reached('committing')
+    },
+  }
+}
+
+const config = loadConfig()
+const log = createLogger('warn')
+const database = await openDatabase(config, { log })
+const queue = await openQueue(database, { worker: true, log })
+const runtime = {
+  config,
+  clock: { now: () => Date.now() + Number(CLOCK_AHEAD_MS ?? 0) },
+  log,
+  metrics: createMetrics(),
+  database,
+  db: database.db,
+  queue: watched(queue),
+  vault: createVault(config.encryptionKeys),
+}
+const parts = [await startWebhookWorker(runtime, reached), startSweeps(webhookSweeps(runtime), log)]
+process.stdout.write('ready\n')
+
+process.once('SIGTERM', async () => {
+  const { user, system } = process.cpuUsage()
+  process.stdout.write(`cpu ${(user + system) / 1e6}\n`)
+  await Promise.all(parts.map((part) => part.stop()))
+  process.exit(0)
+})
