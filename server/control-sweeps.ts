@@ -3,6 +3,7 @@ import { removeLeftWorkspaces } from '../lib/identity/accounts/delete-account.ts
 import { type Db, rows } from '../lib/platform/db/database.ts'
 import { days, minutes, seconds } from '../lib/platform/kernel/clock.ts'
 import type { Runtime } from '../lib/platform/runtime.ts'
+import { backlogSweep } from '../lib/platform/sweeps/measure-backlog.ts'
 import type { Sweep } from '../lib/platform/sweeps/start-sweeps.ts'
 import { cancelUploadsOfDeletedPipes } from '../lib/uploads/cancel-uploads-of-pipe.ts'
 import { forgetRejections } from '../lib/workspace/data-stores/forget-rejections.ts'
@@ -14,6 +15,7 @@ const BATCH = 1000
 export function controlSweeps(runtime: Runtime): Sweep[] {
   const { db, clock } = runtime
   return [
+    backlogSweep(runtime),
     { name: 'notices', everyMs: seconds(15), run: () => notifyOwners(runtime) },
     {
       name: 'uploads of deleted Pipes',

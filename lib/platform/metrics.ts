@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import manifest from '../../package.json' with { type: 'json' }
 
 /** Every number that `/metrics` shows. One set for each process, made by the composition root. */
 export type Metrics = ReturnType<typeof createMetrics>
@@ -11,7 +12,10 @@ export function createMetrics() {
   collectDefaultMetrics({ register: registry })
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Counter({ name, help, labelNames, registers })
-  const gauge = (name: string, help: string) => new Gauge({ name, help, registers })
+  const gauge = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
+    new Gauge({ name, help, labelNames, registers })
+  const build = gauge('sluice_build_info', '1 for the version that runs', ['version', 'node'])
+  build.set({ version: manifest.version, node: process.version }, 1)
   const histogram = <L extends string>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Histogram({ name, help, labelNames, buckets: SECONDS, registers })
   return {
@@ -23,6 +27,10 @@ export function createMetrics() {
     resumes: counter('sluice_upload_resumes_total', 'Uploads that went on after an interruption'),
     savedBytes: counter('sluice_upload_saved_bytes_total', 'Bytes that resuming did not send again'),
     leasesTakenOver: counter('sluice_leases_taken_over_total', 'Leases taken from another request', ['how']),
+    renewalsLate: counter(
+      'sluice_lease_renewals_late_total',
+      'Leases renewed late: the next delay may lose them',
+    ),
     memoryUsed: gauge('sluice_upload_memory_bytes', 'Memory budget of uploads in use'),
     memoryPeak: gauge('sluice_upload_memory_peak_bytes', 'The most of that budget that was in use at once'),
     memoryLimit: gauge('sluice_upload_memory_limit_bytes', 'Memory budget of uploads'),
@@ -32,5 +40,27 @@ export function createMetrics() {
     webhookAttempts: counter('sluice_webhook_attempts_total', 'Attempts to deliver a webhook', ['outcome']),
     webhookSeconds: histogram('sluice_webhook_seconds', 'Time of an attempt'),
     webhookDelay: histogram('sluice_webhook_delay_seconds', 'From the event to its first attempt'),
+    ...backlog(gauge),
+  }
+}
+
+type MakeGauge = <L extends string>(name: string, help: string, labelNames?: readonly L[]) => Gauge<L>
+
+/** Of the whole installation, as each worker finds it in the database. */
+function backlog(gauge: MakeGauge) {
+  return {
+    backlogMeasured: gauge(
+      'sluice_backlog_measured_timestamp_seconds',
+      'When a worker last measured what waits',
+    ),
+    deliveriesPending: gauge('sluice_webhook_deliveries_pending', 'Deliveries that wait, by age', ['age']),
+    deliveriesOldestDue: gauge('sluice_webhook_oldest_due_seconds', 'How long a due delivery has waited'),
+    queueJobs: gauge('sluice_queue_jobs', 'Jobs that are due', ['queue']),
+    uploadsUnfinished: gauge('sluice_uploads_unfinished', 'Uploads that have not ended', ['status']),
+    tailOldest: gauge('sluice_tail_oldest_seconds', 'Since the last byte of the oldest tail', ['status']),
+    databaseConnections: gauge('sluice_database_connections', 'Connections to the database server', [
+      'state',
+    ]),
+    databaseConnectionsLimit: gauge('sluice_database_connections_limit', 'max_connections of the server'),
   }
 }

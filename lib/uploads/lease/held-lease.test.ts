@@ -21,6 +21,16 @@ it('is renewed when it is no longer young, and not once it is lost', () => {
   expect(lease.isDue()).toBe(false)
 })
 
+it('tells a renewal that came late', () => {
+  let now = 1000
+  const deps = { clock: { now: () => now }, terms: UPLOAD_TERMS, forget: () => {} }
+  const lease = createHeldLease({ fileId: 'f', fence: 1 }, now, deps)
+  now += 2 * UPLOAD_TERMS.renewMs
+  expect(lease.renewed(now)).toBe(false)
+  now += 2 * UPLOAD_TERMS.renewMs + 1
+  expect(lease.renewed(now)).toBe(true)
+})
+
 it('is not set back by the answer to an older renewal that comes late', () => {
   let now = 1000
   const deps = { clock: { now: () => now }, terms: UPLOAD_TERMS, forget: () => {} }

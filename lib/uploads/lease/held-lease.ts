@@ -34,11 +34,15 @@ export type HeldLease = Lease & {
   ask(why: StopReason): void
   /** Old enough to be renewed. One that was lost here must lapse in the database, too: its writer does nothing more with it. */
   isDue(): boolean
-  renewed(sentAtMs: number): void
+  /** True if that was late. */
+  renewed(sentAtMs: number): boolean
   lose(): void
   watch(): void
   readonly ended: Promise<void>
 }
+
+/** One that came after twice the time is late: half of what keeps the lease from lapsing is gone. */
+const LATE_RENEWALS = 2
 
 export function createHeldLease(
   { fileId, fence }: Fenced,
@@ -106,9 +110,11 @@ export function createHeldLease(
     },
     renewed(sentAtMs) {
       // The answer to an older renewal came late.
-      if (sentAtMs < renewedMs && renewedMs <= clock.now()) return
+      if (sentAtMs < renewedMs && renewedMs <= clock.now()) return false
+      const late = sentAtMs - renewedMs > LATE_RENEWALS * terms.renewMs
       renewedMs = sentAtMs
       untilMs = sentAtMs + terms.leaseMs - terms.marginMs
+      return late
     },
     lose() {
       lost.abort(lostLease())

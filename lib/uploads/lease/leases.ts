@@ -41,7 +41,7 @@ type Deps = {
   database: DatabaseHandle
   clock: Clock
   log: Logger
-  metrics: Pick<Metrics, 'leasesTakenOver'>
+  metrics: Pick<Metrics, 'leasesTakenOver' | 'renewalsLate'>
   terms: UploadTerms
 }
 
@@ -103,8 +103,9 @@ export async function openLeases({ database, clock, log, metrics, terms }: Deps)
     const sentAt = clock.now()
     const renewed = await renewLeases(db, row, leases)
     for (const lease of leases) {
-      if (renewed.has(lease.fileId)) lease.renewed(sentAt)
-      else if (held.get(lease.fileId) === lease) lease.lose()
+      if (renewed.has(lease.fileId)) {
+        if (lease.renewed(sentAt)) metrics.renewalsLate.inc()
+      } else if (held.get(lease.fileId) === lease) lease.lose()
     }
   }
   const renewing = setInterval(() => void renew(), terms.renewMs)
