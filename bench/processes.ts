@@ -10,7 +10,13 @@ export type Measured = {
   stop(): Promise<void>
 }
 
-export type Sink = { url: string; counts(): Promise<Record<string, number>>; stop(): Promise<void> }
+export type Sink = {
+  url: string
+  counts(): Promise<Record<string, number>>
+  /** How often it was asked to complete an upload whose part numbers have a gap. */
+  refusals(): Promise<number>
+  stop(): Promise<void>
+}
 
 const here = (path: string) => join(import.meta.dirname, path)
 const ENV = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NODE_ENV: 'production' as const }
@@ -18,12 +24,14 @@ const ENV = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NODE_E
 export async function startSink(): Promise<Sink> {
   const child = fork(here('./sink.ts'), { env: ENV })
   const { port } = await answer<{ port: number }>(child)
+  const ask = () => {
+    child.send('counts')
+    return answer<{ counts: Record<string, number>; refusals: number }>(child)
+  }
   return {
     url: `http://127.0.0.1:${port}`,
-    async counts() {
-      child.send('counts')
-      return (await answer<{ counts: Record<string, number> }>(child)).counts
-    },
+    counts: async () => (await ask()).counts,
+    refusals: async () => (await ask()).refusals,
     stop: () => end(child),
   }
 }

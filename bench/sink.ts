@@ -3,20 +3,22 @@ import type { AddressInfo } from 'node:net'
 
 /**
  * An S3 that throws bytes away, for measuring what stands before it. It keeps only small objects, which @tus/s3-store
- * needs to read back, and the sizes of parts. It checks nothing, so that it costs next to nothing.
+ * needs to read back, and the sizes of parts. It checks the numbers of parts alone, so that it costs next to nothing.
  */
 type Part = { number: number; bytes: number; etag: string }
+type Upload = { parts: Part[]; hasChecksums: boolean }
 
 const objects = new Map<string, { body: Buffer; headers: Record<string, string> }>()
-const uploads = new Map<string, Part[]>()
+const uploads = new Map<string, Upload>()
 const counts: Record<string, number> = {}
+let refusals = 0
 let nextUpload = 0
 
 const server = createServer({ keepAliveTimeout: 60_000 }, (req, res) => {
   serve(req, res).catch(() => res.destroy())
 }).listen(0, '127.0.0.1')
 server.on('listening', () => process.send!({ port: (server.address() as AddressInfo).port }))
-process.on('message', () => process.send!({ counts: { ...counts } }))
+process.on('message', () => process.send!({ counts: { ...counts }, refusals }))
 
 async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
   const url = new URL(req.url!, 'http://sink')
@@ -28,7 +30,7 @@ async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
   if (operation === 'UploadPart') {
     const bytes = await discard(req)
     const etag = `"${partNumber}-${bytes}"`
-    uploads.get(uploadId!)?.push({ number: Number(partNumber), bytes, etag })
+    uploads.get(uploadId!)?.parts.push({ number: Number(partNumber), bytes, etag })
     return void res.writeHead(200, { ETag: etag, 'Content-Length': 0 }).end()
   }
   if (operation === 'PutObject') {
@@ -39,23 +41,34 @@ async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
       objects.set(key, { body: body ?? Buffer.alloc(bytes), headers: metadataOf(req) })
     return void res.writeHead(200, { ETag: '"object"', 'Content-Length': 0 }).end()
   }
+  if (operation === 'CompleteMultipartUpload')
+    return complete(res, uploadId!, Buffer.concat(await req.toArray()).toString())
   await discard(req)
   if (operation === 'CreateMultipartUpload') {
     const id = `upload-${++nextUpload}`
-    uploads.set(id, [])
+    uploads.set(id, { parts: [], hasChecksums: 'x-amz-checksum-algorithm' in req.headers })
     return xml(
       res,
       `<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`,
     )
   }
-  if (operation === 'CompleteMultipartUpload') {
-    uploads.delete(uploadId!)
-    return xml(res, '<CompleteMultipartUploadResult><ETag>"whole"</ETag></CompleteMultipartUploadResult>')
-  }
-  if (operation === 'ListParts') return listParts(res, uploads.get(uploadId!) ?? [])
+  if (operation === 'ListParts') return listParts(res, uploads.get(uploadId!)?.parts ?? [])
   if (operation === 'GetObject' || operation === 'HeadObject') return read(req, res, key)
   objects.delete(key)
   res.writeHead(204).end()
+}
+
+/** As AWS: where parts have checksums, their numbers start at 1 and leave none out. */
+function complete(res: ServerResponse, uploadId: string, body: string): void {
+  const numbers = [...body.matchAll(/<PartNumber>(\d+)</g)].map(([, number]) => Number(number))
+  const hasGap = numbers.some((number, n) => number !== n + 1)
+  if (hasGap && uploads.get(uploadId)?.hasChecksums) {
+    refusals += 1
+    refuse(res, 400, 'InvalidPartOrder')
+    return
+  }
+  uploads.delete(uploadId)
+  xml(res, '<CompleteMultipartUploadResult><ETag>"whole"</ETag></CompleteMultipartUploadResult>')
 }
 
 function operationOf(method: string, url: URL): string {
@@ -101,7 +114,7 @@ function read(req: IncomingMessage, res: ServerResponse, key: string): void {
   if (object) {
     const headers = { ...object.headers, ETag: '"object"', 'Content-Length': object.body.length }
     res.writeHead(200, headers).end(req.method === 'HEAD' ? undefined : object.body)
-  } else notFound(res, 'NoSuchKey')
+  } else refuse(res, 404, 'NoSuchKey')
 }
 
 function xml(res: ServerResponse, text: string): void {
@@ -110,7 +123,7 @@ function xml(res: ServerResponse, text: string): void {
     .end(text)
 }
 
-function notFound(res: ServerResponse, code: string): void {
+function refuse(res: ServerResponse, status: number, code: string): void {
   const text = `<Error><Code>${code}</Code><Message>none</Message></Error>`
-  res.writeHead(404, { 'Content-Type': 'application/xml', 'Content-Length': text.length }).end(text)
+  res.writeHead(status, { 'Content-Type': 'application/xml', 'Content-Length': text.length }).end(text)
 }
