@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
+import { minutes, seconds } from '#lib/platform/kernel/clock.ts'
 import type { Effect, Fault } from '#packages/local-bucket/faults.ts'
 import type { Log } from './log.ts'
 import type { Node, Role } from './nodes.ts'
@@ -11,6 +12,10 @@ import type { World } from './world.ts'
 
 /** Longer than a lease: the frozen node wakes up as a writer that was taken for dead. */
 const LONG_FREEZE_MS = 18_000
+/** As a suspended machine. Several leases have come and gone meanwhile. */
+const MINUTE_FREEZE_MS = minutes(1)
+/** Between two of those. */
+const MINUTE_FREEZE_PAUSE_MS = [seconds(30), seconds(90)] as const
 
 type Disturbance = (world: World, random: Random, log: Log) => Promise<void>
 
@@ -35,7 +40,7 @@ const DISTURBANCES: Disturbance[] = [
 
 /** One thing after another goes wrong until the time is up; what takes its time runs beside the next ones. */
 export async function disturb(world: World, random: Random, log: Log, period: Period): Promise<void> {
-  const running = new Set<Promise<void>>()
+  const running = new Set([freezeForMinutes(world, random.fork('minute freezes'), log, period)])
   while (period.overForMs() < 0) {
     await sleep(random.whole(200, 2500))
     const part = random.fork(`disturbance ${log.counts.disturbances ?? 0}`)
@@ -96,16 +101,32 @@ function killNode(role: Role): Disturbance {
 function freezeNode(role: Role): Disturbance {
   return async (world, random, log) => {
     const node = aNode(world, role, random)
-    if (!node) return
     const ms = random.chance(0.2) ? LONG_FREEZE_MS : random.whole(300, 6000)
-    log.note(`freeze ${node.name} for ${ms} ms`)
-    log.count('freezes')
-    await log.outage(async () => {
-      node.freeze()
-      await sleep(ms)
-      node.thaw()
-    })
+    if (node) await freeze(node, ms, log)
   }
+}
+
+/** Where the run is long enough for it. */
+async function freezeForMinutes(world: World, random: Random, log: Log, period: Period): Promise<void> {
+  for (;;) {
+    const pauseMs = random.whole(...MINUTE_FREEZE_PAUSE_MS)
+    if (period.overForMs() + pauseMs + MINUTE_FREEZE_MS > 0) return
+    await sleep(pauseMs)
+    const node = aNode(world, 'upload', random)
+    if (!node) continue
+    log.count('freezes of a minute')
+    await freeze(node, MINUTE_FREEZE_MS, log)
+  }
+}
+
+async function freeze(node: Node, ms: number, log: Log): Promise<void> {
+  log.note(`freeze ${node.name} for ${ms} ms`)
+  log.count('freezes')
+  await log.outage(async () => {
+    node.freeze()
+    await sleep(ms)
+    node.thaw()
+  })
 }
 
 function restartNode(role: Role): Disturbance {
