@@ -1,6 +1,7 @@
 import type { Bucket } from './bucket-port.ts'
 import { contentTypeOf } from './content-type.ts'
 import type { Lease } from './lease/held-lease.ts'
+import { type FirstLease, isWhole, type WholeRequest } from './ledger/first-lease.ts'
 import { releaseLease } from './ledger/release-lease.ts'
 import type { Taken } from './ledger/take-lease.ts'
 import type { UploadRight } from './ledger/upload-rights.ts'
@@ -48,9 +49,11 @@ export function boundAhead({ terms }: Pick<UploadContext, 'terms'>): number {
 /** Takes the lease, waiting for another writer to let go. Undefined if the upload takes no more bytes. */
 export async function openUpload(
   context: UploadContext,
-  { upload, pipe, dataStore, token }: UploadRight,
+  right: UploadRight,
   incoming: Incoming,
 ): Promise<OpenUpload | undefined> {
+  if (right.first) return openFirst(context, { ...right, first: right.first }, incoming)
+  const { upload, pipe, dataStore, token } = right
   // Before the lease is taken: keys that cannot be read must not hold it.
   const bucket = context.openBucket(dataStore)
   const numbers = (state: Numbered) =>
@@ -87,6 +90,46 @@ function isNewLength({ lengthBytes }: Incoming, upload: { lengthBytes: number | 
 export async function letUploadGo(context: UploadContext, { lease, numbers }: OpenUpload): Promise<void> {
   await releaseLease(context, lease, { bound: numbers.toKeep(), interrupted: false }).catch(() => {})
   lease.end()
+}
+
+/** What a request says before it is known whether it may; a length that is declared only now takes a statement of its own. */
+export function wholeOf(
+  { leases }: Pick<UploadContext, 'leases'>,
+  { offsetBytes, origin, ...incoming }: Incoming & { offsetBytes: number; origin: string | null },
+): WholeRequest | undefined {
+  const { bytes, lengthBytes } = incoming
+  if (lengthBytes !== undefined || bytes === undefined || !isWhole({ offsetBytes, bytes })) return undefined
+  return { bytes, origin, lease: leases.terms }
+}
+
+const NOTHING_BOUND: Bound = { number: 0, startBytes: 0, endsBytes: [] }
+
+/** The lease came with the right. */
+async function openFirst(
+  context: UploadContext,
+  { upload, pipe, dataStore, first }: UploadRight & { first: FirstLease },
+  incoming: Incoming,
+): Promise<OpenUpload> {
+  const { sinceMs, ...terms } = first
+  const lease = context.leases.adopt({ fileId: upload.id, fence: 1 }, sinceMs)
+  try {
+    const bucket = context.openBucket(dataStore)
+    const limits = partLimits(bucket.capabilities, context.budget.limitBytes)
+    const taken = {
+      ...{ ...terms, lease, fence: lease.fence, bound: NOTHING_BOUND, multipartId: null, planned: true },
+      ...{ offsetBytes: 0, crc32: 0, tailBytes: 0, resumed: false, lapsed: false },
+      ...{ lengthBytes: upload.lengthBytes, partBytes: upload.partBytes, expiresAtMs: upload.expiresAtMs },
+    }
+    return describe(context, upload, taken, bucket, {
+      numbers: numbersOf(context, limits, taken, incoming),
+      mayRead: dataStore.mayRead,
+      announces: pipe.announces,
+    })
+  } catch (error) {
+    await releaseLease(context, lease, { bound: NOTHING_BOUND, interrupted: false }).catch(() => {})
+    lease.end()
+    throw error
+  }
 }
 
 function describe(

@@ -1,5 +1,6 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { noteRequest } from '../../platform/kernel/request-context.ts'
+import type { WholeRequest } from '../../uploads/ledger/first-lease.ts'
 import type { CreationRight, PipeRow, UploadRight } from '../../uploads/ledger/upload-rights.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { markExposed } from '../../workspace/tokens/mark-exposed.ts'
@@ -20,11 +21,12 @@ export async function authenticateToCreate(
 export async function authenticateToContinue(
   context: UploadContext,
   request: TusRequest,
+  whole?: WholeRequest,
 ): Promise<UploadRight> {
   const fileId = requiredFileId(request)
   const token = await temporaryToken(context, request)
   const at = { pipeId: request.pipeId, fileId }
-  const right = await context.rights.toContinue(token, at)
+  const right = await context.rights.toContinue(token, at, whole)
   noteRequest({ workspaceId: right.token.workspaceId, tokenId: right.token.id })
   assertOrigin(right.pipe, request)
   return right

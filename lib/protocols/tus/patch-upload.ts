@@ -4,7 +4,7 @@ import type { ByteSource } from '../../uploads/byte-source.ts'
 import { declareLength } from '../../uploads/declare-length.ts'
 import type { UploadRight } from '../../uploads/ledger/upload-rights.ts'
 import { maxUploadBytes, tooLarge } from '../../uploads/may-create.ts'
-import { letUploadGo, type OpenUpload, openUpload } from '../../uploads/open-upload.ts'
+import { letUploadGo, type OpenUpload, openUpload, wholeOf } from '../../uploads/open-upload.ts'
 import { readStanding } from '../../uploads/read-standing.ts'
 import { renewReservation } from '../../uploads/renew-reservation.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
@@ -48,7 +48,11 @@ type Opened = { right: UploadRight; upload: OpenUpload }
 
 /** Everything that can be refused before the body is read. */
 async function open(context: UploadContext, request: TusRequest, chunk: Chunk): Promise<Opened | TusAnswer> {
-  const right = await authenticateToContinue(context, request)
+  const right = await authenticateToContinue(
+    context,
+    request,
+    wholeOf(context, { ...chunk, origin: request.origin }),
+  )
   // Who is writing it puts its expiry off.
   if (!right.upload.leased) assertStillThere(right.upload, context.clock.now())
   try {

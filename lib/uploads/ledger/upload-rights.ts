@@ -8,6 +8,14 @@ import { hashSecret } from '../../platform/kernel/ids.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
 import { hasTooManyRefused, tooManyRefused } from '../../workspace/tokens/refused-creations.ts'
 import type { Bound } from '../part-numbers.ts'
+import {
+  ASKED_COLUMNS,
+  askedOf,
+  type FirstLease,
+  firstColumn,
+  firstLeases,
+  type WholeRequest,
+} from './first-lease.ts'
 
 /**
  * What a temporary token may do, found with all that the request needs in one query. A token creates uploads until it
@@ -67,13 +75,21 @@ export type UploadRow = {
 type Standing = { tokenRevoked: boolean; senderRevoked: boolean; tokenExpired: boolean }
 type Common = { token: UploadToken; pipe: PipeRow; dataStore: SealedDataStore }
 export type CreationRight = Common
-export type UploadRight = Common & { upload: UploadRow }
+/** `upload` is as it was before the lease. */
+export type UploadRight = Common & { upload: UploadRow; first?: FirstLease | undefined }
 
 export type UploadRights = {
   /** Whether this token may create an upload at this Pipe. */
   toCreate(secret: string, pipeId: string): Promise<CreationRight>
-  /** Whether this token may continue this upload. What it may not touch, it cannot see. */
-  toContinue(secret: string, at: { pipeId: string; fileId: string }): Promise<UploadRight>
+  /**
+   * Whether this token may continue this upload. What it may not touch, it cannot see. A request that brings the whole of it has
+   * the lease as well, if nobody ever had.
+   */
+  toContinue(
+    secret: string,
+    at: { pipeId: string; fileId: string },
+    whole?: WholeRequest | undefined,
+  ): Promise<UploadRight>
 }
 
 const MOST_AT_ONCE = 100
@@ -86,6 +102,9 @@ export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): Uploa
   const findUpload = inGroups((asked: AskedUpload[]) => findUploads(db, asked, clock.now()), {
     most: MOST_AT_ONCE,
   })
+  const takeUpload = inGroups((asked: AskedWhole[]) => takeUploads(db, asked, clock.now()), {
+    most: MOST_AT_ONCE,
+  })
   return {
     async toCreate(secret, pipeId) {
       const right = assertStanding(await findCreation(hashSecret(secret)))
@@ -94,8 +113,12 @@ export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): Uploa
       if (right.tooManyRefused) throw tooManyRefused()
       return right
     },
-    async toContinue(secret, { pipeId, fileId }) {
-      const right = assertStanding(await findUpload({ hash: hashSecret(secret), file: fileId }))
+    async toContinue(secret, { pipeId, fileId }, whole) {
+      const asked = { hash: hashSecret(secret), file: fileId }
+      const sinceMs = clock.now()
+      const right = assertStanding(
+        await (whole ? takeUpload({ ...asked, pipe: pipeId, ...askedOf(whole) }) : findUpload(asked)),
+      )
       assertPipe(right, pipeId)
       const { own, sameHand } = right
       if (!right.upload || !(own || sameHand)) {
@@ -103,7 +126,8 @@ export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): Uploa
         throw new SluiceError('upload_not_found', 'There is no such upload at this Pipe.')
       }
       if (!own && right.tokenExpired) throw expired()
-      return { ...right, upload: right.upload }
+      const { first } = right
+      return { ...right, upload: right.upload, first: first ? { ...first, sinceMs } : undefined }
     },
   }
 }
@@ -127,7 +151,13 @@ async function findCreations(
 }
 
 type AskedUpload = { hash: string; file: string }
-type FoundUpload = Common & Standing & { upload: UploadRow | null; own: boolean; sameHand: boolean }
+type FoundUpload = Common &
+  Standing & {
+    upload: UploadRow | null
+    own: boolean
+    sameHand: boolean
+    first?: Omit<FirstLease, 'sinceMs'> | null
+  }
 
 async function findUploads(
   db: Db,
@@ -136,8 +166,28 @@ async function findUploads(
 ): Promise<(FoundUpload | undefined)[]> {
   const found = await rows<FoundUpload & { n: number }>(
     db,
-    sql`select asked.n, found.* from ${askedFor(asked)} cross join lateral (
-      select ${common(nowMs)}, ${upload()},
+    sql`select asked.n, found.* from ${askedFor(asked)} cross join lateral (${uploadOf(nowMs)}) found`,
+  )
+  return inOrder(asked.length, found)
+}
+
+type AskedWhole = AskedUpload & { pipe: string } & ReturnType<typeof askedOf>
+
+async function takeUploads(db: Db, asked: AskedWhole[], nowMs: number): Promise<(FoundUpload | undefined)[]> {
+  const numbered = JSON.stringify(asked.map((one, n) => ({ n, ...one })))
+  const found = await rows<FoundUpload & { n: number }>(
+    db,
+    sql`with asked as (select * from json_to_recordset(${numbered}::json) as asked(n int, hash text, file uuid, ${ASKED_COLUMNS})),
+    ${firstLeases(sql`${new Date(nowMs).toISOString()}::timestamptz`)}
+    select asked.n, found.*, ${firstColumn} from asked cross join lateral (${uploadOf(nowMs)}) found
+      left join first on first.n = asked.n`,
+  )
+  return inOrder(asked.length, found)
+}
+
+/** The limit makes PostgreSQL look each up by its index, however it guesses the number of those that are asked for. */
+function uploadOf(nowMs: number): SQL {
+  return sql`select ${common(nowMs)}, ${upload()},
         t.id = f.token_id or t.id = any(f.continued_by) as own,
         f.sender_id = t.sender_id and f.subject is not distinct from t.subject as "sameHand"
       from tokens t join senders s on s.id = t.sender_id join pipes p on p.id = t.pipe_id
@@ -145,9 +195,7 @@ async function findUploads(
       left join file_destinations fd on fd.file_id = f.id
       left join pipe_destinations pd on pd.pipe_id = p.id
       left join data_stores ds on ds.id = coalesce(fd.data_store_id, pd.data_store_id)
-      where t.token_hash = asked.hash limit 1) found`,
-  )
-  return inOrder(asked.length, found)
+      where t.token_hash = asked.hash limit 1`
 }
 
 /** The limit of what is joined to it makes PostgreSQL look each up by its index, however it guesses their number. */

@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { tusClient } from '../../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
+import { rows } from '../../platform/db/database.ts'
+import { minutes } from '../../platform/kernel/clock.ts'
+
+const SMALL = randomBytes(4096)
+const ALLOWED = 'https://shop.example.com'
+
+describeWithDatabase('the lease that comes with the right', (database) => {
+  let site: Site
+  let node: Awaited<ReturnType<typeof serveUploads>>
+  beforeAll(async () => {
+    site = await createSite(database(), { pipe: { allowedOrigins: [ALLOWED] } })
+    node = await serveUploads(site.runtime)
+  })
+  afterAll(async () => {
+    await node?.close()
+    await site?.close()
+  })
+
+  const clientOf = async (input: Record<string, unknown> = {}) =>
+    tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token(input) })
+  const created = async (client: Awaited<ReturnType<typeof clientOf>>) =>
+    (await client.create(SMALL.length)).headers.location!
+  const row = async (url: string) => {
+    const found = await rows<{ status: string; fence: number; leased: boolean; continuedBy: number }>(
+      database().db,
+      sql`select status, lease_fence as fence, lease_until is not null as leased,
+        cardinality(continued_by) as "continuedBy" from files where id = ${url.split('/').at(-1)!}::uuid`,
+    )
+    return found[0]!
+  }
+  const untouched = { status: 'uploading', fence: 0, leased: false, continuedBy: 0 }
+  const done = { status: 'transferred', fence: 1, leased: false, continuedBy: 0 }
+
+  it('is given to the token that created it, and to another of the same hand', async () => {
+    const client = await clientOf({ subject: 'anna' })
+    const [own, continued] = [await created(client), await created(client)]
+    expect((await client.patch(own, 0, SMALL, { Origin: ALLOWED })).status).toBe(204)
+    expect(await row(own)).toEqual(done)
+    const other = await clientOf({ subject: 'anna' })
+    expect((await other.patch(continued, 0, SMALL)).status).toBe(204)
+    expect(await row(continued)).toEqual({ ...done, continuedBy: 1 })
+  })
+
+  it('is not touched by who may not continue it', async () => {
+    const url = await created(await clientOf({ subject: 'anna' }))
+    const stranger = await clientOf({ subject: 'bert' })
+    expect((await stranger.patch(url, 0, SMALL)).status).toBe(404)
+    const client = await clientOf({ subject: 'anna' })
+    expect((await client.patch(url, 0, SMALL, { Origin: 'https://evil.example.com' })).status).toBe(403)
+    await database().db.execute(sql`update tokens set revoked_at = now()`)
+    expect((await client.patch(url, 0, SMALL)).status).toBe(401)
+    expect(await row(url)).toEqual(untouched)
+  })
+
+  it('is not touched by a token of the same hand that has expired', async () => {
+    const url = await created(await clientOf({ subject: 'anna' }))
+    const short = await clientOf({ subject: 'anna', expiresIn: 60 })
+    site.clock.advance(minutes(2))
+    expect((await short.patch(url, 0, SMALL)).status).toBe(401)
+    expect(await row(url)).toEqual(untouched)
+  })
+
+  it('is waited for alone where somebody has locked the row', async () => {
+    const client = await clientOf()
+    const [locked, free] = [await created(client), await created(client)]
+    const { promise: unlocked, resolve: unlock } = Promise.withResolvers<void>()
+    const holding = Promise.withResolvers<void>()
+    const locking = database().db.transaction(async (tx) => {
+      await tx.execute(sql`select 1 from files where id = ${locked.split('/').at(-1)!}::uuid for update`)
+      holding.resolve()
+      await unlocked
+    })
+    await holding.promise
+    const behind = client.patch(locked, 0, SMALL)
+    expect((await client.patch(free, 0, SMALL)).status).toBe(204)
+    unlock()
+    await locking
+    expect((await behind).status).toBe(204)
+    expect(await row(locked)).toEqual(done)
+  })
+
+  it('goes to one of two who ask at the same time', async () => {
+    const client = await clientOf()
+    const url = await created(client)
+    const answers = await Promise.all([client.patch(url, 0, SMALL), client.patch(url, 0, SMALL)])
+    const statuses = answers.map(({ status }) => status).sort()
+    expect(statuses[0]).toBe(204)
+    expect([409, 423]).toContain(statuses[1])
+    expect(await row(url)).toMatchObject({ status: 'transferred', leased: false })
+  })
+
+  it('is let go where the keys of the bucket cannot be read', async () => {
+    const client = await clientOf()
+    const url = await created(client)
+    const broken = sql`update data_stores set secret_access_key_encrypted = 'broken', updated_at = now()`
+    await database().db.execute(broken)
+    expect((await client.patch(url, 0, SMALL)).status).toBe(503)
+    expect(await row(url)).toEqual({ ...untouched, fence: 1 })
+  })
+})

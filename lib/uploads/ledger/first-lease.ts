@@ -1,0 +1,62 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { currentRequest } from '../../platform/kernel/request-context.ts'
+import { USUAL_PART_BYTES } from '../part-plan.ts'
+import type { LeaseTerms } from './lease-terms.ts'
+
+/**
+ * The lease of an upload that nobody has held yet, for a request that brings all of its bytes, in the statement that looks at
+ * its token. Such a file is one PutObject: no part is planned and no number bound, so nothing has to be known of the
+ * bucket before. Anything unusual leaves the upload as it is, for `takeLease`.
+ */
+export type FirstLease = { sinceMs: number; expirySeconds: number; expiresByMs: number }
+
+/** What a request says of itself before its token has been looked at. */
+export type WholeRequest = { bytes: number; origin: string | null; lease: LeaseTerms }
+
+export function isWhole({ offsetBytes, bytes }: { offsetBytes: number; bytes: number }): boolean {
+  return offsetBytes === 0 && bytes > 0 && bytes <= USUAL_PART_BYTES
+}
+
+/** Columns of `asked`, beside those by which the token and the upload are found. */
+export function askedOf({ bytes, origin, lease }: WholeRequest) {
+  const request = currentRequest()
+  return {
+    ...{ bytes, origin, holder: lease.holder, lease_ms: lease.leaseMs },
+    ...{ request_id: request?.id ?? null, traceparent: request?.traceparent ?? null },
+  }
+}
+
+export const ASKED_COLUMNS =
+  sql.raw(`pipe text, bytes bigint, origin text, holder text, lease_ms int, request_id text,
+  traceparent text`)
+
+/**
+ * Two steps of a statement that has `asked`. A row that somebody else has locked is not waited for: other requests are in
+ * this statement, too. The limits make PostgreSQL look each up by its index.
+ */
+export function firstLeases(now: SQL): SQL {
+  return sql`free as (
+      select asked.*, f.id, t.id as token_id from asked
+      cross join lateral (select * from tokens where token_hash = asked.hash and pipe_id = asked.pipe
+        and revoked_at is null limit 1) t
+      join senders s on s.id = t.sender_id and s.revoked_at is null
+      join pipes p on p.id = t.pipe_id and (asked.origin is null or p.allowed_origins = '{}'
+        or asked.origin = any(p.allowed_origins))
+      cross join lateral (select * from files where id = asked.file and pipe_id = t.pipe_id
+        and status = 'uploading' and lease_fence = 0 and bound_fence = 0 and lease_until is null
+        and length_bytes = asked.bytes and reserved_bytes = asked.bytes and expires_at > ${now}
+        and (token_id = t.id or (t.expires_at > ${now} and sender_id = t.sender_id
+          and subject is not distinct from t.subject))
+        limit 1 for update skip locked) f
+    ), first as (
+      update files f set lease_holder = free.holder, lease_fence = 1, bound_fence = 1,
+        lease_until = now() + free.lease_ms * interval '1 millisecond',
+        last_request_id = free.request_id, last_traceparent = free.traceparent,
+        continued_by = case when f.token_id = free.token_id then f.continued_by else array[free.token_id] end
+      from free where f.id = free.id returning free.n, f.expiry_seconds, f.expires_by
+    )`
+}
+
+export const firstColumn = sql`case when first.n is null then null else json_build_object(
+    'expirySeconds', first.expiry_seconds,
+    'expiresByMs', floor(extract(epoch from first.expires_by) * 1000)::bigint) end as first`
