@@ -1,3 +1,5 @@
+import { benchEmbedded } from './embedded.ts'
+import { inTurns, ROUNDS, seconds } from './in-turns.ts'
 import { benchDeliveryLists, benchFileLists } from './lists.ts'
 import { create, head, inParallel, MiB, percentile, send, type Target, upload } from './load.ts'
 import { benchOverview } from './overview.ts'
@@ -24,27 +26,10 @@ async function cpuPerGiB({ node }: Contender, bytes: number, work: () => Promise
   return (((await node.usage()).cpuSeconds - before.cpuSeconds) * GiB) / bytes
 }
 
-async function seconds(work: () => Promise<void>): Promise<number> {
-  const startedAt = performance.now()
-  await work()
-  return (performance.now() - startedAt) / 1000
-}
-
 const send1GiB = (contender: Contender, chunkBytes: number) => async () => {
   if (contender.name !== 'bare') return upload(contender.target, GiB, chunkBytes)
   for (let at = 0; at < GiB; at += chunkBytes)
     await send({ method: 'PUT', url: contender.target.collection, bytes: chunkBytes })
-}
-
-/** A stall of the machine in one of them is nobody's, and the median does not show it. */
-const ROUNDS = 5
-
-/** The median of each; they take turns, so that what else runs on the machine meets all of them. */
-async function inTurns(work: (contender: Contender) => Promise<number>, contenders: Contender[]) {
-  const found = contenders.map((contender) => ({ contender, figures: [] as number[] }))
-  for (let round = 0; round < ROUNDS; round++)
-    for (const { contender, figures } of found) figures.push(await work(contender))
-  return found.map(({ figures }) => percentile(figures, 0.5))
 }
 
 const cpu = (name: string, chunkBytes: number): Case => ({
@@ -268,6 +253,7 @@ export const CASES: Case[] = [
   small,
   slow,
   memory,
+  { name: 'embedded database', run: ({ sink }) => benchEmbedded(sink.url) },
   { name: 'webhooks', run: ({ postgresUrl }) => benchWebhooks(postgresUrl) },
   { name: 'tokens', run: ({ postgresUrl }) => benchTokens(postgresUrl) },
   { name: 'lists of files', run: ({ postgresUrl }) => benchFileLists(postgresUrl) },

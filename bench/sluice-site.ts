@@ -1,7 +1,8 @@
 import { createAccount } from '#lib/identity/accounts/create-account.ts'
-import { migrate } from '#lib/platform/db/migrate.ts'
-import { openPostgres } from '#lib/platform/db/open-postgres.ts'
+import type { DatabaseHandle } from '#lib/platform/db/database.ts'
+import { openDatabase } from '#lib/platform/db/open-database.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import { createLogger } from '#lib/platform/log/log.ts'
 import { createDataStore } from '#lib/workspace/data-stores/create-data-store.ts'
 import { createPipe } from '#lib/workspace/pipes/create-pipe.ts'
 import { pipeInput } from '#lib/workspace/pipes/pipe.ts'
@@ -17,14 +18,53 @@ import { type Measured, startMeasured } from './processes.ts'
 
 export const MEMORY_BYTES = 256 * 1024 * 1024
 
-export type SluiceNode = { node: Measured; target: Target; drop(): Promise<void> }
+export type SluiceNode = { node: Measured; target: Target; database: DatabaseHandle; drop(): Promise<void> }
 
-/** A real server on a PostgreSQL of its own, with one Pipe whose bucket is the sink. */
+/** A real server with one Pipe whose bucket is the sink, on a database of its own in this PostgreSQL. */
 export async function startSluiceNode(postgresUrl: string, sinkUrl: string): Promise<SluiceNode> {
-  const database = await createDatabase(postgresUrl)
-  const handle = openPostgres({ address: database.url })
-  await migrate(handle.db)
-  const runtime = { ...testRuntime(handle), clock: { now: () => Date.now() } }
+  const { url, drop } = await createDatabase(postgresUrl)
+  return startNode(sinkUrl, { DATABASE_URL: url }, drop)
+}
+
+/** The same with its embedded database. */
+export async function startEmbeddedNode(dataDir: string, sinkUrl: string): Promise<SluiceNode> {
+  return startNode(sinkUrl, { DATA_DIR: dataDir, DEMO: '0' }, async () => {})
+}
+
+/** Settings that say which database. */
+type Place = { DATABASE_URL?: string; DATA_DIR?: string; DEMO?: string }
+
+async function startNode(sinkUrl: string, place: Place, drop: () => Promise<void>): Promise<SluiceNode> {
+  const env = {
+    ...{ PORT: '0', HOST: '127.0.0.1', BASE_URL: 'http://127.0.0.1:0', ...place },
+    ...{ ROLES: 'upload', FREE_TIER_BYTES: '0', ALLOWED_PRIVATE_HOSTS: '*', LOG_LEVEL: 'warn' },
+    ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    AUTH_SECRET: 'a secret of thirty-two characters',
+    UPLOAD_MEMORY_BYTES: String(MEMORY_BYTES),
+  }
+  const node = await startMeasured('../server.ts', env, NODE_FLAGS)
+  const database = await open(place)
+  const { pipeId, token } = await addPipe(database, sinkUrl)
+  return {
+    node,
+    target: {
+      collection: `${node.url}/pipes/${pipeId}/files/`,
+      headers: { Authorization: `Bearer ${token}` },
+    },
+    database,
+    async drop() {
+      await database.close()
+      await drop()
+    },
+  }
+}
+
+function open({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir = '' }: Place): Promise<DatabaseHandle> {
+  return openDatabase({ databaseUrl, dataDir }, { log: createLogger('silent'), share: true })
+}
+
+async function addPipe(database: DatabaseHandle, sinkUrl: string) {
+  const runtime = { ...testRuntime(database), clock: { now: () => Date.now() } }
   const account = { email: 'bench@example.com', passwordHash: null, emailVerified: true }
   const { userId, workspaceId } = await createAccount(runtime, account)
   const actor = { workspaceId, kind: 'user', id: userId, label: 'bench' } as const
@@ -38,21 +78,5 @@ export async function startSluiceNode(postgresUrl: string, sinkUrl: string): Pro
   const sender = await createSender(runtime, actor, { name: 'Bench' })
   const input = parseInput(tokenInput, { pipeId: pipe.id, expiresIn: 86_400 })
   const { token } = await issueToken(runtime, sender.token, input)
-  const env = {
-    ...{ DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1', BASE_URL: 'http://127.0.0.1:0' },
-    ...{ ROLES: 'upload', FREE_TIER_BYTES: '0', ALLOWED_PRIVATE_HOSTS: '*', LOG_LEVEL: 'warn' },
-    ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
-    AUTH_SECRET: 'a secret of thirty-two characters',
-    UPLOAD_MEMORY_BYTES: String(MEMORY_BYTES),
-  }
-  const node = await startMeasured('../server.ts', env, NODE_FLAGS)
-  await handle.close()
-  return {
-    node,
-    target: {
-      collection: `${node.url}/pipes/${pipe.id}/files/`,
-      headers: { Authorization: `Bearer ${token}` },
-    },
-    drop: () => database.drop(),
-  }
+  return { pipeId: pipe.id, token }
 }

@@ -20,13 +20,15 @@ export type PostgresServer = {
 export type TestDatabase = { name: string; url: string; drop(): Promise<void> }
 
 /** The PostgreSQL of DATABASE_URL, else one of our own in a temporary folder, by the programs that Sluice itself runs. */
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres(settings: Settings = SETTINGS): Promise<PostgresServer> {
   const given = process.env.DATABASE_URL
-  return given ? { url: given, stop: async () => {} } : startOwn()
+  return given ? { url: given, stop: async () => {} } : startOwn(settings)
 }
 
+type Settings = Record<string, string | number>
+
 /** For many clients at once, and without care for its data. */
-const SETTINGS = {
+const SETTINGS: Settings = {
   fsync: 'off',
   full_page_writes: 'off',
   max_connections: 300,
@@ -36,7 +38,7 @@ const SETTINGS = {
 
 const EVERYBODY = 'everybody.conf'
 
-async function startOwn(): Promise<PostgresServer> {
+async function startOwn(chosen: Settings): Promise<PostgresServer> {
   const around = mkdtempSync(join(tmpdir(), 'sluice-postgres-'))
   const removeFolder = removeWithThisProcess(around)
   const folder = join(around, 'db')
@@ -49,7 +51,7 @@ async function startOwn(): Promise<PostgresServer> {
   const port = await freePort()
   const place = { host: '127.0.0.1', port, user: USER, password: '', database: 'postgres' }
   const log = createLogger('silent')
-  const settings = { ...SETTINGS, hba_file: join(HERE ?? folder, EVERYBODY) }
+  const settings = { ...chosen, hba_file: join(HERE ?? folder, EVERYBODY) }
   const server = await startPostmaster({ programs, folder, place, as, log, settings })
   return {
     url: `postgres://${USER}@127.0.0.1:${port}/postgres`,

@@ -1,0 +1,21 @@
+import { percentile } from './load.ts'
+
+/** A stall of the machine in one of them is nobody's, and the median does not show it. */
+export const ROUNDS = 5
+
+/** The median of each; they take turns, so that what else runs on the machine meets all of them. */
+export async function inTurns<Contender>(
+  work: (contender: Contender) => Promise<number>,
+  contenders: Contender[],
+): Promise<number[]> {
+  const found = contenders.map((contender) => ({ contender, figures: [] as number[] }))
+  for (let round = 0; round < ROUNDS; round++)
+    for (const { contender, figures } of found) figures.push(await work(contender))
+  return found.map(({ figures }) => percentile(figures, 0.5))
+}
+
+export async function seconds(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now()
+  await work()
+  return (performance.now() - startedAt) / 1000
+}

@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import type { Usage } from './processes.ts'
+
+/** Of Linux: so many of them are a second. */
+const TICKS = 100
+const KiB = 1024
+
+/** What a PostgreSQL on this machine uses with all its processes, those that ended included. `backend` is one of them. */
+export function measurePostgres(backend: number): () => Usage {
+  const postmaster = statusOf(backend)!.parent
+  return () => {
+    const own = statusOf(postmaster)!
+    const children = readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .flatMap((name) => statusOf(Number(name)) ?? [])
+      .filter(({ parent }) => parent === postmaster)
+    return {
+      cpuSeconds: children.reduce((sum, { cpu }) => sum + cpu, own.cpu + own.cpuOfEnded),
+      rssBytes: [own, ...children].reduce((sum, { pid }) => sum + shareOfMemory(pid), 0),
+    }
+  }
+}
+
+/** Undefined if it has ended. */
+function statusOf(pid: number) {
+  const line = read(pid, 'stat')
+  if (line === '') return undefined
+  const fields = line
+    .slice(line.lastIndexOf(') ') + 2)
+    .split(' ')
+    .map(Number)
+  const [user, system, endedUser, endedSystem] = fields.slice(11, 15) as [number, number, number, number]
+  return {
+    pid,
+    parent: fields[1]!,
+    cpu: (user + system) / TICKS,
+    cpuOfEnded: (endedUser + endedSystem) / TICKS,
+  }
+}
+
+/** Pages that several of them share are counted once. */
+function shareOfMemory(pid: number): number {
+  return Number(read(pid, 'smaps_rollup').match(/^Pss: +(\d+)/m)?.[1] ?? 0) * KiB
+}
+
+/** Nothing, if it has ended. */
+function read(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
+  } catch {
+    return ''
+  }
+}
