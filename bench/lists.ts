@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
-import { fileQuery, listFiles } from '#lib/dashboard/files/list-files.ts'
+import { fileQuery } from '#lib/dashboard/files/file-query.ts'
+import { listFiles } from '#lib/dashboard/files/list-files.ts'
 import { createAccount } from '#lib/identity/accounts/create-account.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
 import { type Db, rows } from '#lib/platform/db/database.ts'

@@ -14,7 +14,8 @@ import type { Finding } from './cases.ts'
 const FILES = 10_000_000
 const PIPES = 100
 const DAYS = 180
-const HOURS = 16 * 24
+const HOURS = 9 * 24
+const QUARTERS = 16 * 4
 const ROUNDS = 51
 const MAX_MS = 50
 
@@ -54,14 +55,15 @@ const pipeName = (n: number) =>
 
 /** Every Pipe is busy in every hour: there are no more rows than that. */
 async function fillCounts(db: Db, workspaceId: string): Promise<void> {
-  const pipes = sql`unnest(${sql.param(`{${Array.from({ length: PIPES }, (_, n) => pipeName(n)).join(',')}}`)}::text[] || '') as pipe`
+  const pipes = sql`unnest(${sql.param(`{${Array.from({ length: PIPES }, (_, n) => pipeName(n)).join(',')}}`)}::text[] || ''::text) as pipe`
   for (const [span, length, slots] of [
     ['day', '1 day', DAYS],
+    ['quarter', '6 hours', QUARTERS],
     ['hour', '1 hour', HOURS],
   ] as const) {
     await db.execute(sql`
       insert into counts (workspace_id, span, at, pipe_id, transferred, failed, expired, delivered, bytes, durations)
-      select ${workspaceId}::uuid, ${span}, date_trunc(${span}, now() at time zone 'utc') at time zone 'utc' - n * ${length}::interval,
+      select ${workspaceId}::uuid, ${span}, date_bin(${length}::interval, now(), 'epoch'::timestamptz) - n * ${length}::interval,
         pipe, 500, 5, 5, 500, 500000000, array(select (n + step) % 40 from generate_series(1, ${STEPS}::int) step)
       from generate_series(0, ${slots}::int - 1) n, ${pipes}`)
   }

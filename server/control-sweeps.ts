@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import { UNDO_MS } from '../lib/dashboard/files/act-on-files.ts'
 import { removeLeftWorkspaces } from '../lib/identity/accounts/delete-account.ts'
 import { type Db, rows } from '../lib/platform/db/database.ts'
 import { days, minutes, seconds } from '../lib/platform/kernel/clock.ts'
@@ -26,7 +27,7 @@ export function controlSweeps(runtime: Runtime): Sweep[] {
     { name: 'what is counted', everyMs: seconds(3), routine: true, run: () => foldTallies(runtime) },
     { name: 'counts of long ago', everyMs: minutes(30), run: () => pruneCounts(runtime) },
     { name: 'workspaces left behind', everyMs: minutes(5), run: () => removeLeftWorkspaces(db) },
-    { name: 'what is over', everyMs: minutes(5), run: () => pruneExpired(db, clock.now()) },
+    { name: 'what is over', everyMs: minutes(1), run: () => pruneExpired(db, clock.now()) },
   ]
 }
 
@@ -44,7 +45,10 @@ export async function pruneExpired(db: Db, nowMs: number): Promise<number> {
     // A token stays good for its uploads until they end, which is 30 days after their creation at the latest.
     sql`delete from tokens where id = any(array(
       select id from tokens where expires_at < ${before(days(31))} order by expires_at limit ${BATCH})) returning 1`,
-    sql`delete from files f where f.erased_at is not null and not exists (
+    // An event that is still to be delivered is pruned by its age.
+    sql`delete from events e using files f where f.erased_at < ${before(UNDO_MS)} and e.file_id = f.id and not exists (
+      select from deliveries d where d.event_id = e.id and d.state = 'pending') returning 1`,
+    sql`delete from files f where f.erased_at < ${before(UNDO_MS)} and not exists (
       select from file_destinations d where d.file_id = f.id and d.abort_pending) returning 1`,
   ]
   let pruned = 0

@@ -1,14 +1,14 @@
-import type { Page } from '#lib/platform/db/page.ts'
+import type { TurnedPage } from '#lib/platform/db/page.ts'
 import { isSluiceError } from '#lib/platform/kernel/errors.ts'
 
-type Found<Item> = Page<Item> & { problem?: string }
+type Found<Item> = TurnedPage<Item> & { problem?: string }
 
 /** A list as the filters ask for it. Filters are typed by people: one that cannot be gets no file, and the reason. */
-export async function listOrProblem<Item>(list: () => Promise<Page<Item>>): Promise<Found<Item>> {
+export async function listOrProblem<Item>(list: () => Promise<TurnedPage<Item>>): Promise<Found<Item>> {
   try {
     return await list()
   } catch (error) {
     if (!isSluiceError(error) || error.code !== 'invalid_request') throw error
-    return { data: [], nextCursor: null, problem: error.message }
+    return { data: [], nextCursor: null, previousCursor: null, problem: error.message }
   }
 }

@@ -1,15 +1,17 @@
 import { FileUp } from 'lucide-react'
 import { listOrProblem } from '#app/dashboard/list-or-problem.ts'
+import { countFiles, type FileTotals } from '#lib/dashboard/files/count-files.ts'
 import { fileAnswer } from '#lib/dashboard/files/file.ts'
-import { fileQuery, listFiles } from '#lib/dashboard/files/list-files.ts'
+import { fileQuery } from '#lib/dashboard/files/file-query.ts'
+import { listFiles } from '#lib/dashboard/files/list-files.ts'
 import { readSnapshot } from '#lib/dashboard/live/read-snapshot.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
-import { minutes, timeAgo } from '#lib/platform/kernel/clock.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { listPipes } from '#lib/workspace/pipes/list-pipes.ts'
 import { listSenders } from '#lib/workspace/senders/list-senders.ts'
 import { RejectingBanner } from '../data-stores/rejecting-banner.tsx'
+import { ExportLinks } from '../lists/export-links.tsx'
 import { LiveTail } from '../live/live-tail.tsx'
 import { Pager } from '../shell/pager.tsx'
 import { ButtonLink } from '../ui/button-link.tsx'
@@ -17,6 +19,8 @@ import { EmptyState } from '../ui/empty-state.tsx'
 import { type Filter, FilterBar } from '../ui/filter-bar.tsx'
 import { SPANS } from '../ui/spans.ts'
 import { FileTable } from './file-table.tsx'
+import { Totals } from './totals.tsx'
+import { wantedFiles } from './wanted-files.ts'
 
 type Props = { actor: Actor; path: string; query: Record<string, string | undefined>; pipeId?: string }
 
@@ -24,10 +28,10 @@ type Props = { actor: Actor; path: string; query: Record<string, string | undefi
 export async function FileList({ actor, path, query, pipeId }: Props) {
   const runtime = getRuntime()
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, 'files')
-  const [page, pipes, senders] = await Promise.all([
-    listOrProblem(async () =>
-      listFiles(runtime, actor, parseInput(fileQuery, wanted(query, pipeId, runtime.clock.now()))),
-    ),
+  const wanted = wantedFiles(query, pipeId, runtime.clock.now())
+  const [page, totals, pipes, senders] = await Promise.all([
+    listOrProblem(async () => listFiles(runtime, actor, parseInput(fileQuery, wanted))),
+    readTotals(actor, wanted),
     listPipes(runtime, actor, { limit: 100 }),
     listSenders(runtime, actor, { limit: 100 }),
   ])
@@ -38,7 +42,7 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
     options: pipes.data.map(({ id, name }) => ({ value: id, label: name })),
   }
   const filters: Filter[] = [
-    { kind: 'text', name: 'filename', label: 'Name' },
+    { kind: 'text', name: 'search', label: 'Name, subject or id' },
     {
       kind: 'choice',
       name: 'status',
@@ -56,17 +60,27 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
       options: senders.data.map(({ id, name }) => ({ value: id, label: name })),
     },
     { kind: 'choice', name: 'within', label: 'Time', options: SPANS },
+    { kind: 'day', name: 'from', label: 'From' },
+    { kind: 'day', name: 'to', label: 'to' },
   ]
-  const filtered = filters.some(({ name }) => query[name]) || Boolean(query.cursor)
+  const filtered = filters.some(({ name }) => query[name]) || Boolean(query.filename || query.cursor)
   return (
     <>
       <RejectingBanner actor={actor} />
       <FilterBar filters={filters}>
         <LiveTail topic="files" seen={mark} />
       </FilterBar>
+      {page.data.length > 0 && (
+        <div className="mb-2 flex min-h-8 items-center justify-between gap-2">
+          <Totals totals={totals} order={query.order} />
+          <ExportLinks path="/dashboard/files/export" query={{ ...query, pipeId: pipeId ?? query.pipeId }} />
+        </div>
+      )}
       {page.data.length > 0 ? (
         <FileTable
           files={page.data}
+          path={path}
+          query={query}
           pipeNames={new Map(pipes.data.map(({ id, name }) => [id, name]))}
           now={runtime.clock.now()}
         />
@@ -90,19 +104,13 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
           Each upload is listed here from its first byte, with its progress, its end and every webhook.
         </EmptyState>
       )}
-      <Pager path={path} query={query} nextCursor={page.nextCursor} />
+      <Pager path={path} query={query} nextCursor={page.nextCursor} previousCursor={page.previousCursor} />
     </>
   )
 }
 
-function wanted(query: Props['query'], pipeId: string | undefined, nowMs: number) {
-  const within = Number(query.within)
-  return {
-    cursor: query.cursor,
-    filename: query.filename,
-    ...(query.status === 'waiting' ? { status: 'uploading', waiting: 'true' } : { status: query.status }),
-    senderId: query.senderId,
-    pipeId: pipeId ?? query.pipeId,
-    ...(within > 0 && { createdAfter: timeAgo(nowMs, minutes(within)) }),
-  }
+/** Filters that cannot be have no totals; the list says why. */
+async function readTotals(actor: Actor, wanted: object): Promise<FileTotals | undefined> {
+  const query = fileQuery.safeParse(wanted)
+  return query.success ? countFiles(getRuntime(), actor, query.data) : undefined
 }

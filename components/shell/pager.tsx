@@ -1,28 +1,49 @@
-import { ChevronLeft, ChevronRight } from 'lucide-react'
+import { ChevronLeft, ChevronRight, ChevronsLeft } from 'lucide-react'
 import { ButtonLink } from '../ui/button-link.tsx'
 
-type Props = { path: string; query: Record<string, string | undefined>; nextCursor: string | null }
+type Props = {
+  path: string
+  query: Record<string, string | undefined>
+  nextCursor: string | null
+  /** Of lists that can be turned back; the others have the browser's own history. */
+  previousCursor?: string | null
+}
 
-/** Forward by keyset; back by the browser's own history, and to the start. */
-export function Pager({ path, query, nextCursor }: Props) {
+/** By keyset in both directions, and to the start. */
+export function Pager({ path, query, nextCursor, previousCursor }: Props) {
+  const [onward, backward, start] = WORDS[query.order as keyof typeof WORDS] ?? WORDS.newest
   if (!nextCursor && !query.cursor) return null
   return (
     <nav aria-label="Pages" className="mt-3 flex justify-end gap-2">
       {query.cursor && (
         <ButtonLink href={hrefOf(path, { ...query, cursor: undefined })} size="sm">
+          <ChevronsLeft aria-hidden />
+          {start}
+        </ButtonLink>
+      )}
+      {previousCursor && (
+        <ButtonLink href={hrefOf(path, { ...query, cursor: previousCursor })} size="sm">
           <ChevronLeft aria-hidden />
-          Newest
+          {backward}
         </ButtonLink>
       )}
       {nextCursor && (
         <ButtonLink href={hrefOf(path, { ...query, cursor: nextCursor })} size="sm">
-          Older
+          {onward}
           <ChevronRight aria-hidden />
         </ButtonLink>
       )}
     </nav>
   )
 }
+
+/** On, back, and to the start, by what comes first. */
+const WORDS = {
+  newest: ['Older', 'Newer', 'Newest'],
+  oldest: ['Newer', 'Older', 'Oldest'],
+  largest: ['Smaller', 'Larger', 'Largest'],
+  smallest: ['Larger', 'Smaller', 'Smallest'],
+} as const
 
 export function hrefOf(path: string, query: Record<string, string | undefined>): string {
   const set = Object.entries(query).filter((pair): pair is [string, string] => Boolean(pair[1]))

@@ -5,9 +5,9 @@ import { usePathname, useRouter, useSearchParams } from 'next/navigation'
 import { type ReactNode, useEffect, useRef, useState, useTransition } from 'react'
 
 type Option = { value: string; label: string }
-export type Filter =
-  | { kind: 'choice'; name: string; label: string; options: Option[] }
-  | { kind: 'text'; name: string; label: string }
+type Choice = { kind: 'choice'; name: string; label: string; options: Option[] }
+type Typed = { kind: 'text' | 'day'; name: string; label: string }
+export type Filter = Choice | Typed
 
 const box = 'h-8 rounded-md border border-line-strong bg-raised px-2.5 text-sm shadow-raised'
 
@@ -30,31 +30,13 @@ export function FilterBar({ filters, children }: { filters: Filter[]; children?:
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2" aria-busy={busy || undefined}>
       <search className="flex flex-wrap items-center gap-2 max-sm:w-full">
-        {filters.map((filter) =>
-          filter.kind === 'text' ? (
-            <TextFilter
-              key={filter.name}
-              filter={filter}
-              value={query.get(filter.name) ?? ''}
-              onApply={apply}
-            />
-          ) : (
-            <select
-              key={filter.name}
-              aria-label={filter.label}
-              value={query.get(filter.name) ?? ''}
-              onChange={(event) => apply(filter.name, event.target.value)}
-              className={`${box} select-arrow max-w-44 pr-7 max-sm:flex-1`}
-            >
-              <option value="">{filter.label}: any</option>
-              {filter.options.map(({ value, label }) => (
-                <option key={value} value={value}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          ),
-        )}
+        {filters.map((filter) => {
+          const { name } = filter
+          const given = { value: query.get(name) ?? '', onApply: apply }
+          if (filter.kind === 'choice') return <ChoiceFilter key={name} filter={filter} {...given} />
+          if (filter.kind === 'day') return <DayFilter key={name} filter={filter} {...given} />
+          return <TextFilter key={name} filter={filter} {...given} />
+        })}
         {set && (
           <button
             type="button"
@@ -71,11 +53,43 @@ export function FilterBar({ filters, children }: { filters: Filter[]; children?:
   )
 }
 
+type Given<Kind> = { filter: Kind; value: string; onApply: (name: string, value: string) => void }
+
+function ChoiceFilter({ filter, value, onApply }: Given<Choice>) {
+  return (
+    <select
+      aria-label={filter.label}
+      value={value}
+      onChange={(event) => onApply(filter.name, event.target.value)}
+      className={`${box} select-arrow max-w-44 pr-7 max-sm:flex-1`}
+    >
+      <option value="">{filter.label}: any</option>
+      {filter.options.map(({ value, label }) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+function DayFilter({ filter, value, onApply }: Given<Typed>) {
+  return (
+    <label className="inline-flex items-center gap-1.5 text-ink-faint text-sm">
+      {filter.label}
+      <input
+        type="date"
+        value={value}
+        onChange={(event) => onApply(filter.name, event.target.value)}
+        className={`${box} text-ink`}
+      />
+    </label>
+  )
+}
+
 const REST_MS = 300
 
-type TextProps = { filter: Filter; value: string; onApply: (name: string, value: string) => void }
-
-function TextFilter({ filter, value, onApply }: TextProps) {
+function TextFilter({ filter, value, onApply }: Given<Typed>) {
   const [text, setText] = useState(value)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const applied = useRef(value)

@@ -1,10 +1,13 @@
 import Link from 'next/link'
 import type { Delivery } from '#lib/webhooks/log/delivery.ts'
 import { formatDuration } from '../format.ts'
+import { SelectAll, Selection, SelectRow } from '../lists/selection.tsx'
+import { SortHead } from '../lists/sort-head.tsx'
 import { hrefOf } from '../shell/pager.tsx'
 import { Status } from '../ui/status.tsx'
 import { Row, Table, Td, Th } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
+import { SelectedDeliveries } from './selected-deliveries.tsx'
 
 type Props = {
   deliveries: Delivery[]
@@ -15,59 +18,75 @@ type Props = {
 export function DeliveryTable({ deliveries, filenames, query }: Props) {
   const head = (
     <>
+      <Th className="w-8 pr-0">
+        <SelectAll />
+      </Th>
       <Th>File</Th>
       <Th>State</Th>
       <Th>Answer</Th>
       <Th>To</Th>
       <Th className="text-right">Attempts</Th>
-      <Th className="text-right">Created</Th>
+      <SortHead
+        title="Created"
+        path="/dashboard/webhooks"
+        query={{ ...query, delivery: undefined }}
+        down="newest"
+        up="oldest"
+        usual="newest"
+      />
     </>
   )
   return (
-    <Table caption="Deliveries" head={head}>
-      {deliveries.map((delivery) => (
-        <Row key={delivery.id}>
-          <Td long className="font-medium">
-            <Link
-              href={hrefOf('/dashboard/webhooks', { ...query, delivery: delivery.id })}
-              scroll={false}
-              className="row-link"
-            >
-              {delivery.test ? <Status state="test" /> : nameOf(delivery, filenames)}
-            </Link>
-          </Td>
-          <Td label="State">
-            <Status
-              state={
-                delivery.state === 'pending' && delivery.attempts.length > 0 ? 'retrying' : delivery.state
-              }
-            />
-          </Td>
-          <Td label="Answer" className="font-mono text-xs">
-            <LastAnswer delivery={delivery} />
-          </Td>
-          <Td long label="To" className="text-ink-soft" title={delivery.url}>
-            {new URL(delivery.url).host}
-            <span className="text-ink-faint">{new URL(delivery.url).pathname}</span>
-          </Td>
-          <Td label="Attempts" number>
-            {delivery.attempts.length}
-            {delivery.underWay ? (
-              <span className="text-ink-faint">, now</span>
-            ) : (
-              delivery.nextAttemptAt && (
-                <span className="text-ink-faint">
-                  , next <Time at={delivery.nextAttemptAt} />
-                </span>
-              )
-            )}
-          </Td>
-          <Td label="Created" number className="text-ink-soft">
-            <Time at={delivery.createdAt} />
-          </Td>
-        </Row>
-      ))}
-    </Table>
+    <Selection ids={deliveries.map(({ id }) => id)}>
+      <Table caption="Deliveries" head={head}>
+        {deliveries.map((delivery) => (
+          <Row key={delivery.id}>
+            <Td className="pr-0">
+              <SelectRow id={delivery.id} name={filenames.get(delivery.fileId ?? '') ?? delivery.id} />
+            </Td>
+            <Td long className="font-medium">
+              <Link
+                href={hrefOf('/dashboard/webhooks', { ...query, delivery: delivery.id })}
+                scroll={false}
+                className="row-link"
+              >
+                {delivery.test ? <Status state="test" /> : nameOf(delivery, filenames)}
+              </Link>
+            </Td>
+            <Td label="State">
+              <Status
+                state={
+                  delivery.state === 'pending' && delivery.attempts.length > 0 ? 'retrying' : delivery.state
+                }
+              />
+            </Td>
+            <Td label="Answer" className="font-mono text-xs">
+              <LastAnswer delivery={delivery} />
+            </Td>
+            <Td long label="To" className="text-ink-soft" title={delivery.url}>
+              {new URL(delivery.url).host}
+              <span className="text-ink-faint">{new URL(delivery.url).pathname}</span>
+            </Td>
+            <Td label="Attempts" number>
+              {delivery.attempts.length}
+              {delivery.underWay ? (
+                <span className="text-ink-faint">, now</span>
+              ) : (
+                delivery.nextAttemptAt && (
+                  <span className="text-ink-faint">
+                    , next <Time at={delivery.nextAttemptAt} />
+                  </span>
+                )
+              )}
+            </Td>
+            <Td label="Created" number className="text-ink-soft">
+              <Time at={delivery.createdAt} />
+            </Td>
+          </Row>
+        ))}
+      </Table>
+      <SelectedDeliveries />
+    </Selection>
   )
 }
 

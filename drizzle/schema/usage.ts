@@ -51,14 +51,14 @@ export const tallies = pgTable('tallies', {
   tookMs: bytes().notNull().default(0),
 })
 
-/** How often each thing happened, by the hour for some weeks and by the day (UTC) for long. */
+/** How often each thing happened, by the hour, by quarters of a day, and by the day (UTC). */
 export const counts = pgTable(
   'counts',
   {
     workspaceId: uuid()
       .notNull()
       .references(() => workspaces.id, { onDelete: 'cascade' }),
-    span: text({ enum: ['hour', 'day'] }).notNull(),
+    span: text({ enum: ['hour', 'quarter', 'day'] }).notNull(),
     /** When the span begins. */
     at: instant().notNull(),
     /** Empty: all Pipes together. */

@@ -184,10 +184,10 @@ test('an address that leads nowhere, or asks for what cannot be, says so inside 
   }
   await expectAccessible(page, 'what is not there, in the dashboard')
   await page.goto('/dashboard/webhooks')
-  await page.getByLabel('File id').fill('half an id')
-  await expect(page.getByText('fileId must be the id of a file.')).toBeVisible()
+  await page.getByLabel('File, event or delivery id').fill('half an id')
+  await expect(page.getByText('search must be the id of a file, an event or a delivery.')).toBeVisible()
   await page.getByRole('button', { name: 'Clear' }).click()
-  await expect(page.getByLabel('File id')).toHaveValue('')
+  await expect(page.getByLabel('File, event or delivery id')).toHaveValue('')
   await page.goto('/dashboard/files?senderId=gone')
   await expect(page.getByText('senderId must be the id of a Sender.')).toBeVisible()
   await page.goto('/dashboard/usage?month=gone')

@@ -143,7 +143,7 @@ async function writeFiles(db: Db, { workspaceId, pipeIds, senderIds, outputId, u
 async function writeCounts(db: Db, { workspaceId, pipeIds }: Ids): Promise<void> {
   const nowMs = Date.now()
   const made: object[] = []
-  const put = (span: 'hour' | 'day', lengthMs: number, slots: number) => {
+  const put = (span: 'hour' | 'quarter' | 'day', lengthMs: number, slots: number) => {
     const last = Math.floor(nowMs / lengthMs) * lengthMs
     for (let n = 0; n < slots; n++) {
       const at = last - n * lengthMs
@@ -158,7 +158,8 @@ async function writeCounts(db: Db, { workspaceId, pipeIds }: Ids): Promise<void>
       made.push(...each, each.reduce(together))
     }
   }
-  put('hour', 3_600_000, 16 * 24)
+  put('hour', 3_600_000, 9 * 24)
+  put('quarter', 6 * 3_600_000, 16 * 4)
   put('day', 86_400_000, 190)
   await db.execute(sql`
     insert into counts (workspace_id, span, at, pipe_id, transferred, failed, expired, delivered, undelivered, bytes, durations)

@@ -1,6 +1,8 @@
 'use server'
 
 import { redirect } from 'next/navigation'
+import { plural } from '#components/format.ts'
+import { cancelFiles, eraseFiles, restoreFiles } from '#lib/dashboard/files/act-on-files.ts'
 import { cancelFile } from '#lib/dashboard/files/cancel-file.ts'
 import { eraseFile } from '#lib/dashboard/files/erase-file.ts'
 import { act } from '../../actions/act.ts'
@@ -18,5 +20,25 @@ export async function erase(id: string, _previous: unknown, data: FormData) {
     assertConfirmed(data)
     await eraseFile(runtime, actor, id)
     redirect('/dashboard/files')
+  })
+}
+
+export async function cancelAll(ids: string[]) {
+  return act(async (runtime, actor) => {
+    const canceled = await cancelFiles(runtime, actor, ids)
+    return { message: `${plural(canceled, 'upload')} canceled.` }
+  })
+}
+
+export async function eraseAll(ids: string[]) {
+  return act(async (runtime, actor) => ({ data: { erased: await eraseFiles(runtime, actor, ids) } }))
+}
+
+export async function restoreAll(ids: string[]) {
+  return act(async (runtime, actor) => {
+    const restored = await restoreFiles(runtime, actor, ids)
+    return {
+      message: restored === 0 ? 'They are gone already.' : `${plural(restored, 'record')} brought back.`,
+    }
   })
 }

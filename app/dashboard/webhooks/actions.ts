@@ -3,6 +3,7 @@
 import { plural } from '#components/format.ts'
 import { hours, timeAgo } from '#lib/platform/kernel/clock.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import { resendDeliveries } from '#lib/webhooks/log/resend-deliveries.ts'
 import { resendDelivery } from '#lib/webhooks/log/resend-delivery.ts'
 import { resendFailed, resendFailedInput } from '#lib/webhooks/log/resend-failed.ts'
 import { sendTestEvent } from '#lib/webhooks/log/send-test-event.ts'
@@ -78,6 +79,14 @@ export async function resend(deliveryId: string) {
   return act(async (runtime, actor) => {
     await resendDelivery(runtime, actor, deliveryId)
     return { message: 'It goes out at once.' }
+  })
+}
+
+export async function resendAll(ids: string[]) {
+  return act(async (runtime, actor) => {
+    const { resent, refused } = await resendDeliveries(runtime, actor, ids)
+    const rest = refused.length > 0 ? ` ${plural(refused.length, 'event')} not: ${refused[0]}` : ''
+    return { message: `${plural(resent, 'event')} sent again.${rest}` }
   })
 }
 

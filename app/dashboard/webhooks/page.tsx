@@ -1,4 +1,5 @@
 import { Webhook } from 'lucide-react'
+import { ExportLinks } from '#components/lists/export-links.tsx'
 import { LiveTail } from '#components/live/live-tail.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
@@ -11,7 +12,6 @@ import { UndeliveredNotice } from '#components/webhooks/undelivered-notice.tsx'
 import { readFiles } from '#lib/dashboard/files/list-files.ts'
 import { readSnapshot } from '#lib/dashboard/live/read-snapshot.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
-import { minutes, timeAgo } from '#lib/platform/kernel/clock.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { countUndelivered } from '#lib/webhooks/log/count-undelivered.ts'
@@ -23,17 +23,18 @@ import { currentActor } from '../../session.ts'
 import { listOrProblem } from '../list-or-problem.ts'
 import { orNothing } from '../or-nothing.ts'
 import { readSearch, type Search } from '../page-query.ts'
+import { wantedDeliveries } from './wanted-deliveries.ts'
 
 export const metadata = { title: 'Webhooks' }
+
+const FILTERS = ['state', 'pipeId', 'within', 'from', 'to', 'search', 'cursor']
 
 export default async function Deliveries({ searchParams }: { searchParams: Search }) {
   const query = await readSearch(searchParams)
   const actor = await currentActor()
-  const { pipeId, state, fileId, cursor } = query
+  const { pipeId } = query
   const runtime = getRuntime()
-  const within = Number(query.within)
-  const since = within > 0 ? timeAgo(runtime.clock.now(), minutes(within)) : undefined
-  const filters = { pipeId, state, fileId, cursor, since }
+  const filters = wantedDeliveries(query, runtime.clock.now())
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, 'deliveries')
   const [page, pipes, undelivered, chosen] = await Promise.all([
     listOrProblem(async () => listDeliveries(runtime, actor, parseInput(deliveryQuery, filters))),
@@ -41,7 +42,7 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
     countUndelivered(runtime, actor, pipeId),
     query.delivery ? openDelivery(actor, query.delivery) : undefined,
   ])
-  const filtered = Boolean(pipeId || state || fileId || since || cursor)
+  const filtered = FILTERS.some((name) => query[name])
   return (
     <>
       <UndeliveredNotice undelivered={undelivered} pipeId={pipeId} />
@@ -60,11 +61,18 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
             options: pipes.data.map(({ id, name }) => ({ value: id, label: name })),
           },
           { kind: 'choice', name: 'within', label: 'Time', options: SPANS },
-          { kind: 'text', name: 'fileId', label: 'File id' },
+          { kind: 'day', name: 'from', label: 'From' },
+          { kind: 'day', name: 'to', label: 'to' },
+          { kind: 'text', name: 'search', label: 'File, event or delivery id' },
         ]}
       >
         <LiveTail topic="deliveries" seen={mark} />
       </FilterBar>
+      {page.data.length > 0 && (
+        <div className="mb-2 flex min-h-8 justify-end">
+          <ExportLinks path="/dashboard/webhooks/export" query={query} />
+        </div>
+      )}
       {page.data.length > 0 ? (
         <DeliveryTable deliveries={page.data} filenames={await filenamesOf(page.data)} query={query} />
       ) : filtered ? (
@@ -89,6 +97,7 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
         path="/dashboard/webhooks"
         query={{ ...query, delivery: undefined }}
         nextCursor={page.nextCursor}
+        previousCursor={page.previousCursor}
       />
       {chosen && <DeliveryDrawer delivery={chosen.delivery} seen={chosen.mark} />}
     </>

@@ -1,7 +1,8 @@
 import { cancelFile } from '../../dashboard/files/cancel-file.ts'
 import { eraseFile } from '../../dashboard/files/erase-file.ts'
 import { fileAnswer, fileWithTimelineAnswer } from '../../dashboard/files/file.ts'
-import { fileQuery, listFiles } from '../../dashboard/files/list-files.ts'
+import { fileQuery } from '../../dashboard/files/file-query.ts'
+import { listFiles } from '../../dashboard/files/list-files.ts'
 import { showFile } from '../../dashboard/files/show-file.ts'
 import { pageAnswer } from '../../platform/db/page.ts'
 import { operation } from '../operation.ts'
@@ -15,11 +16,14 @@ export const fileOperations = [
     path: '/files',
     tag,
     summary:
-      'List files, newest first. With a filter a page may hold less than its limit and still have a next one.',
+      'List files, newest first unless asked otherwise. With a filter a page may hold less than its limit and still have a next one.',
     query: fileQuery,
     status: 200,
     answer: pageAnswer(fileAnswer),
-    run: ({ runtime, who, query }) => listFiles(runtime, who, query),
+    run: async ({ runtime, who, query }) => {
+      const { data, nextCursor } = await listFiles(runtime, who, query)
+      return { data, nextCursor }
+    },
   }),
   operation({
     id: 'showFile',

@@ -107,7 +107,10 @@ export const webhookOperations = [
     query: deliveryQuery,
     status: 200,
     answer: pageAnswer(deliveryAnswer),
-    run: ({ runtime, who, query }) => listDeliveries(runtime, who, query),
+    run: async ({ runtime, who, query }) => {
+      const { data, nextCursor } = await listDeliveries(runtime, who, query)
+      return { data, nextCursor }
+    },
   }),
   operation({
     id: 'showDelivery',

@@ -11,9 +11,14 @@ import { parseInput } from '../../platform/kernel/parse-input.ts'
 import { saveOutput } from '../../webhooks/outputs/save-output.ts'
 import { issueToken } from '../../workspace/tokens/issue-token.ts'
 import { tokenInput } from '../../workspace/tokens/token.ts'
+import { cancelFiles, eraseFiles, restoreFiles, UNDO_MS } from './act-on-files.ts'
 import { cancelFile } from './cancel-file.ts'
+import { countFiles } from './count-files.ts'
+import { eachFile } from './each-file.ts'
 import { eraseFile } from './erase-file.ts'
-import { fileQuery, listFiles } from './list-files.ts'
+import type { File } from './file.ts'
+import { fileQuery } from './file-query.ts'
+import { listFiles } from './list-files.ts'
 import { showFile } from './show-file.ts'
 
 describeWithDatabase('files', (database) => {
@@ -70,6 +75,78 @@ describeWithDatabase('files', (database) => {
       expect(await pages({ createdAfter: '2020-01-01T00:00:00Z', limit: 7 })).toEqual(all)
     })
 
+    it.each([
+      ['newest', (ids: string[]) => ids],
+      ['oldest', (ids: string[]) => ids.toReversed()],
+    ])('goes %s first, and back', async (order, inOrder) => {
+      const whole = inOrder(all)
+      expect(await pages({ order, limit: 10 })).toEqual(whole)
+      const first = await list({ order, limit: 10 }, customer)
+      expect(first.previousCursor).toBeNull()
+      const second = await list({ order, limit: 10, cursor: first.nextCursor }, customer)
+      const third = await list({ order, limit: 10, cursor: second.nextCursor }, customer)
+      const back = await list({ order, limit: 10, cursor: third.previousCursor }, customer)
+      expect(back.data).toEqual(second.data)
+      const start = await list({ order, limit: 10, cursor: back.previousCursor }, customer)
+      expect(start).toEqual(first)
+      const on = await list({ order, limit: 10, cursor: back.nextCursor }, customer)
+      expect(on.data).toEqual(third.data)
+    })
+
+    it('goes by size, and back', async () => {
+      const sized = await createTestWorkspace(runtime)
+      const made: [size: number, id: string][] = []
+      for (const [n, lengthBytes] of [5, 1, 9, 9, 3, 7].entries()) {
+        made.push([lengthBytes, await add({ lengthBytes, filename: `${n}` }, sized)])
+      }
+      const ids = made.sort((a, b) => b[0] - a[0] || (a[1] < b[1] ? 1 : -1)).map(([, id]) => id)
+      const bySize = async (order: string, cursor?: string | null) => {
+        const { data, ...cursors } = await list({ order, limit: 4, ...(cursor && { cursor }) }, sized)
+        return { ids: data.map(({ id }) => id), ...cursors }
+      }
+      const first = await bySize('largest')
+      expect(first).toEqual({ ids: ids.slice(0, 4), nextCursor: expect.any(String), previousCursor: null })
+      const second = await bySize('largest', first.nextCursor)
+      expect(second).toMatchObject({ ids: ids.slice(4), nextCursor: null })
+      expect(await bySize('largest', second.previousCursor)).toEqual(first)
+      expect((await bySize('smallest')).ids).toEqual(ids.toReversed().slice(0, 4))
+    })
+
+    it('finds by name, subject or id', async () => {
+      const [found, other] = [all[3]!, await createTestWorkspace(runtime)]
+      const told = await add({ filename: 'x.bin', subject: 'Customer-77' }, other)
+      expect(await pages({ search: 'photo_7.jpg' })).toEqual([all[17]])
+      expect(await pages({ search: found })).toEqual([found])
+      expect(await pages({ search: 'CUSTOMER-77' })).toEqual([])
+      const ids = async (search: string) => (await list({ search }, other)).data.map(({ id }) => id)
+      expect(await ids('customer-77')).toEqual([told])
+      expect(await ids(found)).toEqual([])
+    })
+
+    it('has totals of all that fits', async () => {
+      const failed = await countFiles(runtime, customer.actor, parseInput(fileQuery, { status: 'failed' }))
+      expect(failed).toEqual({ files: 5, bytes: 55, ofNewest: null })
+      const named = await countFiles(runtime, customer.actor, parseInput(fileQuery, { search: 'photo_1' }))
+      expect(named).toEqual({ files: 11, bytes: 121, ofNewest: null })
+    })
+
+    it('is given out whole, in pages that are read when they are asked for', async () => {
+      const { db } = database()
+      const { workspaceId, pipe, actor } = await createTestWorkspace(runtime)
+      await db.execute(sql`insert into files (id, workspace_id, pipe_id, sender_name, filename, expiry_seconds, expires_at)
+        select (lpad(to_hex(1767225600000 + n), 12, '0') || '7001800000000000' || lpad(to_hex(n), 4, '0'))::uuid,
+          ${workspaceId}::uuid, ${pipe.id}, 'S', 'hay ' || n, 3600, now() from generate_series(1, 3000) n`)
+      const pages = eachFile(runtime, actor, parseInput(fileQuery, { search: 'hay', order: 'largest' }))
+      const first = await pages.next()
+      expect(first.value).toHaveLength(500)
+      await db.execute(
+        sql`delete from files where workspace_id = ${workspaceId}::uuid and filename = 'hay 1'`,
+      )
+      const names = new Set((first.value as File[]).map(({ filename }) => filename))
+      for await (const page of pages) for (const { filename } of page) names.add(filename)
+      expect(names.size).toBe(2999)
+    })
+
     it('looks on past a window in which nothing fits', async () => {
       const { db } = database()
       const { workspaceId, pipe, actor } = await createTestWorkspace(runtime)
@@ -79,7 +156,7 @@ describeWithDatabase('files', (database) => {
         select (lpad(to_hex(1767225600000 + n), 12, '0') || '7000800000000000' || lpad(to_hex(n), 4, '0'))::uuid,
           ${workspaceId}::uuid, ${pipe.id}, 'S', 'hay', 3600, now() from generate_series(1, 2505) n`)
       const first = await listFiles(runtime, actor, parseInput(fileQuery, { filename: 'needle' }))
-      expect(first).toEqual({ data: [], nextCursor: expect.any(String) })
+      expect(first).toEqual({ data: [], nextCursor: expect.any(String), previousCursor: null })
       const next = await listFiles(
         runtime,
         actor,
@@ -145,6 +222,40 @@ describeWithDatabase('files', (database) => {
     expect(left.map((row) => row.id)).not.toContain(id)
   })
 
+  it('cancels several that are under way, and leaves the others', async () => {
+    const [one, two, done] = [
+      await add({ status: 'uploading' }),
+      await add({ status: 'uploading' }),
+      await add(),
+    ]
+    const foreign = await createTestWorkspace(runtime)
+    const theirs = await add({ status: 'uploading' }, foreign)
+    expect(await cancelFiles(runtime, mine.actor, [one, two, done, theirs, 'no id'])).toBe(2)
+    expect((await showFile(runtime, foreign.actor, theirs)).status).toBe('uploading')
+    expect((await showFile(runtime, mine.actor, done)).status).toBe('transferred')
+  })
+
+  it('erases several that have ended, and brings them back for a minute', async () => {
+    const { db } = database()
+    const [one, two, open] = [
+      await add(),
+      await add({ status: 'failed' }),
+      await add({ status: 'uploading' }),
+    ]
+    const theirs = await add({}, await createTestWorkspace(runtime))
+    const erased = await eraseFiles(runtime, mine.actor, [one, two, open, theirs])
+    expect(erased.toSorted()).toEqual([one, two].toSorted())
+    await pruneExpired(db, runtime.clock.now())
+    await expect(showFile(runtime, mine.actor, one)).rejects.toMatchObject({ code: 'not_found' })
+    expect(await restoreFiles(runtime, mine.actor, [one, theirs])).toBe(1)
+    expect(await showFile(runtime, mine.actor, one)).toMatchObject({ status: 'transferred' })
+    runtime.clock.advance(UNDO_MS + 1)
+    expect(await restoreFiles(runtime, mine.actor, [two])).toBe(0)
+    await pruneExpired(db, runtime.clock.now())
+    const left = (await db.select({ id: files.id }).from(files)).map(({ id }) => id)
+    expect([one, two, open].filter((id) => left.includes(id))).toEqual([one, open])
+  })
+
   it('hides a record whose parts the bucket still holds, and drops it when they are cleared', async () => {
     const { db } = database()
     const id = await add({ status: 'canceled' })
@@ -156,6 +267,7 @@ describeWithDatabase('files', (database) => {
     await pruneExpired(db, runtime.clock.now())
     expect(await has()).toBe(true)
     await db.update(fileDestinations).set({ abortPending: false })
+    runtime.clock.advance(UNDO_MS + 1)
     await pruneExpired(db, runtime.clock.now())
     expect(await has()).toBe(false)
   })

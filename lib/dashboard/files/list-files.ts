@@ -1,93 +1,77 @@
-import { and, desc, eq, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
-import { z } from 'zod'
-import { FILE_STATUSES, fileDestinations, files } from '#drizzle/schema/index.ts'
+import { desc, inArray, type SQL, sql } from 'drizzle-orm'
+import { fileDestinations, files } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
-import { type Page, pageQuery, readCursor, writeCursor } from '../../platform/db/page.ts'
-import { isPlainText, timeField } from '../../platform/kernel/fields.ts'
-import { firstUuidAt, isPipeId, isUuid } from '../../platform/kernel/ids.ts'
+import { type From, readTurn, type TurnedPage, turnPage } from '../../platform/db/page.ts'
+import { isUuid } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { type File, toFile } from './file.ts'
-import { listed } from './listed.ts'
-
-/**
- * Newest first. Pipe, status and Sender go along an index; the rest is looked for in a window of the newest rows
- * that remain, so that a page costs the same whatever is asked for. A page may then hold less than its limit and
- * still have a next one.
- */
-export const fileQuery = pageQuery.extend({
-  status: z.enum(FILE_STATUSES, `must be one of ${FILE_STATUSES.join(', ')}`).optional(),
-  /** Under way, but without a byte for five minutes. */
-  waiting: z.stringbool('must be true or false').optional(),
-  pipeId: z.string().refine(isPipeId, 'must be the id of a Pipe').optional(),
-  senderId: z.string().refine(isUuid, 'must be the id of a Sender').optional(),
-  /** Part of the filename, in any letter case. */
-  filename: z
-    .string()
-    .min(1)
-    .max(255)
-    .refine(isPlainText, 'must not have control characters in it')
-    .optional(),
-  createdAfter: timeField.optional(),
-  createdBefore: timeField.optional(),
-})
-export type FileQuery = z.output<typeof fileQuery>
+import { alongIndex, type FileQuery, fits, LOOKED_AT, MOST_COMPARED } from './file-query.ts'
 
 /** To look at a name takes some microseconds, and a page 20 ms at most. */
 const WINDOW = 2500
+
+type Found = { keys: string[]; windowEnd?: string | undefined }
 
 export async function listFiles(
   { db }: Pick<Runtime, 'db'>,
   actor: Actor,
   query: FileQuery,
-): Promise<Page<File>> {
-  const { limit } = query
-  const rest = alongNoIndex(query)
+): Promise<TurnedPage<File>> {
+  const bySize = query.order === 'largest' || query.order === 'smallest'
+  const from = readTurn(query.cursor, bySize ? isSizedKey : isUuid)
+  const find = bySize ? findBySize : findByTime
+  const { keys, windowEnd } = await find(db, actor, query, from)
+  const { shown, ...cursors } = turnPage(keys, query.limit, from, windowEnd)
+  const ids = shown.map(idOf)
+  return { data: inOrderOf(ids, await readFiles(db, ids)), ...cursors }
+}
+
+async function findByTime(db: Db, actor: Actor, query: FileQuery, { back, key }: From): Promise<Found> {
+  const { limit, order = 'newest' } = query
+  const down = (order === 'newest') !== back
+  const [along, turned] = down ? [sql`desc`, sql`asc`] : [sql`asc`, sql`desc`]
+  const rest = fits(query)
   const looked = rest ? WINDOW : limit + 1
   const found = await rows<{ id: string; last: boolean }>(
     db,
     sql`with recent as (
-      select id, filename, status, pipe_id, coalesce(last_byte_at, created_at) as byte_at from files where ${alongIndex(actor, query)}
-      order by id desc limit ${looked}::int
+      select ${LOOKED_AT} from files where ${alongIndex(actor, query, key ? { id: key, down } : undefined)}
+      order by id ${along} limit ${looked}::int
     )
-    (select id, false as last from recent where ${rest ?? sql`true`} order by id desc limit ${limit + 1}::int)
-    union all (select id, true from recent where (select count(*) from recent) = ${looked}::int order by id limit 1)`,
+    (select id, false as last from recent where ${rest ?? sql`true`} order by id ${along} limit ${limit + 1}::int)
+    union all (select id, true from recent where (select count(*) from recent) = ${looked}::int order by id ${turned} limit 1)`,
   )
-  const ids = found.filter(({ last }) => !last).map(({ id }) => id)
-  const shown = ids.slice(0, limit)
-  const data = await readFiles(db, shown)
-  // Where the page ends, or where a window that was full does.
-  const end = ids.length > limit ? shown.at(-1) : rest && found.find(({ last }) => last)?.id
-  return { data, nextCursor: end ? writeCursor(end) : null }
+  return {
+    keys: found.filter(({ last }) => !last).map(({ id }) => id),
+    windowEnd: rest && found.find(({ last }) => last)?.id,
+  }
 }
 
-function alongIndex(actor: Actor, query: FileQuery): SQL | undefined {
-  const { status, pipeId, senderId, createdAfter, createdBefore } = query
-  const before = readCursor(query.cursor, isUuid)
-  return and(
-    eq(files.workspaceId, actor.workspaceId),
-    // One of the indexes: by Sender, else by Pipe, each with its status where it holds that too.
-    senderId ? eq(files.senderId, senderId) : undefined,
-    !senderId && pipeId ? eq(files.pipeId, pipeId) : undefined,
-    !senderId && status ? eq(files.status, status) : undefined,
-    before ? lt(files.id, before) : undefined,
-    createdAfter ? gte(files.id, firstUuidAt(createdAfter.getTime())) : undefined,
-    createdBefore ? lt(files.id, firstUuidAt(createdBefore.getTime())) : undefined,
-    listed,
+/** The key of such a page is a size and an id: `1000.019a…` */
+async function findBySize(db: Db, actor: Actor, query: FileQuery, { back, key }: From): Promise<Found> {
+  const down = (query.order === 'largest') !== back
+  const [along, beyond] = down ? [sql`desc`, sql`<`] : [sql`asc`, sql`>`]
+  const conditions: SQL[] = [fits(query) ?? sql`true`]
+  if (key) conditions.push(sql`(size, id) ${beyond} (${key.split('.')[0]}::bigint, ${idOf(key)}::uuid)`)
+  const found = await rows<{ key: string }>(
+    db,
+    sql`with recent as (
+      select ${LOOKED_AT} from files where ${alongIndex(actor, query)} order by id desc limit ${MOST_COMPARED}::int
+    )
+    select size || '.' || id as key from recent where ${sql.join(conditions, sql` and `)}
+    order by size ${along}, id ${along} limit ${query.limit + 1}::int`,
   )
+  return { keys: found.map((row) => row.key) }
 }
 
-function alongNoIndex({ senderId, status, pipeId, filename, waiting }: FileQuery): SQL | undefined {
-  const conditions: SQL[] = []
-  if (filename) conditions.push(sql`filename ilike ${`%${filename.replace(/[\\%_]/g, '\\$&')}%`}`)
-  if (waiting !== undefined) conditions.push(sql`${isWaitingRow} = ${waiting}`)
-  if (senderId && status) conditions.push(sql`status = ${status}`)
-  if (senderId && pipeId) conditions.push(sql`pipe_id = ${pipeId}`)
-  return conditions.length > 0 ? sql.join(conditions, sql` and `) : undefined
-}
+const isSizedKey = (key: string) => /^\d{1,16}\./.test(key) && isUuid(idOf(key))
+const idOf = (key: string) => key.slice(key.indexOf('.') + 1)
 
-/** As `isWaiting` says of one file. */
-const isWaitingRow = sql`(status = 'uploading' and byte_at < now() - interval '5 minutes')`
+function inOrderOf(ids: string[], found: File[]): File[] {
+  const byId = new Map(found.map((file) => [file.id, file]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
+}
 
 export async function readFiles(db: Db, ids: string[]): Promise<File[]> {
   if (ids.length === 0) return []

@@ -12,7 +12,7 @@ import { medianOf, STEPS } from '../../workspace/usage/durations.ts'
  */
 export const RANGES = {
   '24h': { span: 'hour', slotMs: hours(1), slots: 24, backMs: days(7) },
-  '7d': { span: 'hour', slotMs: hours(6), slots: 28, backMs: days(7) },
+  '7d': { span: 'quarter', slotMs: hours(6), slots: 28, backMs: days(7) },
   '30d': { span: 'day', slotMs: days(1), slots: 30, backMs: days(30) },
   '90d': { span: 'day', slotMs: days(1), slots: 90, backMs: days(90) },
 } as const

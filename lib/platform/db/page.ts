@@ -15,6 +15,9 @@ export type PageQuery = z.output<typeof pageQuery>
 
 export type Page<Item> = { data: Item[]; nextCursor: string | null }
 
+/** For people, who also go back. */
+export type TurnedPage<Item> = Page<Item> & { previousCursor: string | null }
+
 export function pageAnswer<Item extends z.ZodType>(item: Item) {
   return z.strictObject({ data: z.array(item), nextCursor: z.string().nullable() })
 }
@@ -29,6 +32,35 @@ export function toPage<Row, Item>(
   const shown = rows.slice(0, limit)
   const more = rows.length > limit
   return { data: shown.map(toItem), nextCursor: more ? writeCursor(keyOf(shown.at(-1)!)) : null }
+}
+
+/** A cursor that begins so leads to the page before what it names. */
+const BACK = '-'
+
+/** Where a page that can be turned both ways begins, and in which direction it is read. */
+export type From = { back: boolean; key: string | undefined }
+
+export function readTurn(cursor: string | undefined, isKey: (key: string) => boolean): From {
+  const bare = (text: string) => (text.startsWith(BACK) ? text.slice(BACK.length) : text)
+  const text = readCursor(cursor, (key) => isKey(bare(key)))
+  return { back: text?.startsWith(BACK) ?? false, key: text && bare(text) }
+}
+
+/**
+ * The keys of a page as they are shown, with the cursors to both sides. `found` are those read, in the direction of
+ * reading, one more than fit if there are more; `windowEnd` is where the search ended without having seen all.
+ */
+export function turnPage(found: string[], limit: number, { back, key }: From, windowEnd?: string) {
+  const shown = found.slice(0, limit)
+  const beyond = found.length > limit ? shown.at(-1) : windowEnd
+  if (back) shown.reverse()
+  const older = back ? shown.at(-1) : beyond
+  const newer = back ? beyond : key && shown[0]
+  return {
+    shown,
+    nextCursor: older ? writeCursor(older) : null,
+    previousCursor: newer ? writeCursor(BACK + newer) : null,
+  }
 }
 
 export function writeCursor(key: string): string {

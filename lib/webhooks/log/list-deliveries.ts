@@ -1,9 +1,9 @@
-import { and, asc, desc, eq, gte, lt, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, lt, or, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { attempts, DELIVERY_STATES, deliveries } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { type Page, pageQuery, readCursor, toPage } from '../../platform/db/page.ts'
+import { pageQuery, readTurn, type TurnedPage, turnPage } from '../../platform/db/page.ts'
 import { timeField } from '../../platform/kernel/fields.ts'
 import { firstUuidAt, isUuid } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
@@ -17,25 +17,34 @@ export const deliveryQuery = pageQuery.extend({
   /** Events from then on, and before then. */
   since: timeField.optional(),
   until: timeField.optional(),
+  /** The id of a file, an event or a delivery. */
+  search: z.uuid('must be the id of a file, an event or a delivery').optional(),
+  /** `newest` if not said. */
+  order: z.enum(['newest', 'oldest'], 'must be newest or oldest').optional(),
 })
 type Query = z.output<typeof deliveryQuery>
 
 const MOST_ATTEMPTS = 20
 
-/** The delivery log, newest event first, each with its latest attempts. An id tells the time, so each page is along an index. */
+/** The delivery log by the time of its events, each with its latest attempts. An id tells the time, so each page is along an index. */
 export async function listDeliveries(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
   actor: Actor,
-  { limit, cursor, pipeId, fileId, eventId, state, since, until }: Query,
-): Promise<Page<Delivery>> {
-  const before = readCursor(cursor, isUuid)
+  { limit, cursor, pipeId, fileId, eventId, state, since, until, search, order }: Query,
+): Promise<TurnedPage<Delivery>> {
+  const from = readTurn(cursor, isUuid)
+  const { id } = deliveries
+  const down = (order !== 'oldest') !== from.back
   const found = await db
     .select()
     .from(deliveries)
     .where(
       and(
         eq(deliveries.workspaceId, actor.workspaceId),
-        before ? lt(deliveries.id, before) : undefined,
+        from.key ? (down ? lt(id, from.key) : gt(id, from.key)) : undefined,
+        search
+          ? or(eq(id, search), eq(deliveries.eventId, search), eq(deliveries.fileId, search))
+          : undefined,
         pipeId ? eq(deliveries.pipeId, pipeId) : undefined,
         fileId ? eq(deliveries.fileId, fileId) : undefined,
         eventId ? eq(deliveries.eventId, eventId) : undefined,
@@ -44,11 +53,13 @@ export async function listDeliveries(
         until ? lt(deliveries.id, firstUuidAt(until.getTime())) : undefined,
       ),
     )
-    .orderBy(desc(deliveries.id))
+    .orderBy(down ? desc(id) : asc(id))
     .limit(limit + 1)
   const byDelivery = Map.groupBy(await latestAttempts(db, found), ({ deliveryId }) => deliveryId)
-  const toItem = (row: (typeof found)[number]) => toDelivery(row, byDelivery.get(row.id) ?? [], clock.now())
-  return toPage(found, limit, toItem, ({ id }) => id)
+  const rowOf = new Map(found.map((row) => [row.id, row]))
+  const { shown, ...cursors } = turnPage([...rowOf.keys()], limit, from)
+  const data = shown.map((key) => toDelivery(rowOf.get(key)!, byDelivery.get(key) ?? [], clock.now()))
+  return { data, ...cursors }
 }
 
 async function latestAttempts(

@@ -2,14 +2,19 @@ import { sql } from 'drizzle-orm'
 import { TALLIED, type Tallied } from '#drizzle/schema/usage.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import type { Clock } from '../../platform/kernel/clock.ts'
-import { days } from '../../platform/kernel/clock.ts'
+import { days, hours } from '../../platform/kernel/clock.ts'
 import { STEPS, stepOf } from './durations.ts'
 
 const BATCH = 5000
 const BATCHES = 20
 
-/** Hours are shown for a week, beside those of the week before; days for a quarter, beside the quarter before. */
-const KEEP_MS = { hour: days(16), day: days(400) } as const
+/** Each is shown for some time, beside what was as long before: hours for a day, quarters of a day for a week. */
+const SPANS = {
+  hour: { lengthMs: hours(1), keepMs: days(9) },
+  quarter: { lengthMs: hours(6), keepMs: days(16) },
+  day: { lengthMs: days(1), keepMs: days(400) },
+} as const
+type Span = keyof typeof SPANS
 const PRUNE_AT_ONCE = 1000
 
 type Tally = {
@@ -22,7 +27,7 @@ type Tally = {
 }
 type Count = Record<Tallied, number> & {
   workspaceId: string
-  span: 'hour' | 'day'
+  span: Span
   at: string
   pipeId: string
   bytes: number
@@ -55,11 +60,11 @@ async function foldBatch(tx: Db): Promise<number> {
   return taken.length
 }
 
-/** For each thing four rows: of its hour and of its day, for its Pipe and for all of them. */
+/** For each thing six rows: of its hour, its quarter of a day and its day, for its Pipe and for all of them. */
 export function addUp(tallies: Tally[]): Count[] {
   const counts = new Map<string, Count>()
   for (const tally of tallies) {
-    for (const span of ['hour', 'day'] as const) {
+    for (const span of Object.keys(SPANS) as Span[]) {
       const at = beginOf(span, tally.atMs)
       for (const pipeId of [tally.pipeId, '']) {
         const key = [tally.workspaceId, span, at, pipeId].join()
@@ -74,12 +79,12 @@ export function addUp(tallies: Tally[]): Count[] {
   return [...counts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, count]) => count)
 }
 
-function beginOf(span: Count['span'], atMs: number): string {
-  const text = new Date(atMs).toISOString()
-  return span === 'hour' ? `${text.slice(0, 13)}:00:00.000Z` : `${text.slice(0, 10)}T00:00:00.000Z`
+function beginOf(span: Span, atMs: number): string {
+  const { lengthMs } = SPANS[span]
+  return new Date(Math.floor(atMs / lengthMs) * lengthMs).toISOString()
 }
 
-function emptyCount(workspaceId: string, span: Count['span'], at: string, pipeId: string): Count {
+function emptyCount(workspaceId: string, span: Span, at: string, pipeId: string): Count {
   const things = Object.fromEntries(TALLIED.map((what) => [what, 0])) as Record<Tallied, number>
   return {
     workspaceId,
@@ -116,7 +121,7 @@ async function add(tx: Db, counts: Count[]): Promise<void> {
 /** What no chart shows any more. */
 export async function pruneCounts({ db, clock }: { db: Db; clock: Clock }): Promise<number> {
   let pruned = 0
-  for (const [span, keepMs] of Object.entries(KEEP_MS)) {
+  for (const [span, { keepMs }] of Object.entries(SPANS)) {
     const before = new Date(clock.now() - keepMs).toISOString()
     const gone = await rows(
       db,

@@ -1,5 +1,6 @@
 import type { NextRequest } from 'next/server'
 import { toProblem } from '#lib/platform/http/problem.ts'
+import { csvLine } from '#lib/platform/kernel/csv.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { listPipeDays, usageQuery } from '#lib/workspace/usage/report-usage.ts'
@@ -12,10 +13,8 @@ export async function GET(request: NextRequest): Promise<Response> {
   try {
     const month = request.nextUrl.searchParams.get('month') ?? undefined
     const days = await listPipeDays(getRuntime(), session.actor, parseInput(usageQuery, { month }))
-    const lines = days.map(({ date, pipeId, name, bytes }) =>
-      [date, pipeId, quote(name ?? ''), bytes].join(','),
-    )
-    return new Response(['date,pipe_id,pipe,bytes', ...lines, ''].join('\r\n'), {
+    const lines = days.map(({ date, pipeId, name, bytes }) => csvLine([date, pipeId, name ?? '', bytes]))
+    return new Response([csvLine(['date', 'pipe_id', 'pipe', 'bytes']), ...lines].join(''), {
       headers: {
         'Content-Type': 'text/csv; charset=utf-8',
         'Content-Disposition': `attachment; filename="sluice-usage-${month ?? 'this-month'}.csv"`,
@@ -25,10 +24,4 @@ export async function GET(request: NextRequest): Promise<Response> {
     const { status, headers, body } = toProblem(error, getRuntime().config.baseUrl)
     return new Response(body, { status, headers })
   }
-}
-
-/** A leading = + - @ would be a formula to a spreadsheet. */
-function quote(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return `"${safe.replaceAll('"', '""')}"`
 }

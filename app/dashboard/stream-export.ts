@@ -1,0 +1,52 @@
+import { csvLine } from '#lib/platform/kernel/csv.ts'
+
+type Column<Item> = [name: string, value: (item: Item) => string | number | null]
+type Export<Item> = {
+  name: string
+  format: string | null
+  pages: AsyncGenerator<Item[]>
+  columns: Column<Item>[]
+}
+
+/** A file made while it is taken: the next page is read when the last one is on its way, so any number fits into memory. */
+export function streamExport<Item>({ name, format, pages, columns }: Export<Item>): Response {
+  const json = format === 'json'
+  const lines = json ? toJson(pages) : toCsv(pages, columns)
+  const encoder = new TextEncoder()
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await lines.next()
+      if (done) controller.close()
+      else controller.enqueue(encoder.encode(value))
+    },
+    async cancel() {
+      await lines.return(undefined)
+    },
+  })
+  return new Response(body, {
+    headers: {
+      'Content-Type': json ? 'application/json' : 'text/csv; charset=utf-8',
+      'Content-Disposition': `attachment; filename="${name}.${json ? 'json' : 'csv'}"`,
+      'Cache-Control': 'no-store',
+    },
+  })
+}
+
+async function* toCsv<Item>(pages: AsyncGenerator<Item[]>, columns: Column<Item>[]): AsyncGenerator<string> {
+  yield csvLine(columns.map(([name]) => name))
+  for await (const page of pages) {
+    yield page.map((item) => csvLine(columns.map(([, value]) => value(item)))).join('')
+  }
+}
+
+async function* toJson<Item>(pages: AsyncGenerator<Item[]>): AsyncGenerator<string> {
+  yield '['
+  let before = '\n'
+  for await (const page of pages) {
+    for (const item of page) {
+      yield before + JSON.stringify(item)
+      before = ',\n'
+    }
+  }
+  yield '\n]\n'
+}

@@ -1,0 +1,32 @@
+import type { NextRequest } from 'next/server'
+import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import { eachDelivery } from '#lib/webhooks/log/each-delivery.ts'
+import { deliveryQuery } from '#lib/webhooks/log/list-deliveries.ts'
+import { exportOrProblem } from '../../export-or-problem.ts'
+import { streamExport } from '../../stream-export.ts'
+import { wantedDeliveries } from '../wanted-deliveries.ts'
+
+export function GET(request: NextRequest): Promise<Response> {
+  return exportOrProblem((runtime, actor) => {
+    const { format, cursor: _, ...query } = Object.fromEntries(request.nextUrl.searchParams)
+    const wanted = wantedDeliveries(query, runtime.clock.now())
+    return streamExport({
+      name: 'sluice-deliveries',
+      format: format ?? null,
+      pages: eachDelivery(runtime, actor, parseInput(deliveryQuery, wanted)),
+      columns: [
+        ['id', ({ id }) => id],
+        ['event_id', ({ eventId }) => eventId],
+        ['file_id', ({ fileId }) => fileId],
+        ['pipe_id', ({ pipeId }) => pipeId],
+        ['url', ({ url }) => url],
+        ['state', ({ state }) => state],
+        ['test', ({ test }) => String(test)],
+        ['created_at', ({ createdAt }) => createdAt],
+        ['delivered_at', ({ deliveredAt }) => deliveredAt],
+        ['attempts', ({ attempts }) => attempts.length],
+        ['last_status', ({ attempts }) => attempts.at(-1)?.status ?? null],
+      ],
+    })
+  })
+}

@@ -1,0 +1,17 @@
+import { dayRange } from '#components/lists/day-range.ts'
+import { minutes, timeAgo } from '#lib/platform/kernel/clock.ts'
+
+/** What the filters in the address ask for, in the words of the API. */
+export function wantedDeliveries(query: Record<string, string | undefined>, nowMs: number) {
+  const within = Number(query.within)
+  const { since, until } = dayRange(query)
+  return {
+    pipeId: query.pipeId,
+    state: query.state,
+    search: query.search,
+    cursor: query.cursor,
+    order: query.order,
+    since: since ?? (within > 0 ? timeAgo(nowMs, minutes(within)) : undefined),
+    until,
+  }
+}

@@ -1,0 +1,77 @@
+'use client'
+
+import { cancelAll, eraseAll, restoreAll } from '#app/dashboard/files/actions.ts'
+import { plural } from '../format.ts'
+import { SelectionBar } from '../lists/selection-bar.tsx'
+import { Button } from '../ui/button.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { notify } from '../ui/toaster.tsx'
+
+/** `open`: the ids of those that are under way. */
+export function SelectedFiles({ open }: { open: string[] }) {
+  return (
+    <SelectionBar>
+      {(chosen, clear) => {
+        const underWay = chosen.filter((id) => open.includes(id))
+        const ended = chosen.filter((id) => !open.includes(id))
+        return (
+          <>
+            {underWay.length > 0 && (
+              <ConfirmDialog
+                trigger={<Button>Cancel uploads…</Button>}
+                title={`Cancel ${plural(underWay.length, 'upload')}`}
+                confirm="Cancel them"
+                action={() => cancelAll(underWay)}
+                onDone={clear}
+              >
+                <p>
+                  {plural(underWay.length, 'upload')} under way {underWay.length === 1 ? 'ends' : 'end'}: the
+                  client gets 410, and what arrived so far is dropped. This cannot be undone.
+                </p>
+                {ended.length > 0 && (
+                  <p>
+                    {plural(ended.length, 'file')} that ended already {ended.length === 1 ? 'stays' : 'stay'}{' '}
+                    as is.
+                  </p>
+                )}
+              </ConfirmDialog>
+            )}
+            {ended.length > 0 && (
+              <ConfirmDialog
+                trigger={<Button>Erase records…</Button>}
+                title={`Erase ${plural(ended.length, 'record')}`}
+                confirm="Erase them"
+                action={async () => {
+                  const answer = await eraseAll(ended)
+                  if (answer.status === 'done') offerBack(answer.data!.erased)
+                  return answer.status === 'done' ? { status: 'done' as const } : answer
+                }}
+                onDone={clear}
+              >
+                <p>
+                  Sluice forgets {plural(ended.length, 'file')} and the webhooks that told of{' '}
+                  {ended.length === 1 ? 'it' : 'them'}. Objects in your bucket are not touched. For a minute
+                  this can be undone.
+                </p>
+                {underWay.length > 0 && (
+                  <p>
+                    {plural(underWay.length, 'upload')} under way {underWay.length === 1 ? 'stays' : 'stay'}:
+                    cancel first.
+                  </p>
+                )}
+              </ConfirmDialog>
+            )}
+          </>
+        )
+      }}
+    </SelectionBar>
+  )
+}
+
+function offerBack(erased: string[]): void {
+  notify.undoable(`${plural(erased.length, 'record')} erased.`, async () => {
+    const answer = await restoreAll(erased)
+    if (answer.status === 'done') notify.done(answer.message ?? '')
+    else if (answer.status === 'error') notify.failed(answer.message)
+  })
+}

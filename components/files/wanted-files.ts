@@ -1,0 +1,21 @@
+import { minutes, timeAgo } from '#lib/platform/kernel/clock.ts'
+import { dayRange } from '../lists/day-range.ts'
+
+type Query = Record<string, string | undefined>
+
+/** What the filters in the address ask for, in the words of the API. */
+export function wantedFiles(query: Query, pipeId: string | undefined, nowMs: number) {
+  const within = Number(query.within)
+  const { since, until } = dayRange(query)
+  return {
+    cursor: query.cursor,
+    filename: query.filename,
+    search: query.search,
+    ...(query.status === 'waiting' ? { status: 'uploading', waiting: 'true' } : { status: query.status }),
+    senderId: query.senderId,
+    pipeId: pipeId ?? query.pipeId,
+    order: query.order,
+    createdAfter: since ?? (within > 0 ? timeAgo(nowMs, minutes(within)) : undefined),
+    createdBefore: until,
+  }
+}

@@ -1,0 +1,17 @@
+const DAY = /^\d{4}-\d\d-\d\d$/
+
+/** From the beginning of one day to the end of another, in UTC. What is no day asks for what cannot be, and is told so. */
+export function dayRange({ from, to }: Record<string, string | undefined>): {
+  since?: string
+  until?: string
+} {
+  return {
+    ...(from && { since: DAY.test(from) ? `${from}T00:00:00Z` : from }),
+    ...(to && { until: DAY.test(to) ? dayAfter(to) : to }),
+  }
+}
+
+function dayAfter(day: string): string {
+  const ms = Date.parse(`${day}T00:00:00Z`)
+  return Number.isNaN(ms) ? day : new Date(ms + 86_400_000).toISOString()
+}

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright/test'
+import type { DemoDocument } from '#lib/dashboard/demo/demo-document.ts'
+import { makeRefusedPipe } from '../../test/support/addresses.ts'
+import { beginUpload, tokenFor, uploadEmpty } from '../../test/support/begin-upload.ts'
+import { api, expect, test } from '../../test/support/browser.ts'
+
+async function newPipe(demo: DemoDocument, name: string) {
+  const fields = { name, dataStoreId: demo.dataStoreId, source: { http: true } }
+  const { id } = await api<{ id: string }>(demo, 'POST', '/pipes', fields)
+  return { id, token: await tokenFor(demo.baseUrl, demo.senderToken, id) }
+}
+
+const names = (page: Page) => page.getByRole('table').locator('.row-link').allTextContents()
+
+async function download(page: Page, link: string): Promise<string> {
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: link }).click(),
+  ])
+  return readFileSync(await file.path(), 'utf8')
+}
+
+test('files are turned, sorted, counted and exported as they are filtered', async ({ owner: page, demo }) => {
+  const { id, token } = await newPipe(demo, 'Listed')
+  const all = Array.from({ length: 53 }, (_, n) => `listed-${String(n).padStart(2, '0')}.bin`)
+  for (const name of all) await uploadEmpty(token, name)
+  await page.goto(`/dashboard/files?pipeId=${id}`)
+  await expect(page.getByText('53 files, 0 B')).toBeVisible()
+  expect(await names(page)).toEqual(all.toReversed().slice(0, 50))
+  await page.getByRole('link', { name: 'Older' }).click()
+  await expect.poll(() => names(page)).toEqual(all.toReversed().slice(50))
+  await page.getByRole('link', { name: 'Newer' }).click()
+  await expect.poll(() => names(page)).toEqual(all.toReversed().slice(0, 50))
+
+  await page.getByRole('link', { name: 'Created' }).click()
+  await expect(page.getByRole('columnheader', { name: 'Created' })).toHaveAttribute('aria-sort', 'ascending')
+  await expect.poll(() => names(page)).toEqual(all.slice(0, 50))
+  await page.getByRole('link', { name: 'Size' }).click()
+  await expect(page).toHaveURL(/order=largest/)
+  await expect(page.getByRole('columnheader', { name: 'Size' })).toHaveAttribute('aria-sort', 'descending')
+
+  await page.getByLabel('Name, subject or id').fill('listed-4')
+  await expect(page.getByText('10 files, 0 B')).toBeVisible()
+  const csv = (await download(page, 'Export as CSV')).trim().split('\r\n')
+  expect(csv[0]).toMatch(/^id,filename,filetype,status,/)
+  expect(csv.slice(1).map((line) => line.split(',')[1])).toEqual(all.slice(40, 50).toReversed())
+  const json = JSON.parse(await download(page, 'Export as JSON')) as { filename: string }[]
+  expect(json.map(({ filename }) => filename)).toEqual(all.slice(40, 50).toReversed())
+  await page.getByLabel('to', { exact: true }).fill('2020-01-01')
+  await expect(page.getByText('Nothing fits these filters')).toBeVisible()
+})
+
+test('several files are canceled, or erased and brought back', async ({ owner: page, demo }) => {
+  const { id, token } = await newPipe(demo, 'Selected')
+  await beginUpload(token, 'open-1.bin')
+  await beginUpload(token, 'open-2.bin')
+  await uploadEmpty(token, 'done.bin')
+  await page.goto(`/dashboard/files?pipeId=${id}`)
+  await page.getByLabel('Select all of this page').check()
+  const bar = page.getByRole('region', { name: 'Selection' })
+  await expect(bar.getByText('3 selected')).toBeVisible()
+  await bar.getByRole('button', { name: 'Cancel uploads…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Cancel 2 uploads' })
+  await expect(dialog.getByText('This cannot be undone.')).toBeVisible()
+  await expect(dialog.getByText('1 file that ended already stays as is.')).toBeVisible()
+  await dialog.getByRole('button', { name: 'Cancel them' }).click()
+  await expect(page.getByText('2 uploads canceled.')).toBeVisible()
+  await expect(page.getByRole('table').getByText('canceled')).toHaveCount(2)
+
+  await page.getByLabel('Select done.bin').check()
+  await page.getByLabel('Select open-1.bin').check()
+  await bar.getByRole('button', { name: 'Erase records…' }).click()
+  await page.getByRole('button', { name: 'Erase them' }).click()
+  await expect.poll(() => names(page)).toEqual(['open-2.bin'])
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await expect(page.getByText('2 records brought back.')).toBeVisible()
+  await expect.poll(() => names(page)).toEqual(['done.bin', 'open-2.bin', 'open-1.bin'])
+})
+
+test('several webhooks are resent', async ({ owner: page, demo }) => {
+  const id = await makeRefusedPipe(demo)
+  await page.goto(`/dashboard/webhooks?pipeId=${id}`)
+  await page.getByLabel('Select refused').check()
+  await page.getByRole('button', { name: 'Resend…' }).click()
+  await page.getByRole('button', { name: 'Resend them' }).click()
+  await expect(page.getByText('1 event sent again.')).toBeVisible()
+  const csv = await download(page, 'Export as CSV')
+  expect(csv.split('\r\n')).toHaveLength(3)
+})

@@ -1,0 +1,83 @@
+import { and, eq, gt, gte, lt, type SQL, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import { FILE_STATUSES, files } from '#drizzle/schema/index.ts'
+import type { Actor } from '../../identity/audit/record-audit.ts'
+import { pageQuery } from '../../platform/db/page.ts'
+import { isPlainText, timeField } from '../../platform/kernel/fields.ts'
+import { firstUuidAt, isPipeId, isUuid } from '../../platform/kernel/ids.ts'
+import { listed } from './listed.ts'
+
+const wordField = z
+  .string()
+  .min(1)
+  .max(255)
+  .refine(isPlainText, 'must not have control characters in it')
+  .optional()
+
+export const FILE_ORDERS = ['newest', 'oldest', 'largest', 'smallest'] as const
+
+/**
+ * Pipe, status and Sender go along an index; the rest is looked for in a window of the rows that remain, so that a page
+ * costs the same whatever is asked for. A page may then hold less than its limit and still have a next one.
+ */
+export const fileQuery = pageQuery.extend({
+  status: z.enum(FILE_STATUSES, `must be one of ${FILE_STATUSES.join(', ')}`).optional(),
+  /** Under way, but without a byte for five minutes. */
+  waiting: z.stringbool('must be true or false').optional(),
+  pipeId: z.string().refine(isPipeId, 'must be the id of a Pipe').optional(),
+  senderId: z.string().refine(isUuid, 'must be the id of a Sender').optional(),
+  /** Part of the filename, in any letter case. */
+  filename: wordField,
+  /** Part of the filename or of the subject, in any letter case, or the id of a file. */
+  search: wordField,
+  createdAfter: timeField.optional(),
+  createdBefore: timeField.optional(),
+  /** `newest` if not said. By size: of the 10,000 newest that fit the other filters. */
+  order: z.enum(FILE_ORDERS, `must be one of ${FILE_ORDERS.join(', ')}`).optional(),
+})
+export type FileQuery = z.output<typeof fileQuery>
+
+/** How many of the newest are put in order by their size, and counted. */
+export const MOST_COMPARED = 10_000
+
+/** What `fits` looks at, and the order by size. */
+export const LOOKED_AT = sql`id, filename, subject, status, pipe_id, coalesce(last_byte_at, created_at) as byte_at,
+  coalesce(length_bytes, offset_bytes) as size`
+
+/** Goes along one of the indexes: by Sender, else by Pipe, each with its status where it holds that too. */
+export function alongIndex(
+  actor: Actor,
+  query: FileQuery,
+  from?: { id: string; down: boolean },
+): SQL | undefined {
+  const { status, pipeId, senderId, search, createdAfter, createdBefore } = query
+  return and(
+    eq(files.workspaceId, actor.workspaceId),
+    search && isUuid(search) ? eq(files.id, search) : undefined,
+    senderId ? eq(files.senderId, senderId) : undefined,
+    !senderId && pipeId ? eq(files.pipeId, pipeId) : undefined,
+    !senderId && status ? eq(files.status, status) : undefined,
+    from && (from.down ? lt(files.id, from.id) : gt(files.id, from.id)),
+    createdAfter ? gte(files.id, firstUuidAt(createdAfter.getTime())) : undefined,
+    createdBefore ? lt(files.id, firstUuidAt(createdBefore.getTime())) : undefined,
+    listed,
+  )
+}
+
+/** What no index knows; undefined if all fit. */
+export function fits({ senderId, status, pipeId, filename, search, waiting }: FileQuery): SQL | undefined {
+  const conditions: SQL[] = []
+  if (filename) conditions.push(sql`filename ilike ${like(filename)}`)
+  if (search && !isUuid(search)) {
+    conditions.push(sql`(filename ilike ${like(search)} or subject ilike ${like(search)})`)
+  }
+  if (waiting !== undefined) conditions.push(sql`${IS_WAITING} = ${waiting}`)
+  if (senderId && status) conditions.push(sql`status = ${status}`)
+  if (senderId && pipeId) conditions.push(sql`pipe_id = ${pipeId}`)
+  return conditions.length > 0 ? sql.join(conditions, sql` and `) : undefined
+}
+
+const like = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
+
+/** As `isWaiting` says of one file. */
+const IS_WAITING = sql`(status = 'uploading' and byte_at < now() - interval '5 minutes')`
