@@ -8,8 +8,9 @@ import { ButtonLink } from '#components/ui/button-link.tsx'
 export default function Landing() {
   return (
     <main id="main">
-      <section className="mx-auto grid max-w-6xl items-center gap-x-14 gap-y-12 px-4 pt-12 pb-16 sm:px-6 sm:pt-20 lg:grid-cols-[1.02fr_1fr]">
-        <div>
+      {/* From the top, since a page that arrives in pieces is drawn before the demo is there. */}
+      <section className="mx-auto grid max-w-6xl items-start gap-x-14 gap-y-12 px-4 pt-12 pb-16 sm:px-6 sm:pt-20 lg:grid-cols-[1.02fr_1fr]">
+        <div className="xl:pt-3.5">
           <h1 className="font-semibold text-4xl tracking-[-0.035em]">
             Uploads that pick up where they left off.
           </h1>
