@@ -4,7 +4,7 @@ import { cookiesOf } from '../../test/support/session.ts'
 import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 import { readDemo } from '../../test/support/target.ts'
 
-const CROWD = 90
+const CROWD = 60
 
 it('a crowd from many networks that signs in at once is told to come back, and nobody else waits', async () => {
   using folder = temporaryFolder()

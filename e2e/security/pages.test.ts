@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { ask } from '../../test/support/raw-http.ts'
-import { cookiesOf } from '../../test/support/session.ts'
+import { type Answer, ask } from '../../test/support/raw-http.ts'
+import { cookiesOf, signedIn } from '../../test/support/session.ts'
 import { type Target, targetOf } from '../../test/support/target.ts'
 
 let target: Target
@@ -70,12 +70,13 @@ function referencesOf(html: string): string[] {
   })
 }
 
-it('all that the pages refer to is there', async () => {
+/** Fetches every page, what it refers to, and what its styles refer to. */
+async function expectReferences(visit: (path: string) => Promise<Answer>, pages: string[]): Promise<void> {
   const fetched = new Map<string, { status: number; type: string; body: string }>()
   const get = async (path: string) => {
     const known = fetched.get(path)
     if (known) return known
-    const { status, headers, body } = await ask('GET', at(path))
+    const { status, headers, body } = await visit(path)
     const answer = { status, type: headers['content-type'] ?? '', body }
     fetched.set(path, answer)
     return answer
@@ -84,8 +85,10 @@ it('all that the pages refer to is there', async () => {
     const url = new URL(address, at(from))
     return url.origin === at('/').origin ? [url.pathname + url.search] : []
   }
-  for (const page of ['/', '/docs', '/docs/api', '/login', '/sign-up']) {
-    const references = referencesOf((await get(page)).body)
+  for (const page of pages) {
+    const { status, body } = await get(page)
+    expect(status, page).toBe(200)
+    const references = referencesOf(body)
     for (const extra of ['/favicon.svg', '/apple-touch-icon.png', '/share.png'])
       expect(references.join(' '), page).toContain(extra)
     for (const path of references.flatMap((address) => own(page, address))) {
@@ -98,6 +101,23 @@ it('all that the pages refer to is there', async () => {
     }
   }
   expect(fetched.size).toBeGreaterThan(20)
+}
+
+it('all that the pages refer to is there', () =>
+  expectReferences((path) => ask('GET', at(path)), ['/', '/docs', '/docs/api', '/login', '/sign-up']))
+
+it('all that the pages of the dashboard refer to is there', async () => {
+  const visit = await signedIn(target)
+  await expectReferences(visit.get, [
+    ...['/dashboard', '/dashboard/data-stores', '/dashboard/data-stores/new', '/dashboard/pipes'],
+    `/dashboard/data-stores/${target.dataStoreId}`,
+    ...['', '/settings', '/restrictions', '/embed', '/try', '/files'].map(
+      (tab) => `/dashboard/pipes/${target.pipeId}${tab}`,
+    ),
+    ...['/dashboard/senders', '/dashboard/files', '/dashboard/webhooks', '/dashboard/webhooks/inbox'],
+    ...['/dashboard/webhooks/verify', '/dashboard/usage', '/dashboard/settings'],
+    ...['/dashboard/settings/keys', '/dashboard/settings/sessions', '/dashboard/settings/audit'],
+  ])
 })
 
 it('the metrics are for those who know their token', async () => {
