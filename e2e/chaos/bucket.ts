@@ -10,8 +10,8 @@ import { openHoldingProxy } from '../../test/support/holding-proxy.ts'
  * in so long, says so, and brings it to the bucket after that time.
  */
 export type BucketOrder = { fault: Fault } | { hold: { forMs: number } } | 'mend' | 'tell'
-/** The keys of objects whose PutObject was never answered, or answered with an error. */
-export type BucketReport = { unheard: string[] }
+/** The keys whose PutObject, and whose beginning of a multipart upload, was never answered, or with an error. */
+export type BucketReport = { unheard: string[]; unnamed: string[] }
 export type BucketNews = { held: true } | { late: number[] } | BucketReport
 export type BucketOptions = { directory: string; buckets: string[]; keys: BucketKey[] }
 
@@ -29,13 +29,14 @@ if (import.meta.main) {
     send({ held: true })
     setTimeout(() => void proxy.deliver().then((late) => send({ late })), forMs)
   }
-  const unheard = new Set<string>()
+  const [unheard, unnamed] = [new Set<string>(), new Set<string>()]
   traffic.listen(({ operation, bucket, key, state, code }) => {
     const lost = state === 'cut' || (state === 'answered' && code !== undefined)
     if (operation === 'PutObject' && lost) unheard.add(join(bucket, key))
+    if (operation === 'CreateMultipartUpload' && lost) unnamed.add(join(bucket, key))
   })
   process.on('message', (order: BucketOrder) => {
-    if (order === 'tell') send({ unheard: [...unheard] })
+    if (order === 'tell') send({ unheard: [...unheard], unnamed: [...unnamed] })
     else if (order === 'mend') faults.clear()
     else if ('hold' in order) void hold(order.hold.forMs)
     else faults.add(order.fault)

@@ -23,20 +23,20 @@ export async function verifyBucket(
   const byName = new Map(sources.map((source) => [source.name, source]))
   const byPath = new Map(files.map((file) => [join(file.bucket, file.key), file]))
   const there = new Set(await listObjects(world.bucket.directory))
-  const { unheard } = await world.bucket.report()
+  const { unheard, unnamed } = await world.bucket.report()
   for (const path of there) {
     const file = byPath.get(path)
     const bytes = await readObject(world, path)
     const equal = bytes.sha256 === byName.get(file?.filename ?? '')?.sha256
     if (file?.status === 'transferred') checkTransferred(file, bytes, equal, log)
-    else if (file && equal && isExplained(bytes, unheard.includes(path), log))
+    else if (file && equal && (unheard.includes(path) || wasStruck(bytes.writtenMs, log)))
       log.count(`objects of ${file.status} files whose node was struck`)
     else log.violation(`${path} is litter in the bucket; its file is ${file?.status}`)
   }
   for (const [path, { status }] of byPath)
     if (status === 'transferred' && !there.has(path))
       log.violation(`${path} is transferred, but not in the bucket`)
-  await checkMultiparts(world, files, log)
+  await checkMultiparts(world, files, unnamed, log)
 }
 
 type Stored = { path: string; size: number; sha256: string; crc32: number; writtenMs: number }
@@ -57,25 +57,29 @@ const STRUCK_WITHIN_MS = 6_000
  * A one-part file may be in the bucket while nobody can know it: the answer was lost, or the node or its database was
  * struck before it was recorded. If its client never comes back, or gives it up, the object stands alone.
  */
-function isExplained({ writtenMs }: Stored, unanswered: boolean, { outages }: Log): boolean {
-  return (
-    unanswered ||
-    outages.some(
-      ({ fromMs, toMs }) => writtenMs > fromMs - STRUCK_WITHIN_MS && writtenMs < toMs + STRUCK_WITHIN_MS,
-    )
+function wasStruck(atMs: number, { outages }: Log): boolean {
+  return outages.some(
+    ({ fromMs, toMs }) => atMs > fromMs - STRUCK_WITHIN_MS && atMs < toMs + STRUCK_WITHIN_MS,
   )
 }
 
 /**
- * Of a transferred file no multipart upload is left but an empty one whose id was lost on its way. Those of a
- * canceled one are cleared away by keys that may, unless the worker died over it.
+ * Of a transferred file no multipart upload is left but an empty one whose id was lost on its way: the answer was, or
+ * the node or its database was struck before it was recorded. Keys that may not abort leave those that a node lost to
+ * another, too. Those of a canceled file are cleared away by keys that may, unless the worker died over it.
  */
-async function checkMultiparts({ bucket }: World, files: FileRow[], log: Log): Promise<void> {
+async function checkMultiparts(
+  { bucket }: World,
+  files: FileRow[],
+  unnamed: string[],
+  log: Log,
+): Promise<void> {
   let uncleared = 0
   for (const name of BUCKETS) {
-    for (const { id, key, parts } of await openMultiparts(bucket.directory, name)) {
+    for (const { id, key, parts, begunMs } of await openMultiparts(bucket.directory, name)) {
       const file = files.find((file) => file.bucket === name && file.key === key)
-      if (parts === 0 && file?.multipartId !== id)
+      const lost = bucket.putOnly || unnamed.includes(join(name, key)) || wasStruck(begunMs, log)
+      if (parts === 0 && file?.multipartId !== id && lost)
         log.count(`empty multipart uploads of ${file?.status} files, whose id was lost`)
       else if (file?.multipartId !== id || file.status === 'transferred')
         log.violation(`${name}/${key}: a multipart upload with ${parts} parts is left; it is ${file?.status}`)
@@ -91,9 +95,11 @@ async function openMultiparts(directory: string, bucket: string) {
   const folder = join(directory, '.sluice/uploads', bucket, 'open')
   return Promise.all(
     (await readdir(folder)).map(async (id) => {
-      const { key } = JSON.parse(await readFile(join(folder, id, 'upload.json'), 'utf8')) as { key: string }
+      const described = join(folder, id, 'upload.json')
+      const { key } = JSON.parse(await readFile(described, 'utf8')) as { key: string }
+      const { mtimeMs: begunMs } = await stat(described)
       const parts = (await readdir(join(folder, id))).filter((name) => name.startsWith('part-'))
-      return { id, key, parts: parts.length }
+      return { id, key, parts: parts.length, begunMs }
     }),
   )
 }
