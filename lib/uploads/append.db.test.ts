@@ -200,8 +200,8 @@ describe('several writers', () => {
     const before = { lost: await lost.until(), held: await held.until() }
     await vi.waitFor(async () => expect(await held.until()).not.toBe(before.held), { timeout: 20_000 })
     expect(await lost.until()).toBe(before.lost)
-    lost.lease.end()
-    held.lease.end()
+    lost.lease.forget()
+    held.lease.forget()
     await node.close()
   })
 

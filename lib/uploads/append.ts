@@ -3,7 +3,6 @@ import { requestDetail } from '../platform/kernel/request-context.ts'
 import { within } from '../platform/kernel/within.ts'
 import type { ByteSource } from './byte-source.ts'
 import { finishUpload } from './finish.ts'
-import { releaseLease } from './ledger/release-lease.ts'
 import type { OpenUpload } from './open-upload.ts'
 import { openPartLine, type PartLine } from './part-line.ts'
 import { type Received, receive } from './receive.ts'
@@ -65,7 +64,7 @@ export async function appendBytes(
     line.agree()
     if (line.endBytes + rest.bytes === upload.lengthBytes)
       return { ...(await finishUpload(context, upload, line, rest)), why }
-    await keep(context, upload, line, { why, rest, fromBytes })
+    await keep(upload, line, { why, rest, fromBytes })
     return { offsetBytes: upload.offsetBytes, why, state: 'uploading' }
   } catch (error) {
     const recovered = await recoverFromFault(context, upload, line, {
@@ -81,7 +80,6 @@ export async function appendBytes(
 
 /** What did not fill a part closes one early, if it is large enough and numbers allow, or waits in a tail. */
 async function keep(
-  context: UploadContext,
   upload: OpenUpload,
   line: PartLine,
   { why, rest, fromBytes }: { why: Appended['why']; rest: Received['rest']; fromBytes: number },
@@ -93,15 +91,14 @@ async function keep(
   if (rest.bytes === 0) {
     const released = line.takeAlong({ release })
     await line.settled()
-    if (!released) await releaseLease(context, upload.lease, { bound: upload.numbers.toKeep(), interrupted })
-    upload.lease.end()
-    return
+    if (released) return upload.lease.forget()
+    return upload.lease.release({ bound: upload.numbers.toKeep(), interrupted })
   }
   const also = { release, note }
   if (upload.numbers.mayEndAt(toBytes)) line.send(rest, also)
   else void line.keepTail(rest, also)
   await line.settled()
-  upload.lease.end()
+  upload.lease.forget()
 }
 
 /** A body with a checksum that did not arrive whole: the offset stays. */
@@ -113,8 +110,7 @@ async function forget(
 ): Promise<Appended> {
   await within(context.terms.settleMs, line.sent())
   line.close()
-  await releaseLease(context, upload.lease, { bound: upload.numbers.toKeep(), interrupted: true })
-  upload.lease.end()
+  await upload.lease.release({ bound: upload.numbers.toKeep(), interrupted: true })
   return { offsetBytes: upload.offsetBytes, why, state: 'uploading' }
 }
 

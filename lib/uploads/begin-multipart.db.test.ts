@@ -59,5 +59,5 @@ it('records no multipart upload of a writer whose lease is being taken over', as
     await Promise.race([blocked(database), recorded])
   })
   expect(await recorded).toBe('upload_locked')
-  lease.end()
+  lease.forget()
 })

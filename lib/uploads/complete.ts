@@ -1,11 +1,8 @@
-import { type Bucket, bucketFault, bucketRefusal } from './bucket-port.ts'
-import { endUpload } from './end-upload.ts'
+import { type Bucket, bucketFault } from './bucket-port.ts'
 import type { Lease } from './lease/held-lease.ts'
 import type { Delivered } from './ledger/advance.ts'
-import { heldBy } from './ledger/lease-terms.ts'
-import { markTransferred } from './ledger/mark-transferred.ts'
 import { readParts } from './ledger/read-parts.ts'
-import { releaseLease } from './ledger/release-lease.ts'
+import { settle } from './settle.ts'
 import type { UploadContext } from './upload-context.ts'
 
 /** A file all of whose bytes are in parts, and that is to become an object. */
@@ -23,31 +20,15 @@ export type Assembly = {
 }
 
 /**
- * Makes the object and says so, once. `complete_sent_at` was committed before this is called, so a crash anywhere in
- * here leaves a file in `transferring`, which the reconciler takes up. False: it is not there yet, and will be tried
- * again.
+ * Makes the object of the parts, once. `complete_sent_at` was committed before this is called, so a crash anywhere in here
+ * leaves a file in `transferring`, which the reconciler takes up. False: it is not there.
  */
-export async function completeUpload(context: UploadContext, assembly: Assembly): Promise<boolean> {
-  const { db, clock, announce, checkpoint } = context
-  const { lease } = assembly
-  try {
+export function completeUpload(context: UploadContext, assembly: Assembly): Promise<boolean> {
+  return settle(context, { ...assembly, lengthBytes: assembly.bytes }, 'complete', async () => {
     const delivered = await assemble(context, assembly)
-    checkpoint('complete answered')
-    await lease.whileHeld(
-      db.transaction(async (tx) => {
-        await markTransferred(tx, lease, delivered, clock.now())
-        await announce(tx, assembly.fileId)
-      }),
-    )
-    checkpoint('transferred')
-    context.metrics.uploadsFinished.inc({ status: 'transferred' })
-    return true
-  } catch (error) {
-    await giveUpForNow(context, assembly, error)
-    return false
-  } finally {
-    lease.end()
-  }
+    context.checkpoint('complete answered')
+    return { delivered }
+  })
 }
 
 async function assemble({ db }: UploadContext, assembly: Assembly): Promise<Delivered> {
@@ -79,20 +60,4 @@ async function lookUp({ bucket, key, bytes, mayRead, lease }: Assembly): Promise
   const object = await bucket.headObject(key, { signal: lease.signal })
   if (object?.bytes === bytes) return { etag: object.etag, certainty: 'confirmed' }
   throw new Error('the bucket knows neither the multipart upload nor the object')
-}
-
-async function giveUpForNow(context: UploadContext, assembly: Assembly, error: unknown): Promise<void> {
-  const { fileId, lease } = assembly
-  context.log.warn({ err: error, fileId }, 'the object could not be completed')
-  const kind = bucketFault(error)
-  if (kind === 'no_such_upload' || kind === 'impossible') {
-    const reason = error instanceof Error ? error.message : null
-    await endUpload(context, fileId, {
-      ...{ status: 'failed', reason, from: ['transferring'] },
-      provided: heldBy(lease),
-    })
-    return
-  }
-  const end = { interrupted: false, refusal: bucketRefusal(error) }
-  await releaseLease(context, lease, end).catch(() => {})
 }

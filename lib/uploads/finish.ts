@@ -1,12 +1,13 @@
 import { combineCrc32 } from '../platform/kernel/crc32.ts'
 import { within } from '../platform/kernel/within.ts'
 import type { Body } from './bucket-port.ts'
-import { bucketFault } from './bucket-port.ts'
 import { completeUpload } from './complete.ts'
+import { verdictOn } from './fault-table.ts'
 import { advance, lostLease } from './ledger/advance.ts'
 import type { PartBuffer } from './memory/part-buffer.ts'
 import type { OpenUpload } from './open-upload.ts'
 import { type PartLine, withTail } from './part-line.ts'
+import { recordArrival } from './record-arrival.ts'
 import type { UploadContext } from './upload-context.ts'
 
 export type Finished = { offsetBytes: number; state: 'transferring' | 'transferred' }
@@ -46,7 +47,7 @@ async function putWhole(
   const tailed = { fromBytes: 0, toBytes: upload.offsetBytes, rest, signal }
   const putting = upload.tailBytes > 0 ? withTail(context, upload, tailed, put) : put(rest)
   const answer = await within(context.terms.assembleMs, putting).catch((error: unknown) => {
-    if (bucketFault(error) === 'trouble') return 'late' as const
+    if (verdictOn('put', error) === 'keep') return 'late' as const
     throw error
   })
   late.abort()
@@ -61,17 +62,18 @@ async function recordWhole(
   upload: OpenUpload,
   { rest, crc32, etag }: { rest: PartBuffer; crc32: number; etag: string | null },
 ): Promise<void> {
-  const { metrics, checkpoint } = context
   const { lease, workspaceId, announces, offsetBytes: fromBytes } = upload
   const toBytes = fromBytes + rest.bytes
   const delivered = { etag, certainty: etag === null ? 'inferred' : 'answered' } as const
   const whole = { workspaceId, lease, announces, fromBytes, toBytes, crc32, delivered }
-  if (!(await lease.whileHeld(context.recordWhole(whole)))) throw lostLease()
-  checkpoint('transferred')
-  lease.end()
+  if (
+    !(await lease.whileHeld(recordArrival(context, lease, { recordWhole: () => context.recordWhole(whole) })))
+  )
+    throw lostLease()
+  context.checkpoint('transferred')
+  lease.forget()
   upload.offsetBytes = toBytes
-  metrics.uploadBytes.inc(rest.bytes)
-  metrics.uploadsFinished.inc({ status: 'transferred' })
+  context.metrics.uploadBytes.inc(rest.bytes)
 }
 
 /** The database holds the bytes; the reconciler brings them to the bucket. */
@@ -85,7 +87,7 @@ async function keepForLater(
   const also = { become: 'transferring', release: { interrupted: false } } as const
   void line.keepTail(rest, also)
   await line.settled()
-  upload.lease.end()
+  upload.lease.forget()
   return { offsetBytes: upload.offsetBytes, state: 'transferring' }
 }
 

@@ -86,7 +86,7 @@ describe('an upload that is opened', () => {
     const upload = (await openUpload(context, right, { bytes: 13 * MiB, lengthBytes: 12 * MiB }))!
     const look = sql`select cardinality(bound_ends) as bound from files where id = ${idOf(url)}::uuid`
     expect(await rows(database.db, look)).toEqual([{ bound: 0 }])
-    upload.lease.end()
+    upload.lease.forget()
     await client.terminate(url)
   })
 

@@ -2,7 +2,6 @@ import type { Bucket } from './bucket-port.ts'
 import { contentTypeOf } from './content-type.ts'
 import type { Lease } from './lease/held-lease.ts'
 import { type FirstLease, isWhole, type WholeRequest } from './ledger/first-lease.ts'
-import { releaseLease } from './ledger/release-lease.ts'
 import type { Taken } from './ledger/take-lease.ts'
 import type { UploadRight } from './ledger/upload-rights.ts'
 import { type Bound, openPartNumbers, type PartNumbers } from './part-numbers.ts'
@@ -87,9 +86,8 @@ function isNewLength({ lengthBytes }: Incoming, upload: { lengthBytes: number | 
 }
 
 /** Releases an upload that was opened and then refused. */
-export async function letUploadGo(context: UploadContext, { lease, numbers }: OpenUpload): Promise<void> {
-  await releaseLease(context, lease, { bound: numbers.toKeep(), interrupted: false }).catch(() => {})
-  lease.end()
+export async function letUploadGo({ lease, numbers }: OpenUpload): Promise<void> {
+  await lease.release({ bound: numbers.toKeep(), interrupted: false }).catch(() => {})
 }
 
 /** What a request says before it is known whether it may; a length that is declared only now takes a statement of its own. */
@@ -126,8 +124,7 @@ async function openFirst(
       announces: pipe.announces,
     })
   } catch (error) {
-    await releaseLease(context, lease, { bound: NOTHING_BOUND, interrupted: false }).catch(() => {})
-    lease.end()
+    await lease.release({ bound: NOTHING_BOUND, interrupted: false }).catch(() => {})
     throw error
   }
 }

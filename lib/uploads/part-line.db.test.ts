@@ -114,7 +114,7 @@ describe('a line of parts', () => {
     giveBack()
     expect(context.budget.usedBytes).toBe(heldBefore)
     await line.sent()
-    upload.lease.end()
+    upload.lease.forget()
     await client.terminate(url)
   })
 })

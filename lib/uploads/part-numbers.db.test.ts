@@ -145,7 +145,7 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
       { fileId: idOf(url), fence },
       { bound: believed, interrupted: true },
     )
-    lease.end()
+    lease.forget()
     const look = sql`select recorded_parts as number, recorded_bytes as "startBytes", to_jsonb(bound_ends) as "endsBytes",
       reserved_part_number as reserved from files where id = ${idOf(url)}::uuid`
     expect(await rows(database.db, look)).toEqual([{ ...bound, reserved: 2 }])
@@ -167,7 +167,7 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     const upload = (await openUpload(context, right, { bytes: 6 * MiB }))!
     expect(upload.numbers.targetBytes).toBe(8 * MiB)
     expect(upload.numbers.mayEndAt(6 * MiB)).toBe(false)
-    upload.lease.end()
+    upload.lease.forget()
     await client.terminate(url)
   })
 

@@ -2,12 +2,12 @@ import { crc32 } from 'node:zlib'
 import { isSluiceError, SluiceError } from '../platform/kernel/errors.ts'
 import { within } from '../platform/kernel/within.ts'
 import { type BucketFaultKind, bucketFault, bucketRefusal } from './bucket-port.ts'
+import { verdictOn } from './fault-table.ts'
 import { advance } from './ledger/advance.ts'
-import { releaseLease } from './ledger/release-lease.ts'
 import type { PartBuffer } from './memory/part-buffer.ts'
 import type { OpenUpload } from './open-upload.ts'
 import type { PartLine } from './part-line.ts'
-import { settleDropped } from './settle-dropped.ts'
+import { fail, lookUp } from './settle.ts'
 import type { UploadContext } from './upload-context.ts'
 
 /** More than this is not worth writing to the database: the client sends it again. */
@@ -27,25 +27,27 @@ export async function recoverFromFault(
   line: PartLine,
   { error: fault, maySalvage }: { error: unknown; maySalvage: boolean },
 ): Promise<Recovered> {
-  const kind = bucketFault(fault)
+  const { lease } = upload
+  // A single PutObject was tried where nothing was sent as a part.
+  const verdict = verdictOn(upload.multipartId === null && line.partsSent === 0 ? 'put' : 'part', fault)
   let error = fault
   try {
-    if (upload.lease.signal.aborted) throw upload.lease.signal.reason
-    if (kind === 'no_such_upload') {
-      const isThere = await settleDropped(context, upload).catch((unsettled: unknown) => {
-        error = unsettled
+    if (lease.signal.aborted) throw lease.signal.reason
+    if (verdict === 'look up') {
+      const isThere = await lookUp(context, upload).catch((unanswered: unknown) => {
+        error = unanswered
       })
       if (isThere) return { offsetBytes: upload.lengthBytes!, state: 'transferred' }
     }
-    if (kind === 'trouble' && maySalvage && (await salvage(context, upload, line)))
+    if (verdict === 'fail') await fail(context, upload, { reason: (fault as Error).message })
+    if (verdict === 'keep' && maySalvage && (await salvage(context, upload, line)))
       return { offsetBytes: upload.offsetBytes, state: 'transferring' }
     // Bytes that were rejected must not reach the bucket after those that replace them.
     if (!maySalvage) await within(context.terms.settleMs, line.sent())
     line.close()
-    const end = { bound: upload.numbers.toKeep(), interrupted: true, refusal: bucketRefusal(error) }
-    await releaseLease(context, upload.lease, end)
+    await lease.release({ bound: upload.numbers.toKeep(), interrupted: true, refusal: bucketRefusal(error) })
   } finally {
-    upload.lease.end()
+    lease.forget()
   }
   const toTell = bucketFault(error)
   throw toTell ? toldOf(toTell, error as Error) : error

@@ -86,7 +86,7 @@ describeWithDatabase('an encrypted tail', (database) => {
     line.agree()
     await line.settled()
     await releaseLease(context, upload.lease, { interrupted: false })
-    upload.lease.end()
+    upload.lease.forget()
     expect(staged).toEqual({ guarded: false, tails: 1 })
     expect(await sealedOf(url)).toEqual({ guarded: true, tails: 1 })
     expect(await takeAsBefore(url)).toEqual([])

@@ -76,7 +76,7 @@ async function take(
     await prepare(context, right, upload, chunk)
     return { right, upload }
   } catch (error) {
-    await letUploadGo(context, upload)
+    await letUploadGo(upload)
     throw error
   }
 }

@@ -1,15 +1,12 @@
 import { crc32 } from 'node:zlib'
 import { combineCrc32 } from '../../platform/kernel/crc32.ts'
 import { beginMultipart } from '../begin-multipart.ts'
-import { type Bucket, bucketFault, bucketRefusal, type SentPart } from '../bucket-port.ts'
-import { endUpload } from '../end-upload.ts'
+import { type Bucket, bucketFault, type SentPart } from '../bucket-port.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { discardPartials } from '../ledger/discard-partials.ts'
-import { heldBy } from '../ledger/lease-terms.ts'
-import { markTransferred } from '../ledger/mark-transferred.ts'
-import { releaseLease } from '../ledger/release-lease.ts'
 import { withMemory } from '../memory/with-memory.ts'
 import { abortPending } from '../recovery/abort-pending.ts'
+import { settle } from '../settle.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { type ConcatStep, concatPlan } from './concat-plan.ts'
 import type { Partial } from './find-partials.ts'
@@ -38,38 +35,32 @@ export function wholeOf(partials: readonly Partial[]): { bytes: number; crc32: n
 
 /** Makes one object of several. Safe to repeat from the start: nothing shows before Complete. False: not yet. */
 export async function concatenate(context: UploadContext, joining: Joining): Promise<boolean> {
-  const { db, clock, announce, checkpoint } = context
-  const { fileId, lease, partials } = joining
-  try {
-    const { etag } = await assemble(context, joining)
-    checkpoint('complete answered')
-    await lease.whileHeld(
-      db.transaction(async (tx) => {
-        await markTransferred(tx, lease, { etag, certainty: 'answered' }, clock.now())
-        await discardPartials(tx, fileId, clock.now())
-        await announce(tx, fileId)
-      }),
-    )
-    checkpoint('transferred')
-    context.metrics.uploadsFinished.inc({ status: 'transferred' })
-    await abortPending(context, partials)
-    return true
-  } catch (error) {
-    context.log.warn({ err: error, fileId }, 'uploads could not be joined yet')
-    const reason = error instanceof Error ? error.message : null
-    if (bucketFault(error) === 'impossible')
-      await endUpload(context, fileId, {
-        ...{ status: 'failed', reason, from: ['transferring'] },
-        provided: heldBy(lease),
-      })
-    else {
-      const end = { interrupted: false, refusal: bucketRefusal(error) }
-      await releaseLease(context, lease, end).catch(() => {})
-    }
-    return false
-  } finally {
-    lease.end()
+  const { fileId, lease, bucket, partials } = joining
+  const file = {
+    fileId,
+    lease,
+    bucket,
+    key: joining.target.key,
+    lengthBytes: wholeOf(partials).bytes,
+    mayRead: true,
   }
+  const isJoined = await settle(context, file, 'join', async () => {
+    const { etag } = await assemble(context, joining)
+    context.checkpoint('complete answered')
+    return {
+      delivered: { etag, certainty: 'answered' },
+      also: (tx) => discardPartials(tx, fileId, context.clock.now()),
+    }
+  })
+  if (isJoined) await clearAway(context, partials)
+  return isJoined
+}
+
+/** What stays here is found by the sweep. */
+async function clearAway(context: UploadContext, partials: Joining['partials']): Promise<void> {
+  await abortPending(context, partials).catch((err: unknown) =>
+    context.log.warn({ err }, 'the pieces of a joined upload could not be removed yet'),
+  )
 }
 
 async function assemble(context: UploadContext, joining: Joining): Promise<{ etag: string | null }> {

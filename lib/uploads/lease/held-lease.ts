@@ -1,6 +1,7 @@
 import type { Clock } from '../../platform/kernel/clock.ts'
 import { lostLease } from '../ledger/advance.ts'
 import type { Fenced } from '../ledger/lease-terms.ts'
+import type { Release } from '../ledger/release-lease.ts'
 import type { UploadTerms } from '../upload-terms.ts'
 
 /** A lease of this process: until when it holds, and when its holder is told to stop. */
@@ -17,8 +18,10 @@ export type Lease = Fenced & {
   onStop(stop: (why: StopReason) => void, body?: BodyInTurn): void
   /** Rejects when the lease is lost before `work` is done. */
   whileHeld<Result>(work: Promise<Result>): Promise<Result>
-  /** The row's lease was let go, or is lost: forget it here. */
-  end(): void
+  /** Releases the lease in its row, if that was not done already, and here. */
+  release(end: Release): Promise<void>
+  /** Another statement has released the lease in its row, or it is lost: forget it here. */
+  forget(): void
 }
 
 export type BodyInTurn = {
@@ -44,10 +47,17 @@ export type HeldLease = Lease & {
 /** One that came after twice the time is late: half of what keeps the lease from lapsing is gone. */
 const LATE_RENEWALS = 2
 
+type LeaseDeps = {
+  clock: Clock
+  terms: UploadTerms
+  forget(): void
+  releaseRow(end: Release): Promise<void>
+}
+
 export function createHeldLease(
   { fileId, fence }: Fenced,
   sinceMs: number,
-  { clock, terms, forget }: { clock: Clock; terms: UploadTerms; forget: () => void },
+  { clock, terms, forget, releaseRow }: LeaseDeps,
 ): HeldLease {
   const lost = new AbortController()
   const { promise: ended, resolve: nowEnded } = Promise.withResolvers<void>()
@@ -57,6 +67,7 @@ export function createHeldLease(
   let asked: StopReason | undefined
   let askedMs = 0
   let told = false
+  let isOver = false
   let stop: ((why: StopReason) => void) | undefined
   let body: BodyInTurn = { whole: false, waitsForUs: () => false }
   let timer: NodeJS.Timeout | undefined
@@ -75,6 +86,14 @@ export function createHeldLease(
     if (asked === 'preempted' && !listened) return void setImmediate(tell, true)
     told = true
     stop(asked)
+  }
+  const over = () => {
+    if (isOver) return
+    isOver = true
+    clearTimeout(timer)
+    told = true
+    nowEnded()
+    forget()
   }
   return {
     fileId,
@@ -125,12 +144,15 @@ export function createHeldLease(
     whileHeld(work) {
       return whileNotAborted(work, lost.signal)
     },
-    end() {
-      clearTimeout(timer)
-      told = true
-      nowEnded()
-      forget()
+    async release(end) {
+      if (isOver) return
+      try {
+        await releaseRow(end)
+      } finally {
+        over()
+      }
     },
+    forget: over,
   }
 }
 

@@ -64,7 +64,7 @@ describeWithDatabase('a lease', (database) => {
       and lease_until > ${new Date(takenBy + node.context.leases.terms.leaseMs).toISOString()}::timestamptz`
     const renewed = async () => (await rows<{ renewed: number }>(database().db, look))[0]!.renewed
     await vi.waitFor(async () => expect(await renewed()).toBe(120), { timeout: 20_000 })
-    for (const lease of leases) lease.end()
+    for (const lease of leases) lease.forget()
     await node.close()
     await site.close()
   })
@@ -155,7 +155,7 @@ describeWithDatabase('a lease', (database) => {
     for (const _ of ['its sockets are heard', 'it is told']) await new Promise(setImmediate)
     expect(told).toEqual([])
     await releaseLease(context, lease, { interrupted: true })
-    lease.end()
+    lease.forget()
     await free
     await close()
     await site.close()
@@ -178,7 +178,7 @@ describeWithDatabase('a lease', (database) => {
     const stopped = new Promise((resolve) => lease.onStop(resolve))
     expect(await Promise.race([stopped, heading])).toBe('preempted')
     await releaseLease(context, lease, { interrupted: true })
-    lease.end()
+    lease.forget()
     expect((await heading).status).toBe(200)
     await unlisten()
     await close()

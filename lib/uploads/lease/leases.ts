@@ -7,6 +7,7 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Logger } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { type Fenced, LEASE_CHANNEL, type LeaseTerms } from '../ledger/lease-terms.ts'
+import { type Release, releaseLease } from '../ledger/release-lease.ts'
 import { renewLeases } from '../ledger/renew-leases.ts'
 import { type LeasePlan, type Taken, takeLease } from '../ledger/take-lease.ts'
 import type { UploadTerms } from '../upload-terms.ts'
@@ -76,7 +77,8 @@ export async function openLeases({ database, clock, log, metrics, terms }: Deps)
       wake(fenced.fileId)
       if (lease.wanted) void notify(db, LEASE_CHANNEL, `free:${fenced.fileId}`).catch(() => {})
     }
-    const lease = createHeldLease(fenced, sinceMs, { clock, terms, forget })
+    const releaseRow = (end: Release) => releaseLease({ db, clock }, fenced, end)
+    const lease = createHeldLease(fenced, sinceMs, { clock, terms, forget, releaseRow })
     held.set(fenced.fileId, lease)
     if (draining) lease.ask('draining')
     return lease

@@ -27,8 +27,8 @@ export type Advance = {
   bound?: Bound
   /** Nothing was reserved for an upload of unknown length, so each step asks the quota. */
   unreserved?: Quota | undefined
-  /** `transferring`: every byte is durable and the object is to be made. `transferred`: it is there. */
-  become?: 'transferring' | { transferred: Delivered }
+  /** Every byte is durable, and the object is to be made. */
+  become?: 'transferring'
   /** Lets the lease go in the same breath. */
   release?: { interrupted: boolean }
   note?: Note
@@ -75,7 +75,7 @@ function steps(lease: Fenced, change: Advance, nowMs: number): SQL[] {
         select id, ${number}::int, ${offsetBytes}::bigint, ${sizeBytes}::bigint, ${etag}, ${crc32}::bigint from moved)`,
     )
   }
-  if (part || typeof become === 'object')
+  if (part)
     all.push(
       sql`untailed as (delete from upload_tails t using moved
         where t.file_id = moved.id and t.offset_bytes < ${change.toBytes}::bigint)`,
@@ -85,7 +85,10 @@ function steps(lease: Fenced, change: Advance, nowMs: number): SQL[] {
       sql`tailed as (insert into upload_tails (file_id, offset_bytes, key, bytes)
         select id, ${fromBytes}::bigint, ${tail.key}, ${byteaParam(tail.bytes)} from moved)`,
     )
-  if (become) all.push(destination(become))
+  if (become)
+    all.push(
+      sql`going as (update file_destinations d set status = ${become} from moved where d.file_id = moved.id)`,
+    )
   if (note) all.push(noted(note, now, nowMs))
   return all
 }
@@ -105,9 +108,8 @@ function isCounted({ release, become, unreserved }: Advance): boolean {
 
 function moved(change: Advance, now: SQL, nowMs: number): SQL {
   const { toBytes, crc32, part, tail, become, release, bound } = change
-  const status = typeof become === 'object' ? 'transferred' : (become ?? 'uploading')
   const changes = [
-    sql`offset_bytes = ${toBytes}::bigint, crc32 = ${crc32}::bigint, status = ${status}`,
+    sql`offset_bytes = ${toBytes}::bigint, crc32 = ${crc32}::bigint, status = ${become ?? 'uploading'}`,
     sql`first_byte_at = coalesce(f.first_byte_at, ${now}), last_byte_at = ${now}`,
     sql`expires_at = least(${now} + f.expiry_seconds * interval '1 second', f.expires_by)`,
   ]
@@ -116,21 +118,12 @@ function moved(change: Advance, now: SQL, nowMs: number): SQL {
   if (part) changes.push(sql`sealed_fence = null`)
   if (tail) changes.push(sql`sealed_fence = f.lease_fence`)
   if (become === 'transferring') changes.push(sql`complete_sent_at = ${now}`)
-  if (typeof become === 'object') changes.push(sql`finished_at = ${now}`)
   if (release)
     changes.push(sql`lease_holder = null, lease_until = null, interrupted = ${release.interrupted}::boolean`)
   return sql`moved as (
     update files f set ${sql.join(changes, sql`, `)}
     from writer where f.id = writer.id
     returning f.id, ${deltas(sql`writer`)})`
-}
-
-function destination(become: NonNullable<Advance['become']>): SQL {
-  if (become === 'transferring')
-    return sql`going as (update file_destinations d set status = 'transferring' from moved where d.file_id = moved.id)`
-  const { etag, certainty } = become.transferred
-  return sql`arrived as (update file_destinations d set status = 'transferred', etag = ${etag}, certainty = ${certainty}
-    from moved where d.file_id = moved.id)`
 }
 
 function noted({ kind, detail }: Note, now: SQL, nowMs: number): SQL {

@@ -65,7 +65,7 @@ describe('locks are taken in one order, so that no two wait for each other', () 
     expect(await finish(made[0]!)).toBe(true)
     const day = sql`select 1 from usage_days where workspace_id = ${site.workspaceId}::uuid for update`
     expect(await crossed(month(now()), day, () => finish(made[1]!))).toBe(true)
-    for (const { upload } of made) upload!.lease.end()
+    for (const { upload } of made) upload!.lease.forget()
   })
 
   it('by the renewal of leases', async () => {
@@ -79,7 +79,7 @@ describe('locks are taken in one order, so that no two wait for each other', () 
       renewLeases(database.db, node.context.leases.terms, leases),
     )
     expect([...renewed].sort()).toEqual([low, high])
-    for (const { upload } of made) upload!.lease.end()
+    for (const { upload } of made) upload!.lease.forget()
   })
 
   it('by files that are finished together, of which one was begun in the month before', async () => {
@@ -101,6 +101,6 @@ describe('locks are taken in one order, so that no two wait for each other', () 
       ),
     )
     expect(recorded).toEqual([true, true, true])
-    for (const { upload } of made) upload!.lease.end()
+    for (const { upload } of made) upload!.lease.forget()
   })
 })

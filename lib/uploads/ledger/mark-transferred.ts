@@ -1,16 +1,16 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
-import { type Delivered, lostLease } from './advance.ts'
+import type { Delivered } from './advance.ts'
 import type { Fenced } from './lease-terms.ts'
 
-/** The object is there. What the ledger kept to make it goes, and so does the lease. */
+/** The object is there. What the ledger kept to make it goes, and so does the lease; false if that was lost. */
 export async function markTransferred(
   db: Db,
   { fileId, fence }: Fenced,
   { etag, certainty }: Delivered,
   nowMs: number,
-): Promise<void> {
+): Promise<boolean> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   const marked = await rows(
     db,
@@ -31,5 +31,5 @@ export async function markTransferred(
     )
     select id from done`,
   )
-  if (marked.length === 0) throw lostLease()
+  return marked.length > 0
 }

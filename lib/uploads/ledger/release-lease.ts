@@ -8,6 +8,8 @@ import { boundColumns } from './bound-columns.ts'
 import type { Fenced } from './lease-terms.ts'
 import { noteRefusal } from './note-refusal.ts'
 
+export type Release = { bound?: Bound; interrupted: boolean; refusal?: BucketRefusal | undefined }
+
 /**
  * Releases the lease, and counts what the request brought. `bound` is what has to stay bound of the part numbers: those
  * that may be on their way to the bucket. Why the bucket refused goes to the timeline.
@@ -15,7 +17,7 @@ import { noteRefusal } from './note-refusal.ts'
 export async function releaseLease(
   { db, clock }: { db: Db; clock: Clock },
   { fileId, fence }: Fenced,
-  end: { bound?: Bound; interrupted: boolean; refusal?: BucketRefusal | undefined },
+  end: Release,
 ): Promise<void> {
   const nowMs = clock.now()
   const bound = end.bound ? sql` ${boundColumns(end.bound)},` : sql``

@@ -39,7 +39,7 @@ describeWithDatabase('uploads that come at the same time', (database) => {
       }),
     )
     const recorded = await Promise.all(wholes.map((whole) => context.recordWhole(whole)))
-    for (const { upload } of made) upload!.lease.end()
+    for (const { upload } of made) upload!.lease.forget()
     expect(recorded).toEqual(wholes.map((_, n) => n !== 5))
 
     const found = await rows<Record<string, unknown>>(
@@ -89,7 +89,7 @@ describeWithDatabase('uploads that come at the same time', (database) => {
     const delivered = { etag: '"e"', certainty: 'answered' } as const
     const whole = { lease, announces, fromBytes: 0, toBytes: 7, crc32: 1, delivered }
     expect(await context.recordWhole({ ...whole, workspaceId: site.workspaceId })).toBe(true)
-    lease.end()
+    lease.forget()
     const { fileId } = made
     const sent = await rows(
       database().db,
@@ -113,7 +113,7 @@ describeWithDatabase('uploads that come at the same time', (database) => {
         order by lease_until nulls first`,
     )
     expect(held).toEqual([{ held: null }, { held: null }, { held: true }])
-    made[2]!.upload!.lease.end()
+    made[2]!.upload!.lease.forget()
   })
 
   it('are each answered for their own token and upload', async () => {

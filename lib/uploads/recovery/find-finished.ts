@@ -4,9 +4,9 @@ import { rows } from '../../platform/db/database.ts'
 import { seconds } from '../../platform/kernel/clock.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
 import { bucketFault } from '../bucket-port.ts'
-import { markFound } from '../ledger/mark-found.ts'
 import { releaseLease } from '../ledger/release-lease.ts'
 import { takeLease } from '../ledger/take-lease.ts'
+import { recordArrival } from '../record-arrival.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 type Unfinished = { id: string; key: string; lengthBytes: number; dataStore: SealedDataStore }
@@ -50,20 +50,15 @@ function unfinishedAfter({ db }: Context, after: string): Promise<Unfinished[]> 
 }
 
 async function settle(context: Context, file: Unfinished): Promise<boolean> {
-  const { db, clock, announce, metrics } = context
+  const { db } = context
   const object = await find(context, file)
   if (object?.bytes !== file.lengthBytes) return false
   const fileId = file.id
   const taken = await takeLease(db, { holder: randomUUID(), leaseMs: LEASE_MS }, { fileId, ...NOBODY })
   if (!taken) return false
   const lease = { fileId, fence: taken.fence }
-  const isMarked = await db.transaction(async (tx) => {
-    const marked = await markFound(tx, lease, object, clock.now())
-    if (marked) await announce(tx, fileId)
-    return marked
-  })
-  if (isMarked) metrics.uploadsFinished.inc({ status: 'transferred' })
-  else await releaseLease(context, lease, { interrupted: true })
+  const isMarked = await recordArrival(context, lease, { found: object })
+  if (!isMarked) await releaseLease(context, lease, { interrupted: true })
   return isMarked
 }
 

@@ -1,21 +1,18 @@
 import { crc32 } from 'node:zlib'
 import { hours } from '../../platform/kernel/clock.ts'
 import { within } from '../../platform/kernel/within.ts'
-import { type Bucket, bucketFault, bucketRefusal } from '../bucket-port.ts'
+import type { Bucket } from '../bucket-port.ts'
 import { completeUpload } from '../complete.ts'
 import { concatenate } from '../concat/concatenate.ts'
 import { contentTypeOf } from '../content-type.ts'
-import { endUpload } from '../end-upload.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { type Claimed, claimTransferring } from '../ledger/claim-transferring.ts'
-import { heldBy } from '../ledger/lease-terms.ts'
-import { markTransferred } from '../ledger/mark-transferred.ts'
 import { readPartials } from '../ledger/read-partials.ts'
 import { readTail } from '../ledger/read-tail.ts'
 import { recordLastPart } from '../ledger/record-last-part.ts'
-import { releaseLease } from '../ledger/release-lease.ts'
 import { withMemory } from '../memory/with-memory.ts'
-import { settleDropped } from '../settle-dropped.ts'
+import type { Arrival } from '../record-arrival.ts'
+import { fail, settle, settleFault } from '../settle.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 /** Given up after this long without an object. */
@@ -55,52 +52,49 @@ function begin(context: UploadContext, file: Claimed, sinceMs: number): Promise<
 async function reconcile(context: UploadContext, file: Claimed, sinceMs: number): Promise<void> {
   const { fileId, fence } = file
   const lease = context.leases.adopt({ fileId, fence }, sinceMs)
-  const fail = (reason: string | null) =>
-    endUpload(context, fileId, {
-      ...{ status: 'failed', reason, from: ['transferring'] },
-      provided: heldBy(lease),
-    })
   try {
     if (context.clock.now() - file.sinceMs > GIVE_UP_AFTER_MS)
-      return void (await fail('The bucket did not take the object for 24 hours.'))
-    const bucket = context.openBucket(file.dataStore)
-    if (file.concat === 'final') return await joinAgain(context, file, lease, bucket)
-    const { multipartId } = file
-    const memory = { bytes: file.tailBytes, signal: lease.signal }
-    if (multipartId === null)
-      return await withMemory(context, bucket, memory, () => putFromTail(context, file, lease, bucket))
-    if (file.tailBytes > 0)
-      try {
-        await withMemory(context, bucket, memory, () =>
-          sendTail(context, file, multipartId, { lease, bucket }),
-        )
-      } catch (error) {
-        if (bucketFault(error) !== 'no_such_upload') throw error
-        const { fileId, key, bytes: lengthBytes } = file
-        const { mayRead } = file.dataStore
-        return void (await settleDropped(context, { fileId, lease, bucket, key, lengthBytes, mayRead }))
-      }
-    await completeUpload(context, {
-      ...{ fileId, lease, bucket, key: file.key, multipartId },
-      ...{ bytes: file.bytes, crc32: file.crc32, sentBefore: file.sentBefore },
-      mayRead: file.dataStore.mayRead,
-    })
+      return await fail(
+        context,
+        { fileId, lease },
+        { reason: 'The bucket did not take the object for 24 hours.' },
+      )
+    await makeObject(context, file, lease)
   } catch (error) {
     context.log.warn({ err: error, fileId }, 'the object could not be made yet')
-    if (isHopeless(error)) return void (await fail((error as Error).message))
-    const end = { interrupted: false, refusal: bucketRefusal(error) }
-    await releaseLease(context, lease, end).catch(() => {})
   } finally {
-    lease.end()
+    await lease.release({ interrupted: false }).catch(() => {})
   }
 }
 
-/** Bytes that did not arrive as they were sent may do so the next time. */
-function isHopeless(error: unknown): boolean {
-  const kind = bucketFault(error)
-  return (
-    kind === 'no_such_upload' || (kind === 'impossible' && (error as { code?: string }).code !== 'BadDigest')
-  )
+async function makeObject(context: UploadContext, file: Claimed, lease: Lease): Promise<void> {
+  const { fileId, key, multipartId, bytes, crc32, sentBefore } = file
+  const { mayRead } = file.dataStore
+  const bucket = context.openBucket(file.dataStore)
+  if (file.concat === 'final') return joinAgain(context, file, lease, bucket)
+  const memory = { bytes: file.tailBytes, signal: lease.signal }
+  const unsettled = { fileId, lease, bucket, key, lengthBytes: bytes, mayRead }
+  if (multipartId === null) {
+    const put = () => withMemory(context, bucket, memory, () => putFromTail(context, file, lease, bucket))
+    return void (await settle(context, unsettled, 'put', put))
+  }
+  if (file.tailBytes > 0)
+    try {
+      await withMemory(context, bucket, memory, () => sendTail(context, file, multipartId, { lease, bucket }))
+    } catch (error) {
+      return void (await settleFault(context, unsettled, 'lastPart', error))
+    }
+  await completeUpload(context, {
+    fileId,
+    lease,
+    bucket,
+    key,
+    multipartId,
+    bytes,
+    crc32,
+    sentBefore,
+    mayRead,
+  })
 }
 
 /** From the start: nothing of an earlier attempt shows. */
@@ -118,8 +112,7 @@ async function putFromTail(
   file: Claimed,
   lease: Lease,
   bucket: Bucket,
-): Promise<void> {
-  const { db, clock, announce, checkpoint } = context
+): Promise<Arrival> {
   const chunks = await readTail(context, file.fileId)
   lease.assertHeld()
   const target = { key: file.key, contentType: contentTypeOf(file.filetype) }
@@ -127,14 +120,8 @@ async function putFromTail(
   // Its first attempt was put off because its answer did not come.
   const options = { signal: lease.signal, repeated: true }
   const { etag } = await bucket.putObject(target, { chunks, bytes, crc32: crc }, options)
-  checkpoint('object put')
-  const certainty = etag === null ? 'inferred' : 'answered'
-  await db.transaction(async (tx) => {
-    await markTransferred(tx, lease, { etag, certainty }, clock.now())
-    await announce(tx, file.fileId)
-  })
-  checkpoint('transferred')
-  context.metrics.uploadsFinished.inc({ status: 'transferred' })
+  context.checkpoint('object put')
+  return { delivered: { etag, certainty: etag === null ? 'inferred' : 'answered' } }
 }
 
 /** The last part was kept in the tail. Every attempt sends the same bytes under the same number. */

@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { openTestDatabase } from '../../test/support/databases.ts'
+import { tusClient } from '../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
+import { type DatabaseHandle, rows } from '../platform/db/database.ts'
+import { reconcileUploads } from './recovery/reconcile.ts'
+
+const MiB = 1024 * 1024
+const idOf = (url: string) => url.split('/').at(-1)!
+const REJECTED = { kind: 'refuse', status: 400, code: 'EntityTooLarge' } as const
+const DENIED = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
+const AWAY = { kind: 'refuse', status: 503, code: 'ServiceUnavailable' } as const
+const DAMAGED = { kind: 'refuse', status: 400, code: 'BadDigest' } as const
+
+describe('what follows from a fault', () => {
+  let database: DatabaseHandle
+  let site: Site
+  let node: Awaited<ReturnType<typeof serveUploads>>
+  let client: ReturnType<typeof tusClient>
+  beforeAll(async () => {
+    database = await openTestDatabase()
+    site = await createSite(database)
+    node = await serveUploads(site.runtime, { terms: { assembleMs: 300 } })
+    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+  })
+  afterEach(() => site.bucket.faults.clear())
+  afterAll(async () => {
+    await node?.close()
+    await site?.close()
+    await database?.close()
+  })
+
+  const fileOf = async (url: string) => {
+    await Promise.all(node.context.background)
+    const [file] = await rows<{ status: string; reason: string | null; leased: boolean; events: number }>(
+      database.db,
+      sql`select status, failure_reason as reason, lease_until is not null as leased,
+        (select count(*)::int from events e where e.file_id = f.id) as events
+        from files f where id = ${idOf(url)}::uuid`,
+    )
+    return file!
+  }
+  const begin = async (length: number) => (await client.create(length)).headers.location!
+  const failed = { status: 'failed', leased: false, events: 1 }
+  /** All bytes of it are durable, and the bucket does not take them yet. */
+  const leftInTail = async (bytes: number) => {
+    const url = await begin(bytes)
+    const operation = bytes > 8 * MiB ? 'UploadPart' : 'PutObject'
+    const whole = randomBytes(bytes)
+    if (bytes > 8 * MiB) expect((await client.patch(url, 0, whole.subarray(0, 8 * MiB))).status).toBe(204)
+    site.bucket.faults.add({ operation, times: 100, effect: AWAY })
+    const from = bytes > 8 * MiB ? 8 * MiB : 0
+    expect((await client.patch(url, from, whole.subarray(from))).status).toBe(204)
+    site.bucket.faults.clear()
+    expect(await fileOf(url)).toMatchObject({ status: 'transferring', leased: false, events: 0 })
+    site.clock.advance(60_000)
+    return { url, whole }
+  }
+
+  it('a PutObject that is rejected for good fails the file at once, with the reason', async () => {
+    const url = await begin(MiB)
+    site.bucket.faults.add({ operation: 'PutObject', effect: REJECTED })
+    const reply = await client.patch(url, 0, randomBytes(MiB))
+    expect(reply.status).toBe(502)
+    expect(reply.body).toContain('EntityTooLarge')
+    expect(await fileOf(url)).toMatchObject(failed)
+    expect((await fileOf(url)).reason).toContain('EntityTooLarge')
+    expect((await client.head(url)).status).toBe(410)
+  })
+
+  it('a part that is rejected leaves the upload to its client', async () => {
+    const whole = randomBytes(17 * MiB)
+    const url = await begin(whole.length)
+    site.bucket.faults.add({ operation: 'UploadPart', effect: REJECTED })
+    expect((await client.patch(url, 0, whole)).status).toBe(502)
+    expect(await fileOf(url)).toMatchObject({ status: 'uploading', leased: false, events: 0 })
+    const at = Number((await client.head(url)).headers['upload-offset'])
+    expect((await client.patch(url, at, whole.subarray(at))).status).toBe(204)
+    expect(await fileOf(url)).toMatchObject({ status: 'transferred', leased: false, events: 1 })
+  })
+
+  it.each([
+    ['a Complete', 'CompleteMultipartUpload', 9 * MiB, REJECTED],
+    ['a Complete whose bytes are not what was sent', 'CompleteMultipartUpload', 9 * MiB, DAMAGED],
+  ] as const)('%s that is rejected for good fails the file at once', async (_, operation, bytes, effect) => {
+    const url = await begin(bytes)
+    site.bucket.faults.add({ operation, effect })
+    expect((await client.patch(url, 0, randomBytes(bytes))).status).toBe(204)
+    expect(await fileOf(url)).toMatchObject(failed)
+    expect((await fileOf(url)).reason).toContain(effect.code)
+  })
+
+  it.each([
+    ['PutObject', MiB],
+    ['UploadPart', 9 * MiB],
+  ] as const)(
+    'a %s of the reconciler that is rejected for good fails the file at once',
+    async (operation, bytes) => {
+      const { url } = await leftInTail(bytes)
+      site.bucket.faults.add({ operation, effect: REJECTED })
+      await reconcileUploads(node.context)
+      expect(await fileOf(url)).toMatchObject(failed)
+    },
+  )
+
+  it.each([
+    ['PutObject', MiB, DENIED],
+    ['PutObject', MiB, DAMAGED],
+    ['UploadPart', 9 * MiB, DENIED],
+    ['UploadPart', 9 * MiB, DAMAGED],
+    ['CompleteMultipartUpload', 9 * MiB, DENIED],
+  ] as const)(
+    'after a %s of the reconciler (%d bytes) with %j it tries again',
+    async (operation, bytes, effect) => {
+      const { url, whole } = await leftInTail(bytes)
+      site.bucket.faults.add({ operation, effect })
+      await reconcileUploads(node.context)
+      expect(await fileOf(url)).toMatchObject({ status: 'transferring', leased: false, events: 0 })
+      site.clock.advance(60_000)
+      await reconcileUploads(node.context)
+      expect(await fileOf(url)).toMatchObject({ status: 'transferred', leased: false, events: 1 })
+      expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+    },
+  )
+
+  it('a bucket that dropped the parts of a file with all its bytes fails it, and says so', async () => {
+    const { url } = await leftInTail(9 * MiB)
+    site.bucket.faults.add({
+      operation: 'UploadPart',
+      times: 100,
+      effect: { kind: 'refuse', status: 404, code: 'NoSuchUpload' },
+    })
+    await reconcileUploads(node.context)
+    expect(await fileOf(url)).toMatchObject(failed)
+  })
+})

@@ -1,0 +1,107 @@
+import { type Bucket, bucketRefusal } from './bucket-port.ts'
+import { endUpload } from './end-upload.ts'
+import { type Step, verdictOn } from './fault-table.ts'
+import type { Lease } from './lease/held-lease.ts'
+import { lostLease } from './ledger/advance.ts'
+import { heldBy } from './ledger/lease-terms.ts'
+import { type Arrival, recordArrival } from './record-arrival.ts'
+import type { UploadContext } from './upload-context.ts'
+
+/** An upload that is to become an object, by whoever holds its lease. */
+export type Unsettled = {
+  fileId: string
+  lease: Lease
+  bucket: Pick<Bucket, 'headObject'>
+  key: string
+  lengthBytes: number | null
+  /** Its keys may read, so that an object can be looked for. */
+  mayRead: boolean
+}
+
+/**
+ * Makes the object by `make`, and settles what came of it: the file is transferred, or failed, or waits for another
+ * attempt. The lease is over in each case. True if the object is there.
+ */
+export async function settle(
+  context: UploadContext,
+  file: Unsettled,
+  step: Step,
+  make: () => Promise<Arrival>,
+): Promise<boolean> {
+  const { lease } = file
+  try {
+    const arrival = await make()
+    if (!(await lease.whileHeld(recordArrival(context, lease, arrival)))) throw lostLease()
+    context.checkpoint('transferred')
+    lease.forget()
+    return true
+  } catch (error) {
+    return await settleFault(context, file, step, error)
+  }
+}
+
+/** The same for an attempt that failed, of an upload that no client waits for. */
+export async function settleFault(
+  context: UploadContext,
+  file: Unsettled,
+  step: Step,
+  error: unknown,
+): Promise<boolean> {
+  const { fileId, lease } = file
+  context.log.warn({ err: error, fileId, step }, 'the object could not be made')
+  const verdict = verdictOn(step, error)
+  const release = (refusal: unknown) =>
+    lease.release({ interrupted: false, refusal: bucketRefusal(refusal) }).catch(() => {})
+  if (verdict === 'look up')
+    return lookUp(context, file).catch(async (unanswered: unknown) => {
+      await release(unanswered)
+      return false
+    })
+  if (verdict === 'fail') await fail(context, file, { reason: (error as Error).message })
+  else await release(error)
+  return false
+}
+
+/**
+ * The bucket has dropped the multipart upload, or the database was restored from before the object was made. Where the keys
+ * may read, the bucket says which; else the file fails as one whose fate is not known. True if the object is there.
+ */
+export async function lookUp(
+  context: Pick<UploadContext, 'db' | 'clock' | 'announce' | 'metrics'>,
+  file: Unsettled,
+): Promise<boolean> {
+  const { lease, bucket, key, lengthBytes, mayRead } = file
+  const object = mayRead ? await bucket.headObject(key, { signal: lease.signal }) : undefined
+  if (object && object.bytes === lengthBytes) {
+    const recorded = await lease.whileHeld(recordArrival(context, lease, { found: object }))
+    if (recorded) {
+      lease.forget()
+      return true
+    }
+  }
+  const isKnown = mayRead && !object
+  await fail(context, file, {
+    reason: isKnown ? DROPPED : `${UNKNOWN} ${key}`,
+    ...(!isKnown && { certainty: 'unknown' }),
+  })
+  return false
+}
+
+const DROPPED = 'The bucket has dropped the unfinished multipart upload.'
+const UNKNOWN =
+  'The bucket no longer knows the multipart upload. It is not known whether it was dropped or completed: look for the object'
+
+/** The file fails for good, unless its lease was lost. */
+export async function fail(
+  context: Pick<UploadContext, 'db' | 'clock' | 'announce' | 'metrics'>,
+  { fileId, lease }: Pick<Unsettled, 'fileId' | 'lease'>,
+  end: { reason: string; certainty?: 'unknown' },
+): Promise<void> {
+  await endUpload(context, fileId, {
+    ...end,
+    status: 'failed',
+    from: ['uploading', 'transferring'],
+    provided: heldBy(lease),
+  })
+  lease.forget()
+}
