@@ -9,6 +9,7 @@ import type { Sweep } from '../lib/platform/sweeps/start-sweeps.ts'
 import { cancelUploadsOfDeletedPipes } from '../lib/uploads/cancel-uploads-of-pipe.ts'
 import { forgetRejections } from '../lib/workspace/data-stores/forget-rejections.ts'
 import { notifyOwners } from '../lib/workspace/notices/notify-owners.ts'
+import { sweepAlerts } from '../lib/workspace/notices/sweep-alerts.ts'
 import { foldTallies, pruneCounts } from '../lib/workspace/usage/fold-tallies.ts'
 
 const BATCH = 1000
@@ -18,6 +19,7 @@ export function controlSweeps(runtime: Runtime): Sweep[] {
   return [
     backlogSweep(runtime),
     { name: 'notices', everyMs: seconds(15), run: () => notifyOwners(runtime) },
+    { name: 'alerts', everyMs: seconds(15), run: () => sweepAlerts(runtime) },
     {
       name: 'uploads of deleted Pipes',
       everyMs: minutes(1),

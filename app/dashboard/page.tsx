@@ -1,4 +1,5 @@
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
+import { AlertNotices } from '#components/overview/alert-notices.tsx'
 import { ChecklistPanel } from '#components/overview/checklist-panel.tsx'
 import { FailuresPanel } from '#components/overview/failures-panel.tsx'
 import { FiguresSection } from '#components/overview/figures-section.tsx'
@@ -41,6 +42,7 @@ export default async function Overview({ searchParams }: { searchParams: Search 
     <>
       <PageHeader title="Overview" />
       <RejectingBanner actor={actor} />
+      <AlertNotices actor={actor} />
       <div className="space-y-5">
         {!done && (
           <ChecklistPanel

@@ -36,6 +36,7 @@ const STATES = {
   exposed: { tone: 'bad', icon: TriangleAlert },
   checked: { tone: 'good', icon: Check },
   problem: { tone: 'bad', icon: TriangleAlert },
+  cleared: { tone: 'good', icon: Check, label: 'over' },
   unchecked: { tone: 'calm', icon: CircleDashed, label: 'not checked' },
   verified: { tone: 'good', icon: Check },
   unverified: { tone: 'bad', icon: X, label: 'not verified' },

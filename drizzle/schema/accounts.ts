@@ -82,6 +82,8 @@ export const workspaces = pgTable(
     id: id(),
     name: text().notNull(),
     demo: boolean().notNull().default(false),
+    /** Alerts that are not wanted: `mail:quota_80`, `notice:token_unused`. */
+    mutedAlerts: text().array().notNull().default([]),
     /** The unguessable part of the address of the workspace's webhook inbox. */
     inboxKey: text().notNull().unique(),
     /** The demo workspace's sign-in and tokens, sealed: what `demo.json` is written from. */

@@ -1,4 +1,5 @@
 export * from './accounts.ts'
+export * from './alerts.ts'
 export * from './data-stores.ts'
 export * from './files.ts'
 export * from './pipes.ts'

@@ -43,6 +43,7 @@ export const DASHBOARD_PAGES = [
   '/dashboard/settings',
   '/dashboard/settings/sessions',
   '/dashboard/settings/keys',
+  '/dashboard/settings/alerts',
   '/dashboard/settings/audit',
   '/dashboard/settings/mails',
   '/dashboard/settings/account',

@@ -8,6 +8,7 @@ const TABS = [
   { href: '/dashboard/settings', title: 'Profile' },
   { href: '/dashboard/settings/sessions', title: 'Sessions' },
   { href: '/dashboard/settings/keys', title: 'Account keys' },
+  { href: '/dashboard/settings/alerts', title: 'Alerts' },
   { href: '/dashboard/settings/audit', title: 'Audit log' },
   { href: '/dashboard/settings/account', title: 'Delete' },
 ]

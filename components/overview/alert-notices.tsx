@@ -1,0 +1,38 @@
+import type { Actor } from '#lib/identity/audit/record-audit.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
+import { ALERT_WORDS } from '#lib/workspace/notices/alert.ts'
+import { listOpenAlerts } from '#lib/workspace/notices/list-alerts.ts'
+import { ButtonLink } from '../ui/button-link.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Time } from '../ui/time.tsx'
+
+const CALM = ['quota_80', 'token_unused']
+
+/** What an owner should know of and has not told us to keep quiet about. A Data Store that rejects has a banner of its own. */
+export async function AlertNotices({ actor }: { actor: Actor }) {
+  const alerts = (await listOpenAlerts(getRuntime(), actor)).filter(({ kind }) => kind !== 'bucket_rejects')
+  if (alerts.length === 0) return null
+  return (
+    <section aria-label="Alerts" className="mb-5 space-y-3">
+      {alerts.map((alert) => (
+        <Notice
+          key={alert.id}
+          tone={CALM.includes(alert.kind) ? 'warn' : 'bad'}
+          title={
+            <>
+              {ALERT_WORDS[alert.kind].raised(alert)}, <Time at={alert.raisedAt} />
+            </>
+          }
+          action={
+            <ButtonLink href={ALERT_WORDS[alert.kind].path(alert)} size="sm">
+              Look at it
+            </ButtonLink>
+          }
+        >
+          {alert.detail && <p className="break-words">{alert.detail}</p>}
+          <p>{ALERT_WORDS[alert.kind].advice}</p>
+        </Notice>
+      ))}
+    </section>
+  )
+}

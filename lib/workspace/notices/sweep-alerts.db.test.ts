@@ -1,0 +1,133 @@
+import { eq } from 'drizzle-orm'
+import { beforeEach, expect, it } from 'vitest'
+import { dataStores, senders, usageMonths, webhookOutputs } from '#drizzle/schema/index.ts'
+import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
+import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
+import { days, hours, minutes } from '../../platform/kernel/clock.ts'
+import { openMailJob } from '../../platform/mail/mail.ts'
+import { saveOutput } from '../../webhooks/outputs/save-output.ts'
+import { readAlertSettings, saveAlertSettings } from './alert-settings.ts'
+import { listAlerts, listOpenAlerts } from './list-alerts.ts'
+import { sweepAlerts } from './sweep-alerts.ts'
+
+describeWithDatabase('alerts', (database) => {
+  let runtime: TestRuntime
+  let mine: TestWorkspace
+  beforeEach(async () => {
+    runtime = testRuntime(database(), { FREE_TIER_BYTES: '1000' })
+    mine = await createTestWorkspace(runtime)
+    await database()
+      .db.update(senders)
+      .set({ lastUsedAt: new Date(runtime.clock.now()) })
+  })
+
+  const subjects = () =>
+    runtime.jobs.splice(0).flatMap(({ data }) => {
+      const job = openMailJob(runtime, data as { sealed: string })
+      return job.kind === 'mail' && job.mail.to === mine.email ? [job.mail.subject] : []
+    })
+  async function told(): Promise<string[]> {
+    runtime.jobs.length = 0
+    await sweepAlerts(runtime)
+    return subjects()
+  }
+  const use = (usedBytes: number) =>
+    database()
+      .db.insert(usageMonths)
+      .values({ workspaceId: mine.workspaceId, month: '2026-03', usedBytes })
+      .onConflictDoUpdate({ target: [usageMonths.workspaceId, usageMonths.month], set: { usedBytes } })
+  const setStore = (fields: Partial<typeof dataStores.$inferInsert>) =>
+    database().db.update(dataStores).set(fields).where(eq(dataStores.id, mine.dataStore.id))
+  const setOutput = (fields: Partial<typeof webhookOutputs.$inferInsert>) =>
+    database().db.update(webhookOutputs).set(fields).where(eq(webhookOutputs.pipeId, mine.pipe.id))
+  const setSender = (fields: Partial<typeof senders.$inferInsert>) =>
+    database().db.update(senders).set(fields).where(eq(senders.id, mine.sender.id))
+  const ago = (ms: number) => new Date(runtime.clock.now() - ms)
+
+  it('tell of 80 % and of 100 % of the quota, once each, and not of the end of the month', async () => {
+    await use(799)
+    expect(await told()).toEqual([])
+    await use(800)
+    expect(await told()).toEqual(['80 % of the transfer of 2026-03 is used'])
+    expect(await told()).toEqual([])
+    await use(1000)
+    expect(await told()).toEqual(['100 % of the transfer of 2026-03 is used'])
+    expect(await told()).toEqual([])
+    runtime.clock.advance(days(30))
+    await setSender({ lastUsedAt: new Date(runtime.clock.now()) })
+    expect(await told()).toEqual([])
+    expect(await listOpenAlerts(runtime, mine.actor)).toEqual([])
+  })
+
+  it('tell once of a jump past both', async () => {
+    await use(5000)
+    expect(await told()).toEqual(['100 % of the transfer of 2026-03 is used'])
+    expect(await told()).toEqual([])
+  })
+
+  it('tell of a bucket that rejects for a minute, and when it takes uploads again', async () => {
+    await setStore({ rejectingSince: ago(minutes(0.5)), rejection: 'AccessDenied' })
+    expect(await told()).toEqual([])
+    runtime.clock.advance(minutes(1))
+    expect(await told()).toEqual(['The Data Store “Bucket” rejects uploads'])
+    expect(await told()).toEqual([])
+    expect(await listOpenAlerts(runtime, mine.actor)).toMatchObject([{ detail: 'AccessDenied' }])
+    await setStore({ rejectingSince: null })
+    expect(await told()).toEqual(['All clear: The Data Store “Bucket” takes uploads again'])
+    expect(await told()).toEqual([])
+    await setStore({ rejectingSince: ago(minutes(2)) })
+    expect(await told()).toEqual(['The Data Store “Bucket” rejects uploads'])
+    expect(await listAlerts(runtime, mine.actor)).toHaveLength(2)
+  })
+
+  it('tell of an output that fails for an hour, then of its being turned off, and of both ends', async () => {
+    const output = { enabled: true, url: 'http://127.0.0.1:1/hook', statuses: ['transferred' as const] }
+    await saveOutput(runtime, mine.actor, mine.pipe.id, output)
+    await setOutput({ failingSince: ago(minutes(59)) })
+    expect(await told()).toEqual([])
+    await setOutput({ failingSince: ago(hours(1) + 1) })
+    expect(await told()).toEqual(['The webhook of “Photos” has failed for an hour'])
+    await setOutput({ enabled: false, turnedOffAt: ago(0), turnedOffReason: 'It answered 410.' })
+    expect(await told()).toEqual(['The webhook of “Photos” is off'])
+    await saveOutput(runtime, mine.actor, mine.pipe.id, output)
+    await setOutput({ failingSince: null })
+    expect(await told()).toEqual(['All clear: The webhook of “Photos” is on again'])
+  })
+
+  it('do not tell of an output that its owner turned off', async () => {
+    const output = { enabled: false, url: 'http://127.0.0.1:1/hook', statuses: ['transferred' as const] }
+    await saveOutput(runtime, mine.actor, mine.pipe.id, output)
+    expect(await told()).toEqual([])
+  })
+
+  it('tell of a token that is unused for 90 days, and when it is used', async () => {
+    await setSender({ lastUsedAt: ago(days(90) + 1) })
+    expect(await told()).toEqual(['The token of the Sender “Backend” is unused for 90 days'])
+    await setSender({ lastUsedAt: ago(0) })
+    expect(await told()).toEqual(['All clear: The Sender “Backend” is in use again, or gone'])
+  })
+
+  it('are told once by however many nodes look', async () => {
+    await use(900)
+    runtime.jobs.length = 0
+    await Promise.all([sweepAlerts(runtime), sweepAlerts(runtime), sweepAlerts(runtime)])
+    expect(subjects()).toHaveLength(1)
+  })
+
+  it('are mailed and shown as the settings say', async () => {
+    const all = await readAlertSettings(runtime, mine.actor)
+    expect(all.quota_80).toEqual({ mail: true, notice: true })
+    await saveAlertSettings(runtime, mine.actor, ['notice:quota_80', 'mail:quota_100'])
+    await use(900)
+    expect(await told()).toEqual([])
+    expect(await listOpenAlerts(runtime, mine.actor)).toMatchObject([{ kind: 'quota_80' }])
+    await use(1000)
+    expect(await told()).toEqual(['100 % of the transfer of 2026-03 is used'])
+    expect(await listOpenAlerts(runtime, mine.actor)).toMatchObject([{ kind: 'quota_80' }])
+    expect((await readAlertSettings(runtime, mine.actor)).bucket_rejects).toEqual({
+      mail: false,
+      notice: false,
+    })
+  })
+})
