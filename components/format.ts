@@ -57,6 +57,14 @@ export function formatExact(atMs: number): string {
   return `${formatDate(atMs)}, ${new Date(atMs).toISOString().slice(11, 19)} UTC`
 }
 
+/** `21 Nov 2026, 09:24:11`, by the clock of whoever reads it. */
+export function formatLocal(atMs: number): string {
+  const date = new Date(atMs)
+  const time = [date.getHours(), date.getMinutes(), date.getSeconds()]
+  const day = `${date.getDate()} ${MONTHS[date.getMonth()]} ${date.getFullYear()}`
+  return `${day}, ${time.map((part) => String(part).padStart(2, '0')).join(':')}`
+}
+
 /** `2026-11` as `November 2026` */
 export function formatMonth(month: string): string {
   return new Date(`${month}-01T00:00:00Z`).toLocaleDateString('en-US', {

@@ -14,7 +14,7 @@ import {
 } from 'lucide-react'
 import type { TimelineEntry } from '#lib/dashboard/files/file.ts'
 import { formatDuration } from '../format.ts'
-import { Time } from '../ui/time.tsx'
+import { LocalTime } from '../ui/local-time.tsx'
 import { foldRequests, tellEntry } from './tell-entry.ts'
 
 const ICONS: Record<string, LucideIcon> = {
@@ -55,7 +55,7 @@ export function Timeline({ entries: all, size }: { entries: TimelineEntry[]; siz
                 <span className="font-medium">{title}</span>
                 <span className="text-ink-faint text-xs">
                   {waited >= 1000 && <span className="mr-2">after {formatDuration(waited)}</span>}
-                  <Time at={entry.at} />
+                  <LocalTime at={entry.at} />
                 </span>
               </p>
               {text && <p className="break-words text-ink-soft text-sm">{text}</p>}

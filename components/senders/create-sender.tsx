@@ -1,7 +1,6 @@
 'use client'
 
 import { Plus } from 'lucide-react'
-import { useRouter } from 'next/navigation'
 import { useState } from 'react'
 import { create } from '#app/dashboard/senders/actions.ts'
 import { ActionForm } from '../ui/action-form.tsx'
@@ -10,23 +9,13 @@ import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { SecretOnce } from '../ui/secret-once.tsx'
 import { SecretShown } from '../ui/secret-shown.tsx'
+import { useAskedOpen } from '../ui/use-asked-open.ts'
 
 type Props = { asked: boolean; button: boolean }
 
-/** It opens by its button, and by an address that asks for it, which is then put back: a reload does not ask again. */
 export function CreateSender({ asked, button }: Props) {
-  const router = useRouter()
-  const [open, setOpen] = useState(asked)
-  const [heard, setHeard] = useState(asked)
+  const [open, show] = useAskedOpen(asked, '/dashboard/senders')
   const [token, setToken] = useState<string>()
-  if (asked !== heard) {
-    setHeard(asked)
-    if (asked) setOpen(true)
-  }
-  function show(next: boolean) {
-    setOpen(next)
-    if (!next && asked) router.replace('/dashboard/senders', { scroll: false })
-  }
   return (
     <>
       <Dialog

@@ -9,9 +9,10 @@ import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { SecretOnce } from '../ui/secret-once.tsx'
 import { SecretShown } from '../ui/secret-shown.tsx'
+import { useAskedOpen } from '../ui/use-asked-open.ts'
 
-export function CreateKey({ hasPassword }: { hasPassword: boolean }) {
-  const [open, setOpen] = useState(false)
+export function CreateKey({ hasPassword, asked }: { hasPassword: boolean; asked: boolean }) {
+  const [open, setOpen] = useAskedOpen(asked, '/dashboard/settings/keys')
   const [key, setKey] = useState<string>()
   return (
     <>

@@ -10,9 +10,11 @@ import {
   KeySquare,
   MonitorSmartphone,
   Plus,
+  RotateCw,
   ScrollText,
   Search,
   ShieldCheck,
+  Webhook,
   Workflow,
 } from 'lucide-react'
 import { useRouter } from 'next/navigation'
@@ -26,15 +28,32 @@ import { NAV_ITEMS } from './nav-items.ts'
 const KINDS = {
   pipe: { title: 'Pipes', icon: Workflow },
   file: { title: 'Files', icon: FileUp },
+  delivery: { title: 'Webhooks', icon: Webhook },
   sender: { title: 'Senders', icon: KeySquare },
   dataStore: { title: 'Data Stores', icon: Database },
 } as const
 
+/** Each opens the very thing to do. */
+const ACTIONS = [
+  { href: '/dashboard/pipes/new', title: 'Create a Pipe', words: 'new pipe', icon: Plus },
+  { href: '/dashboard/data-stores/new', title: 'Connect a bucket', words: 'new data store', icon: Plus },
+  { href: '/dashboard/senders?new=1', title: 'Create a Sender', words: 'new token sk_', icon: Plus },
+  {
+    href: '/dashboard/settings/keys?new=1',
+    title: 'Create an account key',
+    words: 'new token ak_',
+    icon: Plus,
+  },
+  {
+    href: '/dashboard/webhooks?resend=1',
+    title: 'Resend all undelivered webhooks',
+    words: 'retry failed',
+    icon: RotateCw,
+  },
+]
+
 const PAGES = [
   ...NAV_ITEMS,
-  { href: '/dashboard/pipes/new', title: 'Create a Pipe', icon: Plus },
-  { href: '/dashboard/data-stores/new', title: 'Connect a bucket', icon: Plus },
-  { href: '/dashboard/senders?new=1', title: 'Create a Sender', icon: Plus },
   { href: '/dashboard/webhooks/inbox', title: 'Webhook inbox', icon: Inbox },
   { href: '/dashboard/webhooks/verify', title: 'Verify a signature', icon: ShieldCheck },
   { href: '/dashboard/settings/keys', title: 'Account keys', icon: KeyRound },
@@ -43,6 +62,9 @@ const PAGES = [
   { href: '/docs', title: 'Documentation', icon: BookOpen },
   { href: '/docs/api', title: 'API reference', icon: BookOpen },
 ]
+
+/** A webhook is found by the id of its event, which is neither in its name nor in its address. */
+const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 
 const itemLook =
   'flex h-9 cursor-pointer items-center gap-2.5 rounded-md px-2.5 text-sm data-[selected=true]:bg-hover'
@@ -65,8 +87,9 @@ export function PaletteDialog({ open, onOpenChange }: Props) {
   const matches = ({ title, href }: { title: string; href: string }) =>
     title.toLowerCase().includes(wanted) || href.split('/').at(-1)!.includes(wanted)
   const pages = PAGES.filter(matches)
+  const actions = ACTIONS.filter((action) => matches(action) || action.words.includes(wanted))
   // What was found for fewer letters stands until the answer for all is here, and Enter may be pressed before.
-  const hits = found.filter(matches)
+  const hits = found.filter((hit) => matches(hit) || isId(wanted))
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
@@ -83,7 +106,7 @@ export function PaletteDialog({ open, onOpenChange }: Props) {
               <Command.Input
                 value={query}
                 onValueChange={setQuery}
-                placeholder="A Pipe, file, Sender or page"
+                placeholder="A name, an id, a page or what to do"
                 className="h-12 flex-1 bg-transparent text-base outline-none placeholder:text-ink-faint"
               />
             </div>
@@ -107,6 +130,16 @@ export function PaletteDialog({ open, onOpenChange }: Props) {
                   </Command.Group>
                 )
               })}
+              {actions.length > 0 && (
+                <Command.Group heading="Do" className={groupLook}>
+                  {actions.map(({ href, title, icon: Icon }) => (
+                    <Command.Item key={href} value={href} onSelect={go} className={itemLook}>
+                      <Icon className="size-4 shrink-0 text-ink-faint" aria-hidden />
+                      {title}
+                    </Command.Item>
+                  ))}
+                </Command.Group>
+              )}
               {pages.length > 0 && (
                 <Command.Group heading="Go to" className={groupLook}>
                   {pages.map(({ href, title, icon: Icon }) => (

@@ -6,8 +6,10 @@ import type { WholeDelivery } from '#lib/webhooks/log/delivery.ts'
 import { LiveRefresh } from '../live/live-refresh.tsx'
 import { Code } from '../ui/code-block.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
+import { CopyableId } from '../ui/copyable-id.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Facts } from '../ui/facts.tsx'
+import { JsonView } from '../ui/json-view.tsx'
 import { REACHABLE } from '../ui/reachable.ts'
 import { Status } from '../ui/status.tsx'
 import { Time } from '../ui/time.tsx'
@@ -48,7 +50,10 @@ export function DeliveryDrawer({ delivery, seen }: { delivery: WholeDelivery; se
               </span>
             )}
           </span>
-          <ResendOne id={delivery.id} />
+          <span className="flex gap-2">
+            <JsonView kind="delivery" id={delivery.id} />
+            <ResendOne id={delivery.id} />
+          </span>
         </div>
         <Facts
           facts={[
@@ -60,10 +65,12 @@ export function DeliveryDrawer({ delivery, seen }: { delivery: WholeDelivery; se
             ],
             [
               'Event',
-              <code key="e" className="font-mono text-xs">
-                {delivery.eventId}
-              </code>,
+              <span key="e" className="flex flex-wrap items-center gap-2">
+                <CopyableId id={delivery.eventId} what="event id" />
+                <JsonView kind="event" id={delivery.eventId} size="sm" />
+              </span>,
             ],
+            ['Delivery', <CopyableId key="d" id={delivery.id} what="delivery id" />],
             ['Created', <Time key="c" at={delivery.createdAt} />],
             ...(delivery.fileId
               ? [

@@ -1,15 +1,15 @@
 'use client'
 
 import { RotateCw } from 'lucide-react'
-import { useState } from 'react'
 import { resendUndelivered } from '#app/dashboard/webhooks/actions.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { SelectField } from '../ui/field.tsx'
+import { useAskedOpen } from '../ui/use-asked-open.ts'
 
-export function ResendUndelivered({ pipeId }: { pipeId: string | undefined }) {
-  const [open, setOpen] = useState(false)
+export function ResendUndelivered({ pipeId, asked }: { pipeId: string | undefined; asked: boolean }) {
+  const [open, setOpen] = useAskedOpen(asked, '/dashboard/webhooks')
   return (
     <Dialog
       open={open}

@@ -8,12 +8,22 @@ import { ResendUndelivered } from './resend-undelivered.tsx'
 export function UndeliveredNotice({
   undelivered,
   pipeId,
+  asked,
 }: {
   undelivered: Undelivered
   pipeId: string | undefined
+  /** Somebody came to resend. */
+  asked: boolean
 }) {
   const { retrying, failed, nextAt, most } = undelivered
-  if (retrying + failed === 0) return null
+  if (retrying + failed === 0) {
+    if (!asked) return null
+    return (
+      <Notice tone="good" className="mb-4">
+        There is nothing to resend: no event has failed or is being retried.
+      </Notice>
+    )
+  }
   const told = (count: number) => (count >= most ? `${formatCount(most)} or more` : formatCount(count))
   const parts = [retrying > 0 && `retrying (${told(retrying)})`, failed > 0 && `failed (${told(failed)})`]
   const text = parts.filter(Boolean).join(', ')
@@ -31,7 +41,7 @@ export function UndeliveredNotice({
           )}
         </>
       }
-      action={<ResendUndelivered pipeId={pipeId} />}
+      action={<ResendUndelivered pipeId={pipeId} asked={asked} />}
     >
       Events that were sent, but not taken. The answers are in the list.
     </Notice>

@@ -45,7 +45,7 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
   const filtered = FILTERS.some((name) => query[name])
   return (
     <>
-      <UndeliveredNotice undelivered={undelivered} pipeId={pipeId} />
+      <UndeliveredNotice undelivered={undelivered} pipeId={pipeId} asked={query.resend === '1'} />
       <FilterBar
         filters={[
           {

@@ -1,8 +1,10 @@
 import { beforeAll, expect, it } from 'vitest'
+import { deliveries, events } from '#drizzle/schema/index.ts'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
 import { addFile } from '../../../test/support/webhook-rows.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
+import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { listFailures } from '../overview/list-failures.ts'
 import { findInWorkspace } from './find-in-workspace.ts'
 
@@ -26,6 +28,18 @@ describeWithDatabase('search', (database) => {
     expect(await find('100%')).toEqual(['file Harbour 100%.mov'])
     expect(await find(id)).toEqual(['file Harbour 100%.mov'])
     expect(await find(mine.pipe.id)).toEqual(['pipe Photos'])
+  })
+
+  it('finds a webhook by the id of its event, or its own', async () => {
+    const { db } = database()
+    const [eventId, id] = [uuidv7(), uuidv7()]
+    const shared = { workspaceId: mine.workspaceId, pipeId: mine.pipe.id }
+    await db.insert(events).values({ ...shared, id: eventId })
+    const url = 'https://shop.example/hooks'
+    await db.insert(deliveries).values({ ...shared, id, eventId, url, webhookOutputId: uuidv7() })
+    expect(await find(eventId)).toEqual(['delivery Webhook to shop.example'])
+    expect(await find(id)).toEqual(['delivery Webhook to shop.example'])
+    expect(await find(eventId, await createTestWorkspace(runtime))).toEqual([])
   })
 
   it('finds nothing of anybody else', async () => {

@@ -1,13 +1,13 @@
 import { and, desc, eq, ilike, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { AnyPgColumn } from 'drizzle-orm/pg-core'
-import { dataStores, files, pipes, senders } from '#drizzle/schema/index.ts'
+import { dataStores, deliveries, files, pipes, senders } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { listed } from '../files/listed.ts'
 
 export type Found = {
-  kind: 'pipe' | 'file' | 'sender' | 'dataStore'
+  kind: 'pipe' | 'file' | 'delivery' | 'sender' | 'dataStore'
   title: string
   hint: string
   href: string
@@ -74,10 +74,26 @@ export async function findInWorkspace(
         .where(text ? ilike(newest.filename, like) : undefined)
         .orderBy(desc(newest.id))
         .limit(PER_KIND)
+  // By the id of the event that it tells, or by its own.
+  const foundDeliveries = isUuid(text)
+    ? await db
+        .select({ id: deliveries.id, url: deliveries.url, state: deliveries.state })
+        .from(deliveries)
+        .where(
+          and(
+            eq(deliveries.workspaceId, actor.workspaceId),
+            or(eq(deliveries.id, text), eq(deliveries.eventId, text)),
+          ),
+        )
+        .limit(PER_KIND)
+    : []
   return [
     ...foundPipes.map(({ id, name }) => found('pipe', name, id, `/dashboard/pipes/${id}`)),
     ...foundFiles.map(({ id, filename, status }) =>
       found('file', filename, status, `/dashboard/files/${id}`),
+    ),
+    ...foundDeliveries.map(({ id, url, state }) =>
+      found('delivery', `Webhook to ${new URL(url).host}`, state, `/dashboard/webhooks?delivery=${id}`),
     ),
     ...foundSenders.map(({ id, name, last4 }) =>
       found('sender', name, `…${last4}`, `/dashboard/senders/${id}`),

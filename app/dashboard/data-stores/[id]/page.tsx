@@ -5,6 +5,7 @@ import { DeleteDataStore } from '#components/data-stores/delete-data-store.tsx'
 import { FORM_PRESETS } from '#components/data-stores/provider-presets.ts'
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
+import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { showDataStore } from '#lib/workspace/data-stores/show-data-store.ts'
@@ -30,6 +31,7 @@ export default async function DataStorePage({ params }: { params: Promise<{ id: 
       <PageHeader
         back={{ href: '/dashboard/data-stores', label: 'Data Stores' }}
         title={store.name}
+        description={<CopyableId id={id} what="Data Store id" />}
         beside={<DataStoreState store={store} />}
       />
       <div className="max-w-3xl space-y-5">

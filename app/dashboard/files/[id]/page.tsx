@@ -7,6 +7,7 @@ import { LiveRefresh } from '#components/live/live-refresh.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { Copyable } from '#components/ui/copyable.tsx'
 import { Facts } from '#components/ui/facts.tsx'
+import { JsonView } from '#components/ui/json-view.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { Progress } from '#components/ui/progress.tsx'
@@ -46,12 +47,15 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
         title={file.filename}
         beside={<Status state={isWaiting(file, runtime.clock.now()) ? 'waiting' : file.status} />}
         actions={
-          <FileActions
-            id={id}
-            name={file.filename}
-            underWay={underWay}
-            cancelable={file.status === 'uploading'}
-          />
+          <>
+            <JsonView kind="file" id={id} />
+            <FileActions
+              id={id}
+              name={file.filename}
+              underWay={underWay}
+              cancelable={file.status === 'uploading'}
+            />
+          </>
         }
       />
       {underWay && <RejectingBanner actor={actor} only={file.destinations[0]?.destinationId} />}

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { PageTabs } from '#components/shell/page-tabs.tsx'
+import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { Status } from '#components/ui/status.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { showPipe } from '#lib/workspace/pipes/show-pipe.ts'
@@ -20,6 +21,7 @@ export default async function PipeLayout({ params, children }: Props) {
       <PageHeader
         back={{ href: '/dashboard/pipes', label: 'Pipes' }}
         title={pipe.name}
+        description={<CopyableId id={pipe.id} what="Pipe id" />}
         beside={
           <Status
             state={pipe.source.http ? 'on' : 'off'}

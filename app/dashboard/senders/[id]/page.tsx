@@ -5,6 +5,7 @@ import { RevokeSender } from '#components/senders/revoke-sender.tsx'
 import { RotateSender } from '#components/senders/rotate-sender.tsx'
 import { SenderState } from '#components/senders/sender-state.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
+import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { Facts } from '#components/ui/facts.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
@@ -38,6 +39,7 @@ export default async function SenderPage({ params, searchParams }: Props) {
       <PageHeader
         back={{ href: '/dashboard/senders', label: 'Senders' }}
         title={sender.name}
+        description={<CopyableId id={id} what="Sender id" />}
         beside={<SenderState sender={sender} />}
       />
       <div className="space-y-5">

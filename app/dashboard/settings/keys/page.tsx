@@ -35,7 +35,7 @@ export default async function Keys({ searchParams }: { searchParams: Search }) {
         <p className="text-ink-soft text-sm">
           Keys for the management API. It can do all that this dashboard does.
         </p>
-        <CreateKey hasPassword={session.hasPassword} />
+        <CreateKey hasPassword={session.hasPassword} asked={query.new === '1'} />
       </div>
       {data.length === 0 ? (
         <EmptyState icon={KeyRound} title="No account key">
