@@ -21,12 +21,13 @@ export function LiveRefresh({ topic, seen, paused = false }: Props) {
       router.refresh()
     }, REST_MS)
   })
+  // What was about to be shown is not, either, once the list is told to stand still.
   useEffect(
     () => () => {
       clearTimeout(timer.current)
       timer.current = undefined
     },
-    [],
+    [paused],
   )
   return null
 }
