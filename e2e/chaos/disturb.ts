@@ -17,6 +17,9 @@ const MINUTE_FREEZE_MS = minutes(1)
 /** Between two of those. */
 const MINUTE_FREEZE_PAUSE_MS = [seconds(30), seconds(90)] as const
 
+/** Where a start takes as long as this, a node would else be dead whenever it is needed, and nothing would be uploaded. */
+const LEAST_LIFE_MS = seconds(10)
+
 type Disturbance = (world: World, random: Random, log: Log) => Promise<void>
 
 const DISTURBANCES: Disturbance[] = [
@@ -80,7 +83,7 @@ export async function killAgainAndAgain(
 }
 
 function aNode(world: World, role: Role, random: Random): Node | undefined {
-  const up = world.nodes.filter((node) => node.roles.includes(role) && node.running)
+  const up = world.nodes.filter((node) => node.roles.includes(role) && node.upForMs >= LEAST_LIFE_MS)
   return up.length === 0 ? undefined : random.pick(up)
 }
 
@@ -168,9 +171,9 @@ async function holdPart(world: World, random: Random, log: Log): Promise<void> {
   const late = world.bucket.news('late')
   world.bucket.order({ hold: { forMs } })
   await held
-  log.count('parts held')
   await killNode('upload')(world, random, log)
   const { late: statuses } = await late
+  log.count('parts held', statuses.length)
   log.count('parts that arrived late', statuses.filter((status) => status === 200).length)
 }
 

@@ -29,6 +29,7 @@ export async function startNode(
   }
   let running: Sluice | undefined
   running = await start()
+  let upSinceMs = Date.now()
   let frozen = false
   let said = ''
   for (const role of roles) if (role !== 'worker') balancer.pools[role].push(port)
@@ -38,12 +39,16 @@ export async function startNode(
     get running() {
       return running !== undefined && !frozen
     },
+    get upForMs() {
+      return node.running ? Date.now() - upSinceMs : 0
+    },
     freeze() {
       frozen = true
       running?.child.kill('SIGSTOP')
     },
     thaw() {
       frozen = false
+      upSinceMs = Date.now()
       running?.child.kill('SIGCONT')
     },
     /** As a crash of the machine: no time to say anything. */
@@ -56,6 +61,7 @@ export async function startNode(
     },
     async start() {
       running ??= await start()
+      upSinceMs = Date.now()
     },
     output: () => said + (running?.output() ?? ''),
   }
