@@ -97,10 +97,13 @@ function chooseOperation(
   return route.operation
 }
 
-/** Path style, or virtual-host style where the host is `<bucket>.localhost`. */
+/** Hosts of their own, whoever resolves them to this machine. */
+const VIRTUAL_HOST = /^([^:]+)\.(?:localhost|s3[.-](?:[a-z0-9-]+\.)*amazonaws\.(?:com|com\.cn|eu))(?::\d+)?$/
+
+/** Path style, or virtual-host style where the host is `<bucket>.localhost`, or of AWS. */
 function readAddress(path: string, host: string): { bucket: string; key: string } {
   const decoded = decodePath(path.slice(1))
-  const virtual = /^([^:]+)\.localhost(?::\d+)?$/.exec(host)
+  const virtual = VIRTUAL_HOST.exec(host)
   if (virtual) return { bucket: virtual[1]!, key: decoded }
   const [bucket, key] = splitOnce(decoded, '/')
   return { bucket, key }

@@ -17,6 +17,7 @@ import {
   type BucketInTest,
   disposeLocalBucket,
   openLocalBucket,
+  REGION,
 } from '../../test/support/local-bucket.ts'
 import { RULES, type RuleName } from './rules.ts'
 
@@ -124,6 +125,18 @@ const BROKEN: Partial<Record<RuleName, [code: string, () => Promise<unknown>]>> 
   'if-none-match-required': ['AccessDenied', async () => complete(await create())],
   'no-if-none-match': ['NotImplemented', () => put({ IfNoneMatch: '*' })],
   'consecutive-part-numbers': ['InvalidPartOrder', async () => completeSecond(await create())],
+  'well-formed-media-types': ['InvalidArgument', () => put({ ContentType: 'text/plain; name="' })],
+  'hosts-of-aws': [
+    'PermanentRedirect',
+    () =>
+      bucket
+        .client({
+          forcePathStyle: false,
+          endpoint: `http://s3.${REGION}.amazonaws.com.cn:${bucket.port}`,
+          requestHandler: { httpAgent: new Agent({ lookup: toLoopback }) },
+        })
+        .send(new PutObjectCommand({ Bucket: BUCKET, Key, Body: 'abc' })),
+  ],
   'short-segments': ['KeyTooLongError', () => put({ Key: `${'ü'.repeat(128)}/x` })],
   'virtual-hosts-are-dns-labels': [
     'InvalidBucketName',

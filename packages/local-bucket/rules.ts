@@ -29,6 +29,10 @@ export type Rule = {
 const MAX_COPY_RANGE_SOURCE_BYTES = 5 * 2 ** 20
 const MAX_SEGMENT_BYTES = 255
 const DNS_LABEL = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
+const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+const QUOTED = String.raw`"(?:[\t !#-\[\]-~]|\\[\t -~])*"`
+/** RFC 9110, 8.3.1. */
+const MEDIA_TYPE = new RegExp(`^${TOKEN}/${TOKEN}(?:[ \\t]*;[ \\t]*${TOKEN}=(?:${TOKEN}|${QUOTED}))*$`)
 
 export const RULES = {
   /** GCS: `objectCreator` has no storage.objects.delete, which replacing an object takes. */
@@ -150,6 +154,22 @@ export const RULES = {
       if (bucket && !DNS_LABEL.test(bucket)) throw new S3Error('InvalidBucketName')
     },
   },
+  /** AWS: a region answers at its own hosts, which end as its partition does. */
+  'hosts-of-aws': {
+    admit({ request }) {
+      const [, region = ''] =
+        /Credential=[^/]+\/\d+\/([^/]+)\//.exec(request.headers.authorization ?? '') ?? []
+      const host = (request.headers.host ?? '').replace(/:\d+$/, '')
+      if (!hostsOfAws(region).test(host)) throw new S3Error('PermanentRedirect')
+    },
+  },
+  /** All: a Content-Type is a header, and has the grammar of one. */
+  'well-formed-media-types': {
+    admit({ request }) {
+      const type = request.headers['content-type']
+      if (type !== undefined && !MEDIA_TYPE.test(type)) throw new S3Error('InvalidArgument')
+    },
+  },
   /** MinIO, and every S3 that keeps objects as files. */
   'short-segments': {
     admit({ request }) {
@@ -191,6 +211,15 @@ export function rulesOf(names: ReadonlySet<RuleName>): Rule[] {
 
 function makesObject({ request }: Call): boolean {
   return request.operation === 'PutObject' || request.operation === 'CompleteMultipartUpload'
+}
+
+/** https://docs.aws.amazon.com/general/latest/gr/s3.html */
+function hostsOfAws(region: string): RegExp {
+  const suffix = region.startsWith('cn-') ? 'com.cn' : region.startsWith('eusc-') ? 'eu' : 'com'
+  const regional = `s3(-fips)?(\\.dualstack)?\\.${region}`
+  const others =
+    suffix === 'com' ? `|s3-${region}|s3-accelerate(\\.dualstack)?${region === 'us-east-1' ? '|s3' : ''}` : ''
+  return new RegExp(`^([a-z0-9.-]+\\.)?(${regional}${others})\\.amazonaws\\.${suffix.replace('.', '\\.')}$`)
 }
 
 const BODIES: readonly Operation[] = ['PutObject', 'UploadPart']

@@ -31,6 +31,10 @@ const CODES = {
     'The specified upload does not exist. The upload ID may be invalid, or the upload may have been aborted or completed.',
   ],
   NotImplemented: [501, 'This bucket does not implement what you asked for.'],
+  PermanentRedirect: [
+    301,
+    'The bucket you are attempting to access must be addressed using the specified endpoint. Please send all future requests to this endpoint.',
+  ],
   PreconditionFailed: [412, 'At least one of the pre-conditions you specified did not hold'],
   RequestTimeTooSkewed: [403, 'The difference between the request time and the current time is too large.'],
   SignatureDoesNotMatch: [
