@@ -132,6 +132,37 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     await finish(url)
   })
 
+  it.each(['preempted', 'drained'])('where the writer of a body with a checksum was %s', async (how) => {
+    const url = await begin()
+    const writer = await serveUploads(site.runtime, { terms: { wholeTurnMs: 1, wholeQuietMs: 1 } })
+    const headers = { 'Upload-Checksum': sha1(whole) }
+    const address = writer.url + new URL(url).pathname
+    const patch = openPatch(client, address, { offset: 0, length: whole.length, headers })
+    await patch.write(whole.subarray(0, 20 * MiB))
+    await site.bucket.traffic.until({ operation: 'UploadPart', key: `${idOf(url)}/file`, state: 'answered' })
+    if (how === 'drained') await writer.close()
+    expect(await offsetOf(url)).toBe(0)
+    patch.cut()
+    if (how === 'preempted') await writer.close()
+    await finish(url)
+  })
+
+  it('where a node was drained while the bucket refused a part', async () => {
+    const url = await begin()
+    const writer = await serveUploads(site.runtime)
+    const key = `${idOf(url)}/file`
+    const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
+    site.bucket.faults.add({ operation: 'UploadPart', key, partNumber: 2, times: 100, effect })
+    const address = writer.url + new URL(url).pathname
+    const patch = openPatch(client, address, { offset: 0, length: whole.length })
+    await patch.write(whole.subarray(0, 25 * MiB))
+    await site.bucket.traffic.until({ operation: 'UploadPart', key }, 2)
+    await writer.close()
+    patch.cut()
+    site.bucket.faults.clear()
+    await finish(url)
+  })
+
   it('where the answer of the database to a recorded part was lost', async () => {
     const url = await begin()
     const { db, leases } = node.context
