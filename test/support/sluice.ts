@@ -27,9 +27,10 @@ export const sourceFolder = () => process.env.SLUICE_SOURCE ?? process.cwd()
 export async function startSluice(
   env: Record<string, string>,
   source = sourceFolder(),
-  as: { uid?: number; gid?: number } = {},
+  { within = [], ...as }: { uid?: number; gid?: number; within?: string[] } = {},
 ): Promise<Sluice> {
-  const child = spawn(process.execPath, [...NODE_FLAGS, 'server.ts'], {
+  const [command, ...args] = [...within, process.execPath, ...NODE_FLAGS, 'server.ts']
+  const child = spawn(command!, args, {
     ...as,
     cwd: source,
     env: {

@@ -39,8 +39,8 @@ afterAll(async () => {
   await database?.close()
 })
 
-async function created(): Promise<string> {
-  return (await client.create(SMALL.length)).headers.location!
+async function created(bytes = SMALL.length): Promise<string> {
+  return (await client.create(bytes)).headers.location!
 }
 
 /** What is counted, and what has to be there before. */
@@ -48,6 +48,7 @@ const REQUESTS: [name: string, roundTrips: number, prepare: () => Promise<() => 
   ['POST with a whole file', 3, async () => () => client.create(SMALL.length, {}, SMALL)],
   ['POST', 2, async () => () => client.create(SMALL.length)],
   ['PATCH with a whole file', 2, () => created().then((url) => () => client.patch(url, 0, SMALL))],
+  ['PATCH with a piece', 3, () => created(8192).then((url) => () => client.patch(url, 0, SMALL))],
   ['HEAD', 1, () => created().then((url) => () => client.head(url))],
   [
     'a token',

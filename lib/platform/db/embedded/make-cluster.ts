@@ -1,12 +1,22 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { chownSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  chownSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { environment, HERE } from './environment.ts'
 import type { Programs } from './find-programs.ts'
 import type { RunAs } from './run-as.ts'
+import { SERVER_SETTINGS } from './server-settings.ts'
 
 export const USER = 'sluice'
 /** Tells our folders from others, and has the password for where a socket is not enough. */
@@ -21,7 +31,7 @@ export async function makeCluster({ programs, folder, as, durable = true }: Opti
   mkdirSync(fresh, { mode: 0o700 })
   if (as) chownSync(fresh, as.uid, as.gid)
   const password = randomBytes(24).toString('base64url')
-  const around = mkdtempSync(join(tmpdir(), 'sluice-'))
+  const around = makeAside(fresh, as)
   try {
     const passwordFile = join(around, 'password')
     writeFileSync(passwordFile, password, { mode: 0o600 })
@@ -33,6 +43,8 @@ export async function makeCluster({ programs, folder, as, durable = true }: Opti
         // The same order and the same letters on every system, whatever locales it has.
         ...['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
         ...['--auth-local=trust', '--auth-host=scram-sha-256', '--data-checksums', '--no-instructions'],
+        // As the server itself has it: /dev/shm may be small.
+        ...['-c', `dynamic_shared_memory_type=${SERVER_SETTINGS.dynamic_shared_memory_type}`],
         ...(durable ? [] : ['--no-sync']),
       ],
       { ...as, cwd: fresh, env: environment() },
@@ -43,5 +55,26 @@ export async function makeCluster({ programs, folder, as, durable = true }: Opti
     renameSync(fresh, folder)
   } finally {
     rmSync(around, { recursive: true, force: true })
+  }
+}
+
+/**
+ * A folder for the password, which `initdb` reads as its own user. Where the root is read-only, no other but DATA_DIR may be
+ * writable, and another user may not enter that.
+ */
+function makeAside(fresh: string, as: RunAs | undefined): string {
+  const aside = `${fresh}.password`
+  rmSync(aside, { recursive: true, force: true })
+  if (as) return mkdtempSync(join(mayWrite(tmpdir()) ? tmpdir() : '/dev/shm', 'sluice-'))
+  mkdirSync(aside, { mode: 0o700 })
+  return aside
+}
+
+function mayWrite(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK)
+    return true
+  } catch {
+    return false
   }
 }
