@@ -1,7 +1,7 @@
 import type { Page } from 'playwright/test'
 import { fillIn } from '../../test/support/addresses.ts'
 import { expectAccessible } from '../../test/support/axe.ts'
-import { expect, test } from '../../test/support/browser.ts'
+import { expect, openPalette, test } from '../../test/support/browser.ts'
 
 /** Each page with the buttons on it that ask before they do something. */
 const DIALOGS: [address: string, ...buttons: string[]][] = [
@@ -50,7 +50,7 @@ test('the showing of a secret, the drawer, ⌘K and the menu of a phone are, too
   await look(page, 'the drawer of a delivery')
   await page.setViewportSize({ width: 390, height: 844 })
   await page.goto('/dashboard')
-  await page.keyboard.press('ControlOrMeta+k')
+  await openPalette(page)
   await page.keyboard.type('Demo')
   await expect(page.getByRole('option', { name: /Demo Pipe/ })).toBeVisible()
   await look(page, '⌘K')

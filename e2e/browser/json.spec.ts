@@ -1,5 +1,5 @@
 import { makeRefusedPipe } from '../../test/support/addresses.ts'
-import { api, expect, test } from '../../test/support/browser.ts'
+import { api, expect, openPalette, test } from '../../test/support/browser.ts'
 
 test('a file, its event and its webhook are shown as JSON, and ⌘K goes to each by its id', async ({
   owner: page,
@@ -21,7 +21,7 @@ test('a file, its event and its webhook are shown as JSON, and ⌘K goes to each
   await page.keyboard.press('Escape')
 
   const find = async (text: string, option: RegExp) => {
-    await page.keyboard.press('ControlOrMeta+k')
+    await openPalette(page)
     await page.getByRole('dialog', { name: 'Find anything' }).getByRole('combobox').fill(text)
     await page.getByRole('option', { name: option }).click()
   }

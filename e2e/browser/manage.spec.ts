@@ -1,5 +1,5 @@
 import { beginUpload, tokenFor, uploadEmpty } from '../../test/support/begin-upload.ts'
-import { api, expect, test } from '../../test/support/browser.ts'
+import { api, expect, openPalette, test } from '../../test/support/browser.ts'
 import { startReceiver } from '../../test/support/receiver.ts'
 
 type Made = { id: string; token: string }
@@ -195,7 +195,7 @@ test('filters of files live in the address, and ⌘K finds what there is', async
   await page.goBack()
   await expect(page.getByRole('link', { name })).toBeVisible()
 
-  await page.keyboard.press('ControlOrMeta+k')
+  await openPalette(page)
   const find = page.getByRole('dialog', { name: 'Find anything' })
   await find.getByRole('combobox').fill('Demo Pi')
   await expect(find.getByRole('option', { name: /Demo Pipe/ })).toBeVisible()
@@ -210,7 +210,7 @@ test('filters of files live in the address, and ⌘K finds what there is', async
 test('⌘K opens a new Sender on the very page of Senders, each time it is asked', async ({ owner: page }) => {
   await page.goto('/dashboard/senders')
   for (let time = 0; time < 2; time += 1) {
-    await page.keyboard.press('ControlOrMeta+k')
+    await openPalette(page)
     await page.getByRole('dialog', { name: 'Find anything' }).getByRole('combobox').fill('Create a Se')
     await page.getByRole('option', { name: 'Create a Sender' }).click()
     const dialog = page.getByRole('dialog', { name: 'Create a Sender' })

@@ -31,6 +31,14 @@ export const test = base.extend<Fixtures>({
   },
 })
 
+/** ⌘K, which is heard once the page's script is there. */
+export async function openPalette(page: Page): Promise<void> {
+  await expect(async () => {
+    await page.keyboard.press('ControlOrMeta+k')
+    await expect(page.getByRole('dialog', { name: 'Find anything' })).toBeVisible({ timeout: 2000 })
+  }).toPass()
+}
+
 export function listen(page: Page): string[] {
   const complaints: string[] = []
   page.on('console', (message) => {
