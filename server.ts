@@ -8,6 +8,8 @@ import { openDemoBucket } from './lib/dashboard/demo/open-demo-bucket.ts'
 import { startMailWorker } from './lib/identity/accounts/start-mail-worker.ts'
 import { migrate } from './lib/platform/db/migrate.ts'
 import { openDatabase } from './lib/platform/db/open-database.ts'
+import { createOutages, type Outages } from './lib/platform/db/outages.ts'
+import { untilReached } from './lib/platform/db/until-reached.ts'
 import {
   frontDoor,
   type Handler,
@@ -27,6 +29,7 @@ import { releaseMemory } from './lib/platform/release-memory.ts'
 import { type Runtime, setRuntime } from './lib/platform/runtime.ts'
 import { type Config, loadConfig } from './lib/platform/settings/config.ts'
 import { startSweeps } from './lib/platform/sweeps/start-sweeps.ts'
+import { watchDescriptors } from './lib/platform/watch-descriptors.ts'
 import { createTusHandler } from './lib/protocols/tus/create-tus-handler.ts'
 import { drainUploads } from './lib/uploads/recovery/drain.ts'
 import { uploadSweeps } from './lib/uploads/recovery/upload-sweeps.ts'
@@ -47,7 +50,8 @@ type Part = { stop(): Promise<void> }
 
 async function main(): Promise<void> {
   const asked = loadConfig()
-  const log = createLogger(asked.logLevel)
+  const outages = createOutages()
+  const log = createLogger(asked.logLevel, { explains: outages.explains })
   const opening = Promise.withResolvers<Opened>()
   const door = frontDoor(opening.promise, { log, trustedProxies: asked.trustedProxies })
   const server = createServer(SERVER_OPTIONS, door)
@@ -55,7 +59,7 @@ async function main(): Promise<void> {
   const listening = await listen(server, asked)
   const demo = listening.demo ? await openDemoBucket(listening, log) : undefined
   const config = demo ? allowDemo(listening, demo.bucket) : listening
-  const runtime = await openRuntime(config, log)
+  const runtime = await openRuntime(config, log, outages)
   const parts: Part[] = []
   if (demo) {
     const { email } = await ensureDemo(runtime, demo)
@@ -66,6 +70,7 @@ async function main(): Promise<void> {
   }
   const handlers = await openRoles(runtime, server, parts)
   releaseMemory()
+  watchDescriptors(log)
   opening.resolve(openDoor(runtime, handlers, dev))
   stopOnSignal(runtime, server, parts)
   process.stdout.write(`ready ${config.baseUrl}\n`)
@@ -81,8 +86,9 @@ async function listen(server: Server, config: Config): Promise<Config> {
   return { ...config, port, baseUrl: put(config.baseUrl), uploadUrl: put(config.uploadUrl) }
 }
 
-async function openRuntime(config: Config, log: Logger): Promise<Runtime> {
-  const database = await openDatabase(config, { log })
+async function openRuntime(config: Config, log: Logger, outages: Outages): Promise<Runtime> {
+  const database = await openDatabase(config, { log, outages })
+  await untilReached(database.db, log)
   await migrate(database.db)
   const worker = config.roles.has('worker')
   const queue = await openQueue(database, { worker, log })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { createMetrics } from '#lib/platform/metrics.ts'
 import { ROLES, settings } from '#lib/platform/settings/settings.ts'
+import { IDLE_MS } from '#lib/protocols/tus/request-source.ts'
 import { NODE_FLAGS } from '../test/support/sluice.ts'
 
 type Container = {
@@ -126,6 +127,13 @@ it('no balancer keeps the bytes of an upload back, or limits their number', () =
   expect(read('haproxy.cfg')).not.toContain('http-buffer-request')
   expect(annotationOf('Ingress', 'nginx.org/location-snippets')).toContain('proxy_request_buffering off;')
   expect(annotationOf('Ingress', 'nginx.org/client-max-body-size')).toBe('0')
+})
+
+it('no balancer gives an idle client up before Sluice does', () => {
+  const waits = [...read('nginx.conf').matchAll(/client_body_timeout (\d+)s/g)]
+  waits.push(...read('haproxy.cfg').matchAll(/timeout (?:client|server) (\d+)s/g))
+  expect(waits).toHaveLength(3)
+  for (const [, wait] of waits) expect(Number(wait) * 1000).toBeGreaterThan(IDLE_MS)
 })
 
 describe('upload nodes stay in rotation while the database is away', () => {

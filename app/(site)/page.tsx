@@ -3,6 +3,7 @@ import { Explain } from '#components/site/explain.tsx'
 import { FreeTier } from '#components/site/free-tier.tsx'
 import { HeroDemo } from '#components/site/hero-demo.tsx'
 import { Properties } from '#components/site/properties.tsx'
+import { SignUpLink } from '#components/site/sign-up-link.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 
 export default function Landing() {
@@ -20,10 +21,10 @@ export default function Landing() {
             already arrived.
           </p>
           <div className="mt-7 flex flex-wrap gap-3">
-            <ButtonLink href="/sign-up" tone="primary" size="lg">
+            <SignUpLink size="lg">
               Start free
               <ArrowRight aria-hidden />
-            </ButtonLink>
+            </SignUpLink>
             <ButtonLink href="/docs" size="lg">
               Read the quickstart
             </ButtonLink>

@@ -1,7 +1,7 @@
 import { Check } from 'lucide-react'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { formatBytes } from '../format.ts'
-import { ButtonLink } from '../ui/button-link.tsx'
+import { SignUpLink } from './sign-up-link.tsx'
 
 export function FreeTier() {
   const { freeTierBytes } = getRuntime().config
@@ -29,9 +29,7 @@ export function FreeTier() {
             ))}
           </ul>
         </div>
-        <ButtonLink href="/sign-up" tone="primary" size="lg">
-          Create an account
-        </ButtonLink>
+        <SignUpLink size="lg">Create an account</SignUpLink>
       </div>
     </section>
   )

@@ -3,6 +3,7 @@ import Link from 'next/link'
 import { Wordmark } from '../brand/mark.tsx'
 import { ThemeToggle } from '../shell/theme-toggle.tsx'
 import { ButtonLink } from '../ui/button-link.tsx'
+import { SignUpLink } from './sign-up-link.tsx'
 
 export async function SiteHeader() {
   const jar = await cookies()
@@ -28,9 +29,7 @@ export async function SiteHeader() {
             <ButtonLink href="/login" tone="quiet">
               Sign in
             </ButtonLink>
-            <ButtonLink href="/sign-up" tone="primary">
-              Start free
-            </ButtonLink>
+            <SignUpLink>Start free</SignUpLink>
           </>
         )}
       </div>

@@ -22,7 +22,7 @@ export type TestDatabase = { name: string; url: string; drop(): Promise<void> }
 /** The PostgreSQL of DATABASE_URL, else one of our own in a temporary folder, by the programs that Sluice itself runs. */
 export async function startPostgres(settings: Settings = SETTINGS): Promise<PostgresServer> {
   const given = process.env.DATABASE_URL
-  return given ? { url: given, stop: async () => {} } : startOwn(settings)
+  return given ? { url: given, stop: async () => {} } : startOwnPostgres(settings)
 }
 
 type Settings = Record<string, string | number>
@@ -38,7 +38,7 @@ const SETTINGS: Settings = {
 
 const EVERYBODY = 'everybody.conf'
 
-async function startOwn(chosen: Settings): Promise<PostgresServer> {
+export async function startOwnPostgres(chosen: Settings = SETTINGS): Promise<PostgresServer> {
   const around = mkdtempSync(join(tmpdir(), 'sluice-postgres-'))
   const removeFolder = removeWithThisProcess(around)
   const folder = join(around, 'db')

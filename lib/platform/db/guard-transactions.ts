@@ -1,35 +1,67 @@
 import type { Sql, TransactionSql } from 'postgres'
 import { forgetful } from './forgetful.ts'
+import type { Outages } from './outages.ts'
 
 /**
  * A transaction whose session ends is over: the caller of `begin` hears of it, but postgres.js 3.4 lets the body go on, and
  * its next statement ends the process by writing to a socket that is gone, or runs outside of the transaction on the
  * connection's next session. Here that statement fails instead, and no rollback is sent.
  */
-export function guardTransactions(client: Sql): void {
+export function guardTransactions(client: Sql, outages?: Pick<Outages, 'begun'>): void {
   const begin = client.begin.bind(client) as <T>(body: (sql: TransactionSql) => Promise<T>) => Promise<T>
   const guarded = <T>(body: (sql: TransactionSql) => Promise<T>): Promise<T> => {
     let over = false
+    let givenUp = false
     const ended = () => {
       over = true
     }
     const begun = begin<T>((sql) => {
-      const run = forgetful(sql.unsafe)
+      if (givenUp) throw new Error(GIVEN_UP)
+      const run = forgetful(sql.unsafe, outages)
       sql.unsafe = ((...args: Parameters<typeof run>) => {
+        if (givenUp) throw new Error(GIVEN_UP)
         if (over) throw new Error('The session of this transaction has ended.')
         return run(...args)
       }) as typeof run
       return new Promise((resolve, reject) => {
         const work = body(sql)
         work.then(
-          (result) => over || resolve(result),
+          (result) => {
+            if (givenUp) reject(new Error(GIVEN_UP))
+            else if (!over) resolve(result)
+          },
           // What ended the statement may have ended the session; a turn later it is known.
           (error) => setImmediate(() => over || reject(error)),
         )
       })
     })
     begun.then(ended, ended)
-    return begun
+    const giveUp = () => {
+      givenUp = true
+    }
+    return outages ? unlessAway(begun, outages, giveUp) : begun
   }
   client.begin = guarded as typeof client.begin
+}
+
+const GIVEN_UP = 'This transaction was given up while the database was away.'
+
+/** Given up, it is rolled back when the database is there again, unless it was being committed. */
+function unlessAway<T>(begun: Promise<T>, outages: Pick<Outages, 'begun'>, giveUp: () => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const settled = outages.begun((error) => {
+      giveUp()
+      reject(error)
+    })
+    begun.then(
+      (result) => {
+        settled()
+        resolve(result)
+      },
+      (error) => {
+        settled(error)
+        reject(error)
+      },
+    )
+  })
 }

@@ -3,14 +3,16 @@ import type { Logger } from '../log/log.ts'
 import type { DatabaseHandle } from './database.ts'
 import { openEmbedded } from './embedded/open-embedded.ts'
 import { openPostgres } from './open-postgres.ts'
+import type { Outages } from './outages.ts'
 
 export type DatabaseSettings = { databaseUrl?: string | undefined; dataDir: string }
 
 /** The PostgreSQL of the address where one is given, else one of our own in the data folder. */
 export async function openDatabase(
   { databaseUrl, dataDir }: DatabaseSettings,
-  options: { log: Logger; share?: boolean },
+  options: { log: Logger; share?: boolean; outages?: Outages },
 ): Promise<DatabaseHandle> {
-  if (databaseUrl) return openPostgres({ address: databaseUrl })
+  const { log, outages } = options
+  if (databaseUrl) return openPostgres({ address: databaseUrl, outages: outages && { watch: outages, log } })
   return openEmbedded(join(dataDir, 'db'), options)
 }

@@ -1,15 +1,18 @@
 import { parsePgArray } from 'drizzle-orm/pg-core'
 import { drizzle } from 'drizzle-orm/postgres-js'
 import * as schema from '#drizzle/schema/index.ts'
+import type { Logger } from '../log/log.ts'
 import { connect } from './connect.ts'
 import type { Address, DatabaseHandle } from './database.ts'
 import { forgetful } from './forgetful.ts'
 import { guardTransactions } from './guard-transactions.ts'
+import type { Outages } from './outages.ts'
 
 export type PostgresOptions = {
   address: Address
   maxConnections?: number
   onNotice?: (message: string) => void
+  outages?: { watch: Outages; log: Logger } | undefined
 }
 
 const CONNECT_SECONDS = 2
@@ -20,7 +23,12 @@ const CONNECT_SECONDS = 2
 const MOST_BACKOFF_SECONDS = 0.5
 
 /** PostgreSQL 13 or newer, by postgres.js. */
-export function openPostgres({ address, maxConnections = 20, onNotice }: PostgresOptions): DatabaseHandle {
+export function openPostgres({
+  address,
+  maxConnections = 20,
+  onNotice,
+  outages,
+}: PostgresOptions): DatabaseHandle {
   const client = connect(address, {
     max: maxConnections,
     connect_timeout: CONNECT_SECONDS,
@@ -36,8 +44,9 @@ export function openPostgres({ address, maxConnections = 20, onNotice }: Postgre
     },
     connection: { application_name: 'sluice' },
   })
-  client.unsafe = forgetful(client.unsafe)
-  guardTransactions(client)
+  client.unsafe = forgetful(client.unsafe, outages?.watch)
+  guardTransactions(client, outages?.watch)
+  if (outages) tellOutages(address, outages)
   return {
     kind: 'postgres',
     address,
@@ -49,6 +58,23 @@ export function openPostgres({ address, maxConnections = 20, onNotice }: Postgre
       })
       return () => subscription.unlisten()
     },
-    close: () => client.end({ timeout: 5 }),
+    close() {
+      outages?.watch.close()
+      return client.end({ timeout: 5 })
+    },
   }
+}
+
+function tellOutages(address: Address, { watch, log }: { watch: Outages; log: Logger }): void {
+  watch.watch({
+    async ask() {
+      const one = connect(address, {
+        ...{ max: 1, connect_timeout: 1, fetch_types: false, onnotice: () => {} },
+        connection: { application_name: 'sluice-ask' },
+      })
+      await one.unsafe('select 1').finally(() => void one.end({ timeout: 0 }))
+    },
+    onAway: (cause) => log.error({ why: String(cause) }, 'the database does not answer'),
+    onBack: (awayMs) => log.warn({ awayMs: Math.round(awayMs) }, 'the database answers again'),
+  })
 }

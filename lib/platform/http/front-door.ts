@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { SluiceError } from '../kernel/errors.ts'
-import { noteRequest, type RequestContext, runRequest } from '../kernel/request-context.ts'
+import { failSoon, noteRequest, type RequestContext, runRequest } from '../kernel/request-context.ts'
 import type { Logger } from '../log/log.ts'
 import type { Runtime } from '../runtime.ts'
 import { setBodyDeadline } from './body-deadline.ts'
@@ -119,6 +119,7 @@ async function route(
   continueWhenRead(req, res, toUploads)
   if (toUploads) freeBody()
   else {
+    failSoon()
     assertDecodable(url)
     refuseCrossSite(req)
     nonce(req, res, runtime, dev)

@@ -7,6 +7,8 @@ export type RequestContext = {
   traceparent: string | undefined
   /** The client's address, once the proxies in between have been judged. */
   client?: string
+  /** Somebody waits for a page or an answer of the API: without a database it is told so at once. */
+  failsSoon?: boolean
   notes: RequestNotes
 }
 
@@ -38,6 +40,11 @@ export function currentRequest(): RequestContext | undefined {
 export function noteRequest(notes: RequestNotes): void {
   const context = storage.getStore()
   if (context) Object.assign(context.notes, notes)
+}
+
+export function failSoon(): void {
+  const context = storage.getStore()
+  if (context) context.failsSoon = true
 }
 
 /** For a line of a file's timeline. */

@@ -33,7 +33,10 @@ const at = (prefix: string) =>
 const SECRET_TEXT =
   /\b(?:sk|tmp|ak)_[0-9A-Za-z]{20,}|whsec_[0-9A-Za-z+/=]{20,}|(?<=:\/\/[^\s:/@]*:)[^\s@/]+(?=@)/g
 
-export function createLogger(level: string, destination?: pino.DestinationStream): Logger {
+export function createLogger(
+  level: string,
+  { write, explains }: { write?: (line: string) => void; explains?: Explains } = {},
+): Logger {
   const options: pino.LoggerOptions = {
     level,
     base: { service: 'sluice' },
@@ -42,9 +45,26 @@ export function createLogger(level: string, destination?: pino.DestinationStream
     // Every line that is written for a request bears its id.
     mixin: requestDetail,
     serializers: { err: serializeError, error: serializeError },
-    hooks: { streamWrite: (line) => line.replace(SECRET_TEXT, '[redacted]') },
+    hooks: {
+      streamWrite: (line) => line.replace(SECRET_TEXT, '[redacted]'),
+      ...(explains && { logMethod: leaveOut(explains) }),
+    },
   }
-  return destination ? pino(options, destination) : pino(options)
+  return write ? pino(options, { write }) : pino(options)
+}
+
+/** True if what failed with that error has a cause that is told in a line of its own. */
+type Explains = (error: unknown) => Promise<boolean> | undefined
+type LogMethod = NonNullable<NonNullable<pino.LoggerOptions['hooks']>['logMethod']>
+
+/** An outage fails hundreds of requests and sweeps: where it is told already, they are not. */
+function leaveOut(explains: Explains): LogMethod {
+  return function (args, method) {
+    const [said] = args as unknown[]
+    const told = explains((said as { err?: unknown } | undefined)?.err)
+    if (!told) return method.apply(this, args)
+    void told.then((isTold) => isTold || method.apply(this, args))
+  }
 }
 
 function serializeError(error: unknown): unknown {

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { fromDrizzle, PgBoss } from 'pg-boss'
 import type { DatabaseHandle, Db } from '../db/database.ts'
+import { isOutage } from '../db/is-outage.ts'
 import type { Logger } from '../log/log.ts'
 
 /**
@@ -51,7 +52,7 @@ export async function openQueue({ address }: DatabaseHandle, options: QueueOptio
     supervise: options.worker,
     schedule: false,
   })
-  boss.on('error', (error) => options.log.error({ err: error }, 'queue'))
+  boss.on('error', (error) => options.log.error({ err: asFault(error) }, 'queue'))
   await boss.start()
   for (const name of QUEUES)
     await boss.createQueue(name, {
@@ -80,4 +81,15 @@ export async function openQueue({ address }: DatabaseHandle, options: QueueOptio
     },
     stop: () => boss.stop({ graceful: true, close: true, timeout: 10_000 }),
   }
+}
+
+const LOST =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/
+
+/** All that it speaks to is the database; a lost connection has no code there. */
+function asFault(error: Error): Error {
+  if (!LOST.test(error.message) && !isOutage(error)) return error
+  return Object.assign(new Error('The queue has lost the database.', { cause: error }), {
+    code: 'CONNECTION_CLOSED',
+  })
 }

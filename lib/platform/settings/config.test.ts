@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { envExample } from '../../../scripts/env-example.ts'
-import { loadConfig } from './config.ts'
+import { loadConfig, uploadMemory } from './config.ts'
 
 const DATA_DIR = mkdtempSync(join(tmpdir(), 'sluice-config-'))
 const production = {
@@ -106,4 +106,16 @@ describe('loadConfig', () => {
   it('is what .env.example says', () => {
     expect(readFileSync('.env.example', 'utf8')).toBe(envExample())
   })
+})
+
+const GiB = 1024 ** 3
+
+it.each([
+  ['a container', { totalBytes: 64 * GiB, limitBytes: 2 * GiB, processors: 16 }, GiB / 2],
+  ['a machine of eight processors', { totalBytes: 32 * GiB, limitBytes: 0, processors: 8 }, GiB],
+  ['one whose limit is its memory', { totalBytes: 32 * GiB, limitBytes: 32 * GiB, processors: 8 }, GiB],
+  ['one with little memory for each', { totalBytes: 4 * GiB, limitBytes: 0, processors: 16 }, GiB / 4],
+  ['a tiny one', { totalBytes: GiB / 2, limitBytes: 0, processors: 4 }, GiB / 8],
+])('an upload node in %s has its share of the memory', (_, machine, bytes) => {
+  expect(uploadMemory(machine)).toBe(bytes)
 })

@@ -1,4 +1,4 @@
-import { totalmem } from 'node:os'
+import { availableParallelism, totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { StartError } from '../kernel/errors.ts'
@@ -120,7 +120,7 @@ function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefin
     baseUrl,
     uploadUrl: parsed.UPLOAD_URL ?? baseUrl,
     roles: new Set(parsed.ROLES ?? ROLES),
-    uploadMemoryBytes: parsed.UPLOAD_MEMORY_BYTES ?? Math.floor(usableMemory() / 4),
+    uploadMemoryBytes: parsed.UPLOAD_MEMORY_BYTES ?? uploadMemory(machine()),
     trustedProxies: parsed.TRUSTED_PROXIES ?? [],
     smtpUrl: parsed.SMTP_URL,
     mailFrom: parsed.MAIL_FROM ?? `Sluice <sluice@${new URL(baseUrl).hostname}>`,
@@ -142,10 +142,26 @@ function provider(clientId?: string, clientSecret?: string): Provider | undefine
   return clientId && clientSecret ? { clientId, clientSecret } : undefined
 }
 
-/** The cgroup's limit where there is one, else the machine's memory. */
-function usableMemory(): number {
-  const limit = process.constrainedMemory()
-  return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
+type Machine = { totalBytes: number; limitBytes: number; processors: number }
+
+function machine(): Machine {
+  return {
+    totalBytes: totalmem(),
+    limitBytes: process.constrainedMemory(),
+    processors: availableParallelism(),
+  }
+}
+
+const LEAST_UPLOAD_MEMORY_BYTES = 256 * 1024 * 1024
+
+/**
+ * A quarter of what a container may use, as it has one process. On a machine a process uses one processor, and there may be as
+ * many, so each has its share of a quarter, as far as that is enough for large files.
+ */
+export function uploadMemory({ totalBytes, limitBytes, processors }: Machine): number {
+  if (limitBytes > 0 && limitBytes < totalBytes) return Math.floor(limitBytes / 4)
+  const quarter = totalBytes / 4
+  return Math.floor(Math.min(quarter, Math.max(quarter / processors, LEAST_UPLOAD_MEMORY_BYTES)))
 }
 
 /** next-auth takes its own address from the environment alone. */

@@ -95,7 +95,8 @@ export const settings = {
     schema: roles,
   },
   UPLOAD_MEMORY_BYTES: {
-    description: 'Memory for uploads in flight. Default: a quarter of what the process may use.',
+    description:
+      'Memory for uploads in flight. Default: a quarter of the container, or of the machine by its processors.',
     example: '1073741824',
     schema: wholeNumber(64 * 1024 * 1024, 2 ** 46),
   },

@@ -1,8 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { ByteSource } from '../../uploads/byte-source.ts'
 
-/** A client that sends nothing for so long has gone, whatever its connection says. Node's own limit is off. */
-const IDLE_MS = 120_000
+/**
+ * A client that sends nothing for so long has gone, whatever its connection says. Node's own limit is off. Less than
+ * balancers wait: they could only say that something broke.
+ */
+export const IDLE_MS = 100_000
 /** Smaller ones do not matter, and may lie in a buffer with others. */
 const DISCARDED_BYTES = 16_384
 /** What is taken before anybody wants it; Node itself would hold as much. */

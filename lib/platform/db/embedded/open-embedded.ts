@@ -6,6 +6,7 @@ import type { Logger } from '../../log/log.ts'
 import { explainFolder } from '../../log/say-fault.ts'
 import type { DatabaseHandle } from '../database.ts'
 import { openPostgres } from '../open-postgres.ts'
+import type { Outages } from '../outages.ts'
 import { clusterIsThere } from './check-folder.ts'
 import { choosePlace, readPlace } from './choose-place.ts'
 import { endOrphan } from './end-orphan.ts'
@@ -19,6 +20,7 @@ export type EmbeddedOptions = {
   log: Logger
   /** Use the one that another process runs, if it does; else that is a reason not to start. */
   share?: boolean
+  outages?: Outages | undefined
 }
 
 /**
@@ -27,7 +29,7 @@ export type EmbeddedOptions = {
  */
 export async function openEmbedded(
   folder: string,
-  { log, share = false }: EmbeddedOptions,
+  { log, share = false, outages }: EmbeddedOptions,
 ): Promise<DatabaseHandle> {
   const unlock = lock(folder)
   if (!unlock) {
@@ -38,7 +40,7 @@ export async function openEmbedded(
   }
   try {
     const { place, server } = await start(folder, log)
-    const database = openPostgres({ address: place })
+    const database = openPostgres({ address: place, outages: outages && { watch: outages, log } })
     return {
       ...database,
       kind: 'embedded',

@@ -1,0 +1,85 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { freezablePostgres } from '../../../test/support/freezable-postgres.ts'
+import { runRequest } from '../kernel/request-context.ts'
+import { createLogger } from '../log/log.ts'
+import { type DatabaseHandle, rows } from './database.ts'
+import { isOutage } from './is-outage.ts'
+import { openPostgres } from './open-postgres.ts'
+import { createOutages } from './outages.ts'
+
+describe('a PostgreSQL that is frozen', () => {
+  let postgres: Awaited<ReturnType<typeof freezablePostgres>>
+  let handle: DatabaseHandle
+  const lines: { msg: string }[] = []
+  const outages = createOutages()
+  const log = createLogger('info', {
+    write: (line) => void lines.push(JSON.parse(line)),
+    explains: outages.explains,
+  })
+  beforeAll(async () => {
+    postgres = await freezablePostgres()
+    handle = openPostgres({ address: postgres.url, outages: { watch: outages, log } })
+  })
+  afterEach(() => postgres.thaw())
+  afterAll(async () => {
+    await handle?.close()
+    await postgres?.stop()
+  })
+  const inRequest = <Result>(work: () => Promise<Result>, failsSoon = true) =>
+    runRequest({ id: 'a', traceparent: undefined, notes: {}, failsSoon }, work)
+  const one = () => rows<{ n: number }>(handle.db, sql`select 1 as n`)
+  const inTransaction = () => handle.db.transaction((tx) => rows(tx, sql`select 1 as n`))
+  const faultOf = (work: Promise<unknown>) => work.then(() => 'none', isOutage)
+
+  it('fails what a request waits for, in a transaction or out of it, and works when it is back', async () => {
+    expect(await inRequest(one)).toEqual([{ n: 1 }])
+    const middle = Promise.withResolvers<void>()
+    const begun = Promise.withResolvers<void>()
+    const halfway = inRequest(() =>
+      handle.db.transaction(async (tx) => {
+        await tx.execute(sql`select 1`)
+        begun.resolve()
+        await middle.promise
+        await tx.execute(sql`select 1`)
+      }),
+    )
+    const told = faultOf(halfway)
+    await begun.promise
+    await postgres.freeze()
+    middle.resolve()
+    const patient = inRequest(one, false)
+    expect(await Promise.all([told, faultOf(inRequest(one)), faultOf(inRequest(inTransaction))])).toEqual([
+      ...[true, true, true],
+    ])
+    // Known by now: these are not even sent.
+    expect(await faultOf(inRequest(one))).toBe(true)
+    expect(await faultOf(inRequest(inTransaction))).toBe(true)
+    log.error({ err: await inRequest(one).catch((error: unknown) => error) }, 'a request failed')
+    postgres.thaw()
+    expect(await patient).toEqual([{ n: 1 }])
+    await expect.poll(() => faultOf(inRequest(inTransaction))).toBe('none')
+    expect(lines.map(({ msg }) => msg)).toEqual([
+      'the database does not answer',
+      'the database answers again',
+    ])
+    const open = sql`select count(*)::int as n from pg_stat_activity where state like 'idle in transaction%'`
+    await expect.poll(() => rows(handle.db, open)).toEqual([{ n: 0 }])
+  })
+
+  it('is no outage where only one statement is slow', async () => {
+    const quick = createOutages({ suspectAfterMs: 10, answerWithinMs: 10_000, askEveryMs: 10 })
+    const before = lines.length
+    const other = openPostgres({ address: postgres.url, outages: { watch: quick, log } })
+    const slow = sql`select pg_sleep(0.3)::text as n`
+    expect(await inRequest(() => rows(other.db, slow))).toEqual([{ n: '' }])
+    expect(lines.length).toBe(before)
+    await other.close()
+  })
+
+  it('tells what failed where the database answers by the time', async () => {
+    const fault = Object.assign(new Error('reset'), { code: 'ECONNRESET', query: 'select 1' })
+    log.error({ err: fault }, 'a blip')
+    await expect.poll(() => lines.at(-1)).toMatchObject({ msg: 'a blip' })
+  })
+})

@@ -1,0 +1,117 @@
+import { currentRequest } from '../kernel/request-context.ts'
+import { within } from '../kernel/within.ts'
+import { isOutage } from './is-outage.ts'
+
+/**
+ * Knows whether the database answers. A statement that fails as one does without a database, or that has had no answer for
+ * long, raises the question; then a new connection asks, until one is answered. The database is away only if nothing else
+ * had an answer meanwhile: a slow statement or a full server is no outage. What a request waits for fails then, where
+ * that request must be answered soon.
+ */
+export type Outages = {
+  begun(giveUp: (error: Error) => void): Begun
+  /** True if it is away, once that is known: then its start and its end are told, and no single failure. */
+  explains(error: unknown): Promise<boolean> | undefined
+  /** Who asks, and who wants to know. */
+  watch(watcher: Watcher): void
+  close(): void
+}
+/** Ends the watch over a statement. */
+export type Begun = (error?: unknown) => void
+export type Watcher = {
+  /** Connects, has an answer and ends. */
+  ask(): Promise<unknown>
+  onAway?(error: unknown): void
+  onBack?(awayMs: number): void
+}
+type Times = { suspectAfterMs: number; answerWithinMs: number; askEveryMs: number }
+
+/** The first two together stay below the two seconds in which pages and the API answer. */
+const TIMES: Times = { suspectAfterMs: 900, answerWithinMs: 900, askEveryMs: 250 }
+
+export function createOutages({ suspectAfterMs, answerWithinMs, askEveryMs }: Times = TIMES): Outages {
+  const waiting = new Set<(error: Error) => void>()
+  let watcher: Watcher | undefined
+  let answers = 0
+  let away: { error: Error; sinceMs: number } | undefined
+  let asking: Promise<boolean> | undefined
+  let closed = false
+
+  /** Undefined: it answers. */
+  const trouble = async (): Promise<{ cause: unknown } | undefined> => {
+    const before = answers
+    const asked = watcher!.ask().then(
+      () => undefined,
+      (cause: unknown) => (isOutage(cause) ? { cause } : undefined),
+    )
+    const outcome = await within(answerWithinMs, asked)
+    if (outcome === undefined || answers > before) return undefined
+    return outcome === 'late' ? { cause: new Error(`no answer for ${answerWithinMs} ms`) } : outcome
+  }
+  const leave = ({ cause }: { cause: unknown }) => {
+    const error = Object.assign(new Error('The database does not answer.', { cause }), {
+      code: 'CONNECT_TIMEOUT',
+    })
+    away = { error, sinceMs: performance.now() }
+    watcher?.onAway?.(cause)
+    for (const giveUp of [...waiting]) giveUp(error)
+  }
+  const untilItAnswers = async () => {
+    for (;;) {
+      await pause(askEveryMs)
+      if (closed || !(await trouble())) break
+    }
+    if (away && !closed) watcher?.onBack?.(performance.now() - away.sinceMs)
+    away = undefined
+  }
+  /** True if it is away. */
+  const suspect = async (): Promise<boolean> => {
+    if (away) return true
+    if (!watcher || closed) return false
+    asking ??= trouble().then((found) => {
+      asking = undefined
+      if (!found || closed) return false
+      leave(found)
+      void untilItAnswers()
+      return true
+    })
+    return asking
+  }
+  return {
+    begun(giveUp) {
+      const timer = setTimeout(suspect, suspectAfterMs).unref()
+      const isUrgent = currentRequest()?.failsSoon === true
+      if (isUrgent) waiting.add(giveUp)
+      if (isUrgent && away) giveUp(away.error)
+      return (error) => {
+        clearTimeout(timer)
+        waiting.delete(giveUp)
+        if (isOutage(error)) void suspect()
+        else answers += 1
+      }
+    },
+    explains: (error) => (isOutage(error) && isOfDatabase(error) ? suspect() : undefined),
+    watch(given) {
+      watcher = given
+    },
+    close() {
+      closed = true
+    },
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms).unref())
+}
+
+const MAX_DEPTH = 5
+
+/** Buckets and mail servers go away with the same codes. postgres.js and Drizzle put the query into what they throw. */
+function isOfDatabase(error: unknown): boolean {
+  let at = error
+  for (let depth = 0; depth < MAX_DEPTH && at instanceof Error; depth++) {
+    if ('query' in at || /^CONNECT/.test(String((at as { code?: unknown }).code))) return true
+    at = at.cause
+  }
+  return false
+}

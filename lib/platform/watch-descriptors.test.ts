@@ -1,0 +1,28 @@
+import { existsSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { createLogger } from './log/log.ts'
+import { countDescriptors, type Descriptors, watchDescriptors } from './watch-descriptors.ts'
+
+it('says once that the limit is near, and once that it no longer is', () => {
+  const lines: string[] = []
+  const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line).msg) })
+  let found: Descriptors | undefined
+  const watch = watchDescriptors(log, () => found)
+  for (const open of [10, 91, 95, 85, 92, 79, 30]) {
+    found = { open, limit: 100 }
+    watch.look()
+  }
+  found = undefined
+  watch.look()
+  expect(lines).toEqual([
+    'the limit of open files is near: connections will be lost',
+    'the limit of open files is no longer near',
+  ])
+  watch.stop()
+})
+
+it.skipIf(!existsSync('/proc/self/limits'))('counts those of this process', () => {
+  const { open, limit } = countDescriptors()!
+  expect(open).toBeGreaterThan(2)
+  expect(limit).toBeGreaterThan(open)
+})
