@@ -1,5 +1,5 @@
 import { format } from 'node:util'
-import { type Logger, withoutParameters } from './log.ts'
+import { type Logger, withoutQuery } from './log.ts'
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one.
 const COLOUR = /\u001b\[[0-9;]*m/g
@@ -15,7 +15,7 @@ export function captureConsole(log: Logger, target: Console = console): void {
       const text = format(...said.filter((one) => one !== err))
         .replace(COLOUR, '')
         .replace(SIGN, '')
-      const message = withoutParameters(text).trim()
+      const message = withoutQuery(text).trim()
       if (err) log[level]({ err }, message || 'a page failed')
       else if (message) log[level](message)
     }

@@ -71,11 +71,14 @@ function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { code, status, digest } = error as Error & { code?: string; status?: number; digest?: string }
   const cause = error.cause === undefined ? undefined : serializeError(error.cause)
-  const [message, stack] = [withoutParameters(error.message), withoutParameters(error.stack ?? '')]
+  const [message, stack] = [withoutQuery(error.message), withoutQuery(error.stack ?? '')]
   return { type: error.name, message, code, status, digest, stack, cause }
 }
 
-/** Drizzle puts every parameter of a failed query into the message: secrets sealed and hashed, bytes of files. */
-export function withoutParameters(text: string): string {
-  return text.replace(/^params: [\s\S]*?(?=\n {4}at |$(?![\s\S]))/m, 'params: [left out]')
+/**
+ * Drizzle puts a failed query into the message, and every parameter: secrets sealed and hashed, bytes of files. What went wrong
+ * is in the error's cause, and where in its stack.
+ */
+export function withoutQuery(text: string): string {
+  return text.replace(/Failed query: [\s\S]*?(?=\n {4}at |$(?![\s\S]))/, 'Failed query [left out]')
 }
