@@ -1,8 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { emailField } from '../lib/identity/accounts/account.ts'
+import {
+  disableUser,
+  enableUser,
+  limitWorkspace,
+  listUsers,
+  resetUser,
+} from '../lib/identity/accounts/administer.ts'
 import { createAccount } from '../lib/identity/accounts/create-account.ts'
 import { createAccountKey } from '../lib/identity/accounts/create-account-key.ts'
 import { hashPassword } from '../lib/identity/accounts/password.ts'
+import type { Db } from '../lib/platform/db/database.ts'
 import { migrate } from '../lib/platform/db/migrate.ts'
 import { openDatabase } from '../lib/platform/db/open-database.ts'
 import { systemClock } from '../lib/platform/kernel/clock.ts'
@@ -11,32 +19,63 @@ import { loadSettings } from './load-settings.ts'
 import { misused, readOptions } from './read-options.ts'
 import { runScript } from './run-script.ts'
 
-/** `npm run account -- --email you@example.com [--name You]`: makes an account, and prints its password and key as JSON. */
-const USAGE = 'npm run account -- --email you@example.com [--name You]'
-const { values } = readOptions(USAGE, {
-  options: { email: { type: 'string' }, name: { type: 'string' } },
+/**
+ * `npm run account`: makes an account and prints its password and key as JSON, or lists all, keeps a user out or lets them in
+ * again, gives them a new password, or their workspace another limit.
+ */
+const USAGE =
+  'npm run account -- [create|disable|enable|reset] --email you@example.com [--name You], or list, or limit --email … --bytes 50000000000 (0: unlimited, default: as FREE_TIER_BYTES)'
+const { values, positionals } = readOptions(USAGE, {
+  allowPositionals: true,
+  options: { email: { type: 'string' }, name: { type: 'string' }, bytes: { type: 'string' } },
 })
-const { email: address = misused('--email is missing', USAGE), name } = values
-await runScript(async () => {
-  const { data: email } = emailField.safeParse(address)
-  if (!email) misused(`--email is ${address}, which is no e-mail address`, USAGE)
-  console.log(JSON.stringify(await makeAccount(email, name), null, 2))
-})
+const [command = 'create', ...more] = positionals
+if (more.length > 0) misused(`${more[0]} is one word too many`, USAGE)
 
-async function makeAccount(email: string, name: string | undefined) {
+type Given = { db: Db; clock: typeof systemClock }
+const COMMANDS: Record<string, (runtime: Given) => Promise<unknown>> = {
+  list: listUsers,
+  create: (runtime) => makeAccount(runtime, email(), values.name),
+  disable: (runtime) => disableUser(runtime, email()),
+  enable: (runtime) => enableUser(runtime, email()),
+  reset: (runtime) => resetUser(runtime, email()),
+  limit: (runtime) => limitWorkspace(runtime, email(), bytes()),
+}
+const run = COMMANDS[command] ?? misused(`There is no command "${command}"`, USAGE)
+if (command !== 'list') email()
+if (command === 'limit') bytes()
+await runScript(async () => {
   const database = await openDatabase(loadSettings(), { log: createLogger('warn'), share: true })
   try {
     await migrate(database.db)
-    const password = randomBytes(15).toString('base64url')
-    const passwordHash = await hashPassword(password)
-    return await database.db.transaction(async (db) => {
-      const runtime = { db, clock: systemClock }
-      const made = await createAccount(runtime, { email, name, passwordHash, emailVerified: true })
-      const actor = { ...made, kind: 'system', id: null, label: 'npm run account' } as const
-      const { key } = await createAccountKey(runtime, actor, { name: 'First key' })
-      return { email, password, accountKey: key, workspaceId: made.workspaceId }
-    })
+    const answer = await run({ db: database.db, clock: systemClock })
+    console.log(JSON.stringify(answer ?? { done: command, email: values.email }, null, 2))
   } finally {
     await database.close()
   }
+})
+
+function email(): string {
+  const given = values.email ?? misused('--email is missing', USAGE)
+  const { data } = emailField.safeParse(given)
+  return data ?? misused(`--email is ${given}, which is no e-mail address`, USAGE)
+}
+
+function bytes(): number | null {
+  const given = values.bytes ?? misused('--bytes is missing', USAGE)
+  if (given === 'default') return null
+  if (!/^\d{1,15}$/.test(given)) misused(`--bytes is ${given}, which is no number of bytes`, USAGE)
+  return Number(given)
+}
+
+async function makeAccount({ db, clock }: Given, address: string, name: string | undefined) {
+  const password = randomBytes(15).toString('base64url')
+  const passwordHash = await hashPassword(password)
+  return db.transaction(async (tx) => {
+    const runtime = { db: tx, clock }
+    const made = await createAccount(runtime, { email: address, name, passwordHash, emailVerified: true })
+    const actor = { ...made, kind: 'system', id: null, label: 'npm run account' } as const
+    const { key } = await createAccountKey(runtime, actor, { name: 'First key' })
+    return { email: address, password, accountKey: key, workspaceId: made.workspaceId }
+  })
 }

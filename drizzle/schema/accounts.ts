@@ -11,7 +11,7 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
-import { createdAt, id, instant } from './columns.ts'
+import { bytes, createdAt, id, instant } from './columns.ts'
 
 export const users = pgTable(
   'users',
@@ -22,6 +22,8 @@ export const users = pgTable(
     /** scrypt, in the form that `lib/identity/accounts/password.ts` writes; null for those who only sign in by a provider. */
     passwordHash: text(),
     emailVerifiedAt: instant(),
+    /** The operator keeps them out. */
+    disabledAt: instant(),
     createdAt: createdAt(),
   },
   (t) => [uniqueIndex('users_email_unique').on(sql`lower(${t.email})`)],
@@ -88,6 +90,8 @@ export const workspaces = pgTable(
     inboxKey: text().notNull().unique(),
     /** The demo workspace's sign-in and tokens, sealed: what `demo.json` is written from. */
     demoSealed: text(),
+    /** Transfer in a month, where the operator gave more or less than FREE_TIER_BYTES; 0 is unlimited. */
+    transferLimitBytes: bytes(),
     createdAt: createdAt(),
   },
   (t) => [uniqueIndex('workspaces_one_demo').on(t.demo).where(sql`${t.demo}`)],

@@ -126,6 +126,10 @@ it('says in one line why it does not start, or what is wrong with a command', as
   expect(run(['scripts/reconcile.ts', '--since', 'now'], env)).toMatch(
     /^--since is now, which is no time\. Usage/,
   )
+  expect(run(['scripts/account.ts', 'ban'], env)).toMatch(/^There is no command "ban"\. Usage: npm run/)
+  expect(run(['scripts/account.ts', 'limit', '--email', 'a@example.com', '--bytes', '1e9'], env)).toMatch(
+    /^--bytes is 1e9, which is no number of bytes\. Usage/,
+  )
   expect(run(['scripts/account.ts', '--nme', 'x'], env)).toMatch(/^Unknown option '--nme'\. Usage: npm run/)
   expect(run(['scripts/start.ts', '--port', '80'], env)).toMatch(
     /^Unknown option '--port'\. Usage: npm start/,

@@ -4,7 +4,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { createAccount } from './create-account.ts'
-import { findUserByEmail } from './find-user.ts'
+import { findUser, findUserByEmail } from './find-user.ts'
 import { takeOverUnproven } from './take-over-unproven.ts'
 
 /** What GitHub or Google says of somebody. */
@@ -26,7 +26,7 @@ export async function signInWithProvider(
   profile: ProviderProfile,
 ): Promise<{ userId: string }> {
   const { provider, providerAccountId } = profile
-  return runtime.db.transaction(async (tx) => {
+  const user = await runtime.db.transaction(async (tx) => {
     const [known] = await tx
       .select({ userId: identities.userId })
       .from(identities)
@@ -37,6 +37,9 @@ export async function signInWithProvider(
     await tx.insert(identities).values({ provider, providerAccountId, userId, createdAt })
     return { userId }
   })
+  if ((await findUser(runtime.db, user.userId))?.disabledAt)
+    throw new SluiceError('forbidden', 'This account is disabled. Ask the operator.')
+  return user
 }
 
 async function joinOrCreate(

@@ -37,7 +37,8 @@ export async function signIn(
   const user = email.includes('\0') ? undefined : await findUserByEmail(runtime.db, email)
   const right = await verifyPassword(password, user?.passwordHash ?? null)
   const proven = user?.emailVerifiedAt || !mustVerify(runtime.config)
-  if (user && right && proven && (await mayEnter(runtime, user.id))) return { userId: user.id }
+  if (user && right && proven && !user.disabledAt && (await mayEnter(runtime, user.id)))
+    return { userId: user.id }
   throw new SluiceError(
     'sign_in_failed',
     'The e-mail address or the password is wrong, or the address is not verified yet.',

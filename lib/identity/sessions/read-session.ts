@@ -38,6 +38,7 @@ export async function readSession(
         eq(sessions.id, id),
         isNull(sessions.revokedAt),
         gt(sessions.expiresAt, now),
+        isNull(users.disabledAt),
         notOfDemo(config, sql`${workspaces.id}`),
       ),
     )

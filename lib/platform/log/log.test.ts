@@ -30,7 +30,7 @@ it('writes no secret, wherever it stands', () => {
   for (const line of lines) expect(JSON.parse(line)).toHaveProperty('msg')
 })
 
-it('leaves out the parameters of a failed query, and keeps the query and the stack', () => {
+it('leaves out a failed query with its parameters, and keeps the cause and the stack', () => {
   lines.length = 0
   const error = new DrizzleQueryError(
     'insert into t values ($1, $2)',

@@ -6,6 +6,7 @@ import { enqueueMail } from '../../platform/mail/mail.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { TRIAL_SENDER } from '../tokens/issue-trial-token.ts'
 import { monthOf } from '../usage/count-bytes.ts'
+import { limitOf } from '../usage/reserve.ts'
 import { type Alert, clearedMail, raisedMail } from './alert.ts'
 
 /**
@@ -43,10 +44,11 @@ function isReplaced({ kind, subjectId }: Found, raised: Found[]): boolean {
 function conditions({ clock, config }: Needs): SQL {
   const before = (ms: number) => sql`${new Date(clock.now() - ms).toISOString()}::timestamptz`
   const month = monthOf(clock.now())
+  const limit = limitOf(sql`usage_months.workspace_id`, { limitBytes: config.freeTierBytes })
   const quota = (kind: string, share: number) => sql`
     select workspace_id, ${kind}, month, month, null from usage_months
     where month = ${month} and ${config.freeTierBytes}::bigint > 0
-      and used_bytes >= ${Math.ceil(config.freeTierBytes * share)}::bigint`
+      and ${limit} > 0 and used_bytes >= ${limit} * ${share}::float8`
   return sql`
     ${quota('quota_80', 0.8)} union all ${quota('quota_100', 1)}
     union all

@@ -1,9 +1,11 @@
-import { and, eq, gte, lt, sum } from 'drizzle-orm'
+import { and, eq, gte, lt, sql, sum } from 'drizzle-orm'
 import { z } from 'zod'
 import { pipes, usageDays, usageMonths } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
+import { rows } from '../../platform/db/database.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { monthOf } from './count-bytes.ts'
+import { limitOf } from './reserve.ts'
 
 export const usageQuery = z.strictObject({
   /** `2026-11`; the present month if not given. */
@@ -33,7 +35,7 @@ export async function reportUsage(
 ): Promise<Usage> {
   const month = query.month ?? monthOf(clock.now())
   const [from, until] = boundsOf(month)
-  const [[total], days] = await Promise.all([
+  const [[total], days, [limit]] = await Promise.all([
     db
       .select()
       .from(usageMonths)
@@ -43,13 +45,17 @@ export async function reportUsage(
       .from(usageDays)
       .where(inMonth(actor, from, until))
       .groupBy(usageDays.day),
+    rows<{ bytes: number }>(
+      db,
+      sql`select ${limitOf(sql`${actor.workspaceId}::uuid`, { limitBytes: config.freeTierBytes })} as bytes`,
+    ),
   ])
   const byDate = new Map(days.map(({ date, bytes }) => [date, bytes]))
   return {
     month,
     usedBytes: total?.usedBytes ?? 0,
     reservedBytes: total?.reservedBytes ?? 0,
-    limitBytes: config.freeTierBytes === 0 ? null : config.freeTierBytes,
+    limitBytes: config.freeTierBytes === 0 || limit!.bytes === 0 ? null : limit!.bytes,
     resetsAt: until.toISOString(),
     days: datesBetween(from, Math.min(until.getTime(), clock.now() + 1)).map((date) => ({
       date,

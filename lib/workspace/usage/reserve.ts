@@ -3,16 +3,22 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { monthOf } from './count-bytes.ts'
 
-/** 0 is unlimited. */
+/** Of who has none of their own; 0 is unlimited. */
 export type Quota = { limitBytes: number }
+
+/** The operator may have given the workspace another (`npm run account`). */
+export function limitOf(workspaceId: SQL, { limitBytes }: Quota): SQL {
+  return sql`coalesce((select transfer_limit_bytes from workspaces where id = ${workspaceId}), ${limitBytes}::bigint)`
+}
 
 /**
  * A CTE that reserves `bytes` of the month and has one row, or none if the quota does not allow them. The row of the
  * month is locked while it decides, so that any number of creations at once never pass the limit together.
  */
-export function reserved(workspaceId: string, bytes: number, { limitBytes }: Quota, nowMs: number): SQL {
+export function reserved(workspaceId: string, bytes: number, quota: Quota, nowMs: number): SQL {
+  const limit = limitOf(sql`${workspaceId}::uuid`, quota)
   const fits = (used: SQL) =>
-    limitBytes === 0 ? sql`true` : sql`${used} + ${bytes}::bigint <= ${limitBytes}::bigint`
+    quota.limitBytes === 0 ? sql`true` : sql`(${limit} = 0 or ${used} + ${bytes}::bigint <= ${limit})`
   return sql`
     reserved as (
       insert into usage_months as u (workspace_id, month, used_bytes, reserved_bytes)
@@ -24,34 +30,33 @@ export function reserved(workspaceId: string, bytes: number, { limitBytes }: Quo
 }
 
 /** After bytes were counted, in the same transaction: the month's row is locked, so the answer is exact. */
-export async function assertWithinQuota(
-  tx: Db,
-  fileId: string,
-  { limitBytes }: Quota,
-  nowMs: number,
-): Promise<void> {
-  if (limitBytes === 0) return
+export async function assertWithinQuota(tx: Db, fileId: string, quota: Quota, nowMs: number): Promise<void> {
+  if (quota.limitBytes === 0) return
+  const limit = limitOf(sql`f.workspace_id`, quota)
   const [over] = await rows<{ workspaceId: string }>(
     tx,
     sql`select f.workspace_id as "workspaceId" from usage_months u join files f on f.workspace_id = u.workspace_id
-      where f.id = ${fileId}::uuid and u.month = ${monthOf(nowMs)} and u.used_bytes + u.reserved_bytes > ${limitBytes}::bigint`,
+      where f.id = ${fileId}::uuid and u.month = ${monthOf(nowMs)}
+        and ${limit} > 0 and u.used_bytes + u.reserved_bytes > ${limit}`,
   )
-  if (over) throw await quotaExceeded(tx, over.workspaceId, { limitBytes, bytes: 0 }, nowMs)
+  if (over) throw await quotaExceeded(tx, over.workspaceId, { ...quota, bytes: 0 }, nowMs)
 }
 
 /** Tells how much is needed and how much is left, and when there is more, if that would help. */
 export async function quotaExceeded(
   db: Db,
   workspaceId: string,
-  { limitBytes, bytes }: Quota & { bytes: number },
+  { bytes, ...quota }: Quota & { bytes: number },
   nowMs: number,
 ): Promise<SluiceError> {
-  const [month] = await rows<{ taken: number }>(
+  const [month] = await rows<{ taken: number; limitBytes: number }>(
     db,
-    sql`select used_bytes + reserved_bytes as taken from usage_months
-      where workspace_id = ${workspaceId}::uuid and month = ${monthOf(nowMs)}`,
+    sql`select ${limitOf(sql`${workspaceId}::uuid`, quota)} as "limitBytes", coalesce((
+      select used_bytes + reserved_bytes from usage_months
+      where workspace_id = ${workspaceId}::uuid and month = ${monthOf(nowMs)}), 0) as taken`,
   )
-  const leftBytes = Math.max(limitBytes - (month?.taken ?? 0), 0)
+  const { taken, limitBytes } = month!
+  const leftBytes = Math.max(limitBytes - taken, 0)
   const left =
     leftBytes === 0
       ? `The transfer quota of this month, ${limitBytes} bytes, is used up`

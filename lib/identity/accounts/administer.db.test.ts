@@ -1,0 +1,88 @@
+import { eq, sql } from 'drizzle-orm'
+import { expect, it } from 'vitest'
+import { auditLog, usageMonths } from '#drizzle/schema/index.ts'
+import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { testRuntime } from '../../../test/support/runtime.ts'
+import { rows } from '../../platform/db/database.ts'
+import { reportUsage } from '../../workspace/usage/report-usage.ts'
+import { reserved } from '../../workspace/usage/reserve.ts'
+import { createSession } from '../sessions/create-session.ts'
+import { readSession } from '../sessions/read-session.ts'
+import { disableUser, enableUser, limitWorkspace, listUsers, resetUser } from './administer.ts'
+import { authenticateAccountKey } from './authenticate-account-key.ts'
+import { createAccount } from './create-account.ts'
+import { createAccountKey } from './create-account-key.ts'
+import { hashPassword } from './password.ts'
+import { signIn } from './sign-in.ts'
+import { signInWithProvider } from './sign-in-with-provider.ts'
+
+const PASSWORD = 'a few words in a row'
+
+describeWithDatabase('an operator', (database) => {
+  const made = async (email: string) => {
+    const runtime = testRuntime(database(), { FREE_TIER_BYTES: '1000' })
+    const passwordHash = await hashPassword(PASSWORD)
+    const account = await createAccount(runtime, { email, passwordHash, emailVerified: true })
+    const actor = { ...account, kind: 'user', id: account.userId, label: email } as const
+    const enter = (password = PASSWORD) => signIn(runtime, { email, password }, '192.0.2.1')
+    return { runtime, email, actor, enter, ...account }
+  }
+
+  it('keeps a user out, by whatever way, and lets them in again', async () => {
+    const { runtime, email, actor, enter, userId } = await made('out@example.com')
+    const profile = { provider: 'github', providerAccountId: '7', email, emailVerified: true } as const
+    await signInWithProvider(runtime, profile)
+    const { key } = await createAccountKey(runtime, actor, { name: 'Key' })
+    const { id: session } = await createSession(runtime, userId, { userAgent: null, address: '192.0.2.1' })
+    expect(await readSession(runtime, session)).toMatchObject({ userId })
+    await disableUser(runtime, 'OUT@example.com')
+    expect(await readSession(runtime, session)).toBeUndefined()
+    await expect(enter()).rejects.toMatchObject({ code: 'sign_in_failed' })
+    await expect(signInWithProvider(runtime, profile)).rejects.toMatchObject({ code: 'forbidden' })
+    await expect(authenticateAccountKey(runtime, key)).rejects.toMatchObject({ code: 'account_key_invalid' })
+    expect(await listUsers(runtime)).toMatchObject([{ email, disabledAt: expect.any(String) }])
+    await enableUser(runtime, email)
+    expect(await enter()).toEqual({ userId })
+    const written = await runtime.db
+      .select({ action: auditLog.action })
+      .from(auditLog)
+      .where(eq(auditLog.actorLabel, 'npm run account'))
+    expect(written.map(({ action }) => action)).toEqual(
+      expect.arrayContaining(['user.disabled', 'account_key.revoked', 'user.enabled']),
+    )
+  })
+
+  it('gives a user a new password, which ends their sessions', async () => {
+    const { runtime, email, enter, userId } = await made('reset@example.com')
+    const { id: session } = await createSession(runtime, userId, { userAgent: null, address: '192.0.2.1' })
+    const { password } = await resetUser(runtime, email)
+    expect(await readSession(runtime, session)).toBeUndefined()
+    await expect(enter()).rejects.toMatchObject({ code: 'sign_in_failed' })
+    expect(await enter(password)).toEqual({ userId })
+  })
+
+  it('gives a workspace a limit of its own, which reservations and the usage obey', async () => {
+    const { runtime, email, actor, workspaceId } = await made('more@example.com')
+    const reserves = async (bytes: number) => {
+      const quota = { limitBytes: runtime.config.freeTierBytes }
+      const step = reserved(workspaceId, bytes, quota, runtime.clock.now())
+      return (await rows(runtime.db, sql`with ${step} select * from reserved`)).length === 1
+    }
+    const limit = async () => (await reportUsage(runtime, actor, {})).limitBytes
+    expect([await reserves(1001), await limit()]).toEqual([false, 1000])
+    await limitWorkspace(runtime, email, 5000)
+    expect([await reserves(4000), await reserves(1001), await limit()]).toEqual([true, false, 5000])
+    await limitWorkspace(runtime, email, 0)
+    expect([await reserves(10 ** 12), await limit()]).toEqual([true, null])
+    await limitWorkspace(runtime, email, null)
+    expect([await reserves(1), await limit()]).toEqual([false, 1000])
+    expect(await runtime.db.select().from(usageMonths)).toHaveLength(1)
+  })
+
+  it('is told when nobody has that address', async () => {
+    const runtime = testRuntime(database())
+    await expect(disableUser(runtime, 'nobody@example.com')).rejects.toThrow(
+      /no account of nobody@example.com/,
+    )
+  })
+})

@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto'
+import { eq, sql } from 'drizzle-orm'
+import { members, users, workspaces } from '#drizzle/schema/index.ts'
+import { rows } from '../../platform/db/database.ts'
+import { StartError } from '../../platform/kernel/errors.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { type Actor, recordAudit } from '../audit/record-audit.ts'
+import { signOutEverywhere } from '../sessions/sign-out-everywhere.ts'
+import { dropResetLinks } from './email-link.ts'
+import { findUserByEmail, type UserRow } from './find-user.ts'
+import { hashPassword } from './password.ts'
+import { revokeAllKeys } from './revoke-all-keys.ts'
+
+/** What an operator does to accounts with `npm run account`, by their e-mail address. */
+type Needs = Pick<Runtime, 'db' | 'clock'>
+
+export type ListedUser = {
+  email: string
+  name: string | null
+  workspaceId: string
+  createdAt: string
+  lastSeenAt: string | null
+  disabledAt: string | null
+  usedBytes: number
+  /** Null: that of FREE_TIER_BYTES. */
+  limitBytes: number | null
+}
+
+export async function listUsers({ db, clock }: Needs): Promise<ListedUser[]> {
+  const month = new Date(clock.now()).toISOString().slice(0, 7)
+  return rows<ListedUser>(
+    db,
+    sql`select u.email, u.name, w.id as "workspaceId", u.created_at as "createdAt",
+        (select max(last_seen_at) from sessions s where s.user_id = u.id) as "lastSeenAt",
+        u.disabled_at as "disabledAt", coalesce(m.used_bytes, 0) as "usedBytes",
+        w.transfer_limit_bytes as "limitBytes"
+      from users u join members on members.user_id = u.id join workspaces w on w.id = members.workspace_id
+        left join usage_months m on m.workspace_id = w.id and m.month = ${month}
+      order by u.created_at, u.id`,
+  )
+}
+
+/** Their sessions and account keys end. Uploads go on: what their backends send belongs to others. */
+export function disableUser(runtime: Needs, email: string): Promise<void> {
+  return change(runtime, email, 'user.disabled', async (inTx, user, actor) => {
+    await inTx.db
+      .update(users)
+      .set({ disabledAt: new Date(inTx.clock.now()) })
+      .where(eq(users.id, user.id))
+    await signOutEverywhere(inTx, user.id)
+    await revokeAllKeys(inTx, actor)
+  })
+}
+
+export function enableUser(runtime: Needs, email: string): Promise<void> {
+  return change(runtime, email, 'user.enabled', async ({ db }, user) => {
+    await db.update(users).set({ disabledAt: null }).where(eq(users.id, user.id))
+  })
+}
+
+/** A new password; whoever was signed in is signed out. */
+export async function resetUser(runtime: Needs, email: string): Promise<{ password: string }> {
+  const password = randomBytes(15).toString('base64url')
+  const passwordHash = await hashPassword(password)
+  await change(runtime, email, 'user.password_reset', async (inTx, user) => {
+    await inTx.db.update(users).set({ passwordHash }).where(eq(users.id, user.id))
+    await dropResetLinks(inTx.db, user.id)
+    await signOutEverywhere(inTx, user.id)
+  })
+  return { password }
+}
+
+/** Null: as FREE_TIER_BYTES says; 0: unlimited. */
+export function limitWorkspace(runtime: Needs, email: string, limitBytes: number | null): Promise<void> {
+  return change(runtime, email, 'workspace.limit_changed', async ({ db }, _user, { workspaceId }) => {
+    await db.update(workspaces).set({ transferLimitBytes: limitBytes }).where(eq(workspaces.id, workspaceId))
+  })
+}
+
+async function change(
+  { db, clock }: Needs,
+  email: string,
+  action: string,
+  work: (inTx: Needs, user: UserRow, actor: Actor) => Promise<void>,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const user = await findUserByEmail(tx, email)
+    if (!user) throw new StartError(`There is no account of ${email}. \`npm run account -- list\` shows all.`)
+    const [member] = await tx.select().from(members).where(eq(members.userId, user.id))
+    const label = 'npm run account'
+    const actor: Actor = { workspaceId: member!.workspaceId, kind: 'system', id: null, label }
+    await work({ db: tx, clock }, user, actor)
+    await recordAudit({ db: tx, clock }, actor, { action, subjectId: user.id, subjectLabel: user.email })
+  })
+}
