@@ -28,7 +28,7 @@ export function SortHead({ title, path, query, down, up, usual }: Props) {
         className="inline-flex items-center gap-1 hover:text-ink"
       >
         {title}
-        <Arrow className={sorted ? 'size-3' : 'size-3 opacity-0'} aria-hidden />
+        {sorted && <Arrow className="size-3" aria-hidden />}
       </Link>
     </Th>
   )

@@ -52,6 +52,7 @@ export function FiguresSection({ figures, range, pipeId, pipes }: Props) {
               slots={names}
               series={[{ name: 'bytes', tone: 'water', values: slots.map(({ bytes }) => bytes) }]}
               format={formatBytes}
+              whole
             />
           </Panel>
         </div>

@@ -3,6 +3,9 @@ import { niceTicks } from './nice-ticks.ts'
 
 const TONES = { water: 'bg-water', bad: 'bg-bad', good: 'bg-good', warn: 'bg-warn' } as const
 
+/** What stands below a slot so far to the right ends there, or it would leave the chart. */
+const LAST = 0.9
+
 type Series = { name: string; tone: keyof typeof TONES; values: number[] }
 type Props = {
   caption: string
@@ -58,8 +61,11 @@ export function BarChart({ caption, slots, series, format, whole = false }: Prop
         </div>
         <div />
         <div className={clsx('grid h-5 pt-1', gap)} style={columns}>
-          {slots.map(({ name, tick }) => (
-            <span key={name} className="w-0 overflow-visible whitespace-nowrap">
+          {slots.map(({ name, tick }, at) => (
+            <span
+              key={name}
+              className={clsx('flex whitespace-nowrap', at >= slots.length * LAST ? 'justify-end' : 'w-0')}
+            >
               {tick}
             </span>
           ))}
@@ -75,7 +81,7 @@ export function BarChart({ caption, slots, series, format, whole = false }: Prop
           ))}
         </figcaption>
       )}
-      <table className="sr-only">
+      <table className="sr-only table-fixed">
         <caption>{caption}</caption>
         <thead>
           <tr>

@@ -17,6 +17,7 @@ export function DayChart({ days }: { days: { date: string; bytes: number }[] }) 
       }))}
       series={[{ name: 'bytes', tone: 'water', values: dates.map((_, n) => days[n]?.bytes ?? 0) }]}
       format={formatBytes}
+      whole
     />
   )
 }
