@@ -6,6 +6,8 @@ import { Properties } from '#components/site/properties.tsx'
 import { SignUpLink } from '#components/site/sign-up-link.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 
+export const metadata = { alternates: { canonical: '/' } }
+
 export default function Landing() {
   return (
     <main id="main">

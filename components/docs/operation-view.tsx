@@ -1,6 +1,8 @@
-import { ChevronRight } from 'lucide-react'
 import type { Operation } from '#lib/api/operation.ts'
 import { errorCodes } from '#lib/platform/kernel/errors.ts'
+import { CodeBlock } from '../ui/code-block.tsx'
+import { CodeTabs } from '../ui/code-tabs.tsx'
+import { callSnippets } from './call-snippets.ts'
 import { type Field, fieldsOf } from './describe-schema.ts'
 
 const METHODS = {
@@ -13,25 +15,46 @@ const METHODS = {
 
 const AUTH = { actor: 'account key, ak_…', sender: 'Sender token, sk_…', nobody: 'none' } as const
 
-/** One operation, closed until it is asked for. */
-export function OperationView({ operation }: { operation: Operation }) {
+/** One operation, with an address of its own. */
+export function OperationView({ operation, baseUrl }: { operation: Operation; baseUrl: string }) {
   const { id, method, path, summary, auth, query, body, answer, status, problems = [] } = operation
+  const snippets = callSnippets(operation, baseUrl)
   return (
-    <details id={id} className="group">
-      <summary className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3.5 py-2.5 -outline-offset-2 hover:bg-hover/60 [&::-webkit-details-marker]:hidden">
-        <ChevronRight
-          className="size-3.5 text-ink-faint transition-transform group-open:rotate-90"
-          aria-hidden
-        />
+    <section id={id} aria-labelledby={`${id}-title`} className="scroll-mt-20">
+      <header className="group flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-3">
         <span
           className={`w-14 rounded-sm py-0.5 text-center font-mono font-semibold text-[0.6875rem] ${METHODS[method]}`}
         >
           {method}
         </span>
-        <code className="break-all font-mono text-sm">{path}</code>
-        <span className="text-ink-faint text-sm sm:ml-auto">{summary}</span>
-      </summary>
+        <h3 id={`${id}-title`} className="min-w-0 break-all font-mono text-sm">
+          {path}
+        </h3>
+        <a
+          href={`#${id}`}
+          aria-label={`Link to ${method} ${path}`}
+          className="text-ink-faint opacity-0 focus:opacity-100 group-hover:opacity-100"
+        >
+          #
+        </a>
+        <p className="w-full text-ink-soft text-sm">{summary}</p>
+      </header>
       <div className="space-y-4 border-t bg-canvas px-4 py-4 text-sm">
+        <CodeTabs
+          label={`${method} ${path}`}
+          tabs={[
+            { name: 'curl', panel: <CodeBlock code={snippets.curl} language="bash" bare /> },
+            { name: 'TypeScript', panel: <CodeBlock code={snippets.typescript} language="js" bare /> },
+            ...(snippets.answer
+              ? [
+                  {
+                    name: `Answer ${status}`,
+                    panel: <CodeBlock code={snippets.answer} language="json" bare />,
+                  },
+                ]
+              : []),
+          ]}
+        />
         <p className="text-ink-soft">
           Authorization: {AUTH[auth]}. Answers {status}.
         </p>
@@ -54,7 +77,7 @@ export function OperationView({ operation }: { operation: Operation }) {
           </p>
         )}
       </div>
-    </details>
+    </section>
   )
 }
 
@@ -62,7 +85,7 @@ function Fields({ title, fields, answer = false }: { title: string; fields: Fiel
   if (fields.length === 0) return null
   return (
     <div>
-      <h3 className="mb-1.5 font-medium text-ink-faint text-xs">{title}</h3>
+      <h4 className="mb-1.5 font-medium text-ink-faint text-xs">{title}</h4>
       <dl className="divide-y rounded-md border bg-surface">
         {fields.map(({ name, type, required, description }) => (
           <div key={name} className="flex flex-wrap items-baseline gap-x-3 px-3 py-1.5">

@@ -1,6 +1,6 @@
 import { DocArticle } from '#components/docs/doc-article.tsx'
 
-export const metadata = { title: 'Quickstart' }
+export const metadata = { title: 'Quickstart', alternates: { canonical: '/docs/quickstart' } }
 
 export default function DocsHome() {
   return <DocArticle slug="quickstart" />

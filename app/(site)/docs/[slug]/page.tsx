@@ -6,7 +6,11 @@ type Props = { params: Promise<{ slug: string }> }
 
 export async function generateMetadata({ params }: Props) {
   const page = await find(params)
-  return { title: page?.title, description: page?.summary }
+  return {
+    title: page?.title,
+    description: page?.summary,
+    alternates: { canonical: page && `/docs/${page.slug}` },
+  }
 }
 
 export default async function DocPage({ params }: Props) {

@@ -4,6 +4,7 @@ import { OPERATIONS } from '#lib/api/operations.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 
 export const metadata = {
+  alternates: { canonical: '/docs/api' },
   title: 'API reference',
   description:
     'Every operation of the management API and the token API, from the schemas that judge the requests.',
@@ -43,7 +44,7 @@ export default function ApiReference() {
           </h2>
           <div className="divide-y overflow-hidden rounded-lg border bg-surface">
             {rows.map((operation) => (
-              <OperationView key={operation.id} operation={operation} />
+              <OperationView key={operation.id} operation={operation} baseUrl={baseUrl} />
             ))}
           </div>
         </section>

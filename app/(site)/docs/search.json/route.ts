@@ -1,0 +1,26 @@
+import { PAGES, readDoc } from '#components/docs/pages.ts'
+import { parseMarkdown } from '#components/docs/parse-markdown.ts'
+import { sectionsOf } from '#components/docs/search-docs.ts'
+import { OPERATIONS } from '#lib/api/operations.ts'
+
+/** The words of the documentation, made once when the pages are built. Addresses stay as their names: nobody looks for them. */
+export const dynamic = 'force-static'
+
+const ADDRESSES = { baseUrl: '{base_url}', uploadUrl: '{upload_url}' }
+
+export async function GET(): Promise<Response> {
+  const pages = await Promise.all(
+    PAGES.map(async ({ slug, title }) =>
+      sectionsOf({ title, href: `/docs/${slug}` }, parseMarkdown(await readDoc(slug, ADDRESSES))),
+    ),
+  )
+  const operations = OPERATIONS.map(({ id, method, path, summary }) => ({
+    ...{
+      page: 'API reference',
+      heading: `${method} ${path}`,
+      href: `/docs/api#${id}`,
+      text: `${summary} ${id}`,
+    },
+  }))
+  return Response.json([...pages.flat(), ...operations])
+}

@@ -1,0 +1,19 @@
+import { PAGES } from '#components/docs/pages.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
+
+export const dynamic = 'force-dynamic'
+
+/** The addresses that a search engine should know. */
+export function GET(): Response {
+  const { baseUrl } = getRuntime().config
+  const paths = ['', ...PAGES.map(({ slug }) => `/docs/${slug}`), '/docs/api', '/login', '/sign-up']
+  const urls = paths.map((path) => `  <url><loc>${baseUrl}${path || '/'}</loc></url>`)
+  const text = [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
+    ...urls,
+    '</urlset>',
+    '',
+  ].join('\n')
+  return new Response(text, { headers: { 'Content-Type': 'application/xml' } })
+}

@@ -1,0 +1,67 @@
+import type { Block } from './parse-markdown.ts'
+
+/** A piece of the documentation under one heading. */
+export type DocSection = { page: string; heading: string; href: string; text: string }
+
+export type DocHit = DocSection & { excerpt: string }
+
+/** Markdown's blocks as sections, each with all the words that stand below its heading. */
+export function sectionsOf(page: { title: string; href: string }, blocks: Block[]): DocSection[] {
+  const sections: DocSection[] = [{ page: page.title, heading: page.title, href: page.href, text: '' }]
+  for (const block of blocks) {
+    if (block.kind === 'heading' && block.depth > 1) {
+      sections.push({
+        page: page.title,
+        heading: plain(block.text),
+        href: `${page.href}#${block.id}`,
+        text: '',
+      })
+    } else if (block.kind !== 'heading') sections.at(-1)!.text += ` ${plain(wordsOf(block))}`
+  }
+  return sections.map((section) => ({ ...section, text: section.text.trim() }))
+}
+
+function wordsOf(block: Exclude<Block, { kind: 'heading' }>): string {
+  if (block.kind === 'list') return block.items.join(' ')
+  if (block.kind === 'table') return [...block.head, ...block.rows.flat()].join(' ')
+  return block.kind === 'code' ? block.code : block.text
+}
+
+const plain = (text: string) =>
+  text
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[`*]/g, '')
+    .replace(/\s+/g, ' ')
+
+const MOST = 8
+const AROUND = 60
+
+/** Sections that hold every word, those first that have them in the heading. */
+export function searchDocs(sections: DocSection[], query: string): DocHit[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean)
+  if (words.length === 0) return []
+  const scored = sections.map((section) => ({ section, score: scoreOf(section, words) }))
+  return scored
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, MOST)
+    .map(({ section }) => ({ ...section, excerpt: excerptOf(section.text, words) }))
+}
+
+function scoreOf({ page, heading, text }: DocSection, words: string[]): number {
+  let score = 0
+  for (const word of words) {
+    const inHeading = heading.toLowerCase().includes(word)
+    const times = text.toLowerCase().split(word).length - 1
+    if (!inHeading && times === 0 && !page.toLowerCase().includes(word)) return 0
+    score += (inHeading ? 20 : 0) + Math.min(times, 5)
+  }
+  return score
+}
+
+function excerptOf(text: string, words: string[]): string {
+  const at = Math.max(0, ...words.map((word) => text.toLowerCase().indexOf(word)))
+  const start = Math.max(0, at - AROUND)
+  const cut = text.slice(start, at + 2 * AROUND)
+  return `${start > 0 ? '…' : ''}${cut}${at + 2 * AROUND < text.length ? '…' : ''}`
+}
