@@ -4,7 +4,7 @@ import { misused, readOptions } from './read-options.ts'
 
 /**
  * Everything that can be known without running the product: format and lint, types, directions between rooms,
- * dead code, links of the docs, and the table of conformance. All of it runs, and what fails is printed whole.
+ * dead code, the docs (links, dates of decisions), and the table of conformance. All of it runs, and what fails is printed whole.
  */
 const SOURCES = [
   'server.ts',
@@ -30,7 +30,7 @@ const STEPS: [name: string, command: string[]][] = [
   ['format and lint', ['biome', 'ci', '--error-on-warnings', '.']],
   ['migrations', [process.execPath, 'scripts/landed-migrations.ts']],
   ['digests', [process.execPath, 'scripts/lock-digests.ts']],
-  ['doc links', [process.execPath, 'scripts/doc-links.ts']],
+  ['docs', [process.execPath, 'scripts/check-docs.ts']],
   ['conformance', [process.execPath, 'scripts/conformance.ts']],
 ]
 

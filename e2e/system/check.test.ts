@@ -100,9 +100,17 @@ describe('npm run check', () => {
 
   it('finds a dead link and a dead anchor in the docs', () => {
     const text = '[a](nowhere.md) [b](planted.md#no-such-heading)\n'
-    const { status, output } = check('doc links', { 'docs/planted.md': text })
+    const { status, output } = check('docs', { 'docs/planted.md': text })
     expect(output).toContain('docs/planted.md: nowhere.md')
     expect(output).toContain('docs/planted.md: planted.md#no-such-heading')
+    expect(status).toBe(1)
+  })
+
+  it('finds a decision without its date', () => {
+    const { status, output } = check('docs', {
+      'docs/decisions/9999-planted.md': '# 9999. Planted\n\nText.\n',
+    })
+    expect(output).toContain('docs/decisions/9999-planted.md does not begin with its date and status')
     expect(status).toBe(1)
   })
 

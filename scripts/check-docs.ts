@@ -53,12 +53,26 @@ function anchorsOf(markdown: string): Set<string> {
   )
 }
 
+/** A decision says at its head when it was made, and whether it still holds. */
+function undated(files: string[]): string[] {
+  return files.filter(
+    (file) =>
+      file.startsWith('docs/decisions/') &&
+      !/^# \d+\. .+\n\nDate: \d{4}-\d\d-\d\d\. Status: (accepted|superseded)/.test(
+        readFileSync(file, 'utf8'),
+      ),
+  )
+}
+
 if (import.meta.main) {
   const list = ['ls-files', '--cached', '--others', '--exclude-standard', '*.md']
   const files = execFileSync('git', list, { encoding: 'utf8' })
     .split('\n')
     .filter((file) => file && existsSync(file))
-  const dead = deadLinks(files)
-  for (const line of dead) console.log(`dead link in ${line}`)
-  process.exit(dead.length === 0 ? 0 : 1)
+  const faults = [
+    ...deadLinks(files).map((line) => `dead link in ${line}`),
+    ...undated(files).map((file) => `${file} does not begin with its date and status`),
+  ]
+  for (const fault of faults) console.log(fault)
+  process.exit(faults.length === 0 ? 0 : 1)
 }
