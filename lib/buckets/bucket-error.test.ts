@@ -18,3 +18,10 @@ it('keeps nothing that a database or a page cannot take', () => {
   expect(message.length).toBeLessThan(400)
   expect(fault(`<Message>a${'👾'.repeat(200)}</Message>`).message.isWellFormed()).toBe(true)
 })
+
+it('knows an object that is there already by the code, and by the status where there is none', () => {
+  const kindOf = (status: number, body: string) =>
+    readFault('CompleteMultipartUpload', 'media', status, body, {}).kind
+  expect(kindOf(200, '<Error><Code>PreconditionFailed</Code></Error>')).toBe('exists')
+  expect(kindOf(412, '')).toBe('exists')
+})

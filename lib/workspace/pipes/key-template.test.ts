@@ -50,6 +50,7 @@ describe('renderObjectKey', () => {
   it.each([
     ['{file_id}-{filename}', ''],
     ['{filename}.{file_id}.{filename}/{filename}', 'in'],
+    [`${'ü'.repeat(20)}{file_id}-{filename}`, ''],
     ['{yyyy}/{filename}{filename}{filename}/{file_id}', 'in/'],
   ])('has no segment of %s that is too long for a file name', (template, prefix) => {
     const key = renderObjectKey(template, { ...parts, prefix, filename: `${'ü'.repeat(200)}.mp4` })
