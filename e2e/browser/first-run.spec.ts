@@ -43,6 +43,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   // The check leads on to a Pipe, whose source is off, then on.
   await expect(page).toHaveTitle('Media · Data Stores · Sluice')
   await page.getByRole('link', { name: 'Create a Pipe to it' }).click()
+  await expect(page).toHaveURL(/\/pipes\/new/)
   await expect(page.getByLabel('Data Store')).toHaveValue(/^[0-9a-f-]{36}$/)
   await page.getByLabel('Name', { exact: true }).fill('Video uploads')
   await page.getByLabel('Switch on its HTTP (TUS) source').uncheck()
@@ -111,7 +112,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   // The webhook is in the log, and what the inbox got can be verified by hand.
   await page.goto('/dashboard/webhooks')
   await expect(page.getByRole('table').getByText('delivered')).toBeVisible()
-  await page.getByRole('table').getByRole('link').first().click()
+  await page.getByRole('table').getByRole('link', { name: 'Ferien am Meer.txt' }).click()
   const drawer = page.getByRole('dialog', { name: 'Delivery' })
   await expect(drawer.getByText('x-service-signature')).toBeVisible()
   const sent = drawer.locator('dl').filter({ hasText: 'webhook-id' }).first()

@@ -205,10 +205,11 @@ test('filters keep the focus, and ⌘K finds a file that is then canceled, by ke
   const name = `keys-${Date.now()}.bin`
   await beginUpload(await tokenFor(demo.baseUrl, demo.senderToken, demo.pipeId), name)
   await page.goto('/dashboard/files')
-  await tabTo(page, 'Name')
+  const search = 'Name, subject or id'
+  await tabTo(page, search)
   await page.keyboard.type('keys-')
-  await expect(page).toHaveURL(/filename=keys-/)
-  await expect(page.getByLabel('Name')).toBeFocused()
+  await expect(page).toHaveURL(/search=keys-/)
+  await expect(page.getByLabel(search)).toBeFocused()
   await tabTo(page, 'Status')
   await page.keyboard.type('up')
   await expect(page).toHaveURL(/status=uploading/)

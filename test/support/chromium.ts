@@ -8,9 +8,11 @@ const SYSTEM_NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-c
 export async function findChromium(): Promise<LaunchOptions> {
   // A sandbox cannot be had as root, as in most containers.
   const args = process.getuid?.() === 0 ? ['--no-sandbox', '--no-zygote'] : []
-  if (existsSync(chromium.executablePath())) return { args }
+  // Without a locale of UTF-8 it opens no file in a folder with an accent.
+  const env = { ...process.env, LC_ALL: 'C.UTF-8' }
+  if (existsSync(chromium.executablePath())) return { args, env }
   const executablePath = onPath() ?? (await fromPackage())
-  if (executablePath) return { executablePath, args: [...args, '--disable-gpu'] }
+  if (executablePath) return { executablePath, env, args: [...args, '--disable-gpu'] }
   throw new Error(
     'There is no Chromium. Install one: npx playwright install chromium, or the package chromium of the system.',
   )

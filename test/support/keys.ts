@@ -1,10 +1,11 @@
 import type { Page } from 'playwright/test'
 
-const MOST_STOPS = 60
+/** Long enough for a dialog to load; until it is there, Tab goes round the page behind it. */
+const PATIENCE_MS = 15_000
 
 /** Tab until the focus is on it, as somebody without a mouse would. */
 export async function tabTo(page: Page, name: RegExp | string): Promise<void> {
-  for (let pressed = 0; pressed < MOST_STOPS; pressed += 1) {
+  for (const untilMs = Date.now() + PATIENCE_MS; Date.now() < untilMs; ) {
     await page.keyboard.press('Tab')
     const focused = await page.evaluate(() => {
       const element = document.activeElement as HTMLElement | null
