@@ -30,13 +30,13 @@ it('tells why the bucket did not take it, how often, and where that left the upl
   expect(titles([refused(0), completed], 10)).toEqual([
     ['The bucket did not take it', 'No.'],
     ['Bytes arrived', '10 B confirmed'],
-    ['In the bucket', 'The bucket answered so.'],
+    ['In the bucket', 'Confirmed by the bucket.'],
   ])
   expect(titles([refused(6, 1000), completed], 10)).toEqual([
     ['Bytes arrived', '6 B confirmed'],
     ['The bucket did not take it', 'No. 1,000 times, the last 21 Nov 2026, 08:10:00 UTC.'],
     ['Resumed at 6 B', '4 B confirmed'],
-    ['In the bucket', 'The bucket answered so.'],
+    ['In the bucket', 'Confirmed by the bucket.'],
   ])
 })
 
@@ -60,7 +60,7 @@ it('tells of a pause between two whole requests, and of the resume after it', ()
     ['Bytes arrived', '100 B confirmed in 2 requests'],
     ['Paused', '100 B were kept'],
     ['Resumed at 100 B', '100 B confirmed in 2 requests'],
-    ['In the bucket', 'The bucket answered so.'],
+    ['In the bucket', 'Confirmed by the bucket.'],
   ])
 })
 

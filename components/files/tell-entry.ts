@@ -84,7 +84,7 @@ export function tellEntry({ kind, detail }: TimelineEntry): Told {
 }
 
 const CERTAINTY: Record<string, string> = {
-  answered: 'The bucket answered so.',
+  answered: 'Confirmed by the bucket.',
   confirmed: 'It was looked up in the bucket.',
   found: 'It was found in the bucket: the database was older than it.',
   inferred: 'The bucket knows the upload no more, which means that it was completed.',

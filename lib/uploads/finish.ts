@@ -6,9 +6,10 @@ import { verdictOn } from './fault-table.ts'
 import { advance, lostLease } from './ledger/advance.ts'
 import type { PartBuffer } from './memory/part-buffer.ts'
 import type { OpenUpload } from './open-upload.ts'
-import { type PartLine, withTail } from './part-line.ts'
+import type { PartLine } from './part-line.ts'
 import { recordArrival } from './record-arrival.ts'
 import type { UploadContext } from './upload-context.ts'
+import { withTail } from './with-tail.ts'
 
 export type Finished = { offsetBytes: number; state: 'transferring' | 'transferred' }
 

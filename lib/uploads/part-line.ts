@@ -3,14 +3,13 @@ import { combineCrc32 } from '../platform/kernel/crc32.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
 import { beginMultipart } from './begin-multipart.ts'
 import type { Body } from './bucket-port.ts'
-import { type Advance, advance, lostLease } from './ledger/advance.ts'
+import { type Advance, advance } from './ledger/advance.ts'
 import { bindParts } from './ledger/bind-parts.ts'
-import { readTail } from './ledger/read-tail.ts'
 import { stageTail } from './ledger/stage-tail.ts'
 import type { PartBuffer } from './memory/part-buffer.ts'
-import { withMemory } from './memory/with-memory.ts'
 import { expiresAtMs, type OpenUpload } from './open-upload.ts'
 import type { UploadContext } from './upload-context.ts'
+import { withTail } from './with-tail.ts'
 
 /**
  * The line in which the bytes of one request become durable. Parts go to the bucket side by side; the ledger takes them
@@ -272,28 +271,6 @@ export function openPartLine(
       for (const buffer of [...waiting]) letGo(buffer)
     },
   }
-}
-
-/** Brings that stretch of tail from the database, for as long as `work` needs it. */
-export function withTail<Result>(
-  context: Pick<UploadContext, 'db' | 'budget' | 'tails'>,
-  { fileId, lease, bucket }: Pick<OpenUpload, 'fileId' | 'lease' | 'bucket'>,
-  tailed: { fromBytes: number; toBytes: number; rest: Body; signal: AbortSignal },
-  work: (body: Body) => Promise<Result>,
-): Promise<Result> {
-  const { fromBytes, toBytes, rest, signal } = tailed
-  const tailBytes = toBytes - fromBytes
-  return withMemory(context, bucket, { bytes: tailBytes, signal }, async () => {
-    const tail = await lease.whileHeld(readTail(context, fileId, { fromBytes, toBytes }))
-    // Another writer has made a part of it already.
-    if (tail.reduce((sum, piece) => sum + piece.length, 0) !== tailBytes) throw lostLease()
-    const tailCrc = tail.reduce((crc, piece) => crc32(piece, crc), 0)
-    return work({
-      chunks: [...tail, ...rest.chunks],
-      bytes: tailBytes + rest.bytes,
-      crc32: combineCrc32(tailCrc, rest.crc32, rest.bytes),
-    })
-  })
 }
 
 function tooManyParts({ limits }: OpenUpload): SluiceError {

@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { coupleSockets } from './couple-sockets.ts'
 
 type Options = {
   toPort: number
@@ -17,17 +18,7 @@ export async function openBreakableLine({ toPort, bytesPerSecond }: Options) {
   const progress = new EventEmitter<{ bytes: [] }>()
   const server = createServer({ noDelay: true }, (near) => {
     const far = connect({ port: toPort, host: '127.0.0.1', noDelay: true })
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(socket)
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        sockets.delete(socket)
-        other.destroy()
-      })
-    }
+    coupleSockets(sockets, near, far)
     far.pipe(near)
     void carry(near, far)
   })

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { Random } from '../../e2e/chaos/random.ts'
+import { coupleSockets } from './couple-sockets.ts'
 
 type Options = {
   /** So many connections are cut; then all live. */
@@ -18,17 +19,7 @@ export async function openCuttingProxy({ cuts, withinBytes, random }: Options) {
   const server = createServer({ noDelay: true }, (near) => {
     const far = connect({ port: targetPort, host: '127.0.0.1', noDelay: true })
     let left = random.whole(1, withinBytes)
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(socket)
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        sockets.delete(socket)
-        other.destroy()
-      })
-    }
+    coupleSockets(sockets, near, far)
     far.pipe(near)
     near.on('data', (bytes) => {
       const living = counts.cuts >= cuts

@@ -2,16 +2,14 @@ import { expect, it } from 'vitest'
 import { UPLOAD_TERMS } from '../upload-terms.ts'
 import { createHeldLease } from './held-lease.ts'
 
+function leaseBy(now: () => number, ends = { forget() {}, async releaseRow() {} }) {
+  return createHeldLease({ fileId: 'f', fence: 1 }, now(), { clock: { now }, terms: UPLOAD_TERMS, ...ends })
+}
+
 it('is renewed when it is no longer young, and not once it is lost', () => {
-  let now = 1000
   const { renewMs } = UPLOAD_TERMS
-  const deps = {
-    clock: { now: () => now },
-    terms: UPLOAD_TERMS,
-    forget: () => {},
-    releaseRow: async () => {},
-  }
-  const lease = createHeldLease({ fileId: 'f', fence: 1 }, now, deps)
+  let now = 1000
+  const lease = leaseBy(() => now)
   expect(lease.isDue()).toBe(false)
   now += renewMs
   expect(lease.isDue()).toBe(true)
@@ -28,13 +26,7 @@ it('is renewed when it is no longer young, and not once it is lost', () => {
 
 it('tells a renewal that came late', () => {
   let now = 1000
-  const deps = {
-    clock: { now: () => now },
-    terms: UPLOAD_TERMS,
-    forget: () => {},
-    releaseRow: async () => {},
-  }
-  const lease = createHeldLease({ fileId: 'f', fence: 1 }, now, deps)
+  const lease = leaseBy(() => now)
   now += 2 * UPLOAD_TERMS.renewMs
   expect(lease.renewed(now)).toBe(false)
   now += 2 * UPLOAD_TERMS.renewMs + 1
@@ -43,13 +35,7 @@ it('tells a renewal that came late', () => {
 
 it('is not set back by the answer to an older renewal that comes late', () => {
   let now = 1000
-  const deps = {
-    clock: { now: () => now },
-    terms: UPLOAD_TERMS,
-    forget: () => {},
-    releaseRow: async () => {},
-  }
-  const lease = createHeldLease({ fileId: 'f', fence: 1 }, now, deps)
+  const lease = leaseBy(() => now)
   now += UPLOAD_TERMS.leaseMs - UPLOAD_TERMS.marginMs - 1
   lease.renewed(now)
   now += 1000
@@ -60,16 +46,13 @@ it('is not set back by the answer to an older renewal that comes late', () => {
 
 it('is released once, here even where the database did not hear of it', async () => {
   const released: string[] = []
-  const deps = {
-    clock: { now: () => 1000 },
-    terms: UPLOAD_TERMS,
-    forget: () => released.push('here'),
+  const lease = leaseBy(() => 1000, {
+    forget: () => void released.push('here'),
     async releaseRow() {
       released.push('row')
       throw new Error('the database is away')
     },
-  }
-  const lease = createHeldLease({ fileId: 'f', fence: 1 }, 1000, deps)
+  })
   await expect(lease.release({ interrupted: false })).rejects.toThrow('away')
   await lease.release({ interrupted: false })
   lease.forget()

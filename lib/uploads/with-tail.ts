@@ -1,0 +1,30 @@
+import { crc32 } from 'node:zlib'
+import { combineCrc32 } from '../platform/kernel/crc32.ts'
+import type { Body } from './bucket-port.ts'
+import { lostLease } from './ledger/advance.ts'
+import { readTail } from './ledger/read-tail.ts'
+import { withMemory } from './memory/with-memory.ts'
+import type { OpenUpload } from './open-upload.ts'
+import type { UploadContext } from './upload-context.ts'
+
+/** Brings that stretch of tail from the database, for as long as `work` needs it. */
+export function withTail<Result>(
+  context: Pick<UploadContext, 'db' | 'budget' | 'tails'>,
+  { fileId, lease, bucket }: Pick<OpenUpload, 'fileId' | 'lease' | 'bucket'>,
+  tailed: { fromBytes: number; toBytes: number; rest: Body; signal: AbortSignal },
+  work: (body: Body) => Promise<Result>,
+): Promise<Result> {
+  const { fromBytes, toBytes, rest, signal } = tailed
+  const tailBytes = toBytes - fromBytes
+  return withMemory(context, bucket, { bytes: tailBytes, signal }, async () => {
+    const tail = await lease.whileHeld(readTail(context, fileId, { fromBytes, toBytes }))
+    // Another writer has made a part of it already.
+    if (tail.reduce((sum, piece) => sum + piece.length, 0) !== tailBytes) throw lostLease()
+    const tailCrc = tail.reduce((crc, piece) => crc32(piece, crc), 0)
+    return work({
+      chunks: [...tail, ...rest.chunks],
+      bytes: tailBytes + rest.bytes,
+      crc32: combineCrc32(tailCrc, rest.crc32, rest.bytes),
+    })
+  })
+}
