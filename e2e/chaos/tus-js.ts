@@ -17,6 +17,13 @@ export async function uploadByTusJs(
   const done = Promise.withResolvers<void>()
   let address: string | null = null
   let over = false
+  let lastHead: number | undefined
+  let beginningAgain: NodeJS.Timeout | undefined
+  /** Once at a time: two that begin an upload without an address create it twice. */
+  const begin = () => {
+    clearTimeout(beginningAgain)
+    if (!over) upload.start()
+  }
   const upload = new Upload(source.bytes, {
     endpoint: `${site.url}/pipes/${pipeId}/files/`,
     headers: { Authorization: `Bearer ${token}` },
@@ -26,14 +33,19 @@ export async function uploadByTusJs(
     uploadDataDuringCreation: random.chance(0.3),
     onUploadUrlAvailable: () => {
       if (address !== null && upload.url !== address)
-        site.log.violation(`${source.name}: tus-js-client threw its upload away and began another`)
+        site.log.violation(
+          `${source.name}: tus-js-client left ${address} for ${upload.url}; its last HEAD was answered with ${lastHead}`,
+        )
       address = upload.url
+    },
+    onAfterResponse(request, response) {
+      if (request.getMethod() === 'HEAD') lastHead = response.getStatus()
     },
     onSuccess: () => done.resolve(),
     onError: (error) => {
       site.log.count('tus-js-client gave up and was begun again')
       if (site.impatient()) return done.reject(error)
-      setTimeout(() => over || upload.start(), 300)
+      beginningAgain = setTimeout(begin, 300)
     },
   })
   upload.start()
@@ -48,11 +60,12 @@ export async function uploadByTusJs(
     for (let times = random.whole(0, 3); times > 0; times--) {
       await sleep(random.whole(50, 1500))
       if (over) return
+      clearTimeout(beginningAgain)
       await upload.abort()
       await sleep(random.whole(0, 800))
       if (over) return
       site.log.count('pauses of tus-js-client')
-      upload.start()
+      begin()
     }
   }
 }

@@ -47,7 +47,7 @@ export async function createUpload(
     contentType: contentTypeOf(announced.filetype),
     mayRead: right.dataStore.mayRead,
     announces: right.pipe.announces,
-    ...{ offsetBytes: 0, crc32: 0, tailBytes: 0, lapsed: false, multipartId: null },
+    ...{ offsetBytes: 0, crc32: 0, tailBytes: 0, lapsed: false, multipartId: null, wasPut: false },
     numbers,
   }
   return { fileId, expiresAtMs, upload: opened }

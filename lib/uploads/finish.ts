@@ -43,6 +43,7 @@ async function putWhole(
   const crc32 = combineCrc32(upload.crc32, rest.crc32, rest.bytes)
   const put = (body: Body) => {
     lease.assertHeld()
+    upload.wasPut = true
     return bucket.putObject({ key, contentType }, { ...body, crc32 }, { signal })
   }
   const tailed = { fromBytes: 0, toBytes: upload.offsetBytes, rest, signal }

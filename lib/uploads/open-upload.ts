@@ -34,6 +34,8 @@ export type OpenUpload = {
   /** Where all parts must be equal. */
   partBytes: number | null
   multipartId: string | null
+  /** It was sent as a single PutObject: the object may be there, whatever came of it. */
+  wasPut: boolean
   readonly numbers: PartNumbers
 }
 
@@ -156,6 +158,7 @@ function describe(
     lapsed: taken.lapsed,
     partBytes: taken.partBytes,
     multipartId: taken.multipartId,
+    wasPut: false,
     numbers,
   }
 }

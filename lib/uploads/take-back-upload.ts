@@ -1,18 +1,19 @@
 import { sql } from 'drizzle-orm'
 import { isSluiceError } from '../platform/kernel/errors.ts'
 import { countRefusedCreation } from '../workspace/tokens/refused-creations.ts'
+import { bucketFault } from './bucket-port.ts'
 import { endUpload } from './end-upload.ts'
 import type { OpenUpload } from './open-upload.ts'
 import type { UploadContext } from './upload-context.ts'
 
 /**
  * A creation whose first bytes were refused: its client never learns the address, so it ends at once, gives its
- * reservation back, is none of the files that the token may create, and leaves no record. One that its client is to blame
- * for counts against a limit of its own.
+ * reservation back, and is none of the files that the token may create. It leaves no record, unless an object may be in
+ * the bucket that only the record tells of. One that its client is to blame for counts against a limit of its own.
  */
 export async function takeBackUpload(
   context: UploadContext,
-  { fileId }: Pick<OpenUpload, 'fileId'>,
+  { fileId, wasPut }: Pick<OpenUpload, 'fileId' | 'wasPut'>,
   refused: { tokenId: string; error: unknown },
 ): Promise<void> {
   const end = { status: 'canceled', reason: 'Its creation was refused.', from: ['uploading'] } as const
@@ -21,7 +22,10 @@ export async function takeBackUpload(
   const now = new Date(context.clock.now()).toISOString()
   const takeBack = context.db.transaction(async (tx) => {
     if (!(await endUpload({ ...context, announce, db: tx }, fileId, end))) return
-    await tx.execute(sql`update files set erased_at = ${now}::timestamptz where id = ${fileId}::uuid`)
+    if (wasPut && !wasRejected(refused.error))
+      await tx.execute(sql`update file_destinations set abort_pending = true, abort_at = ${now}::timestamptz + interval '1 minute'
+        where file_id = ${fileId}::uuid`)
+    else await tx.execute(sql`update files set erased_at = ${now}::timestamptz where id = ${fileId}::uuid`)
     await tx.execute(sql`update tokens t set files_created = t.files_created - 1 from files f
       where f.id = ${fileId}::uuid and t.id = f.token_id and f.concat is null`)
   })
@@ -29,6 +33,13 @@ export async function takeBackUpload(
   const warn = (error: unknown) => context.log.warn({ err: error, fileId }, 'a creation was not taken back')
   await takeBack.catch(warn)
   if (isClientsFault(refused.error)) await countRefusedCreation(context, refused.tokenId).catch(warn)
+}
+
+/** The bucket has answered that it does not take the object, and was asked once: an answer that was lost may differ. */
+function wasRejected(error: unknown): boolean {
+  const cause = isSluiceError(error) ? error.cause : error
+  const kind = bucketFault(cause)
+  return (kind === 'refused' || kind === 'impossible') && (cause as { attempts?: number }).attempts === 1
 }
 
 function isClientsFault(error: unknown): boolean {

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { describeWithDatabase } from '../../test/support/databases.ts'
+import { tusClient } from '../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
+import { rows } from '../platform/db/database.ts'
+import { minutes } from '../platform/kernel/clock.ts'
+import { abortPending } from './recovery/abort-pending.ts'
+
+describeWithDatabase('a creation refused after its object was sent', (database) => {
+  let site: Site
+  let node: Awaited<ReturnType<typeof serveUploads>>
+  let client: ReturnType<typeof tusClient>
+  let isDatabaseAway = false
+  beforeAll(async () => {
+    site = await createSite(database(), { bucket: { actions: ['s3:PutObject', 's3:DeleteObject'] } })
+    node = await serveUploads(site.runtime, {
+      checkpoint(name) {
+        if (name === 'object put' && isDatabaseAway) throw new Error('the database is away')
+      },
+    })
+    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token({ maxFiles: 1 }) })
+  })
+  afterEach(() => {
+    isDatabaseAway = false
+    site.bucket.faults.clear()
+  })
+  afterAll(async () => {
+    await node?.close()
+    await site?.close()
+  })
+
+  const body = randomBytes(1000)
+  const lastFile = async () => {
+    const [file] = await rows<{ status: string; erased: boolean; created: number; key: string }>(
+      database().db,
+      sql`select f.status, f.erased_at is not null as erased, t.files_created as created, d.key
+        from files f join file_destinations d on d.file_id = f.id join tokens t on t.id = f.token_id
+        order by f.id desc limit 1`,
+    )
+    return file!
+  }
+
+  it('keeps its record while the object may be there', async () => {
+    isDatabaseAway = true
+    expect((await client.create(body.length, {}, body)).status).toBe(500)
+    const { key, ...file } = await lastFile()
+    expect(await site.bucket.objects()).toEqual([key])
+    expect(file).toEqual({ status: 'canceled', erased: false, created: 0 })
+  })
+
+  it('has its object removed by keys that may', async () => {
+    site.clock.advance(minutes(2))
+    await database().db.execute(sql`update data_stores set may_delete = true`)
+    await abortPending(node.context)
+    expect(await site.bucket.objects()).toEqual([])
+  })
+
+  it('leaves no record where the bucket has rejected the object', async () => {
+    site.bucket.faults.add({
+      operation: 'PutObject',
+      effect: { kind: 'refuse', status: 403, code: 'AccessDenied' },
+    })
+    expect((await client.create(body.length, {}, body)).status).toBe(502)
+    expect(await lastFile()).toMatchObject({ status: 'canceled', erased: true, created: 0 })
+  })
+})
