@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { dataStores } from '#drizzle/schema/index.ts'
-import { isPlainText, nameField } from '../../platform/kernel/fields.ts'
+import { nameField } from '../../platform/kernel/fields.ts'
 import type { Place, Vault } from '../../platform/vault/vault.ts'
+import { keyPrefixField } from '../pipes/key-prefix.ts'
 
 export const PROVIDERS = [
   ...(['aws', 'r2', 'b2', 'wasabi', 'spaces', 'gcs', 'scaleway'] as const),
@@ -34,13 +35,6 @@ const bucketField = z
       'is a directory bucket (S3 Express One Zone), which takes sessions instead of keys; give a general purpose bucket',
   })
 
-const prefixField = z
-  .string()
-  .refine((text) => Buffer.byteLength(text) <= 256, 'must have at most 256 bytes')
-  .refine((text) => !text.startsWith('/'), 'must not start with /')
-  .refine((text) => !text.split('/').includes('..'), 'must not have .. in it')
-  .refine((text) => isPlainText(text) && !text.includes('\\'), 'must not have control characters or \\ in it')
-
 const encryptionField = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('SSE-S3') }),
   z.strictObject({
@@ -56,7 +50,7 @@ const place = {
   endpoint: z.string().max(512, 'must have at most 512 characters').optional(),
   region: z.string().max(64, 'must have at most 64 characters').optional(),
   bucket: bucketField,
-  prefix: prefixField.optional(),
+  prefix: keyPrefixField.optional(),
   forcePathStyle: z.boolean().optional(),
   storageClass: z
     .string()

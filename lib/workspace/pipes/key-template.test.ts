@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cleanFilename } from './clean-filename.ts'
+import { keyPrefixField } from './key-prefix.ts'
 import { DEFAULT_KEY_TEMPLATE, type KeyParts, keyTemplateFault, renderObjectKey } from './key-template.ts'
 
 const parts: KeyParts = {
@@ -12,6 +13,27 @@ const parts: KeyParts = {
   pipeId: 'pipe_aaaaaaaaaaaaaaaaaaaa',
   at: new Date('2026-03-04T23:59:59.999Z'),
 }
+
+const LONGEST = {
+  prefix: `${'p'.repeat(207)}/${'p'.repeat(48)}`,
+  keyPrefix: `${'k'.repeat(207)}/${'k'.repeat(48)}`,
+}
+
+describe('keyPrefixField', () => {
+  const faultOf = (text: string) => keyPrefixField.safeParse(text).error?.issues[0]?.message
+  it.each(['', 'in/', 'in/user-', 'é/', LONGEST.prefix])('takes %j', (text) =>
+    expect(faultOf(text)).toBeUndefined(),
+  )
+
+  it.each([
+    [`${'é'.repeat(60)}/${'x'.repeat(100)}/${'x'.repeat(36)}`, 'at most 256 bytes'],
+    ['é'.repeat(25), 'at most 48 bytes after its last /'],
+    [`${'é'.repeat(104)}/`, 'more than 207 bytes between'],
+    ['/in', 'must not start with /'],
+    ['in/../', 'must not have ..'],
+    ['in\\', 'control characters'],
+  ])('refuses %j', (text, words) => expect(faultOf(text)).toContain(words))
+})
 
 describe('keyTemplateFault', () => {
   it.each([
@@ -34,6 +56,7 @@ describe('keyTemplateFault', () => {
     ['a\n{file_id}', 'control characters'],
     [`${'x'.repeat(500)}{file_id}`, 'is too long'],
     [`a/${'ü'.repeat(110)}{file_id}`, 'more than 255 bytes between'],
+    [`${'ü'.repeat(62)}{file_id}`, 'more than 159 bytes before its first /'],
     ['', 'must have {file_id}'],
     ['{file_id}/}', 'has a { or }'],
   ])('refuses %j', (template, words) => expect(keyTemplateFault(template)).toContain(words))
@@ -61,15 +84,26 @@ describe('renderObjectKey', () => {
   })
 
   it('shortens the filename first, and keeps its extension', () => {
-    const given = {
-      ...parts,
-      prefix: 'p'.repeat(256),
-      keyPrefix: 'k'.repeat(256),
-      filename: `${'n'.repeat(400)}.tar`,
-    }
+    const given = { ...parts, ...LONGEST, filename: `${'n'.repeat(400)}.tar` }
     const key = renderObjectKey('{file_id}/{filename}/{filename}/{filename}', given)
     expect(Buffer.byteLength(key)).toBeLessThanOrEqual(1024)
     expect(key).toMatch(/n\.tar$/)
+  })
+
+  it('has room for the longest prefixes and the longest template', () => {
+    for (const template of [
+      `${'t'.repeat(123)}{file_id}`,
+      `${'t'.repeat(123)}{file_id}/${'u'.repeat(231)}{filename}`,
+    ]) {
+      expect(keyTemplateFault(template)).toBeUndefined()
+      for (const keyPrefix of [LONGEST.keyPrefix, 'k'.repeat(48), `${'k'.repeat(207)}/`]) {
+        const key = renderObjectKey(template, { ...parts, ...LONGEST, keyPrefix })
+        expect(Buffer.byteLength(key)).toBeLessThanOrEqual(1024)
+        expect(Math.max(...key.split('/').map((segment) => Buffer.byteLength(segment)))).toBeLessThanOrEqual(
+          255,
+        )
+      }
+    }
   })
 
   it('makes a safe key of whatever a client sends, at most 1,024 bytes', () => {
@@ -98,9 +132,8 @@ describe('renderObjectKey', () => {
 
 it('leaves no name of one dot behind where it shortens', () => {
   const template = `{file_id}/${'a'.repeat(440)}/{filename}`
-  const prefixes = { prefix: 'p'.repeat(256), keyPrefix: 'k'.repeat(256) }
   const filename = `.${' '.repeat(200)}x`
-  expect(renderObjectKey(template, { ...parts, ...prefixes, filename })).toMatch(/\/file$/)
+  expect(renderObjectKey(template, { ...parts, ...LONGEST, filename })).toMatch(/\/file$/)
 })
 
 it('keeps two dots from meeting', () => {

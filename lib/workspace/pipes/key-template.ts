@@ -1,4 +1,5 @@
 import { cleanFilename, cleanSegment, extensionOf, shortenFilename } from './clean-filename.ts'
+import { MAX_KEY_BYTES, MAX_OPEN_BYTES, MAX_PREFIX_BYTES, MAX_SEGMENT_BYTES } from './key-prefix.ts'
 
 /**
  * Where an object goes: the Data Store's prefix, the token's, then the Pipe's template with its fields filled
@@ -9,13 +10,10 @@ export const DEFAULT_KEY_TEMPLATE = '{file_id}/{filename}'
 const FIELDS = ['file_id', 'filename', 'ext', 'yyyy', 'mm', 'dd', 'sender', 'pipe_id'] as const
 type Field = (typeof FIELDS)[number]
 
-/** S3 keys have 1,024 bytes of UTF-8 at most. */
-const MAX_KEY_BYTES = 1024
-/** Where objects are kept as files, as MinIO does, a segment is a file name. */
-const MAX_SEGMENT_BYTES = 255
 const MAX_SENDER_BYTES = 64
-/** Each of the two prefixes has at most 256 bytes, so a template that stays in here always fits. */
-const MAX_TEMPLATE_BYTES = MAX_KEY_BYTES - 2 * 256
+const MAX_TEMPLATE_BYTES = MAX_KEY_BYTES - 2 * MAX_PREFIX_BYTES
+/** Before its first /. */
+const MAX_FIRST_BYTES = MAX_SEGMENT_BYTES - 2 * MAX_OPEN_BYTES
 const SHORTEST_FILENAME_BYTES = 24
 const MAX_BYTES: Record<Field, number> = {
   file_id: 36,
@@ -48,9 +46,12 @@ export function keyTemplateFault(template: string): string | undefined {
   if (literal.split('/').some((segment) => segment === '.' || segment.includes('..')))
     return 'must not have .. in it'
   if (longest(pieces) > MAX_TEMPLATE_BYTES) return 'is too long'
-  if (template.split('/').some((segment) => longest(parse(segment)) > MAX_SEGMENT_BYTES))
-    return `must not have more than ${MAX_SEGMENT_BYTES} bytes between one / and the next`
-  return undefined
+  const [first, ...others] = template.split('/').map((segment) => longest(parse(segment)))
+  if (first! > MAX_FIRST_BYTES)
+    return `must not have more than ${MAX_FIRST_BYTES} bytes before its first /, as prefixes come before it`
+  return others.some((bytes) => bytes > MAX_SEGMENT_BYTES)
+    ? `must not have more than ${MAX_SEGMENT_BYTES} bytes between one / and the next`
+    : undefined
 }
 
 export type KeyParts = {

@@ -1,16 +1,10 @@
 import { z } from 'zod'
 import type { tokens } from '#drizzle/schema/index.ts'
 import { bytesField, isPlainText } from '../../platform/kernel/fields.ts'
+import { keyPrefixField } from '../pipes/key-prefix.ts'
 import { mediaRangeField } from '../pipes/pipe.ts'
 
 const MAX_METADATA_PAIRS = 20
-
-const keyPrefixField = z
-  .string()
-  .refine((text) => Buffer.byteLength(text) <= 256, 'must have at most 256 bytes')
-  .refine((text) => !text.startsWith('/'), 'must not start with /')
-  .refine((text) => !text.includes('..'), 'must not have .. in it')
-  .refine((text) => isPlainText(text) && !text.includes('\\'), 'must not have control characters or \\ in it')
 
 const metadataField = z
   .record(
