@@ -8,6 +8,9 @@ import { rows } from '../platform/db/database.ts'
 import { minutes } from '../platform/kernel/clock.ts'
 import { abortPending } from './recovery/abort-pending.ts'
 
+const MiB = 1024 * 1024
+const DENIED = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
+
 describeWithDatabase('a creation refused after its object was sent', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
@@ -33,9 +36,16 @@ describeWithDatabase('a creation refused after its object was sent', (database) 
 
   const body = randomBytes(1000)
   const lastFile = async () => {
-    const [file] = await rows<{ status: string; erased: boolean; created: number; key: string }>(
+    const [file] = await rows<{
+      status: string
+      erased: boolean
+      created: number
+      events: number
+      key: string
+    }>(
       database().db,
-      sql`select f.status, f.erased_at is not null as erased, t.files_created as created, d.key
+      sql`select f.status, f.erased_at is not null as erased, t.files_created as created, d.key,
+          (select count(*)::int from events e where e.file_id = f.id) as events
         from files f join file_destinations d on d.file_id = f.id join tokens t on t.id = f.token_id
         order by f.id desc limit 1`,
     )
@@ -47,7 +57,7 @@ describeWithDatabase('a creation refused after its object was sent', (database) 
     expect((await client.create(body.length, {}, body)).status).toBe(500)
     const { key, ...file } = await lastFile()
     expect(await site.bucket.objects()).toEqual([key])
-    expect(file).toEqual({ status: 'canceled', erased: false, created: 0 })
+    expect(file).toEqual({ status: 'canceled', erased: false, created: 0, events: 1 })
   })
 
   it('has its object removed by keys that may', async () => {
@@ -57,12 +67,16 @@ describeWithDatabase('a creation refused after its object was sent', (database) 
     expect(await site.bucket.objects()).toEqual([])
   })
 
+  it('keeps its record where bytes of it were counted', async () => {
+    const whole = randomBytes(17 * MiB)
+    site.bucket.faults.add({ operation: 'UploadPart', call: 2, times: 9, effect: DENIED })
+    expect((await client.create(whole.length, {}, whole)).status).toBe(502)
+    expect(await lastFile()).toMatchObject({ status: 'canceled', erased: false, created: 0, events: 1 })
+  })
+
   it('leaves no record where the bucket has rejected the object', async () => {
-    site.bucket.faults.add({
-      operation: 'PutObject',
-      effect: { kind: 'refuse', status: 403, code: 'AccessDenied' },
-    })
+    site.bucket.faults.add({ operation: 'PutObject', effect: DENIED })
     expect((await client.create(body.length, {}, body)).status).toBe(502)
-    expect(await lastFile()).toMatchObject({ status: 'canceled', erased: true, created: 0 })
+    expect(await lastFile()).toMatchObject({ status: 'canceled', erased: true, created: 0, events: 0 })
   })
 })
