@@ -106,6 +106,15 @@ export default {
       { path: '^node_modules/@aws-sdk/' },
     ),
     forbid(
+      'one-door-to-opentelemetry',
+      'It is loaded only where traces are wanted, by one file.',
+      {
+        path: '^(lib|server|app|components)/|^server\\.ts$',
+        pathNot: '^lib/platform/tracing/open-telemetry\\.ts$',
+      },
+      { path: '^node_modules/@opentelemetry/' },
+    ),
+    forbid(
       'one-door-outside',
       'Connections to the outside are guarded by lib/platform/net.',
       {

@@ -29,6 +29,7 @@ import { releaseMemory } from './lib/platform/release-memory.ts'
 import { type Runtime, setRuntime } from './lib/platform/runtime.ts'
 import { type Config, loadConfig } from './lib/platform/settings/config.ts'
 import { startSweeps } from './lib/platform/sweeps/start-sweeps.ts'
+import { openTracing, type Tracing } from './lib/platform/tracing/open-tracing.ts'
 import { watchDescriptors } from './lib/platform/watch-descriptors.ts'
 import { createTusHandler } from './lib/protocols/tus/create-tus-handler.ts'
 import { drainUploads } from './lib/uploads/recovery/drain.ts'
@@ -59,6 +60,7 @@ async function main(): Promise<void> {
   const listening = await listen(server, asked)
   const demo = listening.demo ? await openDemoBucket(listening, log) : undefined
   const config = demo ? allowDemo(listening, demo.bucket) : listening
+  const tracing = await openTracing(config, log)
   const runtime = await openRuntime(config, log, outages)
   const parts: Part[] = []
   if (demo) {
@@ -72,7 +74,7 @@ async function main(): Promise<void> {
   releaseMemory()
   watchDescriptors(log)
   opening.resolve(openDoor(runtime, handlers, dev))
-  stopOnSignal(runtime, server, parts)
+  stopOnSignal(runtime, server, { parts, tracing })
   process.stdout.write(`ready ${config.baseUrl}\n`)
 }
 
@@ -150,7 +152,11 @@ async function openPages({ config, log }: Runtime, server: Server): Promise<Hand
 }
 
 /** SIGTERM: take nothing new, let what is under way reach a boundary and be recorded, then end with 0. */
-function stopOnSignal(runtime: Runtime, server: Server, parts: Part[]): void {
+function stopOnSignal(
+  runtime: Runtime,
+  server: Server,
+  { parts, tracing }: { parts: Part[]; tracing: Tracing | undefined },
+): void {
   let stopping = false
   /** A database that is gone by then keeps nobody from ending: what was promised is committed already. */
   const tried = (work: Promise<unknown>) =>
@@ -167,6 +173,7 @@ function stopOnSignal(runtime: Runtime, server: Server, parts: Part[]): void {
     await closed
     await tried(runtime.queue.stop())
     await tried(runtime.database.close())
+    if (tracing) await tried(tracing.stop())
     process.exit(0)
   }
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))

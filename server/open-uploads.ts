@@ -5,6 +5,7 @@ import { emitFileEvent } from '../lib/events/emit-file-event.ts'
 import { atMost } from '../lib/platform/kernel/at-most.ts'
 import { createGuardedAgents } from '../lib/platform/net/guarded-agents.ts'
 import type { Runtime } from '../lib/platform/runtime.ts'
+import { span } from '../lib/platform/tracing/span.ts'
 import type { Bucket } from '../lib/uploads/bucket-port.ts'
 import { openLeases } from '../lib/uploads/lease/leases.ts'
 import { insertsUploads } from '../lib/uploads/ledger/insert-upload.ts'
@@ -38,6 +39,7 @@ export async function openUploads(
   metrics.memoryLimit.set(config.uploadMemoryBytes)
   const announce: UploadContext['announce'] = (tx, ...fileIds) =>
     emitFileEvent(tx, { queue, clock }, ...fileIds)
+  const insert = insertsUploads(db)
   let peak = 0
   const budget = createMemoryBudget(config.uploadMemoryBytes, {
     clock,
@@ -53,7 +55,7 @@ export async function openUploads(
     leases: await openLeases({ database, clock, log, metrics, terms }),
     openBucket: bucketsOf(runtime, budget, options.bucket),
     rights: openUploadRights({ db, clock }),
-    insertUpload: insertsUploads(db),
+    insertUpload: (insertion) => span('ledger create', () => insert(insertion)),
     tailCap: createTailCap({ db, clock, log }, terms.workspaceTailBytes),
     tails: createTailCipher(runtime.vault),
     tailTurn: atMost(TAILS_AT_ONCE, TAIL_PATIENCE_MS),

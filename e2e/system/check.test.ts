@@ -50,6 +50,7 @@ describe('npm run check', () => {
       ['lib-knows-no-pages', 'lib/api/planted-page.ts', 'next/server'],
       ['kernel-is-the-ground', 'lib/platform/kernel/planted.ts', '../runtime.ts'],
       ['one-door-to-s3', 'lib/workspace/planted-s3.ts', '@aws-sdk/client-s3'],
+      ['one-door-to-opentelemetry', 'lib/webhooks/planted-trace.ts', '@opentelemetry/sdk-trace'],
       ['one-door-outside', 'lib/workspace/planted-door.ts', 'node:https'],
       ['pages-reach-the-database-by-lib', 'app/planted.ts', '#lib/platform/db/database.ts'],
       ['tus-alone-knows-tus', 'lib/api/planted-tus.ts', '@tus/server'],

@@ -2,6 +2,7 @@ import type { Agent } from 'node:http'
 import type { Clock } from '../platform/kernel/clock.ts'
 import { isSluiceError } from '../platform/kernel/errors.ts'
 import type { Metrics } from '../platform/metrics.ts'
+import { span } from '../platform/tracing/span.ts'
 import { addressOf } from './address-of.ts'
 import { BucketError, badAnswer, isBucketError, readFault } from './bucket-error.ts'
 import type { BucketPlace } from './bucket-place.ts'
@@ -106,13 +107,21 @@ export function createCaller(place: BucketPlace, credentials: Credentials, deps:
   return (call) => {
     const endsAt = performance.now() + (deps.deadlineMs ?? deadlineOf(call))
     const leftMs = () => endsAt - performance.now()
-    return withRetries(() => attempt(call, leftMs()), {
+    return withRetries(() => traced(call, () => attempt(call, leftMs())), {
       delaysMs: deps.retryDelaysMs ?? RETRY_DELAYS_MS,
       signal: call.signal,
       // What may be silent for minutes has had its time: who called it tries again later.
       mayRepeat: ({ code }, delayMs) => delayMs < leftMs() && !(code === 'timeout' && call.silenceMs),
     })
   }
+}
+
+/** Each attempt by itself: a slow bucket and a failing one look different. */
+function traced(call: Call, attempt: () => Promise<Answer>): Promise<Answer> {
+  return span(`bucket ${call.operation}`, attempt, {
+    kind: 'client',
+    attributes: () => ({ 'sluice.part': call.query?.partNumber, 'sluice.bytes': call.bytes }),
+  })
 }
 
 /** A bucket that answers a byte at a time is never silent, and would keep the memory of a part for ever. */

@@ -1,3 +1,4 @@
+import { span } from '../platform/tracing/span.ts'
 import type { Bucket } from './bucket-port.ts'
 import { contentTypeOf } from './content-type.ts'
 import type { Lease } from './lease/held-lease.ts'
@@ -64,11 +65,8 @@ export async function openUpload(
   const { leaseFence: fence, offsetBytes, bound } = upload
   // Whoever held it meanwhile may have created the multipart upload, and sent what he had bound.
   const mayPlan = !upload.leased && !isNewLength(incoming, upload)
-  const taken = await context.leases.take({
-    fileId: upload.id,
-    tokenId: token.id,
-    plan: bound && mayPlan ? { fence, offsetBytes, bound, endsBytes } : undefined,
-  })
+  const plan = bound && mayPlan ? { fence, offsetBytes, bound, endsBytes } : undefined
+  const taken = await span('lease', () => context.leases.take({ fileId: upload.id, tokenId: token.id, plan }))
   if (!taken) return undefined
   if (taken.resumed) {
     context.metrics.resumes.inc()

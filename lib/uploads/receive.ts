@@ -1,3 +1,4 @@
+import { inThisRequest } from '../platform/kernel/request-context.ts'
 import type { ByteSource } from './byte-source.ts'
 import type { StopReason } from './lease/held-lease.ts'
 import { PAGE_BYTES } from './memory/page-pool.ts'
@@ -104,12 +105,12 @@ export function receive(
     regulate()
     return taken
   }
-  const spill = async () => {
+  const spill = inThisRequest(async () => {
     if (stopped) return
     const taken = takeBuffer()
     if (upload.numbers.mayEndAt(line().endBytes + taken.bytes)) line().send(taken)
     else await line().keepTail(taken)
-  }
+  })
   // A tail cannot pass a part that is on its way, and the last bytes go with what finishes the file.
   const maySpill = () => !isLast() && line().waiting.length === 0
   const part: Spillable = {

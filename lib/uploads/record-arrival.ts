@@ -1,4 +1,5 @@
 import type { Db } from '../platform/db/database.ts'
+import { span } from '../platform/tracing/span.ts'
 import type { Delivered } from './ledger/advance.ts'
 import type { Fenced } from './ledger/lease-terms.ts'
 import { markFound } from './ledger/mark-found.ts'
@@ -23,8 +24,9 @@ export async function recordArrival(
   lease: Fenced,
   arrival: Arrival,
 ): Promise<boolean> {
-  const recorded =
-    'recordWhole' in arrival ? await arrival.recordWhole() : await record(context, lease, arrival)
+  const recorded = await span('ledger arrival', () =>
+    'recordWhole' in arrival ? arrival.recordWhole() : record(context, lease, arrival),
+  )
   if (recorded) context.metrics.uploadsFinished.inc({ status: 'transferred' })
   return recorded
 }

@@ -13,6 +13,7 @@ import { type Problem, toProblem } from './problem.ts'
 import { nameRequest } from './request-id.ts'
 import { toOriginForm } from './request-target.ts'
 import { contentSecurityPolicy, setSecurityHeaders } from './security-headers.ts'
+import { traceRequest } from './trace-request.ts'
 import { forwarded, type ProxyTrust, proxyTrust } from './trusted-proxies.ts'
 import { refuseUnreadableForm } from './unreadable-forms.ts'
 
@@ -64,6 +65,7 @@ export function frontDoor(
       if (await answerProbe(req, res, opened?.runtime)) return
       const now = opened ?? (await soon(opening, req))
       context.client = trustOnlyProxies(req, trusts)
+      traceRequest(req, res, context)
       observeRequest(req, res, now.runtime, { startedAt, received, context }, now.access)
       await route(req, res, now, freeBody)
     }

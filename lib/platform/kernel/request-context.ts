@@ -37,6 +37,14 @@ export function currentRequest(): RequestContext | undefined {
   return storage.getStore()
 }
 
+/** The same function, for callers outside: what it does belongs to the request that is answered now. */
+export function inThisRequest<Args extends unknown[], Result>(
+  work: (...args: Args) => Result,
+): (...args: Args) => Result {
+  const context = storage.getStore()
+  return context ? (...args) => storage.run(context, work, ...args) : work
+}
+
 export function noteRequest(notes: RequestNotes): void {
   const context = storage.getStore()
   if (context) Object.assign(context.notes, notes)

@@ -34,6 +34,8 @@ export type Config = {
   allowedPrivateHosts: string[]
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   accessLog: 'off' | 'errors' | 'all'
+  /** Where OTEL_EXPORTER_OTLP_ENDPOINT is set; OpenTelemetry itself reads that and the others of OTEL_. */
+  tracing: { keptShare: number } | undefined
   github: Provider | undefined
   google: Provider | undefined
 }
@@ -133,6 +135,9 @@ function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefin
     allowedPrivateHosts: parsed.ALLOWED_PRIVATE_HOSTS ?? (embedded && !isPublic(parsed.HOST) ? ['*'] : []),
     logLevel: parsed.LOG_LEVEL ?? 'info',
     accessLog: parsed.ACCESS_LOG ?? 'errors',
+    tracing: parsed.OTEL_EXPORTER_OTLP_ENDPOINT
+      ? { keptShare: parsed.OTEL_TRACES_SAMPLER_ARG ?? 1 }
+      : undefined,
     github: provider(parsed.GITHUB_CLIENT_ID, parsed.GITHUB_CLIENT_SECRET),
     google: provider(parsed.GOOGLE_CLIENT_ID, parsed.GOOGLE_CLIENT_SECRET),
   }

@@ -27,6 +27,11 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.number().refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`))
 
+const share = z
+  .string()
+  .regex(/^(0|1|0?\.\d+|1\.0+)$/, 'must be a number from 0 to 1')
+  .transform(Number)
+
 const list = z.string().transform((text) =>
   text
     .split(',')
@@ -152,6 +157,23 @@ export const settings = {
     description: 'A line of the log for each request: off, errors (answered by 400 and above), or all.',
     example: 'errors',
     schema: z.enum(['off', 'errors', 'all'], { message: 'must be off, errors or all' }),
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    description:
+      'Collector that traces are sent to, by OTLP over HTTP (protobuf). Without it none are made, and OpenTelemetry is not loaded.',
+    example: 'http://collector:4318',
+    schema: url(['http:', 'https:'], 'an http or https address'),
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    description: 'Headers for the collector, as key=value with commas between.',
+    example: '',
+    schema: text,
+  },
+  OTEL_SERVICE_NAME: { description: 'What traces call this process.', example: 'sluice', schema: text },
+  OTEL_TRACES_SAMPLER_ARG: {
+    description: 'Share of traces that are kept, from 0 to 1, where the traceparent of a proxy does not say.',
+    example: '0.1',
+    schema: share,
   },
   GITHUB_CLIENT_ID: { description: 'Sign in with GitHub.', example: '', schema: text },
   GITHUB_CLIENT_SECRET: { description: 'Sign in with GitHub.', example: '', schema: text },

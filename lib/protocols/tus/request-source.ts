@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { inThisRequest } from '../../platform/kernel/request-context.ts'
 import type { ByteSource } from '../../uploads/byte-source.ts'
 
 /**
@@ -86,11 +87,12 @@ export function requestSource(body: IncomingMessage): ByteSource {
   if (!body.headers?.expect) listen()
   return {
     start(wantsChunk, wantsEnd) {
-      onChunk = wantsChunk
-      onEnd = (how) => {
+      // A socket and the memory budget call from contexts of their own, or of another request.
+      onChunk = inThisRequest(wantsChunk)
+      onEnd = inThisRequest((how) => {
         stop()
         wantsEnd(how)
-      }
+      })
       listen()
       resume()
     },

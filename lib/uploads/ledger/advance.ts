@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { byteaParam, type Db, rows } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
+import { span } from '../../platform/tracing/span.ts'
 import { countBytes, counting, deltas } from '../../workspace/usage/count-bytes.ts'
 import { assertWithinQuota, type Quota } from '../../workspace/usage/reserve.ts'
 import type { Bound } from '../part-numbers.ts'
@@ -38,13 +39,20 @@ export type Delivered = { etag: string | null; certainty: 'answered' | 'confirme
 /** A line for the file's timeline. */
 export type Note = { kind: string; detail: Record<string, string | number | boolean | null> }
 
-export async function advance(db: Db, lease: Fenced, change: Advance, nowMs: number): Promise<void> {
-  const { unreserved } = change
-  if (!unreserved) return write(db, lease, change, nowMs)
-  await db.transaction(async (tx) => {
-    await write(tx, lease, change, nowMs)
-    await assertWithinQuota(tx, lease.fileId, unreserved, nowMs)
-  })
+export function advance(db: Db, lease: Fenced, change: Advance, nowMs: number): Promise<void> {
+  const { unreserved, toBytes } = change
+  const writeWithin = (unreserved: Quota) =>
+    db.transaction(async (tx) => {
+      await write(tx, lease, change, nowMs)
+      await assertWithinQuota(tx, lease.fileId, unreserved, nowMs)
+    })
+  return span(
+    'ledger advance',
+    () => (unreserved ? writeWithin(unreserved) : write(db, lease, change, nowMs)),
+    {
+      attributes: () => ({ 'sluice.offset': toBytes }),
+    },
+  )
 }
 
 async function write(db: Db, lease: Fenced, change: Advance, nowMs: number): Promise<void> {

@@ -5,6 +5,7 @@ import { inGroups } from '../../platform/db/in-groups.ts'
 import type { Clock } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret } from '../../platform/kernel/ids.ts'
+import { span } from '../../platform/tracing/span.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
 import { hasTooManyRefused, tooManyRefused } from '../../workspace/tokens/refused-creations.ts'
 import type { Bound } from '../part-numbers.ts'
@@ -117,7 +118,9 @@ export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): Uploa
       const asked = { hash: hashSecret(secret), file: fileId }
       const sinceMs = clock.now()
       const right = assertStanding(
-        await (whole ? takeUpload({ ...asked, pipe: pipeId, ...askedOf(whole) }) : findUpload(asked)),
+        await (whole
+          ? span('lease', () => takeUpload({ ...asked, pipe: pipeId, ...askedOf(whole) }))
+          : span('token', () => findUpload(asked))),
       )
       assertPipe(right, pipeId)
       const { own, sameHand } = right

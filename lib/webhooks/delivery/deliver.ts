@@ -3,6 +3,7 @@ import type { GuardedAgents } from '../../platform/net/guarded-agents.ts'
 import { type PostLimits, type PostRequest, post } from '../../platform/net/post.ts'
 import { PostError } from '../../platform/net/post-error.ts'
 import type { Runtime } from '../../platform/runtime.ts'
+import { span } from '../../platform/tracing/span.ts'
 import { openSecrets } from '../outputs/secrets.ts'
 import { signWebhook } from '../signature/signature.ts'
 import type { Claimed } from './claim.ts'
@@ -54,7 +55,7 @@ export async function deliver(claimed: Attempt['claimed'], parts: Delivering): P
   const prepared = prepare(claimed, parts, atMs)
   checkpoint('prepared')
   const startedAt = performance.now()
-  const outcome = 'error' in prepared ? prepared : await call(prepared, parts)
+  const outcome = 'error' in prepared ? prepared : await send(prepared, claimed, parts)
   const durationMs = Math.round(performance.now() - startedAt)
   checkpoint('called')
   const requestHeaders = 'error' in prepared ? {} : prepared.headers
@@ -90,6 +91,23 @@ function prepare(
       detail: 'Sluice cannot open the signing secret. Its operator finds more in the log.',
     }
   }
+}
+
+async function send(
+  request: PostRequest,
+  { traceparent, output }: Attempt['claimed'],
+  parts: Delivering,
+): Promise<Outcome> {
+  let outcome: Outcome | undefined
+  const work = async () => (outcome = await call(request, parts))
+  return span('webhook send', work, {
+    ...{ parent: traceparent, kind: 'client' },
+    attributes: () => ({
+      'server.address': new URL(output.url).host,
+      'http.response.status_code': outcome?.status,
+      'error.type': outcome && 'error' in outcome ? outcome.error : undefined,
+    }),
+  })
 }
 
 async function call(request: PostRequest, { agents, limits }: Delivering): Promise<Outcome> {

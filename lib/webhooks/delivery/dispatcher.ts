@@ -1,4 +1,5 @@
 import type { Runtime } from '../../platform/runtime.ts'
+import { span } from '../../platform/tracing/span.ts'
 import { type Claimed, claimDeliveries } from './claim.ts'
 import { type Attempt, type Delivering, deliver } from './deliver.ts'
 import { dropDeliveries } from './record.ts'
@@ -41,6 +42,7 @@ export function createDispatcher(runtime: Pick<Runtime, 'db'> & Delivering, shar
 
   async function claimAll(): Promise<void> {
     for (let wanted = pick(); wanted.length > 0; wanted = pick()) {
+      const askedAtMs = Date.now()
       const claimed = await claimDeliveries(db, wanted, clock.now()).catch((error) => {
         log.error({ err: error }, 'deliveries could not be claimed; the sweep finds them again')
         return undefined
@@ -50,7 +52,7 @@ export function createDispatcher(runtime: Pick<Runtime, 'db'> & Delivering, shar
         shares.giveBack(outputId, workspaceId, count - got)
         if (got === count) ready.set(outputId, workspaceId)
       }
-      for (const one of claimed ?? []) begin(one)
+      for (const one of claimed ?? []) begin(one, askedAtMs)
       if (!claimed) return
     }
   }
@@ -71,8 +73,8 @@ export function createDispatcher(runtime: Pick<Runtime, 'db'> & Delivering, shar
     return wanted
   }
 
-  function begin(claimed: Claimed): void {
-    const attempt = attemptOne(claimed)
+  function begin(claimed: Claimed, askedAtMs: number): void {
+    const attempt = traced(claimed, askedAtMs, attemptOne)
       .catch((error) =>
         log.error(
           { err: error, deliveryId: claimed.deliveryId },
@@ -119,6 +121,26 @@ export function createDispatcher(runtime: Pick<Runtime, 'db'> & Delivering, shar
       return settled()
     },
   }
+}
+
+/** As part of the trace of the request that it follows from; the receiver's own goes on from here. */
+function traced(
+  claimed: Claimed,
+  startedAtMs: number,
+  attempt: (claimed: Claimed) => Promise<void>,
+): Promise<void> {
+  const { deliveryId, eventId, attempt: number } = claimed
+  const work = (traceparent = claimed.traceparent ?? undefined) => {
+    void span('webhook claim', async () => {}, { parent: traceparent, startedAtMs })
+    return attempt({ ...claimed, traceparent: traceparent ?? null })
+  }
+  return span('webhook', work, {
+    ...{ parent: claimed.traceparent, kind: 'consumer', startedAtMs },
+    attributes: () => ({
+      ...{ 'sluice.delivery_id': deliveryId, 'sluice.event_id': eventId, 'sluice.attempt': number },
+      'sluice.request_id': claimed.requestId ?? undefined,
+    }),
+  })
 }
 
 /** A test goes out even where the output is off: that is how a customer tries it before turning it on. */

@@ -1,0 +1,40 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { RequestContext } from '../kernel/request-context.ts'
+import { isTracing, span } from '../tracing/span.ts'
+import { routeOf } from './observe-request.ts'
+
+/**
+ * The span of a whole request, until its answer is sent or its client gone. From here on the request bears its
+ * traceparent, so that log lines, the timeline of the file and webhooks belong to it.
+ */
+export function traceRequest(req: IncomingMessage, res: ServerResponse, context: RequestContext): void {
+  if (!isTracing()) return
+  const method = req.method ?? ''
+  const route = routeOf((req.url ?? '/').split('?', 1)[0]!)
+  void span(
+    `${method} ${route}`,
+    (traceparent) => {
+      context.traceparent = traceparent
+      return new Promise<void>((resolve) => res.once('close', resolve))
+    },
+    {
+      parent: context.traceparent,
+      kind: 'server',
+      attributes: () => {
+        const { workspaceId, pipeId, fileId, code } = context.notes
+        const status = res.headersSent ? res.statusCode : 499
+        return {
+          'http.request.method': method,
+          'http.route': route,
+          'http.response.status_code': status,
+          'client.address': context.client,
+          'sluice.request_id': context.id,
+          'sluice.workspace_id': workspaceId,
+          'sluice.pipe_id': pipeId,
+          'sluice.file_id': fileId,
+          'error.type': status >= 500 ? (code ?? String(status)) : undefined,
+        }
+      },
+    },
+  )
+}

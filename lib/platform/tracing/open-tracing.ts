@@ -1,0 +1,20 @@
+import type { Logger } from '../log/log.ts'
+import type { Config } from '../settings/config.ts'
+import { setTracer } from './span.ts'
+
+export type Tracing = {
+  /** Sends what was not sent yet. */
+  stop(): Promise<void>
+}
+
+/** OpenTelemetry is loaded only where a setting says where traces go. */
+export async function openTracing(
+  { tracing, roles }: Pick<Config, 'tracing' | 'roles'>,
+  log: Logger,
+): Promise<Tracing | undefined> {
+  if (!tracing) return undefined
+  const { openTelemetry } = await import('./open-telemetry.ts')
+  const { tracer, stop } = openTelemetry({ ...tracing, roles: [...roles] }, log)
+  setTracer(tracer)
+  return { stop }
+}
