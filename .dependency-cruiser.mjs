@@ -91,6 +91,12 @@ export default {
       { path: '^(lib|server|app|components|drizzle)/', pathNot: '^lib/platform/kernel/' },
     ),
     forbid(
+      'kit-stands-alone',
+      'A package that users install has nothing of the server.',
+      { path: '^packages/node/' },
+      { path: '^(lib|server|app|components|drizzle)/|^packages/(?!node/)' },
+    ),
+    forbid(
       'pages-reach-the-database-by-lib',
       'No query in a page or a route.',
       { path: '^(app|components)/' },
@@ -136,7 +142,7 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^(\\.next|drizzle/migrations)/' },
+    exclude: { path: '^(\\.next|drizzle/migrations|packages/[^/]+/dist)/' },
     tsPreCompilationDeps: true,
     preserveSymlinks: true,
     tsConfig: { fileName: 'tsconfig.json' },

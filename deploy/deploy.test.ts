@@ -179,6 +179,12 @@ it('the image carries what the server needs, and no secret', () => {
   expect(readFileSync('Dockerfile', 'utf8')).toMatch(/^USER 1000:1000$/m)
 })
 
+it('the image has the manifest of each workspace before it installs, which npm ci wants', () => {
+  const [before] = readFileSync('Dockerfile', 'utf8').split('RUN npm ci')
+  for (const folder of JSON.parse(readFileSync('package.json', 'utf8')).workspaces)
+    expect(before).toContain(`COPY ${folder}/package.json ${folder}/\n`)
+})
+
 it('Node has the same flags in the image, by npm start, and in what is tested and measured', () => {
   const image = readFileSync('Dockerfile', 'utf8').match(/^CMD (.+)$/m)![1]!
   expect(JSON.parse(image)).toEqual(['node', ...NODE_FLAGS, 'server.ts'])

@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { StartError } from '../lib/platform/kernel/errors.ts'
 import { readOptions } from './read-options.ts'
 import { runScript } from './run-script.ts'
+import { hashOfSources } from './source-hash.ts'
 
 /** Builds the pages unless there is a build of this very source already. */
 const SOURCES = [
@@ -23,7 +22,7 @@ const SOURCES = [
 const MARK = '.next/sluice-source'
 
 export function buildIfNeeded(): void {
-  const source = sourceHash()
+  const source = hashOfSources(SOURCES)
   if (existsSync(MARK) && readFileSync(MARK, 'utf8') === source) return
   process.stdout.write('Building the pages (once for each change of the source)…\n')
   const next = spawnSync(process.execPath, ['node_modules/next/dist/bin/next', 'build'], {
@@ -36,22 +35,6 @@ export function buildIfNeeded(): void {
     throw new StartError('The build failed; what it said stands above.')
   }
   writeFileSync(MARK, source)
-}
-
-function sourceHash(): string {
-  const hash = createHash('sha256')
-  for (const source of SOURCES.filter((path) => existsSync(path))) {
-    for (const file of filesOf(source)) hash.update(file).update('\0').update(readFileSync(file)).update('\0')
-  }
-  return hash.digest('hex')
-}
-
-function filesOf(path: string): string[] {
-  if (!statSync(path).isDirectory()) return [path]
-  return readdirSync(path)
-    .sort()
-    .filter((name) => !name.includes('.test.'))
-    .flatMap((name) => filesOf(join(path, name)))
 }
 
 if (import.meta.main) {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
+import { buildKitIfNeeded } from './kit.ts'
 import { misused, readOptions } from './read-options.ts'
 
 /**
@@ -30,9 +31,13 @@ const STEPS: [name: string, command: string[]][] = [
   ['format and lint', ['biome', 'ci', '--error-on-warnings', '.']],
   ['migrations', [process.execPath, 'scripts/landed-migrations.ts']],
   ['digests', [process.execPath, 'scripts/lock-digests.ts']],
+  ['api', [process.execPath, 'scripts/api-document.ts']],
   ['docs', [process.execPath, 'scripts/check-docs.ts']],
   ['conformance', [process.execPath, 'scripts/conformance.ts']],
 ]
+
+/** These look at the source of the packages, too. */
+const READ_ALL = ['types', 'directions', 'dead code']
 
 type Outcome = { name: string; ok: boolean; output: string }
 
@@ -55,6 +60,8 @@ const { only } = readOptions(USAGE, { options: { only: { type: 'string' } } }).v
 const steps = STEPS.filter(([name]) => only === undefined || name === only)
 if (steps.length === 0)
   misused(`There is no step "${only}", but ${STEPS.map(([name]) => name).join(', ')}`, USAGE)
+// Part of its source is generated.
+if (steps.some(([name]) => READ_ALL.includes(name))) buildKitIfNeeded()
 const outcomes: Outcome[] = []
 const waiting = steps.entries()
 const work = async () => {

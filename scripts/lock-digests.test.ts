@@ -3,18 +3,21 @@ import { digestFaults, fetchedNodeFaults } from './lock-digests.ts'
 
 const integrity = `sha512-${'a'.repeat(86)}==`
 
-it('wants a digest for each entry, save what is bundled in another', () => {
+it('wants a digest for each entry, save what is bundled in another and our own packages', () => {
   const packages = {
     '': {},
     'node_modules/a': { integrity },
     'node_modules/a/node_modules/b': { inBundle: true },
-    'packages/c': { link: true },
+    'node_modules/@sluice/c': { link: true },
+    'packages/c': {},
+    'packages/c/node_modules/d': { integrity },
   }
   expect(digestFaults({ packages })).toEqual([])
   for (const wrong of [{}, { integrity: 'sha1-x' }, { integrity: '' }])
-    expect(digestFaults({ packages: { ...packages, 'node_modules/d': wrong } })).toEqual([
-      expect.stringContaining('node_modules/d has no SHA-512 digest'),
-    ])
+    for (const path of ['node_modules/d', 'packages/c/node_modules/d'])
+      expect(digestFaults({ packages: { ...packages, [path]: wrong } })).toEqual([
+        expect.stringContaining('node_modules/d has no SHA-512 digest'),
+      ])
 })
 
 it('excepts no entry for longer than it must', () => {

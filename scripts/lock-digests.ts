@@ -25,7 +25,8 @@ const NODE: Record<string, string> = {
 
 export function digestFaults({ packages }: Lock): string[] {
   return Object.entries(packages).flatMap(([path, { integrity, inBundle, link }]) => {
-    if (path === '' || inBundle || link) return []
+    // The root and the workspaces are this source itself.
+    if (!path.includes('node_modules/') || inBundle || link) return []
     const pinned = /^sha512-[\w+/]{86}==$/.test(integrity ?? '')
     if (!pinned && !WITHOUT.includes(path)) return [`${path} has no SHA-512 digest in package-lock.json.`]
     return pinned && WITHOUT.includes(path) ? [`${path} has its digest now: take it off the list.`] : []

@@ -1,5 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -65,6 +74,7 @@ describe('npm run check', () => {
       ['uploads-know-a-port', 'lib/uploads/planted.ts', '../buckets/target.ts'],
       ['protocols-know-no-ledger', 'lib/protocols/tus/planted.ts', '../../uploads/ledger/target.ts'],
       ['local-bucket-stands-alone', 'packages/local-bucket/planted.ts', '#lib/buckets/target.ts'],
+      ['kit-stands-alone', 'packages/node/planted.ts', '../../lib/buckets/target.ts'],
     ] as const
     let found: ReturnType<typeof check>
     beforeAll(() => {
@@ -97,6 +107,16 @@ describe('npm run check', () => {
     const { status, output } = check('migrations', { 'drizzle/migrations/0000_init.sql': 'select 1' })
     expect(output).toContain('0000_init.sql differs from drizzle/migrations/landed.txt')
     expect(status).toBe(1)
+  })
+
+  it('finds a change of the API that is not additive, and a description that is behind', () => {
+    const FILE = 'packages/node/openapi.json'
+    const landed = readFileSync(FILE, 'utf8')
+    const gone = check('api', { [FILE]: landed.replace('"/usage"', '"/consumption"') })
+    expect(gone.output).toContain('v1 of the API takes only additive changes: GET /consumption is gone')
+    const behind = check('api', { [FILE]: landed.replace(/"summary": "[^"]+"/, '"summary": ""') })
+    expect(behind.output).toContain(`${FILE} is behind the API`)
+    expect([gone.status, behind.status]).toEqual([1, 1])
   })
 
   it('finds a dead link and a dead anchor in the docs', () => {

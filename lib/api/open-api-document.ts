@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type ErrorCode, SluiceError } from '../platform/kernel/errors.ts'
+import { fileEventSchema } from '../events/file-event-schema.ts'
+import { type ErrorCode, errorCodes, SluiceError } from '../platform/kernel/errors.ts'
 import { type Links, linksOf } from './links.ts'
 import type { Operation, Problem } from './operation.ts'
 
@@ -20,14 +21,34 @@ export function openApiDocument(operations: Operation[], baseUrl: string): Json 
     servers: [{ url: `${baseUrl}/api/v1` }],
     tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name, description: TAGS[name] })),
     paths,
+    webhooks: { fileStatusChanged: FILE_STATUS_CHANGED },
     components: {
       securitySchemes: {
         accountKey: { type: 'http', scheme: 'bearer', description: 'An account key, ak_…' },
         senderToken: { type: 'http', scheme: 'bearer', description: 'The token of a Sender, sk_…' },
       },
-      schemas: { Problem: PROBLEM },
+      schemas: {
+        Problem: PROBLEM,
+        ErrorCode: {
+          type: 'string',
+          enum: Object.keys(errorCodes),
+          description: 'The codes of this version',
+        },
+        FileStatusChanged: requestSchema(fileEventSchema),
+      },
     },
   }
+}
+
+const FILE_STATUS_CHANGED = {
+  post: {
+    summary: 'A file arrived, or will not. Signed; any 2xx within 15 seconds is taken as received.',
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/FileStatusChanged' } } },
+    },
+    responses: { '200': { description: 'Received' } },
+  },
 }
 
 const DESCRIPTION =

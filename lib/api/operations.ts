@@ -8,8 +8,8 @@ import { senderOperations } from './operations/senders.ts'
 import { tokenOperations } from './operations/tokens.ts'
 import { webhookOperations } from './operations/webhooks.ts'
 
-/** Every operation of `/api/v1`, in the order of the reference. */
-const described: Operation[] = [
+/** Every operation of `/api/v1` that its description tells of, in the order of the reference. */
+export const DESCRIBED: Operation[] = [
   ...tokenOperations,
   ...dataStoreOperations,
   ...pipeOperations,
@@ -19,4 +19,4 @@ const described: Operation[] = [
   ...accountOperations,
 ]
 
-export const OPERATIONS: Operation[] = [...described, documentOperation(described)]
+export const OPERATIONS: Operation[] = [...DESCRIBED, documentOperation(DESCRIBED)]

@@ -1,0 +1,169 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, inject, it } from 'vitest'
+import { createSluice, createTokenHandler, SluiceError, webhooks } from '../../packages/node/src/index.ts'
+import { toNodeHandler } from '../../packages/node/src/node-http.ts'
+import { metadata, OCTETS, tusWith } from '../../test/support/tus.ts'
+
+const demo = inject('demo')
+const { baseUrl, accountKey, senderToken, dataStoreId } = demo
+const sluice = createSluice({ baseUrl, accountKey, senderToken })
+const refusal = (call: Promise<unknown>): Promise<SluiceError> =>
+  call.then(
+    () => Promise.reject(new Error('It was answered.')),
+    (error) => error,
+  )
+
+it('lists every item of every page, in order, and one page when it is awaited', async () => {
+  const made: string[] = []
+  for (const n of [1, 2, 3, 4, 5]) made.unshift((await sluice.createSender({ name: `Page ${n}` })).id)
+  const found: string[] = []
+  for await (const { id, name } of sluice.listSenders({ limit: 2 }))
+    if (name.startsWith('Page ')) found.push(id)
+  expect(found).toEqual(made)
+  const { data, nextCursor } = await sluice.listSenders({ limit: 2 })
+  expect([data.length, typeof nextCursor]).toEqual([2, 'string'])
+})
+
+it('stops asking for pages when the loop is left', async () => {
+  let asked = 0
+  const counted: typeof fetch = (...args) => {
+    asked += 1
+    return fetch(...args)
+  }
+  const counting = createSluice({ baseUrl, accountKey, fetch: counted })
+  for await (const _ of counting.listSenders({ limit: 1 })) if (asked === 2) break
+  expect(asked).toBe(2)
+})
+
+it('tells by a code what was wrong, which fields, and where to look it up', async () => {
+  const gone = await refusal(sluice.showPipe({ id: 'pipe_aaaaaaaaaaaaaaaaaaaa' }))
+  expect(gone).toBeInstanceOf(SluiceError)
+  expect(gone).toMatchObject({ code: 'pipe_not_found', status: 404, requestId: expect.any(String) })
+  const wrong = await refusal(sluice.createPipe({ name: '', dataStoreId }))
+  expect(wrong).toMatchObject({ code: 'invalid_request', errors: [{ field: 'name' }] })
+  expect(wrong.message).toContain('name ')
+  const stranger = createSluice({ baseUrl, accountKey: 'ak_nobody' })
+  expect(await refusal(stranger.listPipes())).toMatchObject({ code: 'account_key_invalid', status: 401 })
+})
+
+it('says that nobody answered, and that it was somebody else', async () => {
+  const away = createSluice({ baseUrl: 'http://127.0.0.1:1', accountKey, maxRetries: 0 })
+  expect(await refusal(away.listPipes())).toMatchObject({ code: 'no_answer', status: undefined })
+  const page = createSluice({
+    baseUrl,
+    accountKey,
+    fetch: async () => new Response('<html>', { status: 404 }),
+  })
+  expect(await refusal(page.listPipes())).toMatchObject({ code: 'unexpected_answer', status: 404 })
+})
+
+it('creates one thing when the first answer is lost on its way', async () => {
+  let sent = 0
+  const lossy: typeof fetch = async (...args) => {
+    const response = await fetch(...args)
+    sent += 1
+    if (sent === 1) throw new TypeError('The line broke.')
+    return response
+  }
+  const { id } = await createSluice({ baseUrl, accountKey, fetch: lossy }).createSender({ name: 'Only one' })
+  const found = []
+  for await (const sender of sluice.listSenders()) if (sender.name === 'Only one') found.push(sender.id)
+  expect([sent, found]).toEqual([2, [id]])
+})
+
+it('is over at once when it is aborted while it waits', async () => {
+  const leaving = new AbortController()
+  const gone: typeof fetch = async () => {
+    queueMicrotask(() => leaving.abort(new Error('left')))
+    throw new TypeError('No network.')
+  }
+  const call = createSluice({ baseUrl, accountKey, fetch: gone }).listPipes({}, { signal: leaving.signal })
+  await expect(call).rejects.toThrow('left')
+})
+
+it('needs its keys, and names what is missing', async () => {
+  expect(() => createSluice({ accountKey })).toThrow('SLUICE_URL')
+  await expect(createSluice({ baseUrl }).listPipes()).rejects.toThrow('SLUICE_ACCOUNT_KEY')
+})
+
+/** Express, Fastify and Node's own server alike. */
+async function serve(handle: (request: Request) => Promise<Response>) {
+  const server = createServer((req, res) => void toNodeHandler(handle)(req, res)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/upload-token`
+  return { url, [Symbol.dispose]: () => void server.close() }
+}
+
+it('gives tokens through Node to whom it should, for what they may', async () => {
+  const { pipeId } = demo
+  const handle = createTokenHandler({
+    ...{ baseUrl, senderToken, pipeId },
+    authorize: async (request) => {
+      const { user } = (await request.json()) as { user: string }
+      return user === 'ada' && { subject: user, maxBytes: 5, metadata: { album: 'Summer' } }
+    },
+  })
+  using site = await serve(handle)
+  const ask = (user: string) => fetch(site.url, { method: 'POST', body: JSON.stringify({ user }) })
+  expect((await fetch(site.url)).status).toBe(405)
+  const refused = await ask('eve')
+  expect([refused.status, (await refused.json()).code]).toEqual([403, 'forbidden'])
+  const answer = await ask('ada')
+  expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store'])
+  const { token, uploadUrl } = await answer.json()
+  const fields = {
+    'Upload-Length': 5,
+    'Upload-Metadata': metadata({ filename: 'kit.txt' }),
+    'Content-Type': OCTETS,
+  }
+  const created = await tusWith(token, uploadUrl).post(fields, 'bytes')
+  expect(created.status).toBe(201)
+  expect((await tusWith(token, uploadUrl).post({ 'Upload-Length': 6 })).status).toBe(413)
+})
+
+it.each([
+  ['the Sender is none', { senderToken: 'sk_nobody' }, 500, 'token_invalid'],
+  ['a grant is wrong', { authorize: () => ({ expiresIn: 1 }) }, 500, 'invalid_request'],
+  ['Sluice is away', { baseUrl: 'http://127.0.0.1:1' }, 503, 'no_answer'],
+])('gives no token when %s, and keeps the reason to the backend', async (_, options, status, code) => {
+  const told: SluiceError[] = []
+  const handle = createTokenHandler({
+    ...{
+      baseUrl,
+      senderToken,
+      pipeId: demo.pipeId,
+      authorize: () => ({}),
+      onError: (error) => told.push(error as SluiceError),
+    },
+    ...options,
+  })
+  const answer = await handle(new Request('https://shop.example.com/api/upload-token', { method: 'POST' }))
+  expect([answer.status, told.map((error) => error.code)]).toEqual([status, [code]])
+  expect(await answer.text()).not.toContain(told[0]!.message)
+})
+
+it('unwraps the very webhook that Sluice sent, typed', async () => {
+  const { token, uploadUrl } = await sluice.issueToken({
+    pipeId: demo.pipeId,
+    subject: 'ada',
+    metadata: { order: '7' },
+  })
+  const fields = {
+    'Upload-Length': 3,
+    'Upload-Metadata': metadata({ filename: 'signed.txt' }),
+    'Content-Type': OCTETS,
+  }
+  const { headers } = await tusWith(token, uploadUrl).post(fields, 'abc')
+  const fileId = headers.location!.split('/').at(-1)!
+  const delivered = async () =>
+    (await sluice.listDeliveries({ fileId })).data.find(({ state }) => state === 'delivered')
+  await expect.poll(delivered).toBeDefined()
+  const { requestBody, attempts } = await sluice.showDelivery({ id: (await delivered())!.id })
+  const event = await webhooks.unwrap(requestBody, attempts[0]!.requestHeaders, demo.webhookSecret)
+  expect(event).toMatchObject({
+    event: 'file.status_changed',
+    data: { file_id: fileId, size: 3, subject: 'ada' },
+  })
+})

@@ -1,0 +1,173 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import { createContext, Script } from 'node:vm'
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
+import { build } from 'esbuild'
+import { publint } from 'publint'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { installPacked, type PackedKit } from '../../test/support/packed-kit.ts'
+
+/** What is in the packed file, and where it runs. */
+let kit: PackedKit
+beforeAll(() => {
+  kit = installPacked('node')
+})
+afterAll(() => kit.remove())
+
+/** Read from the packed file as it was installed. */
+const textsOf = (files: string[]) =>
+  files.map((file) => readFileSync(join(kit.folder, 'node_modules/@sluice/node', file), 'utf8'))
+
+it('holds what runs, its types and its README, and nothing else', () => {
+  const others = kit.files.filter((file) => !/^dist\/[\w/-]+\.(js|d\.ts)$/.test(file))
+  expect(others.sort()).toEqual(['README.md', 'package.json'])
+  expect(kit.files.filter((file) => /test/.test(file))).toEqual([])
+  const text = textsOf(kit.files).join('\n')
+  expect(text).not.toContain('sourceMappingURL')
+  expect(text).not.toContain(resolve('.'))
+  expect(text).not.toMatch(/\b(sk|tmp|ak|whsec)_[\w+/]{20,}/)
+})
+
+it('imports nothing but itself', () => {
+  const imported = textsOf(kit.files.filter((file) => file.endsWith('.js'))).flatMap((text) =>
+    [...text.matchAll(/(?:from|import|require)\s*\(?\s*["']([^"']+)["']/g)].map((match) => match[1]!),
+  )
+  expect(imported.length).toBeGreaterThan(10)
+  expect(imported.filter((path) => !path.startsWith('.'))).toEqual([])
+})
+
+it('has nothing that publint finds', async () => {
+  const { messages } = await publint({ pkgDir: join(kit.folder, 'node_modules/@sluice/node'), strict: true })
+  expect(messages).toEqual([])
+})
+
+it('has types that resolve, for every way of resolving that knows ESM', async () => {
+  const packed = createPackageFromTarballData(new Uint8Array(readFileSync(kit.tarball)))
+  const result = await checkPackage(packed)
+  if (!result.types) throw new Error('The package has no types.')
+  const found = result.problems.map((problem) => ({
+    kind: problem.kind,
+    how: 'resolutionKind' in problem ? problem.resolutionKind : undefined,
+  }))
+  // It is ESM alone, and the oldest way of resolving knows no exports.
+  expect(found.filter(({ how }) => how !== 'node10' && how !== 'node16-cjs')).toEqual([])
+})
+
+const USE = `import { createSluice, createTokenHandler, SluiceError, webhooks, type FileEvent } from '@sluice/node'
+import { toNodeHandler } from '@sluice/node/node-http'
+const sluice = createSluice({ baseUrl: 'https://uploads.example.com', accountKey: 'ak_' })
+export async function names(): Promise<string[]> {
+  const found: string[] = []
+  for await (const file of sluice.listFiles({ status: 'failed', limit: 10 })) found.push(file.filename)
+  const page = await sluice.listPipes()
+  return [...found, ...page.data.map(({ name }) => name), page.nextCursor ?? '']
+}
+export const create = () => sluice.createPipe({ name: 'Photos', dataStoreId: 'x' }, { idempotencyKey: 'one' })
+export const isGone = (error: unknown) => error instanceof SluiceError && error.code === 'pipe_not_found'
+export const POST = createTokenHandler({ authorize: () => ({ subject: 'user-1', maxBytes: 1e9 }) })
+export const express = toNodeHandler(POST)
+export const size = (event: FileEvent): number => event.data.size
+export const event: Promise<FileEvent> = webhooks.unwrap('', new Headers(), 'whsec_')
+// @ts-expect-error: a Pipe needs a name
+sluice.createPipe({ dataStoreId: 'x' })
+// @ts-expect-error: what has no pages is not iterated
+for await (const nothing of sluice.reportUsage()) void nothing
+// @ts-expect-error: no such status
+sluice.listFiles({ status: 'lost' })
+`
+
+it.each(['bundler', 'nodenext'])('compiles strictly in a project that resolves by %s', (moduleResolution) => {
+  const compilerOptions = {
+    ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noEmit: true },
+    ...{ target: 'es2022', lib: ['es2023', 'dom', 'dom.iterable'], types: [] },
+    ...{ moduleResolution, module: moduleResolution === 'nodenext' ? 'nodenext' : 'esnext' },
+  }
+  writeFileSync(join(kit.folder, 'use.ts'), USE)
+  writeFileSync(join(kit.folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts'] }))
+  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
+  const { stdout } = spawnSync(process.execPath, [tsc], { cwd: kit.folder, encoding: 'utf8' })
+  expect(stdout).toBe('')
+})
+
+const RUN = `const { SLUICE_URL: baseUrl, SLUICE_ACCOUNT_KEY: accountKey } = globalThis.process?.env ?? globalThis.ENV
+const sluice = createSluice({ baseUrl, accountKey })
+const found = []
+for await (const { id } of sluice.listPipes({ limit: 1 })) found.push(id)
+const refused = await sluice.showPipe({ id: 'pipe_x' }).catch((error) => error.code)
+const forged = await webhooks
+  .unwrap('{}', { 'webhook-id': 'x', 'webhook-timestamp': '1', 'webhook-signature': 'v1,AAAA' }, 'whsec_AAAA')
+  .catch((error) => error.reason)
+const { status } = await createTokenHandler({ authorize: () => null })(new Request(baseUrl, { method: 'POST' }))
+globalThis.tell(JSON.stringify([found.length > 0, refused, forged, status]))
+`
+const TOLD = JSON.stringify([true, 'pipe_not_found', 'mismatch', 403])
+const IMPORT = "import { createSluice, createTokenHandler, webhooks } from '@sluice/node'\n"
+
+const NODE_ENV = 'production'
+/** Without those that this project brings along: its Node hides the one of the machine, which may be the oldest that is to do. */
+const PATH = (process.env.PATH ?? '')
+  .split(':')
+  .filter((folder) => !folder.includes('node_modules'))
+  .join(':')
+const isThere = (program: string) =>
+  spawnSync(program, ['--version'], { env: { NODE_ENV, PATH } }).status === 0
+const RUNTIMES = [
+  [process.execPath],
+  ...[['node'], ['bun', 'run'], ['deno', 'run', '--allow-all']].filter(([program]) => isThere(program!)),
+]
+
+it.each(RUNTIMES.map((command) => [command]))('runs on %s', ([program, ...args]) => {
+  const { baseUrl, accountKey } = inject('demo')
+  writeFileSync(join(kit.folder, 'run.mjs'), `${IMPORT}globalThis.tell = console.log\n${RUN}`)
+  const env = {
+    NODE_ENV,
+    PATH,
+    HOME: kit.folder,
+    SLUICE_URL: baseUrl,
+    SLUICE_ACCOUNT_KEY: accountKey,
+  } as const
+  const { stdout, stderr } = spawnSync(program!, [...args, 'run.mjs'], {
+    cwd: kit.folder,
+    encoding: 'utf8',
+    env,
+  })
+  expect([stderr, stdout.trim()]).toEqual(['', TOLD])
+})
+
+it('runs where there is nothing but what the web has, as at the edge', async () => {
+  const { baseUrl, accountKey } = inject('demo')
+  const { outputFiles } = await build({
+    stdin: { contents: `${IMPORT}export default (async () => {${RUN}})()`, resolveDir: kit.folder },
+    ...{
+      bundle: true,
+      write: false,
+      platform: 'neutral',
+      format: 'iife',
+      globalName: 'run',
+      target: 'es2022',
+    },
+  })
+  let told = ''
+  const web = { fetch, Request, Response, Headers, URL, URLSearchParams, crypto, atob, btoa, setTimeout }
+  const more = {
+    clearTimeout,
+    AbortSignal,
+    AbortController,
+    TextEncoder,
+    TextDecoder,
+    ReadableStream,
+    FormData,
+    Blob,
+  }
+  const context = createContext({
+    ...{ ...web, ...more, Uint8Array, ArrayBuffer, console, URLSearchParams },
+    ENV: { SLUICE_URL: baseUrl, SLUICE_ACCOUNT_KEY: accountKey },
+    tell: (text: string) => {
+      told = text
+    },
+  })
+  await new Script(`${outputFiles[0]!.text}\nrun.default`).runInContext(context)
+  expect(told).toBe(TOLD)
+})

@@ -1,0 +1,5 @@
+export { type CallOptions, createSluice, type Listing, type Sluice, type SluiceOptions } from './client.ts'
+export type { ErrorCode, FileStatusChanged as FileEvent } from './generated/types.ts'
+export { SluiceError } from './sluice-error.ts'
+export { createTokenHandler, type TokenGrant, type TokenHandlerOptions } from './token-handler.ts'
+export * as webhooks from './webhooks.ts'

@@ -1,0 +1,59 @@
+import { retryDelayMs } from './retry.ts'
+import { noAnswer, refusal, type SluiceError } from './sluice-error.ts'
+
+export type SendOptions = { fetch: typeof fetch; maxRetries: number; timeoutMs: number }
+
+type Outcome = { response: Response } | { error: SluiceError; retryAfter?: string | null }
+
+/**
+ * A `fetch` that tries again what may pass, and throws a SluiceError for what does not. Sending twice is safe: what creates
+ * something bears an `Idempotency-Key`, and everything else comes to the same when it is done again.
+ */
+export function sendWith({
+  fetch,
+  maxRetries,
+  timeoutMs,
+}: SendOptions): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const given = request.method === 'POST' && !request.headers.has('Idempotency-Key')
+    if (given) request.headers.set('Idempotency-Key', crypto.randomUUID())
+    for (let attempt = 0; ; attempt++) {
+      const outcome = await once(fetch, request.clone(), timeoutMs)
+      if ('response' in outcome) return outcome.response
+      const { status } = outcome.error
+      const delayMs = retryDelayMs(attempt, { status, retryAfter: outcome.retryAfter ?? null })
+      if (attempt >= maxRetries || delayMs === undefined) throw outcome.error
+      await wait(delayMs, request.signal)
+    }
+  }
+}
+
+/** The body is read here, too: one that is cut off is no answer. */
+async function once(send: typeof fetch, request: Request, timeoutMs: number): Promise<Outcome> {
+  try {
+    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)])
+    const response = await send(request, { signal })
+    if (!response.ok)
+      return { error: await refusal(response), retryAfter: response.headers.get('Retry-After') }
+    if (response.status === 204) return { response }
+    return { response: new Response(await response.arrayBuffer(), response) }
+  } catch (cause) {
+    request.signal.throwIfAborted()
+    return { error: noAnswer(cause) }
+  }
+}
+
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+  })
+}

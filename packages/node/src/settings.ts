@@ -1,0 +1,14 @@
+/** What may be told as an option or, where there are environment variables, by one of these. */
+const VARIABLES = {
+  baseUrl: 'SLUICE_URL',
+  accountKey: 'SLUICE_ACCOUNT_KEY',
+  senderToken: 'SLUICE_SENDER_TOKEN',
+  pipeId: 'SLUICE_PIPE_ID',
+} as const
+
+export function setting(name: keyof typeof VARIABLES, given: string | undefined): string {
+  const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } }
+  const found = given ?? process?.env?.[VARIABLES[name]]
+  if (found) return found
+  throw new TypeError(`Sluice needs ${name}: pass it, or set ${VARIABLES[name]}.`)
+}

@@ -1,0 +1,60 @@
+import { createSluice, type Sluice, type SluiceOptions } from './client.ts'
+import { setting } from './settings.ts'
+import { SluiceError } from './sluice-error.ts'
+
+/** What whoever asks may upload: the fields of the token API, each of which may be left out. */
+export type TokenGrant = Partial<Parameters<Sluice['issueToken']>[0]>
+
+export type TokenHandlerOptions = Pick<SluiceOptions, 'baseUrl' | 'senderToken' | 'fetch'> & {
+  /** The Pipe that a grant does not name; SLUICE_PIPE_ID if left out. */
+  pipeId?: string
+  /** What this person may upload, or nothing where they may not. Look at the session, never at what the body claims. */
+  authorize(
+    request: Request,
+  ): Promise<TokenGrant | null | undefined | false> | TokenGrant | null | undefined | false
+  /** A token could not be had; `console.error` if left out. The person is told no more than that. */
+  onError?(error: unknown): void
+}
+
+/**
+ * The endpoint where your pages get their upload tokens, for anything that takes a `Request` and gives a `Response`. The
+ * Sender's token stays in your backend.
+ */
+export function createTokenHandler(options: TokenHandlerOptions): (request: Request) => Promise<Response> {
+  const { authorize, onError = console.error } = options
+  let sluice: Sluice | undefined
+  return async (request) => {
+    if (request.method !== 'POST') return problem(405, 'method_not_allowed', { Allow: 'POST' })
+    const grant = await authorize(request)
+    if (!grant) return problem(403, 'forbidden')
+    try {
+      sluice ??= createSluice(options)
+      const pipeId = grant.pipeId ?? setting('pipeId', options.pipeId)
+      const token = await sluice.issueToken({ ...grant, pipeId }, { signal: request.signal })
+      return Response.json(token, { headers: NO_STORE })
+    } catch (error) {
+      onError(error)
+      return passes(error) ? problem(503, 'unavailable', { 'Retry-After': '5' }) : problem(500, 'internal')
+    }
+  }
+}
+
+const NO_STORE = { 'Cache-Control': 'no-store' }
+const PASSING: string[] = ['no_answer', 'rate_limited', 'unavailable']
+
+const passes = (error: unknown) => error instanceof SluiceError && PASSING.includes(error.code)
+
+const TITLES = {
+  method_not_allowed: 'Ask for a token by POST',
+  forbidden: 'Uploading is not allowed',
+  unavailable: 'No token can be had at the moment',
+  internal: 'No token can be had',
+}
+
+function problem(status: number, code: keyof typeof TITLES, headers: Record<string, string> = {}): Response {
+  const body = JSON.stringify({ type: 'about:blank', title: TITLES[code], status, code })
+  return new Response(body, {
+    status,
+    headers: { 'Content-Type': 'application/problem+json', ...NO_STORE, ...headers },
+  })
+}

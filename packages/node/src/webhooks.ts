@@ -1,0 +1,92 @@
+import type { FileStatusChanged } from './generated/types.ts'
+
+/** Whatever framework gave them: a `Headers`, or an object such as the `headers` of a Node request. */
+export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>
+
+/** Which of these it was is for your log; the sender needs to know no more than that you refuse. */
+export type RefusalReason = 'missing' | 'malformed' | 'too_old' | 'too_new' | 'mismatch'
+
+export class WebhookVerificationError extends Error {
+  override readonly name = 'WebhookVerificationError'
+  readonly reason: RefusalReason
+
+  constructor(reason: RefusalReason) {
+    super(MESSAGES[reason])
+    this.reason = reason
+  }
+}
+
+const MESSAGES: Record<RefusalReason, string> = {
+  missing: 'The webhook bears no signature.',
+  malformed: 'The signature of the webhook cannot be read.',
+  too_old: 'The webhook was signed more than five minutes ago.',
+  too_new: 'The webhook was signed more than five minutes ahead of this clock.',
+  mismatch: 'The signature of the webhook is not of this body and this secret.',
+}
+
+const TOLERANCE_S = 300
+/** After a rotation there are two; more than these are not looked at. */
+const MOST_SIGNATURES = 5
+
+/**
+ * The event of a webhook whose signature is right (Standard Webhooks); anything else throws a WebhookVerificationError.
+ * `body` is the raw body, before any parser touched it. Pass several secrets while one replaces another.
+ */
+export async function unwrap(
+  body: string | Uint8Array | ArrayBuffer,
+  headers: WebhookHeaders,
+  secret: string | string[],
+): Promise<FileStatusChanged> {
+  const [id, t, list] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
+    read(headers, name),
+  )
+  if (!id || !t || !list) throw new WebhookVerificationError('missing')
+  const signatures = list.split(' ').flatMap((entry) => (entry.startsWith('v1,') ? [entry.slice(3)] : []))
+  if (!/^\d{1,12}$/.test(t) || signatures.length === 0) throw new WebhookVerificationError('malformed')
+  const raw = typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body)
+  const signed = join(new TextEncoder().encode(`${id}.${t}.`), raw)
+  const keys = await Promise.all([secret].flat().map(importKey))
+  if (!(await isSignedBy(keys, signatures.slice(0, MOST_SIGNATURES), signed)))
+    throw new WebhookVerificationError('mismatch')
+  const ageS = Date.now() / 1000 - Number(t)
+  if (Math.abs(ageS) > TOLERANCE_S) throw new WebhookVerificationError(ageS > 0 ? 'too_old' : 'too_new')
+  return JSON.parse(new TextDecoder().decode(raw))
+}
+
+function read(headers: WebhookHeaders, name: string): string | undefined {
+  if (headers instanceof Headers) return headers.get(name) ?? undefined
+  const found = Object.entries(headers).find(([given]) => given.toLowerCase() === name)?.[1]
+  return Array.isArray(found) ? found[0] : found
+}
+
+function importKey(secret: string): Promise<CryptoKey> {
+  const bytes = decodeBase64(secret.replace(/^whsec_/, ''))
+  if (!bytes?.length) throw new TypeError('A webhook secret is whsec_ and base64, as the Pipe shows it.')
+  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
+}
+
+/** `verify` compares in constant time. */
+async function isSignedBy(
+  keys: CryptoKey[],
+  signatures: string[],
+  signed: Uint8Array<ArrayBuffer>,
+): Promise<boolean> {
+  const given = signatures.flatMap((signature) => decodeBase64(signature) ?? [])
+  const verdicts = keys.flatMap((key) => given.map((one) => crypto.subtle.verify('HMAC', key, one, signed)))
+  return (await Promise.all(verdicts)).some(Boolean)
+}
+
+function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+  } catch {
+    return undefined
+  }
+}
+
+function join(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(one.length + other.length)
+  joined.set(one)
+  joined.set(other, one.length)
+  return joined
+}

@@ -1,0 +1,158 @@
+/**
+ * What of a change to the API would break those who use it. What they send today must be taken tomorrow, and what they
+ * read today must be there: so what goes in may only get wider, and what comes out may only get more.
+ */
+export type Json = { [key: string]: Json | Json[] | string | number | boolean | null | undefined }
+type Way = 'in' | 'out'
+
+export function nonAdditiveChanges(before: Json, after: Json): string[] {
+  const schemas = (document: Json) => object(object(document.components).schemas)
+  return [
+    ...pairs(object(before.paths), object(after.paths)).flatMap(([path, old, now]) =>
+      pairs(old, object(now)).flatMap(([method, was, is]) =>
+        operationChanges(`${method.toUpperCase()} ${path}`, was, is),
+      ),
+    ),
+    ...pairs(schemas(before), schemas(after)).flatMap(([name, was, is]) =>
+      is ? schemaChanges('out', name, was, is) : [`${name} is gone`],
+    ),
+  ]
+}
+
+function operationChanges(at: string, was: Json, is: Json | undefined): string[] {
+  if (!is) return [`${at} is gone`]
+  return [
+    ...(same(was.security, is.security) ? [] : [`${at} wants other credentials`]),
+    ...(same(was.operationId, is.operationId) ? [] : [`${at} has another operationId`]),
+    ...parameterChanges(at, was, is),
+    ...bodyChanges(at, object(was.requestBody), object(is.requestBody)),
+    ...answerChanges(at, object(was.responses), object(is.responses)),
+  ]
+}
+
+function parameterChanges(at: string, was: Json, is: Json): string[] {
+  const byName = (operation: Json) =>
+    Object.fromEntries(list(operation.parameters).map((one) => [`${one.name} (${one.in})`, one]))
+  const [old, now] = [byName(was), byName(is)]
+  const added = Object.keys(now).filter((name) => !old[name] && now[name]!.required)
+  return [
+    ...added.map((name) => `${at} requires ${name}`),
+    ...pairs(old, now).flatMap(([name, before, after]) => {
+      if (!after) return [`${at} no longer takes ${name}`]
+      const required = after.required && !before.required ? [`${at} requires ${name}`] : []
+      return [
+        ...required,
+        ...schemaChanges('in', `${at} ${name}`, object(before.schema), object(after.schema)),
+      ]
+    }),
+  ]
+}
+
+function bodyChanges(at: string, was: Json, is: Json): string[] {
+  const required = is.required && !was.required ? [`${at} requires a body`] : []
+  if (!was.content) return required
+  return [...required, ...schemaChanges('in', `${at} body`, schemaOf(was), schemaOf(is))]
+}
+
+/** Errors are told apart by their codes, and one that is no longer given breaks nobody. */
+function answerChanges(at: string, was: Json, is: Json): string[] {
+  return pairs(was, is).flatMap(([status, before, after]) => {
+    if (!status.startsWith('2')) return []
+    if (!after) return [`${at} no longer answers ${status}`]
+    if (!before.content) return []
+    return schemaChanges('out', `${at} ${status}`, schemaOf(before), schemaOf(after))
+  })
+}
+
+function schemaOf(described: Json): Json {
+  const content = object(described.content)
+  return object(object(Object.values(content)[0]).schema)
+}
+
+/** A value of any of these kinds may stand here. */
+function kinds(schema: Json): Json[] {
+  if (schema.anyOf ?? schema.oneOf) return list(schema.anyOf ?? schema.oneOf).flatMap(kinds)
+  return Array.isArray(schema.type) ? schema.type.map((type) => ({ ...schema, type })) : [schema]
+}
+
+function schemaChanges(way: Way, at: string, was: Json, is: Json): string[] {
+  const [old, now] = [kinds(was), kinds(is)]
+  if (old.length === 1 && now.length === 1) return kindChanges(way, at, old[0]!, now[0]!)
+  const [needed, offered] = way === 'in' ? [old, now] : [now, old]
+  const fits = (one: Json) =>
+    offered.some((other) =>
+      way === 'in'
+        ? kindChanges(way, at, one, other).length === 0
+        : kindChanges(way, at, other, one).length === 0,
+    )
+  return needed.every(fits)
+    ? []
+    : [`${at} ${way === 'in' ? 'takes fewer kinds of values' : 'may be of another kind'}`]
+}
+
+function kindChanges(way: Way, at: string, was: Json, is: Json): string[] {
+  const [old, now] = [object(was.properties), object(is.properties)]
+  const gone = Object.keys(old).filter((name) => !now[name])
+  const [held, wanted] = [names(was.required), names(is.required)]
+  const required = way === 'in' ? wanted.filter((name) => !held.includes(name)) : []
+  const optional = way === 'out' ? held.filter((name) => now[name] && !wanted.includes(name)) : []
+  return [
+    ...(same(was.type, is.type) && same(was.$ref, is.$ref) && same(was.const, is.const)
+      ? []
+      : [`${at} is of another type`]),
+    ...valueChanges(way, at, was, is),
+    ...gone.map((name) => `${at}.${name} is gone`),
+    ...required.map((name) => `${at}.${name} is required now`),
+    ...optional.map((name) => `${at}.${name} may be missing now`),
+    ...pairs(old, now).flatMap(([name, before, after]) =>
+      after ? schemaChanges(way, `${at}.${name}`, before, after) : [],
+    ),
+    ...(was.items ? schemaChanges(way, `${at}[]`, object(was.items), object(is.items)) : []),
+    ...(isObject(was.additionalProperties)
+      ? schemaChanges(way, `${at}.*`, was.additionalProperties, object(is.additionalProperties))
+      : []),
+    ...(way === 'in' ? limitChanges(at, was, is) : []),
+  ]
+}
+
+/** An enumeration may get longer both ways: whoever reads is told to expect what they do not know. */
+function valueChanges(way: Way, at: string, was: Json, is: Json): string[] {
+  if (!is.enum) return []
+  if (!was.enum) return way === 'in' ? [`${at} takes fewer values`] : []
+  const now = is.enum as unknown[]
+  return (was.enum as unknown[])
+    .filter((value) => !now.includes(value))
+    .map((value) => `${at} has no ${value} any more`)
+}
+
+const LEAST = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties']
+const MOST = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties']
+const FIXED = ['pattern', 'format', 'propertyNames', 'multipleOf']
+
+function limitChanges(at: string, was: Json, is: Json): string[] {
+  const number = (value: unknown, otherwise: number) => (typeof value === 'number' ? value : otherwise)
+  const narrower = [
+    ...LEAST.filter((name) => number(is[name], -Infinity) > number(was[name], -Infinity)),
+    ...MOST.filter((name) => number(is[name], Infinity) < number(was[name], Infinity)),
+    ...FIXED.filter((name) => is[name] !== undefined && !same(was[name], is[name])),
+    ...(is.additionalProperties === false && was.additionalProperties !== false
+      ? ['additionalProperties']
+      : []),
+    ...(was.default !== undefined && !same(was.default, is.default) ? ['default'] : []),
+  ]
+  return narrower.map((name) => `${at} has another ${name}`)
+}
+
+const same = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const object = (value: unknown): Json => (isObject(value) ? value : {})
+const list = (value: unknown) => (Array.isArray(value) ? value.map(object) : [])
+const names = (value: unknown) => (Array.isArray(value) ? value.map(String) : [])
+/** What was there, each with what is there under that name now. */
+const pairs = (before: Json, after: Json): [string, Json, Json | undefined][] =>
+  Object.entries(before).map(([name, was]) => [
+    name,
+    object(was),
+    after[name] === undefined ? undefined : object(after[name]),
+  ])

@@ -1,0 +1,30 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { buildKitIfNeeded } from '../../scripts/kit.ts'
+import { removeWithThisProcess } from './until-exit.ts'
+
+/** A user's folder with a package of the kit in it, installed from the file that users install. */
+export type PackedKit = { tarball: string; files: string[]; folder: string; remove(): void }
+
+type Packed = { filename: string; files: { path: string }[] }
+
+export function installPacked(name: string): PackedKit {
+  buildKitIfNeeded()
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-kit-'))
+  const npm = (...args: string[]) =>
+    execFileSync('npm', [...args, '--json', '--silent'], { encoding: 'utf8', cwd: folder })
+  const packed: Packed[] = JSON.parse(npm('pack', resolve('packages', name), '--pack-destination', folder))
+  const { filename, files } = packed[0]!
+  const tarball = join(folder, filename)
+  mkdirSync(join(folder, 'app'))
+  writeFileSync(join(folder, 'app/package.json'), '{"private": true, "type": "module"}\n')
+  npm('install', tarball, '--prefix', join(folder, 'app'), '--offline', '--no-audit', '--no-fund')
+  return {
+    tarball,
+    files: files.map(({ path }) => path),
+    folder: join(folder, 'app'),
+    remove: removeWithThisProcess(folder),
+  }
+}
