@@ -71,7 +71,7 @@ export default defineConfig({
           ...common,
           name: 'served',
           isolate: true,
-          include: ['e2e/{conformance,kit,security}/**/*.test.ts'],
+          include: ['e2e/{conformance,guides,kit,security}/**/*.test.ts'],
           globalSetup: ['test/support/source-setup.ts', 'test/support/target-setup.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,

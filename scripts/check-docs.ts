@@ -34,7 +34,7 @@ function isDead(from: string, link: string): boolean {
 function placeOf(from: string, link: string): string {
   if (!link.startsWith('/') || !from.startsWith(SITE_DOCS)) return link
   const [page, anchor] = link.split('#') as [string, string?]
-  const text = page.match(/^\/docs\/([a-z-]+)$/)?.[1]
+  const text = page.match(/^\/docs\/([a-z/-]+)$/)?.[1]
   const group = ['(site)', '(auth)'].find((name) => existsSync(`app/${name}${page}/page.tsx`))
   const target = group ? `app/${group}${page}/page.tsx` : `${SITE_DOCS}/${text}.md`
   return `${relative(dirname(from), target)}${anchor ? `#${anchor}` : ''}`

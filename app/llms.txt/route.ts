@@ -1,11 +1,12 @@
-import { PAGES, readDoc } from '#components/docs/pages.ts'
+import { ALL_PAGES, PAGES } from '#components/docs/pages.ts'
+import { readDoc } from '#components/docs/read-doc.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 
-/** All of the documentation as one text, for programs that read. */
+/** The documentation as one text, for programs that read. The guides are named: each repeats the whole uploader. */
 export async function GET(): Promise<Response> {
   const { config } = getRuntime()
   const texts = await Promise.all(PAGES.map(({ slug }) => readDoc(slug, config)))
-  const contents = PAGES.map(
+  const contents = ALL_PAGES.map(
     ({ slug, title, summary }) => `- [${title}](${config.baseUrl}/docs/${slug}): ${summary}`,
   )
   const body = [

@@ -1,4 +1,4 @@
-import { PAGES } from '#components/docs/pages.ts'
+import { ALL_PAGES } from '#components/docs/pages.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 
 export const dynamic = 'force-dynamic'
@@ -6,7 +6,7 @@ export const dynamic = 'force-dynamic'
 /** The addresses that a search engine should know. */
 export function GET(): Response {
   const { baseUrl } = getRuntime().config
-  const paths = ['', ...PAGES.map(({ slug }) => `/docs/${slug}`), '/docs/api', '/login', '/sign-up']
+  const paths = ['', ...ALL_PAGES.map(({ slug }) => `/docs/${slug}`), '/docs/api', '/login', '/sign-up']
   const urls = paths.map((path) => `  <url><loc>${baseUrl}${path || '/'}</loc></url>`)
   const text = [
     '<?xml version="1.0" encoding="UTF-8"?>',

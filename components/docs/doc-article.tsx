@@ -2,13 +2,14 @@ import { ArrowRight } from 'lucide-react'
 import Link from 'next/link'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { Markdown } from './markdown.tsx'
-import { type DocPage, PAGES, readDoc } from './pages.ts'
+import { ALL_PAGES, type DocPage } from './pages.ts'
 import { parseMarkdown } from './parse-markdown.ts'
+import { readDoc } from './read-doc.ts'
 
 export async function DocArticle({ slug }: { slug: DocPage['slug'] }) {
   const source = await readDoc(slug, getRuntime().config)
   const sections = parseMarkdown(source).filter((block) => block.kind === 'heading' && block.depth === 2)
-  const next = PAGES[PAGES.findIndex((page) => page.slug === slug) + 1]
+  const next = ALL_PAGES[ALL_PAGES.findIndex((page) => page.slug === slug) + 1]
   return (
     <div className="grid gap-x-10 xl:grid-cols-[minmax(0,44rem)_11rem] xl:justify-between">
       <article className="min-w-0 text-[0.9375rem]">

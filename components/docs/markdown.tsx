@@ -24,7 +24,12 @@ function BlockView({ block }: { block: Block }) {
       )
     case 'code':
       return (
-        <CodeBlock code={block.code} language={(block.language || 'text') as Language} className="my-4" />
+        <CodeBlock
+          code={block.code}
+          language={(block.language || 'text') as Language}
+          title={block.file}
+          className="my-4"
+        />
       )
     case 'list':
       return <List {...block} />

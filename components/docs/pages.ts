@@ -1,8 +1,3 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { errorCodes } from '#lib/platform/kernel/errors.ts'
-import { settings } from '#lib/platform/settings/settings.ts'
-
 /** The documentation, in reading order. Each page is a Markdown file in `app/(site)/docs/_text`. */
 export const PAGES = [
   {
@@ -23,31 +18,23 @@ export const PAGES = [
   { slug: 'self-hosting', title: 'Self-hosting', summary: 'Run all of it yourself.' },
 ] as const
 
-export type DocPage = (typeof PAGES)[number]
+const guide = <Slug extends string>(slug: Slug, title: string) => ({
+  slug: `guides/${slug}` as const,
+  title,
+  summary: `Token endpoint, upload and webhook in ${title}.`,
+})
 
-type Addresses = { baseUrl: string; uploadUrl: string }
+/** For a framework each: the same three things, with all of their code. */
+export const GUIDES = [
+  guide('nextjs', 'Next.js'),
+  guide('express', 'Express'),
+  guide('hono', 'Hono'),
+  guide('rails', 'Rails'),
+  guide('laravel', 'Laravel'),
+  guide('django', 'Django'),
+  guide('go', 'Go'),
+]
 
-/** The text with this installation's own addresses in it. */
-export async function readDoc(slug: DocPage['slug'], { baseUrl, uploadUrl }: Addresses): Promise<string> {
-  const text = await readFile(join(process.cwd(), 'app/(site)/docs/_text', `${slug}.md`), 'utf8')
-  return text
-    .replaceAll('{base_url}', baseUrl)
-    .replaceAll('{upload_url}', uploadUrl)
-    .replace('{error_table}', errorTable)
-    .replace('{settings_table}', settingsTable)
-}
+export const ALL_PAGES = [...PAGES, ...GUIDES]
 
-/** From the very tables that the program uses, so that these two never lag behind. */
-function errorTable(): string {
-  const rows = Object.entries(errorCodes).map(
-    ([code, [status, title]]) => `| [${code}](/docs/problems/${code}) | ${status} | ${title} |`,
-  )
-  return ['| Code | Status | Means |', '|---|---|---|', ...rows].join('\n')
-}
-
-function settingsTable(): string {
-  const rows = Object.entries(settings).map(
-    ([name, { description }]) => `| \`${name}\` | ${description.replaceAll('|', '\\|')} |`,
-  )
-  return ['| Setting | Meaning |', '|---|---|', ...rows].join('\n')
-}
+export type DocPage = (typeof ALL_PAGES)[number]

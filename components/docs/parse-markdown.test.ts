@@ -32,6 +32,12 @@ const x = '# no heading'
   ])
 })
 
+it('knows the file that code belongs into', () => {
+  expect(parseMarkdown('```go cmd/main.go\nfunc main() {}\n```')).toEqual([
+    { kind: 'code', language: 'go', file: 'cmd/main.go', code: 'func main() {}' },
+  ])
+})
+
 it('ends at an unclosed fence', () => {
   expect(parseMarkdown('```\nabc')).toEqual([{ kind: 'code', language: '', code: 'abc' }])
 })

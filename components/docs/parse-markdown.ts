@@ -4,7 +4,7 @@ export type Block =
   | { kind: 'paragraph'; text: string }
   | { kind: 'list'; ordered: boolean; items: string[] }
   | { kind: 'table'; head: string[]; rows: string[][] }
-  | { kind: 'code'; language: string; code: string }
+  | { kind: 'code'; language: string; file?: string; code: string }
   | { kind: 'note'; text: string }
 
 export function parseMarkdown(source: string): Block[] {
@@ -28,7 +28,9 @@ export function parseMarkdown(source: string): Block[] {
       at += 1
       const code = take((next) => !next.startsWith('```')).join('\n')
       at += 1
-      blocks.push({ kind: 'code', language: line.slice(3).trim(), code })
+      // After the language stands the name of the file, where there is one.
+      const [language = '', file] = line.slice(3).trim().split(' ')
+      blocks.push({ kind: 'code', language, ...(file && { file }), code })
     } else if (line.startsWith('|')) {
       const [head, , ...rows] = take((next) => next.startsWith('|')).map(cells)
       blocks.push({ kind: 'table', head: head!, rows })

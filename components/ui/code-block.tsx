@@ -3,7 +3,13 @@ import { CopyButton } from './copy-button.tsx'
 import { highlight, type Language } from './highlight.ts'
 import { REACHABLE } from './reachable.ts'
 
-type Props = { code: string; language: Language; title?: string; className?: string; bare?: boolean }
+type Props = {
+  code: string
+  language: Language
+  title?: string | undefined
+  className?: string
+  bare?: boolean
+}
 
 export function CodeBlock({ code, language, title, className, bare = false }: Props) {
   return (

@@ -1,4 +1,15 @@
-export type Language = 'bash' | 'js' | 'tsx' | 'json' | 'python' | 'go' | 'php' | 'ruby' | 'http' | 'text'
+export type Language =
+  | 'bash'
+  | 'js'
+  | 'tsx'
+  | 'html'
+  | 'json'
+  | 'python'
+  | 'go'
+  | 'php'
+  | 'ruby'
+  | 'http'
+  | 'text'
 export type Piece = { kind: 's' | 'k' | 'n' | 'c' | ''; text: string }
 
 const KEYWORDS: Partial<Record<Language, string>> = {
@@ -17,7 +28,9 @@ const HASH_COMMENTS = new Set<Language>(['bash', 'python', 'ruby', 'php'])
 /** Colours strings, comments, keywords and numbers. Enough to read by, and nothing to load in the browser. */
 export function highlight(code: string, language: Language): Piece[] {
   if (language === 'text') return [{ kind: '', text: code }]
-  const words = new Set((KEYWORDS[language === 'tsx' ? 'js' : language] ?? '').split(' '))
+  const words = new Set(
+    (KEYWORDS[language === 'tsx' || language === 'html' ? 'js' : language] ?? '').split(' '),
+  )
   const comment = HASH_COMMENTS.has(language) ? '#[^\\n]*' : '(?<![:"\'])//[^\\n]*|/\\*[\\s\\S]*?\\*/'
   const string = `"(?:[^"\\\\\\n]|\\\\.)*"|'(?:[^'\\\\\\n]|\\\\.)*'|\`(?:[^\`\\\\]|\\\\.)*\``
   const pattern = new RegExp(

@@ -1,19 +1,18 @@
 import type { ReactNode } from 'react'
 import { DocsNav } from '#components/docs/docs-nav.tsx'
 import { DocsSearch } from '#components/docs/docs-search.tsx'
-import { PAGES } from '#components/docs/pages.ts'
+import { type DocPage, GUIDES, PAGES } from '#components/docs/pages.ts'
 
-const LINKS = [
-  ...PAGES.map(({ slug, title }) => ({ href: `/docs/${slug}`, title })),
-  { href: '/docs/api', title: 'API reference' },
-]
+const linkOf = ({ slug, title }: DocPage) => ({ href: `/docs/${slug}`, title })
+const LINKS = [...PAGES.map(linkOf), { href: '/docs/api', title: 'API reference' }]
+const GUIDE_LINKS = GUIDES.map(linkOf)
 
 export default function DocsLayout({ children }: { children: ReactNode }) {
   return (
     <div className="mx-auto grid max-w-6xl gap-x-10 px-4 pt-5 sm:px-6 lg:grid-cols-[11rem_minmax(0,1fr)] lg:pt-10">
       <div className="max-lg:min-w-0 lg:sticky lg:top-24 lg:self-start">
         <DocsSearch />
-        <DocsNav pages={LINKS} />
+        <DocsNav pages={LINKS} guides={GUIDE_LINKS} />
       </div>
       <main id="main" className="min-w-0 pt-6 lg:pt-0">
         {children}

@@ -175,7 +175,9 @@ const tusOptions = (uppy: Uppy) => (${tusOptions(uploadUrl)})
 
 export function Uploader() {
   const [uppy] = useState(() => {
-    const uppy = new Uppy({ id: 'sluice' }).use(GoldenRetriever, remembered)
+    const uppy = new Uppy({ id: 'sluice' })
+    // A server that renders this page has nothing to keep files in.
+    if (typeof window !== 'undefined') uppy.use(GoldenRetriever, remembered)
     return uppy.use(Tus, tusOptions(uppy))
   })
   return <Dashboard uppy={uppy} />

@@ -1,5 +1,6 @@
-import { PAGES, readDoc } from '#components/docs/pages.ts'
-import { parseMarkdown } from '#components/docs/parse-markdown.ts'
+import { ALL_PAGES } from '#components/docs/pages.ts'
+import { type Block, parseMarkdown } from '#components/docs/parse-markdown.ts'
+import { readDoc } from '#components/docs/read-doc.ts'
 import { sectionsOf } from '#components/docs/search-docs.ts'
 import { OPERATIONS } from '#lib/api/operations.ts'
 
@@ -8,10 +9,16 @@ export const dynamic = 'force-static'
 
 const ADDRESSES = { baseUrl: '{base_url}', uploadUrl: '{upload_url}' }
 
+/** Of the code of the guides there is too much, and most of it is the same. */
+const isSearched = (slug: string) => (block: Block) => !slug.startsWith('guides/') || block.kind !== 'code'
+
 export async function GET(): Promise<Response> {
   const pages = await Promise.all(
-    PAGES.map(async ({ slug, title }) =>
-      sectionsOf({ title, href: `/docs/${slug}` }, parseMarkdown(await readDoc(slug, ADDRESSES))),
+    ALL_PAGES.map(async ({ slug, title }) =>
+      sectionsOf(
+        { title, href: `/docs/${slug}` },
+        parseMarkdown(await readDoc(slug, ADDRESSES)).filter(isSearched(slug)),
+      ),
     ),
   )
   const operations = OPERATIONS.map(({ id, method, path, summary }) => ({

@@ -1,8 +1,8 @@
 import { notFound } from 'next/navigation'
 import { DocArticle } from '#components/docs/doc-article.tsx'
-import { PAGES } from '#components/docs/pages.ts'
+import { ALL_PAGES } from '#components/docs/pages.ts'
 
-type Props = { params: Promise<{ slug: string }> }
+type Props = { params: Promise<{ slug: string[] }> }
 
 export async function generateMetadata({ params }: Props) {
   const page = await find(params)
@@ -20,6 +20,6 @@ export default async function DocPage({ params }: Props) {
 }
 
 async function find(params: Props['params']) {
-  const { slug } = await params
-  return PAGES.find((page) => page.slug === slug)
+  const slug = (await params).slug.join('/')
+  return ALL_PAGES.find((page) => page.slug === slug)
 }

@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { plainUppySnippet, REACT_INSTALL, reactUppySnippet } from '#lib/dashboard/embed/browser-snippets.ts'
+import type { EmbedTarget } from '#lib/dashboard/embed/embed-target.ts'
+import { nodeTokenSnippet } from '#lib/dashboard/embed/token-snippets.ts'
+import { errorCodes } from '#lib/platform/kernel/errors.ts'
+import { settings } from '#lib/platform/settings/settings.ts'
+import { verificationSnippets } from '#lib/webhooks/signature/verification-snippets.ts'
+import type { DocPage } from './pages.ts'
+
+type Addresses = { baseUrl: string; uploadUrl: string }
+
+/** The text with this installation's own addresses in it, and with the code that the Embed page shows. */
+export async function readDoc(slug: DocPage['slug'], { baseUrl, uploadUrl }: Addresses): Promise<string> {
+  const text = await readFile(join(process.cwd(), 'app/(site)/docs/_text', `${slug}.md`), 'utf8')
+  const pipeId = '<pipe_id>'
+  const target = { baseUrl, uploadUrl: `${uploadUrl}/pipes/${pipeId}/files/`, pipeId }
+  const parts = { ...PARTS, ...(await codeOf(target)), base_url: baseUrl, upload_url: uploadUrl }
+  return Object.entries(parts).reduce(
+    (whole, [name, part]) => whole.replaceAll(`{${name}}`, () => part),
+    text,
+  )
+}
+
+async function codeOf(target: EmbedTarget): Promise<Record<string, string>> {
+  const verification = (await verificationSnippets()).map(
+    ({ language, code }) => [`verify_${language.toLowerCase()}`, code.trimEnd()] as const,
+  )
+  return {
+    ...Object.fromEntries(verification),
+    token_node: nodeTokenSnippet(target).trimEnd(),
+    react_install: REACT_INSTALL,
+    uploader_react: reactUppySnippet(target).trimEnd(),
+    uploader_page: plainUppySnippet(target).trimEnd(),
+  }
+}
+
+/** From the very tables that the program uses, so that these two never lag behind. */
+const PARTS = {
+  error_table: tableOf(
+    '| Code | Status | Means |',
+    Object.entries(errorCodes).map(
+      ([code, [status, title]]) => `| [${code}](/docs/problems/${code}) | ${status} | ${title} |`,
+    ),
+  ),
+  settings_table: tableOf(
+    '| Setting | Meaning |',
+    Object.entries(settings).map(
+      ([name, { description }]) => `| \`${name}\` | ${description.replaceAll('|', '\\|')} |`,
+    ),
+  ),
+  until_reachable:
+    'Until your receiver can be reached from outside, the inbox under **Webhooks** takes its place.',
+}
+
+function tableOf(head: string, rows: string[]): string {
+  return [head, head.replace(/[^|]+/g, '---'), ...rows].join('\n')
+}
