@@ -3,6 +3,7 @@ import { type File, isWaiting } from '#lib/dashboard/files/file.ts'
 import { formatBytes } from '../format.ts'
 import { SelectAll, Selection, SelectRow } from '../lists/selection.tsx'
 import { SortHead } from '../lists/sort-head.tsx'
+import { RowId } from '../ui/row-id.tsx'
 import { Status } from '../ui/status.tsx'
 import { Row, Table, Td, Th } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
@@ -36,13 +37,15 @@ export function FileTable({ files, pipeNames, now, path, query }: Props) {
       <Table caption="Files" head={head}>
         {files.map((file) => (
           <Row key={file.id}>
-            <Td className="pr-0">
+            <Td className="select-cell pr-0">
               <SelectRow id={file.id} name={file.filename} />
             </Td>
             <Td long className="font-medium">
-              <Link href={`/dashboard/files/${file.id}`} className="row-link" title={file.filename}>
-                {file.filename}
-              </Link>
+              <RowId id={file.id} what={`the id of ${file.filename}`}>
+                <Link href={`/dashboard/files/${file.id}`} className="row-link" title={file.filename}>
+                  {file.filename}
+                </Link>
+              </RowId>
             </Td>
             <Td label="Status">
               {file.status === 'uploading' ? (

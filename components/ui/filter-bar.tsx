@@ -18,6 +18,7 @@ export function FilterBar({ filters, children }: { filters: Filter[]; children?:
   const query = useSearchParams()
   const [busy, start] = useTransition()
   const set = filters.some(({ name }) => query.has(name))
+  const days = filters.filter(({ kind }) => kind === 'day')
 
   function apply(name: string, value: string) {
     const next = new URLSearchParams(query)
@@ -34,9 +35,15 @@ export function FilterBar({ filters, children }: { filters: Filter[]; children?:
           const { name } = filter
           const given = { value: query.get(name) ?? '', onApply: apply }
           if (filter.kind === 'choice') return <ChoiceFilter key={name} filter={filter} {...given} />
-          if (filter.kind === 'day') return <DayFilter key={name} filter={filter} {...given} />
-          return <TextFilter key={name} filter={filter} {...given} />
+          return filter.kind === 'text' && <TextFilter key={name} filter={filter} {...given} />
         })}
+        {days.length > 0 && (
+          <span className="flex gap-2 max-sm:w-full max-sm:flex-wrap">
+            {days.map(({ name, label }) => (
+              <DayFilter key={name} name={name} label={label} value={query.get(name) ?? ''} onApply={apply} />
+            ))}
+          </span>
+        )}
         {set && (
           <button
             type="button"
@@ -73,15 +80,17 @@ function ChoiceFilter({ filter, value, onApply }: Given<Choice>) {
   )
 }
 
-function DayFilter({ filter, value, onApply }: Given<Typed>) {
+type Day = { name: string; label: string; value: string; onApply: (name: string, value: string) => void }
+
+function DayFilter({ name, label, value, onApply }: Day) {
   return (
-    <label className="inline-flex items-center gap-1.5 text-ink-faint text-sm">
-      {filter.label}
+    <label className="inline-flex items-center gap-1.5 text-ink-faint text-sm max-sm:flex-1">
+      {label}
       <input
         type="date"
         value={value}
-        onChange={(event) => onApply(filter.name, event.target.value)}
-        className={`${box} text-ink`}
+        onChange={(event) => onApply(name, event.target.value)}
+        className={`${box} text-ink max-sm:flex-1`}
       />
     </label>
   )

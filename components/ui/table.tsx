@@ -31,7 +31,10 @@ export function Th({ className, ...rest }: ComponentProps<'th'>) {
 export function Row({ className, ...rest }: ComponentProps<'tr'>) {
   return (
     <tr
-      className={clsx('relative border-b transition-colors last:border-b-0 hover:bg-hover/60', className)}
+      className={clsx(
+        'group/row relative border-b transition-colors last:border-b-0 hover:bg-hover/60',
+        className,
+      )}
       {...rest}
     />
   )

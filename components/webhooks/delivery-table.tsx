@@ -4,6 +4,7 @@ import { formatDuration } from '../format.ts'
 import { SelectAll, Selection, SelectRow } from '../lists/selection.tsx'
 import { SortHead } from '../lists/sort-head.tsx'
 import { hrefOf } from '../shell/pager.tsx'
+import { RowId } from '../ui/row-id.tsx'
 import { Status } from '../ui/status.tsx'
 import { Row, Table, Td, Th } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
@@ -41,17 +42,19 @@ export function DeliveryTable({ deliveries, filenames, query }: Props) {
       <Table caption="Deliveries" head={head}>
         {deliveries.map((delivery) => (
           <Row key={delivery.id}>
-            <Td className="pr-0">
+            <Td className="select-cell pr-0">
               <SelectRow id={delivery.id} name={filenames.get(delivery.fileId ?? '') ?? delivery.id} />
             </Td>
             <Td long className="font-medium">
-              <Link
-                href={hrefOf('/dashboard/webhooks', { ...query, delivery: delivery.id })}
-                scroll={false}
-                className="row-link"
-              >
-                {delivery.test ? <Status state="test" /> : nameOf(delivery, filenames)}
-              </Link>
+              <RowId id={delivery.eventId} what="the id of its event">
+                <Link
+                  href={hrefOf('/dashboard/webhooks', { ...query, delivery: delivery.id })}
+                  scroll={false}
+                  className="row-link"
+                >
+                  {delivery.test ? <Status state="test" /> : nameOf(delivery, filenames)}
+                </Link>
+              </RowId>
             </Td>
             <Td label="State">
               <Status

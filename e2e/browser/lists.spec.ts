@@ -78,6 +78,35 @@ test('several files are canceled, or erased and brought back', async ({ owner: p
   await expect.poll(() => names(page)).toEqual(['done.bin', 'open-2.bin', 'open-1.bin'])
 })
 
+test('the id of a row is copied, and no part of a filter or a row stands alone on a line', async ({
+  owner: page,
+  demo,
+}) => {
+  const { id: pipeId, token } = await newPipe(demo, 'Copied')
+  await uploadEmpty(token, 'copied.bin')
+  const { data } = await api<{ data: { id: string }[] }>(demo, 'GET', `/files?pipeId=${pipeId}`)
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  const top = async (named: ReturnType<Page['getByLabel']>) => (await named.boundingBox())!.y
+  await page.setViewportSize({ width: 1280, height: 900 })
+  for (const path of ['files', 'webhooks']) {
+    await page.goto(`/dashboard/${path}`)
+    await expect(page.getByLabel('From', { exact: true })).toBeVisible()
+    expect(await top(page.getByLabel('to', { exact: true }))).toBe(
+      await top(page.getByLabel('From', { exact: true })),
+    )
+  }
+  await page.goto(`/dashboard/files?pipeId=${pipeId}`)
+  await page.getByRole('row', { name: 'copied.bin' }).hover()
+  await page.getByRole('button', { name: 'Copy the id of copied.bin' }).click()
+  await expect(page.getByText('Copied the id of copied.bin')).toBeAttached()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(data[0]!.id)
+  await page.setViewportSize({ width: 390, height: 844 })
+  const box = (await page.getByLabel('Select copied.bin').boundingBox())!
+  const name = (await page.getByRole('link', { name: 'copied.bin' }).boundingBox())!
+  expect(Math.abs(box.y + box.height / 2 - (name.y + name.height / 2))).toBeLessThan(6)
+  expect(box.x + box.width).toBeLessThanOrEqual(name.x)
+})
+
 test('several webhooks are resent', async ({ owner: page, demo }) => {
   const id = await makeRefusedPipe(demo)
   await page.goto(`/dashboard/webhooks?pipeId=${id}`)
