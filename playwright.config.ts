@@ -14,7 +14,7 @@ export default defineConfig({
   retries: 0,
   use: {
     launchOptions: await findChromium(),
-    viewport: { width: 1440, height: 900 },
+    viewport: { width: 1280, height: 900 },
     actionTimeout: 15_000,
     screenshot: 'only-on-failure',
     // Colours that are under way from one mode to the other are nobody's.

@@ -110,10 +110,10 @@ export function PaletteDialog({ open, onOpenChange }: Props) {
                 className="h-12 flex-1 bg-transparent text-base outline-none placeholder:text-ink-faint"
               />
             </div>
+            <Command.Empty className="px-3 py-8 text-center text-ink-faint text-sm">
+              Nothing here is called that.
+            </Command.Empty>
             <Command.List className="max-h-[min(24rem,60vh)] overflow-y-auto p-1.5">
-              <Command.Empty className="px-3 py-8 text-center text-ink-faint text-sm">
-                Nothing here is called that.
-              </Command.Empty>
               {(Object.keys(KINDS) as (keyof typeof KINDS)[]).map((kind) => {
                 const { title, icon: Icon } = KINDS[kind]
                 const ofKind = hits.filter((hit) => hit.kind === kind)

@@ -8,7 +8,7 @@ import { PaletteButton } from './palette-button.tsx'
 /** The rail of a wide screen. */
 export function Sidebar({ meter, account }: { meter: ReactNode; account: ReactNode }) {
   return (
-    <div className="sticky top-0 hidden h-dvh w-56 shrink-0 flex-col border-r bg-canvas lg:flex">
+    <header className="sticky top-0 hidden h-dvh w-56 shrink-0 flex-col border-r bg-canvas lg:flex">
       <div className="flex h-14 items-center px-4">
         <Link href="/dashboard" aria-label="Sluice, overview" className="rounded-md">
           <Wordmark />
@@ -31,6 +31,6 @@ export function Sidebar({ meter, account }: { meter: ReactNode; account: ReactNo
         </Link>
         <div className="border-t pt-3">{account}</div>
       </div>
-    </div>
+    </header>
   )
 }

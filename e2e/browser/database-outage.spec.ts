@@ -1,3 +1,4 @@
+import { expectAccessible } from '../../test/support/axe.ts'
 import { expect, test } from '../../test/support/browser.ts'
 import { openPausingProxy } from '../../test/support/pausing-proxy.ts'
 import { createDatabase, startPostgres } from '../../test/support/postgres.ts'
@@ -34,6 +35,7 @@ test('without its database, pages that need no data are there, and the others co
   }
   await page.goto('/dashboard/files')
   await expect(page.getByText('The database does not answer.')).toBeVisible()
+  await expectAccessible(page, 'a page without the database')
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(page.getByText('The database does not answer.')).toBeVisible()
   line.setAway(false)

@@ -12,11 +12,15 @@ const EMPTY = [
   '/dashboard',
   '/dashboard/data-stores',
   '/dashboard/pipes',
+  '/dashboard/pipes/new',
   '/dashboard/senders',
   '/dashboard/files',
   '/dashboard/webhooks',
+  '/dashboard/webhooks/inbox',
   '/dashboard/webhooks/verify',
+  '/dashboard/usage',
   '/dashboard/settings/keys',
+  '/dashboard/settings/audit',
 ]
 
 const WIDTHS = [2560, 1280, 1024, 768, 390, 320]

@@ -1,6 +1,6 @@
 import type { DemoDocument } from '#lib/dashboard/demo/demo-document.ts'
+import { api } from './api.ts'
 import { beginUpload, tokenFor, uploadEmpty } from './begin-upload.ts'
-import { api } from './browser.ts'
 
 /** Makes what the name in an address, as `/dashboard/files/{fileId}`, stands for, and puts its id there. */
 export async function fillIn(address: string, demo: DemoDocument): Promise<string> {

@@ -3,15 +3,34 @@ import { expect, type Page } from 'playwright/test'
 
 /** What the other mode can change. */
 const COLOURS = ['color-contrast', 'link-in-text-block']
+/** Axe calls these moderate; a page without them cannot be found one's way in by ear. */
+const LANDMARKS = /^(bypass|landmark-|page-has-heading-one|region)/
 
-/** Nothing serious, in either mode, in the page as it stands, or in a piece of it. */
+type Look = { mode: 'light' | 'dark'; width?: number; rules?: string[] }
+const QUICK: Look[] = [{ mode: 'light' }, { mode: 'dark', rules: COLOURS }]
+const THOROUGH: Look[] = [1280, 360].flatMap((width) => [
+  { mode: 'light', width },
+  { mode: 'dark', width },
+])
+
+/**
+ * Nothing serious in the page as it stands, or in a piece of it: every rule in the light, and colours in the dark.
+ * `npm run axe` looks at each with every rule in both modes and at both widths.
+ */
 export async function expectAccessible(page: Page, what: string, piece = 'html'): Promise<void> {
   // In the page itself: it has no frames, and what is there already need not be sent again.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
-  await page.emulateMedia({ colorScheme: 'light' })
-  expect(await graveOf(page, piece), `${what}, light`).toEqual([])
-  await page.emulateMedia({ colorScheme: 'dark' })
-  expect(await graveOf(page, piece, COLOURS), `${what}, dark`).toEqual([])
+  const size = page.viewportSize()!
+  // What is on a narrow page alone is not looked at on a wide one.
+  const looks = process.env.AXE_THOROUGH
+    ? THOROUGH.filter(({ width }) => width! <= Math.max(size.width, 360))
+    : QUICK
+  for (const { mode, width = size.width, rules } of looks) {
+    if (width !== size.width) await page.setViewportSize({ ...size, width })
+    await page.emulateMedia({ colorScheme: mode })
+    expect(await graveOf(page, piece, rules), `${what}, ${mode}, ${width} pixels`).toEqual([])
+  }
+  await page.setViewportSize(size)
 }
 
 type Axe = { run(piece: string, options: RunOptions): Promise<AxeResults> }
@@ -26,6 +45,6 @@ async function graveOf(page: Page, piece: string, rules?: string[]): Promise<str
     { piece, options },
   )
   return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .filter(({ id, impact }) => impact === 'serious' || impact === 'critical' || LANDMARKS.test(id))
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
 }

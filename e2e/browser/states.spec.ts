@@ -1,0 +1,114 @@
+import type { Route } from 'playwright/test'
+import { makeRefusedPipe } from '../../test/support/addresses.ts'
+import { expectAccessible } from '../../test/support/axe.ts'
+import { api, expect, openPalette, test } from '../../test/support/browser.ts'
+
+/** A preflight goes through. */
+const refuse = (route: Route) =>
+  route.request().method() === 'POST'
+    ? route.fulfill({ status: 403, json: { detail: 'Not today.' } })
+    : route.continue()
+
+/** Pages as they are while something loads, and after something failed: pages.spec.ts has the others. */
+test('pages whose script has not come yet are accessible', async ({ owner: page, demo }) => {
+  await page.route('**/_next/static/**/*.js', (route) => route.abort())
+  for (const path of [
+    '/',
+    '/docs',
+    '/login',
+    '/dashboard',
+    '/dashboard/files',
+    '/dashboard/webhooks',
+    `/dashboard/pipes/${demo.pipeId}/try`,
+  ]) {
+    await page.goto(path)
+    await expectAccessible(page, `${path} without its script`)
+  }
+})
+
+test('what is asked for and has not come yet is accessible', async ({ owner: page, demo }) => {
+  await page.route('**/_next/static/**/*.js', async (route) => {
+    // Of the uploader, which is loaded for itself, nothing comes.
+    const response = await route.fetch()
+    if (!(await response.text()).includes('uppy-Dashboard')) await route.fulfill({ response })
+  })
+  await page.goto(`/dashboard/pipes/${demo.pipeId}/try`)
+  await expect(page.getByText('The uploader is on its way.')).toBeAttached()
+  await expectAccessible(page, 'Try it while its uploader loads')
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  await page.goto('/dashboard')
+  await openPalette(page)
+  await page.route('**/dashboard', () => {})
+  await page.keyboard.type('nothing has this name')
+  await expectAccessible(page, '⌘K while it searches', '[role=dialog]')
+})
+
+test('forms that were refused are accessible', async ({ page, owner, demo }) => {
+  await page.goto('/login')
+  await page.getByLabel('E-mail').fill('nobody@example.com')
+  await page.getByLabel('Password').fill('not the password')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await expect(page.getByRole('main').getByRole('alert')).toBeVisible()
+  await expectAccessible(page, 'a refused sign-in')
+  await page.goto('/sign-up')
+  await page.getByLabel('E-mail').fill(demo.email)
+  await page.getByLabel('Password').fill('password')
+  await page.getByRole('button', { name: 'Create account' }).click()
+  await expect(page.locator('[aria-invalid=true]')).toBeVisible()
+  await expectAccessible(page, 'a refused account')
+  await page.goto('/reset-password#token=gone')
+  await expectAccessible(page, 'a link that is over')
+
+  const { name: bucket, endpoint, region, accessKeyId } = demo.bucket
+  const fields = { provider: 'other', endpoint, region, bucket, forcePathStyle: true, accessKeyId }
+  const keys = { name: 'Refusing', secretAccessKey: 'wrong' }
+  const store = await api<{ id: string }>(demo, 'POST', '/data-stores', { ...fields, ...keys })
+  await owner.goto(`/dashboard/data-stores/${store.id}`)
+  await expectAccessible(owner, 'a Data Store that refuses')
+  const pipe = { name: 'Into nothing', dataStoreId: store.id, source: { http: true } }
+  const { id } = await api<{ id: string }>(demo, 'POST', '/pipes', pipe)
+  await owner.goto(`/dashboard/pipes/${id}`)
+  await owner.getByLabel('Address').fill('ftp://nowhere')
+  await owner.getByRole('button', { name: 'Switch on' }).click()
+  await expect(owner.getByText(/Is not allowed/)).toBeVisible()
+  await expectAccessible(owner, 'a refused webhook')
+  await api(demo, 'DELETE', `/pipes/${id}`)
+  await owner.goto('/dashboard/files?senderId=gone')
+  await expectAccessible(owner, 'a list that cannot be')
+  await owner.goto(`/dashboard/webhooks?pipeId=${await makeRefusedPipe(demo)}`)
+  await expect(owner.getByText(/^Retrying/)).toBeVisible()
+  await expectAccessible(owner, 'webhooks that are retried')
+})
+
+test('uploads on the landing page are accessible, under way, waiting and refused', async ({
+  page,
+  context,
+}) => {
+  await page.goto('/')
+  const demo = page.getByRole('region', { name: 'Live demo' })
+  await demo.getByRole('button', { name: /of noise/ }).click()
+  await expect(demo.getByText('on its way')).toBeVisible()
+  await expectAccessible(page, 'the demo under way')
+  await context.setOffline(true)
+  await expect(demo.getByText('Waiting for the network. It goes on by itself.').last()).toBeVisible()
+  await expectAccessible(page, 'the demo without a network')
+  await context.setOffline(false)
+  await page.route('**/pipes/*/files/', refuse)
+  await page.reload()
+  await demo.getByRole('button', { name: /of noise/ }).click()
+  await expect(demo.getByText('refused', { exact: true })).toBeVisible()
+  await expectAccessible(page, 'the demo refused')
+})
+
+test('Try it is accessible when its upload was refused', async ({ owner: page, demo }) => {
+  await page.route('**/pipes/*/files/', refuse)
+  await page.goto(`/dashboard/pipes/${demo.pipeId}/try`)
+  const buffer = Buffer.from('refused')
+  await page
+    .locator('.uppy-Dashboard-input')
+    .first()
+    .setInputFiles({ name: 'refused.txt', mimeType: 'text/plain', buffer })
+  await page.getByRole('button', { name: 'Upload 1 file' }).click()
+  await expect(page.getByText('Upload failed').first()).toBeVisible()
+  await expectAccessible(page, 'Try it refused')
+})
