@@ -1,9 +1,11 @@
 import { benchEmbedded } from './embedded.ts'
+import { benchExports } from './exports.ts'
 import { inTurns, ROUNDS, seconds } from './in-turns.ts'
 import { benchDeliveryLists, benchFileLists } from './lists.ts'
 import { create, head, inParallel, MiB, percentile, send, type Target, upload } from './load.ts'
 import { benchOverview } from './overview.ts'
 import { benchPages } from './pages.ts'
+import { benchPaint } from './paint.ts'
 import type { Measured, Sink } from './processes.ts'
 import { MEMORY_BYTES } from './sluice-site.ts'
 import { benchTokens } from './tokens.ts'
@@ -260,4 +262,6 @@ export const CASES: Case[] = [
   { name: 'lists of deliveries', run: ({ postgresUrl }) => benchDeliveryLists(postgresUrl) },
   { name: 'figures of the Overview', run: ({ postgresUrl }) => benchOverview(postgresUrl) },
   { name: 'pages', run: ({ postgresUrl }) => benchPages(postgresUrl) },
+  { name: 'exports', run: ({ postgresUrl }) => benchExports(postgresUrl) },
+  { name: 'largest contentful paint', run: benchPaint },
 ]

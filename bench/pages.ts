@@ -14,7 +14,7 @@ import { pipeInput } from '#lib/workspace/pipes/pipe.ts'
 import { createSender } from '#lib/workspace/senders/create-sender.ts'
 import { buildIfNeeded } from '../scripts/build.ts'
 import { createDatabase, freePort } from '../test/support/postgres.ts'
-import { startSluice, temporaryFolder } from '../test/support/sluice.ts'
+import { type Sluice, startSluice, temporaryFolder } from '../test/support/sluice.ts'
 import type { Finding } from './cases.ts'
 import { type Owner, seedDeliveries, seedFiles, seedTokens } from './seed.ts'
 
@@ -56,6 +56,22 @@ const pathsOf = ({ pipeIds: [pipe], senderIds: [sender], dataStoreId }: Owner): 
 ]
 
 export async function benchPages(postgresUrl: string): Promise<Finding[]> {
+  return withMillion(postgresUrl, async ({ baseUrl }, owner, cookie) => {
+    const findings: Finding[] = []
+    for (const path of pathsOf(owner)) {
+      const first = await measure(baseUrl + path, cookie)
+      findings.push(judge(path, owner, first))
+      const older = first.html.match(OLDER)?.[1]?.replaceAll('&amp;', '&')
+      if (older) findings.push(judge(`${path}, the next page`, owner, await measure(baseUrl + older, cookie)))
+    }
+    return findings
+  })
+}
+
+type Work = (sluice: Sluice, owner: Owner, cookie: string) => Promise<Finding[]>
+
+/** A server before a workspace with a million files and a million deliveries. */
+export async function withMillion(postgresUrl: string, work: Work): Promise<Finding[]> {
   buildIfNeeded()
   const { url, drop } = await createDatabase(postgresUrl)
   using folder = temporaryFolder()
@@ -72,15 +88,7 @@ export async function benchPages(postgresUrl: string): Promise<Finding[]> {
   const { owner, cookie } = await furnish(env)
   const sluice = await startSluice(env)
   try {
-    const findings: Finding[] = []
-    for (const path of pathsOf(owner)) {
-      const first = await measure(sluice.baseUrl + path, cookie)
-      findings.push(judge(path, owner, first))
-      const older = first.html.match(OLDER)?.[1]?.replaceAll('&amp;', '&')
-      if (older)
-        findings.push(judge(`${path}, the next page`, owner, await measure(sluice.baseUrl + older, cookie)))
-    }
-    return findings
+    return await work(sluice, owner, cookie)
   } finally {
     await sluice.stop()
     await drop()
