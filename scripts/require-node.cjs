@@ -21,8 +21,5 @@ function findFault() {
   const needs = `Sluice needs Node ${OLDEST} or newer with type stripping, and this is Node ${process.versions.node}`
   if (has('.bin/node'))
     return `${needs} without it. Use the scripts of package.json, such as \`npm start\`: they run on the Node in node_modules. If they do not, look at NODE_OPTIONS.`
-  const remedy = has('node')
-    ? 'was installed without its script (--ignore-scripts). Run `npm rebuild node`'
-    : 'is not installed (--omit=optional). Run `npm ci`'
-  return `${needs}. The package \`node\`, which brings Node 24 along, ${remedy}, or install Node ${OLDEST} or newer.`
+  return `${needs}. Run \`npm ci\` without --omit=optional, which brings a Node along for most platforms, or install Node ${OLDEST} or newer.`
 }
