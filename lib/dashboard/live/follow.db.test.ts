@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { testRuntime } from '../../../test/support/runtime.ts'
 import { createTestWorkspace } from '../../../test/support/workspace.ts'
@@ -7,11 +7,17 @@ import { revokeSession } from '../../identity/sessions/revoke-session.ts'
 import { signOutEverywhere } from '../../identity/sessions/sign-out-everywhere.ts'
 import { follow } from './follow.ts'
 
+afterEach(() => {
+  vi.useRealTimers()
+})
+
 describeWithDatabase('a live stream', (database) => {
   it.each(['revoked', 'signed out everywhere'])('ends at once when its session is %s', async (how) => {
     const runtime = testRuntime(database())
     const { workspaceId, userId } = await createTestWorkspace(runtime)
     const { id: sessionId } = await createSession(runtime, userId, { userAgent: null, address: null })
+    // The stream's own look every second never comes.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const left = new AbortController()
     const stream = follow(runtime, { workspaceId, sessionId }, 'files', left.signal)
     expect((await stream.next()).done).toBe(false)

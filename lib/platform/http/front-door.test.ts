@@ -12,6 +12,8 @@ let opening: PromiseWithResolvers<Opened>
 beforeEach(async () => {
   opening = Promise.withResolvers()
   server = createServer(
+    // What ends a connection here is the door, and not Node, for which one without bytes is idle.
+    { keepAliveTimeout: 0 },
     frontDoor(opening.promise, { log: createLogger('silent'), trustedProxies: ['127.0.0.1'] }),
   ).listen(0, '127.0.0.1')
   await once(server, 'listening')

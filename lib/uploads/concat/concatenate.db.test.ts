@@ -23,8 +23,8 @@ const grant = (may: boolean) =>
   database.db.execute(
     sql`update data_stores set may_read = ${may}, may_delete = ${may}, updated_at = now() where id = ${site.dataStore.id}::uuid`,
   )
-const renew = async () => {
-  token = await site.token()
+const renew = async (limits = {}) => {
+  token = await site.token(limits)
   client = tusClient({ url: node.url, pipeId: site.pipe.id, token })
 }
 
@@ -249,6 +249,16 @@ describe('concatenation', () => {
     expect(await rows(database.db, look)).toEqual([{ filetype: null }])
     for (const url of [urls[0]!, last.headers.location!])
       expect((await pieces.terminate(url)).status).toBe(204)
+  })
+
+  it('is of a type that its token allows, whatever its pieces were', async () => {
+    await renew({ allowedTypes: ['image/*'] })
+    const piece = await partial(randomBytes(100))
+    const as = (...of: Parameters<typeof metadata>) => join([piece], { 'Upload-Metadata': metadata(...of) })
+    for (const refused of [await as({ filetype: 'text/html' }), await as({ filename: 'whole' })])
+      expect([refused.status, JSON.parse(refused.body).code]).toEqual([403, 'type_not_allowed'])
+    expect((await as({ filetype: 'image/png' })).status).toBe(201)
+    await renew()
   })
 
   it('a piece that is deleted goes from the bucket, unless a file is being made of it', async () => {

@@ -1,0 +1,43 @@
+import { Agent } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
+import { afterEach, expect, it, vi } from 'vitest'
+import { startDrippingBucket } from '../../test/support/dripping-bucket.ts'
+import { systemClock } from '../platform/kernel/clock.ts'
+import { createCaller } from './call-bucket.ts'
+import { capabilitiesOf } from './providers.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+it('gives a part 30 s and a second for each 256 KiB, its answer included', async () => {
+  const bucket = await startDrippingBucket()
+  const http = new Agent()
+  const place = {
+    ...{ endpoint: bucket.endpoint, region: 'eu-west-1', bucket: 'media', forcePathStyle: true },
+    ...{ storageClass: null, encryption: null, capabilities: capabilitiesOf('minio', null) },
+  }
+  const call = createCaller(
+    place,
+    { accessKeyId: 'A', secretAccessKey: 'secret' },
+    { clock: systemClock, agents: { http, https: http as never }, retryDelaysMs: [] },
+  )
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  const chunk = Buffer.alloc(1024 * 1024)
+  let ended = false
+  const answered = call({
+    ...{ operation: 'PutObject', method: 'PUT', key: 'a' },
+    ...{ body: [chunk], bytes: chunk.length },
+  })
+  const refused = expect(answered).rejects.toMatchObject({ kind: 'trouble' })
+  void answered.catch(() => {
+    ended = true
+  })
+  while (bucket.dripping === 0) await setImmediate()
+  await vi.advanceTimersByTimeAsync(33_999)
+  expect(ended).toBe(false)
+  await vi.advanceTimersByTimeAsync(1)
+  await refused
+  http.destroy()
+  await bucket.close()
+})
