@@ -8,6 +8,7 @@ import { disturb, killAgainAndAgain } from './disturb.ts'
 import { createLog, type Log } from './log.ts'
 import { type Random, randomOf } from './random.ts'
 import { makeSource, type Source } from './source.ts'
+import { starveOthers } from './starve.ts'
 import { uploadByTusJs } from './tus-js.ts'
 import { settle, verify } from './verify.ts'
 import { openWorld, type World } from './world.ts'
@@ -113,8 +114,12 @@ async function main(): Promise<boolean> {
   const server = values.embedded ? undefined : await startPostgres()
   const say = (line: string) => console.log(line)
   const forMs = minutes(Number(values.minutes))
-  const run = runChaos({ seed, forMs, postgresUrl: server?.url, say })
-  const { counts, violations } = await run.finally(server?.stop)
+  const run = async () => {
+    const log = await runChaos({ seed, forMs, postgresUrl: server?.url, say })
+    if (server) await starveOthers(server.url, log)
+    return log
+  }
+  const { counts, violations } = await run().finally(server?.stop)
   for (const what of Object.keys(counts).sort()) console.log(`${String(counts[what]).padStart(12)}  ${what}`)
   for (const violation of violations) console.log(`VIOLATION  ${violation}`)
   const verdict = violations.length === 0 ? 'all is well' : `${violations.length} violations`
