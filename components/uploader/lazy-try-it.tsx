@@ -1,9 +1,11 @@
 'use client'
 
 import dynamic from 'next/dynamic'
+import { useEffect, useState } from 'react'
+import { PickFiles } from './pick-files.tsx'
+import { isUnfinished } from './unfinished.ts'
 
-/** Uppy is large, and of no use before the page is there. */
-export const LazyTryIt = dynamic(() => import('./try-it.tsx').then((module) => module.TryIt), {
+const TryIt = dynamic(() => import('./try-it.tsx').then((module) => module.TryIt), {
   ssr: false,
   loading: () => (
     <div role="status" className="h-[26.25rem] animate-pulse rounded-lg border bg-surface">
@@ -11,3 +13,13 @@ export const LazyTryIt = dynamic(() => import('./try-it.tsx').then((module) => m
     </div>
   ),
 })
+
+/** Uppy is as large as half of the page: it comes with the first file, or at once where one of an earlier visit goes on. */
+export function LazyTryIt({ pipeId, endpoint }: { pipeId: string; endpoint: string }) {
+  const [files, setFiles] = useState<File[]>()
+  useEffect(() => {
+    if (isUnfinished(pipeId)) setFiles([])
+  }, [pipeId])
+  if (!files) return <PickFiles onPick={setFiles} />
+  return <TryIt pipeId={pipeId} endpoint={endpoint} files={files} />
+}

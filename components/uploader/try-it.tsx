@@ -7,9 +7,10 @@ import '@uppy/core/css/style.min.css'
 import '@uppy/dashboard/css/style.min.css'
 import './uppy.css'
 import { Panel } from '../ui/panel.tsx'
-import { createUploader } from './create-uploader.ts'
+import { createUploader, type Uploader } from './create-uploader.ts'
 import { NetworkButtons } from './network-buttons.tsx'
 import { TrialOutcome, useTrial } from './trial-outcome.tsx'
+import { noteUnfinished } from './unfinished.ts'
 import { WirePanel } from './wire-panel.tsx'
 
 /** After a reload, of files that the browser did not keep. */
@@ -23,15 +24,8 @@ const WORDS = {
   },
 }
 
-export function TryIt({ pipeId, endpoint }: { pipeId: string; endpoint: string }) {
-  const [uploader] = useState(() =>
-    createUploader({
-      id: `try-${pipeId}`,
-      endpoint,
-      remember: true,
-      takeToken: () => takeTrialToken(pipeId),
-    }),
-  )
+export function TryIt({ pipeId, endpoint, files }: { pipeId: string; endpoint: string; files: File[] }) {
+  const [uploader] = useState(() => open(pipeId, endpoint, files))
   const root = useListOfOne()
   const wire = useSyncExternalStore(uploader.watch, uploader.wire, uploader.wire)
   const result = useTrial(wire.fileId)
@@ -62,6 +56,21 @@ export function TryIt({ pipeId, endpoint }: { pipeId: string; endpoint: string }
       </div>
     </div>
   )
+}
+
+function open(pipeId: string, endpoint: string, files: File[]): Uploader {
+  const uploader = createUploader({
+    id: `try-${pipeId}`,
+    endpoint,
+    remember: true,
+    takeToken: () => takeTrialToken(pipeId),
+  })
+  const { uppy } = uploader
+  uppy.on('file-added', () => noteUnfinished(pipeId, true))
+  uppy.on('complete', ({ failed = [] }) => noteUnfinished(pipeId, failed.length > 0))
+  uppy.on('file-removed', () => noteUnfinished(pipeId, uppy.getFiles().length > 0))
+  uppy.addFiles(files.map((data) => ({ name: data.name, type: data.type, data, source: 'Try it' })))
+  return uploader
 }
 
 /** Uppy's item of a single file is a list item without its list. */

@@ -58,9 +58,9 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   // It can be tried before there is a Sender.
   await page.getByRole('link', { name: 'Try it', exact: true }).click()
   await expect(page).toHaveTitle('Video uploads · Try it · Sluice')
-  await page.getByLabel('Slow line').uncheck()
   const tried = { name: 'tried.txt', mimeType: 'text/plain', buffer: Buffer.alloc(1000, 'x') }
-  await page.locator('.uppy-Dashboard-input').first().setInputFiles(tried)
+  await page.getByLabel('Browse files').setInputFiles(tried)
+  await page.getByLabel('Slow line').uncheck()
   await page.getByRole('button', { name: 'Upload 1 file' }).click()
   await expect(page.getByText('Complete', { exact: true })).toBeVisible()
   await page.getByRole('link', { name: 'Inputs and outputs' }).click()

@@ -290,7 +290,7 @@ test('a file is picked and sent over a line that is cut, in Try it, by keyboard 
 }) => {
   await page.goto(`/dashboard/pipes/${demo.pipeId}/try`)
   const chooser = page.waitForEvent('filechooser')
-  await press(page, 'browse files')
+  await press(page, 'Browse files')
   const file = { name: 'by-keys.bin', mimeType: 'text/plain', buffer: Buffer.alloc(6_000_000, 'keys ') }
   await (await chooser).setFiles(file)
   await press(page, /^Upload 1 file/)

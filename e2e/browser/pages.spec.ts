@@ -111,7 +111,7 @@ async function look(page: Page, path: string, demo: DemoDocument): Promise<void>
   ]) {
     expect(html.includes(secret), `a secret in ${path}`).toBe(false)
   }
-  if (!path.endsWith('/try')) expect(scriptBytes, `script of ${path}`).toBeLessThan(MOST_SCRIPT_BYTES)
+  expect(scriptBytes, `script of ${path}`).toBeLessThan(MOST_SCRIPT_BYTES)
   expect(scriptBytes).toBeGreaterThan(0)
   expect(await shiftOf(page), `layout shift of ${path}`).toBeLessThan(MOST_SHIFT)
   await expectToFit(page, path)
