@@ -26,7 +26,10 @@ type Props<Data> = {
   /** What is told of it to those without script, for whom `onDone` is never called. */
   outcome?: (data: Data) => ReactNode
   submit?: ReactNode
+  /** Before the words of the button, where it turns while it works. */
+  icon?: ReactNode
   submitTone?: 'primary' | 'plain' | 'danger'
+  submitSize?: 'sm' | 'md'
   aside?: ReactNode
   /** Put beside the button instead of under the fields. */
   className?: string
@@ -101,7 +104,14 @@ export function ActionForm<Data = undefined>(props: Props<Data>) {
         )}
         {submit && (
           <div className="flex items-center gap-3">
-            <Button type="submit" tone={submitTone} busy={busy} disabled={disabled && !withoutScript}>
+            <Button
+              type="submit"
+              tone={submitTone}
+              size={props.submitSize}
+              busy={busy}
+              disabled={disabled && !withoutScript}
+            >
+              {!busy && props.icon}
               {submit}
             </Button>
             {aside}

@@ -1,34 +1,46 @@
 'use client'
 
 import { clsx } from 'clsx'
-import { type ReactNode, useId, useOptimistic, useTransition } from 'react'
-import type { FormState } from '#app/actions/form-state.ts'
+import { type FormEvent, type ReactNode, useActionState, useId, useOptimistic, useTransition } from 'react'
+import type { FormAction } from '#app/actions/form-state.ts'
 import { notify } from './toaster.tsx'
 
 type Props = {
   on: boolean
   label: ReactNode
   hint?: ReactNode
-  /** Runs at once; the switch shows the new side while it does and goes back if it fails. */
-  action: (on: boolean) => Promise<FormState<unknown>>
+  /**
+   * Is sent `on`, as on or off; without script the browser posts it. Runs at once; the switch shows the new side while it does
+   * and goes back if it fails.
+   */
+  action: FormAction
 }
+
+const IDLE = { status: 'idle' } as const
+const sideOf = (on: boolean) => (on ? 'on' : 'off')
 
 export function ActionSwitch({ on, label, hint, action }: Props) {
   const id = useId()
   const [shown, show] = useOptimistic(on)
   const [busy, start] = useTransition()
 
-  function flip() {
+  const [posted, post] = useActionState(action, IDLE)
+
+  function flip(event: FormEvent) {
+    event.preventDefault()
     start(async () => {
       show(!shown)
-      const answer = await action(!shown)
+      const data = new FormData()
+      data.set('on', sideOf(!shown))
+      const answer = await action(IDLE, data)
       if (answer.status === 'error') notify.failed(answer.message)
       if (answer.status === 'done' && answer.message) notify.done(answer.message)
     })
   }
 
   return (
-    <div className="flex items-start justify-between gap-4">
+    <form action={post} onSubmit={flip} className="flex items-start justify-between gap-4">
+      <input type="hidden" name="on" value={sideOf(!on)} />
       <div className="min-w-0">
         <span id={`${id}-label`} className="font-medium text-sm">
           {label}
@@ -38,15 +50,15 @@ export function ActionSwitch({ on, label, hint, action }: Props) {
             {hint}
           </p>
         )}
+        {posted.status === 'error' && <p className="mt-0.5 text-bad text-sm">{posted.message}</p>}
       </div>
       <button
-        type="button"
+        type="submit"
         role="switch"
         aria-checked={shown}
         aria-labelledby={`${id}-label`}
         aria-describedby={hint ? `${id}-hint` : undefined}
         aria-busy={busy || undefined}
-        onClick={flip}
         className={clsx(
           'relative mt-0.5 h-5 w-9 shrink-0 rounded-full border transition-colors',
           shown ? 'border-transparent bg-water' : 'border-line-strong bg-hover',
@@ -59,6 +71,6 @@ export function ActionSwitch({ on, label, hint, action }: Props) {
           )}
         />
       </button>
-    </div>
+    </form>
   )
 }

@@ -1,26 +1,18 @@
 'use client'
 
-import { useTransition } from 'react'
 import { discardMissedEvents, sendMissedEvents } from '#app/dashboard/webhooks/actions.ts'
 import type { Missed } from '#lib/webhooks/outputs/show-missed.ts'
 import { plural } from '../format.ts'
+import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Time } from '../ui/time.tsx'
-import { notify } from '../ui/toaster.tsx'
 
 type Props = { pipeId: string; missed: Missed; canSend: boolean }
 
 /** What happened while nobody was told, and what can be done about it. */
 export function MissedEvents({ pipeId, missed, canSend }: Props) {
-  const [busy, start] = useTransition()
-  const send = () =>
-    start(async () => {
-      const answer = await sendMissedEvents(pipeId)
-      if (answer.status === 'error') notify.failed(answer.message)
-      if (answer.status === 'done' && answer.message) notify.done(answer.message)
-    })
   const count = `${missed.more ? 'More than ' : ''}${plural(missed.events, 'event')}`
   return (
     <Notice
@@ -30,9 +22,12 @@ export function MissedEvents({ pipeId, missed, canSend }: Props) {
       action={
         <div className="flex gap-2">
           {canSend && (
-            <Button size="sm" busy={busy} onClick={send}>
-              Send them now
-            </Button>
+            <ActionForm
+              action={sendMissedEvents.bind(null, pipeId)}
+              submit="Send them now"
+              submitTone="plain"
+              submitSize="sm"
+            />
           )}
           <ConfirmDialog
             trigger={

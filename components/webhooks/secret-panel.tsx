@@ -1,27 +1,20 @@
 'use client'
 
 import { Eye, EyeOff, RefreshCw } from 'lucide-react'
-import { useState, useTransition } from 'react'
+import { useState } from 'react'
 import { reveal, rotate } from '#app/dashboard/webhooks/actions.ts'
+import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Copyable } from '../ui/copyable.tsx'
 import { SecretShown } from '../ui/secret-shown.tsx'
 import { Time } from '../ui/time.tsx'
-import { notify } from '../ui/toaster.tsx'
 
 type Props = { pipeId: string; previousSecretUntil: string | null }
 
 /** The secret comes to the page only when it is asked for. */
 export function SecretPanel({ pipeId, previousSecretUntil }: Props) {
   const [secret, setSecret] = useState<string>()
-  const [busy, start] = useTransition()
-  const show = () =>
-    start(async () => {
-      const answer = await reveal(pipeId)
-      if (answer.status === 'done') setSecret(answer.data?.secret)
-      if (answer.status === 'error') notify.failed(answer.message)
-    })
   return (
     <div className="border-t pt-4">
       <p className="mb-1.5 font-medium text-sm">Secret</p>
@@ -31,10 +24,21 @@ export function SecretPanel({ pipeId, previousSecretUntil }: Props) {
         ) : (
           <code className="mr-2 font-mono text-ink-faint text-xs">whsec_••••••••••••••••</code>
         )}
-        <Button busy={busy} onClick={() => (secret ? setSecret(undefined) : show())}>
-          {secret ? <EyeOff aria-hidden /> : <Eye aria-hidden />}
-          {secret ? 'Hide' : 'Reveal'}
-        </Button>
+        {secret ? (
+          <Button onClick={() => setSecret(undefined)}>
+            <EyeOff aria-hidden />
+            Hide
+          </Button>
+        ) : (
+          <ActionForm<{ secret: string }>
+            action={reveal.bind(null, pipeId)}
+            submit="Reveal"
+            submitTone="plain"
+            icon={<Eye aria-hidden />}
+            onDone={(data) => setSecret(data.secret)}
+            outcome={(data) => <code className="break-all font-mono text-xs">{data.secret}</code>}
+          />
+        )}
         <ConfirmDialog<{ secret: string }>
           trigger={
             <Button>

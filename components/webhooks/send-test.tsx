@@ -1,26 +1,29 @@
 'use client'
 
 import { Send } from 'lucide-react'
+import Link from 'next/link'
 import { useRouter } from 'next/navigation'
-import { useTransition } from 'react'
 import { sendTest } from '#app/dashboard/webhooks/actions.ts'
-import { Button } from '../ui/button.tsx'
-import { notify } from '../ui/toaster.tsx'
+import { ActionForm } from '../ui/action-form.tsx'
+import { Notice } from '../ui/notice.tsx'
+
+const placeOf = ({ deliveryId }: { deliveryId: string }) => `/dashboard/webhooks?delivery=${deliveryId}`
 
 /** Opens the log at the test, so that what comes back is seen as it comes. */
 export function SendTest({ pipeId }: { pipeId: string }) {
   const router = useRouter()
-  const [busy, start] = useTransition()
-  const send = () =>
-    start(async () => {
-      const answer = await sendTest(pipeId)
-      if (answer.status === 'error') notify.failed(answer.message)
-      if (answer.status === 'done') router.push(`/dashboard/webhooks?delivery=${answer.data?.deliveryId}`)
-    })
   return (
-    <Button busy={busy} onClick={send}>
-      {!busy && <Send aria-hidden />}
-      Send a test
-    </Button>
+    <ActionForm<{ deliveryId: string }>
+      action={sendTest.bind(null, pipeId)}
+      submit="Send a test"
+      submitTone="plain"
+      icon={<Send aria-hidden />}
+      onDone={(data) => router.push(placeOf(data))}
+      outcome={(data) => (
+        <Notice tone="good">
+          The test is on its way: <Link href={placeOf(data)}>look at what came back</Link>.
+        </Notice>
+      )}
+    />
   )
 }

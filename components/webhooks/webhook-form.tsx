@@ -1,6 +1,6 @@
 'use client'
 
-import { type ReactNode, useState } from 'react'
+import { useState } from 'react'
 import { saveWebhook } from '#app/dashboard/webhooks/actions.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { CheckField, TextField } from '../ui/field.tsx'
@@ -19,10 +19,9 @@ type Props = {
   enabled: boolean
   inboxUrl: string
   submit: string
-  aside?: ReactNode
 }
 
-export function WebhookForm({ pipeId, url, statuses, enabled, inboxUrl, submit, aside }: Props) {
+export function WebhookForm({ pipeId, url, statuses, enabled, inboxUrl, submit }: Props) {
   const [address, setAddress] = useState(url)
   const [secret, setSecret] = useState<string>()
   return (
@@ -31,7 +30,6 @@ export function WebhookForm({ pipeId, url, statuses, enabled, inboxUrl, submit, 
         action={saveWebhook.bind(null, pipeId)}
         submit={submit}
         submitTone={url ? 'plain' : 'primary'}
-        aside={aside}
         onDone={(data) => setSecret(data.secret)}
       >
         <input type="hidden" name="enabled" value={enabled ? 'on' : 'off'} />

@@ -28,8 +28,8 @@ export function WebhookOutputPanel({ pipeId, output, missed, inboxUrl }: Props) 
           enabled={output?.enabled ?? true}
           inboxUrl={inboxUrl}
           submit={output ? 'Save' : 'Switch on'}
-          aside={output && <SendTest pipeId={pipeId} />}
         />
+        {output && <SendTest pipeId={pipeId} />}
         {output && <SecretPanel pipeId={pipeId} previousSecretUntil={output.previousSecretUntil} />}
       </div>
     </div>

@@ -53,3 +53,39 @@ test('what dialogs ask is asked, answered and done without a script', async ({ b
   await expect(page).toHaveURL(/\/dashboard\/pipes$/)
   await context.close()
 })
+
+test('what needs no dialog is done at once without a script', async ({ browser, baseURL, demo }) => {
+  const fields = { name: 'Plain', dataStoreId: demo.dataStoreId, source: { http: false } }
+  const { id } = await api<{ id: string }>(demo, 'POST', '/pipes', fields)
+  const context = await browser.newContext({
+    ...{ baseURL: baseURL!, storageState: process.env.SLUICE_STATE!, javaScriptEnabled: false },
+  })
+  const page = await context.newPage()
+
+  await page.goto(`/dashboard/pipes/${id}`)
+  const source = page.getByRole('switch', { name: 'HTTP (TUS)' })
+  await source.click()
+  await expect(source).toBeChecked()
+  await source.click()
+  await expect(source).not.toBeChecked()
+
+  await page.getByLabel('Address').fill('https://hooks.example/sluice')
+  await page.getByRole('button', { name: 'Switch on' }).click()
+  const webhook = page.getByRole('switch', { name: 'Webhook' })
+  await expect(webhook).toBeChecked()
+  await page.getByRole('button', { name: 'Reveal' }).click()
+  await expect(page.getByText(/^whsec_[\w+/=]{20}/)).toBeVisible()
+  expect(page.url()).not.toContain('whsec_')
+  await page.getByRole('button', { name: 'Send a test' }).click()
+  await expect(page.getByRole('link', { name: 'look at what came back' })).toHaveAttribute(
+    'href',
+    /\?delivery=[0-9a-f-]{36}$/,
+  )
+  await webhook.click()
+  await expect(webhook).not.toBeChecked()
+
+  await page.goto(`/dashboard/data-stores/${demo.dataStoreId}`)
+  await page.getByRole('button', { name: 'Check now' }).click()
+  await expect(page.getByText('Uploads can go to this bucket.')).toBeVisible()
+  await context.close()
+})

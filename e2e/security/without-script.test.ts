@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { ask } from '../../test/support/raw-http.ts'
 import { cookiesOf, signedIn, type Visit } from '../../test/support/session.ts'
 import { targetOf } from '../../test/support/target.ts'
+import { newTus } from '../../test/support/tus.ts'
 
 /** Forms as a browser has them before their script is there, or that runs none: what it is sent, and what it sends. */
 const target = targetOf(inject('demo'))
@@ -36,6 +37,16 @@ async function post(path: string, fields: Record<string, string>) {
   return ask('POST', new URL(path, target.baseUrl), headers, new Uint8Array(await encoded.arrayBuffer()))
 }
 
+function expectPosted(html: string): void {
+  const forms = [...html.matchAll(FORM)]
+  expect(forms.length).toBeGreaterThan(0)
+  for (const [, tag, inner] of forms) {
+    expect(attribute(tag!, 'method').toLowerCase(), tag).toBe('post')
+    expect(attribute(tag!, 'action'), tag).not.toContain('javascript:')
+    expect(inner).toMatch(/name="\$ACTION_/)
+  }
+}
+
 describe('every form', () => {
   it.each([
     '/dashboard/settings',
@@ -59,13 +70,14 @@ describe('every form', () => {
   ])('of %s is posted to a server action', async (path) => {
     const anybody = path === '/login' || path === '/sign-up'
     const { body } = anybody ? await ask('GET', new URL(path, target.baseUrl)) : await visit.get(path)
-    const forms = [...body.matchAll(FORM)]
-    expect(forms.length).toBeGreaterThan(0)
-    for (const [, tag, inner] of forms) {
-      expect(attribute(tag!, 'method').toLowerCase(), tag).toBe('post')
-      expect(attribute(tag!, 'action'), tag).not.toContain('javascript:')
-      expect(inner).toMatch(/name="\$ACTION_/)
-    }
+    expectPosted(body)
+  })
+
+  it('of a Sender and of a file is posted to a server action', async () => {
+    const { body: senders } = await target.api<{ data: { id: string }[] }>('GET', '/senders?limit=1')
+    const file = (await (await newTus(target)).create(0)).split('/').at(-1)
+    for (const path of [`/dashboard/senders/${senders.data[0]!.id}`, `/dashboard/files/${file}`])
+      expectPosted((await visit.get(path)).body)
   })
 })
 

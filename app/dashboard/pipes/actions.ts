@@ -23,7 +23,8 @@ export async function create(_previous: unknown, data: FormData) {
   })
 }
 
-export async function switchSource(id: string, http: boolean) {
+export async function switchSource(id: string, _previous: unknown, data: FormData) {
+  const http = data.get('on') === 'on'
   return act(async (runtime, actor) => {
     await updatePipe(runtime, actor, id, parseInput(pipeChanges, { source: { http } }))
     return { message: http ? 'The source is on.' : 'The source is off. Uploads under way go on.' }

@@ -31,7 +31,14 @@ export async function saveWebhook(pipeId: string, _previous: unknown, data: Form
   })
 }
 
-export async function switchWebhook(pipeId: string, url: string, statuses: string[], enabled: boolean) {
+export async function switchWebhook(
+  pipeId: string,
+  url: string,
+  statuses: string[],
+  _previous: unknown,
+  data: FormData,
+) {
+  const enabled = data.get('on') === 'on'
   return act(async (runtime, actor) => {
     await saveOutput(runtime, actor, pipeId, parseInput(webhookOutputInput, { url, statuses, enabled }))
     return { message: enabled ? 'The webhook is on.' : 'The webhook is off.' }
