@@ -87,7 +87,7 @@ function checkOutcomes(files: FileRow[], outcomes: Outcome[], log: Log): void {
 }
 
 /** Of an upload that is not finished, parts and tails stand one behind the other up to the offset. */
-async function checkLedger(db: Db, log: Log): Promise<void> {
+export async function checkLedger(db: Db, log: Log): Promise<void> {
   const broken = await rows<{ id: string; offset: number; sum: number; gaps: number }>(
     db,
     sql`
@@ -110,7 +110,7 @@ async function checkLedger(db: Db, log: Log): Promise<void> {
     log.violation(`the ledger of ${id} has ${sum} bytes and ${gaps} gaps for an offset of ${offset}`)
 }
 
-async function checkUsage(db: Db, log: Log): Promise<void> {
+export async function checkUsage(db: Db, log: Log): Promise<void> {
   const [sums] = await rows<Record<'accepted' | 'reserved' | 'used' | 'held' | 'days', number>>(
     db,
     sql`select

@@ -1,0 +1,80 @@
+import { type ClientRequest, request } from 'node:http'
+import { Upload } from 'tus-js-client'
+
+/** An upload whose body comes as far as one says, so that a backup, or a crash, finds it in the middle. */
+export type HeldUpload = {
+  address: string
+  /** Sends the rest; resolves to the status of the answer. */
+  finish(): Promise<number>
+  /** What its server's end left of it is dropped. */
+  abandon(): void
+}
+
+const COMMON = { 'Tus-Resumable': '1.0.0' }
+
+export async function holdUpload(
+  { uploadUrl, token }: { uploadUrl: string; token: string },
+  { name, bytes, sentBytes }: { name: string; bytes: Buffer; sentBytes: number },
+): Promise<HeldUpload> {
+  const headers = { ...COMMON, Authorization: `Bearer ${token}` }
+  const created = await fetch(uploadUrl, {
+    method: 'POST',
+    headers: {
+      ...headers,
+      'Upload-Length': String(bytes.length),
+      'Upload-Metadata': `filename ${Buffer.from(name).toString('base64')}`,
+    },
+  })
+  if (created.status !== 201) throw new Error(`${name} was not created: ${created.status}`)
+  const address = created.headers.get('location')!
+  const patch = request(address, {
+    method: 'PATCH',
+    agent: false,
+    headers: {
+      ...headers,
+      'Content-Type': 'application/offset+octet-stream',
+      'Content-Length': bytes.length,
+      'Upload-Offset': 0,
+    },
+  })
+  const status = statusOf(patch)
+  status.catch(() => {})
+  patch.write(bytes.subarray(0, sentBytes))
+  return {
+    address,
+    finish() {
+      patch.end(bytes.subarray(sentBytes))
+      return status
+    },
+    abandon: () => void patch.destroy(),
+  }
+}
+
+function statusOf(sent: ClientRequest): Promise<number> {
+  return new Promise((resolve, reject) => {
+    sent.once('response', (answer) => {
+      answer.resume()
+      resolve(answer.statusCode!)
+    })
+    sent.once('error', reject)
+  })
+}
+
+/** The client comes back with the address that it kept. True if it finished there, false if it began anew elsewhere. */
+export function resumeUpload(
+  { uploadUrl, token }: { uploadUrl: string; token: string },
+  { address, name, bytes }: { address: string; name: string; bytes: Buffer },
+): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const upload = new Upload(bytes, {
+      endpoint: uploadUrl,
+      uploadUrl: address,
+      headers: { Authorization: `Bearer ${token}` },
+      metadata: { filename: name },
+      retryDelays: [0, 1000, 3000, 5000],
+      onSuccess: () => resolve(upload.url === address),
+      onError: reject,
+    })
+    upload.start()
+  })
+}

@@ -1,0 +1,123 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'drizzle-orm'
+import { type Db, rows } from '#lib/platform/db/database.ts'
+import type { Log } from '../../chaos/log.ts'
+import { checkLedger, checkUsage } from '../../chaos/verify.ts'
+import type { Journey } from './journeys.ts'
+import type { Place } from './place.ts'
+
+export type Reconciled = {
+  uploads: { looked: number; found: string[] }
+  dataStores: ({ dataStoreId: string } & (
+    | { listed: true; unknown: { key: string }[] }
+    | { listed: false; reason: string }
+  ))[]
+}
+type Found = { id: string; status: string; certainty: string | null; reason: string | null }
+type Told = { file_id: string; status: string; destinations: { key: string; reason?: string }[] }
+
+const PATIENCE_MS = 120_000
+
+/** Until no webhook waits any more. */
+export async function untilTold(db: Db): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS
+  const look = sql`select 1 from deliveries where state = 'pending' limit 1`
+  while ((await rows(db, look)).length > 0) {
+    if (Date.now() > deadline) throw new Error('Webhooks still wait.')
+    await sleep(200)
+  }
+}
+
+export async function readFiles(db: Db): Promise<Map<string, Found>> {
+  const found = await rows<Found>(
+    db,
+    sql`select f.id, f.status, d.certainty, f.failure_reason as reason
+      from files f join file_destinations d on d.file_id = f.id`,
+  )
+  return new Map(found.map((file) => [file.id, file]))
+}
+
+/** What the file has to be at the end; undefined where the database does not know it. */
+function dueStatus({ kind, customer, inParts }: Journey, isKnown: boolean): string | undefined {
+  const mayRead = customer.keys === 'all rights'
+  if (kind === 'new' || (kind === 'during' && !isKnown)) return undefined
+  if (kind === 'lost' && !mayRead) return 'uploading'
+  if (kind === 'since' && !mayRead && inParts) return 'failed'
+  return 'transferred'
+}
+
+/** Every file ends as docs/operations.md says, its object is its source, and usage and ledger agree. */
+export async function judgeFiles(db: Db, journeys: readonly Journey[], log: Log): Promise<void> {
+  const files = await readFiles(db)
+  for (const journey of journeys) {
+    const { kind, name, fileId, key, bytes, customer } = journey
+    const file = files.get(fileId)
+    const due = dueStatus(journey, file !== undefined)
+    if (file?.status !== due)
+      log.violation(`${name} is ${file?.status} and should be ${due}: ${file?.reason}`)
+    if (due === 'failed' && (file?.certainty !== 'unknown' || !file.reason?.includes(key)))
+      log.violation(`${name} failed as ${file?.certainty}, which is not unknown: ${file?.reason}`)
+    const isWhole = await customer.site.bucket.object(key).then(
+      (object) => object.equals(bytes),
+      () => false,
+    )
+    if (!isWhole) log.violation(`the object of ${name} is not its source`)
+    const end = due === 'failed' ? 'failed, unknown' : (file?.status ?? 'no record')
+    log.count(`${customer.keys}, ${kind}: ${end}`)
+  }
+  await checkLedger(db, log)
+  await checkUsage(db, log)
+}
+
+/** Over both lives of the database: each arrival was told, and no webhook denies what another says. */
+export function judgeWebhooks({ receiver }: Place, journeys: readonly Journey[], log: Log): void {
+  const told = receiver.received.map(({ body }) => JSON.parse(body).data as Told)
+  for (const { fileId, name, key, kind } of journeys) {
+    const own = told.filter(({ file_id }) => file_id === fileId)
+    if (!own.some(({ status }) => status === 'transferred'))
+      log.violation(`nobody was told of ${name} (${kind})`)
+    const denials = own.filter(({ status }) => status !== 'transferred')
+    for (const { status, destinations } of denials) {
+      const [destination] = destinations
+      if (destination?.reason === 'unknown' && destination.key === key) log.count('webhooks that say unknown')
+      else log.violation(`${name} was told to be transferred, and ${status}`)
+    }
+    if (own.filter(({ status }) => status === 'transferred').length > 1)
+      log.count('files announced once more')
+  }
+  log.count('webhooks received', told.length)
+}
+
+/** It finds what the dump did not know where the keys may look, and nothing else; it says where they may not. */
+export function judgeReconciled(
+  { uploads, dataStores }: Reconciled,
+  { db, journeys, log }: { db: Map<string, Found>; journeys: readonly Journey[]; log: Log },
+): void {
+  const expectSame = (what: string, is: string[], due: string[]) => {
+    if (is.toSorted().join() !== due.toSorted().join())
+      log.violation(`reconcile found the ${what} ${is}; there are ${due}`)
+    log.count(`${what} that reconcile found`, is.length)
+  }
+  const readable = journeys.filter(({ customer }) => customer.keys === 'all rights')
+  const isLost = ({ kind, fileId }: Journey) =>
+    kind === 'lost' || (kind === 'during' && db.get(fileId)?.status === 'uploading')
+  expectSame(
+    'uploads',
+    uploads.found,
+    readable.filter(isLost).map(({ fileId }) => fileId),
+  )
+  for (const store of dataStores) {
+    const { customer } = journeys.find((one) => one.customer.site.dataStore.id === store.dataStoreId)!
+    if (store.listed !== (customer.keys === 'all rights'))
+      log.violation(
+        `reconcile ${store.listed ? 'listed' : 'did not list'} a bucket with keys of ${customer.keys}`,
+      )
+    if (store.listed)
+      expectSame(
+        'unknown objects',
+        store.unknown.map(({ key }) => key),
+        readable.filter(({ fileId }) => !db.has(fileId)).map(({ key }) => key),
+      )
+  }
+  log.count('buckets that reconcile could not list', dataStores.filter(({ listed }) => !listed).length)
+}
