@@ -39,7 +39,7 @@ export async function openStage({ postgresUrl, balancer: kind, bytesPerSecond, c
   const bucketLine = await openBreakableLine({ toPort: portOf(site.bucket.endpoint) })
   await database.db.execute(sql`update data_stores set endpoint = ${`http://127.0.0.1:${bucketLine.port}`}`)
   const ports = [await freePort(), await freePort()] as [number, number]
-  const balancer = await startShippedBalancer(kind, { upload: ports, web: ports[0] }, changes)
+  const balancer = await startShippedBalancer(kind, { upload: ports, web: ports }, changes)
   const clientLine = await openBreakableLine({ toPort: balancer.port, bytesPerSecond })
   const baseUrl = `http://127.0.0.1:${clientLine.port}`
   const settings = { ...SETTINGS, BASE_URL: baseUrl, DATABASE_URL: withPort(url, databaseLine.port) }

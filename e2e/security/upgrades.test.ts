@@ -57,7 +57,7 @@ describe.each(BALANCERS)('through %s as deploy/ has it', (name) => {
   it('an upgrade is answered', async ({ skip }) => {
     skip(!findBalancer(name), `${name} is not installed`)
     const node = Number(port)
-    const balancer = await startShippedBalancer(name, { upload: [node, node], web: node })
+    const balancer = await startShippedBalancer(name, { upload: [node, node], web: [node, node] })
     for (const [path, status] of PATHS) {
       expect((await through(balancer.port, path, 'websocket')).status, path).toBe(status)
     }

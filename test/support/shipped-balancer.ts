@@ -9,7 +9,7 @@ import { endWithThisProcess, removeWithThisProcess } from './until-exit.ts'
 export const BALANCERS = ['nginx', 'haproxy'] as const
 export type BalancerKind = (typeof BALANCERS)[number]
 export type ShippedBalancer = Awaited<ReturnType<typeof startShippedBalancer>>
-type Ports = { upload: [number, number]; web: number }
+type Ports = { upload: [number, number]; web: [number, number] }
 type Replacement = [from: string, to: string]
 
 export function findBalancer(kind: BalancerKind): string | undefined {
@@ -57,8 +57,8 @@ function addresses({ upload, web }: Ports): Replacement[] {
   return [
     ['upload-1:3000', `127.0.0.1:${upload[0]}`],
     ['upload-2:3000', `127.0.0.1:${upload[1]}`],
-    ['web-1:3000', `127.0.0.1:${web}`],
-    ['web-2:3000', `127.0.0.1:${web}`],
+    ['web-1:3000', `127.0.0.1:${web[0]}`],
+    ['web-2:3000', `127.0.0.1:${web[1]}`],
   ]
 }
 
