@@ -58,7 +58,7 @@ export async function openUploads(
     insertUpload: (insertion) => span('ledger create', () => insert(insertion)),
     tailCap: createTailCap({ db, clock, log }, terms.workspaceTailBytes),
     tails: createTailCipher(runtime.vault),
-    tailTurn: atMost(TAILS_AT_ONCE, TAIL_PATIENCE_MS),
+    limitTailWrites: atMost(TAILS_AT_ONCE, TAIL_PATIENCE_MS),
     recordWhole: recordsWholes({ db, clock, announce }),
     announce,
     checkpoint: options.checkpoint ?? (() => {}),

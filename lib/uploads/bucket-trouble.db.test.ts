@@ -17,7 +17,6 @@ import { updateDataStore } from '../workspace/data-stores/update-data-store.ts'
 import { advance } from './ledger/advance.ts'
 import { createPartBuffer } from './memory/part-buffer.ts'
 import { openUpload } from './open-upload.ts'
-import { openPartLine } from './part-line.ts'
 import { recoverFromFault } from './recover-from-fault.ts'
 import { reconcileUploads } from './recovery/reconcile.ts'
 
@@ -349,18 +348,14 @@ describe('a bucket in trouble', () => {
     const first = { fromBytes: 0, toBytes: 10, crc32: 0, tail }
     await advance(context.db, upload.lease, first, context.clock.now())
     upload.offsetBytes = 10
-    const line = openPartLine(context, upload, { onRoom() {}, onFault() {} })
     const stuck = {
-      ...line,
-      waiting: [buffer],
-      waitingFromBytes: 0,
-      endBytes: 100,
-      settled: () => Promise.reject(new Error('gone')),
+      ...{ isCommitted: true, sentParts: 0, oldest: { buffer, fromBytes: 0 } },
+      recorded: () => Promise.reject(new Error('gone')),
+      answered: () => Promise.resolve(),
+      close() {},
     }
-    const error = new BucketError('trouble', 'SlowDown', 'The bucket is slow.')
-    await expect(recoverFromFault(context, upload, stuck, { error, maySalvage: true })).rejects.toThrow(
-      'slow',
-    )
+    const fault = new BucketError('trouble', 'SlowDown', 'The bucket is slow.')
+    await expect(recoverFromFault(context, upload, stuck, fault)).rejects.toThrow('slow')
     expect(await offsetOf(client, url)).toBe(10)
   })
 })

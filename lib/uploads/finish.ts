@@ -3,13 +3,13 @@ import { within } from '../platform/kernel/within.ts'
 import type { Body } from './bucket-port.ts'
 import { completeUpload } from './complete.ts'
 import { verdictOn } from './fault-table.ts'
-import { advance, lostLease } from './ledger/advance.ts'
+import { lostLease } from './ledger/advance.ts'
 import type { PartBuffer } from './memory/part-buffer.ts'
 import type { OpenUpload } from './open-upload.ts'
-import type { PartLine } from './part-line.ts'
 import { recordArrival } from './record-arrival.ts'
+import type { Parts } from './stream/parts.ts'
+import { withTail } from './stream/with-tail.ts'
 import type { UploadContext } from './upload-context.ts'
-import { withTail } from './with-tail.ts'
 
 export type Finished = { offsetBytes: number; state: 'transferring' | 'transferred' }
 
@@ -20,23 +20,23 @@ export type Finished = { offsetBytes: number; state: 'transferring' | 'transferr
 export async function finishUpload(
   context: UploadContext,
   upload: OpenUpload,
-  line: PartLine,
+  parts: Parts,
   rest: PartBuffer,
 ): Promise<Finished> {
-  const whole = upload.multipartId === null && line.partsSent === 0
-  return whole ? putWhole(context, upload, line, rest) : assembleParts(context, upload, line, rest)
+  const whole = upload.multipartId === null && parts.sentParts === 0
+  return whole ? putWhole(context, upload, parts, rest) : assembleParts(context, upload, parts, rest)
 }
 
 /** No window for a crash: the bytes are in memory until the bucket has answered, and go to the tail if it does not. */
 async function putWhole(
   context: UploadContext,
   upload: OpenUpload,
-  line: PartLine,
+  parts: Parts,
   rest: PartBuffer,
 ): Promise<Finished> {
-  await line.settled()
+  await parts.recorded()
   const { lease, bucket, key, contentType } = upload
-  // Given up before its memory is: what is still being sent must not be written over.
+  // Abort the PUT before its buffers are reused.
   const late = new AbortController()
   const signal = AbortSignal.any([lease.signal, late.signal])
   // Of the bytes as they arrived, so that a tail that is not what came is refused, not delivered.
@@ -53,7 +53,7 @@ async function putWhole(
     throw error
   })
   late.abort()
-  if (answer === 'late') return keepForLater(context, upload, line, rest)
+  if (answer === 'late') return keepForLater(context, upload, parts, rest)
   context.checkpoint('object put')
   await recordWhole(context, upload, { rest, crc32, etag: answer.etag })
   return { offsetBytes: upload.offsetBytes, state: 'transferred' }
@@ -82,27 +82,24 @@ async function recordWhole(
 async function keepForLater(
   context: UploadContext,
   upload: OpenUpload,
-  line: PartLine,
+  parts: Parts,
   rest: PartBuffer,
 ): Promise<Finished> {
   context.log.warn({ fileId: upload.fileId }, 'the bucket does not take the object now; it is kept in a tail')
-  const also = { become: 'transferring', release: { interrupted: false } } as const
-  void line.keepTail(rest, also)
-  await line.settled()
-  upload.lease.forget()
+  void parts.keep(rest, { become: 'transferring', release: { interrupted: false } })
+  await parts.recorded()
   return { offsetBytes: upload.offsetBytes, state: 'transferring' }
 }
 
 async function assembleParts(
   context: UploadContext,
   upload: OpenUpload,
-  line: PartLine,
+  parts: Parts,
   rest: PartBuffer,
 ): Promise<Finished> {
-  const pending = line.tailBytes + rest.bytes > 0
-  if (pending) line.send(rest, { become: 'transferring' })
-  await line.settled()
-  if (!pending) await becomeTransferring(context, upload)
+  if (parts.tailBytes + rest.bytes > 0) parts.send(rest, { become: 'transferring' })
+  else void parts.keep(rest, { become: 'transferring' })
+  await parts.recorded()
   context.checkpoint('transferring')
   const completing = completeUpload(context, {
     ...{ fileId: upload.fileId, lease: upload.lease, bucket: upload.bucket, key: upload.key },
@@ -113,10 +110,4 @@ async function assembleParts(
   void completing.finally(() => context.background.delete(completing))
   const done = await within(context.terms.assembleMs, completing)
   return { offsetBytes: upload.offsetBytes, state: done === true ? 'transferred' : 'transferring' }
-}
-
-async function becomeTransferring({ db, clock }: UploadContext, upload: OpenUpload): Promise<void> {
-  const { offsetBytes, crc32, lease } = upload
-  const change = { fromBytes: offsetBytes, toBytes: offsetBytes, crc32, become: 'transferring' } as const
-  await lease.whileHeld(advance(db, lease, change, clock.now()))
 }

@@ -134,7 +134,7 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
 
   it.each(['preempted', 'drained'])('where the writer of a body with a checksum was %s', async (how) => {
     const url = await begin()
-    const writer = await serveUploads(site.runtime, { terms: { wholeTurnMs: 1, wholeQuietMs: 1 } })
+    const writer = await serveUploads(site.runtime, { terms: { atomicTurnMs: 1, atomicQuietMs: 1 } })
     const headers = { 'Upload-Checksum': sha1(whole) }
     const address = writer.url + new URL(url).pathname
     const patch = openPatch(client, address, { offset: 0, length: whole.length, headers })

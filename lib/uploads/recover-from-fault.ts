@@ -6,13 +6,14 @@ import { verdictOn } from './fault-table.ts'
 import { advance } from './ledger/advance.ts'
 import type { PartBuffer } from './memory/part-buffer.ts'
 import type { OpenUpload } from './open-upload.ts'
-import type { PartLine } from './part-line.ts'
 import { fail, lookUp } from './settle.ts'
+import type { Parts } from './stream/parts.ts'
 import type { UploadContext } from './upload-context.ts'
 
 /** More than this is not worth writing to the database: the client sends it again. */
 const MAX_SALVAGE_BYTES = 16 * 1024 * 1024
 
+type Unrecorded = Pick<Parts, 'isCommitted' | 'sentParts' | 'oldest' | 'recorded' | 'answered' | 'close'>
 type Recovered = { offsetBytes: number; state: 'transferring' | 'transferred' }
 
 /**
@@ -24,12 +25,12 @@ type Recovered = { offsetBytes: number; state: 'transferring' | 'transferred' }
 export async function recoverFromFault(
   context: UploadContext,
   upload: OpenUpload,
-  line: PartLine,
-  { error: fault, maySalvage }: { error: unknown; maySalvage: boolean },
+  parts: Unrecorded,
+  fault: unknown,
 ): Promise<Recovered> {
   const { lease } = upload
   // A single PutObject was tried where nothing was sent as a part.
-  const verdict = verdictOn(upload.multipartId === null && line.partsSent === 0 ? 'put' : 'part', fault)
+  const verdict = verdictOn(upload.multipartId === null && parts.sentParts === 0 ? 'put' : 'part', fault)
   let error = fault
   try {
     if (lease.signal.aborted) throw lease.signal.reason
@@ -40,11 +41,11 @@ export async function recoverFromFault(
       if (isThere) return { offsetBytes: upload.lengthBytes!, state: 'transferred' }
     }
     if (verdict === 'fail') await fail(context, upload, { reason: (fault as Error).message })
-    if (verdict === 'keep' && maySalvage && (await salvage(context, upload, line)))
+    if (verdict === 'keep' && parts.isCommitted && (await salvage(context, upload, parts)))
       return { offsetBytes: upload.offsetBytes, state: 'transferring' }
     // Bytes that were rejected must not reach the bucket after those that replace them.
-    if (!maySalvage) await within(context.terms.settleMs, line.sent())
-    line.close()
+    if (!parts.isCommitted) await within(context.terms.settleMs, parts.answered())
+    parts.close()
     await lease.release({ bound: upload.numbers.toKeep(), interrupted: true, refusal: bucketRefusal(error) })
   } finally {
     lease.forget()
@@ -54,14 +55,14 @@ export async function recoverFromFault(
 }
 
 /** True if those were the last bytes. */
-async function salvage(context: UploadContext, upload: OpenUpload, line: PartLine): Promise<boolean> {
+async function salvage(context: UploadContext, upload: OpenUpload, parts: Unrecorded): Promise<boolean> {
   // Parts before the one that failed may still get through; the oldest that is left then is that one.
-  await line.settled().catch(() => {})
-  const oldest = line.waiting[0]
-  if (!oldest || oldest.bytes === 0 || oldest.bytes > MAX_SALVAGE_BYTES) return false
+  await parts.recorded().catch(() => {})
+  const { oldest } = parts
+  if (!oldest || oldest.buffer.bytes === 0 || oldest.buffer.bytes > MAX_SALVAGE_BYTES) return false
   // Not if the database failed, too: what it begins with is recorded already, or what comes before it is not.
-  if (line.waitingFromBytes !== upload.offsetBytes) return false
-  return context.tailTurn(() => keepPart(context, upload, oldest))
+  if (oldest.fromBytes !== upload.offsetBytes) return false
+  return context.limitTailWrites(() => keepPart(context, upload, oldest.buffer))
 }
 
 async function keepPart(

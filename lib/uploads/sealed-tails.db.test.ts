@@ -10,8 +10,8 @@ import { createVault } from '../platform/vault/vault.ts'
 import { releaseLease } from './ledger/release-lease.ts'
 import { createPartBuffer } from './memory/part-buffer.ts'
 import { openUpload } from './open-upload.ts'
-import { openPartLine } from './part-line.ts'
 import { reconcileUploads } from './recovery/reconcile.ts'
+import { Parts } from './stream/parts.ts'
 
 const MiB = 1024 * 1024
 const slowDown = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
@@ -78,13 +78,13 @@ describeWithDatabase('an encrypted tail', (database) => {
     const at = { pipeId: site.pipe.id, fileId: idOf(url) }
     const right = await context.rights.toContinue(client.token, at)
     const upload = (await openUpload(context, right, { bytes: 1000 }))!
-    const line = openPartLine(context, upload, { onRoom() {}, onFault() {} }, true)
+    const parts = new Parts(context, upload, { atomic: true })
     const buffer = createPartBuffer(context.budget.account(upload.bucket))
     buffer.push(whole.subarray(0, 1000), 0)
-    await line.keepTail(buffer)
+    await parts.keep(buffer)
     const staged = await sealedOf(url)
-    line.agree()
-    await line.settled()
+    parts.commit()
+    await parts.recorded()
     await releaseLease(context, upload.lease, { interrupted: false })
     upload.lease.forget()
     expect(staged).toEqual({ guarded: false, tails: 1 })

@@ -29,8 +29,8 @@ export type UploadContext = {
   insertUpload(insertion: Insertion): Promise<void>
   /** False: the lease was lost. */
   recordWhole(whole: Whole): Promise<boolean>
-  /** Tails wait here, so that a crowd of them leaves the database to others, too. */
-  tailTurn<Result>(work: () => Promise<Result>): Promise<Result>
+  /** Bounds how many tails are written at once, so that mass disconnects leave the database to others, too. */
+  limitTailWrites<Result>(work: () => Promise<Result>): Promise<Result>
   tailCap: TailCap
   tails: TailCipher
   openBucket(dataStore: SealedDataStore): Bucket

@@ -15,10 +15,10 @@ export type UploadTerms = {
   turnMs: number
   /** A holder that had no byte for so long is not thought to be flowing. */
   quietMs: number
-  /** A body with a checksum is lost when it is stopped: its turn lasts until it ends, but no longer than this. */
-  wholeTurnMs: number
+  /** An atomic body is lost when it is stopped: it keeps the lease until it ends, but no longer than this. */
+  atomicTurnMs: number
   /** And it may be silent for so long. */
-  wholeQuietMs: number
+  atomicQuietMs: number
   partsInFlight: number
   /** A rejected body waits so long for the bucket's answers about its parts, before their numbers are used again. */
   settleMs: number
@@ -38,8 +38,8 @@ export const UPLOAD_TERMS: UploadTerms = {
   pollMs: 200,
   turnMs: seconds(2),
   quietMs: 250,
-  wholeTurnMs: minutes(10),
-  wholeQuietMs: seconds(2),
+  atomicTurnMs: minutes(10),
+  atomicQuietMs: seconds(2),
   partsInFlight: 3,
   settleMs: seconds(5),
   assembleMs: seconds(30),

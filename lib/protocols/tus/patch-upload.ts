@@ -126,7 +126,7 @@ async function prepare(
       lengthBytes: chunk.lengthBytes,
       maxBytes: maxBytesOf(right, upload),
     })
-  if (chunk.bytes !== undefined && chunk.bytes > mayTakeBytes(right, upload)) throw excess(right, upload)
+  if (chunk.bytes !== undefined && chunk.bytes > limitBytesOf(right, upload)) throw excess(right, upload)
 }
 
 async function carry(
@@ -138,7 +138,7 @@ async function carry(
   const { check } = chunk
   const source = check ? observed(chunk.source, (piece) => check.update(piece)) : chunk.source
   const options = {
-    mayTakeBytes: mayTakeBytes(right, upload),
+    limitBytes: limitBytesOf(right, upload),
     ...(check && { verify: () => check.verify() }),
   }
   context.metrics.uploadsOpen.inc()
@@ -181,7 +181,7 @@ function maxBytesOf({ token, pipe }: UploadRight, { limits }: OpenUpload): numbe
   return maxUploadBytes(limits, { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes })
 }
 
-function mayTakeBytes(right: UploadRight, upload: OpenUpload): number {
+function limitBytesOf(right: UploadRight, upload: OpenUpload): number {
   return (upload.lengthBytes ?? maxBytesOf(right, upload)) - upload.offsetBytes
 }
 

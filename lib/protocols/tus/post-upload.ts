@@ -69,12 +69,12 @@ async function carry(
   { source, check }: { source: ByteSource; check: BodyCheck | undefined },
 ): Promise<Appended> {
   const may = { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes }
-  const mayTakeBytes = upload.lengthBytes ?? maxUploadBytes(upload.limits, may)
+  const limitBytes = upload.lengthBytes ?? maxUploadBytes(upload.limits, may)
   context.metrics.uploadsOpen.inc()
   try {
-    if (!check) return await appendBytes(context, upload, source, { mayTakeBytes })
+    if (!check) return await appendBytes(context, upload, source, { limitBytes })
     const seen = observed(source, (piece) => check.update(piece))
-    return await appendBytes(context, upload, seen, { mayTakeBytes, verify: () => check.verify() })
+    return await appendBytes(context, upload, seen, { limitBytes, verify: () => check.verify() })
   } catch (error) {
     await takeBackUpload(context, upload, { tokenId: token.id, error })
     throw error

@@ -15,7 +15,7 @@ export type Lease = Fenced & {
   /** Bytes came. */
   touch(): void
   /** What to do when the holder should stop; at once, if it should already. */
-  onStop(stop: (why: StopReason) => void, body?: BodyInTurn): void
+  onStop(stop: (why: StopReason) => void, body?: LeasedBody): void
   /** Rejects when the lease is lost before `work` is done. */
   whileHeld<Result>(work: Promise<Result>): Promise<Result>
   /** Releases the lease in its row, if that was not done already, and here. */
@@ -24,9 +24,9 @@ export type Lease = Fenced & {
   forget(): void
 }
 
-export type BodyInTurn = {
-  /** It counts whole or not at all, so its turn lasts until it ends, within bounds. */
-  whole: boolean
+export type LeasedBody = {
+  /** It counts entirely or not at all, so its turn lasts until it ends, within bounds. */
+  atomic: boolean
   /** It is silent because we do not read it. */
   waitsForUs(): boolean
 }
@@ -69,14 +69,14 @@ export function createHeldLease(
   let told = false
   let isOver = false
   let stop: ((why: StopReason) => void) | undefined
-  let body: BodyInTurn = { whole: false, waitsForUs: () => false }
+  let body: LeasedBody = { atomic: false, waitsForUs: () => false }
   let timer: NodeJS.Timeout | undefined
 
   const tell = (listened = false) => {
     if (!asked || told || !stop) return
     const now = clock.now()
-    const quietMs = body.whole ? terms.wholeQuietMs : terms.quietMs
-    const turnLeftMs = (body.whole ? sinceMs + terms.wholeTurnMs : askedMs + terms.turnMs) - now
+    const quietMs = body.atomic ? terms.atomicQuietMs : terms.quietMs
+    const turnLeftMs = (body.atomic ? sinceMs + terms.atomicTurnMs : askedMs + terms.turnMs) - now
     const flowing = now - touchedMs < quietMs || body.waitsForUs()
     if (asked === 'preempted' && flowing && turnLeftMs > 0) {
       timer = setTimeout(tell, Math.min(turnLeftMs, quietMs))

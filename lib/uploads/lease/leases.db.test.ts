@@ -118,7 +118,7 @@ describeWithDatabase('a lease', (database) => {
 
   it('lets a silent body with a checksum go', async () => {
     const site = await createSite(database())
-    const node = await serveUploads(site.runtime, { terms: { wholeQuietMs: 50 } })
+    const node = await serveUploads(site.runtime, { terms: { atomicQuietMs: 50 } })
     const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
     const url = (await client.create(1000)).headers.location!
     const headers = { 'Upload-Checksum': 'sha1 AAAA' }
@@ -146,7 +146,7 @@ describeWithDatabase('a lease', (database) => {
       if (isBehind) queueMicrotask(() => lease.touch())
       return false
     }
-    lease.onStop((why) => told.push(why), { whole: false, waitsForUs })
+    lease.onStop((why) => told.push(why), { atomic: false, waitsForUs })
     site.clock.advance(10_000 - sinceTouchMs)
     lease.touch()
     site.clock.advance(sinceTouchMs)

@@ -1,11 +1,11 @@
 import { crc32 } from 'node:zlib'
-import { combineCrc32 } from '../platform/kernel/crc32.ts'
-import type { Body } from './bucket-port.ts'
-import { lostLease } from './ledger/advance.ts'
-import { readTail } from './ledger/read-tail.ts'
-import { withMemory } from './memory/with-memory.ts'
-import type { OpenUpload } from './open-upload.ts'
-import type { UploadContext } from './upload-context.ts'
+import { combineCrc32 } from '../../platform/kernel/crc32.ts'
+import type { Body } from '../bucket-port.ts'
+import { lostLease } from '../ledger/advance.ts'
+import { readTail } from '../ledger/read-tail.ts'
+import { withMemory } from '../memory/with-memory.ts'
+import type { OpenUpload } from '../open-upload.ts'
+import type { UploadContext } from '../upload-context.ts'
 
 /** Brings that stretch of tail from the database, for as long as `work` needs it. */
 export function withTail<Result>(

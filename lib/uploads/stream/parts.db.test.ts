@@ -1,19 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openTestDatabase } from '../../test/support/databases.ts'
-import { openPatch, tusClient } from '../../test/support/tus-client.ts'
-import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
-import { type DatabaseHandle, rows } from '../platform/db/database.ts'
-import { createPartBuffer } from './memory/part-buffer.ts'
-import { openUpload } from './open-upload.ts'
-import { openPartLine } from './part-line.ts'
+import { openTestDatabase } from '../../../test/support/databases.ts'
+import { openPatch, tusClient } from '../../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
+import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
+import { createPartBuffer } from '../memory/part-buffer.ts'
+import { openUpload } from '../open-upload.ts'
+import { Parts } from './parts.ts'
 
 const MiB = 1024 * 1024
 const whole = randomBytes(30 * MiB)
 const idOf = (url: string) => url.split('/').at(-1)!
 
-describe('a line of parts', () => {
+describe('parts on their way', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
@@ -93,7 +93,7 @@ describe('a line of parts', () => {
     },
   )
 
-  it('waits for no memory any more once it is dropped', async () => {
+  it('waits for no memory any more once they are disposed of', async () => {
     const url = await begin()
     const { context } = node
     const right = await context.rights.toContinue(client.token, { pipeId: site.pipe.id, fileId: idOf(url) })
@@ -104,16 +104,16 @@ describe('a line of parts', () => {
     let bytes = 0
     for (; !memory.full; bytes += MiB) memory.take(MiB)
     const giveBack = await memory.reserve(MiB, unaborted)
-    const line = openPartLine(context, upload, { onRoom() {}, onFault() {} })
+    const parts = new Parts(context, upload, { atomic: false })
     const buffer = createPartBuffer(memory)
     buffer.push(whole.subarray(9 * MiB, 16 * MiB), 0)
-    line.send(buffer)
+    parts.send(buffer)
     await new Promise(setImmediate)
-    line.drop()
+    parts.dispose()
     memory.give(bytes)
     giveBack()
     expect(context.budget.usedBytes).toBe(heldBefore)
-    await line.sent()
+    await parts.answered()
     upload.lease.forget()
     await client.terminate(url)
   })

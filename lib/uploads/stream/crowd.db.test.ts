@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { openTestDatabase } from '../../test/support/databases.ts'
-import { openPatch, tusClient } from '../../test/support/tus-client.ts'
-import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
-import { type DatabaseHandle, rows } from '../platform/db/database.ts'
-import { FIRST_PAGE_BYTES } from './memory/page-pool.ts'
+import { openTestDatabase } from '../../../test/support/databases.ts'
+import { openPatch, tusClient } from '../../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
+import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
+import { FIRST_PAGE_BYTES } from '../memory/page-pool.ts'
 
 const MiB = 1024 * 1024
 const CROWD = 5

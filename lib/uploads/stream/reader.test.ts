@@ -1,0 +1,313 @@
+import { expect, it } from 'vitest'
+import type { ByteSource } from '../byte-source.ts'
+import type { StopReason } from '../lease/held-lease.ts'
+import { createMemoryBudget, type MemoryAccount } from '../memory/memory-budget.ts'
+import type { Spillable } from '../memory/spill-slow-parts.ts'
+import type { OpenUpload } from '../open-upload.ts'
+import type { UploadContext } from '../upload-context.ts'
+import type { Piece } from './piece.ts'
+import { Reader } from './reader.ts'
+
+const MiB = 1024 * 1024
+const PART_BYTES = 8 * MiB
+const PARTS_IN_FLIGHT = 3
+
+type Options = {
+  early?: Buffer
+  full?: boolean
+  account?: MemoryAccount
+  clock?: { now(): number }
+  signal?: AbortSignal
+  limitBytes?: number
+  onStop?: (stop: (why: StopReason) => void) => void
+}
+
+/** Memory that is full when it is told to be. */
+function memoryOf(full: boolean) {
+  const budget = {
+    ...{ full, take() {}, give() {} },
+    pages: { taken: 0, take: () => Buffer.alloc(65_536), give() {} },
+    offered: undefined as Spillable | undefined,
+    offers: 0,
+    waiting: [] as (() => void)[],
+    offer(spillable: Spillable) {
+      budget.offered = spillable
+      budget.offers = 1
+    },
+    withdraw() {
+      budget.offers = 0
+    },
+    whenFree: (resume: () => void) => void budget.waiting.push(resume),
+  }
+  return budget
+}
+
+/** Takes pieces, and keeps those before the last ones on their way until it is told that one is recorded. */
+function partsOf(signal: AbortSignal) {
+  const waiting: Piece[] = []
+  let freed = Promise.withResolvers<void>()
+  return {
+    ...{ signal, isAtomic: false, waiting, endBytes: 0 },
+    get isIdle() {
+      return waiting.length === 0
+    },
+    async room() {
+      while (waiting.length >= PARTS_IN_FLIGHT) await freed.promise
+    },
+    record() {
+      waiting.shift()
+      freed.resolve()
+      freed = Promise.withResolvers<void>()
+    },
+  }
+}
+
+/** A source that is pushed into by hand. */
+function sourceOf(early: Buffer | undefined) {
+  const source = {
+    flows: false,
+    push: (_: Buffer): number => 0,
+    end: (_: 'end' | 'cut'): void => {},
+    start(onChunk: (chunk: Buffer) => number, onEnd: (how: 'end' | 'cut') => void) {
+      source.push = onChunk
+      source.end = onEnd
+      source.flows = true
+      if (early) onChunk(early)
+    },
+    pause() {
+      source.flows = false
+    },
+    resume() {
+      source.flows = true
+    },
+    stop() {},
+  }
+  return source satisfies ByteSource
+}
+
+/** A request of an upload from its beginning on, whose pieces go to parts that do as they are told. */
+async function request(lengthBytes: number, options: Options = {}) {
+  const { signal = new AbortController().signal, onStop = () => {}, limitBytes = lengthBytes } = options
+  const budget = memoryOf(options.full ?? false)
+  const parts = partsOf(signal)
+  const source = sourceOf(options.early)
+  const numbers = {
+    get targetBytes() {
+      return (Math.floor(parts.endBytes / PART_BYTES) + 1) * PART_BYTES
+    },
+  }
+  const context = {
+    budget: { account: () => options.account ?? budget },
+    clock: options.clock ?? { now: () => 0 },
+  }
+  const upload = { lease: { touch() {}, onStop }, numbers, lengthBytes, offsetBytes: 0 }
+  const reader = new Reader(context as unknown as UploadContext, upload as unknown as OpenUpload, source, {
+    limitBytes,
+    parts,
+  })
+  const pieces: Piece[] = []
+  const reading = (async () => {
+    for (;;) {
+      const piece = await reader.next()
+      pieces.push(piece)
+      if (piece.kind === 'rest') return piece
+      parts.endBytes += piece.buffer.bytes
+      if (piece.kind === 'part') parts.waiting.push(piece)
+      else piece.stored()
+    }
+  })()
+  reading.catch(() => {})
+  const settle = () => new Promise(setImmediate)
+  await settle()
+  return {
+    ...{ budget, parts, pieces, source, reading },
+    /** Until all that is taken now has been, as a source that keeps the rest would deliver it. */
+    async push(bytes: number) {
+      let taken = 0
+      do {
+        taken += source.push(Buffer.alloc(bytes - taken, 'sluice'))
+        await settle()
+      } while (source.flows && taken < bytes)
+      return taken
+    },
+    async record() {
+      parts.record()
+      await settle()
+    },
+    flows: () => source.flows,
+  }
+}
+
+it('cuts the body into parts, and leaves the rest to the end', async () => {
+  const { push, pieces, source, reading } = await request(20 * MiB)
+  await push(9 * MiB)
+  await push(10 * MiB)
+  source.end('cut')
+  const rest = await reading
+  expect(rest).toMatchObject({ kind: 'rest', why: 'cut' })
+  expect(pieces.map(({ buffer }) => buffer.bytes)).toEqual([8 * MiB, 8 * MiB, 3 * MiB])
+})
+
+it('begins the next part with what is left of a page', async () => {
+  const { push, pieces, source, reading } = await request(20 * MiB)
+  const sentBytes = 168 * 50_000
+  for (let sent = 0; sent < sentBytes; sent += 50_000) expect(await push(50_000)).toBe(50_000)
+  source.end('cut')
+  await reading
+  expect(pieces.map(({ buffer }) => buffer.bytes)).toEqual([8 * MiB, sentBytes - 8 * MiB])
+})
+
+it('reads on once there is memory, though it was first the parts that held it up', async () => {
+  const { budget, parts, push, record, flows } = await request(100 * MiB)
+  await push(24 * MiB)
+  expect(parts.waiting).toHaveLength(3)
+  expect(flows()).toBe(false)
+  // Others use the memory up, and are not done when the last part of this request has gone.
+  budget.full = true
+  for (const _ of [1, 2, 3]) await record()
+  expect(flows()).toBe(false)
+  budget.full = false
+  for (const resume of budget.waiting.splice(0)) resume()
+  expect(flows()).toBe(true)
+})
+
+it('asks for a call at most once while it waits for memory', async () => {
+  const { budget, parts, record, push } = await request(100 * MiB)
+  await push(9 * MiB)
+  budget.full = true
+  await push(MiB)
+  await push(MiB)
+  expect(parts.waiting).toHaveLength(1)
+  await record()
+  expect(budget.waiting).toHaveLength(1)
+})
+
+it('does not offer the last bytes of a file, since nothing would come of it', async () => {
+  const { budget, push } = await request(3 * MiB)
+  await push(2 * MiB)
+  expect(budget.offered!.heldBytes()).toBeGreaterThan(2 * MiB)
+  await push(MiB)
+  expect(budget.offered!.heldBytes()).toBe(0)
+})
+
+it('is open for the end of the request when all bytes are there, however little memory is left', async () => {
+  const { budget, push, flows } = await request(3 * MiB)
+  await push(2 * MiB)
+  budget.pages.take = () => {
+    budget.full = budget.pages.taken++ === 15
+    return Buffer.alloc(65_536)
+  }
+  expect(await push(MiB)).toBe(MiB)
+  expect(budget.full).toBe(true)
+  expect(flows()).toBe(true)
+})
+
+it('is open for the end of the request when all bytes are there, however many parts are on their way', async () => {
+  const { push, parts, flows, source, reading } = await request(24 * MiB + 100)
+  await push(100)
+  await push(16 * MiB)
+  await push(8 * MiB)
+  expect(parts.waiting).toHaveLength(3)
+  expect(flows()).toBe(true)
+  source.end('end')
+  parts.record()
+  expect(await reading).toMatchObject({ why: 'end', buffer: { bytes: 100 } })
+})
+
+it('ends at once when it is cut while no part has room', async () => {
+  const { push, parts, source, reading } = await request(100 * MiB)
+  await push(24 * MiB)
+  expect(parts.waiting).toHaveLength(3)
+  source.end('cut')
+  expect(await reading).toMatchObject({ why: 'cut' })
+})
+
+it('takes no byte of a chunk that comes while others have used the memory up, and all once there is some', async () => {
+  const { budget, push, flows } = await request(3 * MiB)
+  budget.full = true
+  expect(await push(1000)).toBe(0)
+  expect(flows()).toBe(false)
+  budget.full = false
+  for (const resume of budget.waiting.splice(0)) resume()
+  expect(flows()).toBe(true)
+  expect(await push(1000)).toBe(1000)
+})
+
+it('takes as much of a large chunk as there is memory for', async () => {
+  const { budget, push, flows } = await request(3 * MiB)
+  budget.pages.take = () => {
+    budget.full = budget.pages.taken++ === 1
+    return Buffer.alloc(65_536)
+  }
+  expect(await push(MiB)).toBe(2 * 65_536)
+  expect(flows()).toBe(false)
+})
+
+it('does not offer what follows a part on its way, which would hold up everybody who waits for memory', async () => {
+  const { budget, record, push } = await request(100 * MiB)
+  await push(9 * MiB)
+  expect(budget.offered!.heldBytes()).toBe(0)
+  await record()
+  expect(budget.offered!.heldBytes()).toBeGreaterThan(MiB)
+})
+
+it('offers a part from its first byte until it is full', async () => {
+  const { push, budget } = await request(64 * MiB)
+  expect(budget.offers).toBe(0)
+  await push(MiB)
+  await push(MiB)
+  expect(budget.offers).toBe(1)
+  await push(6 * MiB)
+  expect(budget.offers).toBe(0)
+})
+
+it('keeps every byte of a part that is moved out because its own bytes use the memory up', async () => {
+  let now = 0
+  const clock = { now: () => now }
+  const account = createMemoryBudget(64 * MiB, { clock }).account({ workspaceId: 'a' })
+  account.take(22 * MiB)
+  const { pieces, push } = await request(100 * MiB, { account, clock })
+  await push(100)
+  now = 5000
+  await push(MiB)
+  const sent = [100, MiB].map((bytes) => Buffer.alloc(bytes, 'sluice'))
+  expect(pieces.map(({ kind }) => kind)).toEqual(['spill'])
+  expect(pieces[0]!.buffer.joined().equals(Buffer.concat(sent))).toBe(true)
+})
+
+it('offers the memory that a few bytes hold', async () => {
+  const { budget, push } = await request(MiB)
+  await push(1)
+  expect(budget.offered!.heldBytes()).toBe(4096)
+})
+
+it('reads no further than what is here while there is no memory', async () => {
+  const { flows } = await request(MiB, { full: true })
+  expect(flows()).toBe(false)
+})
+
+it('keeps the bytes that are here when it is to stop at once', async () => {
+  const { reading } = await request(MiB, { early: Buffer.alloc(1000), onStop: (stop) => stop('draining') })
+  expect(await reading).toMatchObject({ why: 'draining', buffer: { bytes: 1000 } })
+})
+
+it('takes nothing of a chunk that goes past the limit', async () => {
+  const { push, reading } = await request(MiB, { limitBytes: 1000 })
+  await push(900)
+  await push(200)
+  expect(await reading).toMatchObject({ why: 'overrun', buffer: { bytes: 900 } })
+})
+
+it('rejects with the first fault of the parts, also while nothing comes', async () => {
+  const faults = new AbortController()
+  const { push, reading } = await request(MiB, { signal: faults.signal })
+  await push(1000)
+  faults.abort(new Error('the bucket is gone'))
+  await expect(reading).rejects.toThrow('the bucket is gone')
+})
+
+it('reads nothing when its lease is lost before it begins', async () => {
+  const { reading, flows } = await request(MiB, { signal: AbortSignal.abort(new Error('lost')) })
+  await expect(reading).rejects.toThrow('lost')
+  expect(flows()).toBe(false)
+})

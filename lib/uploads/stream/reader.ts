@@ -1,0 +1,201 @@
+import type { ByteSource } from '../byte-source.ts'
+import type { MemoryAccount } from '../memory/memory-budget.ts'
+import { PAGE_BYTES } from '../memory/page-pool.ts'
+import { createPartBuffer, type PartBuffer } from '../memory/part-buffer.ts'
+import type { Spillable } from '../memory/spill-slow-parts.ts'
+import type { OpenUpload } from '../open-upload.ts'
+import type { UploadContext } from '../upload-context.ts'
+import type { Parts } from './parts.ts'
+import type { Piece, Rest } from './piece.ts'
+
+type Options = {
+  /** More is an error of the request. */
+  limitBytes: number
+  /** Where the pieces go: it is read from for as long as they have room. */
+  parts: Pick<Parts, 'room' | 'isIdle' | 'isAtomic' | 'signal'>
+}
+
+/**
+ * Cuts the body of a request into pieces. Memory is taken as bytes arrive, and the source is paused while there is none,
+ * or while enough parts are on their way. The last bytes of a file stay with the rest, as finishing decides about them.
+ */
+export class Reader {
+  readonly #context: UploadContext
+  readonly #upload: OpenUpload
+  readonly #source: ByteSource
+  readonly #limitBytes: number
+  readonly #parts: Options['parts']
+  readonly #memory: MemoryAccount
+  #buffer: PartBuffer
+  /** Where the buffer begins, and where the part that it belongs to ends. */
+  #startBytes: number
+  #targetBytes = 0
+  #takenBytes = 0
+  #next: PromiseWithResolvers<Piece> | undefined
+  /** The next piece is waited for, and there is room for it. */
+  #isWanted = false
+  #isStarted = false
+  #isPaused = false
+  #waitsForMemory = false
+  /** No more bytes are wanted or to be had. */
+  #isOver = false
+  #rest: Rest | undefined
+
+  constructor(
+    context: UploadContext,
+    upload: OpenUpload,
+    source: ByteSource,
+    { limitBytes, parts }: Options,
+  ) {
+    this.#context = context
+    this.#upload = upload
+    this.#source = source
+    this.#limitBytes = limitBytes
+    this.#parts = parts
+    this.#memory = context.budget.account(upload.bucket)
+    this.#buffer = createPartBuffer(this.#memory)
+    this.#startBytes = upload.offsetBytes
+    parts.signal.addEventListener('abort', () => this.#abort(), { once: true })
+  }
+
+  /** The piece before it was added to the parts. Rejects with the first fault of these, or when the lease is lost. */
+  next(): Promise<Piece> {
+    const next = Promise.withResolvers<Piece>()
+    this.#next = next
+    if (this.#rest) next.resolve(this.#rest)
+    else if (this.#parts.signal.aborted) this.#abort()
+    else
+      this.#parts
+        .room()
+        .then(() => this.#readOn())
+        .catch(next.reject)
+    return next.promise
+  }
+
+  dispose(): void {
+    this.#end()
+    this.#buffer.free()
+  }
+
+  #readOn(): void {
+    if (this.#isOver) return
+    this.#isWanted = true
+    this.#targetBytes = this.#upload.numbers.targetBytes
+    if (!this.#isStarted) this.#start()
+    this.#regulate()
+  }
+
+  #start(): void {
+    this.#isStarted = true
+    this.#source.start(this.#onChunk, this.#stop)
+    // After the bytes that are here already, which a stop would drop.
+    this.#upload.lease.onStop(this.#stop, {
+      atomic: this.#parts.isAtomic,
+      waitsForUs: () => this.#isPaused,
+    })
+  }
+
+  /** Answers how much of the chunk it took. */
+  readonly #onChunk = (chunk: Buffer): number => {
+    if (this.#isOver) return chunk.length
+    this.#upload.lease.touch()
+    if (this.#takenBytes + chunk.length > this.#limitBytes) {
+      this.#stop('overrun')
+      return chunk.length
+    }
+    let taken = 0
+    // Other requests may have used the memory up since this source was told to flow.
+    while (taken < chunk.length && this.#isWanted && !this.#memory.full) {
+      const page = chunk.subarray(taken, taken + PAGE_BYTES)
+      this.#takePage(page)
+      taken += page.length
+    }
+    this.#takenBytes += taken
+    this.#regulate()
+    return taken
+  }
+
+  #takePage(page: Buffer): void {
+    const missingBytes = Math.max(this.#targetBytes - this.#endBytes, 0)
+    this.#push(page.subarray(0, missingBytes))
+    if (this.#endBytes < this.#targetBytes || this.#isLast) return
+    this.#handOver({ kind: 'part', buffer: this.#buffer })
+    // No part but the last is less than 5 MiB, so what is left of the page is sure to fit the next one.
+    if (page.length > missingBytes) this.#push(page.subarray(missingBytes))
+  }
+
+  #push(bytes: Buffer): void {
+    if (this.#buffer.bytes === 0) this.#memory.offer(this.#spillable)
+    this.#buffer.push(bytes, this.#context.clock.now())
+  }
+
+  get #endBytes(): number {
+    return this.#startBytes + this.#buffer.bytes
+  }
+
+  get #isLast(): boolean {
+    return this.#endBytes === this.#upload.lengthBytes
+  }
+
+  #handOver(piece: Exclude<Piece, Rest>): void {
+    this.#memory.withdraw(this.#spillable)
+    this.#startBytes += piece.buffer.bytes
+    this.#buffer = createPartBuffer(this.#memory)
+    this.#isWanted = false
+    this.#next!.resolve(piece)
+  }
+
+  readonly #spillable: Spillable = {
+    // A tail cannot pass a part that is on its way, and the last bytes go with what finishes the file.
+    heldBytes: () => (this.#isWanted && this.#parts.isIdle && !this.#isLast ? this.#buffer.heldBytes : 0),
+    sinceMs: () => this.#buffer.sinceMs,
+    spill: async () => {
+      if (!this.#isWanted) return
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#handOver({ kind: 'spill', buffer: this.#buffer, stored: resolve })
+      await promise
+    },
+  }
+
+  readonly #regulate = (): void => {
+    if (this.#isOver) return
+    // Never pause after the last byte, or `end` will not fire.
+    const isPaused = !this.#isLast && !(this.#isWanted && !this.#memory.full)
+    if (isPaused !== this.#isPaused) {
+      this.#isPaused = isPaused
+      if (isPaused) this.#source.pause()
+      else this.#source.resume()
+    }
+    if (isPaused && this.#isWanted) this.#waitForMemory()
+  }
+
+  #waitForMemory(): void {
+    if (this.#waitsForMemory) return
+    this.#waitsForMemory = true
+    this.#memory.whenFree(() => {
+      this.#waitsForMemory = false
+      this.#regulate()
+    })
+  }
+
+  readonly #stop = (why: Rest['why']): void => {
+    if (this.#isOver) return
+    this.#end()
+    this.#rest = { kind: 'rest', buffer: this.#buffer, why }
+    this.#next?.resolve(this.#rest)
+  }
+
+  #abort(): void {
+    if (this.#rest) return
+    this.#end()
+    this.#next?.reject(this.#parts.signal.reason)
+  }
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#isWanted = false
+    this.#memory.withdraw(this.#spillable)
+    this.#source.stop()
+  }
+}

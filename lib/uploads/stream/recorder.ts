@@ -1,0 +1,99 @@
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { type Advance, advance } from '../ledger/advance.ts'
+import { bindParts } from '../ledger/bind-parts.ts'
+import { expiresAtMs, type OpenUpload } from '../open-upload.ts'
+import type { UploadContext } from '../upload-context.ts'
+
+/** What else changes with the last piece of a request. */
+export type Attached = Pick<Advance, 'become' | 'release' | 'note'>
+
+/**
+ * Writes what has become durable to the ledger, one piece after another, so that the offset never counts past a gap.
+ * After the first fault nothing more is recorded. An atomic request is recorded from `commit` on.
+ */
+export class Recorder {
+  readonly #context: UploadContext
+  readonly #upload: OpenUpload
+  readonly #commit: (bound: Promise<void>) => void
+  #last: Promise<void>
+  /** The last statement that bound numbers before the commit; later ones wait for what is recorded. */
+  #lastBinding: Promise<void> = Promise.resolve()
+  #isCommitted: boolean
+
+  constructor(context: UploadContext, upload: OpenUpload, { atomic }: { atomic: boolean }) {
+    this.#context = context
+    this.#upload = upload
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#commit = resolve
+    this.#last = atomic ? promise : Promise.resolve()
+    this.#isCommitted = !atomic
+  }
+
+  get isCommitted(): boolean {
+    return this.#isCommitted
+  }
+
+  commit(): void {
+    this.#isCommitted = true
+    this.#commit(this.#lastBinding)
+  }
+
+  /** Resolves when all pieces are recorded; rejects with the first fault. */
+  get settled(): Promise<void> {
+    return this.#last
+  }
+
+  /** Calls `record` once everything before it is recorded. */
+  inOrder(record: () => Promise<void>): Promise<void> {
+    this.#last = this.#last.then(record)
+    return this.#last
+  }
+
+  async write(change: Omit<Advance, 'fromBytes' | 'bound' | 'unreserved'>): Promise<void> {
+    const { db, clock, quota, metrics } = this.#context
+    const { lease, numbers, offsetBytes: fromBytes, lengthBytes } = this.#upload
+    const bound = this.#boundWith(change)
+    const unreserved = lengthBytes === null ? quota : undefined
+    const nowMs = clock.now()
+    const advanced = { fromBytes, unreserved, ...(bound && { bound }), ...change }
+    await lease.whileHeld(advance(db, lease, advanced, nowMs))
+    if (bound) numbers.commit(bound)
+    this.#upload.offsetBytes = change.toBytes
+    this.#upload.expiresAtMs = expiresAtMs(this.#upload, nowMs)
+    this.#upload.crc32 = change.crc32
+    metrics.uploadBytes.inc(change.toBytes - fromBytes)
+    if (change.release) lease.forget()
+  }
+
+  #boundWith({ part, release }: Pick<Advance, 'part' | 'release'>) {
+    const { numbers } = this.#upload
+    const when = { recording: part !== undefined }
+    if (release) return numbers.toKeep(when)
+    return part && numbers.toBind(when)
+  }
+
+  /**
+   * Resolves when the ledger has bound the number to the range of its part, as it usually has in advance. If not, recording
+   * what is ahead of the part binds it along the way; only a part that nothing is ahead of takes a statement of its own.
+   */
+  bind(number: number): Promise<void> {
+    const { lease, numbers, limits } = this.#upload
+    if (number > limits.maxParts) return Promise.reject(tooManyParts(limits.maxParts))
+    if (numbers.isCommitted(number)) return Promise.resolve()
+    const bound = (this.#isCommitted ? this.#last : this.#lastBinding).then(async () => {
+      if (numbers.isCommitted(number)) return
+      const toBind = numbers.toBind()
+      await lease.whileHeld(bindParts(this.#context.db, lease, toBind))
+      numbers.commit(toBind)
+    })
+    this.#lastBinding = bound
+    return bound
+  }
+}
+
+function tooManyParts(maxParts: number): SluiceError {
+  return new SluiceError(
+    'file_too_large',
+    `The bucket's provider takes ${maxParts} parts, and this upload has used them up.`,
+  )
+}

@@ -1,0 +1,76 @@
+import { beginMultipart } from '../begin-multipart.ts'
+import type { Body } from '../bucket-port.ts'
+import type { OpenUpload } from '../open-upload.ts'
+import type { UploadContext } from '../upload-context.ts'
+import { withTail } from './with-tail.ts'
+
+export type Sent = { etag: string; crc32: number }
+
+/** The tail that a part begins with; none where both ends are the same. */
+export type LeadingTail = { fromBytes: number; toBytes: number; stored: Promise<void> }
+
+/** Sends parts to the bucket side by side, each once its number is bound to its range. */
+export class Sender {
+  readonly #context: UploadContext
+  readonly #upload: OpenUpload
+  readonly #aborted = new AbortController()
+  readonly #signal: AbortSignal
+  readonly #sending = new Set<Promise<unknown>>()
+  #multipart: Promise<string> | undefined
+  #isClosed = false
+
+  constructor(context: UploadContext, upload: OpenUpload) {
+    this.#context = context
+    this.#upload = upload
+    this.#signal = AbortSignal.any([upload.lease.signal, this.#aborted.signal])
+  }
+
+  send(number: number, rest: Body, tail: LeadingTail, bound: Promise<void>): Promise<Sent> {
+    const { fromBytes, toBytes } = tail
+    const put = (body: Body) => this.#put(number, body, bound)
+    const stretch = { fromBytes, toBytes, rest, signal: this.#signal }
+    const sending =
+      fromBytes === toBytes
+        ? put(rest)
+        : tail.stored.then(() => withTail(this.#context, this.#upload, stretch, put))
+    this.#sending.add(sending)
+    const ended = () => void this.#sending.delete(sending)
+    sending.then(ended, ended)
+    return sending
+  }
+
+  /** Resolves when the bucket has answered for every part, or failed to. */
+  async answered(): Promise<void> {
+    await Promise.allSettled(this.#sending)
+  }
+
+  /** What is not on its way to the bucket is not sent any more: what its number stands for may change. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  abort(): void {
+    this.close()
+    this.#aborted.abort()
+  }
+
+  async #put(number: number, body: Body, bound: Promise<void>): Promise<Sent> {
+    const { lease, bucket, key, numbers } = this.#upload
+    this.#multipart ??= this.#openMultipart()
+    const [multipartId] = await Promise.all([this.#multipart, bound])
+    lease.assertHeld()
+    if (this.#isClosed) throw new Error('The request ended before the part was sent.')
+    numbers.markSent(number)
+    const { etag } = await bucket.uploadPart({ key, multipartId, number }, body, { signal: this.#signal })
+    this.#context.checkpoint('part sent')
+    return { etag, crc32: body.crc32 }
+  }
+
+  async #openMultipart(): Promise<string> {
+    const { multipartId, bucket, key, contentType, lease } = this.#upload
+    if (multipartId) return multipartId
+    const beginning = { bucket, target: { key, contentType }, lease }
+    this.#upload.multipartId = await beginMultipart(this.#context, beginning)
+    return this.#upload.multipartId
+  }
+}

@@ -1,0 +1,84 @@
+import { crc32 } from 'node:zlib'
+import { combineCrc32 } from '../../platform/kernel/crc32.ts'
+import { stageTail } from '../ledger/stage-tail.ts'
+import type { PartBuffer } from '../memory/part-buffer.ts'
+import type { OpenUpload } from '../open-upload.ts'
+import type { UploadContext } from '../upload-context.ts'
+import type { Attached, Recorder } from './recorder.ts'
+
+/** Larger tails are written as several rows: a statement of them takes a third more as text. */
+const TAIL_ROW_BYTES = 4 * 1024 * 1024
+/** Row size for small tails that no client awaits: its text fits V8's young space, and other statements get in between. */
+const UNAWAITED_ROW_BYTES = 90 * 1024
+const SMALL_TAIL_BYTES = 1024 * 1024
+
+/** Writes bytes that are less than a part to the database, encrypted. */
+export class Tails {
+  readonly #context: UploadContext
+  readonly #upload: OpenUpload
+  readonly #recorder: Recorder
+  readonly #seal: ReturnType<UploadContext['tails']['sealer']>
+
+  constructor(context: UploadContext, upload: OpenUpload, recorder: Recorder) {
+    this.#context = context
+    this.#upload = upload
+    this.#recorder = recorder
+    this.#seal = context.tails.sealer(upload.fileId)
+  }
+
+  /** Writes the bytes and moves the offset over them. Without `attached` the client is still sending. */
+  async record(buffer: PartBuffer, attached?: Attached): Promise<void> {
+    const upload = this.#upload
+    // An empty file, or a length that came after its bytes: nothing to write, but what follows from it stands.
+    if (buffer.bytes === 0)
+      return this.#recorder.write({ toBytes: upload.offsetBytes, crc32: upload.crc32, ...attached })
+    const endBytes = upload.offsetBytes + buffer.bytes
+    const isAwaited = attached !== undefined && !attached.release?.interrupted
+    await this.#rowByRow(buffer, { isAwaited }, async (bytes) => {
+      const toBytes = upload.offsetBytes + bytes.length
+      const tail = this.#seal(upload.offsetBytes, bytes)
+      const crc = crc32(bytes, upload.crc32)
+      await this.#recorder.write({ toBytes, crc32: crc, tail, ...(toBytes === endBytes && attached) })
+      upload.tailBytes += bytes.length
+    })
+  }
+
+  /** Writes bytes of an atomic request past the confirmed offset, where the next lease deletes them unless they are recorded. */
+  async stage(fromBytes: number, buffer: PartBuffer): Promise<void> {
+    const { db } = this.#context
+    const { lease } = this.#upload
+    let offsetBytes = fromBytes
+    await this.#rowByRow(buffer, { isAwaited: false }, async (bytes) => {
+      const tail = this.#seal(offsetBytes, bytes)
+      await lease.whileHeld(stageTail(db, lease, { offsetBytes, tail }))
+      offsetBytes += bytes.length
+    })
+  }
+
+  /** Moves the offset over bytes that were staged. */
+  async recordStaged({ bytes, crc32: crc }: Pick<PartBuffer, 'bytes' | 'crc32'>): Promise<void> {
+    const upload = this.#upload
+    await this.#recorder.write({
+      toBytes: upload.offsetBytes + bytes,
+      crc32: combineCrc32(upload.crc32, crc, bytes),
+      tail: 'staged',
+    })
+    upload.tailBytes += bytes
+  }
+
+  /** Writes one row at a time, so that mass disconnects don't copy every buffer. */
+  async #rowByRow(
+    buffer: PartBuffer,
+    { isAwaited }: { isAwaited: boolean },
+    write: (row: Buffer) => Promise<void>,
+  ): Promise<void> {
+    const { lease } = this.#upload
+    const rowBytes = !isAwaited && buffer.bytes <= SMALL_TAIL_BYTES ? UNAWAITED_ROW_BYTES : TAIL_ROW_BYTES
+    const writeRow = async (from: number) => {
+      lease.assertHeld()
+      await write(buffer.joined(from, from + rowBytes))
+    }
+    for (let from = 0; from < buffer.bytes; from += rowBytes)
+      await lease.whileHeld(this.#context.limitTailWrites(() => writeRow(from)))
+  }
+}
