@@ -5,7 +5,7 @@ import type { Lease } from './lease/held-lease.ts'
 import { type FirstLease, isWhole, type WholeRequest } from './ledger/first-lease.ts'
 import type { Taken } from './ledger/take-lease.ts'
 import type { UploadRight } from './ledger/upload-rights.ts'
-import { type Bound, openPartNumbers, type PartNumbers } from './part-numbers.ts'
+import { type Bound, PartNumbers } from './part-numbers.ts'
 import { type PartLimits, partLimits, planParts } from './part-plan.ts'
 import type { UploadContext } from './upload-context.ts'
 
@@ -184,7 +184,7 @@ export function numbersOf(
   const found = bound ?? { number: 0, startBytes: 0, endsBytes: [] }
   // Parts that an earlier writer sent to a multipart upload whose id was lost are in nobody's way.
   const inherited = multipartId === null ? { ...found, endsBytes: [] } : found
-  return openPartNumbers(inherited, plan, boundAhead(context))
+  return new PartNumbers(inherited, plan, boundAhead(context))
 }
 
 /** When an upload ends whose last byte came at `nowMs`. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Bound, openPartNumbers, type PartNumbers } from './part-numbers.ts'
+import { type Bound, PartNumbers } from './part-numbers.ts'
 import { planParts } from './part-plan.ts'
 
 const MiB = 1024 * 1024
@@ -9,7 +9,7 @@ const limits = { maxParts: 10_000, equalParts: false, maxPartBytes: 64 * MiB }
 const NOTHING: Bound = { number: 0, startBytes: 0, endsBytes: [] }
 
 function open(found: Bound, requestEndBytes?: number, ahead = 4): PartNumbers {
-  return openPartNumbers(
+  return new PartNumbers(
     found,
     planParts(limits, { lengthBytes: LENGTH, partBytes: null, requestEndBytes }),
     ahead,
@@ -27,7 +27,7 @@ describe('the part numbers of an upload', () => {
 
   it('are none for a file that fits a single PutObject', () => {
     const plan = planParts(limits, { lengthBytes: 4096, partBytes: null, requestEndBytes: 4096 })
-    expect(openPartNumbers(NOTHING, plan, 4).toBind()).toEqual(NOTHING)
+    expect(new PartNumbers(NOTHING, plan, 4).toBind()).toEqual(NOTHING)
   })
 
   it('may end early where nobody has bound them', () => {

@@ -1,4 +1,4 @@
-import type { PartPlan } from './part-plan.ts'
+import type { PartPlan, PartStart } from './part-plan.ts'
 
 /**
  * Binds each part number to its bytes. The ledger commits a number together with the range of its part before that part
@@ -17,113 +17,128 @@ export type Bound = {
   endsBytes: readonly number[]
 }
 
-export type PartNumbers = {
+export class PartNumbers {
+  /** The last recorded part, and where it ends. */
+  #number: number
+  #recordedBytes: number
+  readonly #plan: PartPlan
+  /** How many numbers are bound in advance, so that no part waits for a statement of its own. */
+  readonly #ahead: number
+  /** What an earlier writer left bound. */
+  readonly #inherited: Map<number, number>
+  /** What the ledger has bound. */
+  #committed: Map<number, number>
+  /** From the number after the last recorded one on. */
+  readonly #taken: { endBytes: number; sent: boolean }[] = []
+
+  constructor(found: Bound, plan: PartPlan, ahead: number) {
+    this.#number = found.number
+    this.#recordedBytes = found.startBytes
+    this.#plan = plan
+    this.#ahead = ahead
+    this.#inherited = byNumber(found)
+    this.#committed = byNumber(found)
+  }
+
   /** The number of the next part, and where that part begins. */
-  readonly next: number
-  readonly startBytes: number
+  get next(): number {
+    return this.#number + this.#taken.length + 1
+  }
+
+  get startBytes(): number {
+    return this.#taken.at(-1)?.endBytes ?? this.#recordedBytes
+  }
+
   /** Where the next part ends if nothing interrupts it. */
-  readonly targetBytes: number
+  get targetBytes(): number {
+    return this.#committed.get(this.next) ?? this.#plan.targetBytes(this.#nextStart)
+  }
+
   /** Whether the next part may end early, at `endBytes`. */
-  mayEndAt(endBytes: number): boolean
+  mayEndAt(endBytes: number): boolean {
+    const bound = this.#inherited.get(this.next)
+    if (bound !== undefined) return bound === endBytes
+    return this.#plan.mayEndAt(this.#nextStart, endBytes)
+  }
+
   /** Takes the next number for a part that ends at `endBytes`. */
-  take(endBytes: number): number
+  take(endBytes: number): number {
+    const { next } = this
+    // What was planned to follow another end does not follow this one.
+    if (this.#committed.get(next) !== endBytes) {
+      forgetFrom(this.#committed, next)
+      forgetFrom(this.#inherited, next)
+    }
+    this.#taken.push({ endBytes, sent: false })
+    return next
+  }
+
   /** From here on the part may arrive in the bucket at any time. */
-  markSent(number: number): void
+  markSent(number: number): void {
+    this.#taken[number - this.#number - 1]!.sent = true
+  }
+
   /** Whether the ledger has bound the number to the range it was taken for. */
-  isCommitted(number: number): boolean
+  isCommitted(number: number): boolean {
+    return this.#committed.get(number) === this.#taken[number - this.#number - 1]?.endBytes
+  }
+
   /** What the ledger should bind from now on; with `recording`, in the statement that records the oldest part. */
-  toBind(when?: { recording: boolean }): Bound
-  /** What has to stay bound once this writer lets go. */
-  toKeep(when?: { recording: boolean }): Bound
+  toBind({ recording } = { recording: false }): Bound {
+    const ends = this.#endsOfTaken
+    const recorded = recording ? 1 : 0
+    for (let number = this.next; ; number++) {
+      const startBytes = ends.at(-1) ?? this.#recordedBytes
+      const isAhead = ends.length - recorded < this.#ahead
+      const planned = isAhead ? this.#plan.endBytes({ number, startBytes }) : undefined
+      const end = this.#inherited.get(number) ?? planned
+      if (end === undefined) return this.#describe(recorded, ends)
+      ends.push(end)
+    }
+  }
+
+  /** What has to stay bound once this writer releases the upload. */
+  toKeep({ recording } = { recording: false }): Bound {
+    const ends = this.#endsOfTaken
+    const recorded = recording ? 1 : 0
+    const lastSent = this.#taken.findLastIndex(({ sent }) => sent) + 1
+    if (!this.#inherited.has(this.next))
+      ends.length = Math.max(lastSent, recorded, this.#countInheritedAmongTaken())
+    for (let number = this.next; this.#inherited.has(number); number++)
+      ends.push(this.#inherited.get(number)!)
+    return this.#describe(recorded, ends)
+  }
+
   /** The ledger has committed this. */
-  commit(bound: Bound): void
-}
+  commit(bound: Bound): void {
+    while (this.#number < bound.number) {
+      this.#number += 1
+      this.#recordedBytes = this.#taken.shift()!.endBytes
+      this.#inherited.delete(this.#number)
+    }
+    this.#committed = byNumber(bound)
+  }
 
-/** `ahead` numbers are bound in advance, so that no part waits for a statement of its own. */
-export function openPartNumbers(found: Bound, plan: PartPlan, ahead: number): PartNumbers {
-  let { number, startBytes } = found
-  const inherited = byNumber(found)
-  let committed = byNumber(found)
-  const taken: { endBytes: number; sent: boolean }[] = []
+  get #nextStart(): PartStart {
+    return { number: this.next, startBytes: this.startBytes }
+  }
 
-  const endOfTaken = () => taken.at(-1)?.endBytes ?? startBytes
-  const nextNumber = () => number + taken.length + 1
-  const recordedWith = ({ recording }: { recording: boolean }) => (recording ? 1 : 0)
+  get #endsOfTaken(): number[] {
+    return this.#taken.map(({ endBytes }) => endBytes)
+  }
 
-  const describe = (recorded: number, endsBytes: number[]): Bound => ({
-    number: number + recorded,
-    startBytes: recorded === 0 ? startBytes : taken[recorded - 1]!.endBytes,
-    endsBytes: endsBytes.slice(recorded),
-  })
-  const endsOfTaken = () => taken.map(({ endBytes }) => endBytes)
-
-  return {
-    get next() {
-      return nextNumber()
-    },
-    get startBytes() {
-      return endOfTaken()
-    },
-    get targetBytes() {
-      const next = nextNumber()
-      return committed.get(next) ?? plan.targetBytes({ number: next, startBytes: endOfTaken() })
-    },
-    mayEndAt(endBytes) {
-      const next = nextNumber()
-      const bound = inherited.get(next)
-      if (bound !== undefined) return bound === endBytes
-      return plan.mayEndAt({ number: next, startBytes: endOfTaken() }, endBytes)
-    },
-    take(endBytes) {
-      const next = nextNumber()
-      // What was planned to follow another end does not follow this one.
-      if (committed.get(next) !== endBytes) {
-        forgetFrom(committed, next)
-        forgetFrom(inherited, next)
-      }
-      taken.push({ endBytes, sent: false })
-      return next
-    },
-    markSent(sentNumber) {
-      taken[sentNumber - number - 1]!.sent = true
-    },
-    isCommitted(takenNumber) {
-      return committed.get(takenNumber) === taken[takenNumber - number - 1]?.endBytes
-    },
-    toBind(when = { recording: false }) {
-      const recorded = recordedWith(when)
-      const ends = endsOfTaken()
-      for (let next = nextNumber(); ; next++) {
-        const from = ends.at(-1) ?? startBytes
-        const planned =
-          ends.length - recorded < ahead ? plan.endBytes({ number: next, startBytes: from }) : undefined
-        const end = inherited.get(next) ?? planned
-        if (end === undefined) return describe(recorded, ends)
-        ends.push(end)
-      }
-    },
-    toKeep(when = { recording: false }) {
-      const recorded = recordedWith(when)
-      const ends = endsOfTaken()
-      const lastSent = taken.findLastIndex(({ sent }) => sent) + 1
-      if (!inherited.has(nextNumber())) ends.length = Math.max(lastSent, recorded, inheritedAmongTaken())
-      for (let next = nextNumber(); inherited.has(next); next++) ends.push(inherited.get(next)!)
-      return describe(recorded, ends)
-    },
-    commit(bound) {
-      while (number < bound.number) {
-        number += 1
-        startBytes = taken.shift()!.endBytes
-        inherited.delete(number)
-      }
-      committed = byNumber(bound)
-    },
+  #describe(recorded: number, endsBytes: number[]): Bound {
+    return {
+      number: this.#number + recorded,
+      startBytes: recorded === 0 ? this.#recordedBytes : this.#taken[recorded - 1]!.endBytes,
+      endsBytes: endsBytes.slice(recorded),
+    }
   }
 
   /** How many of the taken numbers, from the first, an earlier writer had bound. */
-  function inheritedAmongTaken(): number {
+  #countInheritedAmongTaken(): number {
     let count = 0
-    while (count < taken.length && inherited.has(number + count + 1)) count += 1
+    while (count < this.#taken.length && this.#inherited.has(this.#number + count + 1)) count += 1
     return count
   }
 }

@@ -33,7 +33,7 @@ async function whenKnown(context: UploadContext, request: TusRequest, untilMs: n
 }
 
 async function standing(context: UploadContext, request: TusRequest): Promise<UploadRight> {
-  if (request.fileId) await context.leases.arrived(request.fileId)
+  if (request.fileId) await context.leases.incoming.settled(request.fileId)
   const first = await authenticateToContinue(context, request)
   const right = await behindWriter(context, request, first)
   assertStillThere(right.upload, context.clock.now())

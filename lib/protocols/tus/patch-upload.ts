@@ -11,7 +11,7 @@ import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
 import { type BodyCheck, bodyCheck } from './checksum.ts'
 import { assertStillThere, expiresHeader } from './head-upload.ts'
-import { observed, requestSource } from './request-source.ts'
+import { observed, RequestSource } from './request-source.ts'
 import {
   assertOffsetStream,
   bodyBytes,
@@ -37,8 +37,8 @@ export async function patchUpload(
 ): Promise<TusAnswer | undefined> {
   assertOffsetStream(request)
   const chunk = readChunk(request)
-  const arrived = context.leases.arrive(requiredFileId(request))
-  const opened = await open(context, request, chunk).finally(arrived)
+  const hasLease = context.leases.incoming.track(requiredFileId(request))
+  const opened = await open(context, request, chunk).finally(hasLease)
   if ('status' in opened) return opened
   const { right, upload } = opened
   return carry(context, right, upload, chunk)
@@ -93,7 +93,7 @@ function readChunk(request: TusRequest): Chunk {
   if (offsetBytes === undefined) throw new SluiceError('invalid_header', 'PATCH needs Upload-Offset.')
   const lengthBytes = countHeader(request, 'upload-length')
   const said = { offsetBytes, lengthBytes, bytes: bodyBytes(request), check: bodyCheck(request) }
-  return { ...said, source: requestSource(request.body) }
+  return { ...said, source: new RequestSource(request.body) }
 }
 
 function assertOffset(confirmedBytes: number, { offsetBytes }: Chunk): void {

@@ -13,7 +13,7 @@ import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from './authenticate.ts'
 import { type BodyCheck, bodyCheck } from './checksum.ts'
 import { expiresHeader } from './head-upload.ts'
-import { observed, requestSource } from './request-source.ts'
+import { observed, RequestSource } from './request-source.ts'
 import {
   assertOffsetStream,
   bodyBytes,
@@ -47,7 +47,7 @@ export async function postUpload(
   if (lengthBytes !== null && bytes !== undefined && bytes > lengthBytes)
     throw new SluiceError('file_too_large', 'The body has more bytes than Upload-Length says.')
   const check = hasBody ? bodyCheck(request) : undefined
-  const source = hasBody ? requestSource(request.body) : NO_BYTES
+  const source = hasBody ? new RequestSource(request.body) : NO_BYTES
   const right = await authenticateToCreate(context, request)
   const incoming = hasBody || lengthBytes === 0 ? { bytes } : undefined
   const made = await createUpload(context, right, announced, incoming)

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { observed, requestSource } from './request-source.ts'
+import { observed, RequestSource } from './request-source.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
 
 function listen() {
   const body = new PassThrough()
-  const source = requestSource(body as unknown as IncomingMessage)
+  const source = new RequestSource(body as unknown as IncomingMessage)
   const ended = Promise.withResolvers<string>()
   source.start((chunk) => chunk.length, ended.resolve)
   return { body, source, ended: ended.promise }
@@ -39,7 +39,7 @@ it('keeps a client that trickles for ten minutes, one byte a minute', () => {
 
 it('brings again what was not taken, in order, and the end behind it', async () => {
   const body = new PassThrough()
-  const source = requestSource(body as unknown as IncomingMessage)
+  const source = new RequestSource(body as unknown as IncomingMessage)
   const came: string[] = []
   let ended = false
   const take = (chunk: Buffer) => {
@@ -62,7 +62,7 @@ it('brings again what was not taken, in order, and the end behind it', async () 
 it('shows an observer what was taken, once', async () => {
   const body = new PassThrough()
   const seen: Buffer[] = []
-  const source = observed(requestSource(body as unknown as IncomingMessage), (bytes) => {
+  const source = observed(new RequestSource(body as unknown as IncomingMessage), (bytes) => {
     seen.push(Buffer.from(bytes))
   })
   let calls = 0

@@ -17,89 +17,93 @@ const EARLY_BYTES = 65_536
  * The body as Node reads it: no web stream, no copy. It is listened to from the first moment, since Node throws away what
  * nobody has read when a client hangs up; unless the client itself waits for leave to send (RFC 9110, 10.1.1).
  */
-export function requestSource(body: IncomingMessage): ByteSource {
+export class RequestSource implements ByteSource {
+  readonly #body: IncomingMessage
   /** What came before anybody wanted it, or when there was no memory for it. */
-  const untaken: Buffer[] = []
-  let earlyBytes = 0
-  let flows = false
-  let delivering = false
-  let ended: 'end' | 'cut' | undefined
-  let idle: NodeJS.Timeout | undefined
-  let onChunk = (_: Buffer): number => 0
-  let onEnd = (_: 'end' | 'cut'): void => {}
+  readonly #untaken: Buffer[] = []
+  #earlyBytes = 0
+  #flows = false
+  #isDelivering = false
+  #ended: 'end' | 'cut' | undefined
+  #idle: NodeJS.Timeout | undefined
+  #onChunk = (_: Buffer): number => 0
+  #onEnd = (_: 'end' | 'cut'): void => {}
 
-  const unwatch = () => {
-    clearTimeout(idle)
-    idle = undefined
+  constructor(body: IncomingMessage) {
+    this.#body = body
+    if (!body.headers?.expect) this.#listen()
   }
-  const watch = () => {
-    unwatch()
-    idle = setTimeout(() => body.destroy(), IDLE_MS)
+
+  start(onChunk: (chunk: Buffer) => number, onEnd: (how: 'end' | 'cut') => void): void {
+    // A socket and the memory budget call from contexts of their own, or of another request. Half a microsecond each.
+    this.#onChunk = isTracing() ? inThisRequest(onChunk) : onChunk
+    this.#onEnd = inThisRequest((how: 'end' | 'cut') => {
+      this.stop()
+      onEnd(how)
+    })
+    this.#listen()
+    this.resume()
   }
-  const deliver = () => {
+
+  pause(): void {
+    this.#flows = false
+    clearTimeout(this.#idle)
+    this.#idle = undefined
+    this.#body.pause()
+  }
+
+  resume(): void {
+    this.#flows = true
+    clearTimeout(this.#idle)
+    this.#idle = setTimeout(() => this.#body.destroy(), IDLE_MS)
+    this.#deliver()
+    // Any of the chunks may have paused it again.
+    if (this.#flows) this.#body.resume()
+  }
+
+  stop(): void {
+    this.pause()
+    this.#untaken.length = 0
+    this.#onChunk = (chunk) => chunk.length
+    this.#onEnd = () => {}
+  }
+
+  #listen(): void {
+    if (this.#body.listeners('data').includes(this.#take)) return
+    this.#body.on('data', this.#take).on('end', this.#finish).on('close', this.#cut).on('error', this.#cut)
+  }
+
+  readonly #take = (chunk: Buffer): void => {
+    this.#idle?.refresh()
+    this.#untaken.push(chunk)
+    if (this.#flows) this.#deliver()
+    else {
+      this.#earlyBytes += chunk.length
+      if (this.#earlyBytes >= EARLY_BYTES) this.#body.pause()
+    }
+  }
+
+  readonly #finish = (): void => this.#endWith('end')
+  readonly #cut = (): void => this.#endWith('cut')
+
+  #endWith(how: 'end' | 'cut'): void {
+    this.#ended ??= how
+    this.#deliver()
+  }
+
+  #deliver(): void {
     // What takes a chunk may pause and resume while it does.
-    if (delivering) return
-    delivering = true
-    while (flows && untaken.length > 0) {
-      const chunk = untaken.shift()!
-      const taken = onChunk(chunk)
-      if (taken < chunk.length) untaken.unshift(chunk.subarray(taken))
+    if (this.#isDelivering) return
+    this.#isDelivering = true
+    while (this.#flows && this.#untaken.length > 0) {
+      const chunk = this.#untaken.shift()!
+      const taken = this.#onChunk(chunk)
+      if (taken < chunk.length) this.#untaken.unshift(chunk.subarray(taken))
       else discard(chunk)
     }
-    delivering = false
+    this.#isDelivering = false
     // Who is cut off is not kept waiting for memory: another request may want to go on.
-    if (ended === 'cut' || (ended && untaken.length === 0)) onEnd(ended)
-  }
-  const take = (chunk: Buffer) => {
-    idle?.refresh()
-    untaken.push(chunk)
-    if (flows) return deliver()
-    earlyBytes += chunk.length
-    if (earlyBytes >= EARLY_BYTES) body.pause()
-  }
-  const endWith = (how: 'end' | 'cut') => () => {
-    ended ??= how
-    deliver()
-  }
-  const finish = endWith('end')
-  const cut = endWith('cut')
-  const pause = () => {
-    flows = false
-    unwatch()
-    body.pause()
-  }
-  const resume = () => {
-    flows = true
-    watch()
-    deliver()
-    // Any of the chunks may have paused it again.
-    if (flows) body.resume()
-  }
-  const stop = () => {
-    pause()
-    untaken.length = 0
-    onChunk = (chunk) => chunk.length
-    onEnd = () => {}
-  }
-  const listen = () => {
-    if (!body.listeners('data').includes(take))
-      body.on('data', take).on('end', finish).on('close', cut).on('error', cut)
-  }
-  if (!body.headers?.expect) listen()
-  return {
-    start(wantsChunk, wantsEnd) {
-      // A socket and the memory budget call from contexts of their own, or of another request. Half a microsecond each.
-      onChunk = isTracing() ? inThisRequest(wantsChunk) : wantsChunk
-      onEnd = inThisRequest((how) => {
-        stop()
-        wantsEnd(how)
-      })
-      listen()
-      resume()
-    },
-    pause,
-    resume,
-    stop,
+    if (this.#ended === 'cut' || (this.#ended && this.#untaken.length === 0)) this.#onEnd(this.#ended)
   }
 }
 
@@ -116,7 +120,9 @@ function discard(chunk: Buffer): void {
 /** Shows every byte that is taken to somebody else, too. */
 export function observed(source: ByteSource, see: (bytes: Buffer) => void): ByteSource {
   return {
-    ...source,
+    pause: () => source.pause(),
+    resume: () => source.resume(),
+    stop: () => source.stop(),
     start(onChunk, onEnd) {
       source.start((chunk) => {
         const taken = onChunk(chunk)

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { UPLOAD_TERMS } from '../upload-terms.ts'
-import { createHeldLease } from './held-lease.ts'
+import { HeldLease } from './held-lease.ts'
 
 function leaseBy(now: () => number, ends = { forget() {}, async releaseRow() {} }) {
-  return createHeldLease({ fileId: 'f', fence: 1 }, now(), { clock: { now }, terms: UPLOAD_TERMS, ...ends })
+  return new HeldLease({ fileId: 'f', fence: 1 }, now(), { clock: { now }, terms: UPLOAD_TERMS, ...ends })
 }
 
 it('is renewed when it is no longer young, and not once it is lost', () => {

@@ -33,126 +33,164 @@ export type LeasedBody = {
 
 export type StopReason = 'preempted' | 'draining'
 
-export type HeldLease = Lease & {
-  ask(why: StopReason): void
-  /** Old enough to be renewed. One that was lost here must lapse in the database, too: its writer does nothing more with it. */
-  isDue(): boolean
-  /** True if that was late. */
-  renewed(sentAtMs: number): boolean
-  lose(): void
-  watch(): void
-  readonly ended: Promise<void>
-}
-
 /** One that came after twice the time is late: half of what keeps the lease from lapsing is gone. */
 const LATE_RENEWALS = 2
 
 type LeaseDeps = {
   clock: Clock
   terms: UploadTerms
-  forget(): void
+  /** It is over here. */
+  forget(lease: HeldLease): void
   releaseRow(end: Release): Promise<void>
 }
 
-export function createHeldLease(
-  { fileId, fence }: Fenced,
-  sinceMs: number,
-  { clock, terms, forget, releaseRow }: LeaseDeps,
-): HeldLease {
-  const lost = new AbortController()
-  const { promise: ended, resolve: nowEnded } = Promise.withResolvers<void>()
-  let renewedMs = sinceMs
-  let untilMs = sinceMs + terms.leaseMs - terms.marginMs
-  let touchedMs = sinceMs
-  let asked: StopReason | undefined
-  let askedMs = 0
-  let told = false
-  let isOver = false
-  let stop: ((why: StopReason) => void) | undefined
-  let body: LeasedBody = { atomic: false, waitsForUs: () => false }
-  let timer: NodeJS.Timeout | undefined
+export class HeldLease implements Lease {
+  readonly fileId: string
+  readonly fence: number
+  /** Resolves when it is over here. */
+  readonly ended: Promise<void>
+  readonly #deps: LeaseDeps
+  readonly #sinceMs: number
+  readonly #lost = new AbortController()
+  readonly #end: () => void
+  #isOver = false
+  #renewedMs: number
+  #untilMs: number
+  #touchedMs: number
+  /** Why the holder should stop, and since when. */
+  #asked: StopReason | undefined
+  #askedMs = 0
+  #isTold = false
+  #stop: ((why: StopReason) => void) | undefined
+  #body: LeasedBody = { atomic: false, waitsForUs: () => false }
+  #timer: NodeJS.Timeout | undefined
 
-  const tell = (listened = false) => {
-    if (!asked || told || !stop) return
-    const now = clock.now()
-    const quietMs = body.atomic ? terms.atomicQuietMs : terms.quietMs
-    const turnLeftMs = (body.atomic ? sinceMs + terms.atomicTurnMs : askedMs + terms.turnMs) - now
-    const flowing = now - touchedMs < quietMs || body.waitsForUs()
-    if (asked === 'preempted' && flowing && turnLeftMs > 0) {
-      timer = setTimeout(tell, Math.min(turnLeftMs, quietMs))
-      return
+  constructor({ fileId, fence }: Fenced, sinceMs: number, deps: LeaseDeps) {
+    this.fileId = fileId
+    this.fence = fence
+    this.#deps = deps
+    this.#sinceMs = sinceMs
+    this.#renewedMs = sinceMs
+    this.#untilMs = this.#lastsUntilMs(sinceMs)
+    this.#touchedMs = sinceMs
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.ended = promise
+    this.#end = resolve
+  }
+
+  get signal(): AbortSignal {
+    return this.#lost.signal
+  }
+
+  get wanted(): boolean {
+    return this.#asked === 'preempted'
+  }
+
+  assertHeld(): void {
+    this.watch()
+    if (this.signal.aborted) throw lostLease()
+  }
+
+  touch(): void {
+    this.#touchedMs = this.#deps.clock.now()
+  }
+
+  onStop(stop: (why: StopReason) => void, body: LeasedBody = this.#body): void {
+    this.#stop = stop
+    this.#body = body
+    this.#tell()
+  }
+
+  /** Asks the holder to stop. */
+  ask(why: StopReason): void {
+    if (!this.#asked) this.#askedMs = this.#deps.clock.now()
+    this.#asked = this.#asked === 'draining' ? this.#asked : why
+    clearTimeout(this.#timer)
+    this.#tell()
+  }
+
+  /**
+   * Old enough to be renewed; most are short, and never come to it. One that was lost here must lapse in the database, too:
+   * its writer does nothing more with it.
+   */
+  isDue(): boolean {
+    const ageMs = this.#deps.clock.now() - this.#renewedMs
+    // Below zero the clock was set back.
+    return !this.signal.aborted && (ageMs < 0 || ageMs >= this.#deps.terms.renewMs / 2)
+  }
+
+  /** True if that was late. */
+  renewed(sentAtMs: number): boolean {
+    // The answer to an older renewal came late.
+    if (sentAtMs < this.#renewedMs && this.#renewedMs <= this.#deps.clock.now()) return false
+    const isLate = sentAtMs - this.#renewedMs > LATE_RENEWALS * this.#deps.terms.renewMs
+    this.#renewedMs = sentAtMs
+    this.#untilMs = this.#lastsUntilMs(sentAtMs)
+    return isLate
+  }
+
+  lose(): void {
+    this.#lost.abort(lostLease())
+  }
+
+  /** Notices that its time is up. */
+  watch(): void {
+    if (this.#deps.clock.now() >= this.#untilMs) this.lose()
+  }
+
+  whileHeld<Result>(work: Promise<Result>): Promise<Result> {
+    return whileNotAborted(work, this.signal)
+  }
+
+  async release(end: Release): Promise<void> {
+    if (this.#isOver) return
+    try {
+      await this.#deps.releaseRow(end)
+    } finally {
+      this.forget()
     }
-    // A process that is behind hears its timers, and other requests, before the bytes that are here already.
-    if (asked === 'preempted' && !listened) return void setImmediate(tell, true)
-    told = true
-    stop(asked)
   }
-  const over = () => {
-    if (isOver) return
-    isOver = true
-    clearTimeout(timer)
-    told = true
-    nowEnded()
-    forget()
+
+  forget(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    this.#isTold = true
+    this.#end()
+    this.#deps.forget(this)
   }
-  return {
-    fileId,
-    fence,
-    signal: lost.signal,
-    ended,
-    get wanted() {
-      return asked === 'preempted'
-    },
-    assertHeld() {
-      if (clock.now() >= untilMs) lost.abort(lostLease())
-      if (lost.signal.aborted) throw lostLease()
-    },
-    touch() {
-      touchedMs = clock.now()
-    },
-    onStop(callback, inTurn = body) {
-      stop = callback
-      body = inTurn
-      tell()
-    },
-    ask(why) {
-      if (!asked) askedMs = clock.now()
-      asked = asked === 'draining' ? asked : why
-      clearTimeout(timer)
-      tell()
-    },
-    // Most are short, and never come to it.
-    isDue() {
-      const ageMs = clock.now() - renewedMs
-      // Below zero the clock was set back.
-      return !lost.signal.aborted && (ageMs < 0 || ageMs >= terms.renewMs / 2)
-    },
-    renewed(sentAtMs) {
-      // The answer to an older renewal came late.
-      if (sentAtMs < renewedMs && renewedMs <= clock.now()) return false
-      const late = sentAtMs - renewedMs > LATE_RENEWALS * terms.renewMs
-      renewedMs = sentAtMs
-      untilMs = sentAtMs + terms.leaseMs - terms.marginMs
-      return late
-    },
-    lose() {
-      lost.abort(lostLease())
-    },
-    watch() {
-      if (clock.now() >= untilMs) lost.abort(lostLease())
-    },
-    whileHeld(work) {
-      return whileNotAborted(work, lost.signal)
-    },
-    async release(end) {
-      if (isOver) return
-      try {
-        await releaseRow(end)
-      } finally {
-        over()
+
+  /** Nothing is sent or written in the last stretch of a lease. */
+  #lastsUntilMs(sinceMs: number): number {
+    const { leaseMs, marginMs } = this.#deps.terms
+    return sinceMs + leaseMs - marginMs
+  }
+
+  /** Tells the holder to stop, once its turn is over. */
+  #tell(afterWhatIsHere = false): void {
+    if (!this.#asked || this.#isTold || !this.#stop) return
+    if (this.#asked === 'preempted') {
+      const turnLeftMs = this.#turnLeftMs()
+      if (turnLeftMs > 0) {
+        this.#timer = setTimeout(() => this.#tell(), turnLeftMs)
+        return
       }
-    },
-    forget: over,
+      // A process that is late hears its timers, and other requests, before the bytes that are here already.
+      if (!afterWhatIsHere) return void setImmediate(() => this.#tell(true))
+    }
+    this.#isTold = true
+    this.#stop(this.#asked)
+  }
+
+  /** How long until it is to be looked at again; 0 if the turn is over, or no bytes flow. */
+  #turnLeftMs(): number {
+    const { clock, terms } = this.#deps
+    const { atomic, waitsForUs } = this.#body
+    const nowMs = clock.now()
+    const quietMs = atomic ? terms.atomicQuietMs : terms.quietMs
+    const endsMs = atomic ? this.#sinceMs + terms.atomicTurnMs : this.#askedMs + terms.turnMs
+    const isFlowing = nowMs - this.#touchedMs < quietMs || waitsForUs()
+    return isFlowing ? Math.max(Math.min(endsMs - nowMs, quietMs), 0) : 0
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Clock } from '../../platform/kernel/clock.ts'
 import { type AnswerMemory, answerMemory } from './answer-memory.ts'
-import { createReservations } from './memory-reservations.ts'
+import { createReservations, type Reservations } from './memory-reservations.ts'
 import { divideMemory, type Held, holdsFraction, isFull } from './memory-shares.ts'
 import { createPagePool, type PagePool } from './page-pool.ts'
-import { createSpiller, type Spillable } from './spill-slow-parts.ts'
+import { createSpiller, type Spillable, type Spiller } from './spill-slow-parts.ts'
 
 /**
  * The bytes that uploads may hold in memory, over the whole process: parts as they arrive, tails that are read back, and
@@ -98,38 +98,11 @@ export function createMemoryBudget(
     for (const account of spiller.pressed)
       while (account.waiting.length > 0 && !full(account)) account.waiting.shift()!()
   }
-  const open = (workspace: Workspace): MemoryAccount => {
-    const account: Account = { workspace, usedBytes: 0, leavingBytes: 0, waiting: [], offers: new Set() }
-    return {
-      pages,
-      get full() {
-        return full(account)
-      },
-      take(bytes) {
-        add(account, bytes)
-        spiller.look(account)
-      },
-      give: (bytes) => add(account, -bytes),
-      reserve: (bytes, signal) => reservations.reserve(account, bytes, signal),
-      leaving(bytes) {
-        account.leavingBytes += bytes
-      },
-      whenFree(resume) {
-        if (!full(account)) return resume()
-        if (account.waiting.push(resume) === 1) spiller.wait(account)
-      },
-      offer(spillable) {
-        for (const offered of [account.offers, offers]) {
-          offered.delete(spillable)
-          offered.add(spillable)
-        }
-      },
-      withdraw(spillable) {
-        account.offers.delete(spillable)
-        offers.delete(spillable)
-      },
-    }
-  }
+  const open = (workspace: Workspace) =>
+    openAccount(
+      { workspace, usedBytes: 0, leavingBytes: 0, waiting: [], offers: new Set() },
+      { pages, full, add, reservations, spiller, offers },
+    )
   return {
     limitBytes,
     get usedBytes() {
@@ -142,6 +115,49 @@ export function createMemoryBudget(
     },
     answers: (workspaceId) =>
       answerMemory(shares, workspaces.of(workspaceId), { usedBytes: () => usedBytes, change }),
+  }
+}
+
+type Common = {
+  pages: PagePool
+  full(account: Account): boolean
+  add(account: Account, bytes: number): void
+  reservations: Reservations
+  spiller: Spiller
+  /** Of all accounts, in the order of their first bytes. */
+  offers: Set<Spillable>
+}
+
+function openAccount(account: Account, common: Common): MemoryAccount {
+  const { pages, full, add, reservations, spiller, offers } = common
+  return {
+    pages,
+    get full() {
+      return full(account)
+    },
+    take(bytes) {
+      add(account, bytes)
+      spiller.look(account)
+    },
+    give: (bytes) => add(account, -bytes),
+    reserve: (bytes, signal) => reservations.reserve(account, bytes, signal),
+    leaving(bytes) {
+      account.leavingBytes += bytes
+    },
+    whenFree(resume) {
+      if (!full(account)) return resume()
+      if (account.waiting.push(resume) === 1) spiller.wait(account)
+    },
+    offer(spillable) {
+      for (const offered of [account.offers, offers]) {
+        offered.delete(spillable)
+        offered.add(spillable)
+      }
+    },
+    withdraw(spillable) {
+      account.offers.delete(spillable)
+      offers.delete(spillable)
+    },
   }
 }
 

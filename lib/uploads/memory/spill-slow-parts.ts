@@ -69,21 +69,20 @@ export function createSpiller({
     const slowest = anyStuck ? slowestOf(offers, busy) : undefined
     return slowest && isSlow(slowest) ? slowest : undefined
   }
+  /** One that fails shows in the request that owns the part. */
+  const spill = async (spillable: Spillable) => {
+    spilling += 1
+    busy.add(spillable)
+    await spillable.spill().catch(() => {})
+    spilling -= 1
+    busy.delete(spillable)
+    relieve()
+  }
   const relieve = () => {
     while (spilling < mostSpills()) {
       const spillable = next()
       if (!spillable) return lookAgain()
-      spilling += 1
-      busy.add(spillable)
-      // A spill that fails shows in the request that owns the part.
-      void spillable
-        .spill()
-        .catch(() => {})
-        .finally(() => {
-          spilling -= 1
-          busy.delete(spillable)
-          relieve()
-        })
+      void spill(spillable)
     }
   }
   const lookAgain = () => {
@@ -98,7 +97,7 @@ export function createSpiller({
     look(account) {
       if (pressed.has(account) || !isTight(account)) return
       pressed.add(account)
-      // Not now: who takes memory is in the middle of filling a part, which may be the very one to be moved out.
+      // Defer: the caller may be filling the part we would spill.
       queueMicrotask(relieve)
     },
     wait(account) {

@@ -1,0 +1,67 @@
+import type { Db } from '../../platform/db/database.ts'
+import { atMost } from '../../platform/kernel/at-most.ts'
+import type { Clock } from '../../platform/kernel/clock.ts'
+import type { Logger } from '../../platform/log/log.ts'
+import type { Metrics } from '../../platform/metrics.ts'
+import type { LeaseTerms } from '../ledger/lease-terms.ts'
+import { renewLeases } from '../ledger/renew-leases.ts'
+import type { UploadTerms } from '../upload-terms.ts'
+import type { HeldLease } from './held-lease.ts'
+
+type Deps = {
+  db: Db
+  clock: Clock
+  log: Logger
+  metrics: Pick<Metrics, 'renewalsLate'>
+  terms: UploadTerms
+}
+
+const WATCH_MS = 250
+/** A statement of them holds the rows that their writers want to write, and waits for those that these hold. */
+const RENEWED_TOGETHER = 50
+const RENEWALS_AT_ONCE = 4
+/** A group that takes so long hangs, and must not keep the others from theirs. */
+const RENEWAL_PATIENCE_MS = 2000
+
+/** Renews the leases of this process before they lapse, and notices which could not be. Call the answer to end that. */
+export function keepLeases(deps: Deps, row: LeaseTerms, held: ReadonlyMap<string, HeldLease>): () => void {
+  const renewing = setInterval(() => void renewDue(deps, row, held), deps.terms.renewMs).unref()
+  const watching = setInterval(() => {
+    for (const lease of held.values()) lease.watch()
+  }, WATCH_MS).unref()
+  return () => {
+    clearInterval(renewing)
+    clearInterval(watching)
+  }
+}
+
+async function renewDue(deps: Deps, row: LeaseTerms, held: ReadonlyMap<string, HeldLease>): Promise<void> {
+  const due = [...held.values()].filter((lease) => lease.isDue())
+  const limit = atMost(RENEWALS_AT_ONCE, RENEWAL_PATIENCE_MS)
+  const groups = []
+  for (let from = 0; from < due.length; from += RENEWED_TOGETHER)
+    groups.push(due.slice(from, from + RENEWED_TOGETHER))
+  const ends = await Promise.allSettled(
+    groups.map((group) => limit(() => renewTogether(deps, row, held, group))),
+  )
+  const failed = ends.find((end) => end.status === 'rejected')
+  if (failed) deps.log.warn({ err: failed.reason }, 'leases could not be renewed')
+}
+
+async function renewTogether(
+  { db, clock, metrics }: Deps,
+  row: LeaseTerms,
+  held: ReadonlyMap<string, HeldLease>,
+  group: HeldLease[],
+): Promise<void> {
+  const isHeld = (lease: HeldLease) => held.get(lease.fileId) === lease
+  const leases = group.filter((lease) => isHeld(lease) && lease.isDue())
+  if (leases.length === 0) return
+  const sentAtMs = clock.now()
+  const renewed = await renewLeases(db, row, leases)
+  for (const lease of leases) {
+    if (renewed.has(lease.fileId)) {
+      if (lease.renewed(sentAtMs)) metrics.renewalsLate.inc()
+    } else if (isHeld(lease)) lease.lose()
+  }
+}

@@ -1,0 +1,26 @@
+/** Those who wait for a file to become free: each is woken by word of it, or after a while. */
+export class WakeUps {
+  readonly #waiting = new Map<string, Set<() => void>>()
+
+  wake(fileId: string): void {
+    for (const wake of this.#waiting.get(fileId) ?? []) wake()
+  }
+
+  wakeAll(): void {
+    for (const fileId of [...this.#waiting.keys()]) this.wake(fileId)
+  }
+
+  /** `woken` resolves with the next word from now on. */
+  next(fileId: string, patienceMs: number): { woken: Promise<void>; forget(): void } {
+    const { promise: woken, resolve } = Promise.withResolvers<void>()
+    const ofFile = this.#waiting.get(fileId) ?? new Set()
+    this.#waiting.set(fileId, ofFile.add(resolve))
+    const timer = setTimeout(resolve, patienceMs)
+    const forget = () => {
+      clearTimeout(timer)
+      ofFile.delete(resolve)
+      if (ofFile.size === 0) this.#waiting.delete(fileId)
+    }
+    return { woken, forget }
+  }
+}
