@@ -35,9 +35,42 @@ const upwards = LAYERS.flatMap((layer, at) =>
   ),
 )
 
+/**
+ * The same for the folders of uploads. What lies beside them is either a verb, which may use any of them, or a port, rule or
+ * type, which all of them may use.
+ */
+const UPLOAD_LAYERS = [['ledger', 'memory'], ['lease'], ['stream', 'concat'], ['recovery']]
+const uploadFolders = (layers) => `^lib/uploads/(${layers.flat().join('|')})/`
+const upwardsInUploads = UPLOAD_LAYERS.flatMap((layer, at) =>
+  layer.map((folder) =>
+    forbid(
+      'upload-layers',
+      'A folder of uploads imports only from the layers below its own.',
+      { path: `^lib/uploads/${folder}/` },
+      {
+        path: '^lib/uploads/[^/]+/',
+        pathNot: [`^lib/uploads/${folder}/`, ...(at > 0 ? [uploadFolders(UPLOAD_LAYERS.slice(0, at))] : [])],
+      },
+    ),
+  ),
+)
+
 export default {
   forbidden: [
     ...upwards,
+    ...upwardsInUploads,
+    forbid(
+      'every-upload-folder-has-a-layer',
+      'A new folder of uploads takes its place in UPLOAD_LAYERS.',
+      { path: '^lib/uploads/[^/]+/', pathNot: uploadFolders(UPLOAD_LAYERS) },
+      {},
+    ),
+    forbid(
+      'sql-of-uploads-in-their-ledger',
+      'Every statement about uploads is in lib/uploads/ledger.',
+      { path: '^lib/uploads/', pathNot: ['^lib/uploads/ledger/', tests] },
+      { path: '^node_modules/(drizzle-orm|postgres)/|^drizzle/' },
+    ),
     forbid(
       'no-cycles',
       'A cycle hides which part stands on which.',

@@ -50,10 +50,16 @@ describe('npm run check', () => {
   // All in one run: it looks through the whole source each time.
   describe('finds a broken direction:', () => {
     const targets = Object.fromEntries(
-      ['platform/net', 'webhooks', 'uploads', 'uploads/ledger', 'buckets', 'workspace'].map((room) => [
-        `lib/${room}/target.ts`,
-        'export const planted = 1\n',
-      ]),
+      [
+        'platform/net',
+        'webhooks',
+        'uploads',
+        'uploads/ledger',
+        'uploads/stream',
+        'uploads/recovery',
+        'buckets',
+        'workspace',
+      ].map((room) => [`lib/${room}/target.ts`, 'export const planted = 1\n']),
     )
     const broken = [
       ['lib-knows-no-pages', 'lib/api/planted-page.ts', 'next/server'],
@@ -71,6 +77,10 @@ describe('npm run check', () => {
       ['layers', 'lib/identity/planted.ts', '../workspace/target.ts'],
       ['layers', 'lib/webhooks/planted.ts', '../uploads/target.ts'],
       ['layers', 'lib/workspace/planted.ts', '#server/open-uploads.ts'],
+      ['upload-layers', 'lib/uploads/ledger/planted.ts', '../stream/target.ts'],
+      ['upload-layers', 'lib/uploads/stream/planted.ts', '../recovery/target.ts'],
+      ['every-upload-folder-has-a-layer', 'lib/uploads/new-folder/planted.ts', 'zod'],
+      ['sql-of-uploads-in-their-ledger', 'lib/uploads/planted-sql.ts', 'drizzle-orm'],
       ['uploads-know-a-port', 'lib/uploads/planted.ts', '../buckets/target.ts'],
       ['protocols-know-no-ledger', 'lib/protocols/tus/planted.ts', '../../uploads/ledger/target.ts'],
       ['local-bucket-stands-alone', 'packages/local-bucket/planted.ts', '#lib/buckets/target.ts'],

@@ -1,24 +1,15 @@
-import { and, eq, isNotNull } from 'drizzle-orm'
-import { files, pipes } from '#drizzle/schema/index.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import { endUpload } from './end-upload.ts'
 import { endingContext } from './ending-context.ts'
+import { uploadsOfDeletedPipes, uploadsOfPipe } from './ledger/uploads-of-pipe.ts'
 
 const BATCH = 100
-
-const underWay = (pipeId: string) => and(eq(files.pipeId, pipeId), eq(files.status, 'uploading'))
 
 type Needs = Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>
 
 /** A batch of the uploads whose Pipe is gone: also a sweep, for what a crash left. */
 export async function cancelUploadsOfDeletedPipes(runtime: Needs): Promise<number> {
-  const due = await runtime.db
-    .select({ id: files.id })
-    .from(files)
-    .innerJoin(pipes, eq(pipes.id, files.pipeId))
-    .where(and(eq(files.status, 'uploading'), isNotNull(pipes.deletedAt)))
-    .limit(BATCH)
-  return cancelAll(runtime, due)
+  return cancelAll(runtime, await uploadsOfDeletedPipes(runtime.db, BATCH))
 }
 
 /** For what deletes a Pipe, or an account with its Pipes. */
@@ -26,16 +17,16 @@ export function cancelUploadsOfPipe(runtime: Needs): (pipeId: string) => Promise
   return async (pipeId) => {
     let canceled = 0
     for (;;) {
-      const due = await runtime.db.select({ id: files.id }).from(files).where(underWay(pipeId)).limit(BATCH)
+      const due = await uploadsOfPipe(runtime.db, pipeId, BATCH)
       if (due.length === 0) return canceled
       canceled += await cancelAll(runtime, due)
     }
   }
 }
 
-async function cancelAll(runtime: Needs, due: { id: string }[]): Promise<number> {
+async function cancelAll(runtime: Needs, due: readonly string[]): Promise<number> {
   const end = { status: 'canceled', reason: 'Its Pipe was deleted.', from: ['uploading'] } as const
   let canceled = 0
-  for (const { id } of due) if (await endUpload(endingContext(runtime), id, end)) canceled++
+  for (const fileId of due) if (await endUpload(endingContext(runtime), fileId, end)) canceled++
   return canceled
 }

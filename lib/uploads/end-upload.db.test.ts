@@ -7,7 +7,7 @@ import { createSite, type Site, serveUploads } from '../../test/support/upload-s
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
 import { days, minutes } from '../platform/kernel/clock.ts'
 import { cancelUpload } from './cancel-upload.ts'
-import { abortPending } from './recovery/abort-pending.ts'
+import { clearLeftovers } from './clear-leftovers.ts'
 import { expireUploads } from './recovery/expire-uploads.ts'
 
 const MiB = 1024 * 1024
@@ -84,9 +84,9 @@ describe('an upload that ends without an object', () => {
     expect((await client.terminate(url)).status).toBe(204)
     site.bucket.faults.release('late')
     expect((await patch).status).toBe(410)
-    expect(await abortPending(node.context)).toBe(0)
+    expect(await clearLeftovers(node.context)).toBe(0)
     site.clock.advance(minutes(1))
-    expect(await abortPending(node.context)).toBe(1)
+    expect(await clearLeftovers(node.context)).toBe(1)
     expect(await site.bucket.objects()).not.toContain(key)
   })
 
@@ -95,19 +95,19 @@ describe('an upload that ends without an object', () => {
     await cancel(url)
     const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
     site.bucket.faults.add({ operation: 'AbortMultipartUpload', times: 100, effect })
-    expect(await abortPending(node.context)).toBe(1)
-    expect(await abortPending(node.context)).toBe(0)
+    expect(await clearLeftovers(node.context)).toBe(1)
+    expect(await clearLeftovers(node.context)).toBe(0)
     // Soon at first, and then after longer and longer.
     site.clock.advance(minutes(1) + 1000)
-    expect(await abortPending(node.context)).toBe(1)
+    expect(await clearLeftovers(node.context)).toBe(1)
     site.clock.advance(minutes(60))
-    expect(await abortPending(node.context)).toBe(1)
+    expect(await clearLeftovers(node.context)).toBe(1)
     site.bucket.faults.clear()
     site.clock.advance(minutes(14))
-    expect(await abortPending(node.context)).toBe(0)
+    expect(await clearLeftovers(node.context)).toBe(0)
     site.clock.advance(minutes(2))
     expect(await site.bucket.unfinished()).toHaveLength(1)
-    expect(await abortPending(node.context)).toBe(1)
+    expect(await clearLeftovers(node.context)).toBe(1)
     expect(await site.bucket.unfinished()).toEqual([])
     await renew()
   })
@@ -125,9 +125,9 @@ describe('an upload that ends without an object', () => {
     await cancel(url)
     await database.db.execute(sql`update data_stores set secret_access_key_encrypted = '', updated_at = now()
       where id = ${gone.dataStore.id}::uuid`)
-    expect(await abortPending(node.context)).toBe(7)
+    expect(await clearLeftovers(node.context)).toBe(7)
     expect(await site.bucket.unfinished()).toEqual([])
-    expect(await abortPending(node.context)).toBe(1)
+    expect(await clearLeftovers(node.context)).toBe(1)
     await gone.close()
   })
 })

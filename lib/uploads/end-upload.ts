@@ -1,23 +1,5 @@
-import { type SQL, sql } from 'drizzle-orm'
-import { type Db, rows } from '../platform/db/database.ts'
-import { uuidv7 } from '../platform/kernel/ids.ts'
-import { countBytes, deltas } from '../workspace/usage/count-bytes.ts'
+import { type BadEnd, recordEnd } from './ledger/record-end.ts'
 import type { UploadContext } from './upload-context.ts'
-
-export type BadEnd = {
-  status: 'failed' | 'expired' | 'canceled'
-  /** Words for the customer. */
-  reason: string | null
-  /** From which states this end may come. */
-  from: readonly ('uploading' | 'transferring')[]
-  /** What must still be so once its row is locked: who decides this may have been overtaken. */
-  provided?: SQL
-  /** Nobody can tell whether the object is there. */
-  certainty?: 'unknown'
-}
-
-/** What was on its way to the bucket when the upload ended has arrived by then, or never will. */
-const ARRIVES_WITHIN_SECONDS = 60
 
 /**
  * Ends an upload that will not become an object: its state, its event, its tail, and what it had reserved, in one
@@ -35,45 +17,4 @@ export async function endUpload(
   })
   if (ended) context.metrics.uploadsFinished.inc({ status: end.status })
   return ended
-}
-
-async function recordEnd(
-  db: Db,
-  fileId: string,
-  { status, reason, from, provided = sql`true`, certainty }: BadEnd,
-  nowMs: number,
-): Promise<boolean> {
-  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
-  const states = sql.join(
-    from.map((state) => sql`${state}`),
-    sql`, `,
-  )
-  const ended = await rows(
-    db,
-    sql`
-    with open as (
-      select id, reserved_bytes, counted_bytes, lease_until is not null as leased from files
-      where id = ${fileId}::uuid and status in (${states}) and ${provided} for update
-    ), ended as (
-      update files f set status = ${status}, failure_reason = ${reason}, finished_at = ${now},
-        counted_bytes = f.offset_bytes, reserved_bytes = 0, lease_holder = null, lease_until = null, lease_fence = f.lease_fence + 1
-      from open where f.id = open.id returning f.id, f.concat_parts, open.leased, ${deltas(sql`open`)}
-    ), ${countBytes(sql`ended`, nowMs)}, stopped as (
-      update file_destinations d set status = 'failed', certainty = ${certainty ?? null}, abort_pending = d.multipart_id is not null or ended.leased,
-        abort_at = ${now} + ended.leased::int * ${ARRIVES_WITHIN_SECONDS}::int * interval '1 second'
-      from ended where d.file_id = ended.id
-    ), unjoined as (
-      update file_destinations d set abort_pending = true, abort_at = ${now}
-      where d.file_id in (select unnest(concat_parts) from ended)
-    ), parted as (
-      update files p set joined_into = null from ended where p.joined_into = ended.id
-    ), untailed as (delete from upload_tails t using ended where t.file_id = ended.id
-    ), unparted as (delete from file_parts p using ended where p.file_id = ended.id
-    ), noted as (
-      insert into file_timeline (id, file_id, kind, detail, at)
-      select ${uuidv7(nowMs)}::uuid, id, ${status}, ${JSON.stringify({ reason })}::jsonb, ${now} from ended
-    )
-    select id from ended`,
-  )
-  return ended.length > 0
 }

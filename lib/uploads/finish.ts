@@ -73,7 +73,6 @@ async function recordWhole(
   )
     throw lostLease()
   context.checkpoint('transferred')
-  lease.forget()
   upload.offsetBytes = toBytes
   context.metrics.uploadBytes.inc(rest.bytes)
 }

@@ -1,7 +1,7 @@
 import type { Db } from '../platform/db/database.ts'
 import { span } from '../platform/tracing/span.ts'
+import type { Lease } from './lease/held-lease.ts'
 import type { Delivered } from './ledger/advance.ts'
-import type { Fenced } from './ledger/lease-terms.ts'
 import { markFound } from './ledger/mark-found.ts'
 import { markTransferred } from './ledger/mark-transferred.ts'
 import type { UploadContext } from './upload-context.ts'
@@ -15,25 +15,29 @@ export type Arrival =
   /** By a single PutObject of a request: those that arrive at the same time are recorded together, by this. */
   | { recordWhole: () => Promise<boolean> }
 
+type Freed = Pick<Lease, 'fileId' | 'fence' | 'forget'>
+
 /**
- * The only code that marks a file transferred. Its event is written in the same transaction. False if the lease was lost:
- * nothing has changed then.
+ * The only code that marks a file transferred. Its event is written in the same transaction, which frees the lease, too.
+ * False if that was lost: nothing has changed then.
  */
 export async function recordArrival(
   context: Pick<UploadContext, 'db' | 'clock' | 'announce' | 'metrics'>,
-  lease: Fenced,
+  lease: Freed,
   arrival: Arrival,
 ): Promise<boolean> {
   const recorded = await span('ledger arrival', () =>
     'recordWhole' in arrival ? arrival.recordWhole() : record(context, lease, arrival),
   )
-  if (recorded) context.metrics.uploadsFinished.inc({ status: 'transferred' })
-  return recorded
+  if (!recorded) return false
+  lease.forget()
+  context.metrics.uploadsFinished.inc({ status: 'transferred' })
+  return true
 }
 
 function record(
   { db, clock, announce }: Pick<UploadContext, 'db' | 'clock' | 'announce'>,
-  lease: Fenced,
+  lease: Freed,
   arrival: Exclude<Arrival, { recordWhole: unknown }>,
 ): Promise<boolean> {
   return db.transaction(async (tx) => {

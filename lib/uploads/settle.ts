@@ -33,7 +33,6 @@ export async function settle(
     const arrival = await make()
     if (!(await lease.whileHeld(recordArrival(context, lease, arrival)))) throw lostLease()
     context.checkpoint('transferred')
-    lease.forget()
     return true
   } catch (error) {
     return await settleFault(context, file, step, error)
@@ -73,11 +72,7 @@ export async function lookUp(
   const { lease, bucket, key, lengthBytes, mayRead } = file
   const object = mayRead ? await bucket.headObject(key, { signal: lease.signal }) : undefined
   if (object && object.bytes === lengthBytes) {
-    const recorded = await lease.whileHeld(recordArrival(context, lease, { found: object }))
-    if (recorded) {
-      lease.forget()
-      return true
-    }
+    if (await lease.whileHeld(recordArrival(context, lease, { found: object }))) return true
   }
   const isKnown = mayRead && !object
   await fail(context, file, {

@@ -1,9 +1,8 @@
-import { sql } from 'drizzle-orm'
-import { type Db, rows } from '../platform/db/database.ts'
+import type { Db } from '../platform/db/database.ts'
 import { type Clock, seconds } from '../platform/kernel/clock.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
 import type { Logger } from '../platform/log/log.ts'
-import { tailBytes } from './ledger/tail-bytes.ts'
+import { workspacesWithTails } from './ledger/workspaces-with-tails.ts'
 
 /**
  * Tails lie in the operator's database until their bucket takes them. A workspace whose buckets take nothing begins no
@@ -26,12 +25,7 @@ export function createTailCap(
   let refreshing: Promise<void> | undefined
 
   const refresh = async () => {
-    const full = await rows<{ id: string }>(
-      db,
-      sql`select f.workspace_id as id from upload_tails t join files f on f.id = t.file_id
-        group by 1 having sum(${tailBytes}) >= ${workspaceBytes}::bigint`,
-    )
-    capped = new Set(full.map(({ id }) => id))
+    capped = new Set(await workspacesWithTails(db, workspaceBytes))
   }
   const refreshOnce = () => {
     refreshedMs = clock.now()

@@ -6,7 +6,7 @@ import { tusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 import { rows } from '../platform/db/database.ts'
 import { minutes } from '../platform/kernel/clock.ts'
-import { abortPending } from './recovery/abort-pending.ts'
+import { clearLeftovers } from './clear-leftovers.ts'
 
 const MiB = 1024 * 1024
 const DENIED = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
@@ -63,7 +63,7 @@ describeWithDatabase('a creation refused after its object was sent', (database) 
   it('has its object removed by keys that may', async () => {
     site.clock.advance(minutes(2))
     await database().db.execute(sql`update data_stores set may_delete = true`)
-    await abortPending(node.context)
+    await clearLeftovers(node.context)
     expect(await site.bucket.objects()).toEqual([])
   })
 

@@ -1,10 +1,9 @@
-import { sql } from 'drizzle-orm'
-import { type Db, rows } from '../platform/db/database.ts'
-import { minutes } from '../platform/kernel/clock.ts'
+import type { Db } from '../platform/db/database.ts'
 import { isSluiceError } from '../platform/kernel/errors.ts'
 import { countRefusedCreation } from '../workspace/tokens/refused-creations.ts'
 import { bucketFault } from './bucket-port.ts'
 import { endUpload } from './end-upload.ts'
+import { clearLater, erase, giveBackCount } from './ledger/take-back.ts'
 import type { OpenUpload } from './open-upload.ts'
 import type { UploadContext } from './upload-context.ts'
 
@@ -27,29 +26,12 @@ export async function takeBackUpload(
   const takeBack = context.db.transaction(async (tx) => {
     if (!(await endUpload({ ...context, announce: eraseOrAnnounce, db: tx }, fileId, end))) return
     if (mayBeThere) await clearLater(tx, fileId, context.clock.now())
-    await tx.execute(sql`update tokens t set files_created = t.files_created - 1 from files f
-      where f.id = ${fileId}::uuid and t.id = f.token_id and f.concat is null`)
+    await giveBackCount(tx, fileId)
   })
   // Without a database it stays, and expires.
   const warn = (error: unknown) => context.log.warn({ err: error, fileId }, 'a creation was not taken back')
   await takeBack.catch(warn)
   if (isClientsFault(refused.error)) await countRefusedCreation(context, refused.tokenId).catch(warn)
-}
-
-/** False: some of its bytes were counted. */
-async function erase(tx: Db, fileId: string, nowMs: number): Promise<boolean> {
-  const erased = await rows(
-    tx,
-    sql`update files set erased_at = ${new Date(nowMs).toISOString()}::timestamptz
-      where id = ${fileId}::uuid and offset_bytes = 0 returning id`,
-  )
-  return erased.length > 0
-}
-
-/** By then what was on its way to the bucket has arrived, or never will. */
-async function clearLater(tx: Db, fileId: string, nowMs: number): Promise<void> {
-  await tx.execute(sql`update file_destinations set abort_pending = true,
-    abort_at = ${new Date(nowMs + minutes(1)).toISOString()}::timestamptz where file_id = ${fileId}::uuid`)
 }
 
 /** The bucket has answered that it does not take the object, and was asked once: an answer that was lost may differ. */

@@ -5,7 +5,7 @@ import { describeWithDatabase } from '../../test/support/databases.ts'
 import { tusClient } from '../../test/support/tus-client.ts'
 import { createSite, serveUploads } from '../../test/support/upload-site.ts'
 import { rows } from '../platform/db/database.ts'
-import { abortPending } from './recovery/abort-pending.ts'
+import { clearLeftovers } from './clear-leftovers.ts'
 
 const MiB = 1024 * 1024
 
@@ -29,7 +29,7 @@ describeWithDatabase('DELETE', (database) => {
     }
     expect(await held()).toMatchObject({ tails: 2, parts: 1, multiparts: 1, reserved: 19 * MiB })
     expect((await client.terminate(url)).status).toBe(204)
-    await abortPending(node.context)
+    await clearLeftovers(node.context)
     expect(await held()).toEqual({ tails: 0, parts: 0, multiparts: 0, reserved: 0 })
     expect(await site.bucket.objects()).toEqual([])
     await node.close()

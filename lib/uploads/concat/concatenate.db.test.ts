@@ -7,7 +7,7 @@ import { metadata, tusCall, tusClient } from '../../../test/support/tus-client.t
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
 import { days, hours } from '../../platform/kernel/clock.ts'
-import { abortPending } from '../recovery/abort-pending.ts'
+import { clearLeftovers } from '../clear-leftovers.ts'
 import { expireUploads } from '../recovery/expire-uploads.ts'
 import { reconcileUploads } from '../recovery/reconcile.ts'
 
@@ -217,11 +217,11 @@ describe('concatenation', () => {
     expect((await client.patch(slow, 0, randomBytes(100))).status).toBe(204)
     site.clock.advance(hours(5))
     await expireUploads(node.context)
-    await abortPending(node.context)
+    await clearLeftovers(node.context)
     expect(await site.bucket.objects()).toContain(`${idOf(url)}/file`)
     site.clock.advance(hours(2))
     expect(await expireUploads(node.context)).toBeGreaterThan(0)
-    await abortPending(node.context)
+    await clearLeftovers(node.context)
     expect(await site.bucket.objects()).not.toContain(`${idOf(url)}/file`)
     // And those that were never finished.
     site.clock.advance(days(8))
@@ -268,7 +268,7 @@ describe('concatenation', () => {
     const made = await join([used])
     expect(made.status).toBe(201)
     for (const url of [spare, used]) expect((await client.terminate(url)).status).toBe(204)
-    await abortPending(node.context)
+    await clearLeftovers(node.context)
     const there = await site.bucket.objects()
     expect(there).not.toContain(`${idOf(spare)}/file`)
     expect(there).toContain(`${idOf(used)}/file`)
@@ -291,7 +291,7 @@ describe('concatenation', () => {
     const url = replies.find(({ status }) => status === 201)!.headers.location!
     site.clock.advance(hours(7 * 24 + 1))
     expect(await expireUploads(node.context)).toBe(0)
-    await abortPending(node.context)
+    await clearLeftovers(node.context)
     for (const piece of urls) expect(await site.bucket.objects()).toContain(`${idOf(piece)}/file`)
     await renew()
     // It has been tried for a day.
@@ -299,7 +299,7 @@ describe('concatenation', () => {
     await Promise.all(node.context.background)
     for (const gone of [url, ...urls]) expect((await client.head(gone)).status).toBe(410)
     site.bucket.faults.clear()
-    await abortPending(node.context)
+    await clearLeftovers(node.context)
     for (const piece of urls) expect(await site.bucket.objects()).not.toContain(`${idOf(piece)}/file`)
   })
 

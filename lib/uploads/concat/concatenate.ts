@@ -2,14 +2,14 @@ import { crc32 } from 'node:zlib'
 import { combineCrc32 } from '../../platform/kernel/crc32.ts'
 import { beginMultipart } from '../begin-multipart.ts'
 import { type Bucket, bucketFault, type SentPart } from '../bucket-port.ts'
+import { clearLeftovers } from '../clear-leftovers.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { discardPartials } from '../ledger/discard-partials.ts'
+import type { PartialObject } from '../ledger/read-partials.ts'
 import { withMemory } from '../memory/with-memory.ts'
-import { abortPending } from '../recovery/abort-pending.ts'
 import { settle } from '../settle.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { type ConcatStep, concatPlan } from './concat-plan.ts'
-import type { Partial } from './find-partials.ts'
 
 /** A final upload: all its bytes are in the bucket already, in the objects of its partial uploads. */
 export type Joining = {
@@ -17,13 +17,13 @@ export type Joining = {
   lease: Lease
   bucket: Bucket
   target: { key: string; contentType: string }
-  partials: readonly Partial[]
+  partials: readonly PartialObject[]
   /** Of an attempt that a crash ended: cleared away first. */
   leftMultipartId: string | null
 }
 
 /** The sizes and checksums of the pieces are those of the whole. */
-export function wholeOf(partials: readonly Partial[]): { bytes: number; crc32: number } {
+export function wholeOf(partials: readonly PartialObject[]): { bytes: number; crc32: number } {
   return partials.reduce(
     (whole, { bytes, crc32: crc }) => ({
       bytes: whole.bytes + bytes,
@@ -58,7 +58,7 @@ export async function concatenate(context: UploadContext, joining: Joining): Pro
 
 /** What stays here is found by the sweep. */
 async function clearAway(context: UploadContext, partials: Joining['partials']): Promise<void> {
-  await abortPending(context, partials).catch((err: unknown) =>
+  await clearLeftovers(context, partials).catch((err: unknown) =>
     context.log.warn({ err }, 'the pieces of a joined upload could not be removed yet'),
   )
 }

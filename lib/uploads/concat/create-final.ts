@@ -1,13 +1,13 @@
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { within } from '../../platform/kernel/within.ts'
 import { contentTypeOf } from '../content-type.ts'
+import { findFinal } from '../ledger/find-final.ts'
 import { insertFinal } from '../ledger/insert-final.ts'
 import type { CreationRight } from '../ledger/upload-rights.ts'
 import { assertMayCreate } from '../may-create.ts'
 import { type Announced, describeNew } from '../new-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { concatenate, wholeOf } from './concatenate.ts'
-import { findFinal } from './find-final.ts'
 import { findPartials } from './find-partials.ts'
 
 type Pieces = { partialIds: readonly string[]; concatHeader: string }
@@ -21,7 +21,7 @@ export async function createFinal(
   pieces: Pieces,
 ): Promise<{ fileId: string }> {
   const { uploadMetadataHeader } = announced
-  const findMade = () => findFinal(context, right, { ...pieces, uploadMetadataHeader })
+  const findMade = () => findFinal(context.db, right, { ...pieces, uploadMetadataHeader })
   const before = await findMade()
   if (before) return { fileId: before }
   try {

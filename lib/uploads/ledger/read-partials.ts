@@ -1,15 +1,36 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
-import type { Partial } from '../concat/find-partials.ts'
+import type { CreationRight } from './upload-rights.ts'
+
+/** A finished partial upload: an object of its own until the final one has been made of it. */
+export type PartialObject = { fileId: string; key: string; bytes: number; crc32: number }
 
 /** The pieces of a final upload that is still to be made, in order. */
-export function readPartials(db: Db, fileIds: readonly string[]): Promise<Partial[]> {
-  return rows<Partial>(
+export function readPartials(db: Db, fileIds: readonly string[]): Promise<PartialObject[]> {
+  return rows<PartialObject>(
     db,
     sql`
     select f.id as "fileId", d.key, f.length_bytes as bytes, f.crc32
     from jsonb_array_elements_text(${JSON.stringify(fileIds)}::jsonb) with ordinality as wanted(id, n)
     join files f on f.id = wanted.id::uuid join file_destinations d on d.file_id = f.id
     order by wanted.n`,
+  )
+}
+
+/** Those among them that may be joined by the holder of this right. */
+export function readFinishedPartials(
+  db: Db,
+  { token, pipe, dataStore }: CreationRight,
+  fileIds: readonly string[],
+): Promise<PartialObject[]> {
+  return rows<PartialObject>(
+    db,
+    sql`
+    select f.id as "fileId", d.key, f.length_bytes as bytes, f.crc32
+    from files f join file_destinations d on d.file_id = f.id
+    where f.id in (select value::uuid from jsonb_array_elements_text(${JSON.stringify(fileIds)}::jsonb))
+      and f.pipe_id = ${pipe.id} and d.data_store_id = ${dataStore.id}::uuid and f.sender_id = ${token.senderId}::uuid
+      and f.subject is not distinct from ${token.subject} and f.concat = 'partial' and f.status = 'transferred'
+      and f.retired_at is null`,
   )
 }

@@ -8,8 +8,8 @@ import { createSite, type Site, serveUploads } from '../../../test/support/uploa
 import { showFile } from '../../dashboard/files/show-file.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
 import { days } from '../../platform/kernel/clock.ts'
+import { clearLeftovers } from '../clear-leftovers.ts'
 import { dropLapsedLeases } from '../ledger/drop-lapsed-leases.ts'
-import { abortPending } from './abort-pending.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { findFinished } from './find-finished.ts'
 import { listUnknown } from './list-unknown.ts'
@@ -85,7 +85,7 @@ describe('after a restore', () => {
     site.clock.advance(days(8))
     expect(await expireUploads(node.context)).toBe(1)
     site.clock.advance(days(1))
-    await abortPending(node.context)
+    await clearLeftovers(node.context)
     expect(await site.bucket.objects()).toContain(keyOf(url))
     await mayRead(true)
   })

@@ -1,7 +1,6 @@
-import { sql } from 'drizzle-orm'
-import { rows } from '../../platform/db/database.ts'
-import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
+import type { SealedDataStore } from '../../workspace/data-stores/sealed-data-store.ts'
 import { bucketFault, type ListedPage } from '../bucket-port.ts'
+import { knownKeys, listedDataStores } from '../ledger/known-objects.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 export type UnknownObject = { key: string; bytes: number; modifiedAt: string }
@@ -18,14 +17,8 @@ const ASKED_TOGETHER = 5000
 
 /** The objects of each bucket that may be listed that are no older than that and that no file of the database has. */
 export async function listUnknown(context: Context, sinceMs: number): Promise<Listed[]> {
-  const stores = await rows<{ name: string; dataStore: SealedDataStore }>(
-    context.db,
-    sql`select ds.name, ${sealedDataStoreColumn()} as "dataStore" from data_stores ds
-      where ds.deleted_at is null
-        and not exists (select from workspaces w where w.id = ds.workspace_id and w.demo) order by ds.id`,
-  )
   const all: Listed[] = []
-  for (const { name, dataStore } of stores) {
+  for (const { name, dataStore } of await listedDataStores(context.db)) {
     const of = { dataStoreId: dataStore.id, name, workspaceId: dataStore.workspaceId }
     try {
       all.push({ ...of, listed: true, unknown: await unknownIn(context, dataStore, sinceMs) })
@@ -65,13 +58,11 @@ async function withoutFile(
   { bucket }: SealedDataStore,
   objects: ListedPage['objects'],
 ): Promise<UnknownObject[]> {
-  const keys = JSON.stringify(objects.map(({ key }) => key))
-  const found = await rows<{ key: string }>(
+  const known = await knownKeys(
     db,
-    sql`select key from file_destinations where bucket = ${bucket}
-      and key in (select value from jsonb_array_elements_text(${keys}::jsonb))`,
+    bucket,
+    objects.map(({ key }) => key),
   )
-  const known = new Set(found.map(({ key }) => key))
   return objects
     .filter(({ key }) => !known.has(key))
     .map(({ key, bytes, modifiedMs }) => ({ key, bytes, modifiedAt: new Date(modifiedMs).toISOString() }))

@@ -8,7 +8,7 @@ import { rows } from '../../platform/db/database.ts'
 import { days, hours } from '../../platform/kernel/clock.ts'
 import { lapseReservations } from '../../workspace/usage/lapse-reservations.ts'
 import { cancelUpload } from '../cancel-upload.ts'
-import { abortPending } from './abort-pending.ts'
+import { clearLeftovers } from '../clear-leftovers.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { reconcileUploads } from './reconcile.ts'
 
@@ -50,9 +50,9 @@ describeWithDatabase('what time brings', (database) => {
     expect(await expireUploads(node.context)).toBe(1)
     expect(await fileOf(url)).toMatchObject({ status: 'expired', reserved: 0 })
     expect(await site.bucket.unfinished()).toHaveLength(1)
-    expect(await abortPending(node.context)).toBe(1)
+    expect(await clearLeftovers(node.context)).toBe(1)
     expect(await site.bucket.unfinished()).toEqual([])
-    expect(await abortPending(node.context)).toBe(0)
+    expect(await clearLeftovers(node.context)).toBe(0)
     await renew()
   })
 

@@ -2,8 +2,8 @@ import { minutes, seconds } from '../../platform/kernel/clock.ts'
 import type { Sweep } from '../../platform/sweeps/start-sweeps.ts'
 import { countLeftovers } from '../../workspace/usage/count-leftovers.ts'
 import { lapseReservations } from '../../workspace/usage/lapse-reservations.ts'
+import { clearLeftovers } from '../clear-leftovers.ts'
 import type { UploadContext } from '../upload-context.ts'
-import { abortPending } from './abort-pending.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { reconcileUploads } from './reconcile.ts'
 
@@ -11,7 +11,7 @@ export function uploadSweeps(context: UploadContext): Sweep[] {
   return [
     { name: 'reconcile uploads', everyMs: seconds(2), run: () => reconcileUploads(context) },
     { name: 'expire uploads', everyMs: minutes(1), run: () => expireUploads(context) },
-    { name: 'abort multipart uploads', everyMs: minutes(1), run: () => abortPending(context) },
+    { name: 'abort multipart uploads', everyMs: minutes(1), run: () => clearLeftovers(context) },
     { name: 'count leftovers', everyMs: seconds(30), run: () => countLeftovers(context) },
     { name: 'lapse reservations', everyMs: minutes(5), run: () => lapseReservations(context) },
   ]

@@ -1,14 +1,13 @@
 import { sql } from 'drizzle-orm'
-import { rows } from '../../platform/db/database.ts'
-import type { CreationRight } from '../ledger/upload-rights.ts'
-import type { UploadContext } from '../upload-context.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
+import type { CreationRight } from './upload-rights.ts'
 
 /**
  * The final upload that was made of these pieces before. Joining takes its time, and its answer may be lost: who asks
  * for the same again gets the same file.
  */
 export async function findFinal(
-  { db }: Pick<UploadContext, 'db'>,
+  db: Db,
   { token, pipe }: CreationRight,
   asked: { partialIds: readonly string[]; uploadMetadataHeader: string | null },
 ): Promise<string | null> {

@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto'
+import type { Db } from '../../platform/db/database.ts'
+import { type Clock, seconds } from '../../platform/kernel/clock.ts'
+import { releaseLease } from '../ledger/release-lease.ts'
+import { takeLease } from '../ledger/take-lease.ts'
+import { UPLOAD_TERMS } from '../upload-terms.ts'
+import { HeldLease, type Lease } from './held-lease.ts'
+
+const LEASE_MS = seconds(30)
+
+/** For a script that writes one upload after another, beside whatever nodes there are. Undefined if the upload cannot be had. */
+export async function withLease<Result>(
+  { db, clock }: { db: Db; clock: Clock },
+  fileId: string,
+  work: (lease: Lease) => Promise<Result>,
+): Promise<Result | undefined> {
+  const sentAtMs = clock.now()
+  const terms = { holder: randomUUID(), leaseMs: LEASE_MS }
+  const taken = await takeLease(db, terms, { fileId, tokenId: null, plan: undefined })
+  if (!taken) return undefined
+  const fenced = { fileId, fence: taken.fence }
+  const lease = new HeldLease(fenced, sentAtMs, {
+    clock,
+    terms: { ...UPLOAD_TERMS, leaseMs: LEASE_MS },
+    forget() {},
+    releaseRow: (end) => releaseLease({ db, clock }, fenced, end),
+  })
+  try {
+    return await work(lease)
+  } finally {
+    await lease.release({ interrupted: true })
+  }
+}

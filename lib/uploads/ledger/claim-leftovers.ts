@@ -1,0 +1,65 @@
+import { sql } from 'drizzle-orm'
+import { type Db, rows } from '../../platform/db/database.ts'
+import { hours, minutes } from '../../platform/kernel/clock.ts'
+import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
+
+export type Leftover = {
+  fileId: string
+  key: string
+  multipartId: string | null
+  /** A partial upload that was joined or has expired: its object goes. */
+  piece: boolean
+  endedMs: number
+  dataStore: SealedDataStore
+}
+
+const BATCH = 60
+const BATCH_PER_BUCKET = 6
+/** What has waited long waits a quarter as long again. */
+const LEAST_PAUSE_MS = minutes(1)
+const MOST_PAUSE_MS = hours(1)
+
+/**
+ * Some of what ended uploads left in their buckets. Put off before it is tried: two nodes may not both work on it, and after
+ * a crash it comes up again.
+ */
+export function claimLeftovers(
+  db: Db,
+  nowMs: number,
+  only?: readonly { fileId: string }[],
+): Promise<Leftover[]> {
+  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
+  const endedAt = sql`coalesce(f.retired_at, f.finished_at, f.created_at)`
+  const ms = (count: number) => sql`${count}::int * interval '1 millisecond'`
+  const pause = sql`least(greatest((${now} - ${endedAt}) / 4, ${ms(LEAST_PAUSE_MS)}), ${ms(MOST_PAUSE_MS)})`
+  const asked = only
+    ? sql`d.file_id in (select value::uuid from jsonb_array_elements_text(
+        ${JSON.stringify(only.map(({ fileId }) => fileId))}::jsonb))`
+    : sql`true`
+  const isDue = sql`d.abort_pending and coalesce(d.abort_at <= ${now}, true) and ${asked}`
+  return rows<Leftover>(
+    db,
+    sql`
+    with waiting as (
+      select d.file_id, row_number() over (partition by d.data_store_id order by d.abort_at) as place
+      from file_destinations d where ${isDue}
+    ), due as (
+      select d.file_id, d.data_store_id from file_destinations d join waiting on waiting.file_id = d.file_id
+      where waiting.place <= ${only ? only.length : BATCH_PER_BUCKET}::int and ${isDue}
+      limit ${only ? only.length : BATCH}::int for update of d skip locked
+    ), claimed as (
+      update file_destinations d set abort_at = ${now} + ${pause} from due join files f on f.id = due.file_id
+      where d.file_id = due.file_id and d.data_store_id = due.data_store_id returning d.*
+    )
+    select c.file_id as "fileId", c.key, c.multipart_id as "multipartId",
+      f.concat = 'partial' and f.status = 'transferred' as piece,
+      floor(extract(epoch from ${endedAt}) * 1000)::bigint as "endedMs",
+      ${sealedDataStoreColumn()} as "dataStore"
+    from claimed c join files f on f.id = c.file_id join data_stores ds on ds.id = c.data_store_id`,
+  )
+}
+
+/** There is nothing more to be done about it. */
+export async function strikeLeftover(db: Db, fileId: string): Promise<void> {
+  await db.execute(sql`update file_destinations set abort_pending = false where file_id = ${fileId}::uuid`)
+}

@@ -1,0 +1,19 @@
+import { sql } from 'drizzle-orm'
+import { type Db, rows } from '../../platform/db/database.ts'
+import { type Quota, quotaExceeded, reserved } from '../../workspace/usage/reserve.ts'
+
+export type Asked = { quota: Quota; nowMs: number }
+
+/** Reserves the bytes that an upload lacks, of the quota of its workspace, or throws that there are not so many left. */
+export async function reserveRest(
+  tx: Db,
+  workspaceId: string,
+  bytes: number,
+  { quota, nowMs }: Asked,
+): Promise<void> {
+  const granted = await rows(
+    tx,
+    sql`with ${reserved(workspaceId, bytes, quota, nowMs)} select 1 from reserved`,
+  )
+  if (granted.length === 0) throw await quotaExceeded(tx, workspaceId, { ...quota, bytes }, nowMs)
+}
