@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { attempts, deliveries, events } from '#drizzle/schema/index.ts'
-import { writeEvent } from '#lib/events/write-event.ts'
+import { writeEvents } from '#lib/events/write-events.ts'
 import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
 import { uuidv7 } from '#lib/platform/kernel/ids.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
@@ -104,7 +104,7 @@ async function emitAll(runtime: ReturnType<typeof testRuntime>, outputs: Output[
         const at = new Date(runtime.clock.now())
         const id = uuidv7(at.getTime())
         const body = JSON.stringify({ id, event: 'file.status_changed', data: { n } })
-        await writeEvent(tx, runtime.queue, { ...output, id, body, at, output })
+        await writeEvents(tx, runtime.queue, [{ ...output, id, body, output }], at)
         ids.push(id)
       }
       return ids

@@ -1,5 +1,5 @@
-import { eq } from 'drizzle-orm'
-import { expect, it } from 'vitest'
+import { eq, inArray } from 'drizzle-orm'
+import { expect, it, vi } from 'vitest'
 import { deliveries, events } from '#drizzle/schema/index.ts'
 import { describeWithDatabase } from '../../test/support/databases.ts'
 import { addDestination, addFile, addOutput, addPipe, addWorkspace } from '../../test/support/webhook-rows.ts'
@@ -12,8 +12,9 @@ const clock = { now: () => NOW }
 
 function recordingQueue() {
   const jobs: object[] = []
-  const enqueue: Queue['enqueue'] = async (_tx, queue, data) => void jobs.push({ queue, ...data })
-  return { jobs, queue: { enqueue } as Queue }
+  const enqueueAll: Queue['enqueueAll'] = async (_tx, queue, all) =>
+    void jobs.push(...all.map(({ data }) => ({ queue, ...data })))
+  return { jobs, queue: { enqueueAll } as Queue }
 }
 
 async function emit(db: Db, fileId: string) {
@@ -75,6 +76,33 @@ describeWithDatabase('emitFileEvent', (database) => {
     expect(emitted.jobs).toEqual([
       { queue: 'webhook-attempt', outputId: output.id, workspaceId: output.workspaceId },
     ])
+  })
+
+  it('writes the events of a group in one statement, with one job for each output', async () => {
+    const { db } = database()
+    const outputs = [
+      await addOutput(db, 'https://hooks.example.com/a'),
+      await addOutput(db, 'https://hooks.example.com/b'),
+    ]
+    const fileIds: string[] = []
+    for (const output of [...outputs, ...outputs, ...outputs]) fileIds.push(await addFile(db, output))
+    const { jobs, queue } = recordingQueue()
+    const statements = await db.transaction(async (tx) => {
+      const prepare = vi.spyOn(tx._.session, 'prepareQuery')
+      await emitFileEvent(tx, { queue, clock }, ...fileIds)
+      return prepare.mock.calls.length
+    })
+    // What ended is read in the first.
+    expect(statements).toBe(2)
+    expect(jobs).toEqual(
+      outputs.map(({ id, workspaceId }) => ({ queue: 'webhook-attempt', outputId: id, workspaceId })),
+    )
+    const written = await db.select().from(events).where(inArray(events.fileId, fileIds))
+    const sent = await db.select().from(deliveries).where(inArray(deliveries.fileId, fileIds))
+    expect(written.map(({ fileId }) => fileId).sort()).toEqual(fileIds.toSorted())
+    for (const { id, fileId, payload } of written)
+      expect(JSON.parse(payload!)).toMatchObject({ id, data: { file_id: fileId } })
+    expect(sent.map(({ eventId }) => eventId).sort()).toEqual(written.map(({ id }) => id).sort())
   })
 
   it('leaves nothing when its transaction rolls back', async () => {

@@ -7,7 +7,7 @@ import type { Queue } from '../platform/queue/open-queue.ts'
 import { ENDED_FILE, type EndedFile, toEventFile } from './ended-file.ts'
 import { fileEventBody } from './file-event.ts'
 import { tallyFiles } from './tally.ts'
-import { writeEvent } from './write-event.ts'
+import { type NewEvent, writeEvents } from './write-events.ts'
 
 /**
  * Call this in the transaction that changes the status of files, after the change. It writes the event of each. If the
@@ -22,13 +22,14 @@ export async function emitFileEvent(
 ): Promise<void> {
   // Contract, section 5: partial uploads send no event.
   const ended = (await endedFiles(tx, fileIds, clock.now())).filter(({ concat }) => concat !== 'partial')
-  const heard = ended.filter(isHeard)
+  const at = new Date(clock.now())
+  const heard = ended.filter(isHeard).map((file) => eventOf(file, at))
   await keepMissed(
     tx,
     ended.filter((file) => !isHeard(file)),
-    clock.now(),
+    at.getTime(),
   )
-  await Promise.all(heard.map((file) => emit(tx, { queue, clock }, file)))
+  if (heard.length > 0) await writeEvents(tx, queue, heard, at)
 }
 
 type Ended = EndedFile & {
@@ -44,17 +45,11 @@ function isHeard(file: Ended): file is Heard {
   return file.output !== null && (file.status === 'transferred' || file.output.statuses.includes(file.status))
 }
 
-async function emit(
-  tx: Db,
-  { queue, clock }: { queue: Queue; clock: Clock },
-  { output, ...file }: Heard,
-): Promise<void> {
-  const at = new Date(clock.now())
+function eventOf({ output, ...file }: Heard, at: Date): NewEvent {
   const id = uuidv7(at.getTime())
-  const { workspaceId, pipeId, id: fileId } = file
+  const { workspaceId, pipeId, id: fileId, requestId, traceparent } = file
   const body = fileEventBody({ id, at, file: toEventFile(file) })
-  const { requestId, traceparent } = file
-  await writeEvent(tx, queue, { id, workspaceId, pipeId, fileId, body, at, output, requestId, traceparent })
+  return { id, workspaceId, pipeId, fileId, body, output, requestId, traceparent }
 }
 
 async function keepMissed(tx: Db, files: Ended[], nowMs: number): Promise<void> {

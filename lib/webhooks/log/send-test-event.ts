@@ -1,5 +1,5 @@
 import { fileEventBody } from '../../events/file-event.ts'
-import { writeEvent } from '../../events/write-event.ts'
+import { writeEvents } from '../../events/write-events.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { takeFromLimit } from '../../platform/rate-limits/take.ts'
@@ -30,8 +30,9 @@ export async function sendTestEvent(
       file: exampleFile(pipeId, dataStoreId, uuidv7(at.getTime())),
     })
     const { workspaceId } = actor
-    const deliveryId = await writeEvent(tx, queue, { id, workspaceId, pipeId, test: true, body, at, output })
-    return showDelivery({ db: tx, clock }, actor, deliveryId)
+    const event = { id, workspaceId, pipeId, test: true, body, output } as const
+    const [deliveryId] = await writeEvents(tx, queue, [event], at)
+    return showDelivery({ db: tx, clock }, actor, deliveryId!)
   })
 }
 
