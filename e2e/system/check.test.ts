@@ -107,6 +107,17 @@ describe('npm run check', () => {
     expect(status).toBe(1)
   })
 
+  it('finds a function of more than fifty lines where bytes and webhooks go', () => {
+    const long = `export function planted(count: number): number {\n  let sum = 0\n${'  sum += count\n'.repeat(60)}  return sum\n}\n`
+    const { status, output } = check('format and lint', {
+      'lib/uploads/planted.ts': long,
+      'lib/api/planted.ts': long,
+    })
+    expect(output).toMatch(/lib\/uploads\/planted\.ts\S* lint\/complexity\/noExcessiveLinesPerFunction/)
+    expect(output).not.toContain('lib/api/planted.ts')
+    expect(status).toBe(1)
+  })
+
   it('finds an unused export', () => {
     const { status, output } = check('dead code', { 'lib/api/planted.ts': 'export const planted = 1\n' })
     expect(output).toContain('lib/api/planted.ts')

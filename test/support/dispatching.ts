@@ -2,7 +2,7 @@ import { emitFileEvent } from '#lib/events/emit-file-event.ts'
 import { createGuardedAgents, type GuardedAgentOptions } from '#lib/platform/net/guarded-agents.ts'
 import type { PostLimits } from '#lib/platform/net/post.ts'
 import { type Checkpoint, KEPT_MS, POST_LIMITS } from '#lib/webhooks/delivery/deliver.ts'
-import { createDispatcher, type Wake } from '#lib/webhooks/delivery/dispatcher.ts'
+import { Dispatcher, type Wake } from '#lib/webhooks/delivery/dispatcher.ts'
 import { recordAttempts } from '#lib/webhooks/delivery/record.ts'
 import { createRecorder } from '#lib/webhooks/delivery/recorder.ts'
 import { createShares } from '#lib/webhooks/delivery/shares.ts'
@@ -22,7 +22,7 @@ const PATIENCE = { connectMs: 120_000, totalMs: 120_000, bodyMs: 120_000 }
 
 /** The webhook worker without its queue: the test says when it looks, and what time it is. */
 export function dispatching(runtime: TestRuntime, options: Options = {}) {
-  const dispatcher = createDispatcher(
+  const dispatcher = new Dispatcher(
     {
       ...runtime,
       agents: createGuardedAgents(options.allowed ?? ['*'], {

@@ -13,7 +13,8 @@ const PATIENCE_MS = 2000
 /**
  * Groups what many requests ask of the database at the same time into one statement or transaction. A group begins at
  * once if none of its key is under way; what comes meanwhile is the next one. So a lone request waits for nothing, and
- * under load many share one round trip, one lock and one commit. `run` answers in the order of its items.
+ * under load many share one round trip, one lock and one commit. `run` answers in the order of its items. By hand, since
+ * the libraries that batch wait for a tick or a timer first, and none goes past a group that hangs.
  */
 export function inGroups<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,

@@ -8,40 +8,58 @@ import { type Pace, PROMPT_MS, type Shares } from './shares.ts'
 /** Says that an output has something due. Which deliveries, and whether it is still true, the rows know. */
 export type Wake = { outputId: string; workspaceId: string }
 
-/**
- * Turns wakes into attempts. It claims no more of an output than its share leaves room for; the rest stays due
- * in the database, and the output stays `ready` here until a claim finds less than it asked for.
- */
-export type Dispatcher = {
-  /** Answers at once; only while every place is taken it waits, so that another process may have the next jobs. */
-  wake(wakes: Wake[]): Promise<void>
-  /** Answers when nothing is ready that there is room for, and nothing under way. */
-  idle(): Promise<void>
-  stop(): Promise<void>
-}
-
 /** More outputs than this are not remembered; the sweep wakes them again. */
 const MOST_READY = 20_000
 const CLAIM_AT_ONCE = 100
 
 type Wanted = Wake & { count: number }
 
-export function createDispatcher(runtime: Pick<Runtime, 'db'> & Delivering, shares: Shares): Dispatcher {
-  const { db, clock, log, checkpoint } = runtime
-  const ready = new Map<string, string>()
-  const underWay = new Set<Promise<void>>()
-  let draining: Promise<void> | undefined
-  let stopped = false
+/**
+ * Turns wakes into attempts. It claims no more of an output than its share leaves room for; the rest stays due
+ * in the database, and the output stays ready here until a claim finds less than it asked for.
+ */
+export class Dispatcher {
+  readonly #runtime: Pick<Runtime, 'db'> & Delivering
+  readonly #shares: Shares
+  /** The workspace of each output that may have something due. */
+  readonly #ready = new Map<string, string>()
+  readonly #underWay = new Set<Promise<void>>()
+  #claiming: Promise<void> | undefined
+  #isStopped = false
 
-  function drain(): Promise<void> {
-    draining ??= claimAll().finally(() => {
-      draining = undefined
-    })
-    return draining
+  constructor(runtime: Pick<Runtime, 'db'> & Delivering, shares: Shares) {
+    this.#runtime = runtime
+    this.#shares = shares
   }
 
-  async function claimAll(): Promise<void> {
-    for (let wanted = pick(); wanted.length > 0; wanted = pick()) {
+  /** Answers at once; only while every place is taken it waits, so that another process may have the next jobs. */
+  async wake(wakes: Wake[]): Promise<void> {
+    for (const { outputId, workspaceId } of wakes) {
+      if (this.#ready.size < MOST_READY) this.#ready.set(outputId, workspaceId)
+    }
+    this.#claim()
+    while (this.#shares.full() && !this.#isStopped) await Promise.race(this.#underWay)
+  }
+
+  /** Answers when nothing is ready that there is room for, and nothing under way. */
+  async idle(): Promise<void> {
+    while (this.#claiming || this.#underWay.size > 0) await Promise.all([this.#claiming, ...this.#underWay])
+  }
+
+  stop(): Promise<void> {
+    this.#isStopped = true
+    return this.idle()
+  }
+
+  #claim(): void {
+    this.#claiming ??= this.#claimAll().finally(() => {
+      this.#claiming = undefined
+    })
+  }
+
+  async #claimAll(): Promise<void> {
+    const { db, clock, log } = this.#runtime
+    for (let wanted = this.#pick(); wanted.length > 0; wanted = this.#pick()) {
       const askedAtMs = Date.now()
       const claimed = await claimDeliveries(db, wanted, clock.now()).catch((error) => {
         log.error({ err: error }, 'deliveries could not be claimed; the sweep finds them again')
@@ -49,77 +67,57 @@ export function createDispatcher(runtime: Pick<Runtime, 'db'> & Delivering, shar
       })
       for (const { outputId, workspaceId, count } of wanted) {
         const got = claimed?.filter((one) => one.outputId === outputId).length ?? 0
-        shares.giveBack(outputId, workspaceId, count - got)
-        if (got === count) ready.set(outputId, workspaceId)
+        this.#shares.giveBack(outputId, workspaceId, count - got)
+        if (got === count) this.#ready.set(outputId, workspaceId)
       }
-      for (const one of claimed ?? []) begin(one, askedAtMs)
+      for (const one of claimed ?? []) this.#begin(one, askedAtMs)
       if (!claimed) return
     }
   }
 
-  /** Takes the picked outputs out of `ready`, so that a wake during the claim is not lost and each has its turn. */
-  function pick(): Wanted[] {
+  /** Takes the picked outputs out of those that are ready, so that a wake during the claim is not lost and each has its turn. */
+  #pick(): Wanted[] {
     const wanted: Wanted[] = []
-    let left = stopped ? 0 : CLAIM_AT_ONCE
-    for (const [outputId, workspaceId] of ready) {
+    let left = this.#isStopped ? 0 : CLAIM_AT_ONCE
+    for (const [outputId, workspaceId] of this.#ready) {
       if (left === 0) break
-      const count = Math.min(shares.room(outputId, workspaceId), left)
+      const count = Math.min(this.#shares.room(outputId, workspaceId), left)
       if (count === 0) continue
       left -= count
-      ready.delete(outputId)
-      shares.take(outputId, workspaceId, count)
+      this.#ready.delete(outputId)
+      this.#shares.take(outputId, workspaceId, count)
       wanted.push({ outputId, workspaceId, count })
     }
     return wanted
   }
 
-  function begin(claimed: Claimed, askedAtMs: number): void {
-    const attempt = traced(claimed, askedAtMs, attemptOne)
-      .catch((error) =>
-        log.error(
-          { err: error, deliveryId: claimed.deliveryId },
-          'an attempt was not recorded; it is made again',
-        ),
+  #begin(claimed: Claimed, askedAtMs: number): void {
+    const { deliveryId } = claimed
+    const attempt = traced(claimed, askedAtMs, (one) => this.#attempt(one))
+      .catch((err) =>
+        this.#runtime.log.error({ err, deliveryId }, 'an attempt was not recorded; it is made again'),
       )
       .finally(() => {
-        underWay.delete(attempt)
-        void drain()
+        this.#underWay.delete(attempt)
+        this.#claim()
       })
-    underWay.add(attempt)
+    this.#underWay.add(attempt)
   }
 
-  async function attemptOne(claimed: Claimed): Promise<void> {
+  async #attempt(claimed: Claimed): Promise<void> {
     const { outputId, workspaceId } = claimed
-    const lagging = setTimeout(() => shares.lag(outputId), PROMPT_MS)
+    const lagging = setTimeout(() => this.#shares.lag(outputId), PROMPT_MS)
     let pace: Pace = 'dead'
     try {
-      checkpoint('claimed')
+      this.#runtime.checkpoint('claimed')
       if (!mayBeSent(claimed)) {
         pace = 'prompt'
-        await dropDeliveries(runtime, [claimed])
-      } else pace = paceOf(await deliver(claimed, runtime))
+        await dropDeliveries(this.#runtime, [claimed])
+      } else pace = paceOf(await deliver(claimed, this.#runtime))
     } finally {
       clearTimeout(lagging)
-      shares.end(outputId, workspaceId, pace)
+      this.#shares.end(outputId, workspaceId, pace)
     }
-  }
-
-  async function settled(): Promise<void> {
-    while (draining || underWay.size > 0) await Promise.all([draining, ...underWay])
-  }
-  return {
-    async wake(wakes) {
-      for (const { outputId, workspaceId } of wakes) {
-        if (ready.size < MOST_READY) ready.set(outputId, workspaceId)
-      }
-      void drain()
-      while (shares.full() && !stopped) await Promise.race(underWay)
-    },
-    idle: settled,
-    stop() {
-      stopped = true
-      return settled()
-    },
   }
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { inGroups } from '../../platform/db/in-groups.ts'
 import { seconds } from '../../platform/kernel/clock.ts'
-import { createBatch } from './batch.ts'
 
 const AT_ONCE = 100
 /** Together well within the claim: after it, somebody else makes the attempt again. */
@@ -14,7 +14,13 @@ export function createRecorder<Attempt>(
   recordAll: (made: Attempt[]) => Promise<void>,
   pause: (ms: number) => Promise<unknown> = sleep,
 ): (attempt: Attempt) => Promise<void> {
-  const together = createBatch(recordAll, AT_ONCE)
+  const together = inGroups<Attempt, void>(
+    async (made) => {
+      await recordAll(made)
+      return made.map(() => undefined)
+    },
+    { most: AT_ONCE },
+  )
   const alone = async (attempt: Attempt): Promise<void> => {
     let fault: unknown
     for (const waitMs of WAITS_MS) {

@@ -2,7 +2,7 @@ import { createGuardedAgents } from '../../platform/net/guarded-agents.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { webhookHosts } from '../outputs/webhook-hosts.ts'
 import { type Attempt, type Checkpoint, KEPT_MS, POST_LIMITS } from './deliver.ts'
-import { createDispatcher, type Wake } from './dispatcher.ts'
+import { Dispatcher, type Wake } from './dispatcher.ts'
 import { recordAttempts } from './record.ts'
 import { createRecorder } from './recorder.ts'
 import { createShares } from './shares.ts'
@@ -22,7 +22,7 @@ export async function startWebhookWorker(
     return recordAttempts(runtime, made)
   })
   const parts = { ...runtime, agents, limits: POST_LIMITS, random: Math.random, record, checkpoint }
-  const dispatcher = createDispatcher(parts, createShares())
+  const dispatcher = new Dispatcher(parts, createShares())
   await queue.workBatches<Wake>('webhook-attempt', WAKES_AT_ONCE, (wakes) => dispatcher.wake(wakes))
   return {
     async stop() {
