@@ -56,7 +56,7 @@ export function describeNew(
   }
 }
 
-/** The provider may drop what is unfinished so long after its beginning, however often bytes come. */
+/** The provider drops unfinished uploads that are older than this, however often bytes come. */
 function maxAgeMs({ capabilities }: Bucket): number {
   const { dropsUnfinishedAfterHours: most } = capabilities
   return most === null ? MAX_AGE_MS : Math.min(MAX_AGE_MS, hours(most - 1))

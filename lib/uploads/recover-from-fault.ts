@@ -17,10 +17,10 @@ type Unrecorded = Pick<Parts, 'isCommitted' | 'sentParts' | 'oldest' | 'recorded
 type Recovered = { offsetBytes: number; state: 'transferring' | 'transferred' }
 
 /**
- * A part could not be made durable. What is confirmed stays, and nothing that came behind the fault counts. If the bucket
- * is only in trouble, the part is kept in the tail: when it was the last one, every byte is durable, and the
- * object is made later; if not, the client goes on behind it. A body whose checksum has not agreed yet leaves nothing. In
- * all other cases this throws what the client is told.
+ * A part could not be made durable. What is confirmed stays, and nothing after the fault counts. If the bucket is only in
+ * trouble, the part is kept in the tail: if it was the last one, every byte is durable and the object is made later; if not,
+ * the client continues after it. An atomic request that is not committed leaves nothing. In all other cases this throws what
+ * the client is told.
  */
 export async function recoverFromFault(
   context: UploadContext,

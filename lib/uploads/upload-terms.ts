@@ -2,29 +2,29 @@ import { minutes, seconds } from '../platform/kernel/clock.ts'
 
 /** Every time and bound of the data plane, in one place, so that tests can shorten them. */
 export type UploadTerms = {
-  /** A lease that is not renewed for so long may be taken over. */
+  /** A lease that was not renewed for this long may be taken over. */
   leaseMs: number
   renewMs: number
   /** Nothing is sent or written in the last stretch of a lease. */
   marginMs: number
-  /** A newcomer waits so long for the holder to let go, then gets 423. The clients wait for HEAD ten seconds at most. */
+  /** How long a newcomer waits for the holder to release the lease before it gets 423. Clients wait ten seconds for HEAD. */
   waitMs: number
   /** How often it looks by itself, should a notification be lost. */
   pollMs: number
-  /** A holder whose bytes are flowing goes on so long once it is asked to stop, so that two that fight both get on. */
+  /** How long a holder whose bytes are flowing continues after it was asked to stop, so that two that compete both progress. */
   turnMs: number
-  /** A holder that had no byte for so long is not thought to be flowing. */
+  /** A holder that has had no byte for this long is not flowing. */
   quietMs: number
   /** An atomic body is lost when it is stopped: it keeps the lease until it ends, but no longer than this. */
   atomicTurnMs: number
-  /** And it may be silent for so long. */
+  /** And it may be silent for this long. */
   atomicQuietMs: number
   partsInFlight: number
-  /** A rejected body waits so long for the bucket's answers about its parts, before their numbers are used again. */
+  /** How long a discarded body waits for the bucket's answers about its parts before their numbers are used again. */
   settleMs: number
-  /** The last PATCH waits so long for the object; then it is answered, since every byte is durable. */
+  /** How long the last PATCH waits for the object before it is answered anyway: every byte is durable. */
   assembleMs: number
-  /** The reconciler waits so long for what it took up; what takes longer goes on by itself. */
+  /** How long the reconciler waits for the files it claimed; those that take longer continue in the background. */
   reconcileMs: number
   /** Tails of one workspace in the database: a thousand uploads may each be short of a part. */
   workspaceTailBytes: number

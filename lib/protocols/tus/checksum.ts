@@ -4,7 +4,7 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { fastCrc32 } from '../../platform/kernel/fast-crc32.ts'
 import type { TusRequest } from './tus-request.ts'
 
-/** TUS 1.0.0, Checksum: the digest of one body, announced in a header or sent behind the body as a trailer. */
+/** TUS 1.0.0, Checksum: the digest of one body, announced in a header or sent after the body as a trailer. */
 export const ALGORITHMS = ['md5', 'sha1', 'sha256', 'crc32'] as const
 type Algorithm = (typeof ALGORITHMS)[number]
 type Digest = { update(chunk: Buffer): void; base64(): string }

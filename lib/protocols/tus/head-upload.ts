@@ -35,14 +35,14 @@ async function whenKnown(context: UploadContext, request: TusRequest, untilMs: n
 async function standing(context: UploadContext, request: TusRequest): Promise<UploadRight> {
   if (request.fileId) await context.leases.incoming.settled(request.fileId)
   const first = await authenticateToContinue(context, request)
-  const right = await behindWriter(context, request, first)
+  const right = await afterWriter(context, request, first)
   assertStillThere(right.upload, context.clock.now())
   await noteBreak(context, right.upload)
   return right
 }
 
-/** Who is writing it puts its expiry off, or ends it: all is judged behind him. */
-async function behindWriter(
+/** An active writer extends the expiry, or ends the upload, so the upload is judged after it has stopped. */
+async function afterWriter(
   context: UploadContext,
   request: TusRequest,
   right: UploadRight,

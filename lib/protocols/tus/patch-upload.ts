@@ -53,7 +53,7 @@ async function open(context: UploadContext, request: TusRequest, chunk: Chunk): 
     request,
     wholeOf(context, { ...chunk, origin: request.origin }),
   )
-  // Who is writing it puts its expiry off.
+  // An active writer extends the expiry.
   if (!right.upload.leased) assertStillThere(right.upload, context.clock.now())
   try {
     return await take(context, right, { request, chunk })
@@ -159,8 +159,8 @@ function answerAppended(upload: OpenUpload, { offsetBytes, why, state }: Appende
   if (why === 'cut') return undefined
   if (state !== 'uploading' || why === 'end') return { status: 204, headers }
   if (why === 'preempted')
-    throw new SluiceError('upload_locked', 'Another request goes on with this upload.', { headers })
-  throw new SluiceError('unavailable', 'This node is stopping. Go on with the upload at once.', {
+    throw new SluiceError('upload_locked', 'Another request has continued this upload.', { headers })
+  throw new SluiceError('unavailable', 'This node is stopping. Resume the upload at once.', {
     headers: { ...headers, 'Retry-After': '1' },
   })
 }

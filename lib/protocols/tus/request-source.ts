@@ -4,7 +4,7 @@ import { isTracing } from '../../platform/tracing/span.ts'
 import type { ByteSource } from '../../uploads/byte-source.ts'
 
 /**
- * A client that sends nothing for so long has gone, whatever its connection says. Node's own limit is off. Less than
+ * A client that sends nothing for this long is gone, whatever its connection says. Node's own limit is off. Less than
  * balancers wait: they could only say that something broke.
  */
 export const IDLE_MS = 100_000

@@ -13,7 +13,7 @@ import { findPartials } from './find-partials.ts'
 type Pieces = { partialIds: readonly string[]; concatHeader: string }
 type AnnouncedFinal = Announced & { concat: 'final' }
 
-/** Joins finished partial uploads. If the bucket takes too long it goes on behind the answer: every byte is durable. */
+/** Joins finished partial uploads. If the bucket takes too long, joining continues after the answer: every byte is durable. */
 export async function createFinal(
   context: UploadContext,
   right: CreationRight,

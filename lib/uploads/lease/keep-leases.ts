@@ -20,7 +20,7 @@ const WATCH_MS = 250
 /** A statement of them holds the rows that their writers want to write, and waits for those that these hold. */
 const RENEWED_TOGETHER = 50
 const RENEWALS_AT_ONCE = 4
-/** A group that takes so long hangs, and must not keep the others from theirs. */
+/** A group that takes this long hangs, and must not delay the others. */
 const RENEWAL_PATIENCE_MS = 2000
 
 /** Renews the leases of this process before they lapse, and notices which could not be. Call the answer to end that. */

@@ -37,7 +37,7 @@ const backoffSeconds = sql`least(5 * power(2, least(f.complete_attempts, 7)), 60
 /**
  * Takes the lease of some of them, each for one node, and notes the sending that is to follow. A bucket gets no more
  * than its share, so that one that hangs holds up no other. An upload can have all its bytes and still be `uploading`:
- * its length was declared behind them, and then the process died or the bucket refused.
+ * its length was declared after them, and then the process died or the bucket refused.
  */
 export function claimTransferring(
   db: Db,

@@ -65,7 +65,7 @@ export function insertsUploads(db: Db): (insertion: Insertion) => Promise<void> 
   }
 }
 
-/** Judged behind its count, so that the month's row is locked before the token's, as by everybody else. */
+/** The limit is checked after the count, so that the month's row is locked before the token's, as everywhere else. */
 async function insertCounted(db: Db, insertion: Insertion): Promise<void> {
   await db.transaction(async (tx) => {
     const [made] = await insert(tx, [insertion])

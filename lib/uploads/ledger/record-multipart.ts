@@ -3,7 +3,7 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import { lostLease } from './advance.ts'
 import type { Fenced } from './lease-terms.ts'
 
-/** The multipart upload exists in the bucket: whoever writes next goes on with it. */
+/** The multipart upload exists in the bucket: the next writer continues it. */
 export async function recordMultipart(db: Db, { fileId, fence }: Fenced, multipartId: string): Promise<void> {
   const recorded = await rows(
     db,

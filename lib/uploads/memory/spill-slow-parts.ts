@@ -28,7 +28,7 @@ export type Spiller = {
 const SPILL_ABOVE = 0.5
 /** While readers wait. Before that, one after another: a crowd that fills its parts in step is no reason for haste. */
 const SPILLS_AT_ONCE = 4
-/** A part that has been filling for so long has a slow client. */
+/** The client of a part that has been filling for this long is slow. */
 const SLOW_MS = 3000
 /** With less than this share on its way out, a full account would stay full. */
 const STUCK_SHARE = 0.1

@@ -1,7 +1,7 @@
 import type { Bucket } from '../bucket-port.ts'
 import type { UploadContext } from '../upload-context.ts'
 
-/** Waits for the memory of what `work` reads back, and returns it behind it. */
+/** Reserves memory for what `work` reads back, and returns it afterwards. */
 export async function withMemory<Result>(
   { budget }: Pick<UploadContext, 'budget'>,
   bucket: Bucket,
