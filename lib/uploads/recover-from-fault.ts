@@ -1,17 +1,12 @@
-import { crc32 } from 'node:zlib'
 import { isSluiceError, SluiceError } from '../platform/kernel/errors.ts'
 import { within } from '../platform/kernel/within.ts'
 import { type BucketFaultKind, bucketFault, bucketRefusal } from './bucket-port.ts'
 import { verdictOn } from './fault-table.ts'
-import { advance } from './ledger/advance.ts'
-import type { PartBuffer } from './memory/part-buffer.ts'
 import type { OpenUpload } from './open-upload.ts'
 import { fail, lookUp } from './settle.ts'
 import type { Parts } from './stream/parts.ts'
+import { salvage } from './stream/salvage.ts'
 import type { UploadContext } from './upload-context.ts'
-
-/** More than this is not worth writing to the database: the client sends it again. */
-const MAX_SALVAGE_BYTES = 16 * 1024 * 1024
 
 type Unrecorded = Pick<Parts, 'isCommitted' | 'sentParts' | 'oldest' | 'recorded' | 'answered' | 'close'>
 type Recovered = { offsetBytes: number; state: 'transferring' | 'transferred' }
@@ -52,38 +47,6 @@ export async function recoverFromFault(
   }
   const toTell = bucketFault(error)
   throw toTell ? toldOf(toTell, error as Error) : error
-}
-
-/** True if those were the last bytes. */
-async function salvage(context: UploadContext, upload: OpenUpload, parts: Unrecorded): Promise<boolean> {
-  // Parts before the one that failed may still get through; the oldest that is left then is that one.
-  await parts.recorded().catch(() => {})
-  const { oldest } = parts
-  if (!oldest || oldest.buffer.bytes === 0 || oldest.buffer.bytes > MAX_SALVAGE_BYTES) return false
-  // Not if the database failed, too: what it begins with is recorded already, or what comes before it is not.
-  if (oldest.fromBytes !== upload.offsetBytes) return false
-  return context.limitTailWrites(() => keepPart(context, upload, oldest.buffer))
-}
-
-async function keepPart(
-  { clock, db, tails }: UploadContext,
-  upload: OpenUpload,
-  part: PartBuffer,
-): Promise<boolean> {
-  upload.lease.assertHeld()
-  const fromBytes = upload.offsetBytes
-  const bytes = part.joined()
-  const toBytes = fromBytes + bytes.length
-  const last = toBytes === upload.lengthBytes
-  const change = {
-    ...{ fromBytes, toBytes, crc32: crc32(bytes, upload.crc32) },
-    tail: tails.sealer(upload.fileId)(fromBytes, bytes),
-    bound: upload.numbers.toKeep(),
-    ...(last && ({ become: 'transferring', release: { interrupted: false } } as const)),
-  }
-  await upload.lease.whileHeld(advance(db, upload.lease, change, clock.now()))
-  upload.offsetBytes = toBytes
-  return last
 }
 
 function toldOf(kind: BucketFaultKind, error: Error): unknown {

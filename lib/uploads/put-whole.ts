@@ -1,0 +1,76 @@
+import { combineCrc32 } from '../platform/kernel/crc32.ts'
+import { within } from '../platform/kernel/within.ts'
+import type { Body } from './bucket-port.ts'
+import { verdictOn } from './fault-table.ts'
+import { lostLease } from './ledger/advance.ts'
+import type { PartBuffer } from './memory/part-buffer.ts'
+import type { OpenUpload } from './open-upload.ts'
+import { recordArrival } from './record-arrival.ts'
+import type { Parts } from './stream/parts.ts'
+import { withTail } from './stream/with-tail.ts'
+import type { UploadContext } from './upload-context.ts'
+
+export type Finished = { offsetBytes: number; state: 'transferring' | 'transferred' }
+
+/** No window for a crash: the bytes are in memory until the bucket has answered, and go to the tail if it does not. */
+export async function putWhole(
+  context: UploadContext,
+  upload: OpenUpload,
+  parts: Parts,
+  rest: PartBuffer,
+): Promise<Finished> {
+  await parts.recorded()
+  const { lease, bucket, key, contentType } = upload
+  // Abort the PUT before its buffers are reused.
+  const late = new AbortController()
+  const signal = AbortSignal.any([lease.signal, late.signal])
+  // Of the bytes as they arrived, so that a tail that is not what came is refused, not delivered.
+  const crc32 = combineCrc32(upload.crc32, rest.crc32, rest.bytes)
+  const put = (body: Body) => {
+    lease.assertHeld()
+    upload.wasPut = true
+    return bucket.putObject({ key, contentType }, { ...body, crc32 }, { signal })
+  }
+  const tailed = { fromBytes: 0, toBytes: upload.offsetBytes, rest, signal }
+  const putting = upload.tailBytes > 0 ? withTail(context, upload, tailed, put) : put(rest)
+  const answer = await within(context.terms.assembleMs, putting).catch((error: unknown) => {
+    if (verdictOn('put', error) === 'keep') return 'late' as const
+    throw error
+  })
+  late.abort()
+  if (answer === 'late') return keepForLater(context, upload, parts, rest)
+  context.checkpoint('object put')
+  await recordWhole(context, upload, { rest, crc32, etag: answer.etag })
+  return { offsetBytes: upload.offsetBytes, state: 'transferred' }
+}
+
+async function recordWhole(
+  context: UploadContext,
+  upload: OpenUpload,
+  { rest, crc32, etag }: { rest: PartBuffer; crc32: number; etag: string | null },
+): Promise<void> {
+  const { lease, workspaceId, announces, offsetBytes: fromBytes } = upload
+  const toBytes = fromBytes + rest.bytes
+  const delivered = { etag, certainty: etag === null ? 'inferred' : 'answered' } as const
+  const whole = { workspaceId, lease, announces, fromBytes, toBytes, crc32, delivered }
+  if (
+    !(await lease.whileHeld(recordArrival(context, lease, { recordWhole: () => context.recordWhole(whole) })))
+  )
+    throw lostLease()
+  context.checkpoint('transferred')
+  upload.offsetBytes = toBytes
+  context.metrics.uploadBytes.inc(rest.bytes)
+}
+
+/** The database holds the bytes; the reconciler brings them to the bucket. */
+async function keepForLater(
+  context: UploadContext,
+  upload: OpenUpload,
+  parts: Parts,
+  rest: PartBuffer,
+): Promise<Finished> {
+  context.log.warn({ fileId: upload.fileId }, 'the bucket does not take the object now; it is kept in a tail')
+  void parts.keep(rest, { become: 'transferring', release: { interrupted: false } })
+  await parts.recorded()
+  return { offsetBytes: upload.offsetBytes, state: 'transferring' }
+}
