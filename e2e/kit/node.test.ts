@@ -167,3 +167,49 @@ it('unwraps the very webhook that Sluice sent, typed', async () => {
     data: { file_id: fileId, size: 3, subject: 'ada' },
   })
 })
+
+async function sendFile(): Promise<string> {
+  const { token, uploadUrl } = await sluice.issueToken({ pipeId: demo.pipeId })
+  const fields = { 'Upload-Length': 1, 'Content-Type': OCTETS }
+  const { headers } = await tusWith(token, uploadUrl).post(fields, 'x')
+  return headers.location!.split('/').at(-1)!
+}
+
+it('follows events across a break, each once', async () => {
+  let line: AbortController | undefined = new AbortController()
+  const breakable: typeof fetch = async (input, init) => {
+    if (!line) throw new TypeError('No network.')
+    return fetch(input, { ...init, signal: AbortSignal.any([init!.signal!, line.signal]) })
+  }
+  const leaving = new AbortController()
+  const told: string[] = []
+  const found: string[] = []
+  const listener = createSluice({ baseUrl, accountKey, fetch: breakable })
+  const following = (async () => {
+    const onBreak = ({ code }: SluiceError) => told.push(code)
+    for await (const { data } of listener.events({
+      signal: leaving.signal,
+      onOpen: () => told.push('open'),
+      onBreak,
+    }))
+      found.push(data.file_id)
+  })()
+  await expect.poll(() => told).toEqual(['open'])
+  const sent = [await sendFile()]
+  await expect.poll(() => found).toEqual(expect.arrayContaining(sent))
+  const before = line
+  line = undefined
+  before.abort(new TypeError('The line broke.'))
+  sent.push(await sendFile(), await sendFile())
+  line = new AbortController()
+  await expect.poll(() => found).toEqual(expect.arrayContaining(sent))
+  expect(new Set(found).size).toBe(found.length)
+  expect([told[0], told[1], told.at(-1)]).toEqual(['open', 'no_answer', 'open'])
+  leaving.abort()
+  await following
+})
+
+it('does not go on listening where it is refused', async () => {
+  const stranger = createSluice({ baseUrl, accountKey: 'ak_nobody' })
+  await expect(stranger.events().next()).rejects.toMatchObject({ code: 'account_key_invalid' })
+})

@@ -18,8 +18,12 @@ import { readBody } from './read-body.ts'
  * carries a CORS header: a browser on another page must not be able to call the API. It knows neither Node's
  * requests nor Next's: each door puts its own into this shape, which a `Request` has as it is.
  */
-export type Asked = Sent & { method: string; url: string }
-export type Answer = { status: number; headers: Record<string, string>; body: string | null }
+export type Asked = Sent & { method: string; url: string; signal?: AbortSignal }
+export type Answer = {
+  status: number
+  headers: Record<string, string>
+  body: string | AsyncIterable<string> | null
+}
 
 const API_ROOT = '/api/v1'
 const NO_QUERY = z.strictObject({})
@@ -58,7 +62,8 @@ async function answer(
   const body = operation.body
     ? parseInput(operation.body, raw === undefined ? whenEmpty(operation) : raw)
     : undefined
-  const call = { runtime, who, params, query, body }
+  const call = { runtime, who, params, query, body, asked: request }
+  if (operation.stream) return respondWithStream(await operation.run(call))
   const run = (inside: Runtime) => operation.run({ ...call, runtime: inside })
   const after = async (answered: unknown) => operation.after?.(call, answered) ?? answered
   const key = request.headers.get('idempotency-key')
@@ -92,4 +97,14 @@ function respond(status: number, body: unknown): Answer {
   const headers = { 'Cache-Control': 'no-store' }
   if (body === undefined) return { status: 204, headers, body: null }
   return { status, headers: { ...headers, 'Content-Type': 'application/json' }, body: JSON.stringify(body) }
+}
+
+function respondWithStream(messages: unknown): Answer {
+  const headers = {
+    'Content-Type': 'text/event-stream',
+    // `no-transform` keeps compression away, which would hold events back.
+    'Cache-Control': 'no-store, no-transform',
+    'X-Accel-Buffering': 'no',
+  }
+  return { status: 200, headers, body: messages as AsyncIterable<string> }
 }

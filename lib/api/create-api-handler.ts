@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { invariant } from '../platform/kernel/invariant.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import { type Asked, answerRequest } from './answer-request.ts'
 
@@ -8,6 +9,7 @@ export function createApiHandler(
 ): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
   return async (req, res) => {
     const { status, headers, body } = await answerRequest(runtime, toAsked(req))
+    invariant(body === null || typeof body === 'string', 'streams come by the route handlers')
     const length = body === null ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
     res.writeHead(status, { ...headers, ...length }).end(body ?? undefined)
     // The rest of a body that was refused stands before the next request of its connection.

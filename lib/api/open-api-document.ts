@@ -61,6 +61,7 @@ const TAGS: Record<string, string> = {
   Senders: 'Backends of yours that may issue tokens.',
   Files: 'Uploads and what became of them.',
   'Webhook outputs': "The webhook output of a Pipe: where its files' events are sent.",
+  Events: 'What happens to files, as it happens.',
   Deliveries: 'Events on their way to a webhook: each attempt, its answer, and sending again.',
   Account: 'Account keys, usage and the audit log.',
   Document: 'This document.',
@@ -154,8 +155,9 @@ function idempotency({ method, auth }: Operation): Json[] {
   return [{ name: 'Idempotency-Key', in: 'header', description, schema: { type: 'string', maxLength: 255 } }]
 }
 
-function success({ status, answer }: Operation, links: Links): Json {
-  const content = answer && { 'application/json': { schema: answerSchema(answer) } }
+function success({ status, answer, stream }: Operation, links: Links): Json {
+  const type = stream ? 'text/event-stream' : 'application/json'
+  const content = answer && { [type]: { schema: answerSchema(answer) } }
   const linked = Object.keys(links).length > 0
   return {
     [status]: { description: STATUS_WORDS[status], ...(content && { content }), ...(linked && { links }) },

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Actor } from '../identity/audit/record-audit.ts'
 import type { ErrorCode } from '../platform/kernel/errors.ts'
 import type { Runtime } from '../platform/runtime.ts'
+import type { Asked } from './answer-request.ts'
 
 /**
  * One row of the API. Routes, `openapi.json` and the test that calls every operation are all made from these
@@ -16,6 +17,7 @@ export type Call<Query, Body, Who> = {
   params: Record<string, string>
   query: Query
   body: Body
+  asked: Asked
 }
 
 type Schema = z.ZodType
@@ -38,6 +40,8 @@ export type Operation<Query = unknown, Body = unknown, Answer = unknown, Who = u
   answer?: Schema
   /** Beside those that every operation of its kind has. */
   problems?: Problem[]
+  /** It answers with server-sent events, for as long as somebody listens. */
+  stream?: boolean
   /** It goes out to the network, so it runs in no transaction. */
   network?: boolean
   run(call: Call<Query, Body, Who>): Promise<Answer>

@@ -2,6 +2,7 @@ import type { Operation } from './operation.ts'
 import { accountOperations } from './operations/account.ts'
 import { dataStoreOperations } from './operations/data-stores.ts'
 import { documentOperation } from './operations/document.ts'
+import { eventOperations } from './operations/events.ts'
 import { fileOperations } from './operations/files.ts'
 import { pipeOperations } from './operations/pipes.ts'
 import { senderOperations } from './operations/senders.ts'
@@ -16,6 +17,7 @@ export const DESCRIBED: Operation[] = [
   ...senderOperations,
   ...webhookOperations,
   ...fileOperations,
+  ...eventOperations,
   ...accountOperations,
 ]
 

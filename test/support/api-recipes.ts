@@ -94,6 +94,7 @@ export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   showDelivery: (mine) => ({ params: { id: mine.delivery.id } }),
   resendDelivery: (mine) => ({ params: { id: mine.delivery.id } }),
   resendFailed: (mine) => ({ body: { since: '2026-01-01T00:00:00Z', pipeId: mine.pipe.id } }),
+  streamEvents: (mine) => ({ query: { pipeId: mine.pipe.id } }),
   listFiles: () => ({
     query: { status: 'transferred', filename: 'FILM', createdAfter: '2026-01-01T00:00:00Z' },
   }),

@@ -1,13 +1,12 @@
 import type { NextRequest } from 'next/server'
-import { createPlaces } from '#lib/dashboard/live/create-places.ts'
 import { follow } from '#lib/dashboard/live/follow.ts'
 import { isTopic } from '#lib/dashboard/live/read-snapshot.ts'
+import { createPlaces } from '#lib/platform/places.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { currentSession } from '../../session.ts'
+import { stopping } from '../../stopping.ts'
 
 const places = createPlaces({ most: 500, mostForEach: 30 })
-const stopping = new AbortController()
-process.once('SIGTERM', () => stopping.abort())
 
 /** Server-sent events for the pages of whoever is signed in: `?topic=files`. */
 export async function GET(request: NextRequest): Promise<Response> {
@@ -16,9 +15,9 @@ export async function GET(request: NextRequest): Promise<Response> {
   const topic = request.nextUrl.searchParams.get('topic') ?? ''
   if (!isTopic(topic)) return new Response(null, { status: 400 })
   // The page then looks for itself every few seconds.
-  const leave = stopping.signal.aborted ? undefined : places.take(session.userId)
+  const leave = stopping.aborted ? undefined : places.take(session.userId)
   if (!leave) return new Response(null, { status: 503 })
-  const signal = AbortSignal.any([request.signal, stopping.signal])
+  const signal = AbortSignal.any([request.signal, stopping])
   const viewer = { workspaceId: session.workspace.id, sessionId: session.id }
   const snapshots = follow(getRuntime(), viewer, topic, signal)
   let ended = false

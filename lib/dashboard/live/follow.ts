@@ -1,4 +1,5 @@
 import { isSessionOpen } from '../../identity/sessions/is-session-open.ts'
+import { createBell } from '../../platform/kernel/bell.ts'
 import { minutes, seconds } from '../../platform/kernel/clock.ts'
 import { LIVE_CHANNEL } from '../../platform/live-channel.ts'
 import type { Runtime } from '../../platform/runtime.ts'
@@ -34,29 +35,5 @@ export async function* follow(
     }
   } finally {
     await unlisten()
-  }
-}
-
-/** Waits for a ring, the time or the end, whichever comes first; a ring that nobody waits for is kept. */
-function createBell(signal: AbortSignal) {
-  let rung = false
-  let wake = () => {}
-  const ring = () => {
-    rung = true
-    wake()
-  }
-  signal.addEventListener('abort', ring, { once: true })
-  return {
-    ring,
-    async wait(ms: number): Promise<void> {
-      if (!rung) {
-        const { promise, resolve } = Promise.withResolvers<void>()
-        const timer = setTimeout(resolve, ms)
-        wake = resolve
-        await promise
-        clearTimeout(timer)
-      }
-      rung = false
-    },
   }
 }

@@ -1,5 +1,7 @@
+import { type EventsOptions, followEvents } from './events.ts'
 import { createClient } from './generated/client/index.ts'
 import * as operations from './generated/sdk.ts'
+import type { FileStatusChanged } from './generated/types.ts'
 import { sendWith } from './send.ts'
 import { setting } from './settings.ts'
 
@@ -26,7 +28,7 @@ export type CallOptions = {
 /** One page when it is awaited; every item of every page in `for await`. */
 export interface Listing<Page, Item> extends Promise<Page>, AsyncIterable<Item> {}
 
-type Operations = typeof operations
+type Operations = Omit<typeof operations, 'streamEvents'>
 // biome-ignore lint/suspicious/noExplicitAny: the generated functions are generic
 type Operation = (...args: any[]) => Promise<unknown>
 type Input<Of extends Operation> = Parameters<Of>[0]
@@ -41,7 +43,10 @@ type Call<Of extends Operation> =
     : (fields: Fields<Input<Of>>, options?: CallOptions) => Answered<Answer<Of>>
 
 /** A function for each operation of the API, by the names of its reference. */
-export type Sluice = { [Name in keyof Operations]: Call<Operations[Name]> }
+export type Sluice = { [Name in keyof Operations]: Call<Operations[Name]> } & {
+  /** `for await` gives every event once, as it happens, across breaks of up to an hour. */
+  events(options?: EventsOptions): AsyncGenerator<FileStatusChanged>
+}
 
 const MAX_RETRIES = 2
 const TIMEOUT_MS = 60_000
@@ -73,7 +78,9 @@ export function createSluice(options: SluiceOptions = {}): Sluice {
     (fields?: object, how: CallOptions = {}) =>
       withItems(call(operation, fields, how), (cursor) => call(operation, { ...fields, cursor }, how)),
   ])
-  return Object.fromEntries(calls)
+  const events = (wanted: EventsOptions = {}) =>
+    followEvents({ baseUrl, fetch, accountKey: setting('accountKey', options.accountKey) }, wanted)
+  return { ...Object.fromEntries(calls), events }
 }
 
 type Page = { data: unknown[]; nextCursor: string | null }

@@ -1,5 +1,6 @@
 import { retryDelayMs } from './retry.ts'
 import { noAnswer, refusal, type SluiceError } from './sluice-error.ts'
+import { wait } from './wait.ts'
 
 export type SendOptions = { fetch: typeof fetch; maxRetries: number; timeoutMs: number }
 
@@ -41,19 +42,4 @@ async function once(send: typeof fetch, request: Request, timeoutMs: number): Pr
     request.signal.throwIfAborted()
     return { error: noAnswer(cause) }
   }
-}
-
-function wait(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop)
-      resolve()
-    }, ms)
-    if (signal.aborted) stop()
-    else signal.addEventListener('abort', stop, { once: true })
-  })
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createPlaces } from './create-places.ts'
+import { createPlaces } from './places.ts'
 
 it('gives one user so many places, and leaves the rest to others', () => {
   const places = createPlaces({ most: 3, mostForEach: 2 })

@@ -1,0 +1,128 @@
+import { type EventPlace, listEventIds, readEventBodies } from '../events/read-events.ts'
+import { isKeyGood } from '../identity/accounts/is-key-good.ts'
+import type { Actor } from '../identity/audit/record-audit.ts'
+import { createBell } from '../platform/kernel/bell.ts'
+import { hours, seconds } from '../platform/kernel/clock.ts'
+import { SluiceError } from '../platform/kernel/errors.ts'
+import { firstUuidAt, isUuid } from '../platform/kernel/ids.ts'
+import { invalidRequest } from '../platform/kernel/parse-input.ts'
+import { LIVE_CHANNEL } from '../platform/live-channel.ts'
+import { createPlaces } from '../platform/places.ts'
+import type { Runtime } from '../platform/runtime.ts'
+
+/**
+ * Events as they happen, as server-sent events. An event has its id before it is committed, so one may become visible after a
+ * later one: each look goes back over the last seconds, and leaves out what was told. That a listener who comes back is
+ * told those seconds again, rather than that one is missed, is the promise: at least once, for an hour.
+ */
+const LOOK_EVERY_MS = seconds(1)
+const LATE_MS = seconds(15)
+const BEAT_MS = seconds(15)
+const KEPT_MS = hours(1)
+/** It ends by itself, and the listener comes back: so that a node that is to be emptied gets empty. */
+const LIFE_MS = hours(1)
+const IDS_AT_ONCE = 1000
+const BODIES_AT_ONCE = 100
+
+const places = createPlaces({ most: 500, mostForEach: 20 })
+
+type Needs = Pick<Runtime, 'db' | 'database' | 'clock'>
+type Wanted = { pipeId?: string | undefined; lastEventId: string | undefined; signal: AbortSignal }
+
+export function streamEvents(needs: Needs, actor: Actor, { pipeId, lastEventId, signal }: Wanted) {
+  if (lastEventId !== undefined && !isUuid(lastEventId))
+    throw invalidRequest([{ field: 'Last-Event-ID', message: 'is not the id of an event' }])
+  const leave = places.take(actor.workspaceId)
+  if (!leave)
+    throw new SluiceError('rate_limited', 'Too many event streams are open; a workspace may have 20.', {
+      headers: { 'Retry-After': '10' },
+    })
+  const since =
+    lastEventId === undefined ? undefined : Number.parseInt(lastEventId.replace('-', '').slice(0, 12), 16)
+  return untilLeft(
+    messages(needs, actor.id!, { workspaceId: actor.workspaceId, pipeId }, since, signal),
+    signal,
+    leave,
+  )
+}
+
+/** Whoever goes while it waits is noticed at once; one that never begins to read, too. */
+async function* untilLeft(stream: AsyncGenerator<string>, signal: AbortSignal, leave: () => void) {
+  signal.addEventListener('abort', leave, { once: true })
+  try {
+    yield* stream
+  } finally {
+    leave()
+  }
+}
+
+async function* messages(
+  { db, database, clock }: Needs,
+  keyId: string,
+  place: EventPlace,
+  since: number | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const bell = createBell(signal)
+  const unlisten = await database.listen(LIVE_CHANNEL, (payload) => {
+    if (payload === null || payload === place.workspaceId) bell.ring()
+  })
+  const beganMs = clock.now()
+  const told = new Set<string>()
+  let fromMs = Math.max(since ?? beganMs, beganMs - KEPT_MS) - LATE_MS
+  let beatMs = beganMs
+  try {
+    if (since === undefined) await leaveOut(db, place, fromMs, told)
+    yield `retry: 2000\n${placeAt(since ?? beganMs)}`
+    if (since !== undefined && since < beganMs - KEPT_MS)
+      yield `event: gap\ndata: ${JSON.stringify({ until: new Date(beganMs - KEPT_MS) })}\n\n`
+    while (!signal.aborted && clock.now() < beganMs + LIFE_MS) {
+      const lookedMs = clock.now()
+      for await (const ids of eachNew(db, place, fromMs, told)) {
+        for (const { id, body } of await readEventBodies(db, ids))
+          yield `id: ${id}\nevent: ${EVENT}\ndata: ${body}\n\n`
+        for (const id of ids) told.add(id)
+      }
+      fromMs = lookedMs - LATE_MS
+      forget(told, fromMs)
+      if (lookedMs - beatMs >= BEAT_MS) {
+        if (!(await isKeyGood(db, keyId))) return
+        beatMs = lookedMs
+        yield `: beat\n${placeAt(lookedMs)}`
+      }
+      await bell.wait(LOOK_EVERY_MS)
+    }
+  } finally {
+    await unlisten()
+  }
+}
+
+/** Whoever comes back names it, even if there was no event yet. */
+const placeAt = (ms: number) => `id: ${firstUuidAt(ms)}\n\n`
+
+async function leaveOut(
+  db: Needs['db'],
+  place: EventPlace,
+  fromMs: number,
+  told: Set<string>,
+): Promise<void> {
+  for await (const ids of eachNew(db, place, fromMs, told)) for (const id of ids) told.add(id)
+}
+
+const EVENT = 'file.status_changed'
+
+async function* eachNew(db: Needs['db'], place: EventPlace, fromMs: number, told: ReadonlySet<string>) {
+  let after = firstUuidAt(fromMs)
+  for (;;) {
+    const ids = await listEventIds(db, place, after, IDS_AT_ONCE)
+    const fresh = ids.filter((id) => !told.has(id))
+    for (let at = 0; at < fresh.length; at += BODIES_AT_ONCE) yield fresh.slice(at, at + BODIES_AT_ONCE)
+    if (ids.length < IDS_AT_ONCE) return
+    after = ids.at(-1)!
+  }
+}
+
+function forget(told: Set<string>, beforeMs: number): void {
+  const first = firstUuidAt(beforeMs)
+  for (const id of told) if (id < first) told.delete(id)
+}

@@ -1,0 +1,41 @@
+import { sql } from 'drizzle-orm'
+import { type Db, rows } from '../platform/db/database.ts'
+import { ENDED_FILE, type EndedFile, toEventFile } from './ended-file.ts'
+import { fileEventBody } from './file-event.ts'
+
+export type EventPlace = { workspaceId: string; pipeId?: string | undefined }
+
+const ofPlace = ({ workspaceId, pipeId }: EventPlace) =>
+  sql`workspace_id = ${workspaceId}::uuid ${pipeId === undefined ? sql`` : sql`and pipe_id = ${pipeId}`}`
+
+/** Of the events after one, the oldest, by an index alone. */
+export async function listEventIds(
+  db: Db,
+  place: EventPlace,
+  after: string,
+  limit: number,
+): Promise<string[]> {
+  const found = await rows<{ id: string }>(
+    db,
+    sql`select id from events where ${ofPlace(place)} and id > ${after}::uuid order by id limit ${limit}`,
+  )
+  return found.map(({ id }) => id)
+}
+
+type Found = EndedFile & { eventId: string; at: string | Date; payload: string | null }
+
+/** The bodies as a webhook has them, whether or not one was sent. Of a file whose record was erased there is none. */
+export async function readEventBodies(db: Db, ids: string[]): Promise<{ id: string; body: string }[]> {
+  if (ids.length === 0) return []
+  const found = await rows<Found>(
+    db,
+    sql`select e.id as "eventId", e.created_at as at, e.payload, ${ENDED_FILE}
+    from json_array_elements_text(${JSON.stringify(ids)}::json) as wanted(id)
+      join events e on e.id = wanted.id::uuid left join files f on f.id = e.file_id
+    order by e.id`,
+  )
+  return found.flatMap(({ eventId: id, at, payload, ...file }) => {
+    if (payload !== null) return [{ id, body: payload }]
+    return file.id ? [{ id, body: fileEventBody({ id, at: new Date(at), file: toEventFile(file) }) }] : []
+  })
+}

@@ -1,0 +1,117 @@
+import type { FileStatusChanged } from './generated/types.ts'
+import { retryDelayMs } from './retry.ts'
+import { noAnswer, refusal, SluiceError } from './sluice-error.ts'
+import { wait } from './wait.ts'
+
+export type EventsOptions = {
+  /** Only those of one Pipe. */
+  pipeId?: string
+  /** Where to go on: an event's `id`, or what `onPlace` told, up to an hour ago. From now on if left out. */
+  after?: string
+  signal?: AbortSignal
+  /** You asked for the next event after this one, or none came for a while: keep it, and pass it as `after` to go on here. */
+  onPlace?(id: string): void
+  /** The stream is open, at first and after each break. */
+  onOpen?(): void
+  /** It broke, and is opened again. */
+  onBreak?(error: SluiceError): void
+  /** It was away for more than an hour: what came before that time was not told. */
+  onGap?(until: string): void
+}
+
+type Source = { baseUrl: string; accountKey: string; fetch: typeof fetch }
+type Message = { id?: string; event?: string; data: string }
+
+/** A heartbeat comes every 15 seconds: after three times that the line is dead, whatever it says. */
+const SILENCE_MS = 45_000
+/** Those that a listener who comes back is told again. */
+const MOST_REMEMBERED = 10_000
+
+/** Every event once, as it happens, across breaks of up to an hour. It ends with the signal, or throws where it is refused. */
+export async function* followEvents(
+  { baseUrl, accountKey, fetch }: Source,
+  { pipeId, after, signal = new AbortController().signal, onPlace, onOpen, onBreak, onGap }: EventsOptions,
+): AsyncGenerator<FileStatusChanged> {
+  const address = `${baseUrl}/events/stream${pipeId === undefined ? '' : `?pipeId=${encodeURIComponent(pipeId)}`}`
+  const told = new Set<string>()
+  let place = after
+  let failures = 0
+  while (!signal.aborted) {
+    try {
+      let isOpen = false
+      const headers = { Authorization: `Bearer ${accountKey}`, ...(place && { 'Last-Event-ID': place }) }
+      for await (const { id, event, data } of open(fetch, address, headers, signal)) {
+        if (event === 'gap') onGap?.(JSON.parse(data).until)
+        if (event === 'file.status_changed' && id && !told.has(id)) {
+          remember(told, id)
+          yield JSON.parse(data)
+        }
+        place = id ?? place
+        if (id) onPlace?.(id)
+        if (!isOpen) onOpen?.()
+        isOpen = true
+        failures = 0
+      }
+      throw new Error('The stream ended.')
+    } catch (error) {
+      if (signal.aborted) return
+      const known = error instanceof SluiceError ? error : noAnswer(error)
+      const delayMs = retryDelayMs(failures++, known)
+      if (delayMs === undefined) throw known
+      onBreak?.(known)
+      await wait(delayMs, signal).catch(() => {})
+    }
+  }
+}
+
+function remember(told: Set<string>, id: string): void {
+  told.add(id)
+  if (told.size > MOST_REMEMBERED) told.delete(told.values().next().value!)
+}
+
+async function* open(
+  fetch: Source['fetch'],
+  address: string,
+  headers: Record<string, string>,
+  left: AbortSignal,
+): AsyncGenerator<Message> {
+  const silent = new AbortController()
+  const listen = () => setTimeout(() => silent.abort(new Error('The line is silent.')), SILENCE_MS)
+  let timer = listen()
+  try {
+    const signal = AbortSignal.any([left, silent.signal])
+    const response = await fetch(address, { headers, signal })
+    if (!response.ok || !response.body) throw await refusal(response)
+    let text = ''
+    for await (const chunk of chunksOf(response.body.pipeThrough(new TextDecoderStream()))) {
+      clearTimeout(timer)
+      timer = listen()
+      const blocks = (text + chunk).split('\n\n')
+      text = blocks.pop()!
+      yield* blocks.map(parse)
+    }
+  } finally {
+    clearTimeout(timer)
+    silent.abort()
+  }
+}
+
+/** Not every runtime iterates over a stream by itself. */
+async function* chunksOf(stream: ReadableStream<string>): AsyncGenerator<string> {
+  const reader = stream.getReader()
+  for (;;) {
+    const { value, done } = await reader.read()
+    if (done) return
+    yield value
+  }
+}
+
+function parse(block: string): Message {
+  const message: Message = { data: '' }
+  for (const line of block.split('\n')) {
+    const [, name, value = ''] = line.match(/^(id|event|data): ?(.*)$/) ?? []
+    if (name === 'id' || name === 'event') message[name] = value
+    if (name === 'data') message.data += value
+  }
+  return message
+}
