@@ -126,8 +126,8 @@ export default {
     forbid(
       'kit-stands-alone',
       'A package that users install has nothing of the server.',
-      { path: '^packages/node/' },
-      { path: '^(lib|server|app|components|drizzle)/|^packages/(?!node/)' },
+      { path: '^packages/(node|cli)/' },
+      { path: '^(lib|server|app|components|drizzle)/|^packages/(?!node/|cli/)' },
     ),
     forbid(
       'pages-reach-the-database-by-lib',

@@ -11,7 +11,15 @@ const PACKAGES = [
   {
     folder: 'packages/node',
     sources: ['openapi.json', 'openapi-ts.config.ts'],
-    commands: [['@hey-api/openapi-ts/bin/run.js'], ['typescript/bin/tsc', '-p', '.']],
+    commands: [
+      ['node_modules/@hey-api/openapi-ts/bin/run.js'],
+      ['node_modules/typescript/bin/tsc', '-p', '.'],
+    ],
+  },
+  {
+    folder: 'packages/cli',
+    sources: ['build.mjs', '../node/openapi.json', '../node/src'],
+    commands: [['packages/cli/build.mjs']],
   },
 ]
 const COMMON = ['package-lock.json', 'tsconfig.json']
@@ -30,14 +38,10 @@ export function buildKitIfNeeded(): void {
 }
 
 function run(folder: string, [script, ...args]: string[]): void {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [resolve('node_modules', script!), ...args],
-    {
-      cwd: folder,
-      encoding: 'utf8',
-    },
-  )
+  const { status, stdout, stderr } = spawnSync(process.execPath, [resolve(script!), ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
   if (status === 0) return
   process.stderr.write(stdout + stderr)
   throw new StartError(`${folder} could not be built; what was said stands above.`)

@@ -1,0 +1,263 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createReadStream, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { createSluice } from '../../packages/node/src/client.ts'
+import { unwrap } from '../../packages/node/src/webhooks.ts'
+import { installPacked, type PackedKit } from '../../test/support/packed-kit.ts'
+import { temporaryFolder } from '../../test/support/sluice.ts'
+import { OCTETS, tusWith } from '../../test/support/tus.ts'
+import { endWithThisProcess } from '../../test/support/until-exit.ts'
+
+/** The command line as it is installed, against a whole Sluice. */
+const demo = inject('demo')
+const { baseUrl, accountKey, senderToken } = demo
+const sluice = createSluice({ baseUrl, accountKey, senderToken })
+const home = temporaryFolder()
+let kit: PackedKit
+let pipeId: string
+beforeAll(async () => {
+  kit = installPacked('cli')
+  const fields = { name: 'Command line', dataStoreId: demo.dataStoreId, source: { http: true } }
+  pipeId = (await sluice.createPipe(fields)).id
+  await run(['login', '--url', baseUrl], { input: accountKey })
+})
+afterAll(() => {
+  kit.remove()
+  home[Symbol.dispose]()
+})
+
+const program = () => join(kit.folder, 'node_modules/@sluice/cli/dist/sluice.js')
+const env = (more: Record<string, string> = {}) =>
+  ({ PATH: process.env.PATH, HOME: home.path, SLUICE_CONFIG_DIR: join(home.path, 'kept'), ...more }) as never
+
+type Ran = { code: number; stdout: string; stderr: string }
+function run(args: string[], { input = '', more = {} } = {}): Promise<Ran> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [program(), ...args],
+      { env: env(more) },
+      (error, stdout, stderr) => resolve({ code: (error?.code as number | undefined) ?? 0, stdout, stderr }),
+    )
+    child.stdin!.end(input)
+  })
+}
+
+function start(args: string[]): { child: ChildProcess; said(): string; kill(): Promise<void> } {
+  const child = spawn(process.execPath, [program(), ...args], {
+    env: env(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  endWithThisProcess(child)
+  let text = ''
+  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk) => (text += chunk))
+  return {
+    child,
+    said: () => text,
+    async kill() {
+      const gone = once(child, 'exit')
+      child.kill('SIGKILL')
+      await gone
+    },
+  }
+}
+
+async function sendFile(): Promise<string> {
+  const { token, uploadUrl } = await sluice.issueToken({ pipeId })
+  const { headers } = await tusWith(token, uploadUrl).post(
+    { 'Upload-Length': 1, 'Content-Type': OCTETS },
+    'x',
+  )
+  return headers.location!.split('/').at(-1)!
+}
+
+const filesOfPipe = async () => {
+  const found = []
+  for await (const file of sluice.listFiles({ pipeId, limit: 100 })) found.push(file)
+  return found
+}
+
+it('is one program and its README, with no secret and no path of who packed it', () => {
+  expect(kit.files.sort()).toEqual(['README.md', 'dist/sluice.js', 'package.json'])
+  const text = readFileSync(program(), 'utf8')
+  expect(text).not.toContain(process.cwd())
+  expect(text).not.toMatch(/sourceMappingURL|\b(sk|tmp|ak|whsec)_[\w+/]{20,}/)
+})
+
+it('keeps what it needs in a file that nobody else can read, and takes the key from its input', () => {
+  const file = join(home.path, 'kept/settings.json')
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ baseUrl, accountKey })
+})
+
+it.each([
+  ['the command is none', ['nothing'], {}, 2],
+  ['an option is none', ['doctor', '--nothing'], {}, 2],
+  ['a file is not there', ['upload', '/nowhere'], {}, 2],
+  ['the key is refused', ['doctor'], { SLUICE_ACCOUNT_KEY: 'ak_nobody' }, 3],
+  ['Sluice is away', ['doctor'], { SLUICE_URL: 'http://127.0.0.1:1' }, 4],
+])('says by its exit that %s', async (_, args, more, code) => {
+  const ran = await run(args, { more })
+  expect([ran.code, ran.stdout]).toEqual([code, ''])
+  expect(ran.stderr).not.toMatch(/^ {4}at /m)
+})
+
+it('creates a token, by a Sender of its own', async () => {
+  const { stdout } = await run(['tokens', 'create', '--pipe', pipeId, '--subject', 'ada', '--json'])
+  expect(JSON.parse(stdout)).toMatchObject({ token: expect.stringMatching(/^tmp_/), pipeId })
+})
+
+describe('listen', () => {
+  /** A program of the user's, on a port that stays while it comes and goes. */
+  async function openProgram() {
+    const got: { id: string; body: string; headers: Record<string, string> }[] = []
+    let port = 0
+    const open = async () => {
+      const server = createServer((req, res) => {
+        let body = ''
+        req.on('data', (chunk) => (body += chunk))
+        req.on('end', () => {
+          got.push({
+            id: JSON.parse(body).data.file_id,
+            body,
+            headers: req.headers as Record<string, string>,
+          })
+          res.writeHead(204, { Connection: 'close' }).end()
+        })
+      }).listen(port, '127.0.0.1')
+      await once(server, 'listening')
+      port = (server.address() as AddressInfo).port
+      return async () => {
+        server.closeAllConnections()
+        await new Promise((resolve) => server.close(resolve))
+      }
+    }
+    return { got, open, url: () => `http://127.0.0.1:${port}/hook` }
+  }
+
+  it('misses nothing while it, or the program behind it, is killed, and signs as Sluice does', async () => {
+    const before = (await sluice.listDeliveries({ pipeId })).data.length
+    const program = await openProgram()
+    const close = await program.open()
+    const args = ['listen', '--forward-to', program.url(), '--pipe', pipeId]
+    const early = start(args)
+    await expect.poll(early.said).toContain('Listening')
+    await early.kill()
+    const sent = [await sendFile()]
+    const first = start(args)
+    const arrived = () => program.got.map(({ id }) => id)
+    await expect.poll(arrived).toEqual(sent)
+    await close()
+    sent.push(await sendFile())
+    await expect.poll(first.said).toContain('is away')
+    const closeAgain = await program.open()
+    await expect.poll(arrived).toEqual(sent)
+    await expect.poll(() => first.said().match(/^204 /gm)?.length).toBe(2)
+    await first.kill()
+    sent.push(await sendFile(), await sendFile())
+    const second = start(args)
+    await expect.poll(() => new Set(arrived())).toEqual(new Set(sent))
+    await second.kill()
+    const secret = first.said().match(/whsec_\S+(?=,)/)![0]
+    expect(second.said()).toContain(secret)
+    for (const { body, headers } of program.got) {
+      expect(await unwrap(body, headers, secret)).toEqual(JSON.parse(body))
+      expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body))
+    }
+    expect((await sluice.listDeliveries({ pipeId })).data).toHaveLength(before)
+    await closeAgain()
+  })
+
+  it('has an invented event, and says what is wrong with a signature', async () => {
+    const program = await openProgram()
+    const close = await program.open()
+    expect((await run(['trigger', 'failed', '--forward-to', program.url()])).code).toBe(0)
+    const [{ body, headers }] = program.got as [(typeof program.got)[0]]
+    writeFileSync(join(home.path, 'headers.json'), JSON.stringify(headers))
+    writeFileSync(join(home.path, 'body.json'), body)
+    const files = ['--headers', join(home.path, 'headers.json'), '--body', join(home.path, 'body.json')]
+    expect(JSON.parse((await run(['verify', ...files, '--json'])).stdout)).toMatchObject({ valid: true })
+    writeFileSync(join(home.path, 'body.json'), `${body}\n`)
+    const changed = await run(['verify', ...files, '--json'])
+    expect([changed.code, JSON.parse(changed.stdout)]).toEqual([1, { valid: false, reason: 'mismatch' }])
+    await close()
+  })
+})
+
+describe('upload', () => {
+  const hashOf = async (path: string) => {
+    const hash = createHash('sha256')
+    await pipeline(createReadStream(path), hash)
+    return hash.digest('hex')
+  }
+  const inBucket = (name: string) => {
+    const all = readdirSync(demo.bucket.directory, { recursive: true, encoding: 'utf8' })
+    return join(demo.bucket.directory, all.find((path) => path.endsWith(name))!)
+  }
+
+  it('goes on at the exact byte after it was killed, twice', async () => {
+    const path = join(home.path, 'film.bin')
+    writeFileSync(path, Buffer.alloc(400_000_000, 'sluice '))
+    const args = ['upload', path, '--pipe', pipeId]
+    const state = async () => (await filesOfPipe()).filter(({ filename }) => filename === 'film.bin')
+    for (const resumes of [0, 1]) {
+      const running = start(args)
+      const isUnderWay = async () => {
+        const [file] = await state()
+        return file !== undefined && file.offset > 0 && file.resumeCount === resumes
+      }
+      await expect.poll(isUnderWay).toBe(true)
+      await running.kill()
+      expect((await state())[0]!.status).toBe('uploading')
+    }
+    const { code, stderr } = await run(args)
+    expect([code, stderr]).toEqual([0, expect.stringContaining('100 %')])
+    const [file, ...others] = await state()
+    expect([file!.status, file!.offset, others]).toEqual(['transferred', 400_000_000, []])
+    expect(await hashOf(inBucket('/film.bin'))).toBe(await hashOf(path))
+    expect(file!.resumeCount).toBe(2)
+  })
+
+  it('takes a folder, sixteen at a time, and after a kill sends none again', async () => {
+    const folder = join(home.path, 'photos')
+    mkdirSync(join(folder, 'été'), { recursive: true })
+    for (let n = 0; n < 300; n++)
+      writeFileSync(join(folder, n % 2 ? 'été' : '', `photo ${n}.txt`), `photo ${n}`)
+    const running = start(['upload', folder, '--pipe', pipeId, '--json'])
+    await expect.poll(() => running.said().split('\n').length).toBeGreaterThan(20)
+    await running.kill()
+    expect((await run(['upload', folder, '--pipe', pipeId])).code).toBe(0)
+    const names = (await filesOfPipe())
+      .map(({ filename }) => filename)
+      .filter((name) => name.startsWith('photo '))
+    expect(new Set(names).size).toBe(300)
+    // At most those that were on their way when it was killed.
+    expect(names.length).toBeLessThanOrEqual(316)
+  })
+
+  it('tells which file was refused, and sends the others', async () => {
+    const small = await sluice.createPipe({
+      ...{ name: 'Small', dataStoreId: demo.dataStoreId, source: { http: true }, maxFileBytes: 10 },
+    })
+    const [fits, large] = [join(home.path, 'fits.txt'), join(home.path, 'large.txt')]
+    writeFileSync(fits, 'fits')
+    writeFileSync(large, 'far too large')
+    const { code, stdout, stderr } = await run(['upload', fits, large, '--pipe', small.id, '--json'])
+    expect([
+      code,
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).file),
+    ]).toEqual([1, [fits]])
+    expect(stderr).toMatch(/large\.txt: 413 /)
+    expect(stderr).toContain('1 of 2 were not uploaded')
+  })
+})

@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { signedHeaders } from './sign.ts'
+
+const TIMEOUT_MS = 15_000
+const FIRST_DELAY_MS = 250
+const MAX_DELAY_MS = 5000
+/** An address that answers with trouble is tried so often; one that is away, for as long as it takes. */
+const MOST_TROUBLED = 3
+
+export type Forwarded = { status: number; attempts: number; durationMs: number }
+type Target = { url: string; secret: string; signal: AbortSignal; onWait(reason: string): void }
+
+/** Until the address has answered: a program that restarts misses nothing. */
+export async function forward(
+  event: { id: string },
+  { url, secret, signal, onWait }: Target,
+): Promise<Forwarded | undefined> {
+  const body = JSON.stringify(event)
+  let troubled = 0
+  for (let attempts = 1; ; attempts++) {
+    const startedMs = performance.now()
+    try {
+      const response = await post(url, signedHeaders(secret, event.id, body), body, signal)
+      troubled += 1
+      if (response.status < 500 || troubled === MOST_TROUBLED)
+        return { status: response.status, attempts, durationMs: Math.round(performance.now() - startedMs) }
+      onWait(`${url} answered ${response.status}`)
+    } catch (error) {
+      if (signal.aborted) return undefined
+      onWait(`${url} is away: ${reasonOf(error)}`)
+    }
+    await sleep(Math.min(FIRST_DELAY_MS * 2 ** (attempts - 1), MAX_DELAY_MS), undefined, { signal }).catch(
+      () => {},
+    )
+    if (signal.aborted) return undefined
+  }
+}
+
+async function post(url: string, headers: Record<string, string>, body: string, left: AbortSignal) {
+  const signal = AbortSignal.any([left, AbortSignal.timeout(TIMEOUT_MS)])
+  const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' })
+  await response.body?.cancel()
+  return response
+}
+
+function reasonOf(error: unknown): string {
+  const { cause, message } = error as Error & { cause?: NodeJS.ErrnoException }
+  return cause?.code ?? message
+}

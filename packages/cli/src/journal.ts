@@ -1,0 +1,60 @@
+import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { settingsFolder } from './settings.ts'
+
+/** What was begun and not yet finished, line by line: a kill at any moment loses at most the line that is being written. */
+type Entry = { file: string; url?: string; done?: true; at: number }
+
+/** As long as an upload may lie still. */
+const KEPT_MS = 7 * 24 * 3_600_000
+
+export type Journal = {
+  urlOf(file: string): string | undefined
+  isDone(file: string): boolean
+  begin(file: string, url: string): void
+  finish(file: string): void
+  /** Of files whose whole run is over: the next one is a run of its own. */
+  forget(files: string[]): void
+}
+
+export function openJournal(): Journal {
+  const path = join(settingsFolder(), 'uploads.jsonl')
+  mkdirSync(settingsFolder(), { recursive: true, mode: 0o700 })
+  const entries = readEntries(path)
+  const write = (entry: Entry) => {
+    entries.set(entry.file, entry)
+    appendFileSync(path, `${JSON.stringify(entry)}\n`, { mode: 0o600 })
+  }
+  return {
+    urlOf: (file) => entries.get(file)?.url,
+    isDone: (file) => entries.get(file)?.done === true,
+    begin: (file, url) => write({ file, url, at: Date.now() }),
+    finish: (file) => write({ file, done: true, at: Date.now() }),
+    forget(files) {
+      const kept = readEntries(path)
+      for (const file of files) kept.delete(file)
+      const text = [...kept.values()].map((entry) => `${JSON.stringify(entry)}\n`).join('')
+      writeFileSync(`${path}.${process.pid}`, text, { mode: 0o600 })
+      renameSync(`${path}.${process.pid}`, path)
+    },
+  }
+}
+
+function readEntries(path: string): Map<string, Entry> {
+  const entries = new Map<string, Entry>()
+  for (const line of readLines(path)) {
+    try {
+      const entry: Entry = JSON.parse(line)
+      if (entry.at > Date.now() - KEPT_MS) entries.set(entry.file, entry)
+    } catch {}
+  }
+  return entries
+}
+
+function readLines(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n').filter(Boolean)
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,92 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Command, misused, readArguments } from './command.ts'
+import { forward } from './forward.ts'
+import { connect, keepSettings, readSettings, settingsFolder } from './settings.ts'
+import { result, say } from './tell.ts'
+
+const usage = 'listen --forward-to <url> [--pipe <id>] [--from-now] [--json]'
+
+/**
+ * Events of the workspace, forwarded to an address of this machine. Nothing is changed at Sluice: no webhook is created, and none is
+ * touched. One event is forwarded after the other, and the place is kept, so that after a kill it goes on where it was.
+ */
+export const listen: Command = {
+  usage,
+  about: 'Forward events to an address of this machine, as they happen',
+  async run(args) {
+    const { values } = readArguments(args, usage, {
+      'forward-to': { type: 'string' },
+      pipe: { type: 'string' },
+      'from-now': { type: 'boolean' },
+    })
+    const { json, pipe: pipeId } = values
+    const url = readUrl(values['forward-to'])
+    const leaving = new AbortController()
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => leaving.abort())
+    const place = openPlace(`${readSettings().baseUrl} ${pipeId ?? ''} ${url}`)
+    const secret = listenSecret()
+    const after = values['from-now'] ? undefined : place.read()
+    say(`Signed with ${secret}, which stays the same. Give it to your program as its webhook secret.`)
+    const events = connect().events({
+      ...{ signal: leaving.signal, ...(pipeId && { pipeId }), ...(after && { after }) },
+      onPlace: place.write,
+      onOpen: () => say(`Listening. Events go to ${url}`),
+      onBreak: ({ message }) => say(`${message} Trying again.`),
+      onGap: (until) => say(`What happened before ${until} is not told any more.`),
+    })
+    for await (const event of events) {
+      const done = await forward(event, { url, secret, signal: leaving.signal, onWait: say })
+      if (!done) return
+      const { status, filename, file_id } = event.data
+      const words = `${done.status}  ${status}  ${filename}  ${file_id}  ${done.durationMs} ms`
+      result(
+        json,
+        { eventId: event.id, fileId: file_id, status: done.status, attempts: done.attempts },
+        words,
+      )
+    }
+  },
+}
+
+function readUrl(text: string | undefined): string {
+  const given = text && /^\d+$/.test(text) ? `http://localhost:${text}/` : text
+  const url = given ? parseUrl(given.includes('://') ? given : `http://${given}`) : undefined
+  if (url && /^https?:$/.test(url.protocol)) return url.href
+  throw misused('Where to? Name an address such as http://localhost:3000/api/webhook', usage)
+}
+
+/** `URL.parse` came with Node 22. */
+function parseUrl(text: string): URL | undefined {
+  return URL.canParse(text) ? new URL(text) : undefined
+}
+
+/** Shown each time: it is of use on this machine alone. */
+export function listenSecret(): string {
+  const kept = readSettings().listenSecret
+  if (kept) return kept
+  const made = `whsec_${randomBytes(32).toString('base64')}`
+  keepSettings({ listenSecret: made })
+  return made
+}
+
+/** How far this address has been told. */
+function openPlace(of: string) {
+  const name = createHash('sha256').update(of).digest('hex').slice(0, 16)
+  const file = join(settingsFolder(), `listen-${name}`)
+  return {
+    read(): string | undefined {
+      try {
+        return readFileSync(file, 'utf8').trim() || undefined
+      } catch {
+        return undefined
+      }
+    },
+    write(id: string): void {
+      mkdirSync(settingsFolder(), { recursive: true, mode: 0o700 })
+      writeFileSync(`${file}.${process.pid}`, id)
+      renameSync(`${file}.${process.pid}`, file)
+    },
+  }
+}

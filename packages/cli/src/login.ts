@@ -1,0 +1,40 @@
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { createSluice } from '../../node/src/client.ts'
+import { type Command, misused, readArguments } from './command.ts'
+import { keepSettings } from './settings.ts'
+import { result } from './tell.ts'
+
+const usage =
+  'login --url <address of your Sluice> [--json]   (the account key is asked for, or read from the input)'
+
+/** The key is never an argument: those can be read by everybody on the machine. */
+export const login: Command = {
+  usage,
+  about: 'Keep the address and an account key of your Sluice',
+  async run(args) {
+    const { values } = readArguments(args, usage, { url: { type: 'string' } })
+    if (!values.url || !URL.canParse(values.url)) throw misused('Which Sluice?', usage)
+    const baseUrl = values.url.replace(/\/+$/, '')
+    const accountKey = await readSecret('Account key (ak_…): ')
+    const { data } = await createSluice({ baseUrl, accountKey }).listPipes({ limit: 2 })
+    const only = data.length === 1 ? data[0]!.id : undefined
+    keepSettings({ baseUrl, accountKey, senderToken: undefined, pipeId: only } as object)
+    result(values.json, { baseUrl, pipeId: only ?? null }, `Signed in to ${baseUrl}.`)
+  },
+}
+
+async function readSecret(question: string): Promise<string> {
+  if (!process.stdin.isTTY) {
+    let text = ''
+    for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk
+    return text.trim()
+  }
+  process.stderr.write(question)
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true })
+  const answer = await lines.question('')
+  lines.close()
+  process.stderr.write('\n')
+  return answer.trim()
+}

@@ -1,0 +1,46 @@
+import { SluiceError } from '../../node/src/sluice-error.ts'
+import type { Command } from './command.ts'
+import { doctor } from './doctor.ts'
+import { EXIT, Failure } from './failure.ts'
+import { listen } from './listen.ts'
+import { login } from './login.ts'
+import { resend } from './resend.ts'
+import { say } from './tell.ts'
+import { tokens } from './tokens.ts'
+import { trigger } from './trigger.ts'
+import { upload } from './upload.ts'
+import { verify } from './verify.ts'
+
+/** The program `sluice`: what it can do, and what it ends with. */
+const COMMANDS: Record<string, Command> = { login, upload, listen, trigger, resend, verify, doctor, tokens }
+
+const USAGE = [
+  'Usage: sluice <command>',
+  '',
+  ...Object.entries(COMMANDS).map(([name, { about }]) => `  ${name.padEnd(8)} ${about}`),
+  '',
+  'Each takes --json. SLUICE_URL, SLUICE_ACCOUNT_KEY, SLUICE_SENDER_TOKEN and SLUICE_PIPE_ID go before what login kept.',
+].join('\n')
+
+async function main([name = '', ...args]: string[]): Promise<void> {
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (command) return command.run(args)
+  if (['', 'help', '--help', '-h'].includes(name)) return say(USAGE)
+  throw new Failure(`There is no command "${name}".\n${USAGE}`, EXIT.misused)
+}
+
+function exitOf(error: unknown): number {
+  if (error instanceof Failure) return error.exit
+  if (!(error instanceof SluiceError)) return EXIT.failed
+  if (error.code === 'no_answer') return EXIT.away
+  return error.status === 401 || error.status === 403 ? EXIT.refused : EXIT.failed
+}
+
+main(process.argv.slice(2)).catch((error: unknown) => {
+  say(
+    error instanceof Failure || error instanceof SluiceError
+      ? error.message
+      : String((error as Error).stack ?? error),
+  )
+  process.exitCode = exitOf(error)
+})

@@ -1,0 +1,68 @@
+import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { createSluice, type Sluice } from '../../node/src/client.ts'
+import { EXIT, Failure } from './failure.ts'
+
+/** What `login` keeps, in a file that only its owner can read. The environment goes before it. */
+export type Settings = {
+  baseUrl?: string
+  accountKey?: string
+  senderToken?: string
+  pipeId?: string
+  /** Signs what `listen` forwards; made once. */
+  listenSecret?: string
+}
+
+export function settingsFolder(): string {
+  const { SLUICE_CONFIG_DIR, XDG_CONFIG_HOME } = process.env
+  return SLUICE_CONFIG_DIR ?? join(XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'sluice')
+}
+
+const file = () => join(settingsFolder(), 'settings.json')
+
+export function readSettings(): Settings {
+  const { SLUICE_URL, SLUICE_ACCOUNT_KEY, SLUICE_SENDER_TOKEN, SLUICE_PIPE_ID } = process.env
+  const given = {
+    baseUrl: SLUICE_URL,
+    accountKey: SLUICE_ACCOUNT_KEY,
+    senderToken: SLUICE_SENDER_TOKEN,
+    pipeId: SLUICE_PIPE_ID,
+  }
+  return { ...readKept(), ...Object.fromEntries(Object.entries(given).filter(([, value]) => value)) }
+}
+
+function readKept(): Settings {
+  try {
+    return JSON.parse(readFileSync(file(), 'utf8'))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    throw new Failure(`${file()} cannot be read: ${(error as Error).message}`)
+  }
+}
+
+export function keepSettings(changes: Settings): void {
+  mkdirSync(settingsFolder(), { recursive: true, mode: 0o700 })
+  const next = `${file()}.${process.pid}`
+  writeFileSync(next, `${JSON.stringify({ ...readKept(), ...changes }, null, 2)}\n`, { mode: 0o600 })
+  chmodSync(next, 0o600)
+  renameSync(next, file())
+}
+
+/** For whoever is signed in. */
+export function connect(): Sluice {
+  const { baseUrl, accountKey } = readSettings()
+  if (baseUrl && accountKey) return createSluice({ baseUrl, accountKey })
+  throw new Failure('Sign in first: sluice login --url <address of your Sluice>', EXIT.refused)
+}
+
+/** The Pipe that is named, the one of the settings, or the only one that there is. */
+export async function choosePipe(named: string | undefined): Promise<string> {
+  const kept = named ?? readSettings().pipeId
+  if (kept) return kept
+  const { data } = await connect().listPipes({ limit: 2 })
+  if (data.length === 1) return data[0]!.id
+  throw new Failure(
+    data.length === 0 ? 'There is no Pipe yet.' : 'There are several Pipes: name one with --pipe.',
+  )
+}

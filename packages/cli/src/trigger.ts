@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto'
+import type { FileStatusChanged } from '../../node/src/generated/types.ts'
+import { type Command, misused, readArguments } from './command.ts'
+import { EXIT, Failure } from './failure.ts'
+import { forward } from './forward.ts'
+import { listenSecret } from './listen.ts'
+import { result, say } from './tell.ts'
+
+const STATUSES = ['transferred', 'failed', 'expired', 'canceled'] as const
+const usage = `trigger <${STATUSES.join('|')}> --forward-to <url> [--json]`
+
+/** An event of a file that there never was, signed as `listen` signs, to this machine alone. */
+export const trigger: Command = {
+  usage,
+  about: 'Send an invented event to an address of this machine',
+  async run(args) {
+    const { values, positionals } = readArguments(args, usage, { 'forward-to': { type: 'string' } })
+    const status = STATUSES.find((one) => one === (positionals[0] ?? 'transferred'))
+    const url = values['forward-to']
+    if (!status || !url || !URL.canParse(url)) throw misused('Which event, and where to?', usage)
+    const { signal } = new AbortController()
+    const event = invent(status)
+    const done = await forward(event, { url, secret: listenSecret(), signal, onWait: say })
+    const answered = done?.status ?? 0
+    result(values.json, { eventId: event.id, status: answered }, `${url} answered ${answered}.`)
+    if (answered < 200 || answered > 299) throw new Failure('It was not taken.', EXIT.failed)
+  },
+}
+
+function invent(status: (typeof STATUSES)[number]): FileStatusChanged {
+  const there = status === 'transferred'
+  const destination = {
+    destinationId: randomUUID(),
+    status: there ? ('transferred' as const) : ('failed' as const),
+    bucket: 'example-bucket',
+    key: 'example/holiday.jpg',
+    etag: there ? '"d41d8cd98f00b204e9800998ecf8427e"' : null,
+  }
+  const file = {
+    filename: 'holiday.jpg',
+    filetype: 'image/jpeg',
+    size: 1_234_567,
+    checksum: there ? 'crc32:8a9136aa' : null,
+  }
+  return {
+    ...{ id: randomUUID(), event: 'file.status_changed', timestamp: new Date().toISOString(), test: true },
+    data: {
+      ...{
+        pipe_id: 'pipe_aaaaaaaaaaaaaaaaaaaa',
+        file_id: randomUUID(),
+        ...file,
+        status,
+        sender: 'Command line',
+      },
+      ...{
+        protocol: 'tus',
+        subject: 'user-1',
+        metadata: {},
+        uploadMetadata: {},
+        destinations: [destination],
+      },
+    },
+  }
+}

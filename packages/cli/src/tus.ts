@@ -1,0 +1,72 @@
+import { createReadStream } from 'node:fs'
+import { type ClientRequest, request as http, type IncomingMessage, type RequestOptions } from 'node:http'
+import { request as https } from 'node:https'
+import { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+
+/** The requests of TUS that an upload from a file takes. */
+export type Answer = { status: number; headers: IncomingMessage['headers']; detail: string }
+type Sent = { method: string; url: string; token: string; headers?: Record<string, string> }
+type Body = { path: string; start: number; end: number; onBytes(count: number): void }
+
+/** A line that is dead is not waited for longer than that. */
+const SILENCE_MS = 60_000
+
+export async function send({ method, url, token, headers = {} }: Sent, body?: Body): Promise<Answer> {
+  const length = body ? body.end - body.start : 0
+  const all = {
+    ...{ Authorization: `Bearer ${token}`, 'Tus-Resumable': '1.0.0', 'Content-Length': String(length) },
+    ...(body && { 'Content-Type': 'application/offset+octet-stream' }),
+    ...headers,
+  }
+  const options: RequestOptions = { method, headers: all, timeout: SILENCE_MS }
+  const req = url.startsWith('https:') ? https(url, options) : http(url, options)
+  req.on('timeout', () => req.destroy(new Error('The line is silent.')))
+  const answered = readAnswer(req)
+  if (length === 0 || !body) req.end()
+  else await Promise.race([answered, sendBody(req, body)])
+  const answer = await answered
+  // Refused before all of it was sent.
+  if (!req.writableFinished) req.destroy()
+  return answer
+}
+
+async function sendBody(req: ClientRequest, { path, start, end, onBytes }: Body): Promise<void> {
+  const count = new Transform({
+    transform(chunk, _, done) {
+      onBytes(chunk.length)
+      done(null, chunk)
+    },
+  })
+  // A refusal that comes before the end closes the line; the answer tells why.
+  await pipeline(createReadStream(path, { start, end: end - 1 }), count, req).catch((error) =>
+    req.destroy(error),
+  )
+}
+
+function readAnswer(req: ClientRequest): Promise<Answer> {
+  const answered = new Promise<Answer>((resolve, reject) => {
+    req.on('error', reject)
+    req.once('response', (res) => {
+      let text = ''
+      res.setEncoding('utf8')
+      res.on('data', (chunk) => {
+        text += chunk
+      })
+      res.once('error', reject)
+      res.once('end', () =>
+        resolve({ status: res.statusCode!, headers: res.headers, detail: detailOf(text) }),
+      )
+    })
+  })
+  answered.catch(() => {})
+  return answered
+}
+
+function detailOf(text: string): string {
+  try {
+    return JSON.parse(text).detail ?? ''
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,86 @@
+import { readdirSync, statSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { type Command, misused, readArguments } from './command.ts'
+import { EXIT, Failure } from './failure.ts'
+import { openJournal } from './journal.ts'
+import { openProgress } from './progress.ts'
+import { type LocalFile, sendFile } from './send-file.ts'
+import { choosePipe } from './settings.ts'
+import { result, say } from './tell.ts'
+import { tokensFor } from './upload-token.ts'
+
+const usage = 'upload <file or folder…> [--pipe <id>] [--parallel <1 to 16>] [--json]'
+const MOST_AT_ONCE = 16
+
+/** Files, and folders with all that is in them. Run it again after a kill: it goes on at the byte where it was. */
+export const upload: Command = {
+  usage,
+  about: 'Upload files and folders; run it again to go on where it was',
+  async run(args) {
+    const named = {
+      pipe: { type: 'string' },
+      parallel: { type: 'string', default: String(MOST_AT_ONCE) },
+    } as const
+    const { values, positionals } = readArguments(args, usage, named)
+    const parallel = Number(values.parallel)
+    if (positionals.length === 0) throw misused('Which files?', usage)
+    if (!(Number.isInteger(parallel) && parallel >= 1 && parallel <= MOST_AT_ONCE))
+      throw misused('--parallel is a whole number from 1 to 16.', usage)
+    const files = positionals.flatMap(findFiles)
+    const pipeId = await choosePipe(values.pipe)
+    const failed = await sendAll(files, pipeId, parallel, values.json)
+    if (failed > 0) throw new Failure(`${failed} of ${files.length} were not uploaded.`, EXIT.failed)
+  },
+}
+
+async function sendAll(files: LocalFile[], pipeId: string, parallel: number, json = false): Promise<number> {
+  const journal = openJournal()
+  const tokens = tokensFor(pipeId)
+  const progress = openProgress(files, json)
+  const keyOf = ({ path, size, modifiedMs }: LocalFile) =>
+    JSON.stringify([pipeId, resolve(path), size, modifiedMs])
+  const waiting = files.values()
+  let failed = 0
+  const work = async () => {
+    for (const file of waiting) {
+      const key = keyOf(file)
+      const onProgress = (bytes: number) => progress.set(file, bytes)
+      if (journal.isDone(key)) {
+        onProgress(file.size)
+        continue
+      }
+      try {
+        const url = await sendFile(file, { key, tokens, journal, onProgress, onWait: progress.wait })
+        journal.finish(key)
+        onProgress(file.size)
+        if (json) result(true, { file: file.path, fileId: url.split('/').at(-1), size: file.size }, '')
+      } catch (error) {
+        failed += 1
+        progress.clear()
+        say(`${file.path}: ${(error as Error).message}`)
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: parallel }, work))
+  progress.end()
+  if (failed === 0) journal.forget(files.map(keyOf))
+  return failed
+}
+
+function findFiles(path: string): LocalFile[] {
+  try {
+    if (!statSync(path).isDirectory()) return [localFile(path)]
+    return readdirSync(path, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .sort()
+      .map(localFile)
+  } catch (error) {
+    throw new Failure(`${path}: ${(error as Error).message}`, EXIT.misused)
+  }
+}
+
+function localFile(path: string): LocalFile {
+  const { size, mtimeMs } = statSync(path)
+  return { path, name: basename(path), size, modifiedMs: mtimeMs }
+}

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs'
+import { unwrap, WebhookVerificationError } from '../../node/src/webhooks.ts'
+import { type Command, misused, readArguments } from './command.ts'
+import { EXIT, Failure } from './failure.ts'
+import { listenSecret } from './listen.ts'
+import { result } from './tell.ts'
+
+const usage =
+  'verify --headers <file> --body <file> [--json]   (with the secret in SLUICE_WEBHOOK_SECRET, else that of listen)'
+
+/** The headers as a server prints them, one a line, or as JSON. */
+export const verify: Command = {
+  usage,
+  about: 'Say whether the signature of a webhook is right, and if not, why',
+  async run(args) {
+    const { values } = readArguments(args, usage, { headers: { type: 'string' }, body: { type: 'string' } })
+    if (!values.headers || !values.body) throw misused('Headers and body are needed.', usage)
+    const headers = readHeaders(read(values.headers).toString())
+    const secret = process.env.SLUICE_WEBHOOK_SECRET ?? listenSecret()
+    try {
+      const { id } = await unwrap(read(values.body), headers, secret)
+      result(values.json, { valid: true, eventId: id }, `The signature is right. Event ${id}.`)
+    } catch (error) {
+      if (!(error instanceof WebhookVerificationError)) throw error
+      if (values.json) result(true, { valid: false, reason: error.reason }, '')
+      throw new Failure(error.message, EXIT.failed)
+    }
+  },
+}
+
+function read(path: string): Buffer {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    throw new Failure((error as Error).message, EXIT.misused)
+  }
+}
+
+function readHeaders(text: string): Record<string, string> {
+  if (text.trimStart().startsWith('{')) return JSON.parse(text)
+  const lines = text.split(/\r?\n/).map((line) => line.match(/^([\w-]+):\s*(.*)$/))
+  return Object.fromEntries(lines.flatMap((match) => (match ? [[match[1]!, match[2]!]] : [])))
+}
