@@ -50,6 +50,14 @@ test('a Sender token seen in a browser warns its owner', async ({ owner: page, d
   await page.goto(`/dashboard/senders/${sender.id}`)
   await expect(page.getByText('This token was in a browser')).toBeVisible()
   await expect(page.getByText('https://shop.example')).toBeVisible()
+
+  // The warning goes with the old token, and the new one is shown all the same.
+  await page.getByRole('button', { name: 'Rotate' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
+  await expect(page.getByText(/^sk_\w{20,}$/)).toBeVisible()
+  await page.getByLabel('I have saved it').check()
+  await page.getByRole('button', { name: 'Done' }).click()
+  await expect(page.getByText('This token was in a browser')).toBeHidden()
 })
 
 test('a test event is sent, resent, and the secret is revealed and rotated', async ({

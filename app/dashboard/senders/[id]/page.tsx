@@ -44,13 +44,13 @@ export default async function SenderPage({ params, searchParams }: Props) {
       />
       <div className="space-y-5">
         {sender.exposedAt && !sender.revokedAt && (
-          <Notice tone="bad" title="This token was in a browser" action={<RotateSender id={id} />}>
+          <Notice tone="bad" title="This token was in a browser">
             It reached the upload endpoint <Time at={sender.exposedAt} />
             {sender.exposedOrigin && <> from a page of {sender.exposedOrigin}</>}. Whoever has seen it can
             issue tokens in your name. Rotate it without an overlap, and send browsers temporary tokens only.
           </Notice>
         )}
-        <Panel title="Token" aside={!sender.revokedAt && !sender.exposedAt && <RotateSender id={id} />}>
+        <Panel title="Token" aside={!sender.revokedAt && <RotateSender id={id} />}>
           <Facts
             facts={[
               [
