@@ -52,6 +52,14 @@ describeWithDatabase('a creation refused after its object was sent', (database) 
     return file!
   }
 
+  const offsetOfLast = async () => {
+    const [file] = await rows<{ offset: number }>(
+      database().db,
+      sql`select offset_bytes::float8 as offset from files order by id desc limit 1`,
+    )
+    return file!.offset
+  }
+
   it('keeps its record while the object may be there', async () => {
     isDatabaseAway = true
     expect((await client.create(body.length, {}, body)).status).toBe(500)
@@ -69,8 +77,13 @@ describeWithDatabase('a creation refused after its object was sent', (database) 
 
   it('keeps its record where bytes of it were counted', async () => {
     const whole = randomBytes(17 * MiB)
-    site.bucket.faults.add({ operation: 'UploadPart', call: 2, times: 9, effect: DENIED })
-    expect((await client.create(whole.length, {}, whole)).status).toBe(502)
+    const second = { operation: 'UploadPart', partNumber: 2, times: 9 } as const
+    site.bucket.faults.add({ ...second, effect: { kind: 'hold', gate: 'first is counted' } })
+    site.bucket.faults.add({ ...second, at: 'body', effect: DENIED })
+    const refused = client.create(whole.length, {}, whole)
+    await expect.poll(offsetOfLast).toBe(8 * MiB)
+    site.bucket.faults.release('first is counted')
+    expect((await refused).status).toBe(502)
     expect(await lastFile()).toMatchObject({ status: 'canceled', erased: false, created: 0, events: 1 })
   })
 
