@@ -16,11 +16,11 @@ describeWithDatabase('a live stream', (database) => {
     const runtime = testRuntime(database())
     const { workspaceId, userId } = await createTestWorkspace(runtime)
     const { id: sessionId } = await createSession(runtime, userId, { userAgent: null, address: null })
-    // The stream's own look every second never comes.
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const left = new AbortController()
     const stream = follow(runtime, { workspaceId, sessionId }, 'files', left.signal)
     expect((await stream.next()).done).toBe(false)
+    // The stream's own look every second never comes. Connections are open by now, which take timers, too.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const next = stream.next()
     if (how === 'revoked') await revokeSession(runtime, { userId }, sessionId)
     else await signOutEverywhere(runtime, userId)
