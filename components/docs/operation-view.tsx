@@ -20,16 +20,14 @@ export function OperationView({ operation, baseUrl }: { operation: Operation; ba
   const { id, method, path, summary, auth, query, body, answer, status, problems = [] } = operation
   const snippets = callSnippets(operation, baseUrl)
   return (
-    <section id={id} aria-labelledby={`${id}-title`} className="scroll-mt-20">
+    <section id={id} className="scroll-mt-20">
       <header className="group flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-3">
         <span
           className={`w-14 rounded-sm py-0.5 text-center font-mono font-semibold text-[0.6875rem] ${METHODS[method]}`}
         >
           {method}
         </span>
-        <h3 id={`${id}-title`} className="min-w-0 break-all font-mono text-sm">
-          {path}
-        </h3>
+        <h3 className="min-w-0 break-all font-mono text-sm">{path}</h3>
         <a
           href={`#${id}`}
           aria-label={`Link to ${method} ${path}`}

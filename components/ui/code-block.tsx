@@ -21,8 +21,8 @@ export function CodeBlock({ code, language, title, className, bare = false }: Pr
       )}
     >
       {title && (
-        <figcaption className="flex h-9 items-center justify-between border-b pr-1 pl-3.5 text-ink-soft text-xs">
-          {title}
+        <figcaption className="flex min-h-9 items-center justify-between border-b pr-1 pl-3.5 text-ink-soft text-xs">
+          <span className="min-w-0 break-all">{title}</span>
           <CopyButton text={code} what={title} />
         </figcaption>
       )}

@@ -95,6 +95,8 @@ test('uploads on the landing page are accessible, under way, waiting and refused
   await expect(demo.getByText('Waiting for the network. It goes on by itself.').last()).toBeVisible()
   await expectAccessible(page, 'the demo without a network')
   await context.setOffline(false)
+  // What is not finished is not created anew by the next click, but resumed.
+  await expect(demo.getByText('in the bucket')).toBeVisible()
   await page.route('**/pipes/*/files/', refuse)
   await page.reload()
   await demo.getByRole('button', { name: /of noise/ }).click()
