@@ -3,12 +3,14 @@ import Link from 'next/link'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { Markdown } from './markdown.tsx'
 import { ALL_PAGES, type DocPage } from './pages.ts'
-import { parseMarkdown } from './parse-markdown.ts'
 import { readDoc } from './read-doc.ts'
+import { plainText, readMarkdown, slugOf } from './read-markdown.ts'
 
 export async function DocArticle({ slug }: { slug: DocPage['slug'] }) {
   const source = await readDoc(slug, getRuntime().config)
-  const sections = parseMarkdown(source).filter((block) => block.kind === 'heading' && block.depth === 2)
+  const sections = readMarkdown(source).flatMap((token) =>
+    token.type === 'heading' && token.depth === 2 ? [plainText(token.tokens)] : [],
+  )
   const next = ALL_PAGES[ALL_PAGES.findIndex((page) => page.slug === slug) + 1]
   return (
     <div className="grid gap-x-10 xl:grid-cols-[minmax(0,44rem)_11rem] xl:justify-between">
@@ -30,18 +32,16 @@ export async function DocArticle({ slug }: { slug: DocPage['slug'] }) {
       <nav aria-label="On this page" className="sticky top-24 hidden self-start xl:block">
         <h2 className="font-medium text-ink-faint text-xs">On this page</h2>
         <ul className="mt-2 space-y-1 border-l">
-          {sections.map((section) =>
-            section.kind === 'heading' ? (
-              <li key={section.id}>
-                <a
-                  href={`#${section.id}`}
-                  className="-ml-px block border-transparent border-l py-0.5 pl-3 text-ink-soft text-sm hover:border-water hover:text-ink"
-                >
-                  {section.text.replaceAll('`', '')}
-                </a>
-              </li>
-            ) : null,
-          )}
+          {sections.map((heading) => (
+            <li key={heading}>
+              <a
+                href={`#${slugOf(heading)}`}
+                className="-ml-px block border-transparent border-l py-0.5 pl-3 text-ink-soft text-sm hover:border-water hover:text-ink"
+              >
+                {heading}
+              </a>
+            </li>
+          ))}
         </ul>
       </nav>
     </div>

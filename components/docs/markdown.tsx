@@ -4,47 +4,63 @@ import { CodeBlock } from '../ui/code-block.tsx'
 import type { Language } from '../ui/highlight.ts'
 import { Notice } from '../ui/notice.tsx'
 import { REACHABLE } from '../ui/reachable.ts'
-import { type Block, parseMarkdown } from './parse-markdown.ts'
+import {
+  type Code,
+  codeOf,
+  type MarkedToken,
+  plainText,
+  readMarkdown,
+  slugOf,
+  type Token,
+  type Tokens,
+} from './read-markdown.ts'
 
 export function Markdown({ source }: { source: string }) {
-  return parseMarkdown(source).map((block, index) => <BlockView key={index} block={block} />)
+  return readMarkdown(source).map((token, index) => <Block key={index} token={token} />)
 }
 
-function BlockView({ block }: { block: Block }) {
-  switch (block.kind) {
+function Block({ token }: { token: MarkedToken }) {
+  switch (token.type) {
+    case 'space':
+      return null
     case 'heading':
-      return <Heading {...block} />
+      return <Heading {...token} />
     case 'paragraph':
-      return <p className="my-3.5 text-ink-soft leading-relaxed">{inline(block.text)}</p>
-    case 'note':
-      return (
-        <Notice tone="info" className="my-5">
-          {inline(block.text)}
-        </Notice>
-      )
+      return <p className="my-3.5 text-ink-soft leading-relaxed">{inline(token.tokens)}</p>
+    case 'blockquote':
+      return <Note {...token} />
     case 'code':
-      return (
-        <CodeBlock
-          code={block.code}
-          language={(block.language || 'text') as Language}
-          title={block.file}
-          className="my-4"
-        />
-      )
+      return <CodeFile {...codeOf(token)} />
     case 'list':
-      return <List {...block} />
+      return <List {...token} />
     case 'table':
-      return <DocTable {...block} />
+      return <DocTable {...token} />
+    default:
+      throw new Error(`The pages of the documentation have no look for Markdown's "${token.type}".`)
   }
 }
 
-function Heading({ depth, text, id }: Extract<Block, { kind: 'heading' }>) {
-  if (depth === 1) return <h1 className="font-semibold text-3xl tracking-[-0.025em]">{inline(text)}</h1>
+function Note({ tokens }: Tokens.Blockquote) {
+  return (
+    <Notice tone="info" className="my-5">
+      {tokens.map((token) => inline((token as Tokens.Paragraph).tokens))}
+    </Notice>
+  )
+}
+
+function CodeFile({ language, file, code }: Code) {
+  return <CodeBlock code={code} language={(language || 'text') as Language} title={file} className="my-4" />
+}
+
+function Heading({ depth, tokens }: Tokens.Heading) {
+  if (depth === 1) return <h1 className="font-semibold text-3xl tracking-[-0.025em]">{inline(tokens)}</h1>
+  const text = plainText(tokens)
+  const id = slugOf(text)
   const Tag = depth === 2 ? 'h2' : 'h3'
   const look = depth === 2 ? 'mt-11 mb-3 text-xl tracking-[-0.015em]' : 'mt-7 mb-2 text-lg'
   return (
     <Tag id={id} className={`group font-semibold ${look}`}>
-      {inline(text)}
+      {inline(tokens)}
       <a
         href={`#${id}`}
         aria-label={`Link to ${text}`}
@@ -56,22 +72,23 @@ function Heading({ depth, text, id }: Extract<Block, { kind: 'heading' }>) {
   )
 }
 
-function List({ ordered, items }: Extract<Block, { kind: 'list' }>) {
+function List({ ordered, items }: Tokens.List) {
   const Tag = ordered ? 'ol' : 'ul'
   return (
     <Tag
       className={`my-3.5 space-y-1.5 pl-5 text-ink-soft leading-relaxed ${ordered ? 'list-decimal' : 'list-disc'} marker:text-ink-faint`}
     >
       {items.map((item) => (
-        <li key={item} className="pl-1">
-          {inline(item)}
+        <li key={item.text} className="pl-1">
+          {inline(item.tokens)}
         </li>
       ))}
     </Tag>
   )
 }
 
-function DocTable({ head, rows }: Extract<Block, { kind: 'table' }>) {
+function DocTable({ header, rows }: Tokens.Table) {
+  const head = header.map(({ tokens }) => plainText(tokens))
   return (
     <section
       className="@container relative my-5 overflow-x-auto rounded-lg border"
@@ -81,23 +98,23 @@ function DocTable({ head, rows }: Extract<Block, { kind: 'table' }>) {
       <table className="doc-table w-full text-sm">
         <thead className="bg-canvas text-left text-ink-faint text-xs">
           <tr>
-            {head.map((cell) => (
-              <th key={cell} scope="col" className="px-3.5 py-2 font-medium">
-                {inline(cell)}
+            {header.map(({ text, tokens }) => (
+              <th key={text} scope="col" className="px-3.5 py-2 font-medium">
+                {inline(tokens)}
               </th>
             ))}
           </tr>
         </thead>
         <tbody className="divide-y border-t bg-surface text-ink-soft">
           {rows.map((row) => (
-            <tr key={row.join()}>
-              {row.map((cell, index) => (
+            <tr key={row.map(({ text }) => text).join()}>
+              {row.map(({ tokens }, index) => (
                 <td
                   key={index}
                   data-label={index > 0 ? head[index] : undefined}
                   className="px-3.5 py-2 align-top leading-relaxed @min-[30rem]:[&:first-child>code]:whitespace-nowrap"
                 >
-                  {inline(cell)}
+                  {inline(tokens)}
                 </td>
               ))}
             </tr>
@@ -108,35 +125,32 @@ function DocTable({ head, rows }: Extract<Block, { kind: 'table' }>) {
   )
 }
 
-const INLINE = /`([^`]+)`|\[([^\]]+)\]\(([^)]+)\)|\*\*([^*]+)\*\*/g
+function inline(tokens: readonly Token[]): ReactNode[] {
+  return (tokens as MarkedToken[]).map((token, index) => <Inline key={index} token={token} />)
+}
 
-function inline(text: string): ReactNode[] {
-  const out: ReactNode[] = []
-  let end = 0
-  for (const match of text.matchAll(INLINE)) {
-    out.push(text.slice(end, match.index))
-    const [whole, code, label, href, strong] = match
-    if (code) out.push(<InlineCode key={match.index}>{code}</InlineCode>)
-    else if (strong)
-      out.push(
-        <strong key={match.index} className="font-semibold text-ink">
-          {strong}
-        </strong>,
-      )
-    else
-      out.push(
+function Inline({ token }: { token: MarkedToken }): ReactNode {
+  switch (token.type) {
+    case 'codespan':
+      return <InlineCode>{token.text}</InlineCode>
+    case 'strong':
+      return <strong className="font-semibold text-ink">{inline(token.tokens)}</strong>
+    case 'link':
+      return (
         <Link
-          key={match.index}
-          href={href!}
+          href={token.href}
           className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
         >
-          {label}
-        </Link>,
+          {inline(token.tokens)}
+        </Link>
       )
-    end = match.index + whole.length
+    case 'escape':
+      return token.text
+    case 'text':
+      return token.tokens ? inline(token.tokens) : token.text
+    default:
+      return token.raw
   }
-  out.push(text.slice(end))
-  return out
 }
 
 function InlineCode({ children }: { children: string }) {

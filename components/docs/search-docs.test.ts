@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
-import { parseMarkdown } from './parse-markdown.ts'
-import { searchDocs, sectionsOf } from './search-docs.ts'
+import { readMarkdown } from './read-markdown.ts'
+import { searchDocs } from './search-docs.ts'
+import { sectionsOf } from './sections-of.ts'
 
 const TEXT = `# Webhooks
 
@@ -14,7 +15,7 @@ Compare \`X-Service-Signature\` with [the HMAC](/docs/x).
 |---|---|
 | webhook-id | the event |
 `
-const sections = sectionsOf({ title: 'Webhooks', href: '/docs/webhooks' }, parseMarkdown(TEXT))
+const sections = sectionsOf({ title: 'Webhooks', href: '/docs/webhooks' }, readMarkdown(TEXT))
 
 it('makes a section of each heading, in plain words', () => {
   expect(sections).toEqual([

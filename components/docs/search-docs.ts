@@ -1,37 +1,7 @@
-import type { Block } from './parse-markdown.ts'
-
 /** A piece of the documentation under one heading. */
 export type DocSection = { page: string; heading: string; href: string; text: string }
 
 export type DocHit = DocSection & { excerpt: string }
-
-/** Markdown's blocks as sections, each with all the words that stand below its heading. */
-export function sectionsOf(page: { title: string; href: string }, blocks: Block[]): DocSection[] {
-  const sections: DocSection[] = [{ page: page.title, heading: page.title, href: page.href, text: '' }]
-  for (const block of blocks) {
-    if (block.kind === 'heading' && block.depth > 1) {
-      sections.push({
-        page: page.title,
-        heading: plain(block.text),
-        href: `${page.href}#${block.id}`,
-        text: '',
-      })
-    } else if (block.kind !== 'heading') sections.at(-1)!.text += ` ${plain(wordsOf(block))}`
-  }
-  return sections.map((section) => ({ ...section, text: section.text.trim() }))
-}
-
-function wordsOf(block: Exclude<Block, { kind: 'heading' }>): string {
-  if (block.kind === 'list') return block.items.join(' ')
-  if (block.kind === 'table') return [...block.head, ...block.rows.flat()].join(' ')
-  return block.kind === 'code' ? block.code : block.text
-}
-
-const plain = (text: string) =>
-  text
-    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replace(/[`*]/g, '')
-    .replace(/\s+/g, ' ')
 
 const MOST = 8
 const AROUND = 60

@@ -1,16 +1,18 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { DocPage } from '#components/docs/pages.ts'
-import { parseMarkdown } from '#components/docs/parse-markdown.ts'
 import { readDoc } from '#components/docs/read-doc.ts'
+import { codeOf, readMarkdown } from '#components/docs/read-markdown.ts'
 
 type Addresses = { baseUrl: string; uploadUrl: string; pipeId: string }
 
 /** The files that a guide shows, word for word but for the id of the Pipe, written where it says. Answers their names. */
 export async function writeGuide(slug: DocPage['slug'], folder: string, to: Addresses): Promise<string[]> {
-  const shown = parseMarkdown(await readDoc(slug, to)).flatMap((block) =>
-    block.kind === 'code' && block.file ? [{ file: block.file, code: block.code }] : [],
-  )
+  const shown = readMarkdown(await readDoc(slug, to)).flatMap((token) => {
+    if (token.type !== 'code') return []
+    const { file, code } = codeOf(token)
+    return file ? [{ file, code }] : []
+  })
   for (const { file, code } of shown) write(folder, file, `${code.replaceAll('<pipe_id>', to.pipeId)}\n`)
   // The packages that it tells to install are those of this repository.
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
