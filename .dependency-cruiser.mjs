@@ -106,7 +106,13 @@ export default {
       'tus-alone-knows-tus',
       'The protocol stays in one room.',
       { path: '^lib/', pathNot: '^lib/protocols/tus/' },
-      { path: '^node_modules/@tus/|^lib/protocols/tus/' },
+      { path: '^node_modules/@tus/' },
+    ),
+    forbid(
+      'protocols-stand-apart',
+      'A protocol knows what all of them share, and no other one; what they share knows none.',
+      { path: '^lib/protocols/([^/]+)/' },
+      { path: '^lib/protocols/', pathNot: ['^lib/protocols/endpoint/', '^lib/protocols/$1/'] },
     ),
     forbid(
       'protocols-know-no-ledger',

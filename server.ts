@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createApiHandler } from './lib/api/create-api-handler.ts'
@@ -6,10 +7,7 @@ import type { DemoBucket } from './lib/dashboard/demo/demo-document.ts'
 import { ensureDemo } from './lib/dashboard/demo/ensure-demo.ts'
 import { openDemoBucket } from './lib/dashboard/demo/open-demo-bucket.ts'
 import { startMailWorker } from './lib/identity/accounts/start-mail-worker.ts'
-import { migrate } from './lib/platform/db/migrate.ts'
-import { openDatabase } from './lib/platform/db/open-database.ts'
-import { createOutages, type Outages } from './lib/platform/db/outages.ts'
-import { untilReached } from './lib/platform/db/until-reached.ts'
+import { createOutages } from './lib/platform/db/outages.ts'
 import {
   frontDoor,
   type Handler,
@@ -17,69 +15,115 @@ import {
   type Opened,
   openDoor,
 } from './lib/platform/http/front-door.ts'
+import { relayTo, trustsRelay } from './lib/platform/http/relay.ts'
 import { SERVER_OPTIONS } from './lib/platform/http/server-options.ts'
+import { proxyTrust } from './lib/platform/http/trusted-proxies.ts'
 import { upgradesForNext } from './lib/platform/http/upgrades.ts'
-import { systemClock } from './lib/platform/kernel/clock.ts'
 import { captureConsole } from './lib/platform/log/capture-console.ts'
-import { createLogger, type Logger } from './lib/platform/log/log.ts'
+import { createLogger } from './lib/platform/log/log.ts'
 import { sayFault } from './lib/platform/log/say-fault.ts'
-import { createMetrics } from './lib/platform/metrics.ts'
-import { openQueue } from './lib/platform/queue/open-queue.ts'
 import { releaseMemory } from './lib/platform/release-memory.ts'
-import { type Runtime, setRuntime } from './lib/platform/runtime.ts'
+import type { Runtime } from './lib/platform/runtime.ts'
 import { type Config, loadConfig } from './lib/platform/settings/config.ts'
 import { startSweeps } from './lib/platform/sweeps/start-sweeps.ts'
-import { openTracing, type Tracing } from './lib/platform/tracing/open-tracing.ts'
+import { openTracing } from './lib/platform/tracing/open-tracing.ts'
 import { watchDescriptors } from './lib/platform/watch-descriptors.ts'
-import { createTusHandler } from './lib/protocols/tus/create-tus-handler.ts'
+import { createUploadHandler } from './lib/protocols/create-upload-handler.ts'
 import { drainUploads } from './lib/uploads/recovery/drain.ts'
 import { uploadSweeps } from './lib/uploads/recovery/upload-sweeps.ts'
 import { startWebhookWorker } from './lib/webhooks/delivery/start-webhook-worker.ts'
 import { webhookSweeps } from './lib/webhooks/delivery/sweeps.ts'
 import { controlSweeps } from './server/control-sweeps.ts'
+import { openRuntime } from './server/open-runtime.ts'
 import { openUploads } from './server/open-uploads.ts'
-import { openVault } from './server/open-vault.ts'
+import { joinSupervisor } from './server/processes/join-supervisor.ts'
+import {
+  configOfMember,
+  configOfSupervisor,
+  type Membership,
+  readMembership,
+} from './server/processes/membership.ts'
+import { startProcesses } from './server/processes/start-processes.ts'
+import { type Part, stopOnSignal } from './server/stop-on-signal.ts'
 
 /**
  * The composition root: config, database, services, then one HTTP server. What a process does is decided by
- * ROLES: `upload` carries bytes, `web` serves pages and the API, `worker` sends webhooks and sweeps.
+ * ROLES: `upload` carries bytes, `web` serves pages and the API, `worker` sends webhooks and sweeps. With PROCESSES this
+ * one is their supervisor: it prepares the database, and each role has processes of its own.
  */
-const DRAIN_MS = 10_000
 const dev = process.argv.includes('--dev')
-
-type Part = { stop(): Promise<void> }
+const membership = readMembership()
 
 async function main(): Promise<void> {
-  const asked = loadConfig()
+  const asked = membership ? configOfMember(loadConfig(), membership) : readConfig()
   const outages = createOutages()
-  const log = createLogger(asked.logLevel, { explains: outages.explains })
+  const log = createLogger(asked.logLevel, { explains: outages.explains, process: membership?.name })
   const opening = Promise.withResolvers<Opened>()
-  const door = frontDoor(opening.promise, { log, trustedProxies: asked.trustedProxies })
+  const isBehindRelay = membership !== undefined && !asked.roles.has('upload')
+  const trusts = isBehindRelay ? trustsRelay : proxyTrust(asked.trustedProxies)
+  const door = frontDoor(opening.promise, { log, trusts })
   const server = createServer(SERVER_OPTIONS, door)
   server.on('checkContinue', door)
   const listening = await listen(server, asked)
-  const demo = listening.demo ? await openDemoBucket(listening, log) : undefined
+  const demo = listening.demo && !membership ? await openDemoBucket(listening, log) : undefined
   const config = demo ? allowDemo(listening, demo.bucket) : listening
-  const tracing = await openTracing(config, log)
-  const runtime = await openRuntime(config, log, outages)
-  const parts: Part[] = []
-  if (demo) {
-    const { email } = await ensureDemo(runtime, demo)
-    process.stdout.write(
-      `demo workspace: ${email}; its password and keys are in ${config.dataDir}/demo.json\n`,
-    )
-    parts.push(demo)
-  }
+  const supervises = config.processes > 1
+  const own = supervises ? configOfSupervisor(config) : config
+  const tracing = await openTracing(own, log)
+  const runtime = await openRuntime(own, { log, outages, share: membership !== undefined })
+  const parts: Part[] = demo ? [demo] : []
+  if (demo) await tellDemo(runtime, demo)
+  const start = supervises ? supervise(config) : serve
+  const say = await start(runtime, { server, opening, parts })
+  stopOnSignal(runtime, server, { parts, tracing })
+  say()
+}
+
+/** `npm run dev` is one process, which Next reloads. */
+function readConfig(): Config {
+  const config = loadConfig()
+  return dev ? { ...config, processes: 1 } : config
+}
+
+type Start = (
+  runtime: Runtime,
+  into: { server: Server; opening: PromiseWithResolvers<Opened>; parts: Part[] },
+) => Promise<() => void>
+
+const serve: Start = async (runtime, { server, opening, parts }) => {
   const handlers = await openRoles(runtime, server, parts)
   releaseMemory()
-  watchDescriptors(log)
-  opening.resolve(openDoor(runtime, handlers, dev))
-  stopOnSignal(runtime, server, { parts, tracing })
-  process.stdout.write(`ready ${config.baseUrl}\n`)
+  watchDescriptors(runtime.log)
+  const supervisor = membership && joinSupervisor(runtime)
+  opening.resolve(openDoor(runtime, handlers, { dev, readMetrics: supervisor?.readMetrics }))
+  return supervisor ? supervisor.sayReady : () => sayReady(runtime.config)
+}
+
+/** The port was found free and is left to the processes, once there is a database for them. */
+const supervise =
+  (config: Config): Start =>
+  async ({ log, metrics, queue }, { server, parts }) => {
+    await queue.stop()
+    releaseMemory()
+    server.close()
+    server.closeAllConnections()
+    parts.push(await startProcesses({ config, log, metrics }))
+    return () => sayReady(config)
+  }
+
+function sayReady({ baseUrl }: Config): void {
+  process.stdout.write(`ready ${baseUrl}\n`)
+}
+
+async function tellDemo(runtime: Runtime, demo: { bucket: DemoBucket }): Promise<void> {
+  const { email } = await ensureDemo(runtime, demo)
+  const file = `${runtime.config.dataDir}/demo.json`
+  process.stdout.write(`demo workspace: ${email}; its password and keys are in ${file}\n`)
 }
 
 /** Listens first, so that a taken port is known before the database is touched; the probes answer from now on. */
 async function listen(server: Server, config: Config): Promise<Config> {
+  if (membership && !config.roles.has('upload')) return listenBehindRelay(server, config, membership)
   server.listen(config.port, config.host)
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -88,25 +132,17 @@ async function listen(server: Server, config: Config): Promise<Config> {
   return { ...config, port, baseUrl: put(config.baseUrl), uploadUrl: put(config.uploadUrl) }
 }
 
-async function openRuntime(config: Config, log: Logger, outages: Outages): Promise<Runtime> {
-  const database = await openDatabase(config, { log, outages })
-  await untilReached(database.db, log)
-  await migrate(database.db)
-  const worker = config.roles.has('worker')
-  const queue = await openQueue(database, { worker, log })
-  const vault = await openVault(database.db, config.encryptionKeys)
-  const runtime = {
-    config,
-    clock: systemClock,
-    log,
-    metrics: createMetrics(),
-    database,
-    db: database.db,
-    queue,
-    vault,
-  }
-  setRuntime(runtime)
-  return runtime
+/** Not a socket that the processes share; one that was killed may have left it behind. A worker has nothing to answer. */
+async function listenBehindRelay(
+  server: Server,
+  config: Config,
+  { pagesSocket }: Membership,
+): Promise<Config> {
+  if (!config.roles.has('web') || !pagesSocket) return config
+  rmSync(pagesSocket, { force: true })
+  server.listen({ path: pagesSocket, exclusive: true })
+  await once(server, 'listening')
+  return config
 }
 
 /** The demo's bucket and inbox are on this machine, which the guarded network would refuse. */
@@ -120,6 +156,7 @@ function allowDemo(config: Config, bucket: DemoBucket): Config {
 async function openRoles(runtime: Runtime, server: Server, parts: Part[]): Promise<Handlers> {
   const { roles } = runtime.config
   const handlers: Handlers = {}
+  if (roles.has('upload') && membership?.pagesSocket) handlers.relay = relayTo(membership.pagesSocket)
   if (roles.has('web')) {
     handlers.api = createApiHandler(runtime)
     handlers.pages = await openPages(runtime, server)
@@ -127,7 +164,7 @@ async function openRoles(runtime: Runtime, server: Server, parts: Part[]): Promi
   if (!roles.has('upload') && !roles.has('worker')) return handlers
   const uploads = await openUploads(runtime)
   parts.push({ stop: () => drainUploads(uploads) })
-  if (roles.has('upload')) handlers.tus = createTusHandler(runtime, uploads)
+  if (roles.has('upload')) handlers.uploads = createUploadHandler(runtime, uploads)
   if (roles.has('worker')) {
     await startMailWorker(runtime)
     parts.push(await startWebhookWorker(runtime))
@@ -149,34 +186,6 @@ async function openPages({ config, log }: Runtime, server: Server): Promise<Hand
   const app = next({ dev, dir: import.meta.dirname, hostname: 'localhost', port: config.port, httpServer })
   await app.prepare()
   return app.getRequestHandler()
-}
-
-/** SIGTERM: take nothing new, let what is under way reach a boundary and be recorded, then end with 0. */
-function stopOnSignal(
-  runtime: Runtime,
-  server: Server,
-  { parts, tracing }: { parts: Part[]; tracing: Tracing | undefined },
-): void {
-  let stopping = false
-  /** A database that is gone by then keeps nobody from ending: what was promised is committed already. */
-  const tried = (work: Promise<unknown>) =>
-    work.catch((error: unknown) => runtime.log.warn({ err: error }, 'stopping'))
-  const stop = async (signal: string) => {
-    if (stopping) return
-    stopping = true
-    runtime.log.info({ signal }, 'stopping')
-    setTimeout(() => process.exit(0), DRAIN_MS).unref()
-    const closed = new Promise((resolve) => server.close(resolve))
-    server.closeIdleConnections()
-    await Promise.all(parts.map((part) => tried(part.stop())))
-    server.closeIdleConnections()
-    await closed
-    await tried(runtime.queue.stop())
-    await tried(runtime.database.close())
-    if (tracing) await tried(tracing.stop())
-    process.exit(0)
-  }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
 }
 
 main().catch((error: unknown) => {

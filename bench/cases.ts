@@ -2,7 +2,7 @@ import { benchEmbedded } from './embedded.ts'
 import { benchExports } from './exports.ts'
 import { inTurns, ROUNDS, seconds } from './in-turns.ts'
 import { benchDeliveryLists, benchFileLists } from './lists.ts'
-import { create, head, inParallel, MiB, percentile, send, type Target, upload } from './load.ts'
+import { create, head, inParallel, MiB, percentile, put, send, type Target, upload } from './load.ts'
 import { benchOverview } from './overview.ts'
 import { benchPages } from './pages.ts'
 import { benchPaint } from './paint.ts'
@@ -246,9 +246,27 @@ const memory: Case = {
 
 const sum = (counts: Record<string, number>) => Object.values(counts).reduce((all, count) => all + count, 0)
 
+/** The same bytes on the same way; only the answer differs. */
+const plain: Case = {
+  name: 'one PUT of 1 GiB',
+  async run({ sluice }) {
+    const of = (send: typeof put) => cpuPerGiB(sluice, GiB, () => send(sluice.target, GiB))
+    const [byPatch, byPut] = (await inTurns(of, [upload, put])) as [number, number]
+    return [
+      {
+        what: 'CPU per GiB of a plain PUT to a PATCH',
+        measured: `${(byPut / byPatch).toFixed(2)} times (PUT ${byPut.toFixed(2)}, PATCH ${byPatch.toFixed(2)} s/GiB)`,
+        wanted: '≤ 1.15 times',
+        holds: byPut / byPatch <= 1.15,
+      },
+    ]
+  },
+}
+
 export const CASES: Case[] = [
   cpu('one PATCH of 1 GiB', GiB),
   cpu('chunks of 8 MiB', 8 * MiB),
+  plain,
   sixteen,
   requests,
   heads,

@@ -12,12 +12,26 @@ import { startEmbeddedNode, startSluiceNode } from './sluice-site.ts'
 
 /** What PostgreSQL 18 has where nobody sets anything, in place of what the embedded one is given. */
 const STOCK = {
-  ...{ shared_buffers: '128MB', max_connections: 100, work_mem: '4MB', maintenance_work_mem: '64MB' },
-  ...{ max_wal_size: '1GB', min_wal_size: '80MB', wal_level: 'replica', max_wal_senders: 10 },
-  ...{ max_logical_replication_workers: 4, max_worker_processes: 8, max_parallel_workers: 8 },
-  ...{ max_parallel_workers_per_gather: 2, max_parallel_maintenance_workers: 2 },
-  ...{ autovacuum_max_workers: 3, autovacuum_worker_slots: 16, io_method: 'worker', jit: 'on' },
-  ...{ huge_pages: 'try', dynamic_shared_memory_type: 'posix', log_checkpoints: 'on' },
+  shared_buffers: '128MB',
+  max_connections: 100,
+  work_mem: '4MB',
+  maintenance_work_mem: '64MB',
+  max_wal_size: '1GB',
+  min_wal_size: '80MB',
+  wal_level: 'replica',
+  max_wal_senders: 10,
+  max_logical_replication_workers: 4,
+  max_worker_processes: 8,
+  max_parallel_workers: 8,
+  max_parallel_workers_per_gather: 2,
+  max_parallel_maintenance_workers: 2,
+  autovacuum_max_workers: 3,
+  autovacuum_worker_slots: 16,
+  io_method: 'worker',
+  jit: 'on',
+  huge_pages: 'try',
+  dynamic_shared_memory_type: 'posix',
+  log_checkpoints: 'on',
 }
 
 const GiB = 1024 * MiB
@@ -35,7 +49,9 @@ type Load = {
 const small = async (target: Target) => patch(target, await create(target, 4096), 0, 4096)
 
 const cpu = (what: string, work: (target: Target) => Promise<unknown>): Load => ({
-  ...{ what: `CPU with that of PostgreSQL, ${what}`, unit: 's', digits: 2 },
+  what: `CPU with that of PostgreSQL, ${what}`,
+  unit: 's',
+  digits: 2,
   async of({ target, usage }) {
     const before = await usage()
     await work(target)
@@ -44,7 +60,10 @@ const cpu = (what: string, work: (target: Target) => Promise<unknown>): Load => 
 })
 
 const rate = (what: string, count: number, work: (target: Target) => Promise<unknown>): Load => ({
-  ...{ what: `${what}, 16 at once`, unit: 'a second', digits: 0, faster: true },
+  what: `${what}, 16 at once`,
+  unit: 'a second',
+  digits: 0,
+  faster: true,
   of: async ({ target }) =>
     count / (await seconds(() => inParallel(count, 16, async () => void (await work(target))))),
 })
@@ -61,7 +80,9 @@ const LOADS: Load[] = [
   rate('files of 4 KiB by POST and PATCH', 2000, small),
   rate('HEAD', 5000, headOf),
   {
-    ...{ what: 'memory with that of PostgreSQL, afterwards', unit: 'MiB', digits: 0 },
+    what: 'memory with that of PostgreSQL, afterwards',
+    unit: 'MiB',
+    digits: 0,
     of: async ({ usage }) => (await usage()).rssBytes / MiB,
   },
 ]

@@ -28,13 +28,13 @@ const demo = readDemo(folder.path)
 const { baseUrl, accountKey, senderToken, pipeId } = demo
 const sluice = createSluice({ baseUrl, accountKey, senderToken })
 const env = {
-  ...{
-    PATH: process.env.PATH,
-    HOME: home.path,
-    NODE_ENV: 'production' as const,
-    SLUICE_CONFIG_DIR: home.path,
-  },
-  ...{ SLUICE_URL: baseUrl, SLUICE_ACCOUNT_KEY: accountKey, SLUICE_SENDER_TOKEN: senderToken },
+  PATH: process.env.PATH,
+  HOME: home.path,
+  NODE_ENV: 'production' as const,
+  SLUICE_CONFIG_DIR: home.path,
+  SLUICE_URL: baseUrl,
+  SLUICE_ACCOUNT_KEY: accountKey,
+  SLUICE_SENDER_TOKEN: senderToken,
 }
 
 function start(...args: string[]): ChildProcess {

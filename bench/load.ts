@@ -96,7 +96,9 @@ const STREAM = { 'Content-Type': 'application/offset+octet-stream' }
 
 export async function create({ collection, headers }: Target, bytes: number, body = 0): Promise<string> {
   const made = await send({
-    ...{ method: 'POST', url: collection, bytes: body },
+    method: 'POST',
+    url: collection,
+    bytes: body,
     headers: { ...TUS, ...headers, ...(body > 0 && STREAM), 'Upload-Length': String(bytes) },
   })
   if (made.status !== 201) throw new Error(`creation was answered with ${made.status}`)
@@ -105,7 +107,9 @@ export async function create({ collection, headers }: Target, bytes: number, bod
 
 export async function patch({ headers }: Target, url: string, offset: number, bytes: number): Promise<void> {
   const sent = await send({
-    ...{ method: 'PATCH', url, bytes },
+    method: 'PATCH',
+    url,
+    bytes,
     headers: { ...TUS, ...headers, ...STREAM, 'Upload-Offset': String(offset) },
   })
   if (sent.status !== 204) throw new Error(`PATCH was answered with ${sent.status}`)
@@ -138,4 +142,10 @@ export async function inParallel(
 export function percentile(values: number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)]!
+}
+
+/** A file by one plain request. */
+export async function put({ collection, headers }: Target, bytes: number): Promise<void> {
+  const { status } = await send({ method: 'PUT', url: `${collection}file`, bytes, headers })
+  if (status !== 201) throw new Error(`PUT was answered with ${status}`)
 }

@@ -104,8 +104,11 @@ async function furnish(env: Record<string, string>): Promise<{ owner: Owner; coo
   const { workspaceId, userId } = await createAccount(runtime, account)
   const actor: Actor = { workspaceId, kind: 'user', id: userId, label: account.email }
   const dataStore = await createDataStore(runtime, actor, {
-    ...{ name: 'Bench', provider: 'gcs', bucket: 'bench' },
-    ...{ accessKeyId: 'KEY', secretAccessKey: 'secret' },
+    name: 'Bench',
+    provider: 'gcs',
+    bucket: 'bench',
+    accessKeyId: 'KEY',
+    secretAccessKey: 'secret',
   })
   const owner: Owner = { workspaceId, dataStoreId: dataStore.id, pipeIds: [], senderIds: [] }
   for (let n = 0; n < PIPES; n++) {

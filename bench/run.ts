@@ -20,7 +20,8 @@ const sluice = await startSluiceNode(postgres.url, sink.url)
 const bare = await startMeasured('./nodes/bare.ts', { SINK: sink.url })
 const peer = await startMeasured('./nodes/peer.ts', { SINK: sink.url })
 const contender = (name: Contender['name'], node: Contender['node'], path: string): Contender => ({
-  ...{ name, node },
+  name,
+  node,
   target: { collection: node.url + path, headers: {} },
 })
 const field: Field = {

@@ -36,8 +36,14 @@ type Place = { DATABASE_URL?: string; DATA_DIR?: string; DEMO?: string }
 
 async function startNode(sinkUrl: string, place: Place, drop: () => Promise<void>): Promise<SluiceNode> {
   const env = {
-    ...{ PORT: '0', HOST: '127.0.0.1', BASE_URL: 'http://127.0.0.1:0', ...place },
-    ...{ ROLES: 'upload', FREE_TIER_BYTES: '0', ALLOWED_PRIVATE_HOSTS: '*', LOG_LEVEL: 'warn' },
+    PORT: '0',
+    HOST: '127.0.0.1',
+    BASE_URL: 'http://127.0.0.1:0',
+    ...place,
+    ROLES: 'upload',
+    FREE_TIER_BYTES: '0',
+    ALLOWED_PRIVATE_HOSTS: '*',
+    LOG_LEVEL: 'warn',
     ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
     AUTH_SECRET: 'a secret of thirty-two characters',
     UPLOAD_MEMORY_BYTES: String(MEMORY_BYTES),
@@ -69,8 +75,14 @@ async function addPipe(database: DatabaseHandle, sinkUrl: string) {
   const { userId, workspaceId } = await createAccount(runtime, account)
   const actor = { workspaceId, kind: 'user', id: userId, label: 'bench' } as const
   const dataStore = await createDataStore(runtime, actor, {
-    ...{ name: 'Sink', provider: 'minio', endpoint: sinkUrl, region: 'eu-west-1', bucket: 'media' },
-    ...{ forcePathStyle: true, accessKeyId: 'KEY', secretAccessKey: 'secret' },
+    name: 'Sink',
+    provider: 'minio',
+    endpoint: sinkUrl,
+    region: 'eu-west-1',
+    bucket: 'media',
+    forcePathStyle: true,
+    accessKeyId: 'KEY',
+    secretAccessKey: 'secret',
   })
   await makeReady(runtime.db, dataStore)
   const fields = { name: 'Bench', dataStoreId: dataStore.id, source: { http: true } }

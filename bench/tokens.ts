@@ -87,8 +87,11 @@ async function furnish(env: Record<string, string>): Promise<{ pipeId: string; t
   const { workspaceId, userId } = await createAccount(runtime, account)
   const actor: Actor = { workspaceId, kind: 'user', id: userId, label: account.email }
   const dataStore = await createDataStore(runtime, actor, {
-    ...{ name: 'Bench', provider: 'gcs', bucket: 'bench' },
-    ...{ accessKeyId: 'KEY', secretAccessKey: 'secret' },
+    name: 'Bench',
+    provider: 'gcs',
+    bucket: 'bench',
+    accessKeyId: 'KEY',
+    secretAccessKey: 'secret',
   })
   const fields = { name: 'Bench', dataStoreId: dataStore.id, source: { http: true } }
   const pipe = await createPipe(runtime, actor, parseInput(pipeInput, fields))

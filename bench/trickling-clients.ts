@@ -13,7 +13,11 @@ const open: ClientRequest[] = []
 for (let n = 0; n < clients; n++) {
   const url = new URL(await create(target, UPLOAD_BYTES))
   const sent = request({
-    ...{ host: url.hostname, port: url.port, path: url.pathname, method: 'PATCH', agent },
+    host: url.hostname,
+    port: url.port,
+    path: url.pathname,
+    method: 'PATCH',
+    agent,
     headers: {
       ...target.headers,
       'Tus-Resumable': '1.0.0',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { createMetrics } from '#lib/platform/metrics.ts'
 import { ROLES, settings } from '#lib/platform/settings/settings.ts'
-import { IDLE_MS } from '#lib/protocols/tus/request-source.ts'
+import { IDLE_MS } from '#lib/protocols/endpoint/request-source.ts'
 import { NODE_FLAGS } from '../test/support/sluice.ts'
 
 type Container = {

@@ -16,7 +16,10 @@ await runScript(async () => {
   if (!dev) buildIfNeeded()
   stopWithNpm()
   // Where nobody else may write: what it holds is run.
-  enableCompileCache(join(dirname(import.meta.dirname), 'node_modules/.cache/sluice'))
+  const cache = join(dirname(import.meta.dirname), 'node_modules/.cache/sluice')
+  enableCompileCache(cache)
+  // For those that a supervisor starts.
+  process.env.NODE_COMPILE_CACHE = cache
   await import('../server.ts')
 })
 

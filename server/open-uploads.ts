@@ -9,10 +9,10 @@ import { span } from '../lib/platform/tracing/span.ts'
 import type { Bucket } from '../lib/uploads/bucket-port.ts'
 import { openLeases } from '../lib/uploads/lease/leases.ts'
 import { insertsUploads } from '../lib/uploads/ledger/insert-upload.ts'
-import { lapseLeases } from '../lib/uploads/ledger/lapse-leases.ts'
 import { recordsWholes } from '../lib/uploads/ledger/record-whole.ts'
 import { openUploadRights } from '../lib/uploads/ledger/upload-rights.ts'
 import { createMemoryBudget, type MemoryBudget } from '../lib/uploads/memory/memory-budget.ts'
+import { largestPartBytes } from '../lib/uploads/part-plan.ts'
 import { createTailCap } from '../lib/uploads/tail-cap.ts'
 import { createTailCipher } from '../lib/uploads/tail-cipher.ts'
 import type { UploadContext } from '../lib/uploads/upload-context.ts'
@@ -34,15 +34,15 @@ export async function openUploads(
 ): Promise<UploadContext> {
   const { config, database, db, clock, log, metrics, queue } = runtime
   const terms = { ...UPLOAD_TERMS, ...options.terms }
-  // Nobody else can be alive on an embedded database: what was held there, a dead process held.
-  if (database.kind === 'embedded') await lapseLeases(db)
-  metrics.memoryLimit.set(config.uploadMemoryBytes)
+  if (config.roles.has('upload')) metrics.memoryLimit.set(config.uploadMemoryBytes)
   const announce: UploadContext['announce'] = (tx, ...fileIds) =>
     emitFileEvent(tx, { queue, clock }, ...fileIds)
   const insert = insertsUploads(db)
   let peak = 0
-  const budget = createMemoryBudget(config.uploadMemoryBytes, {
+  const { uploadMemoryBytes, uploadMemoryShares } = config
+  const budget = createMemoryBudget(uploadMemoryBytes, {
     clock,
+    maxPartBytes: largestPartBytes(uploadMemoryBytes * uploadMemoryShares, uploadMemoryBytes),
     onChange(used) {
       metrics.memoryUsed.set(used)
       peak = Math.max(peak, used)
@@ -50,15 +50,21 @@ export async function openUploads(
     },
   })
   return {
-    ...{ database, db, clock, log, metrics, terms, budget },
+    database,
+    db,
+    clock,
+    log,
+    metrics,
+    terms,
+    budget,
     quota: { limitBytes: config.freeTierBytes },
-    leases: await openLeases({ database, clock, log, metrics, terms }),
+    leases: await openLeases({ database, clock, log, metrics, timings: terms }),
     openBucket: bucketsOf(runtime, budget, options.bucket),
     rights: openUploadRights({ db, clock }),
     insertUpload: (insertion) => span('ledger create', () => insert(insertion)),
     tailCap: createTailCap({ db, clock, log }, terms.workspaceTailBytes),
     tails: createTailCipher(runtime.vault),
-    limitTailWrites: atMost(TAILS_AT_ONCE, TAIL_PATIENCE_MS),
+    limitTailWrites: atMost(Math.ceil(config.databaseConnections * TAIL_SHARE), TAIL_PATIENCE_MS),
     recordWhole: recordsWholes({ db, clock, announce }),
     announce,
     checkpoint: options.checkpoint ?? (() => {}),
@@ -67,8 +73,8 @@ export async function openUploads(
   }
 }
 
-/** Of the twenty connections to the database. */
-const TAILS_AT_ONCE = 8
+/** Of the connections to the database. */
+const TAIL_SHARE = 0.4
 /** A statement that takes so long hangs, and must not hold the others up. */
 const TAIL_PATIENCE_MS = 2000
 const MAX_OPEN_BUCKETS = 1000

@@ -123,7 +123,9 @@ describeWithDatabase('secrets and their columns', (database) => {
     const bound = await rowsNow()
     expect(
       restarted.vault.isCurrent(bound.store.secretAccessKeyEncrypted, {
-        ...{ column: 'data_stores.secret_access_key_encrypted', id: bound.store.id, row: '' },
+        column: 'data_stores.secret_access_key_encrypted',
+        id: bound.store.id,
+        row: '',
       }),
     ).toBe(true)
     expect(await showDataStore(restarted, mine.actor, bound.store.id)).toMatchObject({

@@ -8,7 +8,8 @@ import { secretKeyPlace } from '../lib/workspace/data-stores/data-store.ts'
 const TEXT = 'Sluice sealed this.'
 const UNBOUND = 'v1.%'
 export const canaryPlace = (id: string): Place => ({
-  ...{ column: 'sealed_canary.sealed', id },
+  column: 'sealed_canary.sealed',
+  id,
   row: `sealed_canary:${id}`,
 })
 

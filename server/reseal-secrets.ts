@@ -20,7 +20,9 @@ const BOUND_TO_COLUMNS: Column[] = [
   { table: 'data_stores', id: 'id::text', column: 'secret_access_key_encrypted', context: secretKeyPlace },
   { table: 'webhook_outputs', id: 'id::text', column: 'secret_encrypted', context: secretPlace },
   {
-    ...{ table: 'webhook_outputs', id: 'id::text', column: 'previous_secret_encrypted' },
+    table: 'webhook_outputs',
+    id: 'id::text',
+    column: 'previous_secret_encrypted',
     context: previousSecretPlace,
   },
   { table: 'sealed_canary', id: 'id', column: 'sealed', context: canaryPlace },

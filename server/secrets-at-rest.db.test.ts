@@ -71,14 +71,21 @@ describeWithDatabase('a dump of the database and of the logs', (database) => {
       await workOnMail(runtime, data as { sealed: string })
     }
     const bucket = {
-      ...{ endpoint: 'http://127.0.0.1:1', region: 'r', name: 'demo', directory: '/d', accessKeyId: 'PUT' },
+      endpoint: 'http://127.0.0.1:1',
+      region: 'r',
+      name: 'demo',
+      directory: '/d',
+      accessKeyId: 'PUT',
       secretAccessKey: `demo-${randomBytes(12).toString('hex')}`,
       reader: { accessKeyId: 'READ', secretAccessKey: `reader-${randomBytes(12).toString('hex')}` },
     }
     const demo = await ensureDemo(runtime, { bucket })
     Object.assign(secrets, {
-      ...{ demoPassword: demo.password, demoKey: demo.accountKey, demoSender: demo.senderToken },
-      ...{ demoWebhook: demo.webhookSecret, demoBucket: bucket.secretAccessKey },
+      demoPassword: demo.password,
+      demoKey: demo.accountKey,
+      demoSender: demo.senderToken,
+      demoWebhook: demo.webhookSecret,
+      demoBucket: bucket.secretAccessKey,
       demoReader: bucket.reader.secretAccessKey,
     })
     // What goes wrong is logged with all that it carries.

@@ -12,6 +12,11 @@ export const PAGES = [
     title: 'TUS endpoint',
     summary: 'What the upload address speaks, and what it promises.',
   },
+  {
+    slug: 'without-tus',
+    title: 'Without TUS',
+    summary: 'curl, devices and iPhones: plain requests, and the resumable uploads of HTTP itself.',
+  },
   { slug: 'webhooks', title: 'Webhooks', summary: 'The event, its signature, and how to verify it.' },
   { slug: 'errors', title: 'Errors', summary: 'The shape of an error and every code.' },
   { slug: 'limits', title: 'Limits', summary: 'Sizes, rates, times and the free tier.' },

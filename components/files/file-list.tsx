@@ -19,6 +19,7 @@ import { EmptyState } from '../ui/empty-state.tsx'
 import { type Filter, FilterBar } from '../ui/filter-bar.tsx'
 import { SPANS } from '../ui/spans.ts'
 import { FileTable } from './file-table.tsx'
+import { PROTOCOL_NAMES } from './protocol-names.ts'
 import { Totals } from './totals.tsx'
 import { wantedFiles } from './wanted-files.ts'
 
@@ -58,6 +59,12 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
       name: 'senderId',
       label: 'Sender',
       options: senders.data.map(({ id, name }) => ({ value: id, label: name })),
+    },
+    {
+      kind: 'choice',
+      name: 'protocol',
+      label: 'Protocol',
+      options: Object.entries(PROTOCOL_NAMES).map(([value, label]) => ({ value, label })),
     },
     { kind: 'choice', name: 'within', label: 'Time', options: SPANS },
     { kind: 'day', name: 'from', label: 'From' },

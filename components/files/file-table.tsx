@@ -7,6 +7,7 @@ import { RowId } from '../ui/row-id.tsx'
 import { Status } from '../ui/status.tsx'
 import { Row, Table, Td, Th } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
+import { PROTOCOL_NAMES } from './protocol-names.ts'
 import { SelectedFiles } from './selected-files.tsx'
 import { UploadProgress } from './upload-progress.tsx'
 
@@ -45,6 +46,9 @@ export function FileTable({ files, pipeNames, now, path, query }: Props) {
                 <Link href={`/dashboard/files/${file.id}`} className="row-link" title={file.filename}>
                   {file.filename}
                 </Link>
+                {file.protocol !== 'tus' && (
+                  <span className="ml-2 text-ink-faint text-xs">{PROTOCOL_NAMES[file.protocol]}</span>
+                )}
               </RowId>
             </Td>
             <Td label="Status">

@@ -1,3 +1,4 @@
+import { explainFailure } from '#lib/dashboard/files/explain-failure.ts'
 import type { TimelineEntry } from '#lib/dashboard/files/file.ts'
 import { formatBytes, formatDuration, formatExact, plural } from '../format.ts'
 
@@ -133,5 +134,5 @@ function tellAttempt({ status, error, url, durationMs, trigger }: TimelineEntry[
 }
 
 function reasonOf(detail: TimelineEntry['detail']): string | undefined {
-  return typeof detail.reason === 'string' && detail.reason ? detail.reason : undefined
+  return typeof detail.reason === 'string' && detail.reason ? explainFailure(detail.reason) : undefined
 }

@@ -13,6 +13,7 @@ export function wantedFiles(query: Query, pipeId: string | undefined, nowMs: num
     search: query.search,
     ...(query.status === 'waiting' ? { status: 'uploading', waiting: 'true' } : { status: query.status }),
     senderId: query.senderId,
+    protocol: query.protocol,
     pipeId: pipeId ?? query.pipeId,
     order: query.order,
     createdAfter: since ?? (within > 0 ? timeAgo(nowMs, minutes(within)) : undefined),

@@ -8,6 +8,7 @@ export type Language =
   | 'go'
   | 'php'
   | 'ruby'
+  | 'swift'
   | 'http'
   | 'text'
 export type Piece = { kind: 's' | 'k' | 'n' | 'c' | ''; text: string }
@@ -19,6 +20,7 @@ const KEYWORDS: Partial<Record<Language, string>> = {
   go: 'package import func return if else for range var const type struct nil true false err',
   php: 'function return if else foreach as new true false null echo exit fn const list',
   ruby: 'require def end return if else unless do each true false nil raise then and or',
+  swift: 'import func let var guard else if return async await throws throw try as nil true false for in',
   bash: 'curl export echo',
   json: 'true false null',
   http: 'POST GET HEAD PATCH DELETE PUT HTTP',

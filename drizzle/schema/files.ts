@@ -3,6 +3,16 @@ import { boolean, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 
 import { workspaces } from './accounts.ts'
 import { bytea, bytes, createdAt, id, instant } from './columns.ts'
 
+/**
+ * How a file moves from status to status, and which function moves it:
+ *
+ *   uploading    → transferring  advance, with the last byte; claimTransferring, if the length was declared after it
+ *   uploading    → transferred   recordWhole, for a file of one PutObject; markFound, after a restore
+ *   transferring → transferred   markTransferred; markFound
+ *   uploading    → expired       expireUploads; → canceled: cancelUpload, cancelUploadsOfPipe, takeBackUpload
+ *   either       → failed        settle's `fail`
+ *   (none)       → transferring  insertFinal, for a file that is joined from partial uploads
+ */
 export const FILE_STATUSES = [
   'uploading',
   'transferring',
@@ -12,6 +22,9 @@ export const FILE_STATUSES = [
   'canceled',
 ] as const
 export type FileStatus = (typeof FILE_STATUSES)[number]
+/** `tus`, the draft Resumable Uploads for HTTP, and one plain request. */
+export const FILE_PROTOCOLS = ['tus', 'resumable-http', 'http'] as const
+export type FileProtocol = (typeof FILE_PROTOCOLS)[number]
 export type DestinationStatus = 'pending' | 'transferring' | 'transferred' | 'failed'
 
 /**
@@ -26,13 +39,14 @@ export const files = pgTable(
       .notNull()
       .references(() => workspaces.id, { onDelete: 'cascade' }),
     pipeId: text().notNull(),
-    /** The token that created it; the others continued it while they were unexpired. Each stays good for it. */
+    /** The token that created it; the others continued it while they were unexpired. Each stays valid for it. */
     tokenId: uuid(),
     continuedBy: uuid().array().notNull().default([]),
     senderId: uuid(),
     senderName: text().notNull(),
     subject: text(),
-    protocol: text().notNull().default('tus'),
+    /** By which it was created, and alone continues. */
+    protocol: text({ enum: FILE_PROTOCOLS }).notNull().default('tus'),
     filename: text().notNull(),
     filetype: text(),
     /** The Upload-Metadata header as sent. */
@@ -54,50 +68,53 @@ export const files = pgTable(
     concatParts: uuid().array(),
     /** Of a final upload: the Upload-Concat header as sent. */
     concatHeader: text(),
-    /** Of a partial upload: the final one that has it. Its own address still tells that every byte is there. */
+    /** Of a partial upload: the final one that it was joined to. Its own address still tells that every byte arrived. */
     joinedInto: uuid(),
     /** Size of a part in this upload, fixed when the length or the first part is known. */
     partBytes: bytes(),
     /** The number of the last recorded part, and where it ends. */
     recordedParts: integer().notNull().default(0),
     recordedBytes: bytes().notNull().default(0),
-    /** Where the parts end that come after it: each of these numbers is bound to its bytes, and may be in flight. */
+    /** Where the parts after it end: each of these numbers is bound to its bytes, and may be in flight. */
     boundEnds: bytes().array().notNull().default([]),
-    /** The lease under which these were written: a release of Sluice that does not know them takes a lease without. */
+    /** The lease under which these were written. A version of Sluice that does not know them takes leases without it. */
     boundFence: integer(),
     /**
-     * The lease whose holder can open the encrypted rows of the tail; null if it has none. A trigger keeps the lease of such a
-     * file from a release that does not set this, as it would take what is encrypted for the file's own bytes.
+     * The lease whose holder can decrypt the tail; null if no row of it is encrypted. A trigger keeps a version of Sluice that
+     * does not set this from taking the lease, since it would take the ciphertext for the file's own bytes.
      */
     sealedFence: integer(),
-    /** The last bound number. A release that does not know `boundEnds` starts above it. */
+    /** The last bound number. A version of Sluice that does not know `boundEnds` starts above it. */
     reservedPartNumber: integer().notNull().default(0),
     leaseHolder: text(),
-    /** Grows with each taking of the lease; every write of the ledger names it. */
+    /** Grows each time the lease is taken; every write to the ledger names it. */
     leaseFence: integer().notNull().default(0),
     leaseUntil: instant(),
-    /** How many of the confirmed bytes the month's usage has: all, except while a request is writing. */
+    /** How many of the confirmed bytes the month's usage includes: all, except while a request is writing. */
     countedBytes: bytes().notNull().default(0),
     /** Bytes still reserved of the quota, and the month ('2026-11') that they are reserved in. */
     reservedBytes: bytes().notNull().default(0),
     reservedMonth: text(),
     completeSentAt: instant(),
     completeAttempts: integer().notNull().default(0),
-    /** The last request ended before its body did, so the next one resumes. */
+    /**
+     * The next PATCH counts as a resume: the last request was cut, or the client asked for the offset. An unreleased lease
+     * means the same.
+     */
     interrupted: boolean().notNull().default(false),
     resumeCount: integer().notNull().default(0),
     /** Bytes that resuming did not have to send again. */
     savedBytes: bytes().notNull().default(0),
     /** DELETE of a finished upload retires its address and keeps the record. */
     retiredAt: instant(),
-    /** Of the last request that wrote it: what follows from it, as a webhook, bears them on. */
+    /** The last request that wrote it: passed on to what follows from it, such as a webhook. */
     lastRequestId: text(),
     lastTraceparent: text(),
     firstByteAt: instant(),
     lastByteAt: instant(),
     expirySeconds: integer().notNull(),
     expiresAt: instant().notNull(),
-    /** However often bytes come. */
+    /** When it expires at the latest, however often bytes come. */
     expiresBy: instant().notNull().default(sql`now() + interval '30 days'`),
     finishedAt: instant(),
     /** Its customer erased it; the row goes when the bucket is cleared of its parts. */
@@ -119,6 +136,7 @@ export const files = pgTable(
     index('files_erased').on(t.erasedAt).where(sql`${t.erasedAt} is not null`),
     index('files_partials').on(t.expiresAt).where(sql`${t.concat} = 'partial' and ${t.retiredAt} is null`),
     index('files_uncounted').on(t.id).where(sql`${t.countedBytes} < ${t.offsetBytes}`),
+    index('files_by_one_request').on(t.id).where(sql`${t.status} = 'uploading' and ${t.protocol} = 'http'`),
     index('files_reserving').on(t.lastByteAt).where(sql`${t.reservedBytes} > 0`),
   ],
 )
@@ -138,13 +156,18 @@ export const fileDestinations = pgTable(
     multipartId: text(),
     etag: text(),
     /**
-     * How sure it is that the object is there: the bucket answered, it was looked up, or it is inferred; it was found there by a
-     * database that is older than it, or it may be there and nobody can tell.
+     * How sure it is that the object exists:
+     *
+     * - `answered`: the bucket said so when the object was made.
+     * - `confirmed`: the response was lost, and the object was looked up.
+     * - `inferred`: the response was lost, and the bucket refused to make the object again.
+     * - `found`: the database was restored from before the object was made, and the object was looked up.
+     * - `unknown`: the file failed, but its object may exist.
      */
     certainty: text({ enum: ['answered', 'confirmed', 'inferred', 'found', 'unknown'] }),
-    /** What an upload that ended badly, or a joined piece, left in the bucket still has to be cleared away. */
+    /** The bucket still has something of an upload that ended badly, or of a joined piece, to be cleared away. */
     abortPending: boolean().notNull().default(false),
-    /** Not before then. Each trial puts it off, so that a crash or a bucket in trouble only delays. */
+    /** Not to be tried before this time. Each attempt postpones it, so that a crash or a failing bucket only delays it. */
     abortAt: instant(),
   },
   (t) => [
@@ -178,9 +201,9 @@ export const uploadTails = pgTable(
       .notNull()
       .references(() => files.id, { onDelete: 'cascade' }),
     offsetBytes: bytes().notNull(),
-    /** The data key, wrapped under ENCRYPTION_KEY. Null: `bytes` is as a release wrote it that did not encrypt. */
+    /** The data key, wrapped under ENCRYPTION_KEY. Null: written by a version of Sluice that did not encrypt tails. */
     key: text(),
-    /** A nonce of 12 bytes, what is encrypted, and a tag of 16. */
+    /** A nonce of 12 bytes, the ciphertext, and a tag of 16. */
     bytes: bytea().notNull(),
   },
   (t) => [primaryKey({ columns: [t.fileId, t.offsetBytes] })],

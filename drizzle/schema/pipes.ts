@@ -25,7 +25,7 @@ export const pipes = pgTable(
   (t) => [index('pipes_by_workspace').on(t.workspaceId, t.createdAt, t.id)],
 )
 
-/** Where a Pipe's files go. One Data Store now; the shape allows several. */
+/** Where a Pipe's files go. The key allows several rows; every query assumes exactly one. */
 export const pipeDestinations = pgTable(
   'pipe_destinations',
   {

@@ -16,13 +16,13 @@ export const events = pgTable(
     /** Null for a test event. */
     fileId: uuid(),
     kind: text().notNull().default('file.status_changed'),
-    /** Of the request that ended the file. */
+    /** The request that ended the file. */
     requestId: text(),
     traceparent: text(),
     test: boolean().notNull().default(false),
     /** Null while it goes to nobody: a file that has ended no longer changes, so the bytes are made when it is sent. */
     payload: text(),
-    /** Of an event that went to nobody, the status that it tells; null once it has a delivery. */
+    /** The file's status, while the event counts as missed; null once it has a delivery. */
     missedStatus: text({ enum: FILE_STATUSES }),
     createdAt: createdAt(),
   },

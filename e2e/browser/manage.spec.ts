@@ -141,6 +141,33 @@ test('all that failed is sent again', async ({ owner: page, demo }) => {
   await receiver.stop()
 })
 
+test('what was missed while the webhook was off can be sent once it is on', async ({ owner: page, demo }) => {
+  const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
+    name: 'Off for a while',
+    dataStoreId: demo.dataStoreId,
+    source: { http: true },
+  })
+  const receiver = await startReceiver()
+  const turn = (enabled: boolean) =>
+    api(demo, 'PUT', `/pipes/${pipe.id}/webhook`, { url: receiver.url, enabled, statuses: [] })
+  await turn(false)
+  await uploadEmpty(await tokenFor(demo.baseUrl, demo.senderToken, pipe.id), 'missed')
+  await page.goto(`/dashboard/pipes/${pipe.id}`)
+  const missed = page.getByText('1 event went to nobody')
+  const send = page.getByRole('button', { name: 'Send them now' })
+  await expect(missed).toBeVisible()
+  await expect(send).toHaveCount(0)
+
+  await turn(true)
+  await page.reload()
+  await send.click()
+  await expect(missed).toHaveCount(0)
+  await expect
+    .poll(() => receiver.received.map(({ body }) => JSON.parse(body).data.filename))
+    .toEqual(['missed'])
+  await receiver.stop()
+})
+
 test('filters of the log live in the address, and its tail stands still when told to', async ({
   owner: page,
   demo,

@@ -5,6 +5,7 @@ import ts from 'typescript'
 import type { DemoDocument } from '#lib/dashboard/demo/demo-document.ts'
 import { plainUppySnippet, reactUppySnippet, tusJsSnippet } from '#lib/dashboard/embed/browser-snippets.ts'
 import type { EmbedTarget } from '#lib/dashboard/embed/embed-target.ts'
+import { fetchUploadSnippet } from '#lib/dashboard/embed/plain-snippets.ts'
 import { nodeTokenSnippet } from '#lib/dashboard/embed/token-snippets.ts'
 import { currentUppy } from '#lib/dashboard/embed/uppy-bundles.ts'
 import { api, expect, listen, test } from '../../test/support/browser.ts'
@@ -93,6 +94,22 @@ test('the text for tus-js-client uploads', async ({ demo, page }) => {
     },
     { name: holiday.name, length: BYTES },
   )
+  expect(await customer.files()).toMatchObject(arrived)
+})
+
+test('the text for fetch uploads by one plain request', async ({ demo, page }) => {
+  await using customer = await openCustomer(demo, page, (target) => {
+    const text = fetchUploadSnippet(target).replace('export async', 'globalThis.upload = async')
+    return `<script type="module">${text}</script>`
+  })
+  const file = await page.evaluate(
+    async ({ name, length }) => {
+      const { upload } = globalThis as unknown as { upload(file: File): Promise<object> }
+      return await upload(new File(['x'.repeat(length)], name, { type: 'text/plain' }))
+    },
+    { name: holiday.name, length: BYTES },
+  )
+  expect(file).toMatchObject({ filename: holiday.name, size: BYTES, status: 'transferred' })
   expect(await customer.files()).toMatchObject(arrived)
 })
 

@@ -10,7 +10,9 @@ async function unfold(page: Page, title: string | RegExp) {
 
 test('what dialogs ask is asked, answered and done without a script', async ({ browser, baseURL, demo }) => {
   const context = await browser.newContext({
-    ...{ baseURL: baseURL!, storageState: process.env.SLUICE_STATE!, javaScriptEnabled: false },
+    baseURL: baseURL!,
+    storageState: process.env.SLUICE_STATE!,
+    javaScriptEnabled: false,
   })
   const page = await context.newPage()
 
@@ -58,7 +60,9 @@ test('what needs no dialog is done at once without a script', async ({ browser, 
   const fields = { name: 'Plain', dataStoreId: demo.dataStoreId, source: { http: false } }
   const { id } = await api<{ id: string }>(demo, 'POST', '/pipes', fields)
   const context = await browser.newContext({
-    ...{ baseURL: baseURL!, storageState: process.env.SLUICE_STATE!, javaScriptEnabled: false },
+    baseURL: baseURL!,
+    storageState: process.env.SLUICE_STATE!,
+    javaScriptEnabled: false,
   })
   const page = await context.newPage()
 

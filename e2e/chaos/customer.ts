@@ -32,7 +32,12 @@ export async function addCustomer(database: DatabaseHandle, place: Place): Promi
   const pipes: CustomerPipe[] = []
   for (const provider of PROVIDERS) {
     const store = await createDataStore(runtime, actor, {
-      ...{ name: provider, provider, endpoint, bucket: bucketOf(provider), accessKeyId, secretAccessKey },
+      name: provider,
+      provider,
+      endpoint,
+      bucket: bucketOf(provider),
+      accessKeyId,
+      secretAccessKey,
       region: 'auto',
       forcePathStyle: true,
     })

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { minutes, seconds } from '#lib/platform/kernel/clock.ts'
 import type { Effect, Fault } from '#packages/local-bucket/faults.ts'
+import { commandOf, descendantsOf } from '../../test/support/processes.ts'
 import type { Log } from './log.ts'
 import type { Node, Role } from './nodes.ts'
 import type { Random } from './random.ts'
@@ -80,6 +81,38 @@ export async function killAgainAndAgain(
       await node!.start()
     })
   }
+}
+
+/** One process of a node dies, and its supervisor starts it again. */
+export async function killProcesses(
+  { nodes: [node] }: World,
+  random: Random,
+  log: Log,
+  period: Period,
+): Promise<void> {
+  let spared: string[] = []
+  for (;;) {
+    await sleep(LIFE_MS)
+    if (period.overForMs() >= 0) return
+    const running = processesOf(node!)
+    // Each once in a round, so that their shares of the work can be compared.
+    if (spared.length === 0) spared = [...running.keys()].sort()
+    const name = random.pick(spared)
+    spared = spared.filter((one) => one !== name)
+    const pid = running.get(name)
+    if (pid === undefined) continue
+    log.note(`kill -9 ${name}`)
+    log.count('kills of a process')
+    await log.outage(async () => process.kill(pid, 'SIGKILL'))
+  }
+}
+
+/** By their names, which stand behind the program. */
+function processesOf({ pid }: Node): Map<string, number> {
+  const named = descendantsOf(pid!).map(
+    (one) => [commandOf(one).match(/server\.ts (\S+)$/)?.[1], one] as const,
+  )
+  return new Map(named.flatMap(([name, one]) => (name ? [[name, one]] : [])))
 }
 
 function aNode(world: World, role: Role, random: Random): Node | undefined {

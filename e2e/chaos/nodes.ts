@@ -63,6 +63,9 @@ export async function startNode(
       running ??= await start()
       upSinceMs = Date.now()
     },
+    get pid() {
+      return running?.pid
+    },
     output: () => said + (running?.output() ?? ''),
   }
   async function end<Result>(how: (sluice: Sluice) => Promise<Result>): Promise<Result> {

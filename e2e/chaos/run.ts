@@ -4,14 +4,15 @@ import { buildIfNeeded } from '../../scripts/build.ts'
 import { readOptions } from '../../scripts/read-options.ts'
 import { startPostgres } from '../../test/support/postgres.ts'
 import { type Outcome, type Site, uploadByHand } from './client.ts'
-import { disturb, killAgainAndAgain } from './disturb.ts'
+import { disturb, killAgainAndAgain, killProcesses } from './disturb.ts'
 import { createLog, type Log } from './log.ts'
 import { type Random, randomOf } from './random.ts'
+import { checkShares } from './shares.ts'
 import { makeSource, type Source } from './source.ts'
 import { starveOthers } from './starve.ts'
 import { uploadByTusJs } from './tus-js.ts'
 import { settle, verify } from './verify.ts'
-import { openWorld, type World } from './world.ts'
+import { openWorld, type Shape, type World } from './world.ts'
 
 /**
  * The chaos suite: clients upload through a balancer to nodes that are killed, frozen and restarted, into a bucket that
@@ -31,19 +32,19 @@ function periodOf(ms: number): Period {
   return { overForMs: () => Date.now() - endMs }
 }
 
-type Options = {
+type Options = Shape & {
   seed: string
   forMs: number
-  /** Without it one node with an embedded database, which is killed again and again. */
-  postgresUrl?: string | undefined
   say: (line: string) => void
 }
 
-export async function runChaos({ seed, forMs, postgresUrl, say }: Options): Promise<Log> {
+/** An embedded database dies with its node again and again; of several processes one dies after another. */
+export async function runChaos({ seed, forMs, say, ...shape }: Options): Promise<Log> {
+  const { postgresUrl, processes } = shape
   const random = randomOf(seed)
   const log = createLog(say)
-  const trouble = postgresUrl === undefined ? killAgainAndAgain : disturb
-  const world = await openWorld(postgresUrl, random.fork('world'), log)
+  const trouble = postgresUrl === undefined ? killAgainAndAgain : processes ? killProcesses : disturb
+  const world = await openWorld(shape, random.fork('world'), log)
   log.note(`the nodes are up; the seed is ${seed}`)
   try {
     const period = periodOf(forMs)
@@ -52,6 +53,7 @@ export async function runChaos({ seed, forMs, postgresUrl, say }: Options): Prom
       trouble(world, random.fork('disturb'), log, period),
     ])
     await judge(world, log, done, say)
+    if (processes) checkShares(world, log, processes)
     const completed = log.counts['files transferred'] ?? 0
     const least = LEAST_PER_MINUTE[postgresUrl === undefined ? 'embedded' : 'shared']
     if (completed < (least * forMs) / minutes(1)) log.violation(`only ${completed} files were completed`)
@@ -100,13 +102,17 @@ export async function uploadMany(world: World, random: Random, log: Log, period:
 }
 
 async function main(): Promise<boolean> {
-  const { values } = readOptions('npm run chaos [-- --minutes 10] [--seed <seed>] [--embedded]', {
-    options: {
-      minutes: { type: 'string', default: '1' },
-      seed: { type: 'string' },
-      embedded: { type: 'boolean', default: false },
+  const { values } = readOptions(
+    'npm run chaos [-- --minutes 10] [--seed <seed>] [--embedded] [--processes 4]',
+    {
+      options: {
+        minutes: { type: 'string', default: '1' },
+        seed: { type: 'string' },
+        embedded: { type: 'boolean', default: false },
+        processes: { type: 'string' },
+      },
     },
-  })
+  )
   const seed = values.seed ?? randomBytes(4).toString('hex')
   buildIfNeeded()
   // What was started ends with this process, if the process ends as one does: see parts/until-exit.ts.
@@ -114,9 +120,10 @@ async function main(): Promise<boolean> {
   const server = values.embedded ? undefined : await startPostgres()
   const say = (line: string) => console.log(line)
   const forMs = minutes(Number(values.minutes))
+  const processes = values.processes === undefined ? undefined : Number(values.processes)
   const run = async () => {
-    const log = await runChaos({ seed, forMs, postgresUrl: server?.url, say })
-    if (server) await starveOthers(server.url, log)
+    const log = await runChaos({ seed, forMs, postgresUrl: server?.url, processes, say })
+    if (server && !processes) await starveOthers(server.url, log)
     return log
   }
   const { counts, violations } = await run().finally(server?.stop)
@@ -124,7 +131,7 @@ async function main(): Promise<boolean> {
   for (const violation of violations) console.log(`VIOLATION  ${violation}`)
   const verdict = violations.length === 0 ? 'all is well' : `${violations.length} violations`
   console.log(
-    `${verdict}; again with: npm run chaos -- --minutes ${values.minutes} --seed ${seed}${values.embedded ? ' --embedded' : ''}`,
+    `${verdict}; again with: npm run chaos -- --minutes ${values.minutes} --seed ${seed}${values.embedded ? ' --embedded' : ''}${processes ? ` --processes ${processes}` : ''}`,
   )
   return violations.length === 0
 }

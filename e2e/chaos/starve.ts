@@ -49,8 +49,14 @@ export async function starveOthers(postgresUrl: string, log: Log): Promise<void>
 
 function startNode(databaseUrl: string, dataDir: string): Promise<Sluice> {
   return startSluice({
-    ...{ DATABASE_URL: databaseUrl, METRICS_TOKEN, DATA_DIR: dataDir, ROLES: 'upload', HOST: '127.0.0.1' },
-    ...{ BASE_URL: 'http://localhost:0', AUTH_SECRET: 'a'.repeat(40), ALLOWED_PRIVATE_HOSTS: '*' },
+    DATABASE_URL: databaseUrl,
+    METRICS_TOKEN,
+    DATA_DIR: dataDir,
+    ROLES: 'upload',
+    HOST: '127.0.0.1',
+    BASE_URL: 'http://localhost:0',
+    AUTH_SECRET: 'a'.repeat(40),
+    ALLOWED_PRIVATE_HOSTS: '*',
     ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
     UPLOAD_MEMORY_BYTES: String(MEMORY_BYTES),
   })

@@ -38,17 +38,20 @@ export type World = {
   close(): Promise<void>
 }
 
-const NODES: [Role, string][] = [
-  ['upload', 'upload-1'],
-  ['upload', 'upload-2'],
-  ['web', 'web'],
-  ['worker', 'worker'],
+const NODES: [Role[], string][] = [
+  [['upload'], 'upload-1'],
+  [['upload'], 'upload-2'],
+  [['web'], 'web'],
+  [['worker'], 'worker'],
 ]
+const ONE_NODE: [Role[], string][] = [[['upload', 'web', 'worker'], 'sluice']]
 
 const KEYS = { accessKeyId: 'AKIAPUTONLY', secretAccessKey: 'a secret of the bucket' }
 
-/** Nodes on a PostgreSQL that is there already, else one node with an embedded database. */
-export async function openWorld(postgresUrl: string | undefined, random: Random, log: Log): Promise<World> {
+/** `processes`: one node of so many. Without a PostgreSQL one node with an embedded one. */
+export type Shape = { postgresUrl?: string | undefined; processes?: number | undefined }
+
+export async function openWorld({ postgresUrl, processes }: Shape, random: Random, log: Log): Promise<World> {
   const folder = temporaryFolder()
   const dataDir = join(folder.path, 'data')
   const receiver = await startReceiver(random.fork('receiver'))
@@ -57,13 +60,19 @@ export async function openWorld(postgresUrl: string | undefined, random: Random,
   const putOnly = random.chance(0.5)
   const bucket = await startBucket(directory, putOnly)
   const endpoint = `http://127.0.0.1:${bucket.port}`
-  const env = settings(balancer.url, dataDir)
-  const start = postgresUrl === undefined ? startEmbedded(env) : startShared(env, postgresUrl)
+  const env = { ...settings(balancer.url, dataDir), ...(processes && settingsOf(processes)) }
+  const nodesOf = processes ? ONE_NODE : NODES
+  const start = postgresUrl === undefined ? startEmbedded(env) : startShared(env, postgresUrl, nodesOf)
   const { database, nodes, close } = await start({ balancer, log })
   const customer = await addCustomer(database, { ...KEYS, endpoint, receiverUrl: receiver.url })
   receiver.verifyWith(customer.pipes.map(({ webhookSecret }) => webhookSecret))
   return {
-    ...{ database, balancer, receiver, customer, nodes, dataDir },
+    database,
+    balancer,
+    receiver,
+    customer,
+    nodes,
+    dataDir,
     bucket: {
       directory,
       putOnly,
@@ -88,14 +97,14 @@ type Started = Pick<World, 'database' | 'nodes' | 'close'>
 type Start = (parts: { balancer: Balancer; log: Log }) => Promise<Started>
 type Environment = Record<'DATA_DIR', string> & Record<string, string>
 
-function startShared(env: Environment, postgresUrl: string): Start {
+function startShared(env: Environment, postgresUrl: string, nodesOf: typeof NODES): Start {
   return async (parts) => {
     const { url, drop } = await createDatabase(postgresUrl)
     const database = openPostgres({ address: url, maxConnections: 4 })
     await migrate(database.db)
-    const start = ([role, name]: [Role, string]) =>
-      startNode([role], name, { ...env, DATABASE_URL: url }, parts)
-    const nodes = await Promise.all(NODES.map(start))
+    const start = ([roles, name]: [Role[], string]) =>
+      startNode(roles, name, { ...env, DATABASE_URL: url }, parts)
+    const nodes = await Promise.all(nodesOf.map(start))
     const close = async () => {
       await Promise.all(nodes.filter(({ running }) => running).map((node) => node.kill()))
       await database.close()
@@ -136,10 +145,19 @@ function settings(baseUrl: string, dataDir: string): Environment {
     ALLOWED_PRIVATE_HOSTS: '*',
     FREE_TIER_BYTES: '0',
     // The least: what cannot be had at once has to be waited for.
-    UPLOAD_MEMORY_BYTES: String(64 * 1024 * 1024),
+    UPLOAD_MEMORY_BYTES: String(LEAST_MEMORY_BYTES),
     LOG_LEVEL: 'warn',
   }
 }
+
+const LEAST_MEMORY_BYTES = 64 * 1024 * 1024
+
+/** Which process did what is read from the log. */
+const settingsOf = (processes: number) => ({
+  PROCESSES: String(processes),
+  UPLOAD_MEMORY_BYTES: String(processes * LEAST_MEMORY_BYTES),
+  ACCESS_LOG: 'all',
+})
 
 /** Half of the runs have keys that may put and nothing else. */
 async function startBucket(

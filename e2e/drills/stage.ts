@@ -42,14 +42,27 @@ export async function openStage({ postgresUrl, balancer: kind, bytesPerSecond, c
   const balancer = await startShippedBalancer(kind, { upload: ports, web: ports }, changes)
   const clientLine = await openBreakableLine({ toPort: balancer.port, bytesPerSecond })
   const baseUrl = `http://127.0.0.1:${clientLine.port}`
-  const settings = { ...SETTINGS, BASE_URL: baseUrl, DATABASE_URL: withPort(url, databaseLine.port) }
+  // As compose.yaml and the documentation say it.
+  const interim = { INTERIM_RESPONSES: kind === 'haproxy' ? '1' : '0' }
+  const settings = {
+    ...SETTINGS,
+    ...interim,
+    BASE_URL: baseUrl,
+    DATABASE_URL: withPort(url, databaseLine.port),
+  }
   const start = (port: number) => startSluice({ ...settings, PORT: String(port) })
   const nodes = (await Promise.all(ports.map(start))) as [Sluice, Sluice]
   const uploadUrl = `${baseUrl}/pipes/${site.pipe.id}/files/`
   // HAProxy has to find out that they are up now.
   while ((await fetch(uploadUrl, { method: 'OPTIONS' })).status >= 500);
   return {
-    ...{ site, uploadUrl, clientLine, databaseLine, bucketLine, balancer, nodes },
+    site,
+    uploadUrl,
+    clientLine,
+    databaseLine,
+    bucketLine,
+    balancer,
+    nodes,
     async restart(at: 0 | 1) {
       await nodes[at].stop()
       nodes[at] = await start(ports[at])

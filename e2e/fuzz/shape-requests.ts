@@ -231,7 +231,12 @@ function endpoint(random: Random, known: Known): Shaped {
     'Upload-Checksum': ['sha1 ', 'crc32 AAAAAA==', 'md5 x'],
     'Upload-Concat': ['partial', 'final;/a /b', `final;${known.uploadPath}`],
     'Upload-Defer-Length': ['1', '0'],
-    'Content-Type': ['application/offset+octet-stream', 'text/plain'],
+    'Content-Type': ['application/offset+octet-stream', 'application/partial-upload', 'text/plain'],
+    'Upload-Complete': ['?0', '?1', '1'],
+    'Upload-Draft-Interop-Version': ['3', '6', '8', '10', '99'],
+    'Content-Disposition': ['attachment; filename=a', "inline; filename*=UTF-8''%e2%82%ac"],
+    'Content-MD5': ['1B2M2Y8AsgTpgAmY7PhCfg==', 'x'],
+    'Repr-Digest': ['sha-256=:AAAA:', 'x'],
     Origin: ['https://a.example', 'null'],
     Upgrade: ['websocket', 'h2c'],
   }
@@ -242,13 +247,15 @@ function endpoint(random: Random, known: Known): Shaped {
   for (const [name, values] of Object.entries(right))
     if (random.chance(0.4)) fields[name] = random.chance(0.8) ? random.pick(values) : noise(random)
   if (random.chance(0.1)) fields.Authorization = `Bearer ${noise(random)}`
+  // Without it, most are of the other protocols.
+  if (random.chance(0.4)) delete fields['Tus-Resumable']
   const method = random.pick(['POST', 'HEAD', 'PATCH', 'OPTIONS', 'GET', 'PUT'])
   const paths = [
     known.uploadPath,
     known.uploadPath.replace(/[^/]*$/, ''),
     `/pipes/${odd(random)}/files/${odd(random)}`,
   ]
-  const body = method === 'POST' || method === 'PATCH' ? noise(random, 400) : ''
+  const body = ['POST', 'PATCH', 'PUT'].includes(method) ? noise(random, 400) : ''
   return { kind: 'upload endpoint', method, path: random.pick(paths), fields, body }
 }
 

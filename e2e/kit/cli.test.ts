@@ -244,7 +244,10 @@ describe('upload', () => {
 
   it('tells which file was refused, and sends the others', async () => {
     const small = await sluice.createPipe({
-      ...{ name: 'Small', dataStoreId: demo.dataStoreId, source: { http: true }, maxFileBytes: 10 },
+      name: 'Small',
+      dataStoreId: demo.dataStoreId,
+      source: { http: true },
+      maxFileBytes: 10,
     })
     const [fits, large] = [join(home.path, 'fits.txt'), join(home.path, 'large.txt')]
     writeFileSync(fits, 'fits')

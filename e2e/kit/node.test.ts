@@ -99,7 +99,9 @@ async function serve(handle: (request: Request) => Promise<Response>) {
 it('gives tokens through Node to whom it should, for what they may', async () => {
   const { pipeId } = demo
   const handle = createTokenHandler({
-    ...{ baseUrl, senderToken, pipeId },
+    baseUrl,
+    senderToken,
+    pipeId,
     authorize: async (request) => {
       const { user } = (await request.json()) as { user: string }
       return user === 'ada' && { subject: user, maxBytes: 5, metadata: { album: 'Summer' } }
@@ -130,13 +132,11 @@ it.each([
 ])('gives no token when %s, and keeps the reason to the backend', async (_, options, status, code) => {
   const told: SluiceError[] = []
   const handle = createTokenHandler({
-    ...{
-      baseUrl,
-      senderToken,
-      pipeId: demo.pipeId,
-      authorize: () => ({}),
-      onError: (error) => told.push(error as SluiceError),
-    },
+    baseUrl,
+    senderToken,
+    pipeId: demo.pipeId,
+    authorize: () => ({}),
+    onError: (error) => told.push(error as SluiceError),
     ...options,
   })
   const answer = await handle(new Request('https://shop.example.com/api/upload-token', { method: 'POST' }))

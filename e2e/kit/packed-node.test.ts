@@ -80,11 +80,17 @@ sluice.listFiles({ status: 'lost' })
 
 it.each(['bundler', 'nodenext'])('compiles strictly in a project that resolves by %s', (moduleResolution) => {
   const compilerOptions = {
-    ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noEmit: true },
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    noEmit: true,
     // Ours are checked; those of TypeScript itself take ten seconds.
     skipDefaultLibCheck: true,
-    ...{ target: 'es2022', lib: ['es2023', 'dom', 'dom.iterable'], types: [] },
-    ...{ moduleResolution, module: moduleResolution === 'nodenext' ? 'nodenext' : 'esnext' },
+    target: 'es2022',
+    lib: ['es2023', 'dom', 'dom.iterable'],
+    types: [],
+    moduleResolution,
+    module: moduleResolution === 'nodenext' ? 'nodenext' : 'esnext',
   }
   writeFileSync(join(kit.folder, 'use.ts'), USE)
   writeFileSync(join(kit.folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['use.ts'] }))
@@ -142,14 +148,12 @@ it('runs where there is nothing but what the web has, as at the edge', async () 
   const { baseUrl, accountKey } = inject('demo')
   const { outputFiles } = await build({
     stdin: { contents: `${IMPORT}export default (async () => {${RUN}})()`, resolveDir: kit.folder },
-    ...{
-      bundle: true,
-      write: false,
-      platform: 'neutral',
-      format: 'iife',
-      globalName: 'run',
-      target: 'es2022',
-    },
+    bundle: true,
+    write: false,
+    platform: 'neutral',
+    format: 'iife',
+    globalName: 'run',
+    target: 'es2022',
   })
   let told = ''
   const web = { fetch, Request, Response, Headers, URL, URLSearchParams, crypto, atob, btoa, setTimeout }
@@ -164,7 +168,12 @@ it('runs where there is nothing but what the web has, as at the edge', async () 
     Blob,
   }
   const context = createContext({
-    ...{ ...web, ...more, Uint8Array, ArrayBuffer, console, URLSearchParams },
+    ...web,
+    ...more,
+    Uint8Array,
+    ArrayBuffer,
+    console,
+    URLSearchParams,
     ENV: { SLUICE_URL: baseUrl, SLUICE_ACCOUNT_KEY: accountKey },
     tell: (text: string) => {
       told = text

@@ -65,6 +65,39 @@ it('no header makes a 500', async () => {
   )
 })
 
+it('no header of the other protocols makes a 500', async () => {
+  const others = fc.record(
+    {
+      'Upload-Complete': almost('?0', '?1', '1'),
+      'Upload-Incomplete': almost('?0', '?1'),
+      'Upload-Draft-Interop-Version': almost('3', '6', '8', '10'),
+      'Upload-Length': almost('0', '5'),
+      'Upload-Offset': almost('0', '1000'),
+      'Content-Type': almost('application/partial-upload', 'text/plain'),
+      'Content-Disposition': almost('inline; filename=a', "inline; filename*=UTF-8''%e2%82%ac"),
+      'Content-MD5': almost('1B2M2Y8AsgTpgAmY7PhCfg=='),
+      'Content-Digest': almost('sha-256=:AAAA:'),
+      'Repr-Digest': almost('sha-512=:AAAA:', 'sha-256=1'),
+    },
+    { requiredKeys: [] },
+  )
+  const methods = fc.constantFrom('POST', 'PUT', 'HEAD', 'PATCH', 'DELETE', 'GET')
+  await fc.assert(
+    fc.asyncProperty(methods, others, async (method, headers) => {
+      const made = method === 'POST' ? tus.uploadUrl : `${tus.uploadUrl}%41`
+      const url = tus.at(['POST', 'PUT'].includes(method) ? made : address)
+      const { status } = await ask(
+        method,
+        url,
+        { Authorization: tus.common.Authorization, ...headers },
+        'hello',
+      )
+      expect(refused(status), `${status}`).toBe(true)
+    }),
+    { numRuns: 100 },
+  )
+})
+
 it('no metadata makes a 500, and what is taken comes back as it was sent', async () => {
   const value = fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes).toString('base64'))
   const key = fc.oneof(fc.constantFrom('filename', 'filetype', '__proto__', 'constructor', 'a'), fieldText)

@@ -43,8 +43,9 @@ describe.each(['http://[', 'x', '%00', 'http://a:99999/'])('a callbackUrl of %s'
     const { csrfToken } = JSON.parse(csrf.body)
     const fields = { ...form, Cookie: cookiesOf(csrf) }
     const body = new URLSearchParams({ csrfToken, callbackUrl, email: 'a@b.example', password: 'x' })
-    const { status } = await ask('POST', at(`/api/auth/${path}`), fields, body.toString())
-    expect(status).toBe(400)
+    const answer = await ask('POST', at(`/api/auth/${path}`), fields, body.toString())
+    expect(answer.status).toBe(400)
+    expect(JSON.parse(answer.body)).toMatchObject({ code: 'invalid_request' })
   })
 
   it('that a browser keeps is refused, and forgotten', async () => {

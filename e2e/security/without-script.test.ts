@@ -115,6 +115,18 @@ describe('signing in', () => {
   })
 })
 
+it('a new account key asks for the password', async () => {
+  visit = await signedIn(target)
+  const create = (password: string) =>
+    post('/dashboard/settings/keys', { name: 'By a stolen session', password })
+  for (const guess of ['', 'not my password']) {
+    const { body } = await create(guess)
+    expect(body).toContain('Is not your password')
+    expect(body).not.toMatch(/ak_\w{43}/)
+  }
+  expect((await create(target.password)).body).toMatch(/ak_\w{43}/)
+})
+
 it('what is saved is told on the page', async () => {
   visit = await signedIn(target)
   const { status, body } = await post('/dashboard/settings', { name: 'Demo' })

@@ -1,4 +1,13 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtempDisposable, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { httpCall, openCall } from '../../test/support/http-call.ts'
+import { http2Call } from '../../test/support/http2-call.ts'
+import { freePort } from '../../test/support/postgres.ts'
 import { BALANCERS, findBalancer } from '../../test/support/shipped-balancer.ts'
 import { type TusReply, tusCall } from '../../test/support/tus-client.ts'
 import { runDrill } from '../drills/drill.ts'
@@ -8,11 +17,20 @@ import { uploadByTusJs } from '../drills/upload-by-tus-js.ts'
 
 /** The shipped nginx.conf and haproxy.cfg, in the real programs. `npm run drill` has the same outages at full length. */
 const MiB = 1024 * 1024
+const run = promisify(execFile)
+const hasCurl = spawnSync('curl', ['--version']).status === 0
 const missing = BALANCERS.filter((kind) => !findBalancer(kind))
 if (missing.length > 0) console.warn(`skipped, not installed: ${missing.join(', ')}`)
 
 /** HAProxy looks at its nodes more often, as the outages are shorter. */
-const changes: [string, string][] = [['inter 2s', 'inter 200ms']]
+const http2Port = await freePort()
+const changes: [string, string][] = [
+  ['inter 2s', 'inter 200ms'],
+  // As a server with TLS would speak it.
+  ['    location /pipes/ {', `    listen 127.0.0.1:${http2Port} http2;\n    location /pipes/ {`],
+]
+/** Of a request of Resumable Uploads for HTTP. */
+const DRAFT = { 'Upload-Draft-Interop-Version': '8' }
 
 for (const balancer of BALANCERS)
   describe.skipIf(missing.includes(balancer))(`${balancer} as shipped`, () => {
@@ -29,11 +47,80 @@ for (const balancer of BALANCERS)
     ])('%s: every upload goes on where it was', async (outage, forMs) => {
       const size = { uploads: 4, uploadBytes: 6 * MiB }
       const before = stage.balancer.output().length
-      const result = await runDrill(stage, { ...{ outage, forMs, upload: uploadByTusJs }, ...size })
+      const result = await runDrill(stage, {
+        outage,
+        forMs,
+        upload: uploadByTusJs,
+        ...size,
+      })
       expect(result).toMatchObject({ created: 4, whole: 4 })
       // Upload nodes answer for themselves while the database is away, so they stay in rotation.
       if (outage === 'database away')
         expect(stage.balancer.output().slice(before)).not.toMatch(/upload-\d is DOWN/)
+    })
+
+    it.skipIf(!hasCurl)('curl -T: a file of any name arrives whole', async () => {
+      const bytes = randomBytes(5 * MiB)
+      await using folder = await mkdtempDisposable(join(tmpdir(), 'sluice-curl-'))
+      const file = join(folder.path, 'my film.bin')
+      await writeFile(file, bytes)
+      const authorization = `Authorization: Bearer ${await stage.site.token()}`
+      const { stdout } = await run('curl', ['-sST', file, '-H', authorization, stage.uploadUrl])
+      const { id, ...described } = JSON.parse(stdout)
+      expect(described).toMatchObject({ filename: 'my film.bin', size: bytes.length, status: 'transferred' })
+      expect((await stage.site.bucket.object(`${id}/my film.bin`)).equals(bytes)).toBe(true)
+    })
+
+    it('Resumable Uploads for HTTP: told by 104 where the balancer passes it on', async () => {
+      const token = await stage.site.token()
+      const bytes = randomBytes(3 * MiB)
+      const headers = { ...DRAFT, 'Upload-Complete': '?1', 'Content-Length': String(bytes.length) }
+      const call = openCall({ method: 'POST', url: stage.uploadUrl, token, headers })
+      await call.write(bytes.subarray(0, MiB))
+      if (balancer === 'nginx') {
+        await call.write(bytes.subarray(MiB))
+        expect((await call.reply).status).toBe(201)
+        expect(call.interim).toEqual([])
+        return
+      }
+      await expect.poll(() => call.interim).toHaveLength(1)
+      call.cut()
+      const url = call.interim[0]!.headers.location!
+      const { headers: standing } = await httpCall({ method: 'HEAD', url, token, headers: DRAFT })
+      const offset = Number(standing['upload-offset'])
+      const rest = await httpCall({
+        method: 'PATCH',
+        url,
+        token,
+        headers: {
+          ...DRAFT,
+          'Upload-Complete': '?1',
+          'Upload-Offset': String(offset),
+          'Content-Type': 'application/partial-upload',
+        },
+        body: bytes.subarray(offset),
+      })
+      expect(rest.status).toBe(201)
+      const { id } = JSON.parse(rest.body)
+      expect((await stage.site.bucket.object(`${id}/file`)).equals(bytes)).toBe(true)
+    })
+
+    it.skipIf(balancer !== 'nginx')('takes all three protocols over HTTP/2', async () => {
+      const token = await stage.site.token()
+      const body = randomBytes(MiB)
+      const send = (method: string, url: string, headers: Record<string, string>) =>
+        http2Call(http2Port, { method, url, token, headers, body })
+      const tus = { 'Tus-Resumable': '1.0.0', 'Content-Type': 'application/offset+octet-stream' }
+      const replies = [
+        await send('POST', stage.uploadUrl, { ...tus, 'Upload-Length': String(body.length) }),
+        await send('PUT', `${stage.uploadUrl}file`, {}),
+        await send('POST', stage.uploadUrl, { ...DRAFT, 'Upload-Complete': '?1' }),
+      ]
+      for (const { status, headers, interim } of replies) {
+        expect([status, interim]).toEqual([201, []])
+        const id = headers.location!.split('/').at(-1)
+        expect((await stage.site.bucket.object(`${id}/file`)).equals(body)).toBe(true)
+      }
     })
 
     it('logs a request under the id that Sluice logs and answers', async () => {
@@ -74,6 +161,13 @@ for (const balancer of BALANCERS)
           'content-type': 'application/problem+json',
         })
         expect((await ask(method)).headers['access-control-allow-origin']).toBe('*')
+      })
+
+      it('answers clients of Resumable Uploads for HTTP with 503', async () => {
+        for (const method of ['HEAD', 'PATCH']) {
+          const answer = await httpCall({ method, url: `${stage.uploadUrl}x`, headers: DRAFT })
+          expect([502, 503]).toContain(answer.status)
+        }
       })
 
       it('answers the rest with an error that clients repeat', async () => {

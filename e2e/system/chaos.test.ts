@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { expect, inject, it } from 'vitest'
+import { descendantsOf, isAlive } from '../../test/support/processes.ts'
 import { runChaos } from '../chaos/run.ts'
 
 it('everything agrees to the byte after a while of kills, freezes, restarts, cuts and faults', async () => {
@@ -34,24 +35,3 @@ it('leaves no process behind when it is interrupted', async () => {
   expect(await exited).toEqual([1, null])
   await expect.poll(() => begun.filter(isAlive), { timeout: 20_000 }).toEqual([])
 }, 120_000)
-
-type Listed = { pid: number; parent: number; state: string }
-
-function processes(): Listed[] {
-  const listed = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat='], { encoding: 'utf8' })
-  return listed
-    .trim()
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .map(([pid, parent, state]) => ({ pid: Number(pid), parent: Number(parent), state: state! }))
-}
-
-function descendantsOf(pid: number): number[] {
-  const all = processes()
-  const below = (of: number): number[] =>
-    all.filter(({ parent }) => parent === of).flatMap((child) => [child.pid, ...below(child.pid)])
-  return below(pid)
-}
-
-/** One that has ended may wait for somebody to ask how. */
-const isAlive = (pid: number) => processes().some((one) => one.pid === pid && !one.state.startsWith('Z'))

@@ -69,6 +69,7 @@ describe('npm run check', () => {
       ['one-door-outside', 'lib/workspace/planted-door.ts', 'node:https'],
       ['pages-reach-the-database-by-lib', 'app/planted.ts', '#lib/platform/db/database.ts'],
       ['tus-alone-knows-tus', 'lib/api/planted-tus.ts', '@tus/server'],
+      ['protocols-stand-apart', 'lib/protocols/tus/planted-apart.ts', '../plain/plain-protocol.ts'],
       ['no-cycles', 'lib/api/planted-cycle.ts', './planted-cycle.ts'],
       ['not-found', 'lib/api/planted-nowhere.ts', './nowhere.ts'],
       ['tests-stay-tests', 'lib/api/planted-test.ts', '../../test/support/postgres.ts'],
@@ -97,13 +98,15 @@ describe('npm run check', () => {
     })
   })
 
-  it('finds process.env outside config.ts, and the path of a file taken from a URL', () => {
+  it('finds process.env outside config.ts, the path of a file taken from a URL, and a literal that is spread', () => {
     const { status, output } = check('format and lint', {
       'lib/api/planted.ts': 'export const home = process.env.HOME\n',
       'scripts/planted.ts': "export const docs = new URL('../docs', import.meta.url).pathname\n",
+      'scripts/spread.ts': 'export const all = { one: 1, ...{ two: 2 } }\n',
     })
     expect(output).toContain('noProcessEnv')
     expect(output).toMatch(/scripts\/planted\.ts(.|\n)*The pathname of a URL is percent-encoded/)
+    expect(output).toMatch(/scripts\/spread\.ts(.|\n)*spreading a literal only saves lines/)
     expect(status).toBe(1)
   })
 

@@ -16,7 +16,10 @@ let Cookie: string
 beforeAll(async () => {
   server = await freezablePostgres()
   const settings = {
-    ...{ DATABASE_URL: server.url, DATA_DIR: folder.path, ROLES: 'web,worker', ACCESS_LOG: 'off' },
+    DATABASE_URL: server.url,
+    DATA_DIR: folder.path,
+    ROLES: 'web,worker',
+    ACCESS_LOG: 'off',
     ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
     AUTH_SECRET: 'a secret of thirty-two characters',
     BASE_URL: 'http://localhost:0',

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, type TestContext } from 'vitest'
+import { isAlive } from '../../test/support/processes.ts'
 import { type Sluice, sourceFolder, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 import { readDemo, targetOf } from '../../test/support/target.ts'
 import { tusClient } from '../../test/support/tus-client.ts'
@@ -26,10 +27,6 @@ const SMALL = { ROLES: 'upload', DEMO: '0' }
 
 const postmasterOf = (dataDir: string) =>
   Number.parseInt(readFileSync(join(dataDir, 'db/postmaster.pid'), 'utf8'), 10)
-
-/** One that ended and that nobody asked about is a zombie. */
-const isAlive = (pid: number) =>
-  /^[^Z]/.test(spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout)
 
 const gone = (pid: number) => expect.poll(() => isAlive(pid)).toBe(false)
 

@@ -9,11 +9,11 @@ it('a restart of every node under load fails no upload and loses no event', asyn
   const lines: string[] = []
   const say = (line: string) => void lines.push(line)
   const log = createLog(say)
-  const world = await openWorld(inject('postgresUrl'), random.fork('world'), log)
+  const world = await openWorld({ postgresUrl: inject('postgresUrl') }, random.fork('world'), log)
   try {
     let overAt = Number.POSITIVE_INFINITY
     const uploading = uploadMany(world, random, log, { overForMs: () => Date.now() - overAt })
-    for (const node of [...world.nodes, ...world.nodes]) {
+    for (const node of world.nodes) {
       log.note(`restart ${node.name}`)
       expect(await node.stop(), node.output()).toBe(0)
       await node.start()

@@ -12,6 +12,7 @@ import { openPostgres } from '#lib/platform/db/open-postgres.ts'
 import { createLogger } from '#lib/platform/log/log.ts'
 import { openPausingProxy } from '../../test/support/pausing-proxy.ts'
 import { createDatabase } from '../../test/support/postgres.ts'
+import { ask as askRaw } from '../../test/support/raw-http.ts'
 import { testRuntime } from '../../test/support/runtime.ts'
 import { sourceFolder, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 import { createTestWorkspace } from '../../test/support/workspace.ts'
@@ -118,6 +119,7 @@ it('says in one line why it does not start, or what is wrong with a command', as
   await once(taken, 'listening')
   const { port } = taken.address() as { port: number }
   expect(run(['server.ts'], { ...env, PORT: String(port) })).toMatch(/^Port \d+ is taken by another process/)
+  expect(run(['server.ts'], { ...env, PORT: String(port), PROCESSES: '2' })).toMatch(/^Port \d+ is taken/)
   taken.close()
   writeFileSync(join(folder.path, 'file'), '')
   expect(run(['server.ts'], { ...env, DATA_DIR: join(folder.path, 'file') })).toMatch(/there is a file where/)
@@ -164,12 +166,9 @@ it('answers only for its own host, and metrics only with the token', async () =>
   const metrics = (token: string) => ask('/metrics', { authorization: `Bearer ${token}` })
   expect((await metrics('wrong')).status).toBe(401)
   expect(await (await metrics(production.METRICS_TOKEN)).text()).toContain('sluice_upload_bytes_total')
-  const evil = spawnSync('curl', ['-si', '-H', 'Host: evil.example', `http://127.0.0.1:${port}/pipes/x`], {
-    encoding: 'utf8',
-  })
-  expect(evil.stdout).toMatch(/^HTTP\/1.1 421 /)
-  expect(evil.stdout).toContain('"code":"misdirected_host"')
-  expect(evil.stdout).toMatch(/^X-Request-Id: [0-9a-f-]{36}\r?$/m)
+  const evil = await askRaw('GET', new URL(`http://127.0.0.1:${port}/pipes/x`), { Host: 'evil.example' })
+  expect(evil).toMatchObject({ status: 421, body: expect.stringContaining('"code":"misdirected_host"') })
+  expect(evil.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
   await node.stop()
 })
 

@@ -13,7 +13,8 @@ import { createSite, type Site } from '../../test/support/upload-site.ts'
  * byte may be sent twice.
  */
 const MiB = 1024 * 1024
-const UPLOADS = 200
+/** `UPLOADS=200` for more. */
+const UPLOADS = Number(process.env.UPLOADS ?? 60)
 const AT_ONCE = 4
 /** What a cut may lose, as the server that took the bytes went on living. */
 const LOST_PER_CUT = 65_536
@@ -129,7 +130,7 @@ async function optionsOf(more: UploadOptions = {}): Promise<UploadOptions> {
   }
 }
 
-describe('200 uploads of 1 to 60 MiB, each cut at 1 to 10 places', () => {
+describe(`${UPLOADS} uploads of 1 to 60 MiB, each cut at 1 to 10 places`, () => {
   it('every object is its source, and less than 64 KiB a cut is sent again', {
     timeout: 600_000,
   }, async () => {

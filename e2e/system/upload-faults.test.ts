@@ -95,7 +95,9 @@ describe('an upload that the bucket does not know any more', () => {
     async (operation) => {
       const url = (await client.create(18 * MiB)).headers.location!
       site.bucket.faults.add({
-        ...{ operation, key: `${idOf(url)}/file`, times: 100 },
+        operation,
+        key: `${idOf(url)}/file`,
+        times: 100,
         effect: refuse(404, 'NoSuchUpload'),
       })
       const reply = await client.patch(url, 0, randomBytes(18 * MiB))

@@ -16,7 +16,9 @@ const port = () => (server.address() as AddressInfo).port
 
 it('tells the sender of a long body without a length that it is too long', async () => {
   const sent = request({
-    ...{ port: port(), method: 'POST', path: '/api/v1/tokens' },
+    port: port(),
+    method: 'POST',
+    path: '/api/v1/tokens',
     headers: { Authorization: 'Bearer sk_x', 'Content-Type': 'application/json' },
   })
   const answered = once(sent, 'response')

@@ -89,8 +89,12 @@ describeWithDatabase('Idempotency-Key', (database) => {
 
   it('keeps the check of a new bucket, and works where the verb goes out to the network', async () => {
     const bucket = {
-      ...{ name: 'Out', provider: 'other', endpoint: 'http://127.0.0.1:1', bucket: 'media' },
-      ...{ accessKeyId: 'KEY', secretAccessKey: 'a-secret' },
+      name: 'Out',
+      provider: 'other',
+      endpoint: 'http://127.0.0.1:1',
+      bucket: 'media',
+      accessKeyId: 'KEY',
+      secretAccessKey: 'a-secret',
     }
     const made = await post('/data-stores', bucket, 'f')
     expect(made.json.check).toMatchObject({ ok: false })

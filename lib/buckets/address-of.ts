@@ -2,12 +2,12 @@ import { isIP } from 'node:net'
 
 type Addressed = { endpoint: string; bucket: string; forcePathStyle: boolean }
 
-/** With https a wildcard certificate covers one label, and a host has neither capitals nor underscores. */
+/** A wildcard certificate covers one label, and host names have neither capitals nor underscores. */
 const DNS_LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
  * Virtual-host addressing puts the bucket's name before the host, path style at the start of the path. A name that is not
- * one DNS label goes into the path whatever was asked for, and so does every name where the host is an IP address.
+ * one DNS label always goes into the path, and so does every name if the host is an IP address.
  */
 export function addressOf({ endpoint, bucket, forcePathStyle }: Addressed) {
   const base = new URL(endpoint)

@@ -1,13 +1,13 @@
 import { BucketError, isBucketError } from './bucket-error.ts'
 import type { Capabilities } from './providers.ts'
 
-/** What replacing an object takes on Google Cloud Storage, beside the permission to create one. */
+/** The permission that replacing an object needs on Google Cloud Storage, beside the one to create it. */
 const REPLACING = 'storage.objects.delete'
 
 /**
- * The fault of a write to a key where an object is already, or undefined. Where keys that may only put are denied
- * replacing, that is a 403, which names the permission that is missing; if it names none, it is one only if the write was
- * sent before, since the first would have been denied, too.
+ * The error as `exists`, if the key of the write already has an object; else undefined. Where credentials that may only put
+ * are denied replacing, that is a 403 that names the missing permission. If it names none, only a repeated write counts as
+ * `exists`: without the permission to create, the first one would have been denied, too.
  */
 export function asExisting(
   error: unknown,

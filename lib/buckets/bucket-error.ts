@@ -1,19 +1,20 @@
 /**
  * What went wrong between us and a bucket, by what can be done about it:
- * `trouble` may pass (no answer, 5xx, SlowDown), `refused` will not until somebody changes something,
+ * `trouble`: a transient error (no response, 5xx, SlowDown), `refused`: permanent until somebody changes something,
  * `no_such_upload`: the bucket knows no such multipart upload, `exists`: an object has that key already,
  * `impossible`: the parts can never become the object, `aborted`: we gave the request up ourselves.
  */
 export type BucketErrorKind = 'trouble' | 'refused' | 'no_such_upload' | 'exists' | 'impossible' | 'aborted'
 
-/** What the bucket said, as far as it helps to find out why. */
+/** What the bucket said, as far as it helps to find the cause. */
 export type Told = {
   status: number
-  /** Its message alone: the rest of a fault may hold the string that was signed. */
+  /** Only the message: the rest of the body may contain the string that was signed. */
   words: string
   details: string
-  /** Of the bucket, as the fault names it, and as a header does. */
+  /** The bucket's region, as the body has it. */
   region: string | undefined
+  /** The bucket's region, as a header has it. */
   regionHeader: string | undefined
   bucket: string | undefined
   serverTime: string | undefined
@@ -22,9 +23,9 @@ export type Told = {
 export class BucketError extends Error {
   override readonly name = 'BucketError'
   readonly kind: BucketErrorKind
-  /** The provider's code, as `AccessDenied`, or ours, as `timeout`. */
+  /** The provider's code, such as `AccessDenied`, or ours, such as `timeout`. */
   readonly code: string
-  /** Undefined if there was no answer. */
+  /** Undefined if there was no response. */
   readonly told: Told | undefined
 
   /** How often it was tried. */
@@ -86,12 +87,12 @@ function kindOf(status: number, code: string): BucketErrorKind {
   if (known) return known
   if (status === 412) return 'exists'
   if (status === 501) return 'impossible'
-  // A 200 with an error of an unknown kind inside is one more of those that may pass.
+  // A 200 with an error of an unknown kind inside is taken for transient.
   const passing = status >= 500 || status < 300 || PASSING_STATUS.has(status)
   return passing ? 'trouble' : 'refused'
 }
 
-/** Reads an answer that is not what was asked for, or that is a 200 with a fault inside. `text` is its body. */
+/** Reads the error from a response that is not a success, or that is a 200 with an error inside. `text` is its body. */
 export function readFault(
   operation: string,
   bucket: string,
@@ -121,16 +122,16 @@ export function readFault(
   )
 }
 
-/** What is not an answer of S3 at all: a page of a proxy, or one that was cut short. It says nothing about what happened. */
+/** A response that is not valid S3: a page of a proxy, or one that was cut short. It says nothing about what happened. */
 export function badAnswer(operation: string): BucketError {
   return new BucketError(
     'trouble',
     'BadAnswer',
-    `The bucket's answer to ${operation} is not one of S3. Does a proxy or a login page answer at the endpoint?`,
+    `The response to ${operation} is not a valid S3 response. Does a proxy or a login page answer at the endpoint?`,
   )
 }
 
-/** Whatever a bucket writes is shown, and kept by a database that takes neither NUL nor half a character. */
+/** The text of a bucket is shown and stored, and the database takes neither NUL nor half a character. */
 function shorten(text = '', length: number): string {
   return text
     .replace(/\p{Cc}+/gu, ' ')
@@ -146,7 +147,7 @@ function hintFor(code: string, { status, region, regionHeader }: Told): string |
     return 'The credentials of the Data Store may not do that: check them and their policy.'
   if (code === 'NoSuchBucket') return 'There is no such bucket at that endpoint.'
   if (code === 'InvalidPartOrder')
-    return 'Its part numbers have a gap: the upload began with an older release of Sluice that left numbers out, which this provider does not accept. Upload the file again.'
+    return 'Its part numbers have a gap: the upload began with an older version of Sluice that left numbers out, which this provider does not accept. Upload the file again.'
   if (code === 'InvalidPart')
     return 'A part is not the one that was recorded: a request that was thought lost arrived late with other bytes, or the bucket has dropped the part. Upload the file again.'
   return undefined
@@ -155,7 +156,7 @@ function hintFor(code: string, { status, region, regionHeader }: Told): string |
 const one = (value: string | string[] | undefined): string | undefined =>
   typeof value === 'string' ? value : value?.[0]
 
-/** The text of the first element of that name; enough for the few flat answers of S3. */
+/** The text of the first element with that name; enough for the few flat responses of S3. */
 export function tag(xml: string, name: string): string | undefined {
   const text = xml.match(new RegExp(`<${name}>([^<]*)</${name}>`))?.[1]
   return text

@@ -13,7 +13,7 @@ export type BucketPlace = {
   capabilities: Capabilities
 }
 
-/** What a new object is told about itself: on PutObject, and on CreateMultipartUpload for the parts to come. */
+/** The headers that describe a new object: on PutObject, and on CreateMultipartUpload for the parts to come. */
 export function objectHeaders(place: BucketPlace, contentType: string): Record<string, string> {
   const { storageClass, encryption } = place
   return {

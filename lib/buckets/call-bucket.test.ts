@@ -14,8 +14,13 @@ it('gives a part 30 s and a second for each 256 KiB, its answer included', async
   const bucket = await startDrippingBucket()
   const http = new Agent()
   const place = {
-    ...{ endpoint: bucket.endpoint, region: 'eu-west-1', bucket: 'media', forcePathStyle: true },
-    ...{ storageClass: null, encryption: null, capabilities: capabilitiesOf('minio', null) },
+    endpoint: bucket.endpoint,
+    region: 'eu-west-1',
+    bucket: 'media',
+    forcePathStyle: true,
+    storageClass: null,
+    encryption: null,
+    capabilities: capabilitiesOf('minio', null),
   }
   const call = createCaller(
     place,
@@ -26,8 +31,11 @@ it('gives a part 30 s and a second for each 256 KiB, its answer included', async
   const chunk = Buffer.alloc(1024 * 1024)
   let ended = false
   const answered = call({
-    ...{ operation: 'PutObject', method: 'PUT', key: 'a' },
-    ...{ body: [chunk], bytes: chunk.length },
+    operation: 'PutObject',
+    method: 'PUT',
+    key: 'a',
+    body: [chunk],
+    bytes: chunk.length,
   })
   const refused = expect(answered).rejects.toMatchObject({ kind: 'trouble' })
   void answered.catch(() => {

@@ -18,7 +18,7 @@ import {
   UNSIGNED_PAYLOAD,
 } from './sign-request.ts'
 
-/** One operation on a bucket: signed, sent, counted, repeated while the trouble may pass, its fault read. */
+/** One operation on a bucket: signed, sent, counted, and retried after transient errors. */
 export type Call = {
   operation: string
   method: 'PUT' | 'POST' | 'GET' | 'HEAD' | 'DELETE'
@@ -27,11 +27,11 @@ export type Call = {
   headers?: Record<string, string>
   body?: readonly Uint8Array[]
   bytes?: number
-  /** A body that is worth hashing: small, and not checked by a checksum of its own. */
+  /** Include the body in the signature: it is small, and has no checksum of its own. */
   signBody?: boolean
-  /** Whether what came with a 200 is what was asked for. */
+  /** Whether the body of a 200 is the expected response. */
   isAnswer?: (text: string) => boolean
-  /** What the answer holds of an object. */
+  /** How many bytes of an object the response has. */
   wantedBytes?: number
   silenceMs?: number
   signal?: AbortSignal | undefined
@@ -44,15 +44,15 @@ export type BucketDeps = {
   agents: { http: Agent; https: Agent }
   metrics?: Pick<Metrics, 'bucketRequests' | 'bucketSeconds'>
   retryDelaysMs?: readonly number[]
-  /** Where answers count that wait to be read. */
+  /** Counts the memory of responses. */
   memory?: AnswerMemory
-  /** For tests: instead of every other. */
+  /** For tests: replaces the limit of every call. */
   silenceMs?: number
   deadlineMs?: number
 }
 
 const SILENCE_MS = 30_000
-/** Of a call with all its repetitions and answers, beside the time that its bytes need. */
+/** For a call with all its retries, on top of the time that its bytes need. */
 const DEADLINE_MS = 30_000
 const SLOWEST_BYTES_PER_MS = (256 * 1024) / 1000
 const EMPTY_SHA256 = sha256('')
@@ -110,13 +110,13 @@ export function createCaller(place: BucketPlace, credentials: Credentials, deps:
     return withRetries(() => traced(call, () => attempt(call, leftMs())), {
       delaysMs: deps.retryDelaysMs ?? RETRY_DELAYS_MS,
       signal: call.signal,
-      // What may be silent for minutes has had its time: who called it tries again later.
+      // An operation that may be silent for minutes has had its time: its caller tries again later.
       mayRepeat: ({ code }, delayMs) => delayMs < leftMs() && !(code === 'timeout' && call.silenceMs),
     })
   }
 }
 
-/** Each attempt by itself: a slow bucket and a failing one look different. */
+/** A span for each attempt: a slow bucket and a failing one look different. */
 function traced(call: Call, attempt: () => Promise<Answer>): Promise<Answer> {
   return span(`bucket ${call.operation}`, attempt, {
     kind: 'client',
@@ -124,7 +124,7 @@ function traced(call: Call, attempt: () => Promise<Answer>): Promise<Answer> {
   })
 }
 
-/** A bucket that answers a byte at a time is never silent, and would keep the memory of a part for ever. */
+/** A bucket that responds a byte at a time is never silent, and would keep the memory of a part forever. */
 function deadlineOf({ bytes = 0, wantedBytes = 0, silenceMs = 0 }: Call): number {
   return silenceMs + DEADLINE_MS + (bytes + wantedBytes) / SLOWEST_BYTES_PER_MS
 }
@@ -149,7 +149,7 @@ function unanswered(operation: string, bucket: string, error: unknown): BucketEr
   if (isSluiceError(error)) return new BucketError('refused', error.code, error.message, cause)
   const code = (error as NodeJS.ErrnoException).code ?? 'failed'
   if (code === 'ABORT_ERR') return new BucketError('aborted', 'aborted', `${operation} was given up.`, cause)
-  // Node refuses to send it, and would each time.
+  // Node refuses to send the request, and always will.
   const kind = UNSENDABLE.has(code) ? 'impossible' : 'trouble'
   return new BucketError(kind, code, `${operation} on the bucket ${bucket} got no answer (${code}).`, cause)
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { crc32ToBase64 } from '../platform/kernel/crc32.ts'
 import type { Capabilities } from './providers.ts'
 
-/** What makes the bucket check the bytes that arrive. MD5 costs far more than a CRC32, so it is for those that insist. */
+/** Headers that make the bucket check the bytes that arrive. MD5 costs far more than CRC32: only for providers that insist. */
 export function checksumHeaders(
   { bodyChecksum }: Pick<Capabilities, 'bodyChecksum'>,
   body: { chunks: readonly Uint8Array[]; crc32: number },

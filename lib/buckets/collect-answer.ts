@@ -1,16 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import type { Answer } from './exchange.ts'
 
-/** Where the bytes of answers count. False: there is no memory for them. */
+/** Counts the memory of responses. `take` returns false if there is not enough. */
 export type AnswerMemory = { take(bytes: number): boolean; give(bytes: number): void }
 
-/** What S3 says needs a few hundred bytes, and with keys of 1 KiB in it a few thousand. */
+/** A response of S3 has a few hundred bytes, and with keys of 1 KiB in it a few thousand. */
 const MAX_ANSWER_BYTES = 64 * 1024
 const FIRST_BYTES = 1024
 
 /**
- * Keeps an answer in one piece of memory, which grows as bytes come: a byte at a time costs no more than a byte. Of a refusal
- * that is too long its beginning is enough; memory for what was asked for of an object is its caller's.
+ * Keeps a response in one piece of memory, which grows as bytes come: a byte at a time costs no more than a byte. A refusal
+ * that is too long is cut. The memory for bytes of an object that were asked for is counted by the caller.
  */
 export async function collectAnswer(
   response: IncomingMessage,

@@ -1,9 +1,9 @@
 import { crc32ToBase64 } from '../platform/kernel/crc32.ts'
 
-/** The CRC32 of a copied part is known only if the bucket told it. */
+/** The CRC32 of a copied part is known only if the bucket returned it. */
 export type NamedPart = { number: number; etag: string; crc32: number | null }
 
-/** The XML of CompleteMultipartUpload: the parts by number, with what the bucket said of each. */
+/** The XML of CompleteMultipartUpload: the parts by number, with their ETags and checksums. */
 export function completeBody(parts: readonly NamedPart[], withChecksums: boolean): Buffer {
   const lines = parts.map(({ number, etag, crc32 }) => {
     const checksum =

@@ -25,14 +25,23 @@ afterAll(() => {
 function get(bytes: number, wantedBytes?: number, memory?: AnswerMemory) {
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
   return exchange({
-    ...{ url, agent, method: 'GET', path: `/${bytes}`, headers: {}, body: [] },
-    ...{ wantedBytes, memory, silenceMs: 10_000, deadlineMs: 10_000 },
+    url,
+    agent,
+    method: 'GET',
+    path: `/${bytes}`,
+    headers: {},
+    body: [],
+    wantedBytes,
+    memory,
+    silenceMs: 10_000,
+    deadlineMs: 10_000,
   })
 }
 
 function countingMemory(limitBytes = Infinity) {
   const memory = {
-    ...{ heldBytes: 0, peakBytes: 0 },
+    heldBytes: 0,
+    peakBytes: 0,
     take(bytes: number) {
       if (memory.heldBytes + bytes > limitBytes) return false
       memory.heldBytes += bytes
@@ -78,15 +87,14 @@ it('keeps nothing of an answer that there is no memory for', async () => {
 it('ends an answer that comes a byte at a time, at its deadline', async () => {
   const bucket = await startDrippingBucket()
   const asked = exchange({
-    ...{
-      url: new URL(bucket.endpoint),
-      agent,
-      method: 'PUT',
-      path: '/',
-      headers: {},
-      body: [Buffer.from('x')],
-    },
-    ...{ silenceMs: 10_000, deadlineMs: 600 },
+    url: new URL(bucket.endpoint),
+    agent,
+    method: 'PUT',
+    path: '/',
+    headers: {},
+    body: [Buffer.from('x')],
+    silenceMs: 10_000,
+    deadlineMs: 600,
   })
   await expect(asked).rejects.toMatchObject({ code: 'timeout', message: 'not done after 600 ms' })
   await bucket.close()

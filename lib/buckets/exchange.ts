@@ -3,7 +3,6 @@ import { request as requestHttps } from 'node:https'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type AnswerMemory, collectAnswer } from './collect-answer.ts'
 
-/** One HTTP request with a body that lies in memory, and its answer. Neither retries nor judges. */
 export type Outgoing = {
   url: URL
   agent: Agent
@@ -12,11 +11,11 @@ export type Outgoing = {
   path: string
   headers: Record<string, string>
   body: readonly Uint8Array[]
-  /** What is asked for of an object; every other answer is short. */
+  /** How many bytes of an object are asked for; every other response is short. */
   wantedBytes?: number | undefined
-  /** No byte in either direction for so long ends it. */
+  /** Ends the request after this long without a byte in either direction. */
   silenceMs: number
-  /** And so does this time in all, its answer included: bytes that come one by one are no silence. */
+  /** Ends the request after this long in all, response included: bytes that come one by one are not silence. */
   deadlineMs: number
   memory?: AnswerMemory | undefined
   signal?: AbortSignal | undefined
@@ -28,6 +27,7 @@ export type Answer = {
   body: Buffer
 }
 
+/** Sends one HTTP request, whose body is in memory, and returns the response. Neither retries nor judges. */
 export function exchange(outgoing: Outgoing): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const request = open(outgoing)
@@ -40,7 +40,7 @@ export function exchange(outgoing: Outgoing): Promise<Answer> {
   const { silenceMs, deadlineMs } = outgoing
   request.setTimeout(silenceMs, () => end(timeout(`silent for ${silenceMs} ms`)))
   const timer = setTimeout(() => end(timeout(`not done after ${deadlineMs} ms`)), deadlineMs)
-  // An answer stands, whatever becomes of a body that the bucket did not want.
+  // A response counts, whatever becomes of a body that the bucket did not want.
   request.on('error', (error) => answered || reject(late ?? error))
   const read = async (response: IncomingMessage) => {
     const answer = await collectAnswer(response, outgoing)
@@ -69,8 +69,8 @@ function send(request: ClientRequest, body: readonly Uint8Array[]): void {
 }
 
 /**
- * An answer may come a turn before the news that the last of the body was taken. What was not taken by then must not be sent
- * any more: its memory is about to be used again.
+ * The response may come one turn of the event loop before the notice that the last of the body was taken. Bytes not taken
+ * by then must not be sent any more: their memory is about to be reused.
  */
 async function settle(request: ClientRequest): Promise<void> {
   if (!request.writableFinished) await nextTurn()

@@ -5,7 +5,7 @@ import type { BucketPlace } from './bucket-place.ts'
 
 /** Why a bucket did not do what it was asked, in words that say what to change. */
 export type Refusal = {
-  /** Nothing else will work either, so there is no use in trying. */
+  /** No other operation will work either, so none is tried. */
   final: boolean
   message: string
 }
@@ -38,7 +38,7 @@ function explainConnection({ code, told }: BucketError, place: BucketPlace): Ref
   if (told) return undefined
   const { host } = new URL(place.endpoint)
   const address = addressOf(place)
-  if (code === 'too_long') return final('The answer of the endpoint is too long for one of S3.')
+  if (code === 'too_long') return final('The response of the endpoint is too long to be an S3 response.')
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID' && !address.inPath) {
     return final(`The certificate of ${host} is not for ${address.host}. Switch on path style.`)
   }
@@ -55,7 +55,7 @@ function explainConnection({ code, told }: BucketError, place: BucketPlace): Ref
   return undefined
 }
 
-/** S3 says so itself; others only refuse the signature, and their Date header tells. */
+/** S3 says so itself; others only refuse the signature, but their Date header shows it. */
 function explainClock({ code, told }: BucketError, nowMs: number): Refusal | undefined {
   const skewMs = nowMs - Date.parse(told?.serverTime ?? '')
   const telling = Math.abs(skewMs) > TELLING_SKEW_MS
@@ -99,9 +99,7 @@ function explainPlace({ code, told }: BucketError, place: BucketPlace): Refusal 
   const asOther = code === 'InvalidBucketName' || (told.bucket !== undefined && told.bucket !== place.bucket)
   if (asOther || /virtual.?host|path.?style/i.test(told.words)) {
     const turn = place.forcePathStyle ? 'off' : 'on'
-    return final(
-      `The endpoint takes the bucket's name from another place of the address. Switch path style ${turn}.`,
-    )
+    return final(`The endpoint expects the bucket name elsewhere in the URL. Switch path style ${turn}.`)
   }
   if (code === 'NoSuchBucket') {
     return final(
@@ -118,8 +116,8 @@ function explainDenied({ code, told }: BucketError, { encryption }: BucketPlace)
       ? ' With SSE-KMS they also need kms:GenerateDataKey and kms:Decrypt on the key.'
       : ''
   const unsigned =
-    ' If they have it, look for a bucket policy that asks for more, as for signed payloads, which Sluice does not send.'
-  return { final: false, message: `Refused (${code}): the keys lack the permission.${kms}${unsigned}` }
+    ' If they have it, look for a bucket policy that asks for more, such as signed payloads, which Sluice does not send.'
+  return { final: false, message: `Refused (${code}): the credentials lack the permission.${kms}${unsigned}` }
 }
 
 function explainOther(error: BucketError): Refusal {

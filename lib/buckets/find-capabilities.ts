@@ -2,7 +2,7 @@ import { isBucketError } from './bucket-error.ts'
 import type { ProbeOperations } from './probe-operations.ts'
 import type { Capabilities } from './providers.ts'
 
-/** What else a bucket may want or not take, where it refuses what is assumed of it. */
+/** What to try if a bucket refuses an assumed capability. */
 const OTHERWISE = {
   bodyChecksum: ['crc32', 'md5', null],
   fullObjectCrc32: [false],
@@ -12,15 +12,15 @@ const OTHERWISE = {
 
 type Findable = keyof typeof OTHERWISE
 
-/** Words of S3s for a header that is missing or that they do not know, or a checksum that they read otherwise. */
+/** Error codes that mean a missing or unsupported header, or a checksum mismatch. */
 const TELLING = new Set([
   ...['InvalidRequest', 'InvalidArgument', 'NotImplemented', 'MissingContentMD5', 'InvalidDigest'],
   ...['XAmzContentChecksumMismatch', 'InvalidPart', 'BadDigest', 'BadRequest', 'HTTP 400', 'HTTP 501'],
 ])
 
 /**
- * Tries an operation as it is assumed to work. Refused for its headers, it is tried with other ones, and what went through
- * is assumed from then on. What works is never changed: uploads that have begun rely on it.
+ * Tries an operation with the assumed capabilities. If it is refused because of its headers, tries others, and assumes from
+ * then on what worked. A capability that works is never changed: uploads that have begun rely on it.
  */
 export async function findCapabilities<T>(
   bucket: ProbeOperations,
@@ -43,7 +43,7 @@ export async function findCapabilities<T>(
   throw refusal
 }
 
-/** What is assumed comes first. */
+/** The assumed capabilities come first. */
 function combinations(assumed: Capabilities, names: readonly Findable[]): Capabilities[] {
   return names.reduce<Capabilities[]>(
     (sets, name) => {

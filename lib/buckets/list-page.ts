@@ -1,8 +1,8 @@
 import { badAnswer, tag } from './bucket-error.ts'
 import type { CallBucket } from './call-bucket.ts'
 
-/** Some of the objects of a bucket, in the order of their keys, and where the next page begins. */
 export type ListedObject = { key: string; bytes: number; modifiedMs: number }
+/** Some of the objects of a bucket, in the order of their keys, and where the next page begins. */
 export type ListedPage = { objects: ListedObject[]; next: string | null }
 
 /** A key of 1,024 bytes may take three times as many, since it is encoded. */
@@ -15,9 +15,16 @@ export async function listPage(
   { prefix, from, signal }: { prefix: string; from: string | null; signal?: AbortSignal | undefined },
 ): Promise<ListedPage> {
   const { body } = await call({
-    ...{ operation: 'ListObjectsV2', method: 'GET', key: '', signal, wantedBytes: PAGE_BYTES },
+    operation: 'ListObjectsV2',
+    method: 'GET',
+    key: '',
+    signal,
+    wantedBytes: PAGE_BYTES,
     query: {
-      ...{ 'list-type': '2', 'encoding-type': 'url', 'max-keys': String(KEYS), prefix },
+      'list-type': '2',
+      'encoding-type': 'url',
+      'max-keys': String(KEYS),
+      prefix,
       ...(from !== null && { 'continuation-token': from }),
     },
     isAnswer: (text) => /<ListBucketResult[\s>]/.test(text),

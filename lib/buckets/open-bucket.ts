@@ -9,23 +9,23 @@ import { type ListedPage, listPage } from './list-page.ts'
 import type { Capabilities } from './providers.ts'
 import { type Credentials, encodePath } from './sign-request.ts'
 
-/**
- * A bucket as uploads use it. The four operations that `s3:PutObject` allows come first; nothing of Sluice needs the
- * others, which are for clean-up and concatenation where the credentials may. Bodies are lists of chunks, kept by
- * the caller until the answer: a retry sends them again. Each throws a `BucketError`.
- */
 export type Body = { chunks: readonly Uint8Array[]; bytes: number; crc32: number }
 type Options = { signal?: AbortSignal | undefined }
-/** `repeated`: it was sent before, perhaps by another process, and its answer is not known. */
+/** `repeated`: it was sent before, perhaps by another process, and the outcome is not known. */
 type WriteOptions = Options & { repeated?: boolean }
 type Target = { key: string; contentType: string }
 type Upload = { key: string; multipartId: string }
 
-/** CompleteMultipartUpload may take minutes, in which S3 sends white space and others send nothing. */
+/** CompleteMultipartUpload may take minutes, in which S3 sends whitespace and others send nothing. */
 const ASSEMBLE_SILENCE_MS = 600_000
 
 export type Bucket = ReturnType<typeof openBucket>
 
+/**
+ * A bucket as uploads use it. The four operations that `s3:PutObject` allows come first; Sluice works without the others,
+ * which are for clean-up and concatenation if the credentials allow them. Bodies are lists of chunks that the caller keeps
+ * until the response, since a retry sends them again. Each operation throws a `BucketError`.
+ */
 export function openBucket(place: BucketPlace, credentials: Credentials, deps: BucketDeps) {
   const call = createCaller(place, credentials, deps)
   const { capabilities } = place
@@ -47,7 +47,7 @@ function operations(place: BucketPlace, capabilities: Capabilities, call: CallBu
   return {
     capabilities,
 
-    /** `etag` is null where the object was there already: its key holds the file's id, so it is our own. */
+    /** `etag` is null if the object already existed: its key has the file's id, so it is our own. */
     async putObject(
       target: Target,
       body: Body,
@@ -62,8 +62,13 @@ function operations(place: BucketPlace, capabilities: Capabilities, call: CallBu
       const { chunks, bytes } = body
       try {
         const answer = await call({
-          ...{ operation: 'PutObject', method: 'PUT', key: target.key, headers },
-          ...{ body: chunks, bytes, signal },
+          operation: 'PutObject',
+          method: 'PUT',
+          key: target.key,
+          headers,
+          body: chunks,
+          bytes,
+          signal,
         })
         return { etag: wanted(header(answer.headers.etag), 'PutObject') }
       } catch (error) {
@@ -79,8 +84,12 @@ function operations(place: BucketPlace, capabilities: Capabilities, call: CallBu
         ...(ofWhole && { 'x-amz-checksum-type': 'FULL_OBJECT' }),
       }
       const answer = await call({
-        ...{ operation: 'CreateMultipartUpload', method: 'POST', key: target.key },
-        ...{ query: { uploads: '' }, headers, signal },
+        operation: 'CreateMultipartUpload',
+        method: 'POST',
+        key: target.key,
+        query: { uploads: '' },
+        headers,
+        signal,
       })
       return wanted(tag(answer.body.toString('utf8'), 'UploadId'), 'CreateMultipartUpload')
     },
@@ -91,15 +100,19 @@ function operations(place: BucketPlace, capabilities: Capabilities, call: CallBu
       { signal }: Options = {},
     ): Promise<{ etag: string }> {
       const answer = await call({
-        ...{ operation: 'UploadPart', method: 'PUT', key, signal },
+        operation: 'UploadPart',
+        method: 'PUT',
+        key,
+        signal,
         query: { partNumber: String(number), uploadId: multipartId },
         headers: checksumHeaders(capabilities, body),
-        ...{ body: body.chunks, bytes: body.bytes },
+        body: body.chunks,
+        bytes: body.bytes,
       })
       return { etag: wanted(header(answer.headers.etag), 'UploadPart') }
     },
 
-    /** Safe to repeat; `no_such_upload` or `exists` after an earlier sending means that it happened. */
+    /** Safe to repeat; `no_such_upload` or `exists` after an earlier attempt means that it succeeded. */
     async completeMultipart(
       { key, multipartId }: Upload,
       object: { parts: readonly NamedPart[]; bytes: number; crc32: number },
@@ -108,7 +121,10 @@ function operations(place: BucketPlace, capabilities: Capabilities, call: CallBu
       const xml = completeBody(object.parts, withCrc32)
       try {
         const answer = await call({
-          ...{ operation: 'CompleteMultipartUpload', method: 'POST', key, signal },
+          operation: 'CompleteMultipartUpload',
+          method: 'POST',
+          key,
+          signal,
           query: { uploadId: multipartId },
           headers: {
             'content-type': 'application/xml',
@@ -119,7 +135,10 @@ function operations(place: BucketPlace, capabilities: Capabilities, call: CallBu
               'x-amz-mp-object-size': String(object.bytes),
             }),
           },
-          ...{ body: [xml], bytes: xml.length, signBody: true, silenceMs: ASSEMBLE_SILENCE_MS },
+          body: [xml],
+          bytes: xml.length,
+          signBody: true,
+          silenceMs: ASSEMBLE_SILENCE_MS,
           isAnswer: (text) => /<CompleteMultipartUploadResult[\s>]/.test(text),
         })
         return { etag: tag(answer.body.toString('utf8'), 'ETag') ?? null }
@@ -139,8 +158,8 @@ function operations(place: BucketPlace, capabilities: Capabilities, call: CallBu
     },
 
     /**
-     * Undefined where there is none. S3 says 403 of a missing object to those who may not list the bucket, so ask only
-     * with credentials that may read.
+     * Undefined if there is none. S3 answers 403 for a missing object to credentials that may not list the bucket, so ask
+     * only with credentials that may read.
      */
     async headObject(key: string, { signal }: Options = {}) {
       try {
@@ -162,7 +181,11 @@ function operations(place: BucketPlace, capabilities: Capabilities, call: CallBu
     async readRange(key: string, first: number, bytes: number, { signal }: Options = {}): Promise<Buffer> {
       const headers = { range: rangeOf({ first, bytes }) }
       const { body } = await call({
-        ...{ operation: 'GetObject', method: 'GET', key, headers, signal },
+        operation: 'GetObject',
+        method: 'GET',
+        key,
+        headers,
+        signal,
         wantedBytes: bytes,
       })
       if (body.length !== bytes) throw new BucketError('impossible', 'ShortRead', `${key} has changed.`)
@@ -175,7 +198,10 @@ function operations(place: BucketPlace, capabilities: Capabilities, call: CallBu
       { signal }: Options = {},
     ): Promise<{ etag: string; crc32: number | null }> {
       const answer = await call({
-        ...{ operation: 'UploadPartCopy', method: 'PUT', key, signal },
+        operation: 'UploadPartCopy',
+        method: 'PUT',
+        key,
+        signal,
         query: { partNumber: String(number), uploadId: multipartId },
         headers: {
           'x-amz-copy-source': encodePath(`/${place.bucket}/${source.key}`),

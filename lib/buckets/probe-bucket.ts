@@ -9,10 +9,6 @@ import { findCapabilities } from './find-capabilities.ts'
 import { ProbeOperations } from './probe-operations.ts'
 import type { ProbePlace } from './probe-place.ts'
 
-/**
- * Tries on a real bucket each operation that Sluice makes use of, by the client that uploads use. It leaves no unfinished
- * multipart upload, and a few small objects where the keys may not delete.
- */
 export type ProbedOperation = { name: string; ok: boolean; needed: boolean; message: string }
 
 export type Probe = {
@@ -25,9 +21,13 @@ export type Probe = {
 
 export type ProbeOptions = { allowedPrivateHosts: string[]; clock: Clock; timeoutMs?: number }
 
-/** All of it together; a bucket that is well answers within one second. */
+/** For all operations together; a healthy bucket answers within one second. */
 const TIMEOUT_MS = 9000
 
+/**
+ * Tries on a real bucket each operation that Sluice uses, with the client that uploads use. It leaves no unfinished
+ * multipart upload, and a few small objects if the credentials may not delete.
+ */
 export async function probeBucket(place: ProbePlace, options: ProbeOptions): Promise<Probe> {
   const { allowedPrivateHosts, clock, timeoutMs = TIMEOUT_MS } = options
   const agents = createGuardedAgents(allowedPrivateHosts, { agent: { keepAlive: false } })
@@ -58,14 +58,14 @@ export async function probeBucket(place: ProbePlace, options: ProbeOptions): Pro
   }
 }
 
-/** What is not as it was assumed. */
+/** The capabilities that differ from the assumed ones. */
 function foundIn(assumed: ProbePlace['capabilities'], found: ProbePlace['capabilities']): FoundCapabilities {
   return Object.fromEntries(
     Object.entries(found).filter(([name, value]) => assumed[name as keyof typeof assumed] !== value),
   )
 }
 
-/** Asked before anything else, so that a name without an address is told from a host that is silent. */
+/** Checked before anything else, to tell a name that does not resolve from a host that is silent. */
 async function resolves(place: ProbePlace, allowedPrivateHosts: string[]): Promise<Refusal | undefined> {
   const find = (host: string) =>
     /^[\d.]+$|:/.test(host)
@@ -82,7 +82,7 @@ async function resolves(place: ProbePlace, allowedPrivateHosts: string[]): Promi
   return { final: true, message }
 }
 
-/** What was tried, and how it went. */
+/** The operations that were tried, and their outcomes. */
 class Attempt {
   readonly all: ProbedOperation[] = []
   #over = false
@@ -114,7 +114,7 @@ class Attempt {
   }
 }
 
-/** It may quote the endpoint, which can say anything at any length. */
+/** A message may quote the endpoint, which can say anything at any length. */
 function plain(message: string): string {
   return message
     .slice(0, MOST_CHARACTERS)
@@ -178,7 +178,7 @@ async function beginUpload(bucket: ProbeOperations) {
   return { ...upload, etag: await bucket.part(upload) }
 }
 
-/** Where nothing is known of the provider, only an attempt tells. */
+/** If nothing is known about the provider, only an attempt tells. */
 async function tryCopying(bucket: ProbeOperations, attempt: Attempt, source: string): Promise<void> {
   const { capabilities } = bucket
   let refused = false
@@ -188,6 +188,6 @@ async function tryCopying(bucket: ProbeOperations, attempt: Attempt, source: str
       throw thrown
     }),
   )
-  // What was in trouble for a moment may well copy.
+  // After a transient error copying may still work.
   if (refused || attempt.may('UploadPartCopy')) bucket.assume({ ...capabilities, copyParts: !refused })
 }

@@ -5,7 +5,7 @@ import { openBucket } from './open-bucket.ts'
 import type { ProbePlace } from './probe-place.ts'
 import type { Capabilities } from './providers.ts'
 
-/** Where the objects of checks are, under the Data Store's prefix. */
+/** The folder of the objects that checks write, under the Data Store's prefix. */
 export const PROBE_FOLDER = '.sluice-checks'
 
 const CONTENT_TYPE = 'text/plain'
@@ -13,8 +13,8 @@ const bytes = Buffer.from('Sluice wrote this to see whether it may. It can be de
 const BODY = { chunks: [bytes], bytes: bytes.length, crc32: crc32(bytes) }
 
 /**
- * The operations of a check, by the client that uploads use. Each object has a key of its own: some providers let nobody
- * who may only put write a key again, and others not within the same second.
+ * The operations of a check, with the client that uploads use. Each object has a key of its own: some providers never let
+ * credentials that may only put write a key again, and others not within the same second.
  */
 export class ProbeOperations {
   readonly #place: ProbePlace
@@ -36,7 +36,7 @@ export class ProbeOperations {
     return this.#bucket.capabilities
   }
 
-  /** From here on the bucket is taken to be so. */
+  /** Assumes these capabilities from now on. */
   assume(capabilities: Capabilities): void {
     this.#bucket = openBucket({ ...this.#place, capabilities }, this.#place, this.#deps)
   }
@@ -63,7 +63,7 @@ export class ProbeOperations {
     this.#wrote(upload.key)
   }
 
-  /** As a concatenation does it, to its end: nobody may be allowed to abort. */
+  /** Copies as a concatenation does, and completes it, since the credentials may not be allowed to abort. */
   async copy(source: string): Promise<void> {
     const bucket = this.#bucket.forCopies()
     const key = this.#newKey()
@@ -87,7 +87,7 @@ export class ProbeOperations {
     await this.#bucket.readRange(key, 0, BODY.bytes, this.#options)
   }
 
-  /** All that was written. */
+  /** Deletes everything that was written. */
   async delete(): Promise<void> {
     for (const key of this.#written) await this.#bucket.deleteObject(key, this.#options)
   }

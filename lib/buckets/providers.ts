@@ -2,7 +2,7 @@ import type { FoundCapabilities, ProviderName } from '#drizzle/schema/index.ts'
 
 /** What a provider's S3 can do and what it demands, as far as uploads depend on it. */
 export type Capabilities = {
-  /** Part numbers go from 1 to here. */
+  /** Part numbers go from 1 to this. */
   maxParts: number
   /** All parts but the last must have one size. */
   equalParts: boolean
@@ -12,15 +12,15 @@ export type Capabilities = {
   fullObjectCrc32: boolean
   /** Takes `If-None-Match: *` on PutObject. */
   ifNoneMatch: boolean
-  /** And on CompleteMultipartUpload. */
+  /** Takes `If-None-Match: *` on CompleteMultipartUpload. */
   ifNoneMatchOnComplete: boolean
   /** Has UploadPartCopy. */
   copyParts: boolean
   /** A multipart upload with checksums takes copied parts. */
   checksumsWithCopies: boolean
-  /** Keys that may only put objects are refused, with 403, where one is there. */
+  /** Credentials that may only put get a 403 if the object already exists. */
   deniesReplacing: boolean
-  /** Unfinished multipart uploads are dropped by the provider itself so many hours after their beginning. */
+  /** The provider itself drops multipart uploads that are unfinished this many hours after they began. */
   dropsUnfinishedAfterHours: number | null
 }
 
@@ -45,8 +45,8 @@ const complete: Capabilities = {
 }
 
 /**
- * A provider that does not document a feature is taken to lack it: an unknown header makes some of them refuse
- * the request, and nothing but a second look at the bytes is lost without it. The sources are in docs/providers.md.
+ * A provider that does not document a feature is assumed not to have it: some of them refuse a request with an unknown
+ * header, and all that is lost without it is a second check of the bytes. The sources are in docs/providers.md.
  */
 const CAPABILITIES: Record<ProviderName, Capabilities> = {
   aws: complete,
@@ -65,7 +65,7 @@ const CAPABILITIES: Record<ProviderName, Capabilities> = {
   // Multipart uploads take no preconditions.
   gcs: { ...plain, copyParts: false, deniesReplacing: true },
   scaleway: { ...plain, maxParts: 1000 },
-  // Of these nothing is known for sure but their addresses: what they can do, the check finds.
+  // Only the addresses of these are known for sure; the bucket check finds out what they can do.
   hetzner: { ...plain, copyParts: false },
   ovh: { ...plain, copyParts: false },
   oracle: { ...plain, copyParts: false },
@@ -73,7 +73,7 @@ const CAPABILITIES: Record<ProviderName, Capabilities> = {
   other: { ...plain, copyParts: false },
 }
 
-/** What the check of a bucket found out stands above what is known of its provider. */
+/** What the check of a bucket has found overrides what is assumed of its provider. */
 export function capabilitiesOf(provider: ProviderName, found: FoundCapabilities | null): Capabilities {
   return { ...CAPABILITIES[provider], ...found }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BucketError, isBucketError } from './bucket-error.ts'
 
-/** How long to wait before each repetition; a quarter is random, so that many do not come back at once. */
+/** How long to wait before each retry; a quarter is random, so that many do not come back at once. */
 export const RETRY_DELAYS_MS: readonly number[] = [100, 400, 1200, 3000]
 
 export type RetryOptions = {
@@ -11,7 +11,7 @@ export type RetryOptions = {
   random?: () => number
 }
 
-/** Repeats what failed by a passing trouble. `attempt` is told how many came before it. */
+/** Retries after transient errors. `attempt` gets the number of attempts before it. */
 export async function withRetries<Result>(
   attempt: (earlier: number) => Promise<Result>,
   { delaysMs, signal, mayRepeat = () => true, random = Math.random }: RetryOptions,

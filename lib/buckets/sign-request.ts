@@ -5,12 +5,12 @@ export type Signer = (request: Unsigned, nowMs: number) => Record<string, string
 
 export type Unsigned = {
   method: string
-  /** Encoded as it goes out. */
+  /** Encoded as it is sent. */
   path: string
   query: Record<string, string>
   /** Lower-case names; `host` is among them. */
   headers: Record<string, string>
-  /** Of the body, in hex, or UNSIGNED-PAYLOAD. */
+  /** The SHA-256 of the body in hex, or UNSIGNED-PAYLOAD. */
   payloadHash: string
 }
 

@@ -20,7 +20,7 @@ export async function emitFileEvent(
   { queue, clock }: { queue: Queue; clock: Clock },
   ...fileIds: string[]
 ): Promise<void> {
-  // Contract, section 5: partial uploads send no event.
+  // Partial uploads send no event: the file that they are joined to does.
   const ended = (await endedFiles(tx, fileIds, clock.now())).filter(({ concat }) => concat !== 'partial')
   const at = new Date(clock.now())
   const heard = ended.filter(isHeard).map((file) => eventOf(file, at))

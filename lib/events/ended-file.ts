@@ -20,7 +20,7 @@ export const ENDED_FILE = sql`f.id, f.workspace_id as "workspaceId", f.pipe_id a
       'bucket', d.bucket, 'key', d.key, 'etag', d.etag, 'certainty', d.certainty) order by d.data_store_id), '[]'::json)
     from file_destinations d where d.file_id = f.id) as destinations`
 
-/** Contract, section 4: the size of a file that did not finish is its confirmed offset. */
+/** The size of a file that did not finish is its confirmed offset. */
 export function toEventFile({ lengthBytes, offsetBytes, crc32, ...file }: EndedFile): FileEvent['file'] {
   const done = file.status === 'transferred'
   invariant(!done || lengthBytes !== null, 'a transferred file has a length')

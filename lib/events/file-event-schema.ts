@@ -20,7 +20,7 @@ const data = z.object({
   status: z.enum(['transferred', 'failed', 'expired', 'canceled']),
   size: z.int().min(0).describe('Bytes; of a file that did not finish, those that arrived'),
   sender: z.string().describe('Name of the Sender whose token was used'),
-  protocol: z.string().describe('tus for uploads through the TUS endpoint'),
+  protocol: z.string().describe('tus, resumable-http or http: the protocol by which the file came'),
   subject: z.string().nullable().describe('Your own id of the person, from the token'),
   metadata: strings.describe('What your backend fixed in the token; a browser cannot change it'),
   uploadMetadata: strings.describe('What the client sent beside filename and filetype; do not trust it'),

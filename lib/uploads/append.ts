@@ -2,6 +2,7 @@ import { SluiceError } from '../platform/kernel/errors.ts'
 import { requestDetail } from '../platform/kernel/request-context.ts'
 import { within } from '../platform/kernel/within.ts'
 import type { ByteSource } from './byte-source.ts'
+import { declareLength } from './declare-length.ts'
 import { finishUpload } from './finish.ts'
 import type { OpenUpload } from './open-upload.ts'
 import { recoverFromFault } from './recover-from-fault.ts'
@@ -17,26 +18,34 @@ export type Appended = {
 }
 
 export type AppendOptions = {
-  /** More is an error of the request. */
+  /** More bytes than this are the client's error. */
   limitBytes: number
-  /** Judges the whole body once it is there, by throwing. Makes the request atomic: it counts entirely or not at all. */
+  /** Judges the whole body once it has arrived, by throwing. */
   verify?: () => void
+  /** The request counts entirely or not at all. If not said, one that is judged does. */
+  atomic?: boolean
+  /** What ends the file: its last byte, the end of this body, or nothing that this request brings. */
+  ends?: 'at length' | 'with body' | 'later'
+  /** A body that does not arrive whole can never be continued, so the rest of it is not kept. */
+  onlyWhole?: boolean
 }
 
 /**
- * Appends the bytes of one request to an upload that it alone may write, and releases the upload. All bytes that arrived
- * are durable when it returns, however the request ended: in parts that the bucket acknowledged and the ledger
- * recorded, in a tail that the database holds, or in the object.
+ * Appends the bytes of one request to an upload that it alone may write, and releases the lease. On return, `offsetBytes`
+ * is durable. Bytes that arrived but were not taken (cut while paused for memory, or after a fault) are sent again by the
+ * client.
  */
 export async function appendBytes(
   context: UploadContext,
   upload: OpenUpload,
   source: ByteSource,
-  { limitBytes, verify }: AppendOptions,
+  options: AppendOptions,
 ): Promise<Appended> {
+  const { limitBytes, verify, atomic = verify !== undefined, ends = 'at length', onlyWhole = false } = options
   const fromBytes = upload.offsetBytes
-  const parts = new Parts(context, upload, { atomic: verify !== undefined })
+  const parts = new Parts(context, upload, { atomic })
   const reader = new Reader(context, upload, source, { limitBytes, parts })
+  let mayFinish = ends === 'at length'
   try {
     for (;;) {
       const piece = await reader.next()
@@ -44,7 +53,7 @@ export async function appendBytes(
       parts.add(piece)
     }
   } catch (fault) {
-    return { ...(await recoverFromFault(context, upload, parts, fault)), why: 'end' }
+    return { ...(await recoverFromFault(context, upload, parts, { fault, mayFinish })), why: 'end' }
   } finally {
     parts.dispose()
     reader.dispose()
@@ -52,31 +61,31 @@ export async function appendBytes(
 
   async function close({ buffer, why }: Rest): Promise<Appended> {
     if (why === 'overrun') return refuseOverrun()
-    if (verify && why !== 'end') await discard()
+    if (why !== 'end' && (atomic || onlyWhole)) await discard()
     else {
-      verify?.()
+      if (why === 'end') verify?.()
       parts.commit()
-      if (parts.endBytes + buffer.bytes === upload.lengthBytes)
-        return { ...(await finishUpload(context, upload, parts, buffer)), why }
+      mayFinish = await endsFile(context, upload, parts, { rest: { buffer, why }, ends })
+      if (mayFinish) return { ...(await finishUpload(context, upload, parts, buffer)), why }
       await keep(buffer, why)
     }
     return { offsetBytes: upload.offsetBytes, why, state: 'uploading' }
   }
 
-  /** Whole parts before the excess stay, unless the request is atomic. */
+  /** Keeps the full parts before the excess, unless the request is atomic. */
   async function refuseOverrun(): Promise<never> {
-    if (!verify) await parts.recorded()
+    if (!atomic) await parts.recorded()
     throw new SluiceError('file_too_large', 'The request has bytes past the end of the upload.')
   }
 
-  /** An atomic request that did not arrive entirely leaves nothing. */
+  /** Leaves nothing of an atomic request that did not arrive entirely, and of any other what was recorded. */
   async function discard(): Promise<void> {
     await within(context.terms.settleMs, parts.answered())
     parts.close()
     await upload.lease.release({ bound: upload.numbers.toKeep(), interrupted: true })
   }
 
-  /** What has not filled a part becomes one, if it is large enough and the numbers allow that, or waits in a tail. */
+  /** Bytes that did not fill a part become one if they are enough and the numbers allow it; else they wait in a tail. */
   async function keep(buffer: Rest['buffer'], why: Appended['why']): Promise<void> {
     const interrupted = why !== 'end'
     const toBytes = parts.endBytes + buffer.bytes
@@ -85,7 +94,23 @@ export async function appendBytes(
     else if (parts.mayEndWith(buffer)) parts.send(buffer, { release: { interrupted }, note })
     else void parts.keep(buffer, { release: { interrupted }, note })
     await parts.recorded()
-    // Unless that was recorded with the last piece.
+    // Does nothing if the lease was released together with the last piece.
     await upload.lease.release({ bound: upload.numbers.toKeep(), interrupted })
   }
+}
+
+/** Whether the last byte of the file is here. One of unknown length has its length from then on. */
+async function endsFile(
+  context: UploadContext,
+  upload: OpenUpload,
+  parts: Parts,
+  { rest, ends }: { rest: Pick<Rest, 'buffer' | 'why'>; ends: AppendOptions['ends'] },
+): Promise<boolean> {
+  const endBytes = parts.endBytes + rest.buffer.bytes
+  if (ends === 'later' || (ends === 'with body' && rest.why !== 'end')) return false
+  if (ends === 'with body' && upload.lengthBytes === null) {
+    await parts.recorded()
+    await declareLength(context, upload, { lengthBytes: endBytes, maxBytes: endBytes })
+  }
+  return endBytes === upload.lengthBytes
 }

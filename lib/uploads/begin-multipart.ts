@@ -5,7 +5,7 @@ import type { Lease } from './lease/held-lease.ts'
 import { recordMultipart } from './ledger/record-multipart.ts'
 import type { UploadContext } from './upload-context.ts'
 
-/** How long the answer is waited for, and then the abortion, once nobody else does. */
+/** How long to wait for the response, and then for the abort, after the caller has given up. */
 const LINGER_MS = seconds(5)
 
 type Beginning = {
@@ -15,9 +15,9 @@ type Beginning = {
 }
 
 /**
- * Its answer alone names a multipart upload, so it is waited for even if the lease is lost meanwhile. One that cannot be
- * recorded then is aborted, where the keys may. What a killed process began, or an answer that got lost, leaves an empty
- * one behind, which only the bucket's lifecycle rule clears.
+ * Only the response tells the id of the multipart upload, so it is awaited even if the lease is lost meanwhile. If the id
+ * cannot be recorded then, the multipart upload is aborted, if the credentials allow it. A process that is killed here, or
+ * a response that is lost, leaves an empty multipart upload behind, which only the bucket's lifecycle rule clears.
  */
 export function beginMultipart(context: UploadContext, beginning: Beginning): Promise<string> {
   const begun = begin(context, beginning)
@@ -40,7 +40,7 @@ async function begin(
     await recordMultipart(db, lease, multipartId)
     return multipartId
   } catch (error) {
-    // Only a refusal says that it is not recorded; a database that does not answer may have recorded it.
+    // Only a refusal proves that the id was not recorded; a database that did not answer may have recorded it.
     if (isSluiceError(error))
       await bucket
         .abortMultipart({ key: target.key, multipartId }, { signal: AbortSignal.timeout(LINGER_MS) })

@@ -1,7 +1,4 @@
-/**
- * A bucket, as far as uploads know one. Bodies are lists of chunks that stay as they are until the answer. Faults are
- * errors with a `kind`: see `bucketFault`.
- */
+/** What the bucket's provider allows. */
 export type BucketLimits = {
   maxParts: number
   equalParts: boolean
@@ -11,7 +8,7 @@ export type BucketLimits = {
 export type Body = { chunks: readonly Uint8Array[]; bytes: number; crc32: number }
 export type SentPart = { number: number; etag: string; crc32: number | null }
 type Options = { signal?: AbortSignal | undefined }
-/** `repeated`: it was sent before, and its answer is not known. */
+/** `repeated`: it was sent before, and the outcome is not known. */
 type WriteOptions = Options & { repeated?: boolean }
 type Target = { key: string; contentType: string }
 type Multipart = { key: string; multipartId: string }
@@ -20,11 +17,15 @@ export type ListedPage = {
   next: string | null
 }
 
+/**
+ * A bucket, as far as uploads know one. Bodies are lists of chunks that must not change until the response. Faults are
+ * errors with a `kind`: see `bucketFault`.
+ */
 export type Bucket = {
-  /** Whose it is. */
+  /** The workspace that owns it. */
   readonly workspaceId: string
   capabilities: BucketLimits
-  /** `etag` is null where the object was there already. */
+  /** `etag` is null if the object already existed. */
   putObject(target: Target, body: Body, options?: WriteOptions): Promise<{ etag: string | null }>
   createMultipart(target: Target, options?: Options): Promise<string>
   uploadPart(part: Multipart & { number: number }, body: Body, options?: Options): Promise<{ etag: string }>
@@ -35,7 +36,7 @@ export type Bucket = {
   ): Promise<{ etag: string | null }>
   abortMultipart(upload: Multipart, options?: Options): Promise<void>
   headObject(key: string, options?: Options): Promise<{ bytes: number; etag: string | null } | undefined>
-  /** Of the objects whose keys begin so; `next` is where to go on. */
+  /** Objects whose keys begin with `prefix`; `next` is where the following page begins. */
   listPage(prefix: string, from: string | null, options?: Options): Promise<ListedPage>
   readRange(key: string, first: number, bytes: number, options?: Options): Promise<Buffer>
   copyPart(
@@ -50,17 +51,17 @@ export type Bucket = {
 
 export type BucketFaultKind = 'trouble' | 'refused' | 'no_such_upload' | 'exists' | 'impossible' | 'aborted'
 
-/** What kind of fault of a bucket an error is; undefined if it is something else. */
+/** The kind of bucket fault that an error is; undefined for any other error. */
 export function bucketFault(error: unknown): BucketFaultKind | undefined {
   return error instanceof Error && error.name === 'BucketError'
     ? (error as Error & { kind: BucketFaultKind }).kind
     : undefined
 }
 
-/** What the customer reads about a fault; `code` is the same where the reason is. */
+/** What the customer reads about a fault. The same reason always has the same `code`. */
 export type BucketRefusal = { code: string; reason: string }
 
-/** Undefined where the bucket is not to blame. */
+/** Undefined if the bucket is not to blame. */
 export function bucketRefusal(error: unknown): BucketRefusal | undefined {
   const kind = bucketFault(error)
   if (!kind || kind === 'aborted') return undefined

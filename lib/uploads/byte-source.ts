@@ -1,6 +1,6 @@
 /**
- * Where the bytes of a request come from. Flows from `start` on, unless paused. A chunk is there for its call only, which
- * answers how much of it was taken: what was not comes again once the source is resumed.
+ * Where the bytes of a request come from. Flows from `start` on, unless paused. A chunk is valid only during its call,
+ * which returns how many of its bytes were taken; the rest comes again once the source is resumed.
  */
 export type ByteSource = {
   start(onChunk: (chunk: Buffer) => number, onEnd: (how: 'end' | 'cut') => void): void

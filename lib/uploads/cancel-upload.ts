@@ -5,7 +5,7 @@ import type { UploadContext } from './upload-context.ts'
 
 type Canceling = Pick<UploadContext, 'db' | 'clock' | 'announce' | 'metrics'>
 
-/** The client or the customer gives an unfinished upload up. Whoever is writing it is stopped by its lost lease. */
+/** Cancels an unfinished upload for its client or the customer. A request that is writing it stops: its lease is gone. */
 export async function cancelUpload(
   context: Canceling,
   { fileId, workspaceId }: { fileId: string; workspaceId: string },

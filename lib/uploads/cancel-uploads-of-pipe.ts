@@ -7,12 +7,12 @@ const BATCH = 100
 
 type Needs = Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>
 
-/** A batch of the uploads whose Pipe is gone: also a sweep, for what a crash left. */
+/** Cancels a batch of uploads whose Pipe was deleted. Also runs as a sweep, for uploads that a crash left behind. */
 export async function cancelUploadsOfDeletedPipes(runtime: Needs): Promise<number> {
   return cancelAll(runtime, await uploadsOfDeletedPipes(runtime.db, BATCH))
 }
 
-/** For what deletes a Pipe, or an account with its Pipes. */
+/** Used by the deletion of a Pipe, or of an account with its Pipes. */
 export function cancelUploadsOfPipe(runtime: Needs): (pipeId: string) => Promise<number> {
   return async (pipeId) => {
     let canceled = 0

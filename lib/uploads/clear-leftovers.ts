@@ -5,14 +5,13 @@ import type { UploadContext } from './upload-context.ts'
 
 type Clearing = Pick<UploadContext, 'db' | 'clock' | 'log' | 'openBucket'>
 
-/** A bucket that hangs keeps the others waiting no longer. */
+/** How long a bucket that hangs may keep the others waiting. */
 const BUCKET_MS = minutes(1)
 const GIVE_UP_AFTER_MS = days(7)
 
 /**
- * Clears away what uploads left that ended without an object, and the objects of partial uploads that were joined. Not
- * all keys may do that, and none must: a refusal ends the matter, and the bucket's lifecycle rule does the rest. With
- * `only`, nothing but these.
+ * Clears away what uploads left that ended without an object, and the objects of partial uploads that were joined.
+ * Credentials need not allow this; if refused, give up and leave it to the lifecycle rule. `only` limits it to these files.
  */
 export async function clearLeftovers(
   context: Clearing,
@@ -32,7 +31,7 @@ async function clearBucket(context: Clearing, pending: Leftover[]): Promise<void
   }
 }
 
-/** Or there is nothing more to be done. */
+/** True if it was cleared, or if trying again is no use. */
 async function isDone(context: Clearing, left: Leftover, signal: AbortSignal): Promise<boolean> {
   const { fileId, endedMs } = left
   try {
@@ -41,7 +40,7 @@ async function isDone(context: Clearing, left: Leftover, signal: AbortSignal): P
   } catch (error) {
     const kind = bucketFault(error)
     if (kind === 'trouble' || kind === 'aborted') return context.clock.now() - endedMs > GIVE_UP_AFTER_MS
-    context.log.info({ fileId, err: error }, 'what an upload left could not be cleared')
+    context.log.info({ fileId, err: error }, 'could not clean up after an upload')
     return true
   }
 }

@@ -20,12 +20,12 @@ export async function createUpload(
   incoming: Incoming | undefined,
 ): Promise<Created> {
   const { quota, leases, budget } = context
-  // A piece of a file is of no type: nobody has judged what its client calls it.
+  // A partial upload's type is not checked, so it is not stored either.
   const announced = sent.concat === 'partial' ? { ...sent, filetype: null } : sent
   assertMayCreate(context, right, announced)
   context.tailCap.assertRoom(right.token.workspaceId)
   const bucket = context.openBucket(right.dataStore)
-  const limits = partLimits(bucket.capabilities, budget.limitBytes)
+  const limits = partLimits(bucket.capabilities, budget.maxPartBytes)
   const { lengthBytes, concat } = announced
   const partBytes = limits.equalParts ? equalPartBytes(limits, lengthBytes) : null
   const made = describeNew(context, right, announced, bucket)
@@ -38,16 +38,28 @@ export async function createUpload(
   await context.insertUpload({ upload, quota, nowMs: createdAtMs, ...(lease && { lease }) })
   context.checkpoint('upload created')
   if (!numbers) return { fileId, expiresAtMs, upload: undefined }
-  numbers.commit(firstParts!)
+  numbers.bindingWritten(firstParts!)
   const opened: OpenUpload = {
-    ...{ fileId, workspaceId: made.workspaceId, bucket, limits, partBytes, lengthBytes },
-    ...{ expirySeconds, expiresByMs, expiresAtMs },
+    fileId,
+    workspaceId: made.workspaceId,
+    bucket,
+    limits,
+    partBytes,
+    lengthBytes,
+    expirySeconds,
+    expiresByMs,
+    expiresAtMs,
     lease: leases.adopt({ fileId, fence: 1 }, createdAtMs),
     key: made.destination.key,
     contentType: contentTypeOf(announced.filetype),
     mayRead: right.dataStore.mayRead,
     announces: right.pipe.announces,
-    ...{ offsetBytes: 0, crc32: 0, tailBytes: 0, lapsed: false, multipartId: null, wasPut: false },
+    offsetBytes: 0,
+    crc32: 0,
+    tailBytes: 0,
+    reservationLapsed: false,
+    multipartId: null,
+    wasPut: false,
     numbers,
   }
   return { fileId, expiresAtMs, upload: opened }

@@ -3,7 +3,7 @@ import type { UploadContext } from './upload-context.ts'
 
 /**
  * Ends an upload that will not become an object: its state, its event, its tail, and what it had reserved, in one
- * transaction. Whoever is writing it finds its lease gone. False if it had ended already.
+ * transaction. A request that is writing it finds its lease gone. False if it had ended already.
  */
 export async function endUpload(
   context: Pick<UploadContext, 'db' | 'clock' | 'announce' | 'metrics'>,

@@ -4,7 +4,7 @@ import type { UploadContext } from './upload-context.ts'
 
 type Needs = Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>
 
-/** What ending an upload takes, without what carrying its bytes takes. */
+/** The part of the context that ending an upload needs. */
 export function endingContext(runtime: Needs): Pick<UploadContext, 'db' | 'clock' | 'metrics' | 'announce'> {
   const { db, clock, metrics } = runtime
   return { db, clock, metrics, announce: (tx, ...fileIds) => emitFileEvent(tx, runtime, ...fileIds) }

@@ -1,19 +1,19 @@
 import { type BucketFaultKind, bucketFault } from './bucket-port.ts'
 
 /**
- * What follows from each fault at each step towards the object: the one place where this is decided.
+ * What to do about each fault at each step towards the object: the one place where this is decided.
  *
- * - `keep`: the bucket may take it later, so what is in memory goes to the tail. Where nothing is, as `release`.
+ * - `keep`: the bucket may accept the bytes later, so those in memory go to the tail. With none in memory, as `release`.
  * - `release`: the upload stays as it is. Its client resumes it, or the reconciler tries again for 24 hours.
- * - `look up`: the bucket no longer knows the multipart upload. The object may be there all the same.
+ * - `look up`: the bucket no longer knows the multipart upload, but the object may exist.
  * - `fail`: nothing that anybody can change will make an object of this. The file fails at once, with the reason.
  */
 export type Verdict = 'keep' | 'release' | 'look up' | 'fail'
 
-/** `part`: its client may still be sending. `lastPart`: out of the tail, with every byte durable. */
+/** `part`: the client may still be sending. `lastPart`: sent from the tail, with every byte durable already. */
 export type Step = 'part' | 'put' | 'lastPart' | 'complete' | 'join'
 
-/** `damaged`: bytes did not arrive as they were sent. `other`: not of the bucket, as a database that is away. */
+/** `damaged`: bytes did not arrive as they were sent. `other`: not the bucket's, such as a database that is away. */
 type Fault = BucketFaultKind | 'damaged' | 'other'
 
 const always = (verdict: Verdict): Record<Step, Verdict> => ({
@@ -25,14 +25,15 @@ const always = (verdict: Verdict): Record<Step, Verdict> => ({
 })
 
 const TABLE: Record<Fault, Record<Step, Verdict>> = {
+  // A transient error.
   trouble: { ...always('release'), part: 'keep', put: 'keep' },
-  // Somebody may mend it: credentials, a policy, the bucket itself.
+  // Somebody may fix the cause: credentials, a policy, the bucket itself.
   refused: always('release'),
-  // Sent again, bytes may arrive whole; parts that are recorded stay what they are.
+  // Bytes that are sent again may arrive intact; recorded parts stay as they are.
   damaged: { ...always('release'), complete: 'fail', join: 'fail' },
-  // A join begins anew each time, and a PutObject has no multipart upload.
+  // A join starts over each time, and a PutObject has no multipart upload.
   no_such_upload: { ...always('look up'), put: 'release', join: 'release' },
-  // Of a request whose first answer was lost: the next attempt looks the object up.
+  // The response to an earlier attempt was lost: the next one looks the object up.
   exists: always('release'),
   // While bytes still come, the customer may change the Pipe or the Data Store.
   impossible: { ...always('fail'), part: 'release' },

@@ -7,8 +7,8 @@ import type { Parts } from './stream/parts.ts'
 import type { UploadContext } from './upload-context.ts'
 
 /**
- * The last byte is here. A file of one part is a single PutObject; any other becomes `transferring` with its last part,
- * and then an object. If the bucket takes too long the request is answered all the same: every byte is durable.
+ * The last byte has arrived. A file of one part is stored by a single PutObject; any other becomes `transferring` with its
+ * last part, and then an object. If the bucket takes too long, the request is answered anyway: every byte is durable.
  */
 export async function finishUpload(
   context: UploadContext,

@@ -36,7 +36,7 @@ export function assertMayCreate(
         `Files of type ${filetype ?? 'unknown'} are not allowed here. Allowed: ${allowed.join(', ')}.`,
       )
   }
-  const limits = partLimits(bucket.capabilities, context.budget.limitBytes)
+  const limits = partLimits(bucket.capabilities, context.budget.maxPartBytes)
   const maxBytes = maxUploadBytes(limits, right(token, pipe))
   if (lengthBytes !== null && lengthBytes > maxBytes) throw tooLarge(maxBytes)
 }

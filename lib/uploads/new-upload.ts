@@ -3,7 +3,7 @@ import { uuidv7 } from '../platform/kernel/ids.ts'
 import { currentRequest } from '../platform/kernel/request-context.ts'
 import { renderObjectKey } from '../workspace/pipes/key-template.ts'
 import type { Bucket } from './bucket-port.ts'
-import type { CreationRight } from './ledger/upload-rights.ts'
+import type { CreationRight, UploadRow } from './ledger/upload-rights.ts'
 import { expiresAtMs } from './open-upload.ts'
 import type { UploadContext } from './upload-context.ts'
 
@@ -17,13 +17,16 @@ export type Announced = {
   uploadMetadata: Record<string, string>
   uploadMetadataHeader: string | null
   concat: 'partial' | 'final' | null
+  protocol: UploadRow['protocol']
+  /** How long it is kept before bytes of it are durable, where its client may never learn its address. */
+  graceMs?: number
 }
 
 /** What every new file is: whose, named how, kept where, until when. */
 export function describeNew(
   { clock }: Pick<UploadContext, 'clock'>,
   { token, pipe, dataStore }: CreationRight,
-  { filename, filetype, uploadMetadata, uploadMetadataHeader }: Announced,
+  { filename, filetype, uploadMetadata, uploadMetadataHeader, protocol, graceMs = Infinity }: Announced,
   bucket: Bucket,
 ) {
   const nowMs = clock.now()
@@ -42,16 +45,35 @@ export function describeNew(
     keyPrefix,
   } = token
   const key = renderObjectKey(pipe.keyTemplate, {
-    ...{ prefix: dataStore.prefix, keyPrefix, fileId, filename },
-    ...{ sender: senderName, pipeId: pipe.id, at: new Date(nowMs) },
+    prefix: dataStore.prefix,
+    keyPrefix,
+    fileId,
+    filename,
+    sender: senderName,
+    pipeId: pipe.id,
+    at: new Date(nowMs),
   })
   return {
-    ...{ fileId, workspaceId, pipeId: pipe.id, tokenId, maxFiles, maxBytes },
-    ...{ senderId, senderName, subject, metadata },
-    ...{ filename, filetype, uploadMetadata, uploadMetadataHeader, expirySeconds, expiresByMs },
+    fileId,
+    workspaceId,
+    pipeId: pipe.id,
+    tokenId,
+    maxFiles,
+    maxBytes,
+    senderId,
+    senderName,
+    subject,
+    metadata,
+    filename,
+    filetype,
+    uploadMetadata,
+    uploadMetadataHeader,
+    protocol,
+    expirySeconds,
+    expiresByMs,
     createdAtMs: nowMs,
     request: currentRequest(),
-    expiresAtMs: expiresAtMs({ expirySeconds, expiresByMs }, nowMs),
+    expiresAtMs: Math.min(expiresAtMs({ expirySeconds, expiresByMs }, nowMs), nowMs + graceMs),
     destination: { dataStoreId: dataStore.id, bucket: dataStore.bucket, key },
   }
 }

@@ -2,7 +2,7 @@ import { noteBreak as writeBreak } from './ledger/note-break.ts'
 import type { UploadRow } from './ledger/upload-rights.ts'
 import type { UploadContext } from './upload-context.ts'
 
-/** A client asked where an upload under way stands: see the ledger for what this says of it. */
+/** A client asked for the offset of an unfinished upload: see the ledger for what follows from that. */
 export async function noteBreak({ db, clock }: UploadContext, upload: UploadRow): Promise<void> {
   const { id, status, offsetBytes, interrupted } = upload
   if (status === 'uploading' && offsetBytes > 0 && !interrupted) await writeBreak(db, id, clock.now())

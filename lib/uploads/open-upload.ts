@@ -4,12 +4,12 @@ import { contentTypeOf } from './content-type.ts'
 import type { Lease } from './lease/held-lease.ts'
 import { type FirstLease, isWhole, type WholeRequest } from './ledger/first-lease.ts'
 import type { Taken } from './ledger/take-lease.ts'
-import type { UploadRight } from './ledger/upload-rights.ts'
+import type { UploadRight, UploadRow } from './ledger/upload-rights.ts'
 import { type Bound, PartNumbers } from './part-numbers.ts'
 import { type PartLimits, partLimits, planParts } from './part-plan.ts'
 import type { UploadContext } from './upload-context.ts'
 
-/** An upload that this request alone may write, and what of its ledger the writer has to know. */
+/** An upload that this request alone may write, and what the writer has to know from the ledger. */
 export type OpenUpload = {
   readonly fileId: string
   readonly workspaceId: string
@@ -19,23 +19,23 @@ export type OpenUpload = {
   readonly key: string
   readonly contentType: string
   readonly mayRead: boolean
-  /** Somebody wanted to hear of its end when the request came. */
+  /** Its Pipe had an active webhook when the request came. */
   readonly announces: boolean
   readonly expirySeconds: number
   readonly expiresByMs: number
-  /** As its row says. */
+  /** The value in its row. */
   expiresAtMs: number
   lengthBytes: number | null
   /** Confirmed, the tail included. */
   offsetBytes: number
   crc32: number
   tailBytes: number
-  /** Nothing is reserved of the quota for what is missing. */
-  lapsed: boolean
-  /** Where all parts must be equal. */
+  /** No quota is reserved any more for the missing bytes. */
+  reservationLapsed: boolean
+  /** The size of every part, where all must be equal. */
   partBytes: number | null
   multipartId: string | null
-  /** It was sent as a single PutObject: the object may be there, whatever came of it. */
+  /** A single PutObject was sent: the object may exist, whatever the outcome. */
   wasPut: boolean
   readonly numbers: PartNumbers
 }
@@ -48,7 +48,7 @@ export function boundAhead({ terms }: Pick<UploadContext, 'terms'>): number {
   return terms.partsInFlight + 1
 }
 
-/** Takes the lease, waiting for another writer to let go. Undefined if the upload takes no more bytes. */
+/** Takes the lease, waiting for another writer to release it. Undefined if the upload takes no more bytes. */
 export async function openUpload(
   context: UploadContext,
   right: UploadRight,
@@ -56,14 +56,14 @@ export async function openUpload(
 ): Promise<OpenUpload | undefined> {
   if (right.first) return openFirst(context, { ...right, first: right.first }, incoming)
   const { upload, pipe, dataStore, token } = right
-  // Before the lease is taken: keys that cannot be read must not hold it.
+  // Before the lease is taken: credentials that cannot be decrypted must not hold it up.
   const bucket = context.openBucket(dataStore)
   const numbers = (state: Numbered) =>
-    numbersOf(context, partLimits(bucket.capabilities, context.budget.limitBytes), state, incoming)
+    numbersOf(context, partLimits(bucket.capabilities, context.budget.maxPartBytes), state, incoming)
   const expected = numbers(upload)
   const endsBytes = expected.toBind().endsBytes
   const { leaseFence: fence, offsetBytes, bound } = upload
-  // Whoever held it meanwhile may have created the multipart upload, and sent what he had bound.
+  // A writer that held it meanwhile may have created the multipart upload, and sent the parts that it had bound.
   const mayPlan = !upload.leased && !isNewLength(incoming, upload)
   const plan = bound && mayPlan ? { fence, offsetBytes, bound, endsBytes } : undefined
   const taken = await span('lease', () => context.leases.take({ fileId: upload.id, tokenId: token.id, plan }))
@@ -72,7 +72,7 @@ export async function openUpload(
     context.metrics.resumes.inc()
     context.metrics.savedBytes.inc(taken.offsetBytes)
   }
-  if (taken.planned) expected.commit({ ...taken.bound, endsBytes })
+  if (taken.planned) expected.bindingWritten({ ...taken.bound, endsBytes })
   return describe(context, { ...upload, ...taken }, taken, bucket, {
     numbers: taken.planned ? expected : numbers(taken),
     mayRead: dataStore.mayRead,
@@ -80,7 +80,7 @@ export async function openUpload(
   })
 }
 
-/** It may be refused yet: nothing is bound by it before it stands. */
+/** A newly declared length may still be refused, so no part is bound by it before it is recorded. */
 function isNewLength({ lengthBytes }: Incoming, upload: { lengthBytes: number | null }): boolean {
   return lengthBytes !== undefined && lengthBytes !== upload.lengthBytes
 }
@@ -90,19 +90,28 @@ export async function letUploadGo({ lease, numbers }: OpenUpload): Promise<void>
   await lease.release({ bound: numbers.toKeep(), interrupted: false }).catch(() => {})
 }
 
-/** What a request says before it is known whether it may; a length that is declared only now takes a statement of its own. */
-export function wholeOf(
+/** Undefined unless the request brings a whole file; a length that is declared only now takes a statement of its own. */
+export function wholeFileRequest(
   { leases }: Pick<UploadContext, 'leases'>,
-  { offsetBytes, origin, ...incoming }: Incoming & { offsetBytes: number; origin: string | null },
+  {
+    offsetBytes,
+    origin,
+    protocol,
+    ...incoming
+  }: Incoming & {
+    offsetBytes: number
+    origin: string | null
+    protocol: UploadRow['protocol']
+  },
 ): WholeRequest | undefined {
   const { bytes, lengthBytes } = incoming
   if (lengthBytes !== undefined || bytes === undefined || !isWhole({ offsetBytes, bytes })) return undefined
-  return { bytes, origin, lease: leases.terms }
+  return { bytes, origin, protocol, lease: leases.terms }
 }
 
 const NOTHING_BOUND: Bound = { number: 0, startBytes: 0, endsBytes: [] }
 
-/** The lease came with the right. */
+/** Opens an upload whose lease was taken by the statement that checked its token. */
 async function openFirst(
   context: UploadContext,
   { upload, pipe, dataStore, first }: UploadRight & { first: FirstLease },
@@ -112,11 +121,23 @@ async function openFirst(
   const lease = context.leases.adopt({ fileId: upload.id, fence: 1 }, sinceMs)
   try {
     const bucket = context.openBucket(dataStore)
-    const limits = partLimits(bucket.capabilities, context.budget.limitBytes)
+    const limits = partLimits(bucket.capabilities, context.budget.maxPartBytes)
     const taken = {
-      ...{ ...terms, lease, fence: lease.fence, bound: NOTHING_BOUND, multipartId: null, planned: true },
-      ...{ offsetBytes: 0, crc32: 0, tailBytes: 0, resumed: false, lapsed: false },
-      ...{ lengthBytes: upload.lengthBytes, partBytes: upload.partBytes, expiresAtMs: upload.expiresAtMs },
+      ...terms,
+      lease,
+      fence: lease.fence,
+      bound: NOTHING_BOUND,
+      multipartId: null,
+      planned: true,
+      offsetBytes: 0,
+      crc32: 0,
+      tailBytes: 0,
+      resumed: false,
+      leaseLapsed: false,
+      reservationLapsed: false,
+      lengthBytes: upload.lengthBytes,
+      partBytes: upload.partBytes,
+      expiresAtMs: upload.expiresAtMs,
     }
     return describe(context, upload, taken, bucket, {
       numbers: numbersOf(context, limits, taken, incoming),
@@ -141,7 +162,7 @@ function describe(
     workspaceId: file.workspaceId,
     lease: taken.lease,
     bucket,
-    limits: partLimits(bucket.capabilities, context.budget.limitBytes),
+    limits: partLimits(bucket.capabilities, context.budget.maxPartBytes),
     key: file.key,
     contentType: contentTypeOf(file.filetype),
     mayRead,
@@ -153,7 +174,7 @@ function describe(
     offsetBytes: taken.offsetBytes,
     crc32: taken.crc32,
     tailBytes: taken.tailBytes,
-    lapsed: taken.lapsed,
+    reservationLapsed: taken.reservationLapsed,
     partBytes: taken.partBytes,
     multipartId: taken.multipartId,
     wasPut: false,
@@ -182,12 +203,12 @@ export function numbersOf(
     requestEndBytes: incoming.bytes === undefined ? undefined : offsetBytes + incoming.bytes,
   })
   const found = bound ?? { number: 0, startBytes: 0, endsBytes: [] }
-  // Parts that an earlier writer sent to a multipart upload whose id was lost are in nobody's way.
+  // Parts that an earlier writer sent to a multipart upload whose id was lost do not matter any more.
   const inherited = multipartId === null ? { ...found, endsBytes: [] } : found
   return new PartNumbers(inherited, plan, boundAhead(context))
 }
 
-/** When an upload ends whose last byte came at `nowMs`. */
+/** When an upload expires whose last byte came at `nowMs`. */
 export function expiresAtMs(of: { expirySeconds: number; expiresByMs: number }, nowMs: number): number {
   return Math.min(nowMs + of.expirySeconds * 1000, of.expiresByMs)
 }

@@ -213,7 +213,7 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
       .poll(async () => (await rows(database.db, look))[0])
       .toMatchObject({
         status: 'failed',
-        reason: expect.stringContaining('an older release of Sluice'),
+        reason: expect.stringContaining('an older version of Sluice'),
       })
   })
 })

@@ -35,7 +35,7 @@ describe('the part numbers of an upload', () => {
     expect(numbers.mayEndAt(6 * MiB)).toBe(true)
     expect(numbers.mayEndAt(4 * MiB)).toBe(false)
     numbers.take(6 * MiB)
-    expect(numbers.isCommitted(1)).toBe(false)
+    expect(numbers.isBound(1)).toBe(false)
     expect(numbers.toBind().endsBytes[0]).toBe(6 * MiB)
   })
 
@@ -44,14 +44,14 @@ describe('the part numbers of an upload', () => {
     expect(numbers.targetBytes).toBe(20 * MiB)
     expect(numbers.mayEndAt(19 * MiB)).toBe(false)
     expect(numbers.take(20 * MiB)).toBe(3)
-    expect(numbers.isCommitted(3)).toBe(true)
+    expect(numbers.isBound(3)).toBe(true)
     expect(numbers.targetBytes).toBe(27 * MiB)
     expect(numbers.toKeep()).toEqual({ number: 2, startBytes: 13 * MiB, endsBytes: [20 * MiB, 27 * MiB] })
   })
 
   it('are free again once a writer that has not sent them lets go', () => {
     const numbers = open(NOTHING)
-    numbers.commit(numbers.toBind())
+    numbers.bindingWritten(numbers.toBind())
     numbers.take(8 * MiB)
     expect(numbers.toKeep()).toEqual(NOTHING)
     numbers.markSent(1)
@@ -74,12 +74,12 @@ describe('the part numbers of an upload', () => {
             const endBytes = Math.min(ledger.startBytes + bytes, LENGTH)
             const numbers = open(ledger, known ? endBytes : undefined)
             ledger = numbers.toBind()
-            numbers.commit(ledger)
+            numbers.bindingWritten(ledger)
             const flying: number[] = []
             const record = () => {
               flying.shift()
               ledger = numbers.toBind({ recording: true })
-              numbers.commit(ledger)
+              numbers.bindingWritten(ledger)
             }
             let crashed = false
             while (numbers.startBytes < endBytes && !crashed) {
@@ -89,10 +89,10 @@ describe('the part numbers of an upload', () => {
               if (end > endBytes && !numbers.mayEndAt(endBytes)) break
               const range = `${numbers.startBytes}-${Math.min(end, Math.max(endBytes, numbers.startBytes))}`
               const number = numbers.take(Number(range.split('-')[1]))
-              if (!numbers.isCommitted(number)) {
+              if (!numbers.isBound(number)) {
                 while (flying.length > 0) record()
                 ledger = numbers.toBind()
-                numbers.commit(ledger)
+                numbers.bindingWritten(ledger)
               }
               expect(sent.get(number) ?? range).toBe(range)
               sent.set(number, range)

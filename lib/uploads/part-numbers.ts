@@ -1,22 +1,23 @@
 import type { PartPlan, PartStart } from './part-plan.ts'
 
-/**
- * Binds each part number to its bytes. The ledger commits a number together with the range of its part before that part
- * is sent. Whoever continues after a crash, a lost lease or a failed part sends that same range under that same number.
- * So the numbers run from 1 without a gap, as AWS demands of parts that carry checksums, and a request that arrives
- * late brings the bytes that are already there.
- *
- * A number that this writer bound ahead of time and has not sent may still be bound to another range. One that an
- * earlier writer left bound may not: nobody knows whether it was sent.
- */
+/** Which part numbers the ledger has bound to ranges of bytes. */
 export type Bound = {
   /** The last recorded part, and where it ends. */
   number: number
   startBytes: number
-  /** Where the parts end that come after it, one number after another. */
+  /** Where the parts after it end, one number after another. */
   endsBytes: readonly number[]
 }
 
+/**
+ * Binds each part number to its bytes. The ledger commits a number together with the range of its part before that part
+ * is sent. A writer that continues after a crash, a lost lease or a failed part sends the same range under the same number.
+ * So the numbers run from 1 without a gap, as AWS demands of parts that carry checksums, and a request that arrives
+ * late brings the bytes that are already there.
+ *
+ * A number that this writer bound ahead of time and has not sent may still be bound to another range. One that an
+ * earlier writer left bound may not: it may have been sent.
+ */
 export class PartNumbers {
   /** The last recorded part, and where it ends. */
   #number: number
@@ -24,11 +25,11 @@ export class PartNumbers {
   readonly #plan: PartPlan
   /** How many numbers are bound in advance, so that no part waits for a statement of its own. */
   readonly #ahead: number
-  /** What an earlier writer left bound. */
+  /** Numbers that an earlier writer left bound, and where their parts end. */
   readonly #inherited: Map<number, number>
-  /** What the ledger has bound. */
-  #committed: Map<number, number>
-  /** From the number after the last recorded one on. */
+  /** Numbers that the ledger has bound, and where their parts end. */
+  #bound: Map<number, number>
+  /** One entry for each number taken after the last recorded one. */
   readonly #taken: { endBytes: number; sent: boolean }[] = []
 
   constructor(found: Bound, plan: PartPlan, ahead: number) {
@@ -37,7 +38,7 @@ export class PartNumbers {
     this.#plan = plan
     this.#ahead = ahead
     this.#inherited = byNumber(found)
-    this.#committed = byNumber(found)
+    this.#bound = byNumber(found)
   }
 
   /** The number of the next part, and where that part begins. */
@@ -51,7 +52,7 @@ export class PartNumbers {
 
   /** Where the next part ends if nothing interrupts it. */
   get targetBytes(): number {
-    return this.#committed.get(this.next) ?? this.#plan.targetBytes(this.#nextStart)
+    return this.#bound.get(this.next) ?? this.#plan.targetBytes(this.#nextStart)
   }
 
   /** Whether the next part may end early, at `endBytes`. */
@@ -64,9 +65,9 @@ export class PartNumbers {
   /** Takes the next number for a part that ends at `endBytes`. */
   take(endBytes: number): number {
     const { next } = this
-    // What was planned to follow another end does not follow this one.
-    if (this.#committed.get(next) !== endBytes) {
-      forgetFrom(this.#committed, next)
+    // Parts that were planned after another end do not follow this one.
+    if (this.#bound.get(next) !== endBytes) {
+      forgetFrom(this.#bound, next)
       forgetFrom(this.#inherited, next)
     }
     this.#taken.push({ endBytes, sent: false })
@@ -79,8 +80,8 @@ export class PartNumbers {
   }
 
   /** Whether the ledger has bound the number to the range it was taken for. */
-  isCommitted(number: number): boolean {
-    return this.#committed.get(number) === this.#taken[number - this.#number - 1]?.endBytes
+  isBound(number: number): boolean {
+    return this.#bound.get(number) === this.#taken[number - this.#number - 1]?.endBytes
   }
 
   /** What the ledger should bind from now on; with `recording`, in the statement that records the oldest part. */
@@ -97,7 +98,7 @@ export class PartNumbers {
     }
   }
 
-  /** What has to stay bound once this writer releases the upload. */
+  /** What has to stay bound once this writer releases the lease. */
   toKeep({ recording } = { recording: false }): Bound {
     const ends = this.#endsOfTaken
     const recorded = recording ? 1 : 0
@@ -109,14 +110,14 @@ export class PartNumbers {
     return this.#describe(recorded, ends)
   }
 
-  /** The ledger has committed this. */
-  commit(bound: Bound): void {
+  /** To be called once the ledger has committed it. */
+  bindingWritten(bound: Bound): void {
     while (this.#number < bound.number) {
       this.#number += 1
       this.#recordedBytes = this.#taken.shift()!.endBytes
       this.#inherited.delete(this.#number)
     }
-    this.#committed = byNumber(bound)
+    this.#bound = byNumber(bound)
   }
 
   get #nextStart(): PartStart {

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   equalPartBytes,
+  largestPartBytes,
   largestUpload,
   MIN_PART_BYTES,
   mayCloseEarly,
@@ -13,9 +14,9 @@ import {
 const MiB = 1024 * 1024
 const GiB = 1024 * MiB
 const TiB = 1024 * GiB
-const aws = partLimits({ maxParts: 10_000, equalParts: false }, 64 * GiB)
-const r2 = partLimits({ maxParts: 10_000, equalParts: true }, 64 * GiB)
-const scaleway = partLimits({ maxParts: 1000, equalParts: false }, 64 * GiB)
+const aws = partLimits({ maxParts: 10_000, equalParts: false }, largestPartBytes(64 * GiB))
+const r2 = partLimits({ maxParts: 10_000, equalParts: true }, largestPartBytes(64 * GiB))
+const scaleway = partLimits({ maxParts: 1000, equalParts: false }, largestPartBytes(64 * GiB))
 
 /** Cuts an upload as it would be cut if nothing interrupted it; answers the number of parts. */
 function partsOf(limits: typeof aws, lengthBytes: number, known: boolean): number {
@@ -53,7 +54,7 @@ describe('the part plan', () => {
     [1000, false, 256 * MiB, '29.7 GiB'],
   ])('of %i parts, all equal: %s, the largest file in %i bytes of memory has %s', (...row) => {
     const [maxParts, equalParts, memoryBytes, words] = row
-    const limits = partLimits({ maxParts, equalParts }, memoryBytes)
+    const limits = partLimits({ maxParts, equalParts }, largestPartBytes(memoryBytes))
     const largest = largestUpload(limits)
     const [value, unit] = largest >= TiB ? [largest / TiB, 'TiB'] : [largest / GiB, 'GiB']
     expect(`${Number(value.toPrecision(3))} ${unit}`).toBe(words)
@@ -83,9 +84,17 @@ describe('the part plan', () => {
   )
 
   it('takes an eighth of the memory at most, and 8 MiB at least', () => {
-    expect(partLimits({ maxParts: 10_000, equalParts: false }, 256 * MiB).maxPartBytes).toBe(32 * MiB)
-    expect(partLimits({ maxParts: 10_000, equalParts: false }, 16 * MiB).maxPartBytes).toBe(8 * MiB)
+    expect(largestPartBytes(256 * MiB)).toBe(32 * MiB)
+    expect(largestPartBytes(16 * MiB)).toBe(8 * MiB)
     expect([aws.maxPartBytes, r2.maxPartBytes]).toEqual([512 * MiB, 64 * MiB])
+  })
+
+  it('stays what the undivided memory allows where up to four processes divide it', () => {
+    for (const memoryBytes of [256 * MiB, GiB, 64 * GiB])
+      for (const processes of [2, 3, 4])
+        expect(largestPartBytes(memoryBytes, memoryBytes / processes)).toBe(largestPartBytes(memoryBytes))
+    expect(largestPartBytes(GiB, GiB / 8)).toBe(64 * MiB)
+    expect(largestPartBytes(8 * GiB, GiB)).toBe(512 * MiB)
   })
 
   it('has one size where all must be equal, large enough for the length', () => {

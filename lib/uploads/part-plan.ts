@@ -1,8 +1,3 @@
-/**
- * How an upload is cut into parts. Numbers are scarce: a provider accepts a limited number of parts, and an interruption
- * may close a part early. So the size of the next part follows from what is left: the remaining bytes over the
- * remaining numbers.
- */
 const MiB = 1024 * 1024
 
 /** S3: every part but the last. */
@@ -12,23 +7,29 @@ const MAX_PART_BYTES = 512 * MiB
 const MAX_EQUAL_PART_BYTES = 64 * MiB
 /** One number in twenty is left for parts that interruptions close early. */
 const USABLE = 0.95
-/** A deferred length is met by parts that grow: one is a share of what came before it. */
+/** With an unknown length parts grow: each is the bytes before it, times this, over the number of parts allowed. */
 const DEFERRED_GROWTH = 20
 
 export type PartLimits = { maxParts: number; equalParts: boolean; maxPartBytes: number }
 
-/** An eighth of the memory budget, so that one upload cannot take it all. */
-export function largestPartBytes(memoryBytes: number): number {
-  return Math.max(Math.min(MAX_PART_BYTES, floorMiB(memoryBytes / 8)), USUAL_PART_BYTES)
+/**
+ * An eighth of the memory budget, so that one upload cannot take it all. Processes that divide a budget keep to the
+ * whole, so that each can go on with what any of them began, as far as two such parts fit into the share of one.
+ */
+export function largestPartBytes(memoryBytes: number, shareBytes = memoryBytes): number {
+  return Math.max(
+    Math.min(MAX_PART_BYTES, floorMiB(memoryBytes / 8), floorMiB(shareBytes / 2)),
+    USUAL_PART_BYTES,
+  )
 }
 
 export function partLimits(
   provider: { maxParts: number; equalParts: boolean },
-  memoryBytes: number,
+  maxPartBytes: number,
 ): PartLimits {
   const { maxParts, equalParts } = provider
   const most = equalParts ? MAX_EQUAL_PART_BYTES : MAX_PART_BYTES
-  return { maxParts, equalParts, maxPartBytes: Math.min(most, largestPartBytes(memoryBytes)) }
+  return { maxParts, equalParts, maxPartBytes: Math.min(most, maxPartBytes) }
 }
 
 /** At most 4.64 TiB, which is below the largest object of every provider: the smallest is 4.995 TiB, of Cloudflare R2. */
@@ -59,7 +60,7 @@ export function mayCloseEarly(
   at: { lengthBytes: number | null; offsetBytes: number; nextNumber: number; partBytes: number },
 ): boolean {
   if (limits.equalParts || at.partBytes < MIN_PART_BYTES) return false
-  // Of an unknown length nobody knows how many parts will follow: half of the numbers may go to interruptions.
+  // With an unknown length, so is the number of parts to come: half of the numbers may go to interruptions.
   if (at.lengthBytes === null) return at.nextNumber <= limits.maxParts / 2
   const rest = at.lengthBytes - at.offsetBytes - at.partBytes
   return Math.floor((limits.maxParts - at.nextNumber) * USABLE) * limits.maxPartBytes >= rest
@@ -70,18 +71,22 @@ export type PartStart = { number: number; startBytes: number }
 
 /** The parts of one request, as far as they are known before its bytes arrive. */
 export type PartPlan = {
-  /** Where a part ends that nothing interrupts. */
+  /** Where a part ends if nothing interrupts it. */
   targetBytes(at: PartStart): number
-  /** Where it will end, or undefined if what arrives from there on will be no part: a tail, a whole file, or nothing. */
+  /** Where it will end, or undefined if the bytes from there on will be no part: a tail, a whole file, or none. */
   endBytes(at: PartStart): number | undefined
   mayEndAt(at: PartStart, endBytes: number): boolean
 }
 
+/**
+ * Plans how an upload is cut into parts. Numbers are scarce: a provider accepts a limited number of parts, and an
+ * interruption may close a part early. So the size of the next part is the remaining bytes over the remaining numbers.
+ */
 export function planParts(
   limits: PartLimits,
   upload: {
     lengthBytes: number | null
-    /** Where all parts must be equal. */
+    /** The size of every part, where all must be equal. */
     partBytes: number | null
     /** Where the request's body ends, if it says so. */
     requestEndBytes: number | undefined

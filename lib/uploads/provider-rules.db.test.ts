@@ -211,7 +211,9 @@ describe('a bucket with rules of its own', () => {
   describe('that answers in strange ways', () => {
     const refusing = (status: number, code: string, call = 1) =>
       site.bucket.faults.add({
-        ...{ operation: 'CompleteMultipartUpload', call, times: 100 },
+        operation: 'CompleteMultipartUpload',
+        call,
+        times: 100,
         effect: { kind: 'refuse', status, code },
       })
 
@@ -277,7 +279,7 @@ describe('a bucket with rules of its own', () => {
     expect(await fileOf(url)).toMatchObject({
       status: 'expired',
       failureReason: expect.stringMatching(
-        /^It was not finished within 23 hours of its start, and its bucket/,
+        /^It was not finished within 23 hours of its start; the bucket deletes/,
       ),
     })
   })

@@ -2,7 +2,7 @@ import { combineCrc32 } from '../platform/kernel/crc32.ts'
 import { within } from '../platform/kernel/within.ts'
 import type { Body } from './bucket-port.ts'
 import { verdictOn } from './fault-table.ts'
-import { lostLease } from './ledger/advance.ts'
+import { lostLease } from './ledger/lease-terms.ts'
 import type { PartBuffer } from './memory/part-buffer.ts'
 import type { OpenUpload } from './open-upload.ts'
 import { recordArrival } from './record-arrival.ts'
@@ -12,7 +12,10 @@ import type { UploadContext } from './upload-context.ts'
 
 export type Finished = { offsetBytes: number; state: 'transferring' | 'transferred' }
 
-/** No window for a crash: the bytes are in memory until the bucket has answered, and go to the tail if it does not. */
+/**
+ * Stores a file by a single PutObject. Nothing is confirmed before the bucket answers, so a crash costs a re-send, never a
+ * confirmed byte; an object that was already written is put again under the same key.
+ */
 export async function putWhole(
   context: UploadContext,
   upload: OpenUpload,
@@ -24,7 +27,7 @@ export async function putWhole(
   // Abort the PUT before its buffers are reused.
   const late = new AbortController()
   const signal = AbortSignal.any([lease.signal, late.signal])
-  // Of the bytes as they arrived, so that a tail that is not what came is refused, not delivered.
+  // The checksum of the bytes as they arrived, so that the bucket refuses a tail that was damaged since.
   const crc32 = combineCrc32(upload.crc32, rest.crc32, rest.bytes)
   const put = (body: Body) => {
     lease.assertHeld()
@@ -59,17 +62,18 @@ async function recordWhole(
     throw lostLease()
   context.checkpoint('transferred')
   upload.offsetBytes = toBytes
+  upload.crc32 = crc32
   context.metrics.uploadBytes.inc(rest.bytes)
 }
 
-/** The database holds the bytes; the reconciler brings them to the bucket. */
+/** Buffers the bytes in the database; the reconciler sends them to the bucket. */
 async function keepForLater(
   context: UploadContext,
   upload: OpenUpload,
   parts: Parts,
   rest: PartBuffer,
 ): Promise<Finished> {
-  context.log.warn({ fileId: upload.fileId }, 'the bucket does not take the object now; it is kept in a tail')
+  context.log.warn({ fileId: upload.fileId }, 'bucket unavailable; object buffered in the database')
   void parts.keep(rest, { become: 'transferring', release: { interrupted: false } })
   await parts.recorded()
   return { offsetBytes: upload.offsetBytes, state: 'transferring' }

@@ -1,25 +1,24 @@
 import type { Db } from '../platform/db/database.ts'
 import { span } from '../platform/tracing/span.ts'
 import type { Lease } from './lease/held-lease.ts'
-import type { Delivered } from './ledger/advance.ts'
 import { markFound } from './ledger/mark-found.ts'
-import { markTransferred } from './ledger/mark-transferred.ts'
+import { type Delivered, markTransferred } from './ledger/mark-transferred.ts'
 import type { UploadContext } from './upload-context.ts'
 
-/** How an object came to be there. */
+/** How an object came into the bucket. */
 export type Arrival =
-  /** Made of what the ledger has; `also` is written with it. */
+  /** Made from what the ledger has; `also` runs in the same transaction. */
   | { delivered: Delivered; also?: (tx: Db) => Promise<void> }
-  /** In the bucket already, whole, though the ledger may know only a part of its bytes. */
+  /** Found in the bucket, complete, though the ledger may know only some of its bytes. */
   | { found: { etag: string | null } }
-  /** By a single PutObject of a request: those that arrive at the same time are recorded together, by this. */
+  /** Stored by a single PutObject; this records it together with others that arrive at the same time. */
   | { recordWhole: () => Promise<boolean> }
 
 type Freed = Pick<Lease, 'fileId' | 'fence' | 'forget'>
 
 /**
- * The only code that marks a file transferred. Its event is written in the same transaction, which frees the lease, too.
- * False if that was lost: nothing has changed then.
+ * The only code that marks a file transferred. The same transaction writes its event and releases the lease. False if the
+ * lease was lost: nothing has changed then.
  */
 export async function recordArrival(
   context: Pick<UploadContext, 'db' | 'clock' | 'announce' | 'metrics'>,

@@ -3,7 +3,7 @@ import { within } from '../platform/kernel/within.ts'
 import { type BucketFaultKind, bucketFault, bucketRefusal } from './bucket-port.ts'
 import { verdictOn } from './fault-table.ts'
 import type { OpenUpload } from './open-upload.ts'
-import { fail, lookUp } from './settle.ts'
+import { fail, settleByLookingUp } from './settle.ts'
 import type { Parts } from './stream/parts.ts'
 import { salvage } from './stream/salvage.ts'
 import type { UploadContext } from './upload-context.ts'
@@ -12,31 +12,31 @@ type Unrecorded = Pick<Parts, 'isCommitted' | 'sentParts' | 'oldest' | 'recorded
 type Recovered = { offsetBytes: number; state: 'transferring' | 'transferred' }
 
 /**
- * A part could not be made durable. What is confirmed stays, and nothing after the fault counts. If the bucket is only in
- * trouble, the part is kept in the tail: if it was the last one, every byte is durable and the object is made later; if not,
- * the client continues after it. An atomic request that is not committed leaves nothing. In all other cases this throws what
- * the client is told.
+ * A part could not be made durable. What is confirmed stays, and nothing after the fault counts. After a transient error of
+ * the bucket the part is kept in the tail: if it was the last one, every byte is durable and the object is made later; if
+ * not, the client continues after it. An atomic request that is not committed leaves nothing. In all other cases this
+ * throws the error for the client. Without `mayFinish` the upload takes more requests, however many bytes it has.
  */
 export async function recoverFromFault(
   context: UploadContext,
   upload: OpenUpload,
   parts: Unrecorded,
-  fault: unknown,
+  { fault, mayFinish }: { fault: unknown; mayFinish: boolean },
 ): Promise<Recovered> {
   const { lease } = upload
-  // A single PutObject was tried where nothing was sent as a part.
+  // If nothing was sent as a part, what failed was a single PutObject.
   const verdict = verdictOn(upload.multipartId === null && parts.sentParts === 0 ? 'put' : 'part', fault)
   let error = fault
   try {
     if (lease.signal.aborted) throw lease.signal.reason
     if (verdict === 'look up') {
-      const isThere = await lookUp(context, upload).catch((unanswered: unknown) => {
+      const isThere = await settleByLookingUp(context, upload).catch((unanswered: unknown) => {
         error = unanswered
       })
       if (isThere) return { offsetBytes: upload.lengthBytes!, state: 'transferred' }
     }
     if (verdict === 'fail') await fail(context, upload, { reason: (fault as Error).message })
-    if (verdict === 'keep' && parts.isCommitted && (await salvage(context, upload, parts)))
+    if (verdict === 'keep' && parts.isCommitted && (await salvage(context, upload, parts, { mayFinish })))
       return { offsetBytes: upload.offsetBytes, state: 'transferring' }
     // Bytes that were rejected must not reach the bucket after those that replace them.
     if (!parts.isCommitted) await within(context.terms.settleMs, parts.answered())

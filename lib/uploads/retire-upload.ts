@@ -2,8 +2,8 @@ import { retire } from './ledger/retire.ts'
 import type { UploadContext } from './upload-context.ts'
 
 /**
- * The address of a finished upload stops answering. The object and the record stay: they were delivered. A partial upload
- * that is part of no file was not: its object is cleared away.
+ * The address of a finished upload stops answering. The object and the record stay: they were delivered. The object of a
+ * partial upload that is part of no file was not delivered: it is cleared away.
  */
 export function retireUpload(
   { db, clock }: Pick<UploadContext, 'db' | 'clock'>,

@@ -2,36 +2,34 @@ import { type Bucket, bucketRefusal } from './bucket-port.ts'
 import { endUpload } from './end-upload.ts'
 import { type Step, verdictOn } from './fault-table.ts'
 import type { Lease } from './lease/held-lease.ts'
-import { lostLease } from './ledger/advance.ts'
-import { heldBy } from './ledger/lease-terms.ts'
+import { heldBy, lostLease } from './ledger/lease-terms.ts'
 import { type Arrival, recordArrival } from './record-arrival.ts'
 import type { UploadContext } from './upload-context.ts'
 
-/** An upload that is to become an object, by whoever holds its lease. */
+/** An upload that is about to become an object, and the lease under which it does. */
 export type Unsettled = {
   fileId: string
   lease: Lease
   bucket: Pick<Bucket, 'headObject'>
   key: string
   lengthBytes: number | null
-  /** Its keys may read, so that an object can be looked for. */
+  /** The credentials may read, so that the object can be looked up. */
   mayRead: boolean
 }
 
 /**
- * Makes the object by `make`, and settles what came of it: the file is transferred, or failed, or waits for another
- * attempt. The lease is over in each case. True if the object is there.
+ * Waits for the object to be made, and records the outcome: the file is transferred, or failed, or left for another
+ * attempt. The lease is released in each case. True if the object exists.
  */
 export async function settle(
   context: UploadContext,
   file: Unsettled,
   step: Step,
-  make: () => Promise<Arrival>,
+  arriving: Promise<Arrival>,
 ): Promise<boolean> {
   const { lease } = file
   try {
-    const arrival = await make()
-    if (!(await lease.whileHeld(recordArrival(context, lease, arrival)))) throw lostLease()
+    if (!(await lease.whileHeld(recordArrival(context, lease, await arriving)))) throw lostLease()
     context.checkpoint('transferred')
     return true
   } catch (error) {
@@ -39,7 +37,7 @@ export async function settle(
   }
 }
 
-/** The same for an attempt that failed, of an upload that no client waits for. */
+/** The same for an attempt that has failed while no client was waiting. */
 export async function settleFault(
   context: UploadContext,
   file: Unsettled,
@@ -47,12 +45,12 @@ export async function settleFault(
   error: unknown,
 ): Promise<boolean> {
   const { fileId, lease } = file
-  context.log.warn({ err: error, fileId, step }, 'the object could not be made')
+  context.log.warn({ err: error, fileId, step }, 'could not create the object')
   const verdict = verdictOn(step, error)
   const release = (refusal: unknown) =>
     lease.release({ interrupted: false, refusal: bucketRefusal(refusal) }).catch(() => {})
   if (verdict === 'look up')
-    return lookUp(context, file).catch(async (unanswered: unknown) => {
+    return settleByLookingUp(context, file).catch(async (unanswered: unknown) => {
       await release(unanswered)
       return false
     })
@@ -62,10 +60,10 @@ export async function settleFault(
 }
 
 /**
- * The bucket has dropped the multipart upload, or the database was restored from before the object was made. Where the keys
- * may read, the bucket says which; else the file fails as one whose fate is not known. True if the object is there.
+ * The bucket has dropped the multipart upload, or the database was restored from before the object was made. If the
+ * credentials may read, the bucket says which; otherwise the file fails as `unknown`. True if the object exists.
  */
-export async function lookUp(
+export async function settleByLookingUp(
   context: Pick<UploadContext, 'db' | 'clock' | 'announce' | 'metrics'>,
   file: Unsettled,
 ): Promise<boolean> {

@@ -5,11 +5,11 @@ import type { Logger } from '../platform/log/log.ts'
 import { workspacesWithTails } from './ledger/workspaces-with-tails.ts'
 
 /**
- * Tails lie in the operator's database until their bucket takes them. A workspace whose buckets take nothing begins no
- * more of them beyond its cap; what it has begun may go on, since a part that is full leaves the database.
+ * Tails stay in the operator's database until their bucket takes them. A workspace whose buckets take nothing may create no
+ * more uploads once its tails reach the cap. Its open uploads continue: a part that is full leaves the database.
  */
 export type TailCap = {
-  /** Throws where the workspace has reached its cap, as it stood some seconds ago: no request waits for the sum. */
+  /** Throws if the workspace has reached its cap, by a sum that is some seconds old: no request waits for it. */
   assertRoom(workspaceId: string): void
   refresh(): Promise<void>
 }
@@ -38,7 +38,7 @@ export function createTailCap(
     refresh: refreshOnce,
     assertRoom(workspaceId) {
       if (Math.abs(clock.now() - refreshedMs) >= REFRESH_MS)
-        refreshOnce().catch((err) => log.warn({ err }, 'the tails of workspaces could not be counted'))
+        refreshOnce().catch((err) => log.warn({ err }, 'could not sum buffered bytes per workspace'))
       if (!capped.has(workspaceId)) return
       throw new SluiceError(
         'unavailable',

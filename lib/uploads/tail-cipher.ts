@@ -3,12 +3,12 @@ import type { Vault } from '../platform/vault/vault.ts'
 
 /** A row of `upload_tails`: its bytes, and the key they are encrypted with, wrapped by the vault. */
 export type SealedTail = { key: string; bytes: Buffer }
-/** As it is found. Without a key it was written by a release that did not encrypt tails. */
+/** A row as found. Without a key it was written by a version of Sluice that did not encrypt tails. */
 export type StoredTail = { offsetBytes: number; key: string | null; bytes: Buffer }
 
 /**
- * Encrypts what waits in the database with AES-256-GCM. A row opens only as the bytes of its file at its offset.
- * Nothing of a key outlives the request that uses it.
+ * Encrypts tails with AES-256-GCM. A row decrypts only for its own file and offset. No key outlives the request that uses
+ * it.
  */
 export type TailCipher = {
   /** Its key is random, and used for no other request. */
@@ -34,7 +34,7 @@ export function createTailCipher(vault: Vault): TailCipher {
       let made: { key: Buffer; wrapped: string } | undefined
       return (offsetBytes, bytes) => {
         made ??= makeKey(vault, fileId)
-        // Random, since a stretch can be written twice, with other bytes.
+        // Random, since the same range can be written twice, with other bytes.
         const nonce = randomBytes(NONCE_BYTES)
         const cipher = createCipheriv(CIPHER, made.key, nonce, TAG).setAAD(placeOf(fileId, offsetBytes))
         const sealed = [nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]

@@ -8,10 +8,10 @@ import type { OpenUpload } from './open-upload.ts'
 import type { UploadContext } from './upload-context.ts'
 
 /**
- * A creation whose first bytes were refused: its client never learns the address, so it ends at once, gives its
- * reservation back, and is none of the files that the token may create. It leaves no record, and nobody is told, unless
- * bytes of it were counted, or an object may be in the bucket that only the record tells of. One that its client is to
- * blame for counts against a limit of its own.
+ * Undoes a creation whose first bytes were refused. Its client never learns the address, so the upload ends at once, gives
+ * its reservation back, and does not count as one of the files that the token may create. It leaves no record and sends no
+ * event, unless some of its bytes were counted, or the bucket may hold an object that only the record tells of. If the
+ * client is to blame, the creation counts against a limit of its own.
  */
 export async function takeBackUpload(
   context: UploadContext,
@@ -28,13 +28,14 @@ export async function takeBackUpload(
     if (mayBeThere) await clearLater(tx, fileId, context.clock.now())
     await giveBackCount(tx, fileId)
   })
-  // Without a database it stays, and expires.
-  const warn = (error: unknown) => context.log.warn({ err: error, fileId }, 'a creation was not taken back')
+  // If the database is away, the upload stays and expires.
+  const warn = (error: unknown) =>
+    context.log.warn({ err: error, fileId }, 'could not roll back a refused upload creation')
   await takeBack.catch(warn)
   if (isClientsFault(refused.error)) await countRefusedCreation(context, refused.tokenId).catch(warn)
 }
 
-/** The bucket has answered that it does not take the object, and was asked once: an answer that was lost may differ. */
+/** The bucket refused the object, and was asked only once: a lost response to another attempt may have been a success. */
 function wasRejected(error: unknown): boolean {
   const cause = isSluiceError(error) ? error.cause : error
   const kind = bucketFault(cause)

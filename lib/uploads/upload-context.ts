@@ -14,7 +14,7 @@ import type { TailCap } from './tail-cap.ts'
 import type { TailCipher } from './tail-cipher.ts'
 import type { UploadTerms } from './upload-terms.ts'
 
-/** What the verbs of uploads are made of. */
+/** What the functions of this folder need. */
 export type UploadContext = {
   database: DatabaseHandle
   db: Db
@@ -27,20 +27,20 @@ export type UploadContext = {
   leases: Leases
   rights: UploadRights
   insertUpload(insertion: Insertion): Promise<void>
-  /** False: the lease was lost. */
+  /** Returns false if the lease was lost. */
   recordWhole(whole: Whole): Promise<boolean>
-  /** Bounds how many tails are written at once, so that mass disconnects leave the database to others, too. */
+  /** Limits how many tails are written at once, so that mass disconnects leave room in the database for others. */
   limitTailWrites<Result>(work: () => Promise<Result>): Promise<Result>
   tailCap: TailCap
   tails: TailCipher
   openBucket(dataStore: SealedDataStore): Bucket
   /** Writes the event of each file's new status, in the transaction that changes it. */
   announce(tx: Db, ...fileIds: string[]): Promise<void>
-  /** Where tests kill the process: between any two steps that must survive it. */
+  /** Called between steps. Tests kill the process here, to show that an upload survives it. */
   checkpoint(name: Checkpoint): void
-  /** Work that goes on after its request was answered; a stopping node waits for it. */
+  /** Work that continues after its request was answered. A node that is stopping waits for it. */
   background: Set<Promise<unknown>>
-  /** Of that, what the reconciler is at, each with the id of its Data Store. */
+  /** The part of `background` that the reconciler started, with the id of each file's Data Store. */
   reconciling: Map<Promise<unknown>, string>
 }
 

@@ -2,22 +2,25 @@ import { minutes, seconds } from '../platform/kernel/clock.ts'
 
 /** Every time and bound of the data plane, in one place, so that tests can shorten them. */
 export type UploadTerms = {
-  /** A lease that was not renewed for this long may be taken over. */
+  /**
+   * A lease that was not renewed for this long may be taken over. After kill -9 the upload stays locked for 9 to 15 s (15 s
+   * less the age of the last renewal), longer than `waitMs`, so the first HEAD usually gets 423.
+   */
   leaseMs: number
   renewMs: number
   /** Nothing is sent or written in the last stretch of a lease. */
   marginMs: number
   /** How long a newcomer waits for the holder to release the lease before it gets 423. Clients wait ten seconds for HEAD. */
   waitMs: number
-  /** How often it looks by itself, should a notification be lost. */
+  /** How often a newcomer looks by itself, in case a notification is lost. */
   pollMs: number
-  /** How long a holder whose bytes are flowing continues after it was asked to stop, so that two that compete both progress. */
+  /** How long a holder whose bytes are flowing continues after it was asked to stop, so that two clients that compete both make progress. */
   turnMs: number
-  /** A holder that has had no byte for this long is not flowing. */
+  /** The bytes of a holder that has had none for this long are not flowing. */
   quietMs: number
-  /** An atomic body is lost when it is stopped: it keeps the lease until it ends, but no longer than this. */
+  /** Stopping an atomic request loses its bytes, so it keeps the lease until it ends, but no longer than this. */
   atomicTurnMs: number
-  /** And it may be silent for this long. */
+  /** An atomic request may be silent for this long before it is stopped. */
   atomicQuietMs: number
   partsInFlight: number
   /** How long a discarded body waits for the bucket's answers about its parts before their numbers are used again. */
@@ -26,7 +29,7 @@ export type UploadTerms = {
   assembleMs: number
   /** How long the reconciler waits for the files it claimed; those that take longer continue in the background. */
   reconcileMs: number
-  /** Tails of one workspace in the database: a thousand uploads may each be short of a part. */
+  /** How many bytes of tails one workspace may have: a thousand uploads may each be short of a part. */
   workspaceTailBytes: number
 }
 

@@ -5,7 +5,12 @@ import { build } from 'esbuild'
 const outfile = 'dist/sluice.js'
 await build({
   entryPoints: ['src/main.ts'],
-  ...{ outfile, bundle: true, platform: 'node', format: 'esm', target: 'node20', legalComments: 'none' },
+  outfile,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  legalComments: 'none',
   banner: { js: '#!/usr/bin/env node' },
 })
 chmodSync(outfile, 0o755)

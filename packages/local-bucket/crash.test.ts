@@ -81,14 +81,20 @@ const fresh = { Body: 'the new one, longer', ContentType: 'text/new', Metadata: 
 async function objectIn({
   s3,
   directory,
-}: BucketInTest): Promise<{ Body: string; ContentType?: string } | undefined> {
+}: BucketInTest): Promise<
+  { Body: string; ContentType?: string; Metadata?: Record<string, string> } | undefined
+> {
   const head = await s3.send(new HeadObjectCommand(target)).catch(() => undefined)
   const Body = await readFile(join(directory, BUCKET, Key), 'utf8').catch(() => undefined)
   if (!head || Body === undefined) {
     expect([head, Body]).toEqual([undefined, undefined])
     return undefined
   }
-  return { Body, ContentType: head.ContentType, ...{ Metadata: head.Metadata } }
+  return {
+    Body,
+    ContentType: head.ContentType,
+    Metadata: head.Metadata,
+  }
 }
 
 async function expectNoLitter({ directory }: BucketInTest): Promise<void> {

@@ -52,7 +52,12 @@ const part = (UploadId: string, more: object = {}) =>
 const copy = (UploadId: string, more: object = {}) =>
   s3().send(
     new UploadPartCopyCommand({
-      ...{ Bucket: BUCKET, Key, UploadId, PartNumber: 1, CopySource: `${BUCKET}/source`, ...more },
+      Bucket: BUCKET,
+      Key,
+      UploadId,
+      PartNumber: 1,
+      CopySource: `${BUCKET}/source`,
+      ...more,
     }),
   )
 const complete = async (UploadId: string, more: object = {}) => {

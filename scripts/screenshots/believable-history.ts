@@ -177,17 +177,16 @@ function countOf(span: string, at: number, pipe: string, files: number, kind: nu
   durations[stepOf([21_000, 900, 4000][kind]!)] = files
   const failed = Math.floor(files / 70 + Math.abs(Math.sin(at / 3_333_333)) * 0.9)
   return {
-    ...{
-      span,
-      at,
-      pipe,
-      transferred: files,
-      failed,
-      expired: Math.round(files / 140),
-      delivered: files - Math.round(failed / 3),
-      undelivered: Math.round(failed / 3),
-    },
-    ...{ bytes: files * [1_600_000, 90_000, 700_000][kind]!, durations },
+    span,
+    at,
+    pipe,
+    transferred: files,
+    failed,
+    expired: Math.round(files / 140),
+    delivered: files - Math.round(failed / 3),
+    undelivered: Math.round(failed / 3),
+    bytes: files * [1_600_000, 90_000, 700_000][kind]!,
+    durations,
   }
 }
 
@@ -195,15 +194,15 @@ function together(a: Count, b: Count): Count {
   const sum = (key: 'transferred' | 'failed' | 'expired' | 'delivered' | 'undelivered' | 'bytes') =>
     a[key] + b[key]
   return {
-    ...{
-      span: a.span,
-      at: a.at,
-      pipe: '',
-      transferred: sum('transferred'),
-      failed: sum('failed'),
-      expired: sum('expired'),
-    },
-    ...{ delivered: sum('delivered'), undelivered: sum('undelivered'), bytes: sum('bytes') },
+    span: a.span,
+    at: a.at,
+    pipe: '',
+    transferred: sum('transferred'),
+    failed: sum('failed'),
+    expired: sum('expired'),
+    delivered: sum('delivered'),
+    undelivered: sum('undelivered'),
+    bytes: sum('bytes'),
     durations: a.durations.map((count, step) => count + b.durations[step]!),
   }
 }

@@ -23,7 +23,9 @@ const IDS: Record<string, (demo: DemoDocument) => Promise<string> | string> = {
   },
   deliveryId: async (demo) => {
     const pipe = await api<{ id: string }>(demo, 'POST', '/pipes', {
-      ...{ name: 'Looked at', dataStoreId: demo.dataStoreId, source: { http: true } },
+      name: 'Looked at',
+      dataStoreId: demo.dataStoreId,
+      source: { http: true },
     })
     const { url } = await api<{ url: string }>(demo, 'GET', `/pipes/${demo.pipeId}/webhook`)
     await api(demo, 'PUT', `/pipes/${pipe.id}/webhook`, { url, enabled: true, statuses: [] })

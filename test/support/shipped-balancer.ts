@@ -41,7 +41,9 @@ export async function startShippedBalancer(kind: BalancerKind, ports: Ports, cha
   while (!(await fetch(`${url}/metrics`).catch(() => undefined)))
     if (child.exitCode !== null) throw new Error(`${kind} ended:\n${output}`)
   return {
-    ...{ kind, port, url },
+    kind,
+    port,
+    url,
     output: () => output,
     /** Its access log. */
     log: () => (kind === 'nginx' ? readFileSync(join(folder, 'access.log'), 'utf8') : output),

@@ -35,8 +35,14 @@ export async function starve(url: string, attacker: Site, bucket: DrippingBucket
 async function openPipe(url: string, attacker: Site, bucket: DrippingBucket, n: number) {
   const { runtime, actor } = attacker
   const dataStore = await createDataStore(runtime, actor, {
-    ...{ name: `Bucket ${n}`, provider: 'minio', endpoint: bucket.endpoint, region: 'eu-west-1' },
-    ...{ bucket: `media-${n}`, forcePathStyle: true, accessKeyId: 'A', secretAccessKey: 'secret' },
+    name: `Bucket ${n}`,
+    provider: 'minio',
+    endpoint: bucket.endpoint,
+    region: 'eu-west-1',
+    bucket: `media-${n}`,
+    forcePathStyle: true,
+    accessKeyId: 'A',
+    secretAccessKey: 'secret',
   })
   await makeReady(runtime.db, dataStore)
   const fields = { name: `Pipe ${n}`, dataStoreId: dataStore.id, source: { http: true } }

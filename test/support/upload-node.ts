@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
 import { startSweeps } from '#lib/platform/sweeps/start-sweeps.ts'
-import { createTusHandler } from '#lib/protocols/tus/create-tus-handler.ts'
+import { createUploadHandler } from '#lib/protocols/create-upload-handler.ts'
 import { drainUploads } from '#lib/uploads/recovery/drain.ts'
 import { uploadSweeps } from '#lib/uploads/recovery/upload-sweeps.ts'
 import type { Checkpoint } from '#lib/uploads/upload-context.ts'
@@ -38,7 +38,7 @@ const context = await openUploads(runtime, {
     if (name === killAt) process.kill(process.pid, 'SIGKILL')
   },
 })
-const handle = createTusHandler(runtime, context)
+const handle = createUploadHandler(runtime, context)
 server.on('request', (req, res) => void handle(req, res))
 const sweeps = startSweeps(
   uploadSweeps(context).map((sweep) => ({ ...sweep, everyMs: 200 })),

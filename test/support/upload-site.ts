@@ -11,7 +11,7 @@ import { type Clock, systemClock } from '#lib/platform/kernel/clock.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { runRequest } from '#lib/platform/kernel/request-context.ts'
 import type { Runtime } from '#lib/platform/runtime.ts'
-import { createTusHandler } from '#lib/protocols/tus/create-tus-handler.ts'
+import { createUploadHandler } from '#lib/protocols/create-upload-handler.ts'
 import { drainUploads } from '#lib/uploads/recovery/drain.ts'
 import type { UploadContext } from '#lib/uploads/upload-context.ts'
 import type { UploadTerms } from '#lib/uploads/upload-terms.ts'
@@ -126,7 +126,14 @@ export async function createSite(database: DatabaseHandle, options: SiteOptions 
   const pipe = await createPipe(runtime, actor, parseInput(pipeInput, fields))
   const sender = await createSender(runtime, actor, { name: 'Backend' })
   return {
-    ...{ runtime, clock, bucket, workspaceId, actor, dataStore, pipe, sender },
+    runtime,
+    clock,
+    bucket,
+    workspaceId,
+    actor,
+    dataStore,
+    pipe,
+    sender,
     async token(input: Record<string, unknown> = {}): Promise<string> {
       return (await issueToken(runtime, sender.token, parseInput(tokenInput, { pipeId: pipe.id, ...input })))
         .token
@@ -148,7 +155,7 @@ export async function serveUploads(
   const config = { ...runtime.config, baseUrl: url, uploadUrl: url }
   const bucket = { retryDelaysMs: QUICK_RETRIES_MS }
   const context = await openUploads({ ...runtime, config }, { ...options, bucket })
-  const handle = createTusHandler({ config, log: runtime.log }, context)
+  const handle = createUploadHandler({ config, log: runtime.log }, context)
   // As the front door does it, for a test that gives its requests a name.
   server.on('request', (req, res) => {
     const { 'x-request-id': id, traceparent } = req.headers as Record<string, string | undefined>

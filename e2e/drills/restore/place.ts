@@ -48,7 +48,9 @@ export async function openPlace() {
     LOG_LEVEL: 'warn',
   })
   return {
-    ...{ customers, receiver, database },
+    customers,
+    receiver,
+    database,
     backupFile: join(folder.path, 'sluice.backup'),
     urls: [made[0].url, made[1].url] as const,
     start: (url: string) => startSluice(settings(url)),

@@ -1,6 +1,6 @@
 import { and, eq, gt, gte, lt, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import { FILE_STATUSES, files } from '#drizzle/schema/index.ts'
+import { FILE_PROTOCOLS, FILE_STATUSES, files } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { pageQuery } from '../../platform/db/page.ts'
 import { isPlainText, timeField } from '../../platform/kernel/fields.ts'
@@ -26,6 +26,7 @@ export const fileQuery = pageQuery.extend({
   waiting: z.stringbool('must be true or false').optional(),
   pipeId: z.string().refine(isPipeId, 'must be the id of a Pipe').optional(),
   senderId: z.string().refine(isUuid, 'must be the id of a Sender').optional(),
+  protocol: z.enum(FILE_PROTOCOLS, `must be one of ${FILE_PROTOCOLS.join(', ')}`).optional(),
   /** Part of the filename, in any letter case. */
   filename: wordField,
   /** Part of the filename or of the subject, in any letter case, or the id of a file. */
@@ -41,7 +42,7 @@ export type FileQuery = z.output<typeof fileQuery>
 export const MOST_COMPARED = 10_000
 
 /** What `fits` looks at, and the order by size. */
-export const LOOKED_AT = sql`id, filename, subject, status, pipe_id, coalesce(last_byte_at, created_at) as byte_at,
+export const LOOKED_AT = sql`id, filename, subject, status, pipe_id, protocol, coalesce(last_byte_at, created_at) as byte_at,
   coalesce(length_bytes, offset_bytes) as size`
 
 /** Goes along one of the indexes: by Sender, else by Pipe, each with its status where it holds that too. */
@@ -65,8 +66,10 @@ export function alongIndex(
 }
 
 /** What no index knows; undefined if all fit. */
-export function fits({ senderId, status, pipeId, filename, search, waiting }: FileQuery): SQL | undefined {
+export function fits(query: FileQuery): SQL | undefined {
+  const { senderId, status, pipeId, protocol, filename, search, waiting } = query
   const conditions: SQL[] = []
+  if (protocol) conditions.push(sql`protocol = ${protocol}`)
   if (filename) conditions.push(sql`filename ilike ${like(filename)}`)
   if (search && !isUuid(search)) {
     conditions.push(sql`(filename ilike ${like(search)} or subject ilike ${like(search)})`)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { FILE_STATUSES, type fileDestinations, type files } from '#drizzle/schema/index.ts'
+import { FILE_PROTOCOLS, FILE_STATUSES, type fileDestinations, type files } from '#drizzle/schema/index.ts'
 import { minutes } from '../../platform/kernel/clock.ts'
 
 const pairs = z.record(z.string(), z.string())
@@ -30,7 +30,8 @@ export const fileAnswer = z.strictObject({
   sender: z.string(),
   senderId: z.uuid().nullable(),
   subject: z.string().nullable(),
-  protocol: z.string(),
+  /** By which it came, and alone continues. */
+  protocol: z.enum(FILE_PROTOCOLS),
   /** Of the whole object, once it is in the bucket. */
   checksum: z.string().nullable(),
   metadata: pairs,

@@ -65,6 +65,17 @@ describeWithDatabase('files', (database) => {
       },
     )
 
+    it('filters by protocol', async () => {
+      const other = await createTestWorkspace(runtime)
+      const [plain] = [await add({ protocol: 'http' }, other), await add({}, other)]
+      expect((await list({ protocol: 'http' }, other)).data).toMatchObject([{ id: plain, protocol: 'http' }])
+      expect(
+        await countFiles(runtime, other.actor, parseInput(fileQuery, { protocol: 'http' })),
+      ).toMatchObject({
+        files: 1,
+      })
+    })
+
     it('filters by status, Sender, name and time', async () => {
       const failed = all.filter((_, n) => (24 - n) % 5 === 0)
       expect(await pages({ status: 'failed', limit: 2 })).toEqual(failed)

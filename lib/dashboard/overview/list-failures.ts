@@ -2,6 +2,7 @@ import { and, desc, eq } from 'drizzle-orm'
 import { deliveries, files } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import type { Runtime } from '../../platform/runtime.ts'
+import { explainFailure } from '../files/explain-failure.ts'
 import { listed } from '../files/listed.ts'
 
 export type Failure = { kind: 'upload' | 'webhook'; id: string; title: string; reason: string; at: Date }
@@ -37,7 +38,7 @@ export async function listFailures({ db }: Pick<Runtime, 'db'>, { workspaceId }:
       kind: 'upload' as const,
       id,
       title: filename,
-      reason: failureReason ?? 'No reason was given.',
+      reason: failureReason ? explainFailure(failureReason) : 'No reason was given.',
       at: finishedAt ?? createdAt,
     })),
     ...webhooks.map(({ id, url, lastStatus, lastError, createdAt }) => ({

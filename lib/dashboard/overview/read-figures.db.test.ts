@@ -26,8 +26,13 @@ describeWithDatabase('the figures of the Overview', (database) => {
     const [mine, other] = [await createTestWorkspace(runtime), await createTestWorkspace(runtime)]
     const now = runtime.clock.now()
     const happened = (agoMs: number, fields = {}) => ({
-      ...{ workspaceId: mine.workspaceId, pipeId: mine.pipe.id, what: 'transferred' as const },
-      ...{ atMs: now - agoMs, bytes: 100, tookMs: 2000, ...fields },
+      workspaceId: mine.workspaceId,
+      pipeId: mine.pipe.id,
+      what: 'transferred' as const,
+      atMs: now - agoMs,
+      bytes: 100,
+      tookMs: 2000,
+      ...fields,
     })
     const made = addUp([
       happened(0),
@@ -81,8 +86,15 @@ describeWithDatabase('the figures of the Overview', (database) => {
     const runtime = testRuntime(database())
     const { workspaceId, actor, pipe } = await createTestWorkspace(runtime)
     const upload = (fields: Partial<typeof files.$inferInsert>) => ({
-      ...{ id: uuidv7(), workspaceId, pipeId: pipe.id, senderName: 'Backend', filename: 'file' },
-      ...{ expirySeconds: 60, expiresAt: new Date(), lastByteAt: new Date(), ...fields },
+      id: uuidv7(),
+      workspaceId,
+      pipeId: pipe.id,
+      senderName: 'Backend',
+      filename: 'file',
+      expirySeconds: 60,
+      expiresAt: new Date(),
+      lastByteAt: new Date(),
+      ...fields,
     })
     await runtime.db
       .insert(files)

@@ -10,7 +10,7 @@ import type { Outages } from './outages.ts'
 
 export type PostgresOptions = {
   address: Address
-  maxConnections?: number
+  maxConnections?: number | undefined
   onNotice?: (message: string) => void
   outages?: { watch: Outages; log: Logger } | undefined
 }
@@ -69,7 +69,10 @@ function tellOutages(address: Address, { watch, log }: { watch: Outages; log: Lo
   watch.watch({
     async ask() {
       const one = connect(address, {
-        ...{ max: 1, connect_timeout: 1, fetch_types: false, onnotice: () => {} },
+        max: 1,
+        connect_timeout: 1,
+        fetch_types: false,
+        onnotice: () => {},
         connection: { application_name: 'sluice-ask' },
       })
       await one.unsafe('select 1').finally(() => void one.end({ timeout: 0 }))

@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { CreateMultipartUploadCommand, S3Client, UploadPartCommand } from '@aws-sdk/client-s3'
+import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api'
 import { sql } from 'drizzle-orm'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
-import { afterEach, expect, inject, it } from 'vitest'
+import { afterEach, beforeAll, expect, inject, it } from 'vitest'
+import * as schema from '#drizzle/schema/index.ts'
 import { keystream } from '../../../test/support/keystream.ts'
 import { createDatabase } from '../../../test/support/postgres.ts'
 import { testRuntime } from '../../../test/support/runtime.ts'
@@ -15,8 +17,8 @@ import { migrate } from './migrate.ts'
 import { openPostgres } from './open-postgres.ts'
 
 /**
- * Each landed schema, with data and uploads in progress, is brought to the newest, and the uploads go on. The data is
- * that of the newest file in e2e/landed which the schema can take: an old node may still write on a newer schema.
+ * Each landed schema, with data and uploads in progress, is brought to the newest, which is that of drizzle/schema, and
+ * the uploads go on. The data is that of the newest file in e2e/landed which the schema can take: an old node may still write on a newer schema.
  */
 const folder = 'drizzle/migrations'
 const migrations = readMigrationFiles({ migrationsFolder: folder })
@@ -34,6 +36,19 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
+let wanted: string[]
+beforeAll(async () => {
+  const { url, drop } = await createDatabase(inject('postgresUrl'))
+  const { db, close } = openPostgres({ address: url })
+  const [empty, whole] = [{}, schema].map((tables) =>
+    generateDrizzleJson(tables, undefined, undefined, 'snake_case'),
+  )
+  for (const statement of await generateMigration(empty!, whole!)) await db.execute(sql.raw(statement))
+  wanted = await catalog(db)
+  await close()
+  await drop()
+})
+
 it.each(tags.map((tag, at) => [tag, at] as const))('goes from %s to the newest schema', async (_, at) => {
   const database = await openLanded(at)
   const { db } = database
@@ -44,6 +59,7 @@ it.each(tags.map((tag, at) => [tag, at] as const))('goes from %s to the newest s
 
   await migrate(db)
 
+  expect(await catalog(db)).toEqual(wanted)
   expect(await counts(db)).toMatchObject(before)
   const node = await serveUploads({ ...testRuntime(database), clock: systemClock })
   closing.push(() => node.close())
@@ -98,6 +114,25 @@ async function beginLarge(db: Db, bucket: TestBucket): Promise<void> {
   await db.execute(
     sql`update file_destinations set multipart_id = ${UploadId} where file_id = ${LARGE}::uuid`,
   )
+}
+
+/** Every column, index and constraint, a line each. */
+async function catalog(db: Db): Promise<string[]> {
+  const found = await rows<{ line: string }>(
+    db,
+    sql`select concat_ws(' ', attrelid::regclass, attname, format_type(atttypid, atttypmod),
+        case when attnotnull then 'not null' end, 'default ' || pg_get_expr(adbin, adrelid)) as line
+      from pg_attribute join pg_class on pg_class.oid = attrelid
+      left join pg_attrdef on adrelid = attrelid and adnum = attnum
+      where relkind = 'r' and relnamespace = 'public'::regnamespace and attnum > 0 and not attisdropped
+      union all select indexdef from pg_indexes where schemaname = 'public'
+      union all select concat_ws(' ', conrelid::regclass, conname, pg_get_constraintdef(oid))
+      from pg_constraint where connamespace = 'public'::regnamespace`,
+  )
+  return found
+    .map(({ line }) => line)
+    .filter((line) => !line.includes('sluice_migrations'))
+    .sort()
 }
 
 /** How many rows each table has. */

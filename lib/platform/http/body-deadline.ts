@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 
 /**
- * Ends a request whose body has not come in time, whether it was answered or not. The server's own limit is off, since an
- * upload may take days; everything else is small, and a body that drips would hold a connection for ever. Answers with a
- * function that takes the deadline away, for a handler that has its own.
+ * Ends a request whose body has not arrived in time, whether it was answered or not. The server's own limit is off, since
+ * an upload may take days; all other bodies are small, and one that drips would hold a connection forever. Returns a
+ * function that cancels the deadline, for a handler that has its own.
  */
 export function setBodyDeadline(req: IncomingMessage, deadlineMs: number): () => void {
   const timer = setTimeout(() => {

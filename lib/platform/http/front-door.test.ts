@@ -6,6 +6,7 @@ import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
 import { noteRequest } from '../kernel/request-context.ts'
 import { createLogger } from '../log/log.ts'
 import { frontDoor, type Handlers, type Opened, openDoor } from './front-door.ts'
+import { proxyTrust } from './trusted-proxies.ts'
 
 let server: Server
 let opening: PromiseWithResolvers<Opened>
@@ -14,7 +15,7 @@ beforeEach(async () => {
   server = createServer(
     // What ends a connection here is the door, and not Node, for which one without bytes is idle.
     { keepAliveTimeout: 0 },
-    frontDoor(opening.promise, { log: createLogger('silent'), trustedProxies: ['127.0.0.1'] }),
+    frontDoor(opening.promise, { log: createLogger('silent'), trusts: proxyTrust(['127.0.0.1']) }),
   ).listen(0, '127.0.0.1')
   await once(server, 'listening')
 })
@@ -35,8 +36,8 @@ function open(settings: Record<string, string> = {}, handlers: Handlers = {}) {
   const { port } = server.address() as AddressInfo
   const runtime = testRuntime({} as never, { BASE_URL: `http://127.0.0.1:${port}`, ...settings })
   const sign = (name: string) => async (_: unknown, res: { end(text: string): unknown }) => void res.end(name)
-  const own = { tus: sign('tus'), api: sign('api'), pages: sign('pages'), ...handlers }
-  opening.resolve(openDoor(runtime, own, false))
+  const own = { uploads: sign('uploads'), api: sign('api'), pages: sign('pages'), ...handlers }
+  opening.resolve(openDoor(runtime, own))
   return runtime
 }
 
@@ -73,7 +74,7 @@ it.each([
 })
 
 it.each([
-  ['GET', '/pipes/pipe_x/files/', 'tus'],
+  ['GET', '/pipes/pipe_x/files/', 'uploads'],
   ['POST', '/api/v1/tokens', 'api'],
   ['PROPFIND', '/api/v1/tokens', 'api'],
   ['GET', '/api/v1/tokens', 'pages'],
@@ -161,7 +162,7 @@ describe('the access log', () => {
     const runtime = open(
       { ACCESS_LOG: 'all', LOG_LEVEL: 'error' },
       {
-        async tus(req, res) {
+        async uploads(req, res) {
           for await (const _ of req);
           noteRequest({
             workspaceId: 'w',
@@ -188,10 +189,23 @@ describe('the access log', () => {
     expect(answer.headers.get('x-request-id')).toBe('from-the-balancer')
     await expect.poll(() => lines(runtime)).toHaveLength(1)
     expect(lines(runtime)[0]).toEqual({
-      ...{ level: 30, time: expect.any(String), service: 'sluice', msg: 'request' },
-      ...{ requestId: 'from-the-balancer', traceId: '0af7651916cd43dd8448eb211c80319c', client: '9.9.9.9' },
-      ...{ method: 'PATCH', route: '/pipes/:id/files/:id', status: 502, bytesIn: 12, ms: expect.any(Number) },
-      ...{ workspaceId: 'w', pipeId: 'pipe_1', fileId: 'f', tokenId: 't', code: 'bucket_refused' },
+      level: 30,
+      time: expect.any(String),
+      service: 'sluice',
+      msg: 'request',
+      requestId: 'from-the-balancer',
+      traceId: '0af7651916cd43dd8448eb211c80319c',
+      client: '9.9.9.9',
+      method: 'PATCH',
+      route: '/pipes/:id/files/:id',
+      status: 502,
+      bytesIn: 12,
+      ms: expect.any(Number),
+      workspaceId: 'w',
+      pipeId: 'pipe_1',
+      fileId: 'f',
+      tokenId: 't',
+      code: 'bucket_refused',
       protocol: 'HTTP/1.1',
     })
   })
@@ -206,7 +220,7 @@ describe('the access log', () => {
     const runtime = open(
       { ACCESS_LOG },
       {
-        async tus(_, res) {
+        async uploads(_, res) {
           res.once('close', over.resolve).writeHead(status).end()
         },
       },
@@ -221,7 +235,7 @@ it('counts an answer by the status that was sent, though the connection ended be
   const runtime = open(
     {},
     {
-      async tus(req, res) {
+      async uploads(req, res) {
         res.writeHead(503, { 'Content-Length': '100' }).flushHeaders()
         res.once('close', () => req.destroy())
       },

@@ -14,41 +14,48 @@ import { nameRequest } from './request-id.ts'
 import { toOriginForm } from './request-target.ts'
 import { contentSecurityPolicy, setSecurityHeaders } from './security-headers.ts'
 import { traceRequest } from './trace-request.ts'
-import { forwarded, type ProxyTrust, proxyTrust } from './trusted-proxies.ts'
+import { forwarded, type ProxyTrust } from './trusted-proxies.ts'
 import { refuseUnreadableForm } from './unreadable-forms.ts'
 
-/**
- * Every request comes in here: it gets an id, the security headers and a line in the log, then goes to the
- * probes, the TUS endpoint or Next, which serves the API by its route handlers. The TUS endpoint stands before
- * Next, which must not touch a body; so does the one request that comes with every page view of the customers'
- * sites, a new token, for which Next costs more than the work itself (decision 40).
- */
 export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 export type Handlers = {
-  tus?: Handler | undefined
+  uploads?: Handler | undefined
   api?: Handler | undefined
   pages?: Handler | undefined
+  /** All but uploads, where another process serves that. */
+  relay?: Handler | undefined
 }
 
-/** Made once the process is up; until then only the probes are answered, and everybody else waits. */
+/** Made once the process is up; until then only probes are answered, and all other requests wait. */
 export type Opened = {
   runtime: Runtime
   handlers: Handlers
   dev: boolean
   hosts: ReadonlySet<string>
   access: AccessLog
+  readMetrics(): Promise<string>
 }
 
-export function openDoor(runtime: Runtime, handlers: Handlers, dev: boolean): Opened {
+export function openDoor(
+  runtime: Runtime,
+  handlers: Handlers,
+  { dev = false, readMetrics = () => runtime.metrics.registry.metrics() } = {},
+): Opened {
   const { baseUrl, uploadUrl } = runtime.config
-  return { runtime, handlers, dev, hosts: allowedHosts([baseUrl, uploadUrl]), access: openAccessLog(runtime) }
+  const hosts = allowedHosts([baseUrl, uploadUrl])
+  return { runtime, handlers, dev, hosts, access: openAccessLog(runtime), readMetrics }
 }
 
+/**
+ * Every request comes in here: it gets an id, the security headers and a line in the log, then goes to the
+ * probes, the upload endpoint or Next, which serves the API by its route handlers. The upload endpoint comes before
+ * Next, which must not touch a body; so does the one request that comes with every page view of the customers'
+ * sites, a new token, for which Next costs more than the work itself (decision 40).
+ */
 export function frontDoor(
   opening: Promise<Opened>,
-  { log, trustedProxies }: { log: Logger; trustedProxies: string[] },
+  { log, trusts }: { log: Logger; trusts: ProxyTrust },
 ): (req: IncomingMessage, res: ServerResponse) => void {
-  const trusts = proxyTrust(trustedProxies)
   let opened: Opened | undefined
   void opening.then((now) => {
     opened = now
@@ -59,15 +66,16 @@ export function frontDoor(
     req.headers['x-request-id'] = context.id
     res.setHeader('X-Request-Id', context.id)
     setSecurityHeaders(res, opened?.runtime.config.baseUrl.startsWith('https:') ?? false)
-    const freeBody = setBodyDeadline(req, BODY_DEADLINE_MS)
+    const clearBodyDeadline = setBodyDeadline(req, BODY_DEADLINE_MS)
     const enter = async () => {
       toOriginForm(req)
-      if (await answerProbe(req, res, opened?.runtime)) return
+      if (await answerProbe(req, res, opened)) return
       const now = opened ?? (await soon(opening, req))
       context.client = trustOnlyProxies(req, trusts)
+      if (now.handlers.relay && !isUploadPath(req.url ?? '/')) return now.handlers.relay(req, res)
       traceRequest(req, res, context)
       observeRequest(req, res, now.runtime, { startedAt, received, context }, now.access)
-      await route(req, res, now, freeBody)
+      await route(req, res, now, clearBodyDeadline)
     }
     const answer = (error: unknown) => {
       const problem = toProblem(error, opened?.runtime.config.baseUrl)
@@ -82,8 +90,8 @@ export function frontDoor(
 const PATIENCE_MS = 9000
 
 /**
- * Clients whose node went come back at once, perhaps before the next one is ready. They wait for it: the common
- * ones throw their upload away on any failure of HEAD but 423.
+ * Clients of a node that died reconnect at once. Hold their requests: common clients discard the upload if HEAD fails with
+ * anything but 423.
  */
 async function soon(opening: Promise<Opened>, req: IncomingMessage): Promise<Opened> {
   let timer: NodeJS.Timeout | undefined
@@ -93,33 +101,35 @@ async function soon(opening: Promise<Opened>, req: IncomingMessage): Promise<Ope
   const opened = await Promise.race([opening, late])
   clearTimeout(timer)
   if (opened) return opened
-  const code = req.method === 'HEAD' && isUploadPath(req.url ?? '/') ? 'upload_locked' : 'unavailable'
+  const isHead = req.method === 'HEAD' && isUploadPath(req.url ?? '/')
+  // Those of Resumable Uploads for HTTP, which name its version, go on after a 5xx alone.
+  const code = isHead && !req.headers['upload-draft-interop-version'] ? 'upload_locked' : 'unavailable'
   throw new SluiceError(code, 'Sluice is starting. Try again in a moment.', {
     headers: { 'Retry-After': '1' },
   })
 }
 
-/** For what is not an upload, the refused and the probes included. */
+/** For every request but uploads, including probes and refused requests. */
 const BODY_DEADLINE_MS = 30_000
-/** What this server takes somewhere: the answer to `OPTIONS *` (RFC 9110, 9.3.7). */
+/** The methods that this server takes somewhere: the answer to `OPTIONS *` (RFC 9110, 9.3.7). */
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
 async function route(
   req: IncomingMessage,
   res: ServerResponse,
   opened: Opened,
-  freeBody: () => void,
+  clearBodyDeadline: () => void,
 ): Promise<void> {
   const { runtime, handlers, dev } = opened
   assertOurHost(req, opened.hosts)
   const url = req.url ?? '/'
   if (url === '*') return void res.writeHead(200, { Allow: METHODS, 'Content-Length': 0 }).end()
   const toUploads = isUploadPath(url)
-  const handler = toUploads ? handlers.tus : passesNext(req) ? handlers.api : handlers.pages
+  const handler = toUploads ? handlers.uploads : bypassesNext(req) ? handlers.api : handlers.pages
   if (!handler)
     throw new SluiceError('not_found', `This node does not serve ${toUploads ? 'uploads' : 'pages'}.`)
   continueWhenRead(req, res, toUploads)
-  if (toUploads) freeBody()
+  if (toUploads) clearBodyDeadline()
   else {
     failSoon()
     assertDecodable(url)
@@ -147,8 +157,8 @@ function isUploadPath(url: string): boolean {
 /** Next answers any other method with 400 or 500 and no body. */
 const METHODS_OF_NEXT = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** What the API answers without Next: new tokens, and the refusal of methods that a route handler never sees. */
-function passesNext({ method = '', url = '/' }: IncomingMessage): boolean {
+/** Requests that the API answers without Next: new tokens, and methods that a route handler never sees. */
+function bypassesNext({ method = '', url = '/' }: IncomingMessage): boolean {
   if (method === 'POST') return url === '/api/v1/tokens'
   return !METHODS_OF_NEXT.has(method) && url.startsWith('/api/v1/')
 }

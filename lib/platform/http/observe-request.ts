@@ -36,7 +36,11 @@ export function observeRequest(
         requestId: context.id,
         ...(context.traceparent && { traceId: context.traceparent.split('-')[1] }),
         client: context.client,
-        ...{ method, route: routeOf(path), status, bytesIn: received(), ms: Math.round(ms) },
+        method,
+        route: routeOf(path),
+        status,
+        bytesIn: received(),
+        ms: Math.round(ms),
         protocol: `HTTP/${req.httpVersion}`,
         ...context.notes,
       },
@@ -65,10 +69,15 @@ function handlerOf(path: string): 'tus' | 'api' | 'pages' {
 
 /** An id, or a key of an inbox, which is a secret. */
 const NAME_OF_ONE = /^(?:[0-9a-f]{8}-[0-9a-f-]{27}|[a-z]+_\w+|[\w-]{20,})$/i
+/** The name that a plain PUT gives its file. */
+const NAMED_FILE = /^(\/pipes\/[^/]+\/files\/)(?![0-9a-f]{8}-[0-9a-f-]{27}$).+/i
 const MOST_CHARACTERS = 200
 
 /** The path without what names one thing: that has fields of its own. */
-export function routeOf(path: string): string {
-  const parts = path.split('/').map((part) => (NAME_OF_ONE.test(part) ? ':id' : part))
+export function routeOf(url: string): string {
+  const path = url.split('?', 1)[0]!
+  const [, before] = path.match(NAMED_FILE) ?? []
+  const known = before ? `${before}:name` : path
+  const parts = known.split('/').map((part) => (NAME_OF_ONE.test(part) ? ':id' : part))
   return parts.join('/').slice(0, MOST_CHARACTERS)
 }

@@ -3,20 +3,24 @@ import { migrationsApplied } from '../db/migrate.ts'
 import { secretsEqual } from '../kernel/ids.ts'
 import type { Runtime } from '../runtime.ts'
 import { bearerToken } from './bearer.ts'
+import type { Opened } from './front-door.ts'
 
 const PROBE_TIMEOUT_MS = 3000
 
-/** `/healthz`, `/readyz` and `/metrics`: for machines, so on any Host. True if the request was one of them. */
+/**
+ * `/healthz`, `/readyz` and `/metrics`: for machines, so on any Host. True if the request was one of them, and is not to be
+ * answered by the process that it is relayed to.
+ */
 export async function answerProbe(
   req: IncomingMessage,
   res: ServerResponse,
-  runtime?: Runtime,
+  opened?: Opened,
 ): Promise<boolean> {
   const [path, query] = (req.url ?? '').split('?', 2)
   if (path === '/healthz') say(res, 200, 'alive\n')
-  else if (path === '/readyz' && query === 'for=upload') answerReadyForUploads(res, runtime)
-  else if (path === '/readyz') await answerReady(res, runtime)
-  else if (path === '/metrics') await answerMetrics(req, res, runtime)
+  else if (path === '/readyz' && query === 'for=upload') answerReadyForUploads(res, opened?.runtime)
+  else if (path === '/readyz' && !opened?.handlers.relay) await answerReady(res, opened?.runtime)
+  else if (path === '/metrics') await answerMetrics(req, res, opened)
   else return false
   return true
 }
@@ -46,17 +50,17 @@ async function answerReady(res: ServerResponse, runtime: Runtime | undefined): P
 async function answerMetrics(
   req: IncomingMessage,
   res: ServerResponse,
-  runtime: Runtime | undefined,
+  opened: Opened | undefined,
 ): Promise<void> {
-  const wanted = runtime?.config.metricsToken
-  if (!runtime || !wanted) return say(res, 404, 'METRICS_TOKEN is not set\n')
+  const wanted = opened?.runtime.config.metricsToken
+  if (!opened || !wanted) return say(res, 404, 'METRICS_TOKEN is not set\n')
   const given = bearerToken(req.headers.authorization)
   if (!given || !secretsEqual(given, wanted)) {
     res.setHeader('WWW-Authenticate', 'Bearer')
     return say(res, 401, 'send METRICS_TOKEN as a Bearer token\n')
   }
-  const text = await runtime.metrics.registry.metrics()
-  res.setHeader('Content-Type', runtime.metrics.registry.contentType)
+  const text = await opened.readMetrics()
+  res.setHeader('Content-Type', opened.runtime.metrics.registry.contentType)
   res.end(text)
 }
 

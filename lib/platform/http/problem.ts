@@ -8,12 +8,15 @@ export type Problem = { code: ErrorCode; status: number; headers: Record<string,
 export function toProblem(error: unknown, baseUrl: string | undefined): Problem {
   const known = isSluiceError(error) ? error : unforeseen(error)
   const body = {
-    type: baseUrl === undefined ? 'about:blank' : `${baseUrl}/docs/problems/${known.code}`,
+    type:
+      known.problem?.type ??
+      (baseUrl === undefined ? 'about:blank' : `${baseUrl}/docs/problems/${known.code}`),
     title: known.title,
     status: known.status,
     detail: known.message,
     code: known.code,
     ...(known.fields && { errors: known.fields }),
+    ...known.problem?.members,
   }
   const authenticate: Record<string, string> = known.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}
   return {

@@ -10,7 +10,7 @@ import { routeOf } from './observe-request.ts'
 export function traceRequest(req: IncomingMessage, res: ServerResponse, context: RequestContext): void {
   if (!isTracing()) return
   const method = req.method ?? ''
-  const route = routeOf((req.url ?? '/').split('?', 1)[0]!)
+  const route = routeOf(req.url ?? '/')
   void span(
     `${method} ${route}`,
     (traceparent) => {

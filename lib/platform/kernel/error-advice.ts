@@ -127,6 +127,11 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
     means: 'The request is right, but not in the present state; the detail says what stands against it.',
     remedy: 'Do what the detail names first, then send the request again.',
   },
+  other_protocol: {
+    means: 'An upload was asked for by another protocol than the one that created it.',
+    remedy:
+      'Continue it with the client that began it: TUS, or Resumable Uploads for HTTP. What one plain request sent cannot be continued.',
+  },
   offset_conflict: {
     means: 'The client wants to go on at another offset than the one that is confirmed.',
     remedy: 'Go on at the `Upload-Offset` of the answer. Clients ask for it by `HEAD`.',

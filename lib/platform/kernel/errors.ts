@@ -32,6 +32,7 @@ export const errorCodes = {
   upload_not_found: [404, 'No such upload'],
   method_not_allowed: [405, 'The method is not allowed here'],
   conflict: [409, 'The request does not fit the present state'],
+  other_protocol: [409, 'The upload belongs to another protocol'],
   offset_conflict: [409, 'The offset is not the confirmed one'],
   upload_gone: [410, 'The upload is gone'],
   version_not_supported: [412, 'The protocol version is not supported'],
@@ -50,11 +51,15 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes
 export type FieldError = { field: string; message: string }
 
+export type StandardProblem = { type: string; members?: Record<string, number> }
+
 export type ErrorOptions = {
   status?: number
   fields?: FieldError[]
   /** Headers that belong to the answer, as `Retry-After`. */
   headers?: Record<string, string>
+  /** A problem type that a standard defines, and its members. */
+  problem?: StandardProblem
   cause?: unknown
 }
 
@@ -65,6 +70,7 @@ export class SluiceError extends Error {
   readonly title: string
   readonly fields: FieldError[] | undefined
   readonly headers: Record<string, string>
+  readonly problem: StandardProblem | undefined
 
   constructor(code: ErrorCode, detail?: string, options: ErrorOptions = {}) {
     super(
@@ -76,6 +82,7 @@ export class SluiceError extends Error {
     this.title = errorCodes[code][1]
     this.fields = options.fields
     this.headers = options.headers ?? {}
+    this.problem = options.problem
   }
 }
 

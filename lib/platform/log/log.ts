@@ -35,11 +35,15 @@ const SECRET_TEXT =
 
 export function createLogger(
   level: string,
-  { write, explains }: { write?: (line: string) => void; explains?: Explains } = {},
+  {
+    write,
+    explains,
+    process,
+  }: { write?: (line: string) => void; explains?: Explains; process?: string | undefined } = {},
 ): Logger {
   const options: pino.LoggerOptions = {
     level,
-    base: { service: 'sluice' },
+    base: { service: 'sluice', ...(process && { process }) },
     timestamp: pino.stdTimeFunctions.isoTime,
     redact: { paths: [...SECRET_FIELDS, ...at('*'), ...at('*.*')], censor: '[redacted]' },
     // Every line that is written for a request bears its id.

@@ -15,7 +15,7 @@ import {
 import { type ResolveHost, resolveHost } from './resolve-host.ts'
 
 /**
- * The only way out to an address that a customer gave (contract, section 8). Every connection is judged by the
+ * The only way out to an address that a customer gave. Every connection is judged by the
  * addresses that it is about to use, at the moment it is made, so a name that changes its mind between a check and
  * the connection gains nothing. Nothing here follows a redirect.
  */

@@ -1,5 +1,5 @@
 import { mkdtempSync, readFileSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { envExample } from '../../../scripts/env-example.ts'
@@ -11,6 +11,9 @@ const production = {
   ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'),
   AUTH_SECRET: 'x'.repeat(32),
 }
+
+const MiB = 1024 ** 2
+const GiB = 1024 ** 3
 
 describe('loadConfig', () => {
   it('needs nothing for the embedded default, and makes its keys once', () => {
@@ -64,6 +67,15 @@ describe('loadConfig', () => {
     expect(loadConfig({ ...production, TRUSTED_PROXIES }).trustedProxies).toHaveLength(4)
   })
 
+  it.each([
+    [{}, true],
+    [{ TRUSTED_PROXIES: '10.0.0.0/8' }, false],
+    [{ TRUSTED_PROXIES: '10.0.0.0/8', INTERIM_RESPONSES: '1' }, true],
+    [{ INTERIM_RESPONSES: '0' }, false],
+  ])('with %j interim answers are sent: %s', (env, sent) => {
+    expect(loadConfig({ ...production, ...env }).interimResponses).toBe(sent)
+  })
+
   it('reports all faults at once, by name', () => {
     const env = {
       DATA_DIR,
@@ -103,12 +115,31 @@ describe('loadConfig', () => {
     expect(loadConfig({ ...production, ENCRYPTION_KEY: two }).encryptionKeys).toHaveLength(2)
   })
 
+  it('has one process unless PROCESSES says otherwise, and more only where uploads are carried', () => {
+    const count = (env: Record<string, string>) => loadConfig({ ...production, ...env }).processes
+    expect(count({})).toBe(1)
+    expect(count({ PROCESSES: '4' })).toBe(4)
+    expect(count({ PROCESSES: '4', ROLES: 'web' })).toBe(1)
+    expect(count({ PROCESSES: 'auto' })).toBe(Math.min(availableParallelism(), 8))
+    expect(count({ PROCESSES: 'auto', UPLOAD_MEMORY_BYTES: String(64 * MiB) })).toBe(1)
+    expect(() => count({ PROCESSES: 'all' })).toThrow(
+      '- PROCESSES must be a whole number from 1 to 16, or auto',
+    )
+    expect(() => count({ PROCESSES: '4', UPLOAD_MEMORY_BYTES: String(255 * MiB) })).toThrow(
+      '- UPLOAD_MEMORY_BYTES must be at least 268435456 with PROCESSES=4',
+    )
+  })
+
   it('is what .env.example says', () => {
     expect(readFileSync('.env.example', 'utf8')).toBe(envExample())
   })
 })
 
-const GiB = 1024 ** 3
+it('gives several processes on a machine as much memory as several nodes', () => {
+  const machine = { totalBytes: 32 * GiB, limitBytes: 0, processors: 8 }
+  expect(uploadMemory(machine, 4)).toBe(4 * GiB)
+  expect(uploadMemory({ ...machine, limitBytes: 2 * GiB }, 4)).toBe(GiB / 2)
+})
 
 it.each([
   ['a container', { totalBytes: 64 * GiB, limitBytes: 2 * GiB, processors: 16 }, GiB / 2],

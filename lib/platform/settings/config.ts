@@ -21,8 +21,15 @@ export type Config = {
   baseUrl: string
   uploadUrl: string
   roles: ReadonlySet<Role>
+  /** Those that carry uploads; more than one have a supervisor. */
+  processes: number
   uploadMemoryBytes: number
+  /** How many processes have as much of UPLOAD_MEMORY_BYTES. */
+  uploadMemoryShares: number
+  databaseConnections: number
   trustedProxies: string[]
+  /** The way to the clients is known to carry answers of 1xx. */
+  interimResponses: boolean
   smtpUrl: string | undefined
   mailFrom: string
   encryptionKeys: Buffer[]
@@ -96,12 +103,21 @@ function contradictions(env: Environment, parsed: Parsed, unreadable: boolean): 
     }
     if (!unreadable && !parsed.BASE_URL && parsed.PORT === 0) faults.push('BASE_URL is required with PORT=0')
   }
+  faults.push(...faultsOfProcesses(parsed))
   for (const provider of ['GITHUB', 'GOOGLE'] as const) {
     if (!env[`${provider}_CLIENT_ID`] !== !env[`${provider}_CLIENT_SECRET`]) {
       faults.push(`${provider}_CLIENT_ID and ${provider}_CLIENT_SECRET go together: set both or neither`)
     }
   }
   return faults
+}
+
+function faultsOfProcesses({ PROCESSES, UPLOAD_MEMORY_BYTES }: Parsed): string[] {
+  if (!PROCESSES || PROCESSES === 'auto' || PROCESSES === 1) return []
+  if (process.platform === 'win32') return ['PROCESSES must be 1 on Windows']
+  const leastBytes = PROCESSES * LEAST_SHARE_BYTES
+  if (!UPLOAD_MEMORY_BYTES || UPLOAD_MEMORY_BYTES >= leastBytes) return []
+  return [`UPLOAD_MEMORY_BYTES must be at least ${leastBytes} with PROCESSES=${PROCESSES}: 64 MiB for each`]
 }
 
 const KEYS = ['ENCRYPTION_KEY', 'AUTH_SECRET'] as const
@@ -112,6 +128,10 @@ function isPublic(host: string | undefined): boolean {
 
 function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefined): Config {
   const port = parsed.PORT ?? 3000
+  const roles = new Set(parsed.ROLES ?? ROLES)
+  const processes = roles.has('upload') ? countProcesses(parsed) : 1
+  const uploadMemoryBytes =
+    parsed.UPLOAD_MEMORY_BYTES ?? Math.max(uploadMemory(machine(), processes), processes * LEAST_SHARE_BYTES)
   const baseUrl = parsed.BASE_URL ?? `http://localhost:${port}`
   const embedded = local !== undefined
   return {
@@ -121,9 +141,13 @@ function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefin
     host: parsed.HOST ?? (embedded ? '127.0.0.1' : '0.0.0.0'),
     baseUrl,
     uploadUrl: parsed.UPLOAD_URL ?? baseUrl,
-    roles: new Set(parsed.ROLES ?? ROLES),
-    uploadMemoryBytes: parsed.UPLOAD_MEMORY_BYTES ?? uploadMemory(machine()),
+    roles,
+    processes,
+    uploadMemoryBytes,
+    uploadMemoryShares: 1,
+    databaseConnections: 20,
     trustedProxies: parsed.TRUSTED_PROXIES ?? [],
+    interimResponses: parsed.INTERIM_RESPONSES ?? (parsed.TRUSTED_PROXIES ?? []).length === 0,
     smtpUrl: parsed.SMTP_URL,
     mailFrom: parsed.MAIL_FROM ?? `Sluice <sluice@${new URL(baseUrl).hostname}>`,
     encryptionKeys: parsed.ENCRYPTION_KEY ?? [decodeKey(local!.encryptionKey)],
@@ -147,6 +171,17 @@ function provider(clientId?: string, clientSecret?: string): Provider | undefine
   return clientId && clientSecret ? { clientId, clientSecret } : undefined
 }
 
+/** As small as UPLOAD_MEMORY_BYTES may be for one. */
+const LEAST_SHARE_BYTES = 64 * 1024 * 1024
+const MOST_BY_THEMSELVES = 8
+
+function countProcesses({ PROCESSES = 1, UPLOAD_MEMORY_BYTES = Infinity }: Parsed): number {
+  if (PROCESSES !== 'auto') return PROCESSES
+  if (process.platform === 'win32') return 1
+  const fitting = Math.floor(UPLOAD_MEMORY_BYTES / LEAST_SHARE_BYTES)
+  return Math.min(availableParallelism(), MOST_BY_THEMSELVES, fitting)
+}
+
 type Machine = { totalBytes: number; limitBytes: number; processors: number }
 
 function machine(): Machine {
@@ -160,16 +195,24 @@ function machine(): Machine {
 const LEAST_UPLOAD_MEMORY_BYTES = 256 * 1024 * 1024
 
 /**
- * A quarter of what a container may use, as it has one process. On a machine a process uses one processor, and there may be as
- * many, so each has its share of a quarter, as far as that is enough for large files.
+ * A quarter of what a container may use, as nothing else runs there. On a machine a process uses one processor, and there may
+ * be as many, so each has its share of a quarter, as far as that is enough for large files.
  */
-export function uploadMemory({ totalBytes, limitBytes, processors }: Machine): number {
+export function uploadMemory({ totalBytes, limitBytes, processors }: Machine, processes = 1): number {
   if (limitBytes > 0 && limitBytes < totalBytes) return Math.floor(limitBytes / 4)
   const quarter = totalBytes / 4
-  return Math.floor(Math.min(quarter, Math.max(quarter / processors, LEAST_UPLOAD_MEMORY_BYTES)))
+  const shares = (quarter / processors) * processes
+  return Math.floor(Math.min(quarter, Math.max(shares, LEAST_UPLOAD_MEMORY_BYTES)))
 }
 
 /** next-auth takes its own address from the environment alone. */
 export function setAuthUrl(baseUrl: string): void {
   process.env.NEXTAUTH_URL = baseUrl
+}
+
+/** By which a supervisor tells a process what it is. */
+export const MEMBERSHIP_VARIABLE = 'SLUICE_MEMBERSHIP'
+
+export function membershipGiven(env: Environment = process.env): string | undefined {
+  return env[MEMBERSHIP_VARIABLE]
 }

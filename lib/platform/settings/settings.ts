@@ -27,6 +27,10 @@ const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.number().refine((value) => value >= min && value <= max, `must be from ${min} to ${max}`))
 
+const processes = z.union([z.literal('auto'), wholeNumber(1, 16)], {
+  message: 'must be a whole number from 1 to 16, or auto',
+})
+
 const share = z
   .string()
   .regex(/^(0|1|0?\.\d+|1\.0+)$/, 'must be a number from 0 to 1')
@@ -99,9 +103,15 @@ export const settings = {
     example: 'web,upload,worker',
     schema: roles,
   },
+  PROCESSES: {
+    description:
+      'Processes that carry uploads, all behind PORT, beside one for pages and one for the work of a worker. auto: one for each processor, up to 8.',
+    example: '1',
+    schema: processes,
+  },
   UPLOAD_MEMORY_BYTES: {
     description:
-      'Memory for uploads in flight. Default: a quarter of the container, or of the machine by its processors.',
+      'Memory for uploads in flight, which PROCESSES divide. Default: a quarter of the container, or of the machine by its processors.',
     example: '1073741824',
     schema: wholeNumber(64 * 1024 * 1024, 2 ** 46),
   },
@@ -110,6 +120,12 @@ export const settings = {
       'Addresses or networks whose X-Forwarded-*, X-Request-Id and traceparent headers are believed.',
     example: '10.0.0.0/8,192.168.1.7',
     schema: networks,
+  },
+  INTERIM_RESPONSES: {
+    description:
+      '1 sends 104 (Upload Resumption Supported), 0 does not. Default: 1 without TRUSTED_PROXIES, as nginx breaks such uploads over HTTP/2. HAProxy passes it on.',
+    example: '1',
+    schema: flag,
   },
   SMTP_URL: {
     description: 'Mail server. Without it mails are kept as files in DATA_DIR/mail.',

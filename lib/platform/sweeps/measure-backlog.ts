@@ -84,13 +84,14 @@ async function measureUploads({ db, metrics }: Needs): Promise<void> {
   }
 }
 
-/** One of a file that is `transferring` waits for its bucket; any other waits for its client. */
+/** Of the oldest files that have one: of a file that is `transferring` it waits for its bucket, of any other for its client. */
 async function measureTails({ db, clock, metrics }: Needs): Promise<void> {
   const found = await rows<{ status: string; seconds: number }>(
     db,
     sql`select status, ${ageOf(sql`min(coalesce(last_byte_at, created_at))`, clock.now())} as seconds
-      from files where id in (select file_id from upload_tails) and status in ('uploading', 'transferring')
-      group by 1`,
+      from (select distinct file_id from upload_tails order by file_id limit ${MOST}::int) tailed
+        cross join lateral (select status, last_byte_at, created_at from files where id = tailed.file_id limit 1) f
+      where status in ('uploading', 'transferring') group by 1`,
   )
   for (const status of ['uploading', 'transferring'])
     metrics.tailOldest.set({ status }, found.find((one) => one.status === status)?.seconds ?? 0)

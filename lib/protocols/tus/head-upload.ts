@@ -1,64 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
-import { within } from '../../platform/kernel/within.ts'
-import type { UploadRight, UploadRow } from '../../uploads/ledger/upload-rights.ts'
-import { noteBreak } from '../../uploads/note-break.ts'
+import type { UploadRow } from '../../uploads/ledger/upload-rights.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
-import { authenticateToContinue } from './authenticate.ts'
-import type { TusAnswer, TusRequest } from './tus-request.ts'
+import { lookUp } from '../endpoint/look-up.ts'
+import type { Answer, UploadRequest } from '../endpoint/upload-request.ts'
+import { expiresHeader } from './tus-headers.ts'
 
-/** The common clients throw an upload away on any other failure of HEAD. */
-const ANSWERS = new Set([401, 403, 404, 405, 410, 412, 423])
-const PATIENCE_MS = 9500
-const AGAIN_MS = 250
-
-/** The confirmed offset. A writer is asked to stop first, so that it is exact; a passing trouble is waited out. */
-export async function headUpload(context: UploadContext, request: TusRequest): Promise<TusAnswer> {
-  const untilMs = performance.now() + PATIENCE_MS
-  const right = await within(PATIENCE_MS, whenKnown(context, request, untilMs))
-  if (right === 'late') throw busy()
-  return { status: 200, headers: describe(right.upload) }
-}
-
-async function whenKnown(context: UploadContext, request: TusRequest, untilMs: number): Promise<UploadRight> {
-  for (;;) {
-    try {
-      return await standing(context, request)
-    } catch (error) {
-      if (isSluiceError(error) && ANSWERS.has(error.status)) throw error
-      if (performance.now() >= untilMs) throw busy(error)
-      await sleep(AGAIN_MS)
-    }
-  }
-}
-
-async function standing(context: UploadContext, request: TusRequest): Promise<UploadRight> {
-  if (request.fileId) await context.leases.incoming.settled(request.fileId)
-  const first = await authenticateToContinue(context, request)
-  const right = await afterWriter(context, request, first)
-  assertStillThere(right.upload, context.clock.now())
-  await noteBreak(context, right.upload)
-  return right
-}
-
-/** An active writer extends the expiry, or ends the upload, so the upload is judged after it has stopped. */
-async function afterWriter(
-  context: UploadContext,
-  request: TusRequest,
-  right: UploadRight,
-): Promise<UploadRight> {
-  const { id, leased, status, leaseFence } = right.upload
-  if (!leased || status !== 'uploading') return right
-  await context.leases.waitUntilFree({ fileId: id, fence: leaseFence })
-  return authenticateToContinue(context, request)
-}
-
-/** 410 for what has ended without a file, and for a finished upload whose address was retired. */
-export function assertStillThere({ status, retired, expiresAtMs }: UploadRow, nowMs: number): void {
-  const expired = status === 'expired' || (status === 'uploading' && expiresAtMs <= nowMs)
-  if (expired) throw new SluiceError('upload_gone', 'The upload was not finished in time, and has expired.')
-  if (status === 'canceled' || retired) throw new SluiceError('upload_gone', 'The upload was terminated.')
-  if (status === 'failed') throw new SluiceError('upload_gone', 'The upload has failed. Start it again.')
+export async function headUpload(context: UploadContext, request: UploadRequest): Promise<Answer> {
+  const { upload } = await lookUp(context, request)
+  return { status: 200, headers: describe(upload) }
 }
 
 function describe(upload: UploadRow): Record<string, string> {
@@ -76,15 +24,4 @@ function describe(upload: UploadRow): Record<string, string> {
 /** Concatenation: "MUST include the Upload-Concat header and its value as received". */
 function concatHeaderOf({ concat, concatHeader }: UploadRow): Record<string, string> {
   return concat === null ? {} : { 'Upload-Concat': concatHeader ?? concat }
-}
-
-export function expiresHeader(atMs: number): Record<string, string> {
-  return { 'Upload-Expires': new Date(atMs).toUTCString() }
-}
-
-function busy(cause?: unknown): SluiceError {
-  return new SluiceError('upload_locked', 'The upload cannot be looked up just now. Ask again.', {
-    headers: { 'Retry-After': '1' },
-    cause,
-  })
 }

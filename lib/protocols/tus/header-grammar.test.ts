@@ -3,11 +3,12 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { isSluiceError } from '../../platform/kernel/errors.ts'
 import { newPipeId, uuidv7 } from '../../platform/kernel/ids.ts'
+import { parseUploadPath, uploadAddress } from '../endpoint/upload-path.ts'
+import { countHeader, type UploadRequest } from '../endpoint/upload-request.ts'
 import { bodyCheck } from './checksum.ts'
-import { countHeader, deferHeader, type TusRequest } from './tus-request.ts'
+import { deferHeader } from './tus-headers.ts'
 import { parseUploadConcat } from './upload-concat.ts'
 import { parseUploadMetadata } from './upload-metadata.ts'
-import { parseUploadPath, uploadAddress } from './upload-path.ts'
 
 /** Each header is read, or refused as malformed: no text makes anything else happen. */
 const anyText = fc.oneof(fc.string({ unit: 'binary', maxLength: 100 }), fc.string({ maxLength: 100 }))
@@ -17,7 +18,7 @@ const almost = (...right: string[]) =>
     fc.tuple(fc.constantFrom(...right), anyText).map((both) => both.join('')),
   )
 
-const request = (headers: TusRequest['headers']) => ({ headers }) as TusRequest
+const request = (headers: UploadRequest['headers']) => ({ headers }) as UploadRequest
 
 /** What it read, or undefined where it refused the header by name. */
 function readOrRefused<Value>(read: () => Value, named: string): { value: Value } | undefined {
@@ -136,7 +137,7 @@ it('an address leads back to its upload, and any other path to none', () => {
     fc.property(fc.nat(), fc.constantFrom('', '/', '?a=/b'), (ms, end) => {
       const [pipeId, fileId] = [newPipeId(), uuidv7(ms)]
       const { pathname } = new URL(uploadAddress('https://uploads.example', pipeId, fileId))
-      expect(parseUploadPath(pathname + end)).toEqual({ pipeId, fileId })
+      expect(parseUploadPath(pathname + end)).toEqual({ pipeId, fileId, name: fileId })
     }),
   )
   fc.assert(

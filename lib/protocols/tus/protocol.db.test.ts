@@ -101,7 +101,7 @@ describe('OPTIONS and CORS', () => {
     expect(reply.headers).toMatchObject({
       'access-control-allow-origin': 'https://a.example',
       'access-control-max-age': '86400',
-      'access-control-allow-methods': 'POST, HEAD, PATCH, DELETE, OPTIONS',
+      'access-control-allow-methods': 'POST, PUT, HEAD, PATCH, DELETE, OPTIONS',
     })
     const error = await tusCall({
       method: 'HEAD',
@@ -158,7 +158,9 @@ describe('tokens', () => {
 
   it('401 sender_token_exposed for a Sender token, and notes when and where', async () => {
     const reply = await tusCall({
-      ...{ method: 'POST', url: client.collection, token: site.sender.token },
+      method: 'POST',
+      url: client.collection,
+      token: site.sender.token,
       headers: { 'Upload-Length': '5', Origin: 'https://leaky.example' },
     })
     expect(codeOf(reply)).toEqual([401, 'sender_token_exposed'])
@@ -408,7 +410,9 @@ describe('PATCH', () => {
     const url = await begin()
     expect(codeOf(await client.patch(url, 0, randomBytes(1001)))).toEqual([413, 'file_too_large'])
     const chunked = await tusCall({
-      ...{ method: 'PATCH', url, token },
+      method: 'PATCH',
+      url,
+      token,
       headers: { 'Upload-Offset': '0', 'Transfer-Encoding': 'chunked', ...OFFSET_STREAM },
       body: undefined,
     })

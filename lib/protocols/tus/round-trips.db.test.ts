@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openCountingProxy } from '../../../test/support/counting-proxy.ts'
 import { openTestDatabase } from '../../../test/support/databases.ts'
+import { httpCall } from '../../../test/support/http-call.ts'
 import { tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
@@ -43,9 +44,13 @@ async function created(bytes = SMALL.length): Promise<string> {
   return (await client.create(bytes)).headers.location!
 }
 
+const putFile = () =>
+  httpCall({ method: 'PUT', url: `${client.collection}a`, token: client.token, body: SMALL })
+
 /** What is counted, and what has to be there before. */
 const REQUESTS: [name: string, roundTrips: number, prepare: () => Promise<() => Promise<unknown>>][] = [
   ['POST with a whole file', 3, async () => () => client.create(SMALL.length, {}, SMALL)],
+  ['PUT of a file', 3, async () => () => putFile()],
   ['POST', 2, async () => () => client.create(SMALL.length)],
   ['PATCH with a whole file', 2, () => created().then((url) => () => client.patch(url, 0, SMALL))],
   ['PATCH with a piece', 3, () => created(8192).then((url) => () => client.patch(url, 0, SMALL))],

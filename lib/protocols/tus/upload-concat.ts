@@ -1,5 +1,5 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import { parseUploadPath } from './upload-path.ts'
+import { parseUploadPath } from '../endpoint/upload-path.ts'
 
 /** TUS 1.0.0, Concatenation: "partial", or "final;" and the addresses of partial uploads with spaces between. */
 type UploadConcat = { kind: 'partial' } | FinalConcat

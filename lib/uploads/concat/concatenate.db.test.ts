@@ -52,7 +52,9 @@ async function partial(bytes: Buffer): Promise<string> {
 
 const join = (urls: string[], headers: Record<string, string> = {}) =>
   tusCall({
-    ...{ method: 'POST', url: client.collection, token },
+    method: 'POST',
+    url: client.collection,
+    token,
     headers: {
       'Upload-Concat': `final;${urls.join(' ')}`,
       'Upload-Metadata': metadata({ filename: 'whole' }),

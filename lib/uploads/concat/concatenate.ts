@@ -7,6 +7,7 @@ import type { Lease } from '../lease/held-lease.ts'
 import { discardPartials } from '../ledger/discard-partials.ts'
 import type { PartialObject } from '../ledger/read-partials.ts'
 import { withMemory } from '../memory/with-memory.ts'
+import type { Arrival } from '../record-arrival.ts'
 import { settle } from '../settle.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { type ConcatStep, concatPlan } from './concat-plan.ts'
@@ -18,12 +19,12 @@ export type Joining = {
   bucket: Bucket
   target: { key: string; contentType: string }
   partials: readonly PartialObject[]
-  /** Of an attempt that a crash ended: cleared away first. */
+  /** The multipart upload of an attempt that a crash ended: it is aborted first. */
   leftMultipartId: string | null
 }
 
-/** The sizes and checksums of the pieces are those of the whole. */
-export function wholeOf(partials: readonly PartialObject[]): { bytes: number; crc32: number } {
+/** Size and checksum of the joined file, from those of its pieces. */
+export function totalOf(partials: readonly PartialObject[]): { bytes: number; crc32: number } {
   return partials.reduce(
     (whole, { bytes, crc32: crc }) => ({
       bytes: whole.bytes + bytes,
@@ -33,7 +34,7 @@ export function wholeOf(partials: readonly PartialObject[]): { bytes: number; cr
   )
 }
 
-/** Makes one object of several. Safe to repeat from the start: nothing shows before Complete. False: not yet. */
+/** Makes one object of several. Safe to repeat from the start: nothing is visible before Complete. False: not yet. */
 export async function concatenate(context: UploadContext, joining: Joining): Promise<boolean> {
   const { fileId, lease, bucket, partials } = joining
   const file = {
@@ -41,25 +42,27 @@ export async function concatenate(context: UploadContext, joining: Joining): Pro
     lease,
     bucket,
     key: joining.target.key,
-    lengthBytes: wholeOf(partials).bytes,
+    lengthBytes: totalOf(partials).bytes,
     mayRead: true,
   }
-  const isJoined = await settle(context, file, 'join', async () => {
-    const { etag } = await assemble(context, joining)
-    context.checkpoint('complete answered')
-    return {
-      delivered: { etag, certainty: 'answered' },
-      also: (tx) => discardPartials(tx, fileId, context.clock.now()),
-    }
-  })
+  const isJoined = await settle(context, file, 'join', join(context, joining))
   if (isJoined) await clearAway(context, partials)
   return isJoined
 }
 
-/** What stays here is found by the sweep. */
+async function join(context: UploadContext, joining: Joining): Promise<Arrival> {
+  const { etag } = await assemble(context, joining)
+  context.checkpoint('complete answered')
+  return {
+    delivered: { etag, certainty: 'answered' },
+    also: (tx) => discardPartials(tx, joining.fileId, context.clock.now()),
+  }
+}
+
+/** The sweep finds whatever this does not clear. */
 async function clearAway(context: UploadContext, partials: Joining['partials']): Promise<void> {
   await clearLeftovers(context, partials).catch((err: unknown) =>
-    context.log.warn({ err }, 'the pieces of a joined upload could not be removed yet'),
+    context.log.warn({ err }, 'could not remove the pieces of a joined upload; will retry'),
   )
 }
 
@@ -70,7 +73,7 @@ async function assemble(context: UploadContext, joining: Joining): Promise<{ eta
   const { key } = target
   if (leftMultipartId)
     await bucket.abortMultipart({ key, multipartId: leftMultipartId }, { signal }).catch(() => {})
-  const whole = wholeOf(partials)
+  const whole = totalOf(partials)
   const steps = concatPlan(partials.map(({ bytes }) => bytes))
   const repeated = leftMultipartId !== null
   if (steps.length === 0) return bucket.putObject(target, { chunks: [], ...whole }, { signal, repeated })
@@ -94,7 +97,7 @@ async function assemble(context: UploadContext, joining: Joining): Promise<{ eta
   }
 }
 
-/** The key is this file's alone: what is there was joined by an attempt whose answer was lost. */
+/** The key belongs to this file alone, so the object was joined by an attempt whose response was lost. */
 async function joinedBefore(
   { bucket, target: { key }, partials, lease: { signal } }: Joining,
   multipartId: string,
@@ -102,11 +105,11 @@ async function joinedBefore(
 ): Promise<{ etag: string | null }> {
   await bucket.abortMultipart({ key, multipartId }, { signal }).catch(() => {})
   const object = await bucket.headObject(key, { signal })
-  if (object?.bytes !== wholeOf(partials).bytes) throw error
+  if (object?.bytes !== totalOf(partials).bytes) throw error
   return { etag: object.etag }
 }
 
-/** What passes through this process: the rest is copied within the bucket. */
+/** How many bytes pass through this process: the rest is copied within the bucket. */
 function readBytes(step: ConcatStep): number {
   return 'copy' in step ? 0 : step.join.reduce((sum, { bytes }) => sum + bytes, 0)
 }

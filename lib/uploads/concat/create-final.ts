@@ -7,7 +7,7 @@ import type { CreationRight } from '../ledger/upload-rights.ts'
 import { assertMayCreate } from '../may-create.ts'
 import { type Announced, describeNew } from '../new-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
-import { concatenate, wholeOf } from './concatenate.ts'
+import { concatenate, totalOf } from './concatenate.ts'
 import { findPartials } from './find-partials.ts'
 
 type Pieces = { partialIds: readonly string[]; concatHeader: string }
@@ -27,7 +27,7 @@ export async function createFinal(
   try {
     return await join(context, right, announced, pieces)
   } catch (error) {
-    // Whoever asked for the same at the same time and was first has the pieces.
+    // A request for the same file that came first may have taken the pieces.
     const meanwhile = isSluiceError(error) ? await findMade() : null
     if (meanwhile) return { fileId: meanwhile }
     throw error
@@ -43,7 +43,7 @@ async function join(
   const { leases, db, background, terms } = context
   const bucket = context.openBucket(right.dataStore)
   const partials = await findPartials(context, right, pieces.partialIds)
-  const whole = wholeOf(partials)
+  const whole = totalOf(partials)
   assertMayCreate(context, right, { ...announced, lengthBytes: whole.bytes })
   const made = describeNew(context, right, announced, bucket)
   const options = { lease: leases.terms, nowMs: made.createdAtMs }
@@ -52,7 +52,10 @@ async function join(
   context.checkpoint('upload created')
   const { fileId, destination } = made
   const joining = concatenate(context, {
-    ...{ fileId, bucket, partials, leftMultipartId: null },
+    fileId,
+    bucket,
+    partials,
+    leftMultipartId: null,
     lease: leases.adopt({ fileId, fence: 1 }, made.createdAtMs),
     target: { key: destination.key, contentType: contentTypeOf(announced.filetype) },
   })

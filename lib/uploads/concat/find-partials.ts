@@ -3,7 +3,7 @@ import { type PartialObject, readFinishedPartials } from '../ledger/read-partial
 import type { CreationRight } from '../ledger/upload-rights.ts'
 import type { UploadContext } from '../upload-context.ts'
 
-/** In the order of `fileIds`. Only one's own partial uploads, all finished, can be joined. */
+/** Returns the partial uploads in the order of `fileIds`. All must be finished, and belong to the client. */
 export async function findPartials(
   { db }: Pick<UploadContext, 'db'>,
   right: CreationRight,

@@ -1,6 +1,5 @@
 import type { Clock } from '../../platform/kernel/clock.ts'
-import { lostLease } from '../ledger/advance.ts'
-import type { Fenced } from '../ledger/lease-terms.ts'
+import { type Fenced, lostLease } from '../ledger/lease-terms.ts'
 import type { Release } from '../ledger/release-lease.ts'
 import type { UploadTerms } from '../upload-terms.ts'
 
@@ -8,38 +7,38 @@ import type { UploadTerms } from '../upload-terms.ts'
 export type Lease = Fenced & {
   /** Fires when it was lost, or could not be renewed in time. */
   readonly signal: AbortSignal
-  /** Somebody else waits for it. */
+  /** Another request is waiting for it. */
   readonly wanted: boolean
-  /** Throws if the time of the lease is up; called before anything goes to the bucket. */
+  /** Throws if the lease has expired; called before anything goes to the bucket. */
   assertHeld(): void
-  /** Bytes came. */
+  /** Called when bytes have arrived. */
   touch(): void
-  /** What to do when the holder should stop; at once, if it should already. */
+  /** Calls `stop` when the holder should stop; at once, if it should already. */
   onStop(stop: (why: StopReason) => void, body?: LeasedBody): void
   /** Rejects when the lease is lost before `work` is done. */
   whileHeld<Result>(work: Promise<Result>): Promise<Result>
-  /** Releases the lease in its row, if that was not done already, and here. */
+  /** Releases the lease in its row, if that was not done already, and in this process. */
   release(end: Release): Promise<void>
-  /** Another statement has released the lease in its row, or it is lost: forget it here. */
+  /** Another statement has released the lease in its row, or it is lost: forgets it in this process. */
   forget(): void
 }
 
 export type LeasedBody = {
-  /** It counts entirely or not at all, so its turn lasts until it ends, within bounds. */
+  /** The body counts entirely or not at all, so its turn lasts until it ends, within bounds. */
   atomic: boolean
-  /** It is silent because we do not read it. */
+  /** No bytes come because this process does not read them. */
   waitsForUs(): boolean
 }
 
 export type StopReason = 'preempted' | 'draining'
 
-/** One that came after twice the time is late: half of what keeps the lease from lapsing is gone. */
+/** A renewal is late after twice the interval: about half the lease time is used up. */
 const LATE_RENEWALS = 2
 
 type LeaseDeps = {
   clock: Clock
-  terms: UploadTerms
-  /** It is over here. */
+  timings: UploadTerms
+  /** Called when the lease is over in this process. */
   forget(lease: HeldLease): void
   releaseRow(end: Release): Promise<void>
 }
@@ -47,7 +46,7 @@ type LeaseDeps = {
 export class HeldLease implements Lease {
   readonly fileId: string
   readonly fence: number
-  /** Resolves when it is over here. */
+  /** Resolves when the lease is over in this process. */
   readonly ended: Promise<void>
   readonly #deps: LeaseDeps
   readonly #sinceMs: number
@@ -110,20 +109,20 @@ export class HeldLease implements Lease {
   }
 
   /**
-   * Old enough to be renewed; most are short, and never come to it. One that was lost here must lapse in the database, too:
-   * its writer does nothing more with it.
+   * Old enough to be renewed. Most requests end before their lease needs renewing. A lease that was lost in this process
+   * must expire in the database, too: its writer does nothing more with it.
    */
   isDue(): boolean {
     const ageMs = this.#deps.clock.now() - this.#renewedMs
-    // Below zero the clock was set back.
-    return !this.signal.aborted && (ageMs < 0 || ageMs >= this.#deps.terms.renewMs / 2)
+    // A negative age means that the clock was set back.
+    return !this.signal.aborted && (ageMs < 0 || ageMs >= this.#deps.timings.renewMs / 2)
   }
 
-  /** True if that was late. */
+  /** Returns whether the renewal was late. */
   renewed(sentAtMs: number): boolean {
-    // The answer to an older renewal came late.
+    // The response to an older renewal came late.
     if (sentAtMs < this.#renewedMs && this.#renewedMs <= this.#deps.clock.now()) return false
-    const isLate = sentAtMs - this.#renewedMs > LATE_RENEWALS * this.#deps.terms.renewMs
+    const isLate = sentAtMs - this.#renewedMs > LATE_RENEWALS * this.#deps.timings.renewMs
     this.#renewedMs = sentAtMs
     this.#untilMs = this.#lastsUntilMs(sentAtMs)
     return isLate
@@ -133,7 +132,7 @@ export class HeldLease implements Lease {
     this.#lost.abort(lostLease())
   }
 
-  /** Notices that its time is up. */
+  /** Loses the lease if it has expired. */
   watch(): void {
     if (this.#deps.clock.now() >= this.#untilMs) this.lose()
   }
@@ -162,7 +161,7 @@ export class HeldLease implements Lease {
 
   /** Nothing is sent or written in the last stretch of a lease. */
   #lastsUntilMs(sinceMs: number): number {
-    const { leaseMs, marginMs } = this.#deps.terms
+    const { leaseMs, marginMs } = this.#deps.timings
     return sinceMs + leaseMs - marginMs
   }
 
@@ -175,20 +174,20 @@ export class HeldLease implements Lease {
         this.#timer = setTimeout(() => this.#tell(), turnLeftMs)
         return
       }
-      // A process that is late hears its timers, and other requests, before the bytes that are here already.
+      // A busy process runs its timers, and other requests, before it reads bytes that have arrived already.
       if (!afterWhatIsHere) return void setImmediate(() => this.#tell(true))
     }
     this.#isTold = true
     this.#stop(this.#asked)
   }
 
-  /** How long until it is to be looked at again; 0 if the turn is over, or no bytes flow. */
+  /** How long until the next look; 0 if the turn is over, or no bytes flow. */
   #turnLeftMs(): number {
-    const { clock, terms } = this.#deps
+    const { clock, timings } = this.#deps
     const { atomic, waitsForUs } = this.#body
     const nowMs = clock.now()
-    const quietMs = atomic ? terms.atomicQuietMs : terms.quietMs
-    const endsMs = atomic ? this.#sinceMs + terms.atomicTurnMs : this.#askedMs + terms.turnMs
+    const quietMs = atomic ? timings.atomicQuietMs : timings.quietMs
+    const endsMs = atomic ? this.#sinceMs + timings.atomicTurnMs : this.#askedMs + timings.turnMs
     const isFlowing = nowMs - this.#touchedMs < quietMs || waitsForUs()
     return isFlowing ? Math.max(Math.min(endsMs - nowMs, quietMs), 0) : 0
   }

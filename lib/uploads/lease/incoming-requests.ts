@@ -1,8 +1,8 @@
-/** Requests of this node that are on their way to a lease: what they brought shows in the offset once they have had it. */
+/** Requests of this node that are waiting for a lease. Their bytes show in the offset once they have held it. */
 export class IncomingRequests {
   readonly #incoming = new Map<string, Set<Promise<void>>>()
 
-  /** Call the answer when the request has the lease, or gave up. */
+  /** Returns a callback; call it once the request holds the lease or has given up. */
   track(fileId: string): () => void {
     const { promise, resolve } = Promise.withResolvers<void>()
     const ofFile = this.#incoming.get(fileId) ?? new Set()

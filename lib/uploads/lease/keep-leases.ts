@@ -13,19 +13,19 @@ type Deps = {
   clock: Clock
   log: Logger
   metrics: Pick<Metrics, 'renewalsLate'>
-  terms: UploadTerms
+  timings: UploadTerms
 }
 
 const WATCH_MS = 250
-/** A statement of them holds the rows that their writers want to write, and waits for those that these hold. */
+/** One renewal statement locks all its rows, and writers of those files wait for it, so the batch stays small. */
 const RENEWED_TOGETHER = 50
 const RENEWALS_AT_ONCE = 4
 /** A group that takes this long hangs, and must not delay the others. */
 const RENEWAL_PATIENCE_MS = 2000
 
-/** Renews the leases of this process before they lapse, and notices which could not be. Call the answer to end that. */
+/** Renews the leases of this process, and loses any that expires. Returns a function that stops renewing. */
 export function keepLeases(deps: Deps, row: LeaseTerms, held: ReadonlyMap<string, HeldLease>): () => void {
-  const renewing = setInterval(() => void renewDue(deps, row, held), deps.terms.renewMs).unref()
+  const renewing = setInterval(() => void renewDue(deps, row, held), deps.timings.renewMs).unref()
   const watching = setInterval(() => {
     for (const lease of held.values()) lease.watch()
   }, WATCH_MS).unref()
@@ -45,7 +45,7 @@ async function renewDue(deps: Deps, row: LeaseTerms, held: ReadonlyMap<string, H
     groups.map((group) => limit(() => renewTogether(deps, row, held, group))),
   )
   const failed = ends.find((end) => end.status === 'rejected')
-  if (failed) deps.log.warn({ err: failed.reason }, 'leases could not be renewed')
+  if (failed) deps.log.warn({ err: failed.reason }, 'could not renew leases')
 }
 
 async function renewTogether(

@@ -69,6 +69,28 @@ describeWithDatabase('a lease', (database) => {
     await site.close()
   })
 
+  it('counts as lapsed only if its holder died, not whenever an upload is resumed', async () => {
+    const site = await createSite(database())
+    const { context, url: base, close } = await serveUploads(site.runtime)
+    const client = tusClient({ url: base, pipeId: site.pipe.id, token: await site.token() })
+    const fileId = (await client.create(10)).headers.location!.split('/').at(-1)!
+    const file = { fileId, tokenId: null, plan: undefined }
+    const takenOver = async () =>
+      (await context.metrics.leasesTakenOver.get()).values.map(({ labels, value }) => [labels.how, value])
+    const cut = (await context.leases.take(file))!
+    await cut.lease.release({ interrupted: true })
+    const resumed = (await context.leases.take(file))!
+    expect(resumed.resumed).toBe(true)
+    expect(await takenOver()).toEqual([])
+    await resumed.lease.release({ interrupted: false })
+    await takeLease(context.db, { holder: 'dies at once', leaseMs: 500 }, file)
+    const afterDeath = (await context.leases.take(file))!
+    expect(await takenOver()).toEqual([['lapsed', 1]])
+    await afterDeath.lease.release({ interrupted: false })
+    await close()
+    await site.close()
+  })
+
   it('lets two clients that fight take turns, until both see the end', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime, { terms: { turnMs: 50, quietMs: 20 } })

@@ -5,7 +5,7 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Logger } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { type Fenced, LEASE_CHANNEL, type LeaseTerms } from '../ledger/lease-terms.ts'
-import { readHolder } from '../ledger/read-holder.ts'
+import { readLease } from '../ledger/read-lease.ts'
 import { type Release, releaseLease } from '../ledger/release-lease.ts'
 import { type LeasePlan, type Taken, takeLease } from '../ledger/take-lease.ts'
 import type { UploadTerms } from '../upload-terms.ts'
@@ -19,17 +19,17 @@ type Deps = {
   clock: Clock
   log: Logger
   metrics: Pick<Metrics, 'leasesTakenOver' | 'renewalsLate'>
-  terms: UploadTerms
+  timings: UploadTerms
 }
 
 type Wanted = { fileId: string; tokenId: string | null; plan: LeasePlan | undefined }
 type TakenHere = Taken & { lease: Lease }
 
 /**
- * One writer for each file, over all nodes. The truth is the lease in the file's row; here is what this process holds
- * of it. A newcomer asks the holder to stop, by a word within the process or by NOTIFY, and waits. A holder whose
- * bytes are flowing has a last turn first: what a client sent before it hung up is read, and two clients that fight over
- * an upload carry it on in turns and both come to its end.
+ * One writer for each file, over all nodes. The lease in the file's row decides; this class knows the leases of this
+ * process. A newcomer asks the holder to stop, directly within the process or by NOTIFY, and waits. A holder whose bytes
+ * are flowing has a last turn first: what a client sent before it hung up is read, and two clients that fight over an
+ * upload take turns, and both finish.
  */
 export class Leases {
   readonly terms: LeaseTerms
@@ -42,13 +42,13 @@ export class Leases {
   #isDraining = false
 
   constructor(deps: Deps) {
-    const { database, terms } = deps
+    const { database, timings } = deps
     this.#deps = deps
-    this.terms = { holder: randomUUID(), leaseMs: terms.leaseMs }
+    this.terms = { holder: randomUUID(), leaseMs: timings.leaseMs }
     this.#endKeeping = keepLeases({ ...deps, db: database.db }, this.terms, this.#held)
   }
 
-  /** Waits for the holder. Undefined if the file takes no more bytes. */
+  /** Takes the lease, waiting for its holder. Undefined if the file takes no more bytes. */
   async take(file: Wanted): Promise<TakenHere | undefined> {
     let waited = false
     return this.#untilFree(file.fileId, async () => {
@@ -56,7 +56,7 @@ export class Leases {
         throw new SluiceError('unavailable', 'This node is stopping.', { headers: { 'Retry-After': '1' } })
       const taken = await this.#tryToTake(file, waited)
       if (taken) return taken
-      const holder = await readHolder(this.#deps.database.db, file.fileId)
+      const holder = await readLease(this.#deps.database.db, file.fileId)
       if (!holder) return undefined
       if (holder.leased) await this.#askHolder({ fileId: file.fileId, fence: holder.fence })
       waited = true
@@ -64,12 +64,12 @@ export class Leases {
     })
   }
 
-  /** A lease that a statement took which was sent at `sinceMs`. */
+  /** Registers a lease taken by a statement sent at `sinceMs`. */
   adopt(fenced: Fenced, sinceMs: number): Lease {
-    const { database, clock, terms } = this.#deps
+    const { database, clock, timings } = this.#deps
     const lease = new HeldLease(fenced, sinceMs, {
       clock,
-      terms,
+      timings,
       forget: (over) => this.#forget(over),
       releaseRow: (end: Release) => releaseLease({ db: database.db, clock }, fenced, end),
     })
@@ -78,10 +78,10 @@ export class Leases {
     return lease
   }
 
-  /** Asks the holder to stop and resolves when it did; throws `upload_locked` if it does not in time. */
+  /** Asks the holder to stop and resolves when it has; throws `upload_locked` if it does not in time. */
   async waitUntilFree(fenced: Fenced): Promise<void> {
     await this.#untilFree(fenced.fileId, async () => {
-      const holder = await readHolder(this.#deps.database.db, fenced.fileId)
+      const holder = await readLease(this.#deps.database.db, fenced.fileId)
       if (!holder?.leased || holder.fence !== fenced.fence) return undefined
       await this.#askHolder(fenced)
       return 'held'
@@ -97,12 +97,12 @@ export class Leases {
   }
 
   async listen(): Promise<void> {
-    this.#unlisten = await this.#deps.database.listen(LEASE_CHANNEL, (word) => this.#hear(word))
+    this.#unlisten = await this.#deps.database.listen(LEASE_CHANNEL, (text) => this.#onNotification(text))
   }
 
-  /** A file is free, or its holder should stop. Null: words may have been lost. */
-  #hear(word: string | null): void {
-    const [kind, fileId = '', fence] = word?.split(':') ?? []
+  /** A file is free, or its holder should stop. Null: notifications may have been lost. */
+  #onNotification(text: string | null): void {
+    const [kind, fileId = '', fence] = text?.split(':') ?? []
     const lease = this.#held.get(fileId)
     if (!kind) this.#wakeUps.wakeAll()
     else if (kind === 'free') this.#wakeUps.wake(fileId)
@@ -114,17 +114,17 @@ export class Leases {
     const sentAtMs = clock.now()
     const taken = await takeLease(database.db, this.terms, file)
     if (!taken) return undefined
-    if (waited) metrics.leasesTakenOver.inc({ how: 'asked' })
-    else if (taken.resumed) metrics.leasesTakenOver.inc({ how: 'lapsed' })
+    if (taken.leaseLapsed) metrics.leasesTakenOver.inc({ how: 'lapsed' })
+    else if (waited) metrics.leasesTakenOver.inc({ how: 'asked' })
     return { ...taken, lease: this.adopt({ fileId: file.fileId, fence: taken.fence }, sentAtMs) }
   }
 
-  /** Tries again on each word that the file is free, and from time to time. */
+  /** Tries again on each notification that the file is free, and from time to time. */
   async #untilFree<Result>(fileId: string, look: () => Promise<Result | 'held'>): Promise<Result> {
-    const { clock, terms } = this.#deps
-    const deadlineMs = clock.now() + terms.waitMs
+    const { clock, timings } = this.#deps
+    const deadlineMs = clock.now() + timings.waitMs
     for (;;) {
-      const next = this.#wakeUps.next(fileId, terms.pollMs)
+      const next = this.#wakeUps.next(fileId, timings.pollMs)
       try {
         const result = await look()
         if (result !== 'held') return result

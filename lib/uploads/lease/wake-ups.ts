@@ -1,4 +1,4 @@
-/** Those who wait for a file to become free: each is woken by word of it, or after a while. */
+/** Requests that wait for a file to become free. Each is woken by a notification, or after a while. */
 export class WakeUps {
   readonly #waiting = new Map<string, Set<() => void>>()
 
@@ -10,7 +10,7 @@ export class WakeUps {
     for (const fileId of [...this.#waiting.keys()]) this.wake(fileId)
   }
 
-  /** `woken` resolves with the next word from now on. */
+  /** `woken` resolves on the next notification from now on, or after `patienceMs`. */
   next(fileId: string, patienceMs: number): { woken: Promise<void>; forget(): void } {
     const { promise: woken, resolve } = Promise.withResolvers<void>()
     const ofFile = this.#waiting.get(fileId) ?? new Set()

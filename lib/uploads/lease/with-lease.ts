@@ -8,7 +8,7 @@ import { HeldLease, type Lease } from './held-lease.ts'
 
 const LEASE_MS = seconds(30)
 
-/** For a script that writes one upload after another, beside whatever nodes there are. Undefined if the upload cannot be had. */
+/** For a script that writes one upload after another while nodes may be running. Undefined if it cannot get the lease. */
 export async function withLease<Result>(
   { db, clock }: { db: Db; clock: Clock },
   fileId: string,
@@ -21,7 +21,7 @@ export async function withLease<Result>(
   const fenced = { fileId, fence: taken.fence }
   const lease = new HeldLease(fenced, sentAtMs, {
     clock,
-    terms: { ...UPLOAD_TERMS, leaseMs: LEASE_MS },
+    timings: { ...UPLOAD_TERMS, leaseMs: LEASE_MS },
     forget() {},
     releaseRow: (end) => releaseLease({ db, clock }, fenced, end),
   })

@@ -1,18 +1,17 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { byteaParam, type Db, rows } from '../../platform/db/database.ts'
-import { SluiceError } from '../../platform/kernel/errors.ts'
-import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { span } from '../../platform/tracing/span.ts'
 import { countBytes, counting, deltas } from '../../workspace/usage/count-bytes.ts'
 import { assertWithinQuota, type Quota } from '../../workspace/usage/reserve.ts'
 import type { Bound } from '../part-numbers.ts'
 import type { SealedTail } from '../tail-cipher.ts'
 import { boundColumns } from './bound-columns.ts'
-import type { Fenced } from './lease-terms.ts'
+import { type Fenced, heldBy, lostLease } from './lease-terms.ts'
+import { noted, type TimelineNote } from './timeline-note.ts'
 
 /**
- * The one way that a confirmed offset moves: forward, from exactly where the writer believes it to be, while the lease
- * is his. The part or tail that makes the bytes durable, the usage, and all that follows from them change in the same
+ * The only way that a confirmed offset moves: forward, from exactly where the writer believes it to be, while it holds the
+ * lease. The part or tail that makes the bytes durable, the usage, and all that follows from them change in the same
  * statement.
  */
 export type Advance = {
@@ -20,24 +19,20 @@ export type Advance = {
   toBytes: number
   /** Over all confirmed bytes, the new ones included. */
   crc32: number
-  /** Bytes that the bucket acknowledged; the tails that were part of it go. */
+  /** A part that the bucket acknowledged. The tails that became part of it are deleted. */
   part?: { number: number; offsetBytes: number; sizeBytes: number; etag: string; crc32: number }
   /** Bytes that only the database holds; `staged` if it has them already. */
   tail?: SealedTail | 'staged'
-  /** What the numbers after the last recorded part stand for from now on. */
+  /** The ranges that the numbers after the last recorded part are bound to from now on. */
   bound?: Bound
-  /** Nothing was reserved for an upload of unknown length, so each step asks the quota. */
+  /** Nothing was reserved for an upload of unknown length, so each step checks the quota. */
   unreserved?: Quota | undefined
   /** Every byte is durable, and the object is to be made. */
   become?: 'transferring'
-  /** Lets the lease go in the same breath. */
+  /** Also releases the lease. */
   release?: { interrupted: boolean }
-  note?: Note
+  note?: TimelineNote
 }
-
-export type Delivered = { etag: string | null; certainty: 'answered' | 'confirmed' | 'inferred' }
-/** A line for the file's timeline. */
-export type Note = { kind: string; detail: Record<string, string | number | boolean | null> }
 
 export function advance(db: Db, lease: Fenced, change: Advance, nowMs: number): Promise<void> {
   const { unreserved, toBytes } = change
@@ -61,14 +56,6 @@ async function write(db: Db, lease: Fenced, change: Advance, nowMs: number): Pro
     sql`with ${sql.join(steps(lease, change, nowMs), sql`, `)} select id from moved`,
   )
   if (moved.length === 0) throw lostLease()
-}
-
-/** The writer was taken for dead, or the upload ended under him: nothing that he holds may count. */
-export function lostLease(): SluiceError {
-  return new SluiceError(
-    'upload_locked',
-    'Another request has taken over this upload. Ask for its offset again.',
-  )
 }
 
 function steps(lease: Fenced, change: Advance, nowMs: number): SQL[] {
@@ -97,19 +84,19 @@ function steps(lease: Fenced, change: Advance, nowMs: number): SQL[] {
     all.push(
       sql`going as (update file_destinations d set status = ${become} from moved where d.file_id = moved.id)`,
     )
-  if (note) all.push(noted(note, now, nowMs))
+  if (note) all.push(noted(note, sql`moved`, nowMs))
   return all
 }
 
-function writer({ fileId, fence }: Fenced, fromBytes: number): SQL {
+function writer(lease: Fenced, fromBytes: number): SQL {
   return sql`writer as (
     select id, reserved_bytes, counted_bytes from files
-    where id = ${fileId}::uuid and lease_fence = ${fence}::int and lease_until is not null
+    where id = ${lease.fileId}::uuid and ${heldBy(lease)}
       and offset_bytes = ${fromBytes}::bigint and status = 'uploading'
     for update)`
 }
 
-/** With its last piece, a request is counted; without a reservation, each piece is. */
+/** Usage is counted with the last piece of a request; without a reservation, with each piece. */
 function isCounted({ release, become, unreserved }: Advance): boolean {
   return Boolean(release ?? become ?? unreserved)
 }
@@ -132,9 +119,4 @@ function moved(change: Advance, now: SQL, nowMs: number): SQL {
     update files f set ${sql.join(changes, sql`, `)}
     from writer where f.id = writer.id
     returning f.id, ${deltas(sql`writer`)})`
-}
-
-function noted({ kind, detail }: Note, now: SQL, nowMs: number): SQL {
-  return sql`noted as (insert into file_timeline (id, file_id, kind, detail, at)
-    select ${uuidv7(nowMs)}::uuid, id, ${kind}, ${JSON.stringify(detail)}::jsonb, ${now} from moved)`
 }

@@ -7,8 +7,8 @@ import type { NewUpload } from './insert-upload.ts'
 const PARTIALS_PER_FILE = 8
 
 /**
- * A token may have as many partial uploads open as the files that it may create need, and as many bytes in them. One of
- * unknown length counts as the largest that it may become.
+ * A token may have as many partial uploads open as the files that it may create need, and as many bytes in them. A partial
+ * upload of unknown length counts as the largest that it may become.
  */
 export async function assertFewPartials(
   tx: Db,

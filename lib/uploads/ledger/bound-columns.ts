@@ -2,8 +2,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Bound } from '../part-numbers.ts'
 
 /**
- * Assignments of a row of `files`. A writer whose last statement was not answered does not know whether it recorded a part:
- * what he says of the numbers does not count then.
+ * Assignments for an update of `files`. If a statement's answer was lost, the writer may lag behind its row; its view of
+ * the bindings is ignored then.
  */
 export function boundColumns({ number, startBytes, endsBytes }: Bound): SQL {
   const isCurrent = sql`recorded_parts <= ${number}::int`

@@ -7,7 +7,7 @@ export type Leftover = {
   fileId: string
   key: string
   multipartId: string | null
-  /** A partial upload that was joined or has expired: its object goes. */
+  /** A partial upload that was joined or has expired: its object is deleted. */
   piece: boolean
   endedMs: number
   dataStore: SealedDataStore
@@ -15,13 +15,13 @@ export type Leftover = {
 
 const BATCH = 60
 const BATCH_PER_BUCKET = 6
-/** What has waited long waits a quarter as long again. */
+/** Back off by a quarter of its age, between 1 minute and 1 hour. */
 const LEAST_PAUSE_MS = minutes(1)
 const MOST_PAUSE_MS = hours(1)
 
 /**
- * Some of what ended uploads left in their buckets. Put off before it is tried: two nodes may not both work on it, and after
- * a crash it comes up again.
+ * Claims some of what ended uploads left in their buckets. Each is postponed before it is tried, so that two nodes do not
+ * both work on it, and so that it comes up again after a crash.
  */
 export function claimLeftovers(
   db: Db,
@@ -59,7 +59,7 @@ export function claimLeftovers(
   )
 }
 
-/** There is nothing more to be done about it. */
+/** Records that nothing more is to be done about it. */
 export async function strikeLeftover(db: Db, fileId: string): Promise<void> {
   await db.execute(sql`update file_destinations set abort_pending = false where file_id = ${fileId}::uuid`)
 }

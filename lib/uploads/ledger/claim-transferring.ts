@@ -1,10 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
+import { ENDS_WHEN_TOLD } from './ends-when-told.ts'
 import { type LeaseTerms, sealedFence } from './lease-terms.ts'
 import { tailBytes } from './tail-bytes.ts'
 
-/** A file whose bytes are all durable, left without a writer before it was an object. */
+/** A file whose bytes are all durable, left without a writer before it became an object. */
 export type Claimed = {
   fileId: string
   fence: number
@@ -13,7 +14,7 @@ export type Claimed = {
   multipartId: string | null
   bytes: number
   crc32: number
-  /** Of the part that the tail becomes: the same in each attempt. */
+  /** The number of the part that the tail becomes, the same in each attempt. */
   tailPartNumber: number
   tailBytes: number
   sentBefore: boolean
@@ -26,7 +27,7 @@ export type Claimed = {
 export type ClaimLimits = {
   limit: number
   limitPerBucket: number
-  /** The Data Stores of what this node is at already, each as often as it counts. */
+  /** The Data Stores of the files that this node is working on, one entry for each file. */
   busy: readonly string[]
   nowMs: number
 }
@@ -35,9 +36,9 @@ export type ClaimLimits = {
 const backoffSeconds = sql`least(5 * power(2, least(f.complete_attempts, 7)), 600)`
 
 /**
- * Takes the lease of some of them, each for one node, and notes the sending that is to follow. A bucket gets no more
- * than its share, so that one that hangs holds up no other. An upload can have all its bytes and still be `uploading`:
- * its length was declared after them, and then the process died or the bucket refused.
+ * Takes the lease of some of these files, each for one node, and records that Complete is about to be sent. No bucket gets
+ * more than its share, so that one that hangs holds up no other. An upload can have all its bytes and still be
+ * `uploading`: its length was declared after them, and then the process died or the bucket refused.
  */
 export function claimTransferring(
   db: Db,
@@ -45,7 +46,8 @@ export function claimTransferring(
   { limit, limitPerBucket, busy, nowMs }: ClaimLimits,
 ): Promise<Claimed[]> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
-  const isDue = sql`(f.status = 'transferring' or f.status = 'uploading' and f.offset_bytes = f.length_bytes)
+  const isDue = sql`(f.status = 'transferring'
+      or f.status = 'uploading' and f.offset_bytes = f.length_bytes and f.protocol <> ${ENDS_WHEN_TOLD})
     and (f.lease_until is null or f.lease_until < now())
     and coalesce(f.complete_sent_at + ${backoffSeconds} * interval '1 second' <= ${now}, true)`
   return rows<Claimed>(

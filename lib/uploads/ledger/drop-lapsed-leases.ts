@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 
 /**
- * An upload that ends with a lease may have left an object, which is deleted where the keys may. Of a lease that a backup
- * brought along that object can be a file that was delivered since, so it goes.
+ * For a restored database. An upload that ends while leased may have left an object, which is deleted if the credentials
+ * allow it. After a restore that object can be a file that was delivered since the backup, so expired leases are dropped.
  */
 export async function dropLapsedLeases(db: Db): Promise<number> {
   const dropped = await rows(

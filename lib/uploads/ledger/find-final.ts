@@ -3,8 +3,8 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import type { CreationRight } from './upload-rights.ts'
 
 /**
- * The final upload that was made of these pieces before. Joining takes its time, and its answer may be lost: who asks
- * for the same again gets the same file.
+ * The final upload that was made of these pieces before. Joining can be slow and the response can get lost; repeating the
+ * request returns the same file.
  */
 export async function findFinal(
   db: Db,

@@ -1,38 +1,49 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { FileProtocol } from '#drizzle/schema/index.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
 import { USUAL_PART_BYTES } from '../part-plan.ts'
 import type { LeaseTerms } from './lease-terms.ts'
 
 /**
- * The lease of an upload that nobody has held yet, for a request that brings all of its bytes, in the statement that looks at
- * its token. Such a file is one PutObject: no part is planned and no number bound, so nothing has to be known of the
- * bucket before. Anything unusual leaves the upload as it is, for `takeLease`.
+ * The lease of an upload that nobody has held yet, for a request that brings all of its bytes, taken by the statement that
+ * checks its token. Such a file is one PutObject: no part is planned and no number bound, so nothing has to be known about
+ * the bucket before. Anything unusual leaves the upload as it is, for `takeLease`.
  */
 export type FirstLease = { sinceMs: number; expirySeconds: number; expiresByMs: number }
 
 /** What a request says of itself before its token has been looked at. */
-export type WholeRequest = { bytes: number; origin: string | null; lease: LeaseTerms }
+export type WholeRequest = {
+  bytes: number
+  origin: string | null
+  protocol: FileProtocol
+  lease: LeaseTerms
+}
 
 export function isWhole({ offsetBytes, bytes }: { offsetBytes: number; bytes: number }): boolean {
   return offsetBytes === 0 && bytes > 0 && bytes <= USUAL_PART_BYTES
 }
 
 /** Columns of `asked`, beside those by which the token and the upload are found. */
-export function askedOf({ bytes, origin, lease }: WholeRequest) {
+export function askedOf({ bytes, origin, protocol, lease }: WholeRequest) {
   const request = currentRequest()
   return {
-    ...{ bytes, origin, holder: lease.holder, lease_ms: lease.leaseMs },
-    ...{ request_id: request?.id ?? null, traceparent: request?.traceparent ?? null },
+    bytes,
+    origin,
+    protocol,
+    holder: lease.holder,
+    lease_ms: lease.leaseMs,
+    request_id: request?.id ?? null,
+    traceparent: request?.traceparent ?? null,
   }
 }
 
 export const ASKED_COLUMNS =
-  sql.raw(`pipe text, bytes bigint, origin text, holder text, lease_ms int, request_id text,
+  sql.raw(`pipe text, bytes bigint, origin text, protocol text, holder text, lease_ms int, request_id text,
   traceparent text`)
 
 /**
- * Two steps of a statement that has `asked`. A row that somebody else has locked is not waited for: other requests are in
- * this statement, too. The limits make PostgreSQL look each up by its index.
+ * Two steps of a statement that has `asked`. Rows that others have locked are skipped, since other requests share this
+ * statement. The limits make PostgreSQL look each row up by its index, whatever row count the planner estimates.
  */
 export function firstLeases(now: SQL): SQL {
   return sql`free as (
@@ -43,7 +54,7 @@ export function firstLeases(now: SQL): SQL {
       join pipes p on p.id = t.pipe_id and (asked.origin is null or p.allowed_origins = '{}'
         or asked.origin = any(p.allowed_origins))
       cross join lateral (select * from files where id = asked.file and pipe_id = t.pipe_id
-        and status = 'uploading' and lease_fence = 0 and bound_fence = 0 and lease_until is null
+        and protocol = asked.protocol and status = 'uploading' and lease_fence = 0 and bound_fence = 0 and lease_until is null
         and length_bytes = asked.bytes and reserved_bytes = asked.bytes and expires_at > ${now}
         and (token_id = t.id or (t.expires_at > ${now} and sender_id = t.sender_id
           and subject is not distinct from t.subject))

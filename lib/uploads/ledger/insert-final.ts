@@ -15,8 +15,8 @@ type Final = Omit<NewUpload, 'lengthBytes' | 'concat' | 'partBytes'> & {
 type Options = { lease: LeaseTerms; nowMs: number }
 
 /**
- * Born in `transferring`: every byte is durable, and was counted, with its partial upload. Its pieces are its own from
- * then on: they neither expire under it nor become part of another file. False: another has taken one of them.
+ * Inserts a file that begins as `transferring`: every byte is durable, and was counted with its partial upload. From then on
+ * its pieces neither expire nor become part of another file. False if another file has taken one of them.
  */
 export async function insertFinal(db: Db, upload: Final, options: Options): Promise<boolean> {
   return db.transaction(async (tx) => {

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import type { FileProtocol } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { inGroups } from '../../platform/db/in-groups.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
@@ -15,13 +16,13 @@ export type NewUpload = {
   workspaceId: string
   pipeId: string
   tokenId: string
-  /** The token allows only so many uploads. */
+  /** How many uploads the token allows, and of how many bytes each. */
   maxFiles: number | null
-  /** Each of so many bytes. */
   maxBytes: number | null
   senderId: string
   senderName: string
   subject: string | null
+  protocol: FileProtocol
   filename: string
   filetype: string | null
   uploadMetadataHeader: string | null
@@ -34,7 +35,7 @@ export type NewUpload = {
   expiresAtMs: number
   expiresByMs: number
   destination: { dataStoreId: string; bucket: string; key: string }
-  /** Kept when it is made: those that are inserted together came by many. */
+  /** Captured at creation, because one insert batches uploads of several requests. */
   request: RequestContext | undefined
 }
 
@@ -92,11 +93,11 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
     with wanted as (select * from json_to_recordset(${JSON.stringify(group.map(recordOf))}::json) as wanted(${COLUMNS})),
     ${reserved(upload.workspaceId, bytes, quota, nowMs)},
     made as (
-      insert into files (id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, filename, filetype,
+      insert into files (id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, protocol, filename, filetype,
         upload_metadata_header, upload_metadata, metadata, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
         expires_by, created_at, reserved_bytes, reserved_month, lease_holder, lease_fence, lease_until, reserved_part_number,
         bound_ends, bound_fence, last_request_id, last_traceparent)
-      select id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, filename, filetype,
+      select id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, protocol, filename, filetype,
         upload_metadata_header, upload_metadata, metadata, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
         expires_by, created_at, coalesce(length_bytes, 0), ${monthOf(nowMs)}, holder, (holder is not null)::int,
         now() + lease_ms * interval '1 millisecond', cardinality(bound_ends), bound_ends, (holder is not null)::int,
@@ -121,31 +122,40 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
 
 const COLUMNS =
   sql.raw(`id uuid, workspace_id uuid, pipe_id text, token_id uuid, sender_id uuid, sender_name text,
-  subject text, filename text, filetype text, upload_metadata_header text, upload_metadata jsonb, metadata jsonb,
+  subject text, protocol text, filename text, filetype text, upload_metadata_header text, upload_metadata jsonb, metadata jsonb,
   length_bytes bigint, part_bytes bigint, concat text, expiry_seconds int, expires_at timestamptz,
   expires_by timestamptz, created_at timestamptz, holder text, lease_ms int, bound_ends bigint[], note_id uuid, data_store_id uuid, bucket text, key text,
   request_id text, traceparent text`)
 
 function recordOf({ upload, nowMs, lease }: Insertion) {
   return {
-    ...{
-      id: upload.fileId,
-      workspace_id: upload.workspaceId,
-      pipe_id: upload.pipeId,
-      token_id: upload.tokenId,
-    },
-    ...{ sender_id: upload.senderId, sender_name: upload.senderName, subject: upload.subject },
-    ...{ filename: upload.filename, filetype: upload.filetype },
-    ...{ upload_metadata_header: upload.uploadMetadataHeader, upload_metadata: upload.uploadMetadata },
-    ...{ metadata: upload.metadata, length_bytes: upload.lengthBytes, part_bytes: upload.partBytes },
-    ...{ concat: upload.concat, expiry_seconds: upload.expirySeconds },
-    ...{ expires_at: new Date(upload.expiresAtMs), expires_by: new Date(upload.expiresByMs) },
+    id: upload.fileId,
+    workspace_id: upload.workspaceId,
+    pipe_id: upload.pipeId,
+    token_id: upload.tokenId,
+    sender_id: upload.senderId,
+    sender_name: upload.senderName,
+    subject: upload.subject,
+    protocol: upload.protocol,
+    filename: upload.filename,
+    filetype: upload.filetype,
+    upload_metadata_header: upload.uploadMetadataHeader,
+    upload_metadata: upload.uploadMetadata,
+    metadata: upload.metadata,
+    length_bytes: upload.lengthBytes,
+    part_bytes: upload.partBytes,
+    concat: upload.concat,
+    expiry_seconds: upload.expirySeconds,
+    expires_at: new Date(upload.expiresAtMs),
+    expires_by: new Date(upload.expiresByMs),
     created_at: new Date(nowMs),
-    ...{ holder: lease?.holder ?? null, lease_ms: lease?.leaseMs ?? null },
+    holder: lease?.holder ?? null,
+    lease_ms: lease?.leaseMs ?? null,
     bound_ends: lease?.boundEnds ?? [],
     note_id: uuidv7(nowMs),
     data_store_id: upload.destination.dataStoreId,
-    ...{ bucket: upload.destination.bucket, key: upload.destination.key },
+    bucket: upload.destination.bucket,
+    key: upload.destination.key,
     request_id: upload.request?.id ?? null,
     traceparent: upload.request?.traceparent ?? null,
   }

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
 
-/** All but the buckets of the demo. */
+/** All Data Stores but those of the demo. */
 export function listedDataStores(db: Db): Promise<{ name: string; dataStore: SealedDataStore }[]> {
   return rows(
     db,
@@ -12,7 +12,7 @@ export function listedDataStores(db: Db): Promise<{ name: string; dataStore: Sea
   )
 }
 
-/** Those of the keys that some file has in that bucket. */
+/** Returns which of these keys belong to a file in the bucket. */
 export async function knownKeys(
   db: Db,
   bucket: string,

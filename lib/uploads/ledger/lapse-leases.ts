@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 
-/** Whoever held a lease is dead: it can be taken over at once. */
+/** Every holder is dead: their leases can be taken over at once. */
 export async function lapseLeases(db: Db): Promise<void> {
   await db.execute(
     sql`update files set lease_until = now() - interval '1 second' where lease_until is not null`,

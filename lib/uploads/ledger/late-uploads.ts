@@ -1,15 +1,16 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { hours } from '../../platform/kernel/clock.ts'
+import { ENDS_WHEN_TOLD } from './ends-when-told.ts'
 
 const BATCH = 100
-/** Those of a bucket that keeps what is unfinished for less long end earlier. */
+/** Uploads end earlier if their bucket drops unfinished ones sooner. */
 const MAX_AGE_DAYS = 30
 
-/** Of a row of `files` under way: its time is up, nobody is writing it, and bytes of it are missing. */
+/** A condition on an unfinished row of `files`: its time is up, nobody is writing it, and bytes are missing. */
 export function isLate(nowMs: number): SQL {
   return sql`expires_at <= ${new Date(nowMs).toISOString()}::timestamptz
-    and (lease_until is null or lease_until < now()) and offset_bytes is distinct from length_bytes`
+    and (lease_until is null or lease_until < now()) and (offset_bytes is distinct from length_bytes or protocol = ${ENDS_WHEN_TOLD})`
 }
 
 export function findLate(db: Db, nowMs: number): Promise<{ id: string; droppedAfterHours: number | null }[]> {
@@ -21,7 +22,7 @@ export function findLate(db: Db, nowMs: number): Promise<{ id: string; droppedAf
   )
 }
 
-/** After the last byte of all partial uploads of their token: then nobody is going to join them. */
+/** This long after the last byte of any partial upload of their token, nobody is going to join them. */
 const UNJOINED_MS = hours(6)
 
 /** Finished partial uploads that nobody joined in time: their objects are cleared away. */

@@ -7,7 +7,7 @@ import { testRuntime } from '../../../test/support/runtime.ts'
 import { createTestWorkspace } from '../../../test/support/workspace.ts'
 import { rows } from '../../platform/db/database.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
-import { countLeftovers } from '../../workspace/usage/count-leftovers.ts'
+import { countUncountedBytes } from '../../workspace/usage/count-uncounted-bytes.ts'
 import { endUpload } from '../end-upload.ts'
 import { endingContext } from '../ending-context.ts'
 import { expireUploads } from '../recovery/expire-uploads.ts'
@@ -83,9 +83,16 @@ describeWithDatabase('the ledger', (database) => {
       const id = uuidv7(clock.now())
       const at = new Date(clock.now())
       await db.insert(files).values({
-        ...{ id, workspaceId, pipeId: pipe.id, senderName: 'Backend', filename: 'file', lengthBytes: LENGTH },
+        id,
+        workspaceId,
+        pipeId: pipe.id,
+        senderName: 'Backend',
+        filename: 'file',
+        lengthBytes: LENGTH,
         boundFence: 0,
-        ...{ expirySeconds: 3600, expiresAt: new Date(clock.now() + 3_600_000), createdAt: at },
+        expirySeconds: 3600,
+        expiresAt: new Date(clock.now() + 3_600_000),
+        createdAt: at,
       })
       await db
         .insert(fileDestinations)
@@ -121,8 +128,12 @@ describeWithDatabase('the ledger', (database) => {
           const got = await takeLease(db, TERMS, { fileId: id, tokenId: null, plan: undefined })
           if (got)
             writers.push({
-              ...{ fileId: id, fence: got.fence, believes: got.offsetBytes },
-              ...{ tail: got.tailBytes, number: got.bound.number, startBytes: got.bound.startBytes },
+              fileId: id,
+              fence: got.fence,
+              believes: got.offsetBytes,
+              tail: got.tailBytes,
+              number: got.bound.number,
+              startBytes: got.bound.startBytes,
             })
         } else if (s.do === 'claim') {
           clock.advance(3_000)
@@ -131,7 +142,7 @@ describeWithDatabase('the ledger', (database) => {
             if (fileId === id)
               writers.push({ fileId, fence, believes: bytes, tail: 0, number: 100, startBytes: bytes })
         } else if (s.do === 'lapse') await lapse(id)
-        else if (s.do === 'count') await countLeftovers({ db, clock })
+        else if (s.do === 'count') await countUncountedBytes({ db, clock })
         else if (s.do === 'expire') {
           clock.advance(1_800_000)
           await expireUploads(context)
@@ -146,7 +157,9 @@ describeWithDatabase('the ledger', (database) => {
             await markTransferred(db, writer, { etag: null, certainty: 'answered' }, nowMs)
           else if (s.do === 'fail')
             await endUpload(context, id, {
-              ...{ status: 'failed', reason: null, from: ['transferring'] },
+              status: 'failed',
+              reason: null,
+              from: ['transferring'],
               provided: heldBy(writer),
             })
           else if ('from' in s) {
@@ -158,14 +171,19 @@ describeWithDatabase('the ledger', (database) => {
             const last = toBytes === LENGTH
             const tail = tails.sealer(id)(fromBytes, Buffer.alloc(bytes))
             const part = {
-              ...{ number: writer.number + 1, offsetBytes: fromBytes - writer.tail, etag: '', crc32: 0 },
+              number: writer.number + 1,
+              offsetBytes: fromBytes - writer.tail,
+              etag: '',
+              crc32: 0,
               sizeBytes: bytes + writer.tail,
             }
             await advance(
               db,
               writer,
               {
-                ...{ fromBytes, toBytes, crc32: 0 },
+                fromBytes,
+                toBytes,
+                crc32: 0,
                 ...(s.part
                   ? { part, bound: boundBy({ number: part.number, startBytes: toBytes }) }
                   : { tail }),
@@ -193,7 +211,7 @@ describeWithDatabase('the ledger', (database) => {
       }
       reached.add(before.status)
       await lapse(id)
-      await countLeftovers({ db, clock })
+      await countUncountedBytes({ db, clock })
       const { used, total } = await look(id)
       expect(used).toBe(total)
     }

@@ -24,8 +24,13 @@ describe('locks are taken in one order, so that no two wait for each other', () 
   })
 
   const announced = {
-    ...{ filename: 'file', filetype: null, uploadMetadataHeader: null, uploadMetadata: {} },
-    ...{ lengthBytes: 7, concat: null },
+    filename: 'file',
+    filetype: null,
+    uploadMetadataHeader: null,
+    uploadMetadata: {},
+    lengthBytes: 7,
+    concat: null,
+    protocol: 'tus' as const,
   }
   const create = async (incoming: Incoming | undefined, input = {}) => {
     const right = await node.context.rights.toCreate(await site.token(input), site.pipe.id)
@@ -59,8 +64,13 @@ describe('locks are taken in one order, so that no two wait for each other', () 
     const made = [await create({ bytes: 7 }), await create({ bytes: 7 })]
     const finish = ({ fileId }: { fileId: string }) =>
       node.context.recordWhole({
-        ...{ workspaceId: site.workspaceId, lease: { fileId, fence: 1 }, announces: false },
-        ...{ fromBytes: 0, toBytes: 7, crc32: 1, delivered: { etag: '"e"', certainty: 'answered' } },
+        workspaceId: site.workspaceId,
+        lease: { fileId, fence: 1 },
+        announces: false,
+        fromBytes: 0,
+        toBytes: 7,
+        crc32: 1,
+        delivered: { etag: '"e"', certainty: 'answered' },
       })
     expect(await finish(made[0]!)).toBe(true)
     const day = sql`select 1 from usage_days where workspace_id = ${site.workspaceId}::uuid for update`
@@ -94,8 +104,13 @@ describe('locks are taken in one order, so that no two wait for each other', () 
       Promise.all(
         ids.map((fileId) =>
           node.context.recordWhole({
-            ...{ workspaceId: site.workspaceId, lease: { fileId, fence: 1 }, announces: false },
-            ...{ fromBytes: 0, toBytes: 7, crc32: 1, delivered: { etag: '"e"', certainty: 'answered' } },
+            workspaceId: site.workspaceId,
+            lease: { fileId, fence: 1 },
+            announces: false,
+            fromBytes: 0,
+            toBytes: 7,
+            crc32: 1,
+            delivered: { etag: '"e"', certainty: 'answered' },
           }),
         ),
       ),

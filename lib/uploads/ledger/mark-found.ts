@@ -2,15 +2,15 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { countBytes, counting, deltas } from '../../workspace/usage/count-bytes.ts'
-import type { Fenced } from './lease-terms.ts'
+import { type Fenced, heldBy } from './lease-terms.ts'
 
 /**
- * The object is there, whole, though the ledger may know only a part of its bytes: the database is older than it. False if
- * the lease was lost, or for a part of a partial upload: what joins it needs its checksum, which nobody knows any more.
+ * The object exists, complete, though the ledger may know only some of its bytes: the database was restored from before it
+ * was made. False if the lease was lost, or for an unfinished partial upload: joining it needs its checksum, which is lost.
  */
 export async function markFound(
   db: Db,
-  { fileId, fence }: Fenced,
+  lease: Fenced,
   { etag }: { etag: string | null },
   nowMs: number,
 ): Promise<boolean> {
@@ -20,7 +20,7 @@ export async function markFound(
     sql`
     with open as (
       select id, status, reserved_bytes, counted_bytes from files
-      where id = ${fileId}::uuid and lease_fence = ${fence}::int and lease_until is not null
+      where id = ${lease.fileId}::uuid and ${heldBy(lease)}
         and (status = 'transferring' or status = 'uploading' and concat is distinct from 'partial')
       for update
     ), done as (

@@ -1,13 +1,14 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
-import type { Delivered } from './advance.ts'
-import type { Fenced } from './lease-terms.ts'
+import { type Fenced, heldBy } from './lease-terms.ts'
 
-/** The object is there. What the ledger kept to make it goes, and so does the lease; false if that was lost. */
+export type Delivered = { etag: string | null; certainty: 'answered' | 'confirmed' | 'inferred' }
+
+/** The object exists. Deletes what the ledger kept to make it, and releases the lease; false if that was lost. */
 export async function markTransferred(
   db: Db,
-  { fileId, fence }: Fenced,
+  lease: Fenced,
   { etag, certainty }: Delivered,
   nowMs: number,
 ): Promise<boolean> {
@@ -17,7 +18,7 @@ export async function markTransferred(
     sql`
     with done as (
       update files set status = 'transferred', finished_at = ${now}, lease_holder = null, lease_until = null
-      where id = ${fileId}::uuid and lease_fence = ${fence}::int and lease_until is not null
+      where id = ${lease.fileId}::uuid and ${heldBy(lease)}
         and status = 'transferring'
       returning id
     ), arrived as (

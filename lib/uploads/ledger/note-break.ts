@@ -3,8 +3,8 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 
 /**
- * A client that asks for the offset had a break, even if all of its requests came whole: it was paused, offline or
- * loaded anew between two of them. The next request is a resume then, as it is after one that was cut.
+ * A client that asks for the offset had a break, even if none of its requests was cut: it was paused, offline or reloaded
+ * between two of them. Its next request counts as a resume.
  */
 export async function noteBreak(db: Db, fileId: string, nowMs: number): Promise<void> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`

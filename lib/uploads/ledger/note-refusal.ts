@@ -3,14 +3,14 @@ import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { requestDetail } from '../../platform/kernel/request-context.ts'
 import type { BucketRefusal } from '../bucket-port.ts'
 
-/** Different reasons that may follow each other without anything else between them. */
+/** How many different reasons the timeline takes before something else happens to the file. */
 const MOST_REASONS = 10
-/** A crowd of uploads that are refused at once does not queue for the row of their Data Store. */
+/** The Data Store is marked at most this often, so that many refused uploads do not queue for its row. */
 const NOTED_EVERY_MS = 10_000
 
 /**
- * Steps of a statement whose step `released` let the upload go: a line of the timeline with the reason. What the bucket
- * repeats is counted on the line that is there, until something else happens to the file. The Data Store is marked.
+ * Steps of a statement whose step `released` has the file: they add the reason to its timeline and mark the Data Store. A
+ * repeated reason is counted on the line that has it, until something else happens to the file.
  */
 export function noteRefusal({ code, reason }: BucketRefusal, nowMs: number): SQL {
   const at = new Date(nowMs).toISOString()

@@ -17,7 +17,7 @@ export function readPartials(db: Db, fileIds: readonly string[]): Promise<Partia
   )
 }
 
-/** Those among them that may be joined by the holder of this right. */
+/** The ones among these that this token may join. */
 export function readFinishedPartials(
   db: Db,
   { token, pipe, dataStore }: CreationRight,

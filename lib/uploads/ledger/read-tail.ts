@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import type { TailCipher } from '../tail-cipher.ts'
 
-/** The bytes of a stretch that only the database holds, in order; without one, of the whole file. */
+/** The bytes of a range that only the database holds, in order; by default of the whole file. */
 export async function readTail(
   { db, tails }: { db: Db; tails: TailCipher },
   fileId: string,

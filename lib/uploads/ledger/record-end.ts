@@ -5,20 +5,20 @@ import { countBytes, deltas } from '../../workspace/usage/count-bytes.ts'
 
 export type BadEnd = {
   status: 'failed' | 'expired' | 'canceled'
-  /** Words for the customer. */
+  /** Shown to the customer. */
   reason: string | null
   /** From which states this end may come. */
   from: readonly ('uploading' | 'transferring')[]
-  /** What must still be so once its row is locked: who decides this may have been overtaken. */
+  /** A condition that must still hold once the row is locked: it may have changed since the decision. */
   provided?: SQL
-  /** Nobody can tell whether the object is there. */
+  /** It is not known whether the object exists. */
   certainty?: 'unknown'
 }
 
-/** What was on its way to the bucket when the upload ended has arrived by then, or never will. */
+/** A request on its way to the bucket when the upload ended has arrived after this time, or never will. */
 const ARRIVES_WITHIN_SECONDS = 60
 
-/** False if the upload had ended already, or what was provided is not so. */
+/** False if the upload had ended already, or `provided` does not hold. */
 export async function recordEnd(
   db: Db,
   fileId: string,
@@ -48,7 +48,8 @@ export async function recordEnd(
       update file_destinations d set abort_pending = true, abort_at = ${now}
       where d.file_id in (select unnest(concat_parts) from ended)
     ), parted as (
-      update files p set joined_into = null from ended where p.joined_into = ended.id
+      update files p set joined_into = null from (select id, unnest(concat_parts) as part_id from ended) joined
+      where p.id = joined.part_id and p.joined_into = joined.id
     ), untailed as (delete from upload_tails t using ended where t.file_id = ended.id
     ), unparted as (delete from file_parts p using ended where p.file_id = ended.id
     ), noted as (

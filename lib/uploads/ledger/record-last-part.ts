@@ -1,12 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
-import { lostLease } from './advance.ts'
-import type { Fenced } from './lease-terms.ts'
+import { type Fenced, heldBy, lostLease } from './lease-terms.ts'
 
 /** The tail of a file in `transferring` is in the bucket now. Its bytes were counted when they came. */
 export async function recordLastPart(
   db: Db,
-  { fileId, fence }: Fenced,
+  lease: Fenced,
   part: { number: number; offsetBytes: number; sizeBytes: number; etag: string; crc32: number },
 ): Promise<void> {
   const recorded = await rows(
@@ -14,7 +13,7 @@ export async function recordLastPart(
     sql`
     with writer as (
       select id from files
-      where id = ${fileId}::uuid and lease_fence = ${fence}::int and lease_until is not null
+      where id = ${lease.fileId}::uuid and ${heldBy(lease)}
         and status = 'transferring'
       for update
     ), part as (

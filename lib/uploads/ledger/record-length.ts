@@ -1,14 +1,13 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { monthOf } from '../../workspace/usage/count-bytes.ts'
-import { lostLease } from './advance.ts'
-import type { Fenced } from './lease-terms.ts'
+import { type Fenced, heldBy, lostLease } from './lease-terms.ts'
 import { type Asked, reserveRest } from './reserve-rest.ts'
 
-/** An upload of unknown length has one from now on, and the bytes that it lacks are reserved. */
+/** Sets the length of an upload that had none, and reserves the missing bytes. */
 export async function recordLength(
   db: Db,
-  { fileId, fence }: Fenced,
+  lease: Fenced,
   { lengthBytes, restBytes }: { lengthBytes: number; restBytes: number },
   asked: Asked,
 ): Promise<void> {
@@ -17,8 +16,8 @@ export async function recordLength(
       tx,
       sql`update files set length_bytes = ${lengthBytes}::bigint, reserved_bytes = ${restBytes}::bigint,
           reserved_month = ${monthOf(asked.nowMs)}
-        where id = ${fileId}::uuid and lease_fence = ${fence}::int and length_bytes is null
-          and lease_until is not null and status = 'uploading'
+        where id = ${lease.fileId}::uuid and ${heldBy(lease)} and length_bytes is null
+          and status = 'uploading'
         returning workspace_id as "workspaceId"`,
     )
     if (!file) throw lostLease()

@@ -5,10 +5,10 @@ import { inGroups } from '../../platform/db/in-groups.ts'
 import type { Clock } from '../../platform/kernel/clock.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { countBytes, counting, deltas } from '../../workspace/usage/count-bytes.ts'
-import type { Delivered } from './advance.ts'
-import type { Fenced } from './lease-terms.ts'
+import { type Fenced, heldBy } from './lease-terms.ts'
+import type { Delivered } from './mark-transferred.ts'
 
-/** A file that is an object by one PutObject. */
+/** A file that was stored by one PutObject. */
 export type Whole = {
   workspaceId: string
   lease: Fenced
@@ -16,19 +16,19 @@ export type Whole = {
   toBytes: number
   crc32: number
   delivered: Delivered
-  /** Its Pipe had a webhook output when the request came. */
+  /** Its Pipe had an active webhook when the request came. */
   announces: boolean
 }
 
 type Deps = { db: Db; clock: Clock; announce(tx: Db, ...fileIds: string[]): Promise<void> }
 
 const MOST_AT_ONCE = 50
-const UNHEARD = sql`not exists (select from webhook_outputs o where o.pipe_id = f.pipe_id and o.enabled)`
+const NO_ACTIVE_WEBHOOK = sql`not exists (select from webhook_outputs o where o.pipe_id = f.pipe_id and o.enabled)`
 
 /**
- * File, usage and event of each in one transaction. Like their creations, all of a workspace meet at the row of its
- * month, so those that are done at the same time go together. False: the lease was lost, and nothing has changed; the
- * others do not suffer for it.
+ * Records file, usage and event in one transaction. All files of a workspace update the row of its month, so files that
+ * are done at the same time are recorded together. False if a file's lease was lost: nothing has changed for it, and the
+ * others are recorded all the same.
  */
 export function recordsWholes({ db, clock, announce }: Deps): (whole: Whole) => Promise<boolean> {
   const together = (record: (group: Whole[]) => Promise<ReadonlySet<string>>) =>
@@ -39,38 +39,38 @@ export function recordsWholes({ db, clock, announce }: Deps): (whole: Whole) => 
       },
       { most: MOST_AT_ONCE, keyOf: ({ workspaceId }) => workspaceId },
     )
-  const silently = together((group) => record(db, group, clock.now(), { unheard: true }))
-  const aloud = together((group) =>
+  const withoutWebhook = together((group) => record(db, group, clock.now(), { hasWebhook: false }))
+  const withWebhook = together((group) =>
     db.transaction(async (tx) => {
-      const recorded = await record(tx, group, clock.now(), { unheard: false })
+      const recorded = await record(tx, group, clock.now(), { hasWebhook: true })
       if (recorded.size > 0) await announce(tx, ...recorded)
       return recorded
     }),
   )
-  // One statement and no transaction, its event kept as missed, unless somebody wants to hear of it by now.
-  return async (whole) => (!whole.announces && (await silently(whole))) || aloud(whole)
+  // One statement, without a transaction, keeps the event as missed, unless the Pipe has an active webhook by now.
+  return async (whole) => (!whole.announces && (await withoutWebhook(whole))) || withWebhook(whole)
 }
 
-/** As `emitFileEvent` keeps what went to nobody. */
+/** Keeps the events as missed, as `emitFileEvent` does without a webhook. */
 const missed = (now: SQL) => sql`missed as (
       insert into events (id, workspace_id, pipe_id, file_id, missed_status, created_at)
       select event_id, workspace_id, pipe_id, id, 'transferred', ${now} from moved join writer using (id)
       where concat is distinct from 'partial'
     )`
 
-/** What `advance` does for one, for many that end here. Answers those whose lease still held. */
+/** Does for many finished files what `advance` does for one. Returns the ones whose lease was not lost. */
 async function record(
   db: Db,
   group: Whole[],
   nowMs: number,
-  { unheard }: { unheard: boolean },
+  { hasWebhook }: { hasWebhook: boolean },
 ): Promise<ReadonlySet<string>> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   const moved = await rows<{ id: string }>(
     db,
     sql`
     with wanted as (select * from ${wantedOf(group, nowMs)}),
-    writer as (${writers(unheard ? UNHEARD : sql`true`)}),
+    writer as (${writers(hasWebhook ? sql`true` : NO_ACTIVE_WEBHOOK)}),
     moved as (
       update files f set offset_bytes = writer.to_bytes, crc32 = writer.crc32, status = 'transferred',
         first_byte_at = coalesce(f.first_byte_at, ${now}), last_byte_at = ${now}, finished_at = ${now},
@@ -87,32 +87,34 @@ async function record(
     ), noted as (
       insert into file_timeline (id, file_id, kind, detail, at)
       select note_id, id, 'completed', jsonb_build_object('certainty', certainty), ${now} from moved join writer using (id)
-    )${unheard ? sql`, ${missed(now)}, ${tallyFiles(sql`moved`, nowMs)}` : sql``}
+    )${hasWebhook ? sql`` : sql`, ${missed(now)}, ${tallyFiles(sql`moved`, nowMs)}`}
     select id from moved`,
   )
   return new Set(moved.map(({ id }) => id))
 }
 
-/** In the order in which files are locked by all who lock many. */
+/** In the order in which every statement locks several files. */
 function wantedOf(group: Whole[], nowMs: number): SQL {
   const ordered = group.toSorted((a, b) => (a.lease.fileId < b.lease.fileId ? -1 : 1))
   const wanted = ordered.map(({ lease, fromBytes, toBytes, crc32, delivered }) => ({
-    ...{ id: lease.fileId, fence: lease.fence, from_bytes: fromBytes, to_bytes: toBytes, crc32 },
-    ...{
-      etag: delivered.etag,
-      certainty: delivered.certainty,
-      note_id: uuidv7(nowMs),
-      event_id: uuidv7(nowMs),
-    },
+    id: lease.fileId,
+    fence: lease.fence,
+    from_bytes: fromBytes,
+    to_bytes: toBytes,
+    crc32,
+    etag: delivered.etag,
+    certainty: delivered.certainty,
+    note_id: uuidv7(nowMs),
+    event_id: uuidv7(nowMs),
   }))
   return sql`json_to_recordset(${JSON.stringify(wanted)}::json) as wanted(id uuid, fence int, from_bytes bigint,
     to_bytes bigint, crc32 bigint, etag text, certainty text, note_id uuid, event_id uuid)`
 }
 
-/** The limit of what is joined makes PostgreSQL look each up by its index, in this order, however it guesses their number. */
+/** The limit makes PostgreSQL look each row up by its index, in this order, whatever row count the planner estimates. */
 function writers(provided: SQL): SQL {
   return sql`select wanted.*, f.reserved_bytes, f.counted_bytes
     from wanted cross join lateral (select * from files where id = wanted.id limit 1 for update) f
-    where f.lease_fence = wanted.fence and f.lease_until is not null and f.offset_bytes = wanted.from_bytes
+    where ${heldBy({ fence: sql`wanted.fence` })} and f.offset_bytes = wanted.from_bytes
       and f.status = 'uploading' and ${provided}`
 }

@@ -5,18 +5,18 @@ import { countBytes, counting, deltas } from '../../workspace/usage/count-bytes.
 import type { BucketRefusal } from '../bucket-port.ts'
 import type { Bound } from '../part-numbers.ts'
 import { boundColumns } from './bound-columns.ts'
-import type { Fenced } from './lease-terms.ts'
+import { type Fenced, heldBy } from './lease-terms.ts'
 import { noteRefusal } from './note-refusal.ts'
 
 export type Release = { bound?: Bound; interrupted: boolean; refusal?: BucketRefusal | undefined }
 
 /**
- * Releases the lease, and counts what the request brought. `bound` is what has to stay bound of the part numbers: those
- * that may be on their way to the bucket. Why the bucket refused goes to the timeline.
+ * Releases the lease, and counts the bytes that the request brought. `bound` has the part numbers that must stay bound,
+ * since their parts may be on their way to the bucket. `refusal` goes to the timeline.
  */
 export async function releaseLease(
   { db, clock }: { db: Db; clock: Clock },
-  { fileId, fence }: Fenced,
+  lease: Fenced,
   end: Release,
 ): Promise<void> {
   const nowMs = clock.now()
@@ -27,7 +27,7 @@ export async function releaseLease(
     sql`
     with writer as (
       select id, reserved_bytes, counted_bytes from files
-      where id = ${fileId}::uuid and lease_fence = ${fence}::int and lease_until is not null for update
+      where id = ${lease.fileId}::uuid and ${heldBy(lease)} for update
     ), released as (
       update files f set lease_holder = null, lease_until = null,
         interrupted = ${end.interrupted}::boolean,${bound}

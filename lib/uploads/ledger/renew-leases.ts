@@ -1,11 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
-import type { Fenced, LeaseTerms } from './lease-terms.ts'
+import { type Fenced, heldBy, type LeaseTerms } from './lease-terms.ts'
 
 /**
- * Renews all leases of this process in one statement, and answers those that nobody has taken over. One that was let go
- * while this ran is among them: its own writer did that, and must not be told that it lost. Locked in order, as by all who
- * lock many files.
+ * Renews leases of this process in one statement, and returns the ones that nobody has taken over. A lease that was
+ * released while this ran is among them: its own writer released it, and must not be told that it was lost. Rows are locked
+ * in order, as by every statement that locks several files.
  */
 export async function renewLeases(
   db: Db,
@@ -18,8 +18,8 @@ export async function renewLeases(
     sql`
     with held as (select * from jsonb_to_recordset(${held}::jsonb) as held(id uuid, fence int)),
     ours as (
-      select f.id from files f join held on f.id = held.id and f.lease_fence = held.fence
-      where f.lease_until is not null order by f.id for update of f
+      select f.id from files f join held on f.id = held.id
+      where ${heldBy({ fence: sql`held.fence` })} order by f.id for update of f
     ),
     renewed as (
       update files f set lease_until = now() + ${leaseMs}::int * interval '1 millisecond'

@@ -4,7 +4,7 @@ import { type Quota, quotaExceeded, reserved } from '../../workspace/usage/reser
 
 export type Asked = { quota: Quota; nowMs: number }
 
-/** Reserves the bytes that an upload lacks, of the quota of its workspace, or throws that there are not so many left. */
+/** Reserves the missing bytes of an upload from its workspace's quota, or throws if too few are left. */
 export async function reserveRest(
   tx: Db,
   workspaceId: string,

@@ -1,12 +1,11 @@
 import { sql } from 'drizzle-orm'
 import { byteaParam, type Db, rows } from '../../platform/db/database.ts'
 import type { SealedTail } from '../tail-cipher.ts'
-import { lostLease } from './advance.ts'
-import type { Fenced } from './lease-terms.ts'
+import { type Fenced, lostLease } from './lease-terms.ts'
 
 /**
- * Bytes of a body whose checksum is not known yet: a tail past the confirmed offset, which counts once `advance` has moved
- * over it. If that never comes, the next lease drops it; it may be taking over already once this one's time is up.
+ * Stores bytes of a body whose checksum is not known yet: a tail past the confirmed offset, which counts once `advance` has
+ * moved over it. Otherwise the next writer deletes it when it takes the lease, so an expired lease may stage nothing.
  */
 export async function stageTail(
   db: Db,

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { minutes } from '../../platform/kernel/clock.ts'
 
-/** The record of a creation goes. False: some of its bytes were counted. */
+/** Erases the record of a creation. False if some of its bytes were counted. */
 export async function erase(tx: Db, fileId: string, nowMs: number): Promise<boolean> {
   const erased = await rows(
     tx,
@@ -12,13 +12,13 @@ export async function erase(tx: Db, fileId: string, nowMs: number): Promise<bool
   return erased.length > 0
 }
 
-/** By then what was on its way to the bucket has arrived, or never will. */
+/** Clears the bucket in a minute: a request on its way there has arrived by then, or never will. */
 export async function clearLater(tx: Db, fileId: string, nowMs: number): Promise<void> {
   await tx.execute(sql`update file_destinations set abort_pending = true,
     abort_at = ${new Date(nowMs + minutes(1)).toISOString()}::timestamptz where file_id = ${fileId}::uuid`)
 }
 
-/** It is none of the files that its token may create. A partial upload never was. */
+/** Takes the upload out of its token's count of files. A partial upload never was in it. */
 export async function giveBackCount(tx: Db, fileId: string): Promise<void> {
   await tx.execute(sql`update tokens t set files_created = t.files_created - 1 from files f
     where f.id = ${fileId}::uuid and t.id = f.token_id and f.concat is null`)

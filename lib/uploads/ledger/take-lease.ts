@@ -6,7 +6,7 @@ import { boundEnds } from './bound-columns.ts'
 import { type LeaseTerms, sealedFence } from './lease-terms.ts'
 import { tailBytes } from './tail-bytes.ts'
 
-/** What the new writer finds. */
+/** What the new writer finds in the ledger. */
 export type Taken = {
   fence: number
   offsetBytes: number
@@ -14,32 +14,34 @@ export type Taken = {
   crc32: number
   tailBytes: number
   partBytes: number | null
-  /** What earlier writers left bound. */
+  /** The part numbers that earlier writers left bound. */
   bound: Bound
-  /** The plan fitted what was found, so its parts are bound, too. */
+  /** The row was as the plan assumed, so the planned parts are bound, too. */
   planned: boolean
   multipartId: string | null
   resumed: boolean
-  /** What had been reserved of the quota was given back, as no byte had come for long. */
-  lapsed: boolean
+  /** The lease before this one expired instead of being released: its holder died. */
+  leaseLapsed: boolean
+  /** The reserved quota was given back, since no byte had come for an hour. */
+  reservationLapsed: boolean
   expirySeconds: number
   expiresAtMs: number
   expiresByMs: number
 }
 
-/** What the writer wants to bind with the lease, and the state of the upload that it planned on. */
+/** What the writer wants to bind with the lease, and the state of the upload that this assumes. */
 export type LeasePlan = { fence: number; offsetBytes: number; bound: Bound; endsBytes: readonly number[] }
 
 /** Remember the last N tokens that continued the upload. */
 const MAX_TOKENS = 100
 
 /**
- * Takes the lease if nobody holds it, and binds the planned parts to their numbers if the upload still is what the plan
- * was made for. Undefined if somebody holds it, or if the file takes no more bytes. A lease that ran out was never
- * released, so its holder died: that is a resume. Bytes that it staged are deleted.
+ * Takes the lease if nobody holds it, and binds the planned parts to their numbers if the upload still is as the plan
+ * assumed. Undefined if somebody holds it, or if the file takes no more bytes. A lease that expired was never released, so
+ * its holder died: that counts as a resume. Bytes that it staged are deleted.
  *
- * A lease without `bound_fence` was taken by a release that did not bind numbers to bytes. What it sent is unknown, so
- * this writer starts above all numbers it had reserved.
+ * A lease without `bound_fence` was taken by a version of Sluice that did not bind numbers to bytes. What it sent is
+ * unknown, so this writer starts above all numbers it had reserved.
  */
 export async function takeLease(
   db: Db,
@@ -52,7 +54,7 @@ export async function takeLease(
     db,
     sql`
     with free as (
-      select f.id, interrupted or lease_until is not null as resumed,
+      select f.id, interrupted or lease_until is not null as resumed, lease_until is not null as lease_lapsed,
         coalesce(bound_fence = lease_fence, false) as known, ${fits(plan)} as planned from files f
       where id = ${fileId}::uuid and status = 'uploading' and (lease_until is null or lease_until < now())
       for update
@@ -78,13 +80,13 @@ export async function takeLease(
           or ${tokenId}::uuid = any(f.continued_by) then f.continued_by
           else (f.continued_by || ${tokenId}::uuid)[greatest(cardinality(f.continued_by) - ${MAX_TOKENS - 2}::int, 1):] end
       from free, tail where f.id = free.id
-      returning f.*, free.planned, free.resumed
+      returning f.*, free.planned, free.resumed, free.lease_lapsed
     ), unstaged as (
       delete from upload_tails u using taken where u.file_id = taken.id and u.offset_bytes >= taken.offset_bytes
     )
     select t.lease_fence as "fence", t.offset_bytes as "offsetBytes", t.length_bytes as "lengthBytes", t.crc32,
-      t.part_bytes as "partBytes", t.planned, t.resumed,
-      coalesce(t.reserved_bytes = 0 and t.offset_bytes < t.length_bytes, false) as lapsed,
+      t.part_bytes as "partBytes", t.planned, t.resumed, t.lease_lapsed as "leaseLapsed",
+      coalesce(t.reserved_bytes = 0 and t.offset_bytes < t.length_bytes, false) as "reservationLapsed",
       json_build_object('number', t.recorded_parts, 'startBytes', t.recorded_bytes, 'endsBytes', t.bound_ends) as bound, d.multipart_id as "multipartId",
       t.expiry_seconds as "expirySeconds", floor(extract(epoch from t.expires_at) * 1000)::bigint as "expiresAtMs",
       floor(extract(epoch from t.expires_by) * 1000)::bigint as "expiresByMs",

@@ -21,8 +21,13 @@ describeWithDatabase('uploads that come at the same time', (database) => {
   })
 
   const announced = {
-    ...{ filename: 'a "quoted", strange name', filetype: 'text/plain', uploadMetadataHeader: 'a YQ==' },
-    ...{ uploadMetadata: { a: 'ä\u2028\\' }, lengthBytes: 7, concat: null },
+    filename: 'a "quoted", strange name',
+    filetype: 'text/plain',
+    uploadMetadataHeader: 'a YQ==',
+    uploadMetadata: { a: 'ä\u2028\\' },
+    lengthBytes: 7,
+    concat: null,
+    protocol: 'tus' as const,
   }
 
   it('share statements, and one that lost its lease does not keep the others from their end', async () => {
@@ -33,9 +38,13 @@ describeWithDatabase('uploads that come at the same time', (database) => {
     )
     const wholes = made.map(
       ({ fileId }, n): Whole => ({
-        ...{ workspaceId: site.workspaceId, lease: { fileId, fence: n === 5 ? 9 : 1 } },
+        workspaceId: site.workspaceId,
+        lease: { fileId, fence: n === 5 ? 9 : 1 },
         announces: n % 2 === 0,
-        ...{ fromBytes: 0, toBytes: 7, crc32: 1, delivered: { etag: `"${n}"`, certainty: 'answered' } },
+        fromBytes: 0,
+        toBytes: 7,
+        crc32: 1,
+        delivered: { etag: `"${n}"`, certainty: 'answered' },
       }),
     )
     const recorded = await Promise.all(wholes.map((whole) => context.recordWhole(whole)))
@@ -78,12 +87,14 @@ describeWithDatabase('uploads that come at the same time', (database) => {
     const { context } = node
     const right = await context.rights.toCreate(await site.token(), site.pipe.id)
     expect(right.pipe.announces).toBe(false)
-    await database()
-      .db.insert(webhookOutputs)
-      .values({
-        ...{ id: uuidv7(), workspaceId: site.workspaceId, pipeId: site.pipe.id, enabled: true },
-        ...{ url: 'https://hooks.example.com/', secretEncrypted: 'sealed' },
-      })
+    await database().db.insert(webhookOutputs).values({
+      id: uuidv7(),
+      workspaceId: site.workspaceId,
+      pipeId: site.pipe.id,
+      enabled: true,
+      url: 'https://hooks.example.com/',
+      secretEncrypted: 'sealed',
+    })
     const made = await createUpload(context, right, announced, { bytes: undefined })
     const { lease, announces } = made.upload!
     const delivered = { etag: '"e"', certainty: 'answered' } as const

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { FileStatus } from '#drizzle/schema/index.ts'
+import type { FileProtocol, FileStatus } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { inGroups } from '../../platform/db/in-groups.ts'
 import type { Clock } from '../../platform/kernel/clock.ts'
@@ -18,10 +18,6 @@ import {
   type WholeRequest,
 } from './first-lease.ts'
 
-/**
- * What a temporary token may do, found with all that the request needs in one query. A token creates uploads until it
- * expires; for uploads that it created, or continued while unexpired, it stays good until they end.
- */
 export type UploadToken = {
   id: string
   workspaceId: string
@@ -51,9 +47,11 @@ export type UploadRow = {
   id: string
   workspaceId: string
   pipeId: string
+  protocol: FileProtocol
   status: FileStatus
   lengthBytes: number | null
   offsetBytes: number
+  crc32: number
   partBytes: number | null
   concat: 'partial' | 'final' | null
   concatHeader: string | null
@@ -69,22 +67,26 @@ export type UploadRow = {
   /** The next request resumes. */
   interrupted: boolean
   leaseFence: number
-  /** What its part numbers stand for; null if the last writer was of a release that did not bind them. */
+  /** What its part numbers are bound to; null if the last writer was of a version of Sluice that did not bind them. */
   bound: Bound | null
 }
 
 type Standing = { tokenRevoked: boolean; senderRevoked: boolean; tokenExpired: boolean }
 type Common = { token: UploadToken; pipe: PipeRow; dataStore: SealedDataStore }
 export type CreationRight = Common
-/** `upload` is as it was before the lease. */
+/** `upload` is as it was before the lease was taken. */
 export type UploadRight = Common & { upload: UploadRow; first?: FirstLease | undefined }
 
+/**
+ * What a temporary token may do, found with all that the request needs in one query. A token creates uploads until it
+ * expires; for uploads that it created, or continued while unexpired, it stays good until they end.
+ */
 export type UploadRights = {
   /** Whether this token may create an upload at this Pipe. */
   toCreate(secret: string, pipeId: string): Promise<CreationRight>
   /**
-   * Whether this token may continue this upload. What it may not touch, it cannot see. A request that brings the whole of it has
-   * the lease as well, if nobody ever had.
+   * Whether this token may continue this upload; if not, the upload is reported as not found. With `whole`, also takes the
+   * lease, if nobody ever held it.
    */
   toContinue(
     secret: string,
@@ -95,7 +97,7 @@ export type UploadRights = {
 
 const MOST_AT_ONCE = 100
 
-/** Requests that ask at the same time are answered by one statement, each as the database stands after it asked. */
+/** Requests that ask at the same time share one statement, which is sent after the last of them has asked. */
 export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): UploadRights {
   const findCreation = inGroups((hashes: string[]) => findCreations(db, hashes, clock.now()), {
     most: MOST_AT_ONCE,
@@ -188,7 +190,7 @@ async function takeUploads(db: Db, asked: AskedWhole[], nowMs: number): Promise<
   return inOrder(asked.length, found)
 }
 
-/** The limit makes PostgreSQL look each up by its index, however it guesses the number of those that are asked for. */
+/** The limit makes PostgreSQL look each row up by its index, whatever row count the planner estimates. */
 function uploadOf(nowMs: number): SQL {
   return sql`select ${common(nowMs)}, ${upload()},
         t.id = f.token_id or t.id = any(f.continued_by) as own,
@@ -201,7 +203,7 @@ function uploadOf(nowMs: number): SQL {
       where t.token_hash = asked.hash limit 1`
 }
 
-/** The limit of what is joined to it makes PostgreSQL look each up by its index, however it guesses their number. */
+/** Join it with a limit, so that PostgreSQL looks each row up by its index, whatever row count the planner estimates. */
 function askedFor(asked: { hash: string; file?: string }[]): SQL {
   const numbered = JSON.stringify(asked.map((one, n) => ({ n, ...one })))
   return sql`json_to_recordset(${numbered}::json) as asked(n int, hash text, file uuid)`
@@ -228,7 +230,7 @@ function common(nowMs: number): SQL {
 
 function upload(): SQL {
   return sql`case when f.id is null then null else json_build_object('id', f.id, 'workspaceId', f.workspace_id,
-      'pipeId', f.pipe_id, 'status', f.status, 'lengthBytes', f.length_bytes, 'offsetBytes', f.offset_bytes,
+      'pipeId', f.pipe_id, 'protocol', f.protocol, 'status', f.status, 'lengthBytes', f.length_bytes, 'offsetBytes', f.offset_bytes, 'crc32', f.crc32,
       'partBytes', f.part_bytes, 'concat', f.concat, 'concatHeader', f.concat_header, 'filename', f.filename,
       'filetype', f.filetype, 'uploadMetadataHeader', f.upload_metadata_header, 'key', fd.key,
       'multipartId', fd.multipart_id, 'expiresAtMs', floor(extract(epoch from f.expires_at) * 1000)::bigint,

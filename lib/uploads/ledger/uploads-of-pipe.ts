@@ -14,12 +14,19 @@ export async function uploadsOfPipe(db: Db, pipeId: string, limit: number): Prom
   return found.map(({ id }) => id)
 }
 
+/** It looks from Pipe to Pipe, and not through all uploads under way. */
 export async function uploadsOfDeletedPipes(db: Db, limit: number): Promise<string[]> {
-  const found = await db
+  const left = db
     .select({ id: files.id })
     .from(files)
-    .innerJoin(pipes, eq(pipes.id, files.pipeId))
-    .where(and(isUnderWay, isNotNull(pipes.deletedAt)))
+    .where(and(eq(files.pipeId, pipes.id), isUnderWay))
+    .limit(limit)
+    .as('left_behind')
+  const found = await db
+    .select({ id: left.id })
+    .from(pipes)
+    .crossJoinLateral(left)
+    .where(isNotNull(pipes.deletedAt))
     .limit(limit)
   return found.map(({ id }) => id)
 }

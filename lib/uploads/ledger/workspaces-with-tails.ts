@@ -2,12 +2,19 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { tailBytes } from './tail-bytes.ts'
 
-/** The workspaces that have so many bytes of tails, or more. */
+/**
+ * The workspaces that have so many bytes of tails, or more. Where all tails together take less room, none has, and none of
+ * them is looked at.
+ */
 export async function workspacesWithTails(db: Db, bytes: number): Promise<string[]> {
   const full = await rows<{ id: string }>(
     db,
-    sql`select f.workspace_id as id from upload_tails t join files f on f.id = t.file_id
-      group by 1 having sum(${tailBytes}) >= ${bytes}::bigint`,
+    sql`select (select workspace_id from files where id = t.file_id) as id
+      from (
+        select file_id, sum(${tailBytes}) as bytes from upload_tails
+        where (select pg_table_size('upload_tails')) >= ${bytes}::bigint group by 1
+      ) t
+      group by 1 having sum(t.bytes) >= ${bytes}::bigint`,
   )
   return full.map(({ id }) => id)
 }

@@ -1,14 +1,14 @@
 import type { Workspace } from './memory-budget.ts'
 import type { Shares } from './memory-shares.ts'
 
-/** What buckets answer is kept where there is memory for it, or not at all: nothing waits. */
+/** Memory for the responses of buckets. A response that does not fit is refused: nothing waits. */
 export type AnswerMemory = {
-  /** False: there is none. */
+  /** Returns false if there is not enough. */
   take(bytes: number): boolean
   give(bytes: number): void
 }
 
-/** While memory is short, the answers to one workspace have a quarter of what there is for answers. */
+/** While memory is short, one workspace may use this share of the memory for responses. */
 const WORKSPACE_FRACTION = 1 / 4
 
 export function answerMemory(

@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/kernel/clock.ts'
+import { largestPartBytes } from '../part-plan.ts'
 import { type AnswerMemory, answerMemory } from './answer-memory.ts'
 import { createReservations, type Reservations } from './memory-reservations.ts'
 import { divideMemory, type Held, holdsFraction, isFull } from './memory-shares.ts'
@@ -7,18 +8,19 @@ import { createSpiller, type Spillable, type Spiller } from './spill-slow-parts.
 
 /**
  * The bytes that uploads may hold in memory, over the whole process: parts as they arrive, tails that are read back, and
- * what buckets answer. Memory is taken before bytes are kept, and given back when they are durable, so the limit is
- * never exceeded. Who reads from a client looks at `full` before each chunk, and pauses.
+ * responses of buckets. Memory is taken before bytes are kept, and given back when they are durable, so the limit is
+ * never exceeded. A reader looks at `full` before each chunk of its client, and pauses.
  *
  * Each workspace has an account, which is full when it holds a certain multiple of what is left: one workspace alone may
  * use most of the common memory, and one whose buckets hang, or several, leave the others their share. The same holds
  * for the buckets within a workspace. `memory-shares.ts` has the arithmetic.
  */
 export type MemoryBudget = {
-  readonly limitBytes: number
+  /** The largest part that an upload may have. */
+  readonly maxPartBytes: number
   readonly usedBytes: number
   account(bucket: OwnedBucket): MemoryAccount
-  /** For what the buckets of a workspace answer. */
+  /** For the responses of a workspace's buckets. */
   answers(workspaceId: string): AnswerMemory
 }
 
@@ -27,25 +29,25 @@ export type OwnedBucket = { readonly workspaceId: string }
 export type MemoryAccount = {
   readonly pages: PagePool
   readonly full: boolean
-  /** Not while it is full; up to a page at a time. */
+  /** Takes up to a page at a time, and only while the account is not full. */
   take(bytes: number): void
   give(bytes: number): void
-  /** Takes memory in one piece once it is there, which it will be, however many wait; resolves to its return. */
+  /** Takes memory in one piece once there is enough. However many wait, each gets it. Resolves to a function that gives it back. */
   reserve(bytes: number, signal: AbortSignal): Promise<() => void>
-  /** Bytes that are on their way out, and come free soon; negative once they have. */
+  /** Announces bytes that are on their way out and will be free soon; negative once they are. */
   leaving(bytes: number): void
   /** Calls back once there may be room again. */
   whenFree(resume: () => void): void
-  /** Offers a half-filled part to be moved out. Its first byte has just come, so those before it are slower. */
+  /** Offers a half-filled part to be spilled. Its first byte has just come, so parts offered before it are slower. */
   offer(spillable: Spillable): void
   withdraw(spillable: Spillable): void
 }
 
 export type Workspace = {
   usedBytes: number
-  /** Of its answers. */
+  /** Held by responses. */
   answerBytes: number
-  /** Of the memory for tails. */
+  /** Lent to it from the memory for tails. */
   lentBytes: number
   lastLent: number
 }
@@ -59,11 +61,13 @@ export type Account = {
   offers: Set<Spillable>
 }
 
+type Options = { clock: Clock; onChange?: (usedBytes: number) => void; maxPartBytes?: number }
+
 export function createMemoryBudget(
   limitBytes: number,
-  { clock, onChange }: { clock: Clock; onChange?: (usedBytes: number) => void },
+  { clock, onChange, maxPartBytes = largestPartBytes(limitBytes) }: Options,
 ): MemoryBudget {
-  const shares = divideMemory(limitBytes)
+  const shares = divideMemory(limitBytes, maxPartBytes)
   const pages = createPagePool()
   const workspaces = createWorkspaces()
   const accounts = new WeakMap<OwnedBucket, MemoryAccount>()
@@ -92,7 +96,7 @@ export function createMemoryBudget(
     change(account.workspace, bytes)
   }
   const reservations = createReservations(shares, { held, take: add })
-  /** Tails first: with each, a whole part can go. */
+  /** Tails first: each lets a whole part go to the bucket. */
   const handOn = () => {
     reservations.grant()
     for (const account of spiller.pressed)
@@ -104,7 +108,7 @@ export function createMemoryBudget(
       { pages, full, add, reservations, spiller, offers },
     )
   return {
-    limitBytes,
+    maxPartBytes,
     get usedBytes() {
       return usedBytes
     },
@@ -124,7 +128,7 @@ type Common = {
   add(account: Account, bytes: number): void
   reservations: Reservations
   spiller: Spiller
-  /** Of all accounts, in the order of their first bytes. */
+  /** The offers of all accounts, in the order of their first bytes. */
   offers: Set<Spillable>
 }
 
@@ -161,7 +165,7 @@ function openAccount(account: Account, common: Common): MemoryAccount {
   }
 }
 
-/** One for each id, for as long as anybody has it. */
+/** One object for each id, kept for as long as anything refers to it. */
 function createWorkspaces() {
   const known = new Map<string, WeakRef<Workspace>>()
   const gone = new FinalizationRegistry((id: string) => {

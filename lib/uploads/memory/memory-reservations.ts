@@ -3,13 +3,13 @@ import type { Account } from './memory-budget.ts'
 import { type Held, isFull, type Shares } from './memory-shares.ts'
 
 /**
- * Memory in one piece, for bytes that are read back while others of the same part are held. If these took their turn with
- * readers, uploads could wait for each other for ever. So where a workspace has used up its share, it is lent memory that
- * readers never have: one piece at a time, and next is the workspace whose last loan is the longest ago.
+ * Memory in one piece, for bytes that are read back while others of the same part are held. If these requests took turns
+ * with readers, uploads could wait for each other forever. So a workspace that has used up its share is lent memory that
+ * readers never get: one piece at a time, and next is the workspace whose last loan is the longest ago.
  */
 export type Reservations = {
   reserve(account: Account, bytes: number, signal: AbortSignal): Promise<() => void>
-  /** Memory came free. */
+  /** Called when memory has become free. */
   grant(): void
 }
 
@@ -54,7 +54,7 @@ export function createReservations(
   return {
     grant,
     async reserve(account, bytes, signal) {
-      // A copy within the bucket takes none, and waits for nobody.
+      // A copy within the bucket needs no memory, and waits for nothing.
       if (bytes === 0) return () => {}
       if (bytes > tailBytes) throw tooLittleMemory()
       signal.throwIfAborted()
@@ -71,7 +71,7 @@ export function createReservations(
   }
 }
 
-/** Only the first is lent to: a small piece must not pass a large one again and again. */
+/** Only the first in line gets a loan: small requests must not overtake a large one again and again. */
 function longestWithoutLoan(waiting: Iterable<Request>): Request | undefined {
   let first: Request | undefined
   for (const request of waiting) {

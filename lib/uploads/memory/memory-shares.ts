@@ -1,8 +1,8 @@
-import { largestPartBytes, MIN_PART_BYTES, USUAL_PART_BYTES } from '../part-plan.ts'
+import { MIN_PART_BYTES, USUAL_PART_BYTES } from '../part-plan.ts'
 import { FIRST_PAGE_BYTES, PAGE_BYTES } from './page-pool.ts'
 
 /**
- * How the memory budget is divided: a sixty-fourth for the answers of buckets, the largest part's size for tails that
+ * How the memory budget is divided: a sixty-fourth for the responses of buckets, the largest part's size for tails that
  * are read back, a quarter for workspaces that hold less than one part, and the rest for all.
  */
 export type Shares = {
@@ -12,7 +12,7 @@ export type Shares = {
   readonly answerBytes: number
   /** For parts that are being received or sent. */
   readonly partBytes: number
-  /** Of those, for workspaces that hold a whole part already. */
+  /** The share of `partBytes` for workspaces that hold a whole part already. */
   readonly commonBytes: number
 }
 
@@ -21,17 +21,17 @@ export type Held = { allBytes: number; workspaceBytes: number; bucketBytes: numb
 
 /** A workspace may hold this multiple of what is left, so something is always left for another. */
 const WORKSPACE_SHARE = 3
-/** Until it holds a part: so many find enough for one, rather than the first for three. */
+/** While a workspace holds less than one part, it may use only 1× what is left, so that many can fill one part. */
 const SMALL_WORKSPACE_SHARE = 1
-/** And a bucket this multiple of what is left to its workspace. */
+/** A bucket may hold this multiple of what is left to its workspace. */
 const BUCKET_SHARE = 4
-/** What concatenation reads at once has less than two of the smallest parts. */
+/** Concatenation reads less than two of the smallest parts at once. */
 const MAX_JOINED_BYTES = 2 * MIN_PART_BYTES
 /** The most that a chunk of one page takes: the end of one part and the beginning of the next. */
 const CHUNK_TAKES_BYTES = 2 * PAGE_BYTES + FIRST_PAGE_BYTES
 
-export function divideMemory(limitBytes: number): Shares {
-  const tailBytes = Math.max(largestPartBytes(limitBytes), MAX_JOINED_BYTES)
+export function divideMemory(limitBytes: number, maxPartBytes: number): Shares {
+  const tailBytes = Math.max(maxPartBytes, MAX_JOINED_BYTES)
   const answerBytes = Math.floor(limitBytes / 64)
   const partBytes = limitBytes - tailBytes - answerBytes
   return { limitBytes, tailBytes, answerBytes, partBytes, commonBytes: partBytes - limitBytes / 4 }
@@ -50,7 +50,7 @@ export function holdsFraction(fraction: number, shares: Shares, held: Held): boo
   )
 }
 
-/** Whether they may read no further. While they may, one more chunk is sure to fit. */
+/** Whether the uploads to a bucket may read no further. While they may, one more chunk is sure to fit. */
 export function isFull(shares: Shares, held: Held): boolean {
   return held.allBytes + CHUNK_TAKES_BYTES > shares.partBytes || holdsFraction(1, shares, held)
 }

@@ -1,15 +1,15 @@
 /**
- * Pages that parts are gathered on. They are used again: a fresh one costs page faults, and chunks that lived as long as
- * a part would cost the garbage collector more than copying them does.
+ * Pages on which parts are gathered. They are reused: a fresh one costs page faults, and chunks that lived as long as a
+ * part would cost the garbage collector more than copying them does.
  */
 export type PagePool = { take(): Buffer; give(page: Buffer): void }
 
 export const PAGE_BYTES = 64 * 1024
-/** What a part begins with, so that a crowd of clients that sent a few bytes each does not hold a page each. */
+/** The size of a part's first page, so that a crowd of clients that sent a few bytes each does not hold a full page each. */
 export const FIRST_PAGE_BYTES = 4096
 /**
- * Pages are cut from slabs. Single ones would lie scattered in the heap of malloc, which gives back only what is at its
- * end. A slab is so large that malloc always takes it from the system by itself, which fills it where it is written first.
+ * Pages are cut from slabs. Single pages would be scattered over malloc's heap, which gives back only what is at its end.
+ * A slab is so large that malloc always maps it separately, and the system fills it only where it is written.
  */
 export const SLAB_BYTES = 32 * 1024 * 1024
 const SLAB_PAGES = SLAB_BYTES / PAGE_BYTES
@@ -35,7 +35,7 @@ export function createPagePool(): PagePool {
     take() {
       const slab = slabs.find(({ used }) => used < SLAB_PAGES) ?? addSlab()
       clearTimeout(slab.drop)
-      // With none free, those in use are all that were cut so far.
+      // If none is free, all pages that were cut so far are in use.
       const page = slab.free.pop() ?? Buffer.from(slab.memory, slab.used * PAGE_BYTES, PAGE_BYTES)
       slab.used += 1
       return page

@@ -11,7 +11,7 @@ export type PartBuffer = {
   readonly crc32: number
   /** When the first byte came. */
   readonly sinceMs: number
-  /** A copy of a stretch of it in one piece; of all, where none is named. */
+  /** A copy of a range of it in one piece; by default of all of it. */
   joined(fromBytes?: number, toBytes?: number): Buffer
   push(chunk: Buffer, nowMs: number): void
   /** Gives the pages back, to be written over: nobody may still be sending them. */
@@ -60,7 +60,7 @@ export function createPartBuffer({
         at += chunk.length
         return piece
       })
-      // In the middle of a push, or once its pages were given back, it is not what its length and checksum say.
+      // During a push, or after its pages were given back, its bytes do not match its length and checksum.
       if (at !== bytes) throw new Error(`A part of ${bytes} bytes has ${at} on its pages.`)
       return Buffer.concat(pieces)
     },

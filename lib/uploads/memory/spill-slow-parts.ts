@@ -6,27 +6,27 @@ export type Spillable = {
   heldBytes(): number
   /** When its oldest byte came. */
   sinceMs(): number
-  /** Resolves when the database has it, or at once if it goes to the bucket, for which nobody else must wait. */
+  /** Resolves when the database has the part, or at once if it goes to the bucket: other spills do not wait for that. */
   spill(): Promise<void>
 }
 
 /**
- * Before memory is used up, half-filled parts that are long in filling are moved out, the slowest first, so that slow
- * clients cannot starve fast ones. Parts on their way to the bucket come free by themselves, so a fast client's part is
- * moved only when there is nothing else to wait for. Who waits for memory and has no such part moves the slow one of anybody.
+ * Before memory is used up, half-filled parts that fill slowly are moved out, the slowest first, so that slow clients
+ * cannot starve fast ones. Parts on their way to the bucket come free by themselves, so a fast client's part is moved only
+ * when there is nothing else to wait for. For an account that waits and has no such part, the slowest of any account is moved.
  */
 export type Spiller = {
   /** Accounts that are nearly full, or that somebody waits for. */
   readonly pressed: ReadonlySet<Account>
-  /** It has taken memory. */
+  /** Called when the account has taken memory. */
   look(account: Account): void
-  /** Somebody waits for memory. */
+  /** Called when a reader of the account waits for memory. */
   wait(account: Account): void
 }
 
-/** Of what an account may hold. */
+/** Spilling starts above this share of what an account may hold. */
 const SPILL_ABOVE = 0.5
-/** While readers wait. Before that, one after another: a crowd that fills its parts in step is no reason for haste. */
+/** While readers wait. Before that one at a time: a crowd that fills its parts in step is no reason to hurry. */
 const SPILLS_AT_ONCE = 4
 /** The client of a part that has been filling for this long is slow. */
 const SLOW_MS = 3000
@@ -40,7 +40,7 @@ export function createSpiller({
   holds,
 }: {
   clock: Clock
-  /** Of all accounts, in the order of their first bytes. */
+  /** The offers of all accounts, in the order of their first bytes. */
   offers: ReadonlySet<Spillable>
   holds: (fraction: number, account: Account) => boolean
 }): Spiller {
@@ -69,7 +69,7 @@ export function createSpiller({
     const slowest = anyStuck ? slowestOf(offers, busy) : undefined
     return slowest && isSlow(slowest) ? slowest : undefined
   }
-  /** One that fails shows in the request that owns the part. */
+  /** A spill that fails shows in the request that owns the part. */
   const spill = async (spillable: Spillable) => {
     spilling += 1
     busy.add(spillable)

@@ -2,7 +2,7 @@ import { endUpload } from '../end-upload.ts'
 import { findLate, isLate, retirePartials } from '../ledger/late-uploads.ts'
 import type { UploadContext } from '../upload-context.ts'
 
-/** Ends uploads that were not finished in time: never one that somebody is writing, or that has all its bytes. */
+/** Ends uploads that were not finished in time, except those that somebody is writing or that have all their bytes. */
 export async function expireUploads(
   context: Pick<UploadContext, 'db' | 'clock' | 'announce' | 'metrics'>,
 ): Promise<number> {
@@ -11,7 +11,7 @@ export async function expireUploads(
   let ended = 0
   for (const { id, droppedAfterHours } of await findLate(db, nowMs)) {
     const reason = droppedAfterHours
-      ? `It was not finished within ${droppedAfterHours} hours of its start, and its bucket drops what is unfinished for longer.`
+      ? `It was not finished within ${droppedAfterHours} hours of its start; the bucket deletes unfinished uploads after that.`
       : 'It was not finished in time.'
     const end = { status: 'expired', reason, from: ['uploading'], provided: isLate(nowMs) } as const
     if (await endUpload(context, id, end)) ended += 1

@@ -10,8 +10,8 @@ const AT_ONCE = 8
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Looks in the buckets whose keys may read for the objects of uploads that the database takes for unfinished, as one does
- * that was restored from a backup. What is there whole is transferred, and announced.
+ * For a database that was restored from a backup: looks up the objects of uploads that it takes for unfinished, in buckets
+ * whose credentials may read. An upload whose object is complete becomes transferred, with its event.
  */
 export async function findFinished(context: Context): Promise<{ looked: number; found: string[] }> {
   const found: string[] = []
@@ -38,7 +38,7 @@ async function record(context: Context, file: Unfinished): Promise<boolean> {
   return isMarked ?? false
 }
 
-/** A bucket that does not answer is not asked by this again: its uploads go on as they are. */
+/** If the bucket does not answer, its uploads stay as they are. */
 async function find({ openBucket }: Context, { dataStore, key }: Unfinished) {
   try {
     return await openBucket(dataStore).headObject(key)

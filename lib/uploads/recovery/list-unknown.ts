@@ -10,12 +10,12 @@ export type Listed = { dataStoreId: string; name: string; workspaceId: string } 
 )
 type Context = Pick<UploadContext, 'db' | 'openBucket'>
 
-/** Where the objects of checks are. */
+/** The folder of the objects that bucket checks write. */
 const PROBE_FOLDER = '.sluice-checks'
-/** No index leads to a key, so each query reads the files of the bucket. */
+/** There is no index by key, so each query reads all files of the bucket. */
 const ASKED_TOGETHER = 5000
 
-/** The objects of each bucket that may be listed that are no older than that and that no file of the database has. */
+/** For each bucket that may be listed, the objects written since then that belong to no file of the database. */
 export async function listUnknown(context: Context, sinceMs: number): Promise<Listed[]> {
   const all: Listed[] = []
   for (const { name, dataStore } of await listedDataStores(context.db)) {
@@ -52,7 +52,7 @@ async function unknownIn(
 
 const isOfCheck = ({ prefix }: SealedDataStore, key: string) => key.startsWith(`${prefix}${PROBE_FOLDER}/`)
 
-/** By whatever Data Store: several may lead to one bucket. */
+/** The objects that belong to no file of any Data Store: several may share one bucket. */
 async function withoutFile(
   { db }: Context,
   { bucket }: SealedDataStore,

@@ -15,22 +15,24 @@ import type { Arrival } from '../record-arrival.ts'
 import { fail, settle, settleFault } from '../settle.ts'
 import type { UploadContext } from '../upload-context.ts'
 
-/** Given up after this long without an object. */
+/** A file that has no object after this long fails. */
 const GIVE_UP_AFTER_MS = hours(24)
-/** Of one node. */
+/** How many files one node works on. */
 const AT_ONCE = 32
 const AT_ONCE_PER_BUCKET = 4
 
 /**
- * Makes the objects of files that a crash, or a bucket in trouble, left without one. Each attempt holds the
- * file's lease, so it is one node's at a time; answers how many it took up.
+ * Finishes files whose bytes are all durable but whose object was not made. An upload that a crash cut short is resumed by
+ * its client: see takeLease. Each attempt holds the file's lease, so only one node works on it. Returns how many it began.
  */
 export async function reconcileUploads(context: UploadContext): Promise<number> {
   const { db, leases, clock, reconciling, terms } = context
   if (reconciling.size >= AT_ONCE) return 0
   const nowMs = clock.now()
   const claimed = await claimTransferring(db, leases.terms, {
-    ...{ limit: AT_ONCE - reconciling.size, limitPerBucket: AT_ONCE_PER_BUCKET, nowMs },
+    limit: AT_ONCE - reconciling.size,
+    limitPerBucket: AT_ONCE_PER_BUCKET,
+    nowMs,
     busy: [...reconciling.values()],
   })
   // A bucket that hangs must not keep the others waiting.
@@ -61,7 +63,7 @@ async function reconcile(context: UploadContext, file: Claimed, sinceMs: number)
       )
     await makeObject(context, file, lease)
   } catch (error) {
-    context.log.warn({ err: error, fileId }, 'the object could not be made yet')
+    context.log.warn({ err: error, fileId }, 'could not create the object; will retry')
   } finally {
     await lease.release({ interrupted: false }).catch(() => {})
   }
@@ -75,8 +77,8 @@ async function makeObject(context: UploadContext, file: Claimed, lease: Lease): 
   const memory = { bytes: file.tailBytes, signal: lease.signal }
   const unsettled = { fileId, lease, bucket, key, lengthBytes: bytes, mayRead }
   if (multipartId === null) {
-    const put = () => withMemory(context, bucket, memory, () => putFromTail(context, file, lease, bucket))
-    return void (await settle(context, unsettled, 'put', put))
+    const putting = withMemory(context, bucket, memory, () => putFromTail(context, file, lease, bucket))
+    return void (await settle(context, unsettled, 'put', putting))
   }
   if (file.tailBytes > 0)
     try {
@@ -97,16 +99,19 @@ async function makeObject(context: UploadContext, file: Claimed, lease: Lease): 
   })
 }
 
-/** From the start: nothing of an earlier attempt shows. */
+/** Starts over: nothing of an earlier attempt is visible. */
 async function joinAgain(context: UploadContext, file: Claimed, lease: Lease, bucket: Bucket): Promise<void> {
   await concatenate(context, {
-    ...{ fileId: file.fileId, lease, bucket, leftMultipartId: file.multipartId },
+    fileId: file.fileId,
+    lease,
+    bucket,
+    leftMultipartId: file.multipartId,
     partials: await readPartials(context.db, file.concatParts ?? []),
     target: { key: file.key, contentType: contentTypeOf(file.filetype) },
   })
 }
 
-/** A file of one part that the bucket would not take at the time. */
+/** Stores a file of one part that the bucket did not accept when it came. */
 async function putFromTail(
   context: UploadContext,
   file: Claimed,
@@ -117,14 +122,14 @@ async function putFromTail(
   lease.assertHeld()
   const target = { key: file.key, contentType: contentTypeOf(file.filetype) }
   const { bytes, crc32: crc } = file
-  // Its first attempt was put off because its answer did not come.
+  // The first attempt may have reached the bucket.
   const options = { signal: lease.signal, repeated: true }
   const { etag } = await bucket.putObject(target, { chunks, bytes, crc32: crc }, options)
   context.checkpoint('object put')
   return { delivered: { etag, certainty: etag === null ? 'inferred' : 'answered' } }
 }
 
-/** The last part was kept in the tail. Every attempt sends the same bytes under the same number. */
+/** Sends the last part, which was kept in the tail. Every attempt sends the same bytes under the same number. */
 async function sendTail(
   context: UploadContext,
   file: Claimed,

@@ -1,18 +1,20 @@
 import { minutes, seconds } from '../../platform/kernel/clock.ts'
 import type { Sweep } from '../../platform/sweeps/start-sweeps.ts'
-import { countLeftovers } from '../../workspace/usage/count-leftovers.ts'
+import { countUncountedBytes } from '../../workspace/usage/count-uncounted-bytes.ts'
 import { lapseReservations } from '../../workspace/usage/lapse-reservations.ts'
 import { clearLeftovers } from '../clear-leftovers.ts'
 import type { UploadContext } from '../upload-context.ts'
+import { endInterruptedUploads } from './end-interrupted.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { reconcileUploads } from './reconcile.ts'
 
 export function uploadSweeps(context: UploadContext): Sweep[] {
   return [
     { name: 'reconcile uploads', everyMs: seconds(2), run: () => reconcileUploads(context) },
+    { name: 'end interrupted uploads', everyMs: seconds(15), run: () => endInterruptedUploads(context) },
     { name: 'expire uploads', everyMs: minutes(1), run: () => expireUploads(context) },
     { name: 'abort multipart uploads', everyMs: minutes(1), run: () => clearLeftovers(context) },
-    { name: 'count leftovers', everyMs: seconds(30), run: () => countLeftovers(context) },
+    { name: 'count bytes of dead requests', everyMs: seconds(30), run: () => countUncountedBytes(context) },
     { name: 'lapse reservations', everyMs: minutes(5), run: () => lapseReservations(context) },
   ]
 }

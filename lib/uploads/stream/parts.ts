@@ -12,10 +12,10 @@ type Waiting = { buffer: PartBuffer; fromBytes: number }
 
 /**
  * The pieces of one request on their way to becoming durable. A piece that may be a part is sent to the bucket; any other
- * is a tail, which the next part begins with. The ledger takes them in order, and a buffer stays until it has.
+ * becomes a tail, with which the next part begins. The ledger records them in order, and each keeps its buffer until then.
  *
- * An atomic request counts entirely or not at all: nothing is recorded before `commit`. Until then parts are sent, and
- * tails staged, as others are, and their buffers are free once they have been.
+ * An atomic request counts entirely or not at all: nothing is recorded before `commit`. Until then parts are sent and
+ * tails staged as usual, and their buffers are freed after that.
  */
 export class Parts {
   /** Where the upload stands once all pieces are recorded. */
@@ -54,12 +54,12 @@ export class Parts {
     this.tailBytes = upload.tailBytes
   }
 
-  /** False: the pieces of this request would be forgotten if it ended now. */
+  /** False while an atomic request has not committed: none of its pieces would count if it ended now. */
   get isCommitted(): boolean {
     return this.#recorder.isCommitted
   }
 
-  /** Nothing is on its way. */
+  /** No piece is on its way. */
   get isIdle(): boolean {
     return this.#waiting.length === 0
   }
@@ -134,14 +134,14 @@ export class Parts {
     return this.#tailStored
   }
 
-  /** Records the change together with the last part. False: there is none, or it is being recorded already. */
+  /** Records the change together with the last part. False if there is none, or it is being recorded already. */
   attachToLastPart(change: Attached): boolean {
     if (!this.#lastPart) return false
     this.#lastPart.attached = change
     return true
   }
 
-  /** An atomic request counts: its pieces are recorded. */
+  /** Makes an atomic request count: its pieces are recorded from now on. */
   commit(): void {
     this.#recorder.commit()
   }
@@ -156,7 +156,7 @@ export class Parts {
     return this.#sender.answered()
   }
 
-  /** Sends nothing more that is not on its way: what the numbers stand for may change. */
+  /** Sends no more parts: their numbers may be bound to other ranges from now on. */
   close(): void {
     this.#sender.close()
   }

@@ -7,7 +7,7 @@ export type Piece = Full | Spill | Rest
 /** As many bytes as fill the next part. */
 type Full = { kind: 'part'; buffer: PartBuffer }
 
-/** Fewer, because others need their memory. `stored` takes the promise of the database having them, where they go there. */
+/** Fewer, because others need their memory. Call `stored` with the promise of their write, if they go to the database. */
 type Spill = { kind: 'spill'; buffer: PartBuffer; stored: (until?: Promise<void>) => void }
 
 /** What has not filled a part when the request ends, and why it ended. */

@@ -25,7 +25,9 @@ type Options = {
 /** Memory that is full when it is told to be. */
 function memoryOf(full: boolean) {
   const budget = {
-    ...{ full, take() {}, give() {} },
+    full,
+    take() {},
+    give() {},
     pages: { taken: 0, take: () => Buffer.alloc(65_536), give() {} },
     offered: undefined as Spillable | undefined,
     offers: 0,
@@ -47,7 +49,10 @@ function partsOf(signal: AbortSignal) {
   const waiting: Piece[] = []
   let freed = Promise.withResolvers<void>()
   return {
-    ...{ signal, isAtomic: false, waiting, endBytes: 0 },
+    signal,
+    isAtomic: false,
+    waiting,
+    endBytes: 0,
     get isIdle() {
       return waiting.length === 0
     },
@@ -120,7 +125,11 @@ async function request(lengthBytes: number, options: Options = {}) {
   const settle = () => new Promise(setImmediate)
   await settle()
   return {
-    ...{ budget, parts, pieces, source, reading },
+    budget,
+    parts,
+    pieces,
+    source,
+    reading,
     /** Until all that is taken now has been, as a source that keeps the rest would deliver it. */
     async push(bytes: number) {
       let taken = 0

@@ -9,15 +9,15 @@ import type { Parts } from './parts.ts'
 import type { Piece, Rest } from './piece.ts'
 
 type Options = {
-  /** More is an error of the request. */
+  /** More bytes than this are the client's error. */
   limitBytes: number
-  /** Where the pieces go: it is read from for as long as they have room. */
+  /** Where the pieces go. The body is read while they have room. */
   parts: Pick<Parts, 'room' | 'isIdle' | 'isAtomic' | 'signal'>
 }
 
 /**
  * Cuts the body of a request into pieces. Memory is taken as bytes arrive, and the source is paused while there is none,
- * or while enough parts are on their way. The last bytes of a file stay with the rest, as finishing decides about them.
+ * or while enough parts are on their way. The last bytes of a file stay in the rest: finishing decides about them.
  */
 export class Reader {
   readonly #context: UploadContext
@@ -58,7 +58,7 @@ export class Reader {
     parts.signal.addEventListener('abort', () => this.#abort(), { once: true })
   }
 
-  /** The piece before it was added to the parts. Rejects with the first fault of these, or when the lease is lost. */
+  /** Add each piece to the parts before asking for the next. Rejects with their first fault, or when the lease is lost. */
   next(): Promise<Piece> {
     const next = Promise.withResolvers<Piece>()
     this.#next = next
@@ -88,14 +88,14 @@ export class Reader {
   #start(): void {
     this.#isStarted = true
     this.#source.start(this.#onChunk, this.#stop)
-    // After the bytes that are here already, which a stop would drop.
+    // After the bytes that have arrived already, which a stop would drop.
     this.#upload.lease.onStop(this.#stop, {
       atomic: this.#parts.isAtomic,
       waitsForUs: () => this.#isPaused,
     })
   }
 
-  /** Answers how much of the chunk it took. */
+  /** Returns how many bytes of the chunk it took. */
   readonly #onChunk = (chunk: Buffer): number => {
     if (this.#isOver) return chunk.length
     this.#upload.lease.touch()
@@ -146,7 +146,7 @@ export class Reader {
   }
 
   readonly #spillable: Spillable = {
-    // A tail cannot pass a part that is on its way, and the last bytes go with what finishes the file.
+    // A tail cannot overtake a part that is on its way, and finishing the file decides about its last bytes.
     heldBytes: () => (this.#isWanted && this.#parts.isIdle && !this.#isLast ? this.#buffer.heldBytes : 0),
     sinceMs: () => this.#buffer.sinceMs,
     spill: async () => {

@@ -57,7 +57,7 @@ export class Recorder {
     const nowMs = clock.now()
     const advanced = { fromBytes, unreserved, ...(bound && { bound }), ...change }
     await lease.whileHeld(advance(db, lease, advanced, nowMs))
-    if (bound) numbers.commit(bound)
+    if (bound) numbers.bindingWritten(bound)
     this.#upload.offsetBytes = change.toBytes
     this.#upload.expiresAtMs = expiresAtMs(this.#upload, nowMs)
     this.#upload.crc32 = change.crc32
@@ -73,18 +73,18 @@ export class Recorder {
   }
 
   /**
-   * Resolves when the ledger has bound the number to the range of its part, as it usually has in advance. If not, recording
-   * what is ahead of the part binds it along the way; only a part that nothing is ahead of takes a statement of its own.
+   * Resolves when the ledger has bound the number to the range of its part. Usually that was done in advance. If not,
+   * recording the pieces before the part does it along the way; only with no piece before it takes it its own statement.
    */
   bind(number: number): Promise<void> {
     const { lease, numbers, limits } = this.#upload
     if (number > limits.maxParts) return Promise.reject(tooManyParts(limits.maxParts))
-    if (numbers.isCommitted(number)) return Promise.resolve()
+    if (numbers.isBound(number)) return Promise.resolve()
     const bound = (this.#isCommitted ? this.#last : this.#lastBinding).then(async () => {
-      if (numbers.isCommitted(number)) return
+      if (numbers.isBound(number)) return
       const toBind = numbers.toBind()
       await lease.whileHeld(bindParts(this.#context.db, lease, toBind))
-      numbers.commit(toBind)
+      numbers.bindingWritten(toBind)
     })
     this.#lastBinding = bound
     return bound

@@ -6,7 +6,7 @@ import { withTail } from './with-tail.ts'
 
 export type Sent = { etag: string; crc32: number }
 
-/** The tail that a part begins with; none where both ends are the same. */
+/** The tail that a part begins with; empty if both ends are equal. */
 export type LeadingTail = { fromBytes: number; toBytes: number; stored: Promise<void> }
 
 /** Sends parts to the bucket side by side, each once its number is bound to its range. */
@@ -44,7 +44,7 @@ export class Sender {
     await Promise.allSettled(this.#sending)
   }
 
-  /** What is not on its way to the bucket is not sent any more: what its number stands for may change. */
+  /** Parts that are not on their way yet are not sent any more: their numbers may be bound to other ranges. */
   close(): void {
     this.#isClosed = true
   }

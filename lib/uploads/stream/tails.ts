@@ -29,7 +29,7 @@ export class Tails {
   /** Writes the bytes and moves the offset over them. Without `attached` the client is still sending. */
   async record(buffer: PartBuffer, attached?: Attached): Promise<void> {
     const upload = this.#upload
-    // An empty file, or a length that came after its bytes: nothing to write, but what follows from it stands.
+    // An empty file, or a length declared after its bytes: there is no tail, but `attached` still has to be recorded.
     if (buffer.bytes === 0)
       return this.#recorder.write({ toBytes: upload.offsetBytes, crc32: upload.crc32, ...attached })
     const endBytes = upload.offsetBytes + buffer.bytes

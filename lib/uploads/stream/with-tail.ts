@@ -1,13 +1,13 @@
 import { crc32 } from 'node:zlib'
 import { combineCrc32 } from '../../platform/kernel/crc32.ts'
 import type { Body } from '../bucket-port.ts'
-import { lostLease } from '../ledger/advance.ts'
+import { lostLease } from '../ledger/lease-terms.ts'
 import { readTail } from '../ledger/read-tail.ts'
 import { withMemory } from '../memory/with-memory.ts'
 import type { OpenUpload } from '../open-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 
-/** Brings that stretch of tail from the database, for as long as `work` needs it. */
+/** Reads a range of the tail from the database, and keeps it in memory while `work` runs. */
 export function withTail<Result>(
   context: Pick<UploadContext, 'db' | 'budget' | 'tails'>,
   { fileId, lease, bucket }: Pick<OpenUpload, 'fileId' | 'lease' | 'bucket'>,

@@ -7,7 +7,7 @@ import type { SealedSecrets } from '../outputs/secrets.ts'
 /** A delivery that this process alone may attempt, for as long as `LEASE_MS`. */
 export type Claimed = {
   deliveryId: string
-  /** Names this attempt: what it finds out is written only while the delivery still bears it. */
+  /** Identifies this attempt: its outcome is written only while the delivery still has this claim. */
   claim: string
   trigger: AttemptTrigger
   /** Counted from 1, this attempt included. */
@@ -17,7 +17,7 @@ export type Claimed = {
   eventId: string
   eventAt: Date
   body: string
-  /** Of the request that it follows from. */
+  /** The id of the request that caused the event. */
   requestId: string | null
   traceparent: string | null
   /** Null if it was deleted. */
@@ -25,13 +25,13 @@ export type Claimed = {
   outputId: string
 }
 
-/** Longer than the longest attempt and its recording; whoever dies in between holds an event up for no longer. */
+/** Longer than the longest attempt and its recording. A process that dies in between delays a delivery no longer. */
 const LEASE_MS = seconds(30)
 
 /**
  * Takes up to `count` due deliveries of each output, the longest due first, in one statement. It does not wait for the
- * disk: a claim that a crash of the database forgets is one that was not made. The array keeps the planner from
- * reading whole tables for fear of many rows.
+ * disk: if the database crashes and forgets a claim, the delivery is simply due again. The array keeps the planner from
+ * scanning whole tables, which it would do if it expected many rows.
  */
 export async function claimDeliveries(
   db: Db,

@@ -3,7 +3,7 @@ import { days } from '../../platform/kernel/clock.ts'
 import { retryAfterMs } from './retry-after.ts'
 import { retryDelayMs } from './schedule.ts'
 
-/** What came of an attempt: an answer with any status, or the class of the failure to get one. */
+/** The outcome of an attempt: a response with any status, or why there was none. */
 export type Outcome =
   | { status: number; headers: Record<string, string>; body: string; detail?: string }
   | { status?: undefined; error: AttemptError; detail: string }
@@ -12,7 +12,7 @@ type Situation = {
   trigger: AttemptTrigger
   /** This one included. */
   attempt: number
-  /** Since when the output has had nothing but failures. */
+  /** Since when every attempt to this output has failed. */
   failingSince: Date | null
 }
 
@@ -27,7 +27,10 @@ export type Decision = {
 
 const GIVE_UP_AFTER_MS = days(5)
 
-/** All the rules of section 6 of the contract about what follows an attempt. A test event changes nothing else. */
+/**
+ * What follows an attempt. Any 2xx is a delivery; other outcomes are retried by the schedule, and no earlier than a 429 or
+ * 503 asks. A 410, or five days of nothing but failures, turns the output off. A test event is tried once and turns off nothing.
+ */
 export function decide(
   outcome: Outcome,
   { trigger, attempt, failingSince }: Situation,

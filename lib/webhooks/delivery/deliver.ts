@@ -9,11 +9,7 @@ import { signWebhook } from '../signature/signature.ts'
 import type { Claimed } from './claim.ts'
 import { type Decision, decide, isDelivered, type Outcome } from './decide.ts'
 
-/**
- * One attempt, in three parts that share nothing but their results: prepare the request, call the receiver,
- * record what came of it. The process may die between any two: until the record is committed the delivery
- * stays claimed, and when the claim ends another attempt is made with the same event id and the same body.
- */
+/** An attempt that was made, and its outcome. */
 export type Attempt = {
   claimed: Claimed & { output: NonNullable<Claimed['output']> }
   atMs: number
@@ -23,7 +19,7 @@ export type Attempt = {
   decision: Decision
 }
 
-/** Called between the parts; tests make the process die there. */
+/** Called between the steps; tests kill the process there. */
 export type Checkpoint = (step: 'claimed' | 'prepared' | 'called' | 'recording' | 'recorded') => void
 
 export type Delivering = Pick<Runtime, 'clock' | 'vault' | 'metrics' | 'log'> & {
@@ -35,8 +31,8 @@ export type Delivering = Pick<Runtime, 'clock' | 'vault' | 'metrics' | 'log'> & 
 }
 
 /**
- * A connection is kept for no longer than this without use: receivers close idle ones after seconds, without a
- * word, and a request on a closed one would be a failed attempt.
+ * An idle connection is kept no longer than this: receivers close idle ones silently after seconds, and a request on
+ * a closed one would be a failed attempt.
  */
 export const KEPT_MS = seconds(1)
 
@@ -48,7 +44,11 @@ export const POST_LIMITS: PostLimits = {
   headerBytes: 16 * 1024,
 }
 
-/** Answers when all of it is recorded, with what the receiver did. */
+/**
+ * Makes one attempt, in three steps that share nothing but their results: prepare the request, call the receiver,
+ * record the outcome. The process may die between any two: until the record is committed the delivery stays claimed, and
+ * when the claim expires another attempt is made with the same event id and the same body.
+ */
 export async function deliver(claimed: Attempt['claimed'], parts: Delivering): Promise<Attempt> {
   const { clock, random, record, checkpoint } = parts
   const atMs = clock.now()
@@ -85,10 +85,10 @@ function prepare(
     }
     return { url: output.url, headers, body: bytes }
   } catch (error) {
-    log.error({ err: error, outputId: output.id }, 'the secret of a webhook output cannot be opened')
+    log.error({ err: error, outputId: output.id }, 'could not decrypt the secret of a webhook output')
     return {
       error: 'blocked',
-      detail: 'Sluice cannot open the signing secret. Its operator finds more in the log.',
+      detail: 'Sluice cannot decrypt the signing secret. See the server log for details.',
     }
   }
 }
@@ -101,7 +101,8 @@ async function send(
   let outcome: Outcome | undefined
   const work = async () => (outcome = await call(request, parts))
   return span('webhook send', work, {
-    ...{ parent: traceparent, kind: 'client' },
+    parent: traceparent,
+    kind: 'client',
     attributes: () => ({
       'server.address': new URL(output.url).host,
       'http.response.status_code': outcome?.status,

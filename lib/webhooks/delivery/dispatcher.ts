@@ -5,7 +5,7 @@ import { type Attempt, type Delivering, deliver } from './deliver.ts'
 import { dropDeliveries } from './record.ts'
 import { type Pace, PROMPT_MS, type Shares } from './shares.ts'
 
-/** Says that an output has something due. Which deliveries, and whether it is still true, the rows know. */
+/** A hint that an output has deliveries due. Its rows say which, and whether it is still true. */
 export type Wake = { outputId: string; workspaceId: string }
 
 /** More outputs than this are not remembered; the sweep wakes them again. */
@@ -15,8 +15,8 @@ const CLAIM_AT_ONCE = 100
 type Wanted = Wake & { count: number }
 
 /**
- * Turns wakes into attempts. It claims no more of an output than its share leaves room for; the rest stays due
- * in the database, and the output stays ready here until a claim finds less than it asked for.
+ * Turns wakes into attempts. It claims no more deliveries of an output than its share leaves room for; the rest stay due
+ * in the database, and the output stays ready here until a claim finds fewer than it asked for.
  */
 export class Dispatcher {
   readonly #runtime: Pick<Runtime, 'db'> & Delivering
@@ -32,7 +32,7 @@ export class Dispatcher {
     this.#shares = shares
   }
 
-  /** Answers at once; only while every place is taken it waits, so that another process may have the next jobs. */
+  /** Returns at once, except while every place is taken: then it waits, so that another process can take the next jobs. */
   async wake(wakes: Wake[]): Promise<void> {
     for (const { outputId, workspaceId } of wakes) {
       if (this.#ready.size < MOST_READY) this.#ready.set(outputId, workspaceId)
@@ -41,7 +41,7 @@ export class Dispatcher {
     while (this.#shares.full() && !this.#isStopped) await Promise.race(this.#underWay)
   }
 
-  /** Answers when nothing is ready that there is room for, and nothing under way. */
+  /** Resolves when nothing is under way, and nothing that is ready has room. */
   async idle(): Promise<void> {
     while (this.#claiming || this.#underWay.size > 0) await Promise.all([this.#claiming, ...this.#underWay])
   }
@@ -62,7 +62,7 @@ export class Dispatcher {
     for (let wanted = this.#pick(); wanted.length > 0; wanted = this.#pick()) {
       const askedAtMs = Date.now()
       const claimed = await claimDeliveries(db, wanted, clock.now()).catch((error) => {
-        log.error({ err: error }, 'deliveries could not be claimed; the sweep finds them again')
+        log.error({ err: error }, 'could not claim deliveries; the sweep will find them')
         return undefined
       })
       for (const { outputId, workspaceId, count } of wanted) {
@@ -75,7 +75,7 @@ export class Dispatcher {
     }
   }
 
-  /** Takes the picked outputs out of those that are ready, so that a wake during the claim is not lost and each has its turn. */
+  /** Removes the picked outputs from `#ready`, so that a wake during the claim is not lost and each output has its turn. */
   #pick(): Wanted[] {
     const wanted: Wanted[] = []
     let left = this.#isStopped ? 0 : CLAIM_AT_ONCE
@@ -95,7 +95,7 @@ export class Dispatcher {
     const { deliveryId } = claimed
     const attempt = traced(claimed, askedAtMs, (one) => this.#attempt(one))
       .catch((err) =>
-        this.#runtime.log.error({ err, deliveryId }, 'an attempt was not recorded; it is made again'),
+        this.#runtime.log.error({ err, deliveryId }, 'could not record an attempt; it will be made again'),
       )
       .finally(() => {
         this.#underWay.delete(attempt)
@@ -121,7 +121,7 @@ export class Dispatcher {
   }
 }
 
-/** As part of the trace of the request that it follows from; the receiver's own goes on from here. */
+/** Runs the attempt in the trace of the request that caused the event; the receiver continues that trace. */
 function traced(
   claimed: Claimed,
   startedAtMs: number,
@@ -133,9 +133,13 @@ function traced(
     return attempt({ ...claimed, traceparent: traceparent ?? null })
   }
   return span('webhook', work, {
-    ...{ parent: claimed.traceparent, kind: 'consumer', startedAtMs },
+    parent: claimed.traceparent,
+    kind: 'consumer',
+    startedAtMs,
     attributes: () => ({
-      ...{ 'sluice.delivery_id': deliveryId, 'sluice.event_id': eventId, 'sluice.attempt': number },
+      'sluice.delivery_id': deliveryId,
+      'sluice.event_id': eventId,
+      'sluice.attempt': number,
       'sluice.request_id': claimed.requestId ?? undefined,
     }),
   })

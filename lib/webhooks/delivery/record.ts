@@ -10,12 +10,12 @@ import { type TurningOff, turnOffOutput } from '../outputs/turn-off-output.ts'
 import type { Attempt } from './deliver.ts'
 
 /**
- * A wait up to this long gets a job of its own; the sweep finds the end of a longer one, so that what waits for
- * days is not stepped over by every look into the queue.
+ * A wait up to this long gets a job of its own. The end of a longer one is found by the sweep, so that looking into the
+ * queue does not step over jobs that wait for days.
  */
 const OWN_JOB_MS = minutes(1)
 
-/** What came of some attempts, and all that follows from it, in one transaction. */
+/** Records the outcome of some attempts, and all that follows from it, in one transaction. */
 export async function recordAttempts(
   runtime: Pick<Runtime, 'db'> & TurningOff,
   made: Attempt[],
@@ -61,7 +61,7 @@ function toRow({ claimed, atMs, durationMs, requestHeaders, outcome, decision }:
   }
 }
 
-/** An attempt that lost its claim changes nothing, except that a delivered event is delivered whoever says so. Open pages hear of it. */
+/** An attempt that lost its claim changes nothing, except that a success always counts. Notifies open pages. */
 async function settle(tx: Db, made: Attempt[], now: Date): Promise<void> {
   const results = made.map(({ claimed, decision: { state, retryInMs, error }, outcome }) => ({
     id: claimed.deliveryId,
@@ -84,7 +84,7 @@ async function settle(tx: Db, made: Attempt[], now: Date): Promise<void> {
     select pg_notify(${LIVE_CHANNEL}, workspace_id::text) from (select distinct workspace_id from settled) s`)
 }
 
-/** Keeps the beginning of an unbroken run of failures; test events do not count. */
+/** Keeps when an unbroken run of failures began; test events do not count. */
 async function noteHealth(tx: Db, made: Attempt[], now: Date): Promise<void> {
   const real = made.filter(({ claimed }) => claimed.trigger !== 'test')
   const idsOf = (some: Attempt[]) => [...new Set(some.map(({ claimed }) => claimed.outputId))].sort()

@@ -1,6 +1,6 @@
 import { hours, minutes, seconds } from '../../platform/kernel/clock.ts'
 
-/** How long after the attempt before it each further attempt comes; the first is at once. */
+/** How long to wait before each further attempt after the first, which is made at once. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   seconds(5),
   seconds(30),
@@ -14,10 +14,10 @@ export const RETRY_DELAYS_MS: readonly number[] = [
   hours(24),
 ]
 
-/** So that the retries of one outage do not all come back in the same second. */
+/** So that retries after an outage do not all come in the same second. */
 const JITTER = 0.1
 
-/** Wait after the attempt with that number, counted from 1; nothing after the last. `random` is in [0, 1). */
+/** The wait after the attempt with that number, counted from 1; undefined after the last. `random` is in [0, 1). */
 export function retryDelayMs(attempt: number, random: number): number | undefined {
   const delay = RETRY_DELAYS_MS[attempt - 1]
   return delay === undefined ? undefined : Math.round(delay * (1 + JITTER * (2 * random - 1)))

@@ -1,7 +1,7 @@
 /**
  * How many attempts may be under way, so that no receiver and no customer takes more than a share. An output begins
- * unproven and with few, and gains more by answering, like a TCP window. Those that are unproven, slow or dead
- * never get more than half of what there is, in their workspace and in all, so the prompt ones always find room.
+ * unproven and with few, and gains more by responding, like a TCP window. Outputs that are unproven, slow or dead never
+ * get more than half of the places, in their workspace and in all, so the prompt ones always find room.
  */
 export type Shares = {
   /** How many attempts this output may begin now. */
@@ -11,12 +11,12 @@ export type Shares = {
   giveBack(outputId: string, workspaceId: string, count: number): void
   /** An attempt has been under way for longer than `PROMPT_MS`: the output counts as slow from now on. */
   lag(outputId: string): void
-  /** Ends an attempt, and learns from it. */
+  /** Ends an attempt, and adjusts the output's window to its pace. */
   end(outputId: string, workspaceId: string, pace: Pace): void
   full(): boolean
 }
 
-/** It answered at once, it answered late, or it did not answer. */
+/** The receiver responded at once, late, or not at all. */
 export type Pace = 'prompt' | 'late' | 'dead'
 
 export type ShareLimits = { total: number; perWorkspace: number; perOutput: number }

@@ -7,7 +7,7 @@ import { recordAttempts } from './record.ts'
 import { createRecorder } from './recorder.ts'
 import { createShares } from './shares.ts'
 
-/** Jobs that one look into the queue takes along. */
+/** How many jobs are fetched from the queue at once. */
 const WAKES_AT_ONCE = 200
 
 /** Sends webhooks as their jobs come up, until it is stopped. */

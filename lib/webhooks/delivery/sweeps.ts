@@ -5,7 +5,7 @@ import { firstUuidAt } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import type { Sweep } from '../../platform/sweeps/start-sweeps.ts'
 
-/** What is due for this long without an attempt has no job that is about to bring it. */
+/** A delivery that is due for this long without an attempt has no job. */
 const GRACE_MS = seconds(5)
 const MOST_OUTPUTS = 10_000
 const KEEP_MS = days(30)
@@ -17,13 +17,13 @@ type Needs = Pick<Runtime, 'db' | 'clock' | 'queue'>
 export function webhookSweeps(runtime: Needs): Sweep[] {
   return [
     { name: 'webhooks due', everyMs: seconds(5), run: () => wakeDueOutputs(runtime) },
-    { name: 'webhooks of long ago', everyMs: minutes(1), run: () => pruneEvents(runtime) },
+    { name: 'prune old webhook events', everyMs: minutes(1), run: () => pruneEvents(runtime) },
   ]
 }
 
 /**
- * A job for each output that has something due: retries whose wait was long, and what a crash left without
- * one. It steps from output to output along an index, so a million events that wait for one dead receiver cost one step.
+ * Enqueues a job for each output that has something due: retries after a long wait, and deliveries that a crash left
+ * without one. It steps from output to output along an index, so a million events for one dead receiver cost one step.
  */
 export async function wakeDueOutputs({ db, clock, queue }: Needs): Promise<number> {
   const due = new Date(clock.now() - GRACE_MS).toISOString()

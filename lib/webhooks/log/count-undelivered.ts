@@ -3,7 +3,7 @@ import type { Actor } from '../../identity/audit/record-audit.ts'
 import { rows } from '../../platform/db/database.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 
-/** What has not arrived though it was tried. Counting ends where nobody needs to know it better. */
+/** Deliveries that were tried and have not arrived. Counts are capped at MOST. */
 export type Undelivered = { retrying: number; nextAt: Date | null; failed: number; most: number }
 
 const MOST = 1000

@@ -37,7 +37,7 @@ const shared = {
 export const deliveryAnswer = z.strictObject({ ...shared, attempts: z.array(attemptAnswer) })
 export type Delivery = z.output<typeof deliveryAnswer>
 
-/** With all that was said on both sides. */
+/** With requests and responses in full. */
 export const wholeDeliveryAnswer = z.strictObject({
   ...shared,
   requestBody: z.string(),

@@ -14,19 +14,20 @@ export const deliveryQuery = pageQuery.extend({
   fileId: z.uuid('must be the id of a file').optional(),
   eventId: z.uuid('must be the id of an event').optional(),
   state: z.enum(DELIVERY_STATES, { message: 'must be pending, delivered or failed' }).optional(),
-  /** Events from then on, and before then. */
+  /** Events from this time on. */
   since: timeField.optional(),
+  /** Events before this time. */
   until: timeField.optional(),
   /** The id of a file, an event or a delivery. */
   search: z.uuid('must be the id of a file, an event or a delivery').optional(),
-  /** `newest` if not said. */
+  /** `newest` by default. */
   order: z.enum(['newest', 'oldest'], 'must be newest or oldest').optional(),
 })
 type Query = z.output<typeof deliveryQuery>
 
 const MOST_ATTEMPTS = 20
 
-/** The delivery log by the time of its events, each with its latest attempts. An id tells the time, so each page is along an index. */
+/** The delivery log by the time of its events, each with its latest attempts. Ids are in the order of time, so each page is read along an index. */
 export async function listDeliveries(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
   actor: Actor,

@@ -10,7 +10,7 @@ import { showDelivery } from './show-delivery.ts'
 
 const PER_WORKSPACE = { burst: 100, refillMs: 1000 }
 
-/** Sends an event again, whatever became of it: at once, and if that fails on the schedule from its start. */
+/** Sends an event again, whatever its state: at once, and if that fails, by the schedule from its start. */
 export async function resendDelivery(
   { db, clock, queue }: Pick<Runtime, 'db' | 'clock' | 'queue'>,
   actor: Actor,

@@ -8,7 +8,7 @@ import type { Runtime } from '../../platform/runtime.ts'
 import { findPipe } from '../../workspace/pipes/find-pipe.ts'
 
 export const resendFailedInput = z.strictObject({
-  /** Events from then on. */
+  /** Events from this time on. */
   since: timeField,
   pipeId: z.string().optional(),
   /** Also those that are being retried: at once, instead of at their next time. */
@@ -16,11 +16,11 @@ export const resendFailedInput = z.strictObject({
 })
 export const resendFailedAnswer = z.strictObject({
   resent: z.int(),
-  /** There are more than one call takes; call again. */
+  /** More are left than one call takes; call again. */
   more: z.boolean(),
 })
 
-/** Each takes up to 10,000. */
+/** Each call resends up to 10,000 deliveries. */
 const PER_WORKSPACE = { burst: 10, refillMs: 10_000 }
 const AT_ONCE = 10_000
 
@@ -30,7 +30,7 @@ function isRetried(now: string) {
     and (d.claimed_until is null or d.claimed_until < ${now}::timestamptz)`
 }
 
-/** Sends every event again that was given up since then, where the output is on. The oldest first. */
+/** Sends every event again that has failed since then, if its output is on, the oldest first. */
 export async function resendFailed(
   { db, clock, queue }: Pick<Runtime, 'db' | 'clock' | 'queue'>,
   actor: Actor,

@@ -54,7 +54,7 @@ function exampleFile(
     subject: null,
     metadata: {},
     uploadMetadata: {},
-    // Of `Hello, world!`
+    // The CRC32 of `Hello, world!`
     crc32: 0xebe6c6e6,
     destinations: [
       {

@@ -8,7 +8,7 @@ import { findDelivery } from './find-delivery.ts'
 /** Someone who resends by program can make any number of attempts; the latest are shown. */
 const MOST_ATTEMPTS = 100
 
-/** What Sluice sent, and what it heard, oldest attempt first. */
+/** What Sluice sent, and how the receiver responded, oldest attempt first. */
 export async function showDelivery(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
   actor: Actor,

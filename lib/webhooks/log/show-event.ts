@@ -5,7 +5,7 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 
-/** An event as it is kept: what it says, of which file, and to whom it went. */
+/** An event as it is stored: its content, its file, and its deliveries. */
 export type ShownEvent = {
   id: string
   kind: string
@@ -13,9 +13,9 @@ export type ShownEvent = {
   fileId: string | null
   test: boolean
   createdAt: string
-  /** What receivers get; null while nobody was to hear of it. */
+  /** What receivers get; null while the event counts as missed. */
   payload: unknown
-  /** Of an event that nobody was to hear of. */
+  /** The file's status, while the event counts as missed. */
   missedStatus: string | null
   deliveries: { id: string; state: string; url: string }[]
 }
@@ -39,7 +39,12 @@ export async function showEvent(
     .orderBy(asc(deliveries.id))
   const { kind, pipeId, fileId, test, createdAt, payload, missedStatus } = row
   return {
-    ...{ id, kind, pipeId, fileId, test, missedStatus },
+    id,
+    kind,
+    pipeId,
+    fileId,
+    test,
+    missedStatus,
     createdAt: createdAt.toISOString(),
     payload: payload === null ? null : JSON.parse(payload),
     deliveries: sent,

@@ -15,7 +15,7 @@ import { toWebhookOutput, type WebhookOutput, type WebhookOutputInput } from './
 type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'vault'>
 type Saved = WebhookOutput & { secret?: string }
 
-/** Makes a Pipe's webhook output, with its secret in this answer, or changes the one that it has. */
+/** Creates a Pipe's webhook output, and returns its secret, or changes the existing one. */
 export async function saveOutput(
   { db, clock, config, vault }: Needs,
   actor: Actor,
@@ -47,7 +47,7 @@ export async function saveOutput(
       await audit('webhook.created')
       return { ...toWebhookOutput(created!), secret }
     }
-    // A new address, or being turned on, is a new beginning; what the old one did is no argument against it.
+    // A new address, or turning the output on, clears its record of failures.
     const anew = input.url !== before.url || (input.enabled && !before.enabled)
     const [changed] = await tx
       .update(webhookOutputs)

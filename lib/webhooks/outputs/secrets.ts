@@ -8,7 +8,7 @@ export type SealedSecrets = {
   previousSecretUntil: Date | null
 }
 
-/** The current one first; the one before it as long as the overlap of a rotation lasts. */
+/** The current secret first, then the previous one while the overlap of a rotation lasts. */
 export function openSecrets(vault: Vault, output: SealedSecrets, nowMs: number): string[] {
   const { id, secretEncrypted, previousSecretEncrypted, previousSecretUntil } = output
   const secrets = [vault.open(secretEncrypted, secretPlace(id))]
@@ -18,7 +18,7 @@ export function openSecrets(vault: Vault, output: SealedSecrets, nowMs: number):
   return secrets
 }
 
-/** What the two sealed secrets of an output are bound to. */
+/** The places that the two sealed secrets of an output are bound to. */
 const placeIn =
   (column: string) =>
   (id: string): Place => ({ column: `webhook_outputs.${column}`, id, row: `webhook_output:${id}` })

@@ -13,19 +13,19 @@ import type { Runtime } from '../../platform/runtime.ts'
 import { findOutput } from './find-output.ts'
 
 export const sendMissedInput = z.strictObject({
-  /** Events from then on; without it, all that are kept. */
+  /** Events from this time on; by default all that are kept. */
   since: timeField.optional(),
 })
 export const sendMissedAnswer = z.strictObject({
   sent: z.int(),
-  /** There are more than one call takes; call again. */
+  /** More are left than one call takes; call again. */
   more: z.boolean(),
 })
 
 const PER_WORKSPACE = { burst: 100, refillMs: 1000 }
 const AT_ONCE = 1000
 
-/** Gives the events that went to nobody to the output, as if it had been on. The oldest first. */
+/** Sends the missed events to the output, as if it had been on, the oldest first. */
 export async function sendMissed(
   { db, clock, queue }: Pick<Runtime, 'db' | 'clock' | 'queue'>,
   actor: Actor,
@@ -64,7 +64,7 @@ function takeMissed(tx: Db, pipeId: string, statuses: string[], since: Date | un
   )
 }
 
-/** Each with the time at which it happened, which is also how long it is kept. */
+/** Each keeps the time at which it happened, from which its retention is counted. */
 async function deliver(
   tx: Db,
   missed: MissedEvent[],

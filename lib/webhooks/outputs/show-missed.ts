@@ -9,7 +9,7 @@ import { findPipe } from '../../workspace/pipes/find-pipe.ts'
 /** Events that went to nobody, since the Pipe had no webhook output, or it was off or did not ask for their status. */
 export const missedAnswer = z.strictObject({
   events: z.int(),
-  /** There are more than are counted. */
+  /** More exist than are counted. */
   more: z.boolean(),
   /** When the oldest of them happened. */
   since: z.iso.datetime().nullable(),
@@ -18,7 +18,7 @@ export type Missed = z.output<typeof missedAnswer>
 
 const MOST_COUNTED = 1000
 
-/** Of the last 30 days, those that the output asks for as it is now; `transferred` where there is none yet. */
+/** The missed events of the last 30 days that the output asks for now; without an output, `transferred`. */
 export async function showMissed({ db }: Pick<Runtime, 'db'>, actor: Actor, pipeId: string): Promise<Missed> {
   await findPipe(db, actor, pipeId)
   const [output] = await db

@@ -17,7 +17,7 @@ export async function turnOffOutput(
   const [output] = await tx
     .update(webhookOutputs)
     .set({ enabled: false, turnedOffReason: reason, turnedOffAt: now, updatedAt: now })
-    // What one address said is no verdict on another that the customer has entered meanwhile.
+    // Only for the address that failed: the customer may have entered another meanwhile.
     .where(and(eq(webhookOutputs.id, id), eq(webhookOutputs.enabled, true), eq(webhookOutputs.url, url)))
     .returning()
   if (!output) return

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { webhookOutputs } from '#drizzle/schema/index.ts'
 
-/** Those that a file can end with (contract, section 4). */
+/** The statuses that a file can end with. */
 const statusField = z.enum(['transferred', 'failed', 'expired', 'canceled'], {
   message: 'must be transferred, failed, expired or canceled',
 })
@@ -12,7 +12,7 @@ export const webhookOutputInput = z.strictObject({
   statuses: z
     .array(statusField)
     .default([])
-    // Contract, section 4: transferred is always sent.
+    // `transferred` is always sent.
     .transform((statuses) => [...new Set(['transferred' as const, ...statuses])]),
 })
 export type WebhookOutputInput = z.output<typeof webhookOutputInput>

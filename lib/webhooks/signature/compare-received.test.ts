@@ -12,13 +12,13 @@ it('finds nothing where nothing differs', () => {
 })
 
 it.each([
-  ['{ "a": 1 }', 'some parser read and wrote it'],
+  ['{ "a": 1 }', 're-serialized by a JSON parser'],
   ['{"a":2}', 'character 6'],
   ['{"a":1', 'character 7'],
 ])('tells what is wrong with %s', (received, words) => {
   expect(differenceOf(received, '{"a":1}')).toContain(words)
 })
 
-it('tells white space at the ends of what is no JSON', () => {
-  expect(differenceOf('abc\n', 'abc')).toContain('white space')
+it('tells leading or trailing whitespace of what is no JSON', () => {
+  expect(differenceOf('abc\n', 'abc')).toContain('trailing whitespace')
 })

@@ -13,14 +13,14 @@ export const receivedInput = z.strictObject({
   pipeId: z.string().min(1, 'must be a Pipe'),
   headers: z.string().min(1, 'must not be empty').max(20_000, 'is too long'),
   body: z.string().min(1, 'must not be empty').max(1_000_000, 'is too long'),
-  /** What the receiver uses, to compare. It is neither kept nor logged. */
+  /** The receiver's secret, to compare. It is neither kept nor logged. */
   secret: z.string().max(500, 'is too long').optional(),
 })
 
 export type Part = { name: string; ok: boolean | undefined; text: string }
 export type Explanation = { valid: boolean; parts: Part[] }
 
-/** Says of each part of a received webhook whether it is what Sluice sent, so that the odd one stands out. */
+/** Compares each part of a received webhook with what Sluice sent, so that the part that differs stands out. */
 export async function explainSignature(
   { db, clock, vault }: Pick<Runtime, 'db' | 'clock' | 'vault'>,
   actor: Actor,
@@ -64,7 +64,7 @@ async function findSent(db: Runtime['db'], actor: Actor, id: string | undefined)
 const WORDS: Record<Finding, string> = {
   valid: 'It matches, and it is fresh.',
   missing: 'It is not among the headers.',
-  malformed: 'It has not the form that Sluice writes.',
+  malformed: "It isn't in the format Sluice sends.",
   mismatch: 'It does not match this body and the secret of this Pipe.',
   too_old: 'It matches, but its time is more than 5 minutes ago. A receiver must refuse it now.',
   too_new: 'It matches, but its time is ahead of ours: a clock is wrong.',
@@ -87,7 +87,7 @@ function bodyPart(body: string, sent: string | undefined): Part {
 
 const COMPARED = ['x-service-signature', 'webhook-timestamp', 'webhook-signature']
 
-/** Against the attempt whose time the headers name, else the latest. */
+/** Compares with the attempt whose time the headers name, or else with the latest. */
 function headerParts(received: Record<string, string>, sent: Record<string, string>[]): Part[] {
   const lower = sent.map((headers) =>
     Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
@@ -104,8 +104,8 @@ function headerParts(received: Record<string, string>, sent: Record<string, stri
 
 function secretPart(ok: boolean): Part {
   const text = ok
-    ? 'It is the one of this Pipe.'
-    : 'It is not the one of this Pipe: reveal it there and compare.'
+    ? 'It is the secret of this Pipe.'
+    : 'It is not the secret of this Pipe: reveal it there and compare.'
   return { name: 'Your secret', ok, text }
 }
 

@@ -1,9 +1,5 @@
 import { createHmac } from 'node:crypto'
 
-/**
- * The two signatures of a webhook (contract, section 6; the second is Standard Webhooks 1.0). Both are
- * HMAC-SHA256 with the bytes that a secret's base64 stands for. After a rotation several secrets sign.
- */
 export type SignedHeaders = {
   'X-Service-Signature': string
   'webhook-id': string
@@ -13,6 +9,10 @@ export type SignedHeaders = {
 
 type Message = { id: string; body: string; atMs: number }
 
+/**
+ * The two signatures of a webhook: Sluice's own, and that of Standard Webhooks 1.0. Both are HMAC-SHA256 with the bytes
+ * that a secret's base64 stands for. After a rotation several secrets sign.
+ */
 export function signWebhook(secrets: string[], { id, body, atMs }: Message): SignedHeaders {
   const t = String(Math.floor(atMs / 1000))
   return {

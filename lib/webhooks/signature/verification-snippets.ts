@@ -11,7 +11,7 @@ const SNIPPETS = [
   { language: 'Ruby', filename: 'ruby.rb' },
 ]
 
-/** How a receiver verifies a webhook, as the very files that the tests run. Next bundles modules, so the place is by the working directory. */
+/** How a receiver verifies a webhook: the very files that the tests run. Next bundles modules, so their path is relative to the working directory. */
 export function verificationSnippets(root = process.cwd()): Promise<Snippet[]> {
   const folder = join(root, 'lib/webhooks/signature/snippets')
   return Promise.all(

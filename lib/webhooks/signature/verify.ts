@@ -2,7 +2,7 @@ import { minutes } from '../../platform/kernel/clock.ts'
 import { secretsEqual } from '../../platform/kernel/ids.ts'
 import { serviceSignature, standardSignature } from './signature.ts'
 
-/** What is true of one of the two signatures; `mismatch` is a wrong secret or a changed byte, which look the same. */
+/** The verdict on one of the two signatures; `mismatch` is a wrong secret or a changed byte, which look the same. */
 export type Finding = 'valid' | 'missing' | 'malformed' | 'too_old' | 'too_new' | 'mismatch'
 export type Verdict = { service: Finding; standard: Finding }
 
@@ -10,10 +10,10 @@ export type Verdict = { service: Finding; standard: Finding }
 type Received = { headers: Record<string, string | undefined>; body: string }
 
 const TOLERANCE_MS = minutes(5)
-/** A header may list several signatures; more than a rotation makes are not looked at. */
+/** A header may list several signatures; more than a rotation makes are ignored. */
 const MOST_SIGNATURES = 5
 
-/** The receiver's side of a webhook: for the inbox, and for people who look for what is wrong with theirs. */
+/** Verifies a webhook as a receiver does: for the inbox, and to explain why a receiver's own check fails. */
 export function verifyWebhook({ headers, body }: Received, secrets: string[], nowMs: number): Verdict {
   return {
     service: verifyService(headers['x-service-signature'], body, secrets, nowMs),

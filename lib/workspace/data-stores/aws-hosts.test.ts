@@ -33,8 +33,12 @@ async function upload(region: string, endpoint: string | undefined): Promise<voi
   const http = new Agent({ lookup: toLoopback })
   const bucket = openBucket(
     {
-      ...{ ...place, endpoint: url.href, bucket: 'media', capabilities: capabilitiesOf('aws', null) },
-      ...{ storageClass: null, encryption: null },
+      ...place,
+      endpoint: url.href,
+      bucket: 'media',
+      capabilities: capabilitiesOf('aws', null),
+      storageClass: null,
+      encryption: null,
     },
     keys,
     { clock: systemClock, agents: { http, https: http as never }, retryDelaysMs: [] },

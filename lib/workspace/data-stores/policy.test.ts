@@ -67,7 +67,10 @@ const alibabaPolicy = z.strictObject({
 type Asked = { region?: string; keyId?: string; prefix?: string }
 const policyFor = (provider: ProviderName, { region = 'eu-central-1', keyId, prefix = 'in/' }: Asked = {}) =>
   leastPolicy({
-    ...{ provider, region, bucket: 'media', prefix },
+    provider,
+    region,
+    bucket: 'media',
+    prefix,
     encryption: keyId ? { type: 'SSE-KMS', keyId } : null,
   })
 const ID = '1234abcd-12ab-34cd-56ef-1234567890ab'

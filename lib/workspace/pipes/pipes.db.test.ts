@@ -16,6 +16,7 @@ import { showPipe } from './show-pipe.ts'
 import { updatePipe } from './update-pipe.ts'
 
 const ID = '019a0000-0000-7000-8000-000000000000'
+const originOf = (length: number) => 'https://'.padEnd(length, 'a')
 
 it.each([
   [{ name: '' }, 'name'],
@@ -27,6 +28,7 @@ it.each([
   [{ allowedTypes: ['images'] }, 'allowedTypes.0'],
   [{ allowedOrigins: ['www.example.com'] }, 'allowedOrigins.0'],
   [{ allowedOrigins: ['https://www.example.com/page'] }, 'allowedOrigins.0'],
+  [{ allowedOrigins: [originOf(256)] }, 'allowedOrigins.0'],
   [{ uploadExpirySeconds: 3599 }, 'uploadExpirySeconds'],
   [{ uploadExpirySeconds: 2_592_001 }, 'uploadExpirySeconds'],
   [{ colour: 'red' }, 'colour'],
@@ -37,6 +39,11 @@ it.each([
   } catch (error) {
     expect(isSluiceError(error) && error.fields![0]!.field).toBe(field)
   }
+})
+
+it('takes an origin of 255 characters', () => {
+  const fields = { name: 'A', dataStoreId: ID, allowedOrigins: [originOf(255)] }
+  expect(parseInput(pipeInput, fields).allowedOrigins).toEqual([originOf(255)])
 })
 
 describeWithDatabase('Pipes', (database) => {

@@ -1,16 +1,16 @@
 import { type SQL, sql } from 'drizzle-orm'
 
-/** The calendar month (UTC) that a byte of now counts in. */
+/** The calendar month (UTC) in which a byte counts that arrives now. */
 export function monthOf(nowMs: number): string {
   return new Date(nowMs).toISOString().slice(0, 7)
 }
 
 /**
- * The part of a ledger statement that counts what a file has gained since it was last counted. `moved` names a CTE of
+ * The steps of a ledger statement that count what files have gained since they were last counted. `moved` names a CTE of
  * files with `workspace_id`, `pipe_id`, `reserved_month`, and the changes as `counted_delta` and `reserved_delta`. All
- * files of a workspace meet at the row of its month, so this is done once for a request, not for each of its parts. One
- * upsert for both months, since a row can be touched once in a statement. Months and then days, in order, so that no two
- * statements wait for each other: the days ask for the months, since PostgreSQL runs the last of such steps first.
+ * files of a workspace update the row of its month, so this is done once for a request, not for each of its parts. One
+ * upsert for both months, since a statement can update a row only once. Months and then days, in order, so that no two
+ * statements wait for each other: the days read the months, since PostgreSQL would otherwise run the last step first.
  */
 export function countBytes(moved: SQL, nowMs: number): SQL {
   const month = monthOf(nowMs)
@@ -36,7 +36,7 @@ export function countBytes(moved: SQL, nowMs: number): SQL {
     )`
 }
 
-/** Assignments that go with it in the update of a file `f`, whose row before is `was`. */
+/** Assignments that go with `countBytes` in the update of a file `f`, whose earlier row is `was`. */
 export function counting(was: SQL, offsetBytes: SQL, nowMs: number): SQL {
   return sql`counted_bytes = ${offsetBytes},
     reserved_bytes = greatest(coalesce(f.length_bytes, 0) - ${offsetBytes}, 0),

@@ -1,11 +1,11 @@
-/**
- * How long things took, in few numbers that can be added up: a count for each step of a scale on which each step is half
- * as long again as the one before, from 10 ms to a month. What is read from it is within a fifth of the truth.
- */
 const FIRST_MS = 10
 const FACTOR = 1.5
 export const STEPS = 50
 
+/**
+ * The step of a duration on a scale from 10 ms to a month, on which each step is half as long again as the one before. A
+ * count for each step keeps durations in few numbers that can be added up; a median read from them is within a fifth.
+ */
 export function stepOf(ms: number): number {
   if (ms < FIRST_MS) return 0
   return Math.min(1 + Math.floor(Math.log(ms / FIRST_MS) / Math.log(FACTOR)), STEPS - 1)
@@ -16,7 +16,7 @@ function beginOf(step: number): number {
   return step === 0 ? 0 : FIRST_MS * FACTOR ** (step - 1)
 }
 
-/** Half took longer, half took less; undefined of nothing. */
+/** Half took longer, half took less; undefined if there are none. */
 export function medianOf(counts: number[]): number | undefined {
   const all = counts.reduce((sum, count) => sum + count, 0)
   let left = all / 2

@@ -8,7 +8,7 @@ import { STEPS, stepOf } from './durations.ts'
 const BATCH = 5000
 const BATCHES = 20
 
-/** Each is shown for some time, beside what was as long before: hours for a day, quarters of a day for a week. */
+/** Charts show hours for a day, quarters of a day for a week, and days for longer, each beside the span before it. */
 const SPANS = {
   hour: { lengthMs: hours(1), keepMs: days(9) },
   quarter: { lengthMs: hours(6), keepMs: days(16) },
@@ -34,7 +34,7 @@ type Count = Record<Tallied, number> & {
   durations: number[]
 }
 
-/** Takes what was noted into the counts: each once, since it leaves in the transaction that counts it. */
+/** Adds tallies to the counts. Each counts once, since the transaction that counts it also deletes it. */
 export async function foldTallies({ db }: { db: Db }): Promise<number> {
   let all = 0
   for (let batch = 0; batch < BATCHES; batch++) {
@@ -60,7 +60,7 @@ async function foldBatch(tx: Db): Promise<number> {
   return taken.length
 }
 
-/** For each thing six rows: of its hour, its quarter of a day and its day, for its Pipe and for all of them. */
+/** Six rows for each tally: its hour, quarter of a day and day, for its Pipe and for all Pipes. */
 export function addUp(tallies: Tally[]): Count[] {
   const counts = new Map<string, Count>()
   for (const tally of tallies) {
@@ -97,7 +97,7 @@ function emptyCount(workspaceId: string, span: Span, at: string, pipeId: string)
   }
 }
 
-/** In one order, so that two nodes that count at once never wait for each other. */
+/** In a fixed order, so that two nodes that count at once never deadlock. */
 async function add(tx: Db, counts: Count[]): Promise<void> {
   await rows(
     tx,
@@ -118,7 +118,7 @@ async function add(tx: Db, counts: Count[]): Promise<void> {
   )
 }
 
-/** What no chart shows any more. */
+/** Deletes what no chart shows any more. */
 export async function pruneCounts({ db, clock }: { db: Db; clock: Clock }): Promise<number> {
   let pruned = 0
   for (const [span, { keepMs }] of Object.entries(SPANS)) {

@@ -7,7 +7,7 @@ import { countBytes } from './count-bytes.ts'
 const LAPSE_AFTER_MS = hours(1)
 const BATCH = 500
 
-/** Gives back what was reserved for uploads that had no byte for an hour. It is reserved again when they go on. */
+/** Gives back the quota reserved for uploads that got no byte for an hour. It is reserved again when they continue. */
 export async function lapseReservations({ db, clock }: { db: Db; clock: Clock }): Promise<number> {
   const nowMs = clock.now()
   const before = new Date(nowMs - LAPSE_AFTER_MS).toISOString()

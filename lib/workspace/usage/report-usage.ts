@@ -8,7 +8,7 @@ import { monthOf } from './count-bytes.ts'
 import { limitOf } from './reserve.ts'
 
 export const usageQuery = z.strictObject({
-  /** `2026-11`; the present month if not given. */
+  /** `2026-11`; by default the current month. */
   month: z
     .string()
     .regex(/^20\d\d-(0[1-9]|1[0-2])$/, 'must be a month such as 2026-11')

@@ -3,17 +3,17 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { monthOf } from './count-bytes.ts'
 
-/** Of who has none of their own; 0 is unlimited. */
+/** The quota of workspaces that have none of their own; 0 is unlimited. */
 export type Quota = { limitBytes: number }
 
-/** The operator may have given the workspace another (`npm run account`). */
+/** The quota of a workspace: the operator may have given it its own (`npm run account`). */
 export function limitOf(workspaceId: SQL, { limitBytes }: Quota): SQL {
   return sql`coalesce((select transfer_limit_bytes from workspaces where id = ${workspaceId}), ${limitBytes}::bigint)`
 }
 
 /**
  * A CTE that reserves `bytes` of the month and has one row, or none if the quota does not allow them. The row of the
- * month is locked while it decides, so that any number of creations at once never pass the limit together.
+ * month is locked while it decides, so that concurrent creations never exceed the limit together.
  */
 export function reserved(workspaceId: string, bytes: number, quota: Quota, nowMs: number): SQL {
   const limit = limitOf(sql`${workspaceId}::uuid`, quota)
@@ -29,7 +29,7 @@ export function reserved(workspaceId: string, bytes: number, quota: Quota, nowMs
     )`
 }
 
-/** After bytes were counted, in the same transaction: the month's row is locked, so the answer is exact. */
+/** Call it after bytes were counted, in the same transaction: the month's row is locked, so the check is exact. */
 export async function assertWithinQuota(tx: Db, fileId: string, quota: Quota, nowMs: number): Promise<void> {
   if (quota.limitBytes === 0) return
   const limit = limitOf(sql`f.workspace_id`, quota)

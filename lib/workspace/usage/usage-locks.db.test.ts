@@ -7,7 +7,7 @@ import { createTestWorkspace } from '../../../test/support/workspace.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { monthOf } from './count-bytes.ts'
-import { countLeftovers } from './count-leftovers.ts'
+import { countUncountedBytes } from './count-uncounted-bytes.ts'
 import { lapseReservations } from './lapse-reservations.ts'
 
 describe('the months of several workspaces', () => {
@@ -19,7 +19,7 @@ describe('the months of several workspaces', () => {
 
   it.each([
     ['reservations that lapse', lapseReservations],
-    ['leftovers', countLeftovers],
+    ['bytes of dead requests', countUncountedBytes],
   ])('are locked in order by %s, so that no two wait for each other', async (_, sweep) => {
     const runtime = testRuntime(database)
     const { db, clock } = runtime
@@ -31,9 +31,19 @@ describe('the months of several workspaces', () => {
     for (const workspaceId of [high, low]) {
       await db.insert(usageMonths).values({ workspaceId, month, usedBytes: 0, reservedBytes: 100 })
       await db.insert(files).values({
-        ...{ id: uuidv7(nowMs), workspaceId, pipeId: 'pipe', senderName: 'Backend', filename: 'file' },
-        ...{ lengthBytes: 200, offsetBytes: 100, countedBytes: 0, reservedBytes: 100, reservedMonth: month },
-        ...{ expirySeconds: 1, expiresAt: new Date(nowMs), createdAt: new Date(nowMs) },
+        id: uuidv7(nowMs),
+        workspaceId,
+        pipeId: 'pipe',
+        senderName: 'Backend',
+        filename: 'file',
+        lengthBytes: 200,
+        offsetBytes: 100,
+        countedBytes: 0,
+        reservedBytes: 100,
+        reservedMonth: month,
+        expirySeconds: 1,
+        expiresAt: new Date(nowMs),
+        createdAt: new Date(nowMs),
       })
     }
     clock.advance(7_200_000)

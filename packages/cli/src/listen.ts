@@ -30,7 +30,9 @@ export const listen: Command = {
     const after = values['from-now'] ? undefined : place.read()
     say(`Signed with ${secret}, which stays the same. Give it to your program as its webhook secret.`)
     const events = connect().events({
-      ...{ signal: leaving.signal, ...(pipeId && { pipeId }), ...(after && { after }) },
+      signal: leaving.signal,
+      ...(pipeId && { pipeId }),
+      ...(after && { after }),
       onPlace: place.write,
       onOpen: () => say(`Listening. Events go to ${url}`),
       onBreak: ({ message }) => say(`${message} Trying again.`),

@@ -11,8 +11,10 @@ export const tokens: Command = {
   about: 'Create a temporary upload token',
   async run(args) {
     const { values, positionals } = readArguments(args, usage, {
-      ...{ pipe: { type: 'string' }, subject: { type: 'string' } },
-      ...{ 'expires-in': { type: 'string' }, 'max-bytes': { type: 'string' } },
+      pipe: { type: 'string' },
+      subject: { type: 'string' },
+      'expires-in': { type: 'string' },
+      'max-bytes': { type: 'string' },
     })
     if (positionals.join(' ') !== 'create') throw misused('There is only `tokens create`.', usage)
     const { subject, 'expires-in': expiresIn, 'max-bytes': maxBytes } = values

@@ -43,22 +43,21 @@ function invent(status: (typeof STATUSES)[number]): FileStatusChanged {
     checksum: there ? 'crc32:8a9136aa' : null,
   }
   return {
-    ...{ id: randomUUID(), event: 'file.status_changed', timestamp: new Date().toISOString(), test: true },
+    id: randomUUID(),
+    event: 'file.status_changed',
+    timestamp: new Date().toISOString(),
+    test: true,
     data: {
-      ...{
-        pipe_id: 'pipe_aaaaaaaaaaaaaaaaaaaa',
-        file_id: randomUUID(),
-        ...file,
-        status,
-        sender: 'Command line',
-      },
-      ...{
-        protocol: 'tus',
-        subject: 'user-1',
-        metadata: {},
-        uploadMetadata: {},
-        destinations: [destination],
-      },
+      pipe_id: 'pipe_aaaaaaaaaaaaaaaaaaaa',
+      file_id: randomUUID(),
+      ...file,
+      status,
+      sender: 'Command line',
+      protocol: 'tus',
+      subject: 'user-1',
+      metadata: {},
+      uploadMetadata: {},
+      destinations: [destination],
     },
   }
 }

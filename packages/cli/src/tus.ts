@@ -15,7 +15,9 @@ const SILENCE_MS = 60_000
 export async function send({ method, url, token, headers = {} }: Sent, body?: Body): Promise<Answer> {
   const length = body ? body.end - body.start : 0
   const all = {
-    ...{ Authorization: `Bearer ${token}`, 'Tus-Resumable': '1.0.0', 'Content-Length': String(length) },
+    Authorization: `Bearer ${token}`,
+    'Tus-Resumable': '1.0.0',
+    'Content-Length': String(length),
     ...(body && { 'Content-Type': 'application/offset+octet-stream' }),
     ...headers,
   }

@@ -34,7 +34,9 @@ function toRequest(req: NodeRequest, signal: AbortSignal): Request {
   const url = new URL(req.originalUrl ?? req.url ?? '/', `http://${headers.get('host') ?? 'localhost'}`)
   const hasBody = method !== 'GET' && method !== 'HEAD'
   return new Request(url, {
-    ...{ method, headers, signal },
+    method,
+    headers,
+    signal,
     // Half: the whole body is sent before the answer begins. The types of browsers do not know it yet.
     ...(hasBody && ({ body: bodyOf(req), duplex: 'half' } as object)),
   })

@@ -1,6 +1,7 @@
 import Link from 'next/link'
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
 import { FileActions } from '#components/files/file-actions.tsx'
+import { PROTOCOL_NAMES } from '#components/files/protocol-names.ts'
 import { Timeline } from '#components/files/timeline.tsx'
 import { formatBytes, formatPercent } from '#components/format.ts'
 import { LiveRefresh } from '#components/live/live-refresh.tsx'
@@ -13,6 +14,7 @@ import { Panel } from '#components/ui/panel.tsx'
 import { Progress } from '#components/ui/progress.tsx'
 import { Status } from '#components/ui/status.tsx'
 import { Time } from '#components/ui/time.tsx'
+import { explainFailure } from '#lib/dashboard/files/explain-failure.ts'
 import { type FileWithTimeline, isWaiting } from '#lib/dashboard/files/file.ts'
 import { showFile } from '#lib/dashboard/files/show-file.ts'
 import { readSnapshot } from '#lib/dashboard/live/read-snapshot.ts'
@@ -61,7 +63,7 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
       {underWay && <RejectingBanner actor={actor} only={file.destinations[0]?.destinationId} />}
       {file.failureReason && (
         <Notice tone={file.status === 'failed' ? 'bad' : 'warn'} className="mb-5">
-          {file.failureReason}
+          {explainFailure(file.failureReason)}
         </Notice>
       )}
       <div className="grid items-start gap-5 lg:grid-cols-[1fr_20rem]">
@@ -134,7 +136,7 @@ function FileFacts({ file, pipeName }: { file: FileWithTimeline; pipeName: strin
               ),
             ],
             ['Subject', file.subject ?? '–'],
-            ['Protocol', file.protocol],
+            ['Protocol', PROTOCOL_NAMES[file.protocol]],
             [
               'Checksum',
               file.checksum ? (

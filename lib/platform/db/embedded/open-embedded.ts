@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { holderOf, lockFolder } from '../../data-dir/lock-folder.ts'
+import { keepRunning } from '../../keep-running.ts'
 import { StartError } from '../../kernel/errors.ts'
 import type { Logger } from '../../log/log.ts'
 import { explainFolder } from '../../log/say-fault.ts'
@@ -11,7 +12,6 @@ import { clusterIsThere } from './check-folder.ts'
 import { choosePlace, readPlace } from './choose-place.ts'
 import { endOrphan } from './end-orphan.ts'
 import { findPrograms } from './find-programs.ts'
-import { keepRunning } from './keep-running.ts'
 import { makeCluster } from './make-cluster.ts'
 import { runAs } from './run-as.ts'
 import { startPostmaster } from './start-postmaster.ts'
@@ -21,6 +21,7 @@ export type EmbeddedOptions = {
   /** Use the one that another process runs, if it does; else that is a reason not to start. */
   share?: boolean
   outages?: Outages | undefined
+  maxConnections?: number | undefined
 }
 
 /**
@@ -29,18 +30,19 @@ export type EmbeddedOptions = {
  */
 export async function openEmbedded(
   folder: string,
-  { log, share = false, outages }: EmbeddedOptions,
+  { log, share = false, outages, maxConnections }: EmbeddedOptions,
 ): Promise<DatabaseHandle> {
   const unlock = lock(folder)
+  const options = { maxConnections, outages: outages && { watch: outages, log } }
   if (!unlock) {
-    if (share) return openPostgres({ address: readPlace(folder) })
+    if (share) return openPostgres({ address: readPlace(folder), ...options })
     throw new StartError(
       `The embedded database in ${folder} is in use by ${holderOf(folder)}. Stop that one, choose another DATA_DIR, or set DATABASE_URL to share a PostgreSQL.`,
     )
   }
   try {
     const { place, server } = await start(folder, log)
-    const database = openPostgres({ address: place, outages: outages && { watch: outages, log } })
+    const database = openPostgres({ address: place, ...options })
     return {
       ...database,
       kind: 'embedded',
@@ -71,6 +73,10 @@ async function start(folder: string, log: Logger) {
   if (clusterIsThere(folder, programs.major, as)) await endOrphan(folder)
   else await makeCluster({ programs, folder, as })
   const place = await choosePlace(folder)
-  const server = await keepRunning(() => startPostmaster({ programs, folder, place, as, log }), log)
+  const server = await keepRunning(
+    'PostgreSQL',
+    () => startPostmaster({ programs, folder, place, as, log }),
+    log,
+  )
   return { place, server }
 }

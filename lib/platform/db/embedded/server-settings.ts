@@ -4,7 +4,8 @@
  */
 export const SERVER_SETTINGS: Record<string, string | number> = {
   shared_buffers: '24MB',
-  max_connections: 60,
+  // Enough for sixteen upload processes; those that are not used cost next to nothing.
+  max_connections: 200,
   work_mem: '4MB',
   maintenance_work_mem: '32MB',
   // Up to half a gigabyte of log between two checkpoints.

@@ -1,4 +1,5 @@
 import { EmbedStep } from '#components/pipes/embed-step.tsx'
+import { WithoutTusStep } from '#components/pipes/without-tus-step.tsx'
 import type { Language } from '#components/ui/highlight.ts'
 import { Notice } from '#components/ui/notice.tsx'
 import {
@@ -66,6 +67,7 @@ export default async function Embed({ params }: { params: Promise<{ id: string }
           { name: 'tus-js-client', language: 'js', code: tusJsSnippet(target), install: TUS_JS_INSTALL },
         ]}
       />
+      <WithoutTusStep target={target} />
       <EmbedStep
         title="On your backend: verify the webhook"
         text="Give it the raw body, before any parser. It refuses what is older than five minutes."

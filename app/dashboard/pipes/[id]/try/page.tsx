@@ -1,4 +1,5 @@
 import { ToggleLeft } from 'lucide-react'
+import { WithoutTusStep } from '#components/pipes/without-tus-step.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { LazyTryIt } from '#components/uploader/lazy-try-it.tsx'
@@ -35,5 +36,13 @@ export default async function Try({ params }: { params: Promise<{ id: string }> 
       </EmptyState>
     )
   }
-  return <LazyTryIt pipeId={id} endpoint={pipe.uploadUrl} />
+  const target = { baseUrl: getRuntime().config.baseUrl, uploadUrl: pipe.uploadUrl, pipeId: id }
+  return (
+    <div className="space-y-9">
+      <LazyTryIt pipeId={id} endpoint={pipe.uploadUrl} />
+      <div className="max-w-3xl">
+        <WithoutTusStep target={target} />
+      </div>
+    </div>
+  )
 }

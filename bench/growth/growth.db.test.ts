@@ -1,0 +1,67 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { MOST_COMPARED } from '#lib/dashboard/files/file-query.ts'
+import { type PostgresServer, startOwnPostgres } from '../../test/support/postgres.ts'
+import { type Explained, openExplained } from './explained.ts'
+import { growTo } from './grow.ts'
+import { openStage, type Stage } from './hot-paths.ts'
+import { type Measured, measure } from './measure.ts'
+
+/** No statement of what is done all the time goes through a table that grows, sorts it, or reads more of it as it grows. */
+const SIZES = [30_000, 60_000]
+/** As much may come and go with the ids that a run happens to make. */
+const FEW = 1000
+/** For a figure of the operator, once for all workers, as far as 100,000. */
+const COUNTED = 'the sweep “backlog”'
+
+let server: PostgresServer
+let database: Explained
+let stage: Stage
+const measured: Measured[][] = []
+
+beforeAll(async () => {
+  // So few rows are soon read as a whole: here the leaps along an index cost as little as they do among many.
+  server = await startOwnPostgres({ random_page_cost: 1.1, fsync: 'off', max_connections: 50 })
+  database = await openExplained(server.url)
+  stage = await openStage(database)
+  for (const [at, size] of SIZES.entries()) {
+    await growTo(database.db, stage.tenant, SIZES[at - 1] ?? 0, size)
+    measured.push(await measure(database, await stage.paths(size)))
+  }
+})
+afterAll(async () => {
+  await stage?.close()
+  await database?.close()
+  await server?.stop()
+})
+
+const scanning = (all: Measured[]) => all.filter(({ scans }) => scans.length > 0)
+const sorting = (all: Measured[]) => all.filter(({ sorted }) => sorted > MOST_COMPARED)
+const told = (all: Measured[]) => all.map(({ path, text, plan }) => [path, text, ...plan].join('\n'))
+
+it('goes through no table that grows', () => {
+  expect(told(scanning(measured.at(-1)!))).toEqual([])
+})
+
+it('puts no more rows in order than a list compares', () => {
+  expect(told(sorting(measured.at(-1)!))).toEqual([])
+})
+
+it('reads no more of a table that has grown', () => {
+  const [small, large] = measured as [Measured[], Measured[]]
+  const growing = large.filter(({ path, text, read }) => {
+    const before = small.find((one) => one.path === path && one.text === text)
+    return read > FEW && before && read > 1.5 * before.read && path !== COUNTED
+  })
+  expect(told(growing)).toEqual([])
+})
+
+it('sees a statement that does', async () => {
+  const { db } = database
+  const planted = await measure(database, [
+    { name: 'a scan', run: () => db.execute(sql`select id from files where subject = 'nobody'`) },
+    { name: 'a sort', run: () => db.execute(sql`select id from files order by filename limit 1`) },
+  ])
+  expect(scanning(planted).map(({ path }) => path)).toEqual(['a scan', 'a sort'])
+  expect(sorting(planted).map(({ path }) => path)).toEqual(['a sort'])
+})

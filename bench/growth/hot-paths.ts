@@ -1,0 +1,183 @@
+import { sql } from 'drizzle-orm'
+import { countFiles } from '#lib/dashboard/files/count-files.ts'
+import { fileQuery } from '#lib/dashboard/files/file-query.ts'
+import { listFiles } from '#lib/dashboard/files/list-files.ts'
+import { showFile } from '#lib/dashboard/files/show-file.ts'
+import { readSnapshot } from '#lib/dashboard/live/read-snapshot.ts'
+import { listFailures } from '#lib/dashboard/overview/list-failures.ts'
+import { readChecklist } from '#lib/dashboard/overview/read-checklist.ts'
+import { readFigures } from '#lib/dashboard/overview/read-figures.ts'
+import { findInWorkspace } from '#lib/dashboard/search/find-in-workspace.ts'
+import { rows } from '#lib/platform/db/database.ts'
+import { openPostgres } from '#lib/platform/db/open-postgres.ts'
+import { writeCursor } from '#lib/platform/db/page.ts'
+import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import { createLogger } from '#lib/platform/log/log.ts'
+import { openQueue } from '#lib/platform/queue/open-queue.ts'
+import type { Runtime } from '#lib/platform/runtime.ts'
+import { uploadSweeps } from '#lib/uploads/recovery/upload-sweeps.ts'
+import { startWebhookWorker } from '#lib/webhooks/delivery/start-webhook-worker.ts'
+import { webhookSweeps } from '#lib/webhooks/delivery/sweeps.ts'
+import { countUndelivered } from '#lib/webhooks/log/count-undelivered.ts'
+import { deliveryQuery, listDeliveries } from '#lib/webhooks/log/list-deliveries.ts'
+import { showDelivery } from '#lib/webhooks/log/show-delivery.ts'
+import { issueToken } from '#lib/workspace/tokens/issue-token.ts'
+import { tokenInput } from '#lib/workspace/tokens/token.ts'
+import { controlSweeps } from '#server/control-sweeps.ts'
+import { startReceiver } from '../../test/support/receiver.ts'
+import { tusClient } from '../../test/support/tus-client.ts'
+import { createSite, serveUploads } from '../../test/support/upload-site.ts'
+import { addOutput } from '../../test/support/webhook-rows.ts'
+import type { Explained } from './explained.ts'
+import { middleOf, type Tenant } from './grow.ts'
+
+/** What is done all the time, by the code that does it: uploads, tokens, webhooks, lists, the Overview, and sweeps. */
+export type HotPath = { name: string; run(): Promise<unknown> }
+
+export type Stage = {
+  tenant: Tenant
+  /** For a database of that size. */
+  paths(size: number): Promise<HotPath[]>
+  close(): Promise<void>
+}
+
+const SMALL = Buffer.alloc(4096, 7)
+
+export async function openStage(database: Explained): Promise<Stage> {
+  const site = await createSite(database)
+  const receiver = await startReceiver()
+  const { workspaceId, pipe, dataStore, sender } = site
+  const output = await addOutput(database.db, receiver.url, { workspaceId, pipeId: pipe.id })
+  const beside = openPostgres({ address: database.address, maxConnections: 1 })
+  const log = createLogger('error')
+  const queue = await openQueue(database, { worker: false, log })
+  const runtime: Runtime = { ...site.runtime, log, queue }
+  const node = await serveUploads(runtime)
+  const worker = await startWebhookWorker(runtime)
+  const client = tusClient({ url: node.url, pipeId: pipe.id, token: await site.token() })
+  const create = async (bytes: number) => (await client.create(bytes)).headers.location!
+  const settled = async (work: Promise<unknown>) => {
+    await work
+    await Promise.all(node.context.background)
+  }
+  const uploads: HotPath[] = [
+    {
+      name: 'a token',
+      run: () => issueToken(runtime, sender.token, parseInput(tokenInput, { pipeId: pipe.id })),
+    },
+    {
+      name: 'an upload in one request, and its webhook',
+      run: () => delivered(client.create(SMALL.length, {}, SMALL)),
+    },
+    {
+      name: 'an upload in three requests, and its webhook',
+      async run() {
+        const url = await create(2 * SMALL.length)
+        await settled(client.patch(url, 0, SMALL))
+        await client.head(url)
+        await delivered(client.patch(url, SMALL.length, SMALL))
+      },
+    },
+    {
+      name: 'an upload that is canceled',
+      run: () => create(SMALL.length).then((url) => settled(client.terminate(url))),
+    },
+  ]
+  /** Until the attempt is recorded; by another connection, so that the question is not among what is measured. */
+  async function delivered(work: Promise<unknown>): Promise<void> {
+    const before = receiver.received.length
+    await settled(work)
+    await receiver.gets(before + 1)
+    const waiting = sql`select from deliveries where webhook_output_id = ${output.id}::uuid and state = 'pending'`
+    while ((await rows(beside.db, waiting)).length > 0);
+  }
+  return {
+    tenant: { workspaceId, dataStoreId: dataStore.id, pipeIds: [pipe.id], senderId: sender.id },
+    paths: async (size) => [
+      ...uploads,
+      ...(await lists(runtime, site, size)),
+      ...overview(runtime, site),
+      ...sweeps(),
+    ],
+    async close() {
+      await worker.stop()
+      await node.close()
+      await queue.stop()
+      await receiver.stop()
+      await beside.close()
+      await site.close()
+    },
+  }
+  function sweeps(): HotPath[] {
+    const all = [...uploadSweeps(node.context), ...webhookSweeps(runtime), ...controlSweeps(runtime)]
+    return all.map(({ name, run }) => ({ name: `the sweep “${name}”`, run }))
+  }
+}
+
+type Site = Awaited<ReturnType<typeof createSite>>
+
+async function lists(runtime: Runtime, { actor, pipe, sender }: Site, size: number): Promise<HotPath[]> {
+  const [file, delivery] = [
+    await middleOf(runtime.db, 'files', size),
+    await middleOf(runtime.db, 'deliveries', size),
+  ]
+  const files = {
+    all: {},
+    'by status': { status: 'transferred' },
+    'by a rare status': { status: 'failed' },
+    'by Pipe and status': { pipeId: pipe.id, status: 'failed' },
+    'by Sender': { senderId: sender.id },
+    'by name': { filename: 'photo' },
+    'by a name that none has': { filename: 'nothing has it' },
+    'by size': { order: 'largest' },
+  }
+  const webhooks = {
+    all: {},
+    'by state': { state: 'delivered' },
+    'by a rare state': { state: 'failed' },
+    'by Pipe and state': { pipeId: pipe.id, state: 'pending' },
+    'by file': { fileId: file },
+  }
+  const both = (name: string, list: (more: object) => Promise<unknown>, key: string): HotPath[] => [
+    { name, run: () => list({}) },
+    { name: `${name}, in the middle`, run: () => list({ cursor: writeCursor(key) }) },
+  ]
+  return [
+    ...Object.entries(files).flatMap(([how, query]) => {
+      const list = (more: object) => listFiles(runtime, actor, parseInput(fileQuery, { ...query, ...more }))
+      const name = `files, ${how}`
+      return 'order' in query ? [{ name, run: () => list({}) }] : both(name, list, file)
+    }),
+    ...Object.entries(webhooks).flatMap(([how, query]) =>
+      both(
+        `webhooks, ${how}`,
+        (more) => listDeliveries(runtime, actor, parseInput(deliveryQuery, { ...query, ...more })),
+        delivery,
+      ),
+    ),
+    { name: 'how many files', run: () => countFiles(runtime, actor, parseInput(fileQuery, {})) },
+    { name: 'the page of a file', run: () => showFile(runtime, actor, file) },
+    { name: 'the page of a webhook', run: () => showDelivery(runtime, actor, delivery) },
+    { name: 'a search', run: () => findInWorkspace(runtime, actor, 'photo') },
+  ]
+}
+
+function overview(runtime: Runtime, { actor, pipe }: Site): HotPath[] {
+  return [
+    {
+      name: 'the figures of the Overview',
+      run: () => readFigures(runtime, actor, { range: '30d', pipeId: undefined }),
+    },
+    {
+      name: 'the figures of a Pipe',
+      run: () => readFigures(runtime, actor, { range: '30d', pipeId: pipe.id }),
+    },
+    { name: 'what failed', run: () => listFailures(runtime, actor) },
+    { name: 'the checklist', run: () => readChecklist(runtime, actor) },
+    { name: 'webhooks that wait', run: () => countUndelivered(runtime, actor, undefined) },
+    ...(['uploads', 'files', 'deliveries', 'inbox'] as const).map((topic) => ({
+      name: `what is live of ${topic}`,
+      run: () => readSnapshot(runtime.db, actor.workspaceId, topic),
+    })),
+  ]
+}

@@ -1,0 +1,47 @@
+import type { Explained, Ran } from './explained.ts'
+import type { HotPath } from './hot-paths.ts'
+import { draw, rowsRead, rowsSorted, scansWhole, waysOf } from './plan.ts'
+
+/** A statement of a hot path, over all the times that it was run. */
+export type Measured = {
+  path: string
+  text: string
+  ways: string[]
+  scans: string[]
+  read: number
+  sorted: number
+  /** The median. */
+  ms: number
+  /** The last one, drawn. */
+  plan: string[]
+}
+
+/** PostgreSQL decides after the fifth time whether one plan is enough for all parameters. */
+const ROUNDS = 7
+
+export async function measure(database: Explained, paths: HotPath[]): Promise<Measured[]> {
+  const measured: Measured[] = []
+  for (const { name, run } of paths) {
+    const ran = await database.watch(async () => {
+      for (let round = 0; round < ROUNDS; round++) await run()
+    })
+    for (const [text, times] of Map.groupBy(ran, (one) => one.text)) measured.push(sumUp(name, text, times))
+  }
+  return measured
+}
+
+function sumUp(path: string, text: string, times: Ran[]): Measured {
+  const plans = times.map(({ plan }) => plan)
+  const unique = (each: string[][]) => [...new Set(each.flat())]
+  const ms = times.map((one) => one.ms).sort((a, b) => a - b)
+  return {
+    path,
+    text,
+    ways: unique(plans.map(waysOf)),
+    scans: unique(plans.map(scansWhole)),
+    read: Math.max(...plans.map(rowsRead)),
+    sorted: Math.max(...plans.map(rowsSorted)),
+    ms: ms[Math.floor(ms.length / 2)]!,
+    plan: draw(plans.at(-1)!),
+  }
+}

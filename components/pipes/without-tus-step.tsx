@@ -1,0 +1,21 @@
+import type { EmbedTarget } from '#lib/dashboard/embed/embed-target.ts'
+import {
+  curlUploadSnippet,
+  fetchUploadSnippet,
+  swiftUploadSnippet,
+} from '#lib/dashboard/embed/plain-snippets.ts'
+import { EmbedStep } from './embed-step.tsx'
+
+export function WithoutTusStep({ target }: { target: EmbedTarget }) {
+  return (
+    <EmbedStep
+      title="Without TUS: scripts, devices, apps"
+      text="The same address takes a file by one plain request, and resumable uploads of iPhones."
+      snippets={[
+        { name: 'curl', language: 'bash', code: curlUploadSnippet(target) },
+        { name: 'Swift', language: 'swift', code: swiftUploadSnippet(target) },
+        { name: 'fetch', language: 'js', code: fetchUploadSnippet(target) },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,31 @@
+import type { Log } from './log.ts'
+import type { World } from './world.ts'
+
+/** How much more than another a process may have done. */
+const MOST_TIMES = 1.5
+
+type Line = { process?: string; route?: string; bytesIn?: number }
+
+/** Of several upload processes each has done as much as the others, by what their log says. */
+export function checkShares({ nodes }: World, log: Log, processes: number): void {
+  const done = Array.from({ length: processes }, () => ({ requests: 0, bytes: 0 }))
+  for (const { process, route, bytesIn } of nodes.flatMap((node) => linesOf(node.output()))) {
+    const share = done[Number(process?.match(/^upload-(\d+)$/)?.[1]) - 1]
+    if (!share || !route?.startsWith('/pipes/')) continue
+    share.requests += 1
+    share.bytes += bytesIn ?? 0
+  }
+  for (const what of ['requests', 'bytes'] as const) {
+    const shares = done.map((share) => share[what])
+    log.note(`${what} of each upload process: ${shares.join(', ')}`)
+    if (Math.max(...shares) > MOST_TIMES * Math.min(...shares))
+      log.violation(`the shares of ${what} differ by more than ${MOST_TIMES} times: ${shares.join(', ')}`)
+  }
+}
+
+function linesOf(output: string): Line[] {
+  return output
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Line)
+}

@@ -1,0 +1,31 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { readFileSync, rmSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { expect, it } from 'vitest'
+import { copySource } from '../../test/support/copy-source.ts'
+import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
+
+/** What README has people type under "Five minutes", as it stands there. */
+function commands(): string {
+  const [, chapter] = readFileSync('README.md', 'utf8').split('\n## Five minutes\n')
+  const [text] = chapter!.split('\n## ')
+  return [...text!.matchAll(/```sh\n(.*?)```/gs)].map(([, command]) => command).join('\n')
+}
+
+it('the five minutes of README go as it says, in a new folder and with an empty home', async ({ skip }) => {
+  if (spawnSync('curl', ['--version']).status !== 0) skip('README uses curl, which is not on this machine.')
+  using home = temporaryFolder()
+  const { parent, source } = copySource()
+  try {
+    const sluice = await startSluice({ LOG_LEVEL: 'warn' }, source)
+    const env = { NODE_ENV: 'production' as const, PATH: process.env.PATH, HOME: home.path }
+    const { stdout } = await promisify(execFile)('bash', ['-ec', commands()], { cwd: source, env })
+    const [address, equal, deliveries] = stdout.trim().split('\n').slice(-3)
+    expect(address).toMatch(`${sluice.baseUrl}/pipes/`)
+    expect(equal).toBe('equal')
+    expect(JSON.parse(deliveries!)).toMatchObject({ data: [{ fileId: address!.split('/').at(-1) }] })
+    expect(await sluice.stop()).toBe(0)
+  } finally {
+    rmSync(parent, { recursive: true })
+  }
+})

@@ -1,0 +1,110 @@
+import { once } from 'node:events'
+import {
+  Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request,
+  type ServerResponse,
+} from 'node:http'
+import type { Socket } from 'node:net'
+import { pipeline } from 'node:stream/promises'
+import { SluiceError } from '../kernel/errors.ts'
+import { currentRequest } from '../kernel/request-context.ts'
+import type { Handler } from './front-door.ts'
+import type { ProxyTrust } from './trusted-proxies.ts'
+
+/**
+ * Hands a request on to the process that listens at a socket of this machine, and its answer back. The front door has
+ * judged by then who the client is, and says so in the headers; the other side believes them, and judges all the rest.
+ */
+export function relayTo(socketPath: string): Handler {
+  // As many connections as there are requests under way.
+  const agent = new Agent({ keepAlive: true })
+  return async (req, res) => {
+    const { method = 'GET', url: path = '/' } = req
+    const options = { socketPath, agent, method, path, headers: onwardHeaders(req), setHost: false }
+    const onward = await connected(() => request(options), res)
+    // The client may have left meanwhile.
+    if (res.destroyed) return void onward.destroy()
+    // Here, where what Node refuses of them is caught.
+    onward.flushHeaders()
+    if (req.headers.expect !== undefined) res.writeContinue()
+    const answered = once(onward, 'response') as Promise<[IncomingMessage]>
+    res.once('close', () => onward.destroy())
+    // A body that was answered early is read to its end, as without a relay.
+    onward.once('close', () => req.resume())
+    req.pipe(onward)
+    const [answer] = await answered.catch((error: unknown) => giveUp(res, error))
+    if (answer) await handBack(answer, res)
+  }
+}
+
+/** A socket in a folder of our own has no address, and nobody else can reach it. */
+export const trustsRelay: ProxyTrust = (address) => address === ''
+
+const RETRY_EVERY_MS = 50
+/** As long as clients wait for a process that starts. */
+const PATIENCE_MS = 9000
+const NOBODY_LISTENS = new Set(['ENOENT', 'ECONNREFUSED'])
+
+/** Before it is connected nothing is sent, so it may be tried again: the process behind the socket may be starting. */
+async function connected(open: () => ClientRequest, res: ServerResponse): Promise<ClientRequest> {
+  for (let waitedMs = 0; ; waitedMs += RETRY_EVERY_MS) {
+    const onward = open()
+    onward.on('error', () => {})
+    try {
+      const [socket] = (await once(onward, 'socket')) as [Socket]
+      if (socket.connecting) await once(socket, 'connect')
+      return onward
+    } catch (error) {
+      onward.destroy()
+      const mayCome = NOBODY_LISTENS.has((error as NodeJS.ErrnoException).code ?? '')
+      if (!mayCome || waitedMs >= PATIENCE_MS || res.destroyed) throw unavailable(error)
+      await new Promise((resolve) => setTimeout(resolve, RETRY_EVERY_MS))
+    }
+  }
+}
+
+/** Nobody is told where the client itself has gone. */
+function giveUp(res: ServerResponse, error: unknown): [] {
+  if (!res.destroyed) throw unavailable(error)
+  return []
+}
+
+async function handBack(answer: IncomingMessage, res: ServerResponse): Promise<void> {
+  for (const name of res.getHeaderNames()) res.removeHeader(name)
+  res.writeHead(answer.statusCode!, answer.statusMessage, endToEnd(answer.rawHeaders))
+  // A stream of events may be silent at first.
+  res.flushHeaders()
+  await pipeline(answer, res).catch(() => void res.destroy())
+}
+
+/** RFC 9110, 7.6.1: these are of one connection; and Expect was answered here. */
+const OF_ONE_CONNECTION = new Set(
+  'connection keep-alive proxy-connection te trailer upgrade expect'.split(' '),
+)
+
+function onwardHeaders(req: IncomingMessage): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = { ...req.headers, traceparent: currentRequest()?.traceparent }
+  for (const [name, value] of Object.entries(headers))
+    if (OF_ONE_CONNECTION.has(name) || value === undefined) delete headers[name]
+  const hasBody = 'transfer-encoding' in headers || 'content-length' in headers
+  return hasBody || req.method === 'GET' || req.method === 'HEAD'
+    ? headers
+    : { ...headers, 'content-length': '0' }
+}
+
+/** In the order and the spelling in which they came, as pairs in a row. */
+function endToEnd(rawHeaders: string[]): string[] {
+  return rawHeaders.filter((_, at) => !ofThisHop(rawHeaders[at - (at % 2)]!))
+}
+
+const ofThisHop = (name: string) => /^(?:connection|keep-alive|transfer-encoding)$/i.test(name)
+
+function unavailable(cause: unknown): SluiceError {
+  return new SluiceError('unavailable', 'Pages and the API are starting. Try again in a moment.', {
+    headers: { 'Retry-After': '1' },
+    cause,
+  })
+}

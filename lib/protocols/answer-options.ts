@@ -1,0 +1,26 @@
+import { SluiceError } from '../platform/kernel/errors.ts'
+import { maxUploadBytes } from '../uploads/may-create.ts'
+import { partLimits } from '../uploads/part-plan.ts'
+import type { UploadContext } from '../uploads/upload-context.ts'
+import { findPublicPipe } from '../workspace/pipes/find-public-pipe.ts'
+import { isAllowedOrigin, METHODS, preflight } from './endpoint/cors.ts'
+import type { Answer, UploadRequest } from './endpoint/upload-request.ts'
+import { resumableAbilities } from './resumable/abilities.ts'
+import { tusAbilities } from './tus/abilities.ts'
+
+/** What this Pipe can do, and leave for a page of another origin to do it. Neither needs a token. */
+export async function answerOptions(context: UploadContext, request: UploadRequest): Promise<Answer> {
+  const pipe = await findPublicPipe(context.db, request.pipeId)
+  if (!pipe) throw new SluiceError('pipe_not_found', 'There is no such Pipe.')
+  const bucket = context.openBucket(pipe.dataStore)
+  const limits = partLimits(bucket.capabilities, context.budget.maxPartBytes)
+  const maxBytes = maxUploadBytes(limits, { tokenBytes: null, pipeBytes: pipe.maxFileBytes })
+  const asked = request.headers['access-control-request-method'] !== undefined
+  const cors = asked && preflight(request.origin, isAllowedOrigin(pipe.allowedOrigins, request.origin))
+  // TUS allows 204 as well; the system client of iOS takes nothing but 200.
+  const abilities = {
+    ...tusAbilities(pipe, bucket, maxBytes),
+    ...resumableAbilities(request, pipe, maxBytes),
+  }
+  return { status: 200, headers: { Allow: METHODS, ...abilities, ...cors } }
+}

@@ -1,0 +1,67 @@
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { noteRequest } from '../../platform/kernel/request-context.ts'
+import type { WholeRequest } from '../../uploads/ledger/first-lease.ts'
+import type { CreationRight, PipeRow, UploadRight, UploadRow } from '../../uploads/ledger/upload-rights.ts'
+import type { UploadContext } from '../../uploads/upload-context.ts'
+import { markExposed } from '../../workspace/tokens/mark-exposed.ts'
+import { isAllowedOrigin } from './cors.ts'
+import { requiredFileId, requiredToken, type UploadRequest } from './upload-request.ts'
+
+export async function authenticateToCreate(
+  context: UploadContext,
+  request: UploadRequest,
+): Promise<CreationRight> {
+  const token = await temporaryToken(context, request)
+  const right = await context.rights.toCreate(token, request.pipeId)
+  noteRequest({ workspaceId: right.token.workspaceId, tokenId: right.token.id })
+  assertOrigin(right.pipe, request)
+  return right
+}
+
+export async function authenticateToContinue(
+  context: UploadContext,
+  request: UploadRequest,
+  whole?: WholeRequest,
+): Promise<UploadRight> {
+  const fileId = requiredFileId(request)
+  const token = await temporaryToken(context, request)
+  const at = { pipeId: request.pipeId, fileId }
+  const right = await context.rights.toContinue(token, at, whole)
+  noteRequest({ workspaceId: right.token.workspaceId, tokenId: right.token.id })
+  assertOrigin(right.pipe, request)
+  assertProtocol(right.upload, request)
+  return right
+}
+
+/** Only `tmp_`. A Sender's own token here was in a browser, so its owner must hear of it. */
+async function temporaryToken({ db, clock }: UploadContext, request: UploadRequest): Promise<string> {
+  const token = requiredToken(request)
+  if (!token.startsWith('sk_')) return token
+  await markExposed(db, token, { origin: request.origin, nowMs: clock.now() })
+  throw new SluiceError(
+    'sender_token_exposed',
+    'A Sender token belongs on a backend. Rotate it now, and send the browser a temporary token.',
+  )
+}
+
+function assertOrigin({ allowedOrigins }: PipeRow, { origin }: UploadRequest): void {
+  if (!isAllowedOrigin(allowedOrigins, origin))
+    throw new SluiceError('origin_not_allowed', `This Pipe takes no uploads from pages of ${origin}.`)
+}
+
+const NAMES = {
+  tus: 'TUS',
+  'resumable-http': 'Resumable Uploads for HTTP',
+  http: 'a single HTTP request',
+}
+
+/** Offsets of one protocol mean nothing to the others: only TUS takes an upload for complete when its length is reached. */
+function assertProtocol({ protocol: created }: UploadRow, { method, protocol }: UploadRequest): void {
+  if (created === protocol) return
+  if (method === 'HEAD' || method === 'GET')
+    throw new SluiceError('upload_not_found', 'There is no such upload of this protocol.')
+  throw new SluiceError(
+    'other_protocol',
+    `The upload was created by ${NAMES[created]}, and continues by that alone.`,
+  )
+}

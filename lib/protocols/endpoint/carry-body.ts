@@ -1,0 +1,60 @@
+import { isSluiceError } from '../../platform/kernel/errors.ts'
+import { type Appended, type AppendOptions, appendBytes } from '../../uploads/append.ts'
+import type { ByteSource } from '../../uploads/byte-source.ts'
+import type { CreationRight } from '../../uploads/ledger/upload-rights.ts'
+import { maxUploadBytes } from '../../uploads/may-create.ts'
+import type { OpenUpload } from '../../uploads/open-upload.ts'
+import { takeBackUpload } from '../../uploads/take-back-upload.ts'
+import type { UploadContext } from '../../uploads/upload-context.ts'
+import type { BodyCheck } from './body-check.ts'
+import { observed } from './request-source.ts'
+import { withOffset } from './with-offset.ts'
+
+/** The bytes of a request, and how they are to be judged. */
+export type Body = { source: ByteSource; check: BodyCheck | undefined }
+
+export async function carryBody(
+  context: UploadContext,
+  upload: OpenUpload,
+  { source, check }: Body,
+  options: Omit<AppendOptions, 'verify'>,
+): Promise<Appended> {
+  context.metrics.uploadsOpen.inc()
+  try {
+    if (!check) return await appendBytes(context, upload, source, options)
+    const seen = observed(source, (piece) => check.update(piece))
+    return await appendBytes(context, upload, seen, { ...options, verify: () => check.verify() })
+  } catch (error) {
+    throw await withOffset(context, upload, error)
+  } finally {
+    context.metrics.uploadsOpen.dec()
+  }
+}
+
+/** The first bytes of an upload. If they are refused, so is the creation, unless its client knows the address and may go on. */
+export async function carryFirstBody(
+  context: UploadContext,
+  { token, pipe }: CreationRight,
+  upload: OpenUpload,
+  { body, known, ...options }: Omit<AppendOptions, 'verify' | 'limitBytes'> & { body: Body; known?: boolean },
+): Promise<Appended> {
+  const may = { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes }
+  const limitBytes = upload.lengthBytes ?? maxUploadBytes(upload.limits, may)
+  try {
+    return await carryBody(context, upload, body, { limitBytes, ...options })
+  } catch (error) {
+    if (known ? isRefusal(error) : !isGone(error))
+      await takeBackUpload(context, upload, { tokenId: token.id, error })
+    throw error
+  }
+}
+
+/** It was ended meanwhile. */
+function isGone(error: unknown): boolean {
+  return isSluiceError(error) && error.code === 'upload_gone'
+}
+
+/** Of the request itself: the same bytes would be refused again. */
+function isRefusal(error: unknown): boolean {
+  return isSluiceError(error) && error.status < 500 && error.code !== 'upload_locked' && !isGone(error)
+}

@@ -1,0 +1,15 @@
+import { cancelUpload } from '../../uploads/cancel-upload.ts'
+import { retireUpload } from '../../uploads/retire-upload.ts'
+import type { UploadContext } from '../../uploads/upload-context.ts'
+import { authenticateToContinue } from './authenticate.ts'
+import { assertStillThere } from './look-up.ts'
+import type { Answer, UploadRequest } from './upload-request.ts'
+
+/** Ends an upload that is under way. Of a finished one only the address goes: what was delivered is the customer's. */
+export async function deleteUpload(context: UploadContext, request: UploadRequest): Promise<Answer> {
+  const { upload } = await authenticateToContinue(context, request)
+  assertStillThere(upload, context.clock.now())
+  if (upload.status === 'transferred') await retireUpload(context, upload.id)
+  else await cancelUpload(context, { fileId: upload.id, workspaceId: upload.workspaceId })
+  return { status: 204, headers: {} }
+}

@@ -1,0 +1,21 @@
+import type { Appended } from '../../uploads/append.ts'
+import type { OpenUpload } from '../../uploads/open-upload.ts'
+import type { Answer } from './upload-request.ts'
+
+/** All bytes are here: 201 with the object in the bucket, or 202 where the bucket takes longer. */
+export function describeFile(
+  { fileId, crc32 }: Pick<OpenUpload, 'fileId' | 'crc32'>,
+  { offsetBytes, state }: Pick<Appended, 'offsetBytes' | 'state'>,
+  { filename, location }: { filename: string; location: string },
+): Answer {
+  const isThere = state === 'transferred'
+  const file = {
+    id: fileId,
+    filename,
+    size: offsetBytes,
+    status: state,
+    checksum: isThere ? `crc32:${crc32.toString(16).padStart(8, '0')}` : null,
+  }
+  const headers = { Location: location, 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
+  return { status: isThere ? 201 : 202, headers, body: JSON.stringify(file) }
+}

@@ -1,0 +1,105 @@
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { declareLength } from '../../uploads/declare-length.ts'
+import type { UploadRight } from '../../uploads/ledger/upload-rights.ts'
+import { maxUploadBytes, tooLarge } from '../../uploads/may-create.ts'
+import { letUploadGo, type OpenUpload, openUpload, wholeFileRequest } from '../../uploads/open-upload.ts'
+import { renewReservation } from '../../uploads/renew-reservation.ts'
+import type { UploadContext } from '../../uploads/upload-context.ts'
+import { authenticateToContinue } from './authenticate.ts'
+import type { Body } from './carry-body.ts'
+import { assertStillThere } from './look-up.ts'
+import { requiredFileId, type UploadRequest } from './upload-request.ts'
+
+/** What the headers say of the bytes that come, judged before the database is touched. */
+export type Chunk = Body & {
+  offsetBytes: number
+  lengthBytes: number | undefined
+  bytes: number | undefined
+}
+
+/** Without `upload` the file takes no more bytes. */
+export type Opened = { right: UploadRight; upload: OpenUpload | undefined }
+type Asked = { request: UploadRequest; chunk: Chunk; refuse: Refuse }
+/** What the client is told of an error. */
+type Refuse = (error: unknown, upload: UploadRight['upload']) => unknown
+
+/** Everything that can be refused before the body is read. */
+export async function openToAppend(
+  context: UploadContext,
+  request: UploadRequest,
+  chunk: Chunk,
+  refuse: Refuse = (error) => error,
+): Promise<Opened> {
+  const hasLease = context.leases.incoming.track(requiredFileId(request))
+  return open(context, { request, chunk, refuse }).finally(hasLease)
+}
+
+async function open(context: UploadContext, asked: Asked): Promise<Opened> {
+  const { request, chunk } = asked
+  const { origin, protocol } = request
+  const whole = wholeFileRequest(context, { ...chunk, origin, protocol })
+  const right = await authenticateToContinue(context, request, whole)
+  // An active writer extends the expiry.
+  if (!right.upload.leased) assertStillThere(right.upload, context.clock.now())
+  try {
+    return await take(context, right, asked)
+  } catch (error) {
+    throw asked.refuse(error, right.upload)
+  }
+}
+
+async function take(context: UploadContext, right: UploadRight, asked: Asked): Promise<Opened> {
+  const { chunk } = asked
+  if (right.upload.status !== 'uploading') return { right, upload: undefined }
+  if (!right.upload.leased) assertOffset(right.upload.offsetBytes, chunk)
+  const upload = await openUpload(context, right, chunk)
+  // It ended while we waited for its lease.
+  if (!upload) return open(context, asked)
+  try {
+    await prepare(context, right, upload, chunk)
+    return { right, upload }
+  } catch (error) {
+    await letUploadGo(upload)
+    throw error
+  }
+}
+
+export function assertOffset(confirmedBytes: number, { offsetBytes }: Pick<Chunk, 'offsetBytes'>): void {
+  if (offsetBytes === confirmedBytes) return
+  throw new SluiceError('offset_conflict', `The confirmed offset is ${confirmedBytes}, not ${offsetBytes}.`, {
+    headers: { 'Upload-Offset': String(confirmedBytes) },
+  })
+}
+
+async function prepare(
+  context: UploadContext,
+  right: UploadRight,
+  upload: OpenUpload,
+  chunk: Chunk,
+): Promise<void> {
+  assertStillThere({ ...right.upload, expiresAtMs: upload.expiresAtMs }, context.clock.now())
+  assertOffset(upload.offsetBytes, chunk)
+  if (upload.tailBytes === 0) context.tailCap.assertRoom(upload.workspaceId)
+  if (chunk.bytes !== 0) await renewReservation(context, upload)
+  if (chunk.lengthBytes !== undefined && chunk.lengthBytes !== upload.lengthBytes)
+    await declareLength(context, upload, {
+      lengthBytes: chunk.lengthBytes,
+      maxBytes: maxBytesOf(right, upload),
+    })
+  if (chunk.bytes !== undefined && chunk.bytes > limitBytesOf(right, upload)) throw excess(right, upload)
+}
+
+function maxBytesOf({ token, pipe }: UploadRight, { limits }: OpenUpload): number {
+  return maxUploadBytes(limits, { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes })
+}
+
+/** How many more bytes the upload takes. */
+export function limitBytesOf(right: UploadRight, upload: OpenUpload): number {
+  return (upload.lengthBytes ?? maxBytesOf(right, upload)) - upload.offsetBytes
+}
+
+function excess(right: UploadRight, upload: OpenUpload): SluiceError {
+  if (upload.lengthBytes === null) return tooLarge(maxBytesOf(right, upload))
+  const rest = upload.lengthBytes - upload.offsetBytes
+  return new SluiceError('file_too_large', `Only ${rest} bytes are missing, and the body has more.`)
+}

@@ -1,0 +1,14 @@
+import type { UploadContext } from '../../uploads/upload-context.ts'
+import type { Answer, UploadRequest } from './upload-request.ts'
+
+/** What the endpoint has to know of each of its protocols. */
+export type Protocol = {
+  /** On every answer, refusals included. */
+  headers: Record<string, string>
+  /** For the access log. */
+  nameOf(request: UploadRequest): string
+  /** Undefined: the client is gone, and there is nobody to answer. */
+  answer(context: UploadContext, uploadUrl: string, request: UploadRequest): Promise<Answer | undefined>
+  /** What its clients are told of an error, where that is not what it says itself. */
+  refusal?(error: unknown, request: Pick<UploadRequest, 'method' | 'headers'>): unknown
+}

@@ -1,0 +1,34 @@
+import { parse } from 'content-disposition'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import type { UploadRequest } from './upload-request.ts'
+
+/** The name of a new file: the last segment of its address, else what Content-Disposition says (RFC 6266). */
+export function readName({ name, headers }: Pick<UploadRequest, 'name' | 'headers'>): string {
+  const disposition = headers['content-disposition']
+  return ofPath(name) || (disposition && ofDisposition(disposition)) || 'file'
+}
+
+function ofPath(name: string | undefined): string | undefined {
+  if (name === undefined) return undefined
+  try {
+    return lastSegment(decodeURIComponent(name))
+  } catch (cause) {
+    throw new SluiceError('invalid_request', 'The name in the address is not UTF-8 in percent-encoding.', {
+      cause,
+    })
+  }
+}
+
+/** Node reads headers as Latin-1, but many clients send UTF-8. */
+function ofDisposition(header: string): string | undefined {
+  const bytes = Buffer.from(header, 'latin1')
+  const utf8 = bytes.toString('utf8')
+  const { filename } = parse(utf8.includes('\ufffd') ? header : utf8).parameters
+  return filename && lastSegment(filename)
+}
+
+/** A name is no path: what a client puts before it, as `..`, is dropped. PostgreSQL keeps no NUL in text. */
+function lastSegment(path: string): string | undefined {
+  const segments = path.replaceAll('\0', '').split(/[/\\]/)
+  return segments.findLast((segment) => !['', '.', '..'].includes(segment))
+}

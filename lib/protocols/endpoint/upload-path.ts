@@ -1,0 +1,16 @@
+import { isPipeId, isUuid } from '../../platform/kernel/ids.ts'
+
+/** `/pipes/<pipe_id>/files/`, and what stands after it: an upload's id, or a name for a new file. A last slash may be there. */
+export type UploadPath = { pipeId: string; fileId: string | undefined; name: string | undefined }
+
+export function parseUploadPath(url: string): UploadPath | undefined {
+  const path = url.split('?', 1)[0]!
+  const [, pipeId, name] = path.match(/^\/pipes\/([^/]+)\/files(?:\/(.+?))?\/?$/) ?? []
+  if (!pipeId || !isPipeId(pipeId)) return undefined
+  const fileId = name !== undefined && isUuid(name.toLowerCase()) ? name.toLowerCase() : undefined
+  return { pipeId, fileId, name }
+}
+
+export function uploadAddress(uploadUrl: string, pipeId: string, fileId: string): string {
+  return `${uploadUrl}/pipes/${pipeId}/files/${fileId}`
+}

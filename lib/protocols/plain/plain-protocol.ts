@@ -1,0 +1,68 @@
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { noteRequest } from '../../platform/kernel/request-context.ts'
+import { createUpload } from '../../uploads/create-upload.ts'
+import { endInterrupted } from '../../uploads/end-interrupted.ts'
+import type { UploadContext } from '../../uploads/upload-context.ts'
+import { authenticateToCreate } from '../endpoint/authenticate.ts'
+import { carryFirstBody } from '../endpoint/carry-body.ts'
+import { describeFile } from '../endpoint/describe-file.ts'
+import { wholeFileCheck } from '../endpoint/digest-fields.ts'
+import type { Protocol } from '../endpoint/protocol.ts'
+import { readName } from '../endpoint/read-name.ts'
+import { RequestSource } from '../endpoint/request-source.ts'
+import { uploadAddress } from '../endpoint/upload-path.ts'
+import { type Answer, bodyBytes, type UploadRequest } from '../endpoint/upload-request.ts'
+
+/**
+ * A file by one plain request, as curl and devices send it. It goes the way of all bytes, so its quota, its limits, its
+ * timeline and its webhook are those of any upload. But it cannot be resumed: cut off, it has failed.
+ */
+export const plainProtocol: Protocol = {
+  headers: {},
+  nameOf: () => 'http',
+  answer: putFile,
+}
+
+async function putFile(
+  context: UploadContext,
+  uploadUrl: string,
+  request: UploadRequest,
+): Promise<Answer | undefined> {
+  assertNoForm(request)
+  if (request.method === 'POST' && request.fileId)
+    throw new SluiceError('method_not_allowed', 'POST goes to the address of all uploads.')
+  const filename = readName(request)
+  const bytes = bodyBytes(request)
+  const body = { source: new RequestSource(request.body), check: wholeFileCheck(request) }
+  const right = await authenticateToCreate(context, request)
+  const announced = {
+    filename,
+    filetype: request.headers['content-type'] ?? null,
+    lengthBytes: bytes ?? null,
+    uploadMetadata: {},
+    uploadMetadataHeader: null,
+    concat: null,
+    protocol: request.protocol,
+  }
+  const { fileId, upload } = await createUpload(context, right, announced, { bytes })
+  noteRequest({ fileId })
+  const how = { body, ends: 'with body', onlyWhole: true } as const
+  const appended = await carryFirstBody(context, right, upload!, how)
+  if (appended.state === 'uploading') await endInterrupted(context, fileId)
+  if (appended.why === 'cut') return undefined
+  if (appended.state === 'uploading')
+    throw new SluiceError('unavailable', 'This node is stopping. Send the file again.', {
+      headers: { 'Retry-After': '1' },
+    })
+  const location = uploadAddress(uploadUrl, request.pipeId, fileId)
+  return describeFile(upload!, appended, { filename, location })
+}
+
+/** The parts of a form would be stored as the file. */
+function assertNoForm({ headers }: UploadRequest): void {
+  if (headers['content-type']?.toLowerCase().startsWith('multipart/form-data'))
+    throw new SluiceError(
+      'unsupported_media_type',
+      'Send the file itself as the body, as `curl -T` does, and not a form that holds it.',
+    )
+}

@@ -1,0 +1,93 @@
+import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
+import { endUpload } from '../../uploads/end-upload.ts'
+import type { UploadRight } from '../../uploads/ledger/upload-rights.ts'
+import type { OpenUpload } from '../../uploads/open-upload.ts'
+import type { UploadContext } from '../../uploads/upload-context.ts'
+import { carryBody } from '../endpoint/carry-body.ts'
+import { contentCheck } from '../endpoint/digest-fields.ts'
+import { assertOffset, type Chunk, limitBytesOf, openToAppend } from '../endpoint/open-to-append.ts'
+import { RequestSource } from '../endpoint/request-source.ts'
+import { uploadAddress } from '../endpoint/upload-path.ts'
+import { type Answer, bodyBytes, type UploadRequest } from '../endpoint/upload-request.ts'
+import { answerAppended } from './answer-appended.ts'
+import { completeness, countField, isPartialUpload, PARTIAL_UPLOAD } from './fields.ts'
+import { tellProgress } from './interim.ts'
+import { limitsOf } from './limits-of.ts'
+import { alreadyComplete, inconsistentLength } from './problems.ts'
+import { readLength } from './read-length.ts'
+import { type Spoken, spokenVersion } from './versions.ts'
+
+type Append = Chunk & { complete: boolean }
+
+/** Upload Append. Undefined: the client is gone, and there is nobody to answer. */
+export async function appendUpload(
+  context: UploadContext,
+  uploadUrl: string,
+  request: UploadRequest,
+): Promise<Answer | undefined> {
+  const version = spokenVersion(request.headers)
+  const chunk = readAppend(request, version)
+  const { right, upload } = await openToAppend(context, request, chunk, (error, { lengthBytes }) =>
+    isOfLength(error) && lengthBytes !== null
+      ? inconsistentLength(`The length of the upload is ${lengthBytes}.`)
+      : error,
+  )
+  const location = uploadAddress(uploadUrl, request.pipeId, right.upload.id)
+  const about = { complete: chunk.complete, filename: right.upload.filename, location }
+  if (!upload) return replay(version, right, chunk, { ...about, limits: {} })
+  const stop = tellProgress(request, version, upload)
+  const appended = await carry(context, right, upload, chunk).finally(stop)
+  if (appended.why === 'cut' && appended.state === 'uploading') return undefined
+  const limits = limitsOf(context, right, version, upload.expiresAtMs)
+  return answerAppended(version, upload, appended, { ...about, limits })
+}
+
+function readAppend(request: UploadRequest, { partialUpload }: Spoken): Append {
+  const { headers } = request
+  if (partialUpload && !isPartialUpload(headers))
+    throw new SluiceError('unsupported_media_type', `Content-Type must be ${PARTIAL_UPLOAD}.`)
+  const offsetBytes = countField(headers['upload-offset'])
+  const complete = completeness(headers) ?? (partialUpload ? undefined : true)
+  if (offsetBytes === undefined || complete === undefined)
+    throw new SluiceError(
+      'invalid_header',
+      'PATCH needs Upload-Offset, a whole number, and Upload-Complete, ?0 or ?1.',
+    )
+  const bytes = bodyBytes(request)
+  const lengthBytes = readLength(request, { complete, fromBytes: offsetBytes, bytes })
+  const check = contentCheck(request)
+  return { offsetBytes, complete, bytes, lengthBytes, check, source: new RequestSource(request.body) }
+}
+
+async function carry(context: UploadContext, right: UploadRight, upload: OpenUpload, chunk: Append) {
+  try {
+    return await carryBody(context, upload, chunk, {
+      limitBytes: limitBytesOf(right, upload),
+      ends: chunk.complete ? 'with body' : 'later',
+    })
+  } catch (error) {
+    if (!isOfLength(error) || upload.lengthBytes === null) throw error
+    // "rejecting the request once the offset exceeds the length, marking the upload resource invalid"
+    const reason = 'More bytes came than the length of the upload.'
+    await endUpload(context, upload.fileId, { status: 'failed', reason, from: ['uploading'] })
+    throw inconsistentLength(reason)
+  }
+}
+
+function isOfLength(error: unknown): boolean {
+  return isSluiceError(error) && (error.code === 'file_too_large' || error.code === 'invalid_header')
+}
+
+/** The answer to the request that completed it may have been lost: an empty one at its end is told the same. */
+function replay(
+  version: Spoken,
+  { upload }: UploadRight,
+  chunk: Append,
+  about: Parameters<typeof answerAppended>[3],
+): Answer {
+  assertOffset(upload.offsetBytes, chunk)
+  if (!chunk.complete || chunk.bytes !== 0) throw alreadyComplete()
+  const state = upload.status === 'transferred' ? 'transferred' : 'transferring'
+  const file = { fileId: upload.id, crc32: upload.crc32, lengthBytes: upload.lengthBytes }
+  return answerAppended(version, file, { offsetBytes: upload.offsetBytes, why: 'end', state }, about)
+}

@@ -1,0 +1,36 @@
+import type { OpenUpload } from '../../uploads/open-upload.ts'
+import type { UploadRequest } from '../endpoint/upload-request.ts'
+import type { Spoken } from './versions.ts'
+
+const SUPPORTED = 104
+const PROGRESS_MS = 1000
+
+/** "MUST NOT send a 104 … when the interop version … is missing or mismatching" */
+function inform(request: UploadRequest, version: Spoken, headers: Record<string, string>): boolean {
+  if (!version.known || !request.inform) return false
+  const draft: Record<string, string> =
+    version.interop === null ? {} : { 'Upload-Draft-Interop-Version': String(version.interop) }
+  return request.inform(SUPPORTED, { ...draft, ...headers })
+}
+
+/** Tells the client where the upload is, while it sends. False: it cannot be told before its request has ended. */
+export function tellAddress(
+  request: UploadRequest,
+  version: Spoken,
+  headers: { Location: string } & Record<string, string>,
+): boolean {
+  return inform(request, version, headers)
+}
+
+/** Tells the client the confirmed offset while it sends, until the answer is called. */
+export function tellProgress(request: UploadRequest, version: Spoken, upload: OpenUpload): () => void {
+  let told = upload.offsetBytes
+  const tell = () => {
+    if (upload.offsetBytes === told) return
+    told = upload.offsetBytes
+    inform(request, version, { 'Upload-Offset': String(told) })
+  }
+  if (!version.progress) return () => {}
+  const timer = setInterval(tell, PROGRESS_MS)
+  return () => clearInterval(timer)
+}

@@ -1,0 +1,55 @@
+import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
+import type { UploadRequest } from '../endpoint/upload-request.ts'
+import { countField } from './fields.ts'
+import { stateHeaders } from './state-headers.ts'
+import { spokenVersion } from './versions.ts'
+
+type Refused = Pick<UploadRequest, 'method' | 'headers'>
+
+const TYPES = 'https://iana.org/assignments/http-problem-types#'
+
+export function inconsistentLength(detail: string): SluiceError {
+  return new SluiceError('invalid_header', detail, {
+    problem: { type: `${TYPES}inconsistent-upload-length` },
+  })
+}
+
+export function alreadyComplete(): SluiceError {
+  return new SluiceError('invalid_request', 'The upload is complete, and takes no more bytes.', {
+    problem: { type: `${TYPES}completed-upload` },
+  })
+}
+
+/** What clients of the draft are told of an error: by its problem types, and by statuses after which they go on or give up. */
+export function refusal(error: unknown, request: Refused): unknown {
+  if (!isSluiceError(error)) return error
+  const { code, message, headers } = error
+  if (request.method === 'PATCH')
+    Object.assign(headers, stateHeaders(spokenVersion(request.headers), { complete: false }))
+  // "A server responding with … 413 … as a result of its upload limits SHOULD include the Upload-Limit header field".
+  const maxBytes = headers['Tus-Max-Size']
+  if (maxBytes) Object.assign(headers, { 'Upload-Limit': `max-size=${maxBytes}` })
+  delete headers['Tus-Max-Size']
+  switch (code) {
+    case 'offset_conflict':
+      return mismatchingOffset(error, request)
+    case 'upload_gone':
+      // "If the server does not consider the upload resource to be active, it MUST respond with a 404".
+      return new SluiceError(code, message, { status: 404, headers })
+    case 'upload_locked':
+      // After a 4xx a client gives up.
+      return new SluiceError('unavailable', message, { headers: { 'Retry-After': '1', ...headers } })
+  }
+  return error
+}
+
+function mismatchingOffset({ message, headers }: SluiceError, request: Refused): SluiceError {
+  const members = {
+    'expected-offset': Number(headers['Upload-Offset']),
+    'provided-offset': countField(request.headers['upload-offset']) ?? 0,
+  }
+  return new SluiceError('offset_conflict', message, {
+    headers,
+    problem: { type: `${TYPES}mismatching-upload-offset`, members },
+  })
+}

@@ -1,0 +1,51 @@
+import { NO_BYTES } from '../../uploads/byte-source.ts'
+import type { Announced } from '../../uploads/new-upload.ts'
+import type { Body } from '../endpoint/carry-body.ts'
+import { contentCheck, wholeFileCheck } from '../endpoint/digest-fields.ts'
+import { readName } from '../endpoint/read-name.ts'
+import { RequestSource } from '../endpoint/request-source.ts'
+import { bodyBytes, type UploadRequest } from '../endpoint/upload-request.ts'
+import { completeness, isPartialUpload } from './fields.ts'
+import { readLength } from './read-length.ts'
+
+/** What a request says of a new file, judged before the database is touched. */
+export type Creation = {
+  announced: Announced & { concat: null }
+  /** Its body ends the file. */
+  complete: boolean
+  /** It asked to be resumable; without Upload-Complete it is an ordinary upload. */
+  resumable: boolean
+  bytes: number | undefined
+  hasBody: boolean
+  body: Body
+  /** Content-Digest makes a body count whole or not at all. Repr-Digest is of the file, and judged at its end. */
+  atomic: boolean
+}
+
+export function readCreation(request: UploadRequest): Creation {
+  const { headers } = request
+  const said = completeness(headers)
+  const complete = said ?? true
+  const bytes = bodyBytes(request)
+  const hasBody = complete || bytes !== 0
+  const lengthBytes = readLength(request, { complete, fromBytes: 0, bytes }) ?? null
+  const source = bytes === 0 ? NO_BYTES : new RequestSource(request.body)
+  return {
+    announced: {
+      filename: readName(request),
+      // tus-js-client names the type of the body here, which says nothing of the file.
+      filetype: isPartialUpload(headers) ? null : (headers['content-type'] ?? null),
+      lengthBytes,
+      uploadMetadata: {},
+      uploadMetadataHeader: null,
+      concat: null,
+      protocol: request.protocol,
+    },
+    complete,
+    resumable: said !== undefined,
+    bytes,
+    hasBody,
+    body: { source, check: complete ? wholeFileCheck(request) : contentCheck(request) },
+    atomic: headers['content-digest'] !== undefined,
+  }
+}

@@ -1,0 +1,15 @@
+import type { UploadRequest } from '../endpoint/upload-request.ts'
+import { countField } from './fields.ts'
+import { inconsistentLength } from './problems.ts'
+
+/** "If indicators (1) and (2) are both present in the same request, their indicated lengths MUST match." */
+export function readLength(
+  { headers }: Pick<UploadRequest, 'headers'>,
+  { complete, fromBytes, bytes }: { complete: boolean; fromBytes: number; bytes: number | undefined },
+): number | undefined {
+  const told = countField(headers['upload-length'])
+  const implied = complete && bytes !== undefined ? fromBytes + bytes : undefined
+  if (told !== undefined && implied !== undefined && told !== implied)
+    throw inconsistentLength(`Upload-Length is ${told}, but the body ends at ${implied}.`)
+  return told ?? implied
+}

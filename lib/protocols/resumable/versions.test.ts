@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest'
+import { completeness, countField } from './fields.ts'
+import { limitHeader, stateHeaders } from './state-headers.ts'
+import { spokenVersion } from './versions.ts'
+
+const spoken = (interop: string | undefined, isPublished?: boolean) =>
+  spokenVersion({ 'upload-draft-interop-version': interop }, isPublished)
+
+it.each(['3', '6', '8', '9', '10'])('interop version %s is known', (interop) => {
+  expect(spoken(interop)).toMatchObject({ interop: Number(interop), known: true })
+})
+
+it.each(['7', '11', '-8', '8.0', 'eight', '8, 9', undefined])('interop version %s is not', (interop) => {
+  expect(spoken(interop).known).toBe(false)
+})
+
+it('the RFC, whose clients name no version, is known once it is published', () => {
+  expect(spoken(undefined, true)).toMatchObject({ interop: null, known: true })
+})
+
+it.each([
+  ['?1', true],
+  ['?0', false],
+  ['?1;a=b', true],
+  ['1', undefined],
+  ['?1, ?1', undefined],
+  ['', undefined],
+])('Upload-Complete: %s says %s', (field, says) => {
+  expect(completeness({ 'upload-complete': field })).toBe(says)
+})
+
+it('Upload-Incomplete says the opposite', () => {
+  expect(completeness({ 'upload-incomplete': '?0' })).toBe(true)
+  expect(stateHeaders(spoken('3'), { complete: false })).toEqual({ 'Upload-Incomplete': '?1' })
+})
+
+it.each([
+  ['0', 0],
+  ['999999999999999', 999_999_999_999_999],
+  ['-1', undefined],
+  ['1.0', undefined],
+  ['1000000000000000', undefined],
+  ['"5"', undefined],
+])('a count of %s is %s', (field, count) => {
+  expect(countField(field)).toBe(count)
+})
+
+it.each([
+  ['3', {}],
+  ['6', { 'Upload-Limit': 'max-size=100, min-size=0, expires=9' }],
+  ['8', { 'Upload-Limit': 'max-size=100, min-size=0, max-age=9' }],
+])('interop version %s is told limits as %j', (interop, header) => {
+  expect(limitHeader(spoken(interop), { maxBytes: 100, aliveMs: 9999 })).toEqual(header)
+})

@@ -1,0 +1,11 @@
+import { hurryExpiry } from './ledger/hurry-expiry.ts'
+import type { UploadContext } from './upload-context.ts'
+
+/** An upload whose client may not know of it: unless somebody continues it in that time, it expires. */
+export function expireSoon(
+  { db, clock }: Pick<UploadContext, 'db' | 'clock'>,
+  fileId: string,
+  withinMs: number,
+): Promise<void> {
+  return hurryExpiry(db, fileId, clock.now() + withinMs)
+}

@@ -1,0 +1,13 @@
+import { endInterrupted } from '../end-interrupted.ts'
+import { findInterrupted } from '../ledger/interrupted-uploads.ts'
+import type { UploadContext } from '../upload-context.ts'
+
+/** Uploads by one request whose node died: nobody can continue them. */
+export async function endInterruptedUploads(
+  context: Pick<UploadContext, 'db' | 'clock' | 'announce' | 'metrics'>,
+): Promise<number> {
+  const found = await findInterrupted(context.db)
+  let ended = 0
+  for (const fileId of found) if (await endInterrupted(context, fileId)) ended += 1
+  return ended
+}

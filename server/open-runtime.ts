@@ -1,0 +1,31 @@
+import { migrate } from '../lib/platform/db/migrate.ts'
+import { openDatabase } from '../lib/platform/db/open-database.ts'
+import type { Outages } from '../lib/platform/db/outages.ts'
+import { untilReached } from '../lib/platform/db/until-reached.ts'
+import { systemClock } from '../lib/platform/kernel/clock.ts'
+import type { Logger } from '../lib/platform/log/log.ts'
+import { createMetrics } from '../lib/platform/metrics.ts'
+import { openQueue } from '../lib/platform/queue/open-queue.ts'
+import { type Runtime, setRuntime } from '../lib/platform/runtime.ts'
+import type { Config } from '../lib/platform/settings/config.ts'
+import { lapseLeases } from '../lib/uploads/ledger/lapse-leases.ts'
+import { openVault } from './open-vault.ts'
+
+/** `share`: an embedded database is that of the supervisor. */
+export async function openRuntime(
+  config: Config,
+  options: { log: Logger; outages: Outages; share: boolean },
+): Promise<Runtime> {
+  const { log } = options
+  const database = await openDatabase(config, options)
+  const { db } = database
+  await untilReached(db, log)
+  await migrate(db)
+  // Nobody else can be alive on an embedded database yet: what was held there, a dead process held.
+  if (database.kind === 'embedded') await lapseLeases(db)
+  const queue = await openQueue(database, { worker: config.roles.has('worker'), log })
+  const vault = await openVault(db, config.encryptionKeys)
+  const runtime = { config, clock: systemClock, log, metrics: createMetrics(), database, db, queue, vault }
+  setRuntime(runtime)
+  return runtime
+}

@@ -1,0 +1,40 @@
+import { EventEmitter } from 'node:events'
+import { afterEach, expect, it, vi } from 'vitest'
+import { openLine } from './line.ts'
+
+afterEach(() => void vi.useRealTimers())
+
+/** Two ends, as of the line between processes: what one sends the other hears. */
+function ends(hears = true) {
+  class End extends EventEmitter {
+    other!: End
+    send(message: object): void {
+      if (hears) this.other.emit('message', JSON.parse(JSON.stringify(message)))
+    }
+  }
+  const [one, other] = [new End(), new End()]
+  one.other = other
+  other.other = one
+  return { one, other }
+}
+
+it('answers on both sides, each its own questions', async () => {
+  const { one, other } = ends()
+  const left = openLine(one, { name: async () => 'left' })
+  const right = openLine(other, { name: async () => 'right' })
+  expect(await Promise.all([left.ask('name'), right.ask('name')])).toEqual(['right', 'left'])
+})
+
+it('has no answer where the other side fails, goes, or is silent', async () => {
+  const { one, other } = ends()
+  const line = openLine(one, {})
+  openLine(other, { fails: () => Promise.reject(new Error('no')), waits: () => new Promise(() => {}) })
+  expect(await line.ask('fails')).toBeNull()
+  const waiting = line.ask('waits')
+  one.emit('disconnect')
+  expect(await waiting).toBeUndefined()
+  vi.useFakeTimers()
+  const unheard = openLine(ends(false).one, {}).ask('name')
+  await vi.advanceTimersByTimeAsync(2000)
+  expect(await unheard).toBeUndefined()
+})

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest'
+import { testRuntime } from '../../test/support/runtime.ts'
+import { configOfMember, membershipsOf } from './membership.ts'
+
+const MiB = 1024 * 1024
+const SOCKET = '/run/sluice/pages'
+const divide = (settings: Record<string, string>) => {
+  const { config } = testRuntime({} as never, settings)
+  return membershipsOf(config, SOCKET).map((membership) => ({
+    ...membership,
+    config: configOfMember(config, membership),
+  }))
+}
+
+it('is a process for each role, and several for uploads, which divide the memory', () => {
+  const all = divide({ PROCESSES: '4', UPLOAD_MEMORY_BYTES: String(1024 * MiB) })
+  expect(all.map(({ name }) => name)).toEqual([
+    'upload-1',
+    'upload-2',
+    'upload-3',
+    'upload-4',
+    'web',
+    'worker',
+  ])
+  expect(all.map(({ config }) => [...config.roles].join())).toEqual([
+    ...Array(4).fill('upload'),
+    ...['web', 'worker'],
+  ])
+  for (const { config, pagesSocket } of all) {
+    expect(config.uploadMemoryBytes * config.uploadMemoryShares).toBe(1024 * MiB)
+    expect([config.processes, pagesSocket]).toEqual([1, SOCKET])
+  }
+})
+
+it('relays nothing where nobody serves pages', () => {
+  const all = divide({ PROCESSES: '2', ROLES: 'upload,worker' })
+  expect(all.map(({ name }) => name)).toEqual(['upload-1', 'upload-2', 'worker'])
+  expect(all.map(({ pagesSocket }) => pagesSocket)).toEqual(Array(3).fill(undefined))
+})
+
+it.each([2, 4, 8, 16])('of %i upload processes all together stay within the connections', (processes) => {
+  const all = divide({ PROCESSES: String(processes) })
+  const sum = all.reduce((connections, { config }) => connections + config.databaseConnections, 0)
+  expect(sum).toBeLessThanOrEqual(Math.max(40, all.length * 5))
+})

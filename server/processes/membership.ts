@@ -1,0 +1,64 @@
+import cluster from 'node:cluster'
+import { type Config, MEMBERSHIP_VARIABLE, membershipGiven } from '../../lib/platform/settings/config.ts'
+import type { Role } from '../../lib/platform/settings/settings.ts'
+
+/** One of several processes behind one port: what it is called, and what of the settings is its own. */
+export type Membership = {
+  name: string
+  roles: Role[]
+  /** Where the process that serves pages listens, if there is one. */
+  pagesSocket: string | undefined
+  shares: Pick<
+    Config,
+    | ('port' | 'baseUrl' | 'uploadUrl' | 'allowedPrivateHosts')
+    | ('uploadMemoryBytes' | 'uploadMemoryShares' | 'databaseConnections')
+  >
+}
+
+/** Of all of them together; a statement takes a few milliseconds. */
+const DATABASE_CONNECTIONS = 40
+const LEAST_DATABASE_CONNECTIONS = 5
+
+/** Upload processes, and one for each other role. What one process would have is divided among them. */
+export function membershipsOf(config: Config, pagesSocket: string): Membership[] {
+  const { roles, processes, port, baseUrl, uploadUrl, allowedPrivateHosts } = config
+  const named: [string, Role][] = Array.from({ length: processes }, (_, at) => [`upload-${at + 1}`, 'upload'])
+  for (const role of ['web', 'worker'] as const) if (roles.has(role)) named.push([role, role])
+  const connections = Math.floor(DATABASE_CONNECTIONS / named.length)
+  const shares = {
+    port,
+    baseUrl,
+    uploadUrl,
+    allowedPrivateHosts,
+    // A worker holds one part at a time, if any.
+    uploadMemoryBytes: Math.floor(config.uploadMemoryBytes / processes),
+    uploadMemoryShares: processes,
+    databaseConnections: Math.max(connections, LEAST_DATABASE_CONNECTIONS),
+  }
+  return named.map(([name, role]) => ({
+    name,
+    roles: [role],
+    shares,
+    pagesSocket: roles.has('web') ? pagesSocket : undefined,
+  }))
+}
+
+export function writeMembership(membership: Membership): Record<string, string> {
+  return { [MEMBERSHIP_VARIABLE]: JSON.stringify(membership) }
+}
+
+/** Undefined in a process that stands alone, and in the supervisor. */
+export function readMembership(): Membership | undefined {
+  const given = cluster.isWorker ? membershipGiven() : undefined
+  return given === undefined ? undefined : (JSON.parse(given) as Membership)
+}
+
+/** The settings of one of them. */
+export function configOfMember(config: Config, { roles, shares }: Membership): Config {
+  return { ...config, ...shares, roles: new Set(roles), processes: 1 }
+}
+
+/** The supervisor prepares the database, and then has nothing to ask of it. */
+export function configOfSupervisor(config: Config): Config {
+  return { ...config, roles: new Set(), databaseConnections: 2 }
+}

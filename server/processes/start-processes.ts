@@ -1,0 +1,72 @@
+import cluster, { type Worker } from 'node:cluster'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { keepRunning, type Running } from '../../lib/platform/keep-running.ts'
+import { StartError } from '../../lib/platform/kernel/errors.ts'
+import type { Runtime } from '../../lib/platform/runtime.ts'
+import { DRAIN_MS } from '../stop-on-signal.ts'
+import { openLine } from './line.ts'
+import { type Membership, membershipsOf, writeMembership } from './membership.ts'
+import { createSummedMetrics, type SummedMetrics } from './summed-metrics.ts'
+
+/**
+ * The supervisor's part: several processes behind one port, each started again when it ends. They are handed connections in
+ * turn (decision 95), and end with the supervisor, however that ends.
+ */
+const SERVER = join(import.meta.dirname, '../../server.ts')
+
+export async function startProcesses({
+  config,
+  log,
+  metrics,
+}: Pick<Runtime, 'config' | 'log' | 'metrics'>): Promise<{ stop(): Promise<void> }> {
+  cluster.schedulingPolicy = cluster.SCHED_RR
+  // Nobody else may enter it.
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const summed = createSummedMetrics(metrics.registry)
+  const all = await Promise.all(
+    membershipsOf(config, join(folder, 'pages')).map((membership) =>
+      keepRunning(`the process ${membership.name}`, () => startProcess(membership, summed), log),
+    ),
+  )
+  return { stop: async () => void (await Promise.all(all.map((one) => one.stop()))) }
+}
+
+/** Resolves when it answers. */
+async function startProcess(membership: Membership, summed: SummedMetrics): Promise<Running> {
+  const { name } = membership
+  cluster.setupPrimary({ exec: SERVER, args: [name] })
+  const worker = cluster.fork(writeMembership(membership))
+  const ready = Promise.withResolvers<void>()
+  const line = openLine(worker, {
+    ready: async () => ready.resolve(),
+    metrics: () => summed.read(),
+  })
+  const ended = endOf(worker)
+  const gone = ended.then((how) => {
+    summed.leave(name)
+    throw new StartError(`The process ${name} did not start: ${how}`)
+  })
+  await Promise.race([ready.promise, gone])
+  gone.catch(() => {})
+  summed.join(name, line)
+  return { ended, stop: () => stop(worker, ended) }
+}
+
+function endOf(worker: Worker): Promise<string> {
+  return new Promise((resolve) => {
+    worker.once('exit', (code, signal) => resolve(`It ended with ${signal ?? code}.`))
+    worker.on('error', (error) => resolve(String(error)))
+  })
+}
+
+const LATE_MS = 2000
+
+async function stop(worker: Worker, ended: Promise<string>): Promise<void> {
+  worker.process.kill('SIGTERM')
+  const timer = setTimeout(() => worker.process.kill('SIGKILL'), DRAIN_MS + LATE_MS)
+  await ended
+  clearTimeout(timer)
+}

@@ -1,0 +1,45 @@
+import type { Server } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { refuseConnections } from '../lib/platform/http/refuse-connections.ts'
+import type { Runtime } from '../lib/platform/runtime.ts'
+import type { Tracing } from '../lib/platform/tracing/open-tracing.ts'
+
+/** How long what is under way may take to reach a boundary. */
+export const DRAIN_MS = 10_000
+/** A supervisor waits for its processes. */
+const SUPERVISOR_DRAIN_MS = DRAIN_MS + 4000
+
+export type Part = { stop(): Promise<void> }
+
+/** SIGTERM: take nothing new, let what is under way reach a boundary and be recorded, then end with 0. */
+export function stopOnSignal(
+  runtime: Runtime,
+  server: Server,
+  { parts, tracing }: { parts: Part[]; tracing: Tracing | undefined },
+): void {
+  let stopping = false
+  /** A database that is gone by then keeps nobody from ending: what was promised is committed already. */
+  const tried = (work: Promise<unknown>) =>
+    work.catch((error: unknown) => runtime.log.warn({ err: error }, 'stopping'))
+  const drainMs = runtime.config.processes > 1 ? SUPERVISOR_DRAIN_MS : DRAIN_MS
+  const stop = async (signal: string) => {
+    if (stopping) return
+    stopping = true
+    runtime.log.info({ signal }, 'stopping')
+    setTimeout(() => process.exit(0), drainMs).unref()
+    const closed = refuseConnections(server)
+    const lingered = Promise.race([closed, delay(LINGER_MS)])
+    await Promise.all([lingered, ...parts.map((part) => tried(part.stop()))])
+    server.close()
+    server.closeIdleConnections()
+    await closed
+    await tried(runtime.queue.stop())
+    await tried(runtime.database.close())
+    if (tracing) await tried(tracing.stop())
+    process.exit(0)
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal))
+}
+
+/** Time for the requests that a balancer is about to send over connections it has kept open. */
+const LINGER_MS = 300

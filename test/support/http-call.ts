@@ -1,0 +1,66 @@
+import { type IncomingHttpHeaders, request } from 'node:http'
+
+/** A request that hides nothing, and what came of it. */
+export type Reply = { status: number; headers: Record<string, string>; body: string }
+export type Interim = { status: number; headers: IncomingHttpHeaders }
+
+export type Call = {
+  method: string
+  url: string
+  token?: string | undefined
+  headers?: Record<string, string>
+  body?: Buffer | undefined
+  trailers?: Record<string, string>
+}
+
+export function httpCall({ method, url, token, headers = {}, body, trailers }: Call): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const all = {
+      ...(token && { Authorization: `Bearer ${token}` }),
+      ...(body && !trailers && !headers['Transfer-Encoding'] && { 'Content-Length': String(body.length) }),
+      ...headers,
+    }
+    const sent = request(url, { method, headers: all, agent: false }, async (response) => {
+      const text = Buffer.concat(await response.toArray()).toString()
+      resolve({
+        status: response.statusCode!,
+        headers: response.headers as Record<string, string>,
+        body: text,
+      })
+    })
+    sent.on('error', reject)
+    if (trailers) sent.addTrailers(trailers)
+    sent.end(body)
+  })
+}
+
+/** A request whose body is sent piece by piece, and that may be cut off. */
+export function openCall({ method, url, token, headers = {} }: Omit<Call, 'body' | 'trailers'>) {
+  const all = { ...(token && { Authorization: `Bearer ${token}` }), ...headers }
+  const sent = request(url, { method, agent: false, headers: all })
+  const interim: Interim[] = []
+  sent.on('information', ({ statusCode, headers }) => interim.push({ status: statusCode, headers }))
+  const reply = new Promise<Reply>((resolve, reject) => {
+    sent.on('error', reject)
+    sent.on('response', async (response) => {
+      response.on('error', reject)
+      const text = Buffer.concat(await response.toArray().catch(() => [])).toString()
+      resolve({
+        status: response.statusCode!,
+        headers: response.headers as Record<string, string>,
+        body: text,
+      })
+    })
+  })
+  reply.catch(() => {})
+  sent.flushHeaders()
+  return {
+    reply,
+    /** The interim answers so far. */
+    interim,
+    /** Resolves when the system has taken the bytes. */
+    write: (bytes: Buffer) => new Promise<void>((resolve) => void sent.write(bytes, () => resolve())),
+    end: () => void sent.end(),
+    cut: () => void sent.destroy(),
+  }
+}
