@@ -18,6 +18,7 @@ export async function* follow(
   { workspaceId, sessionId }: { workspaceId: string; sessionId: string },
   topic: Topic,
   signal: AbortSignal,
+  pollMs = POLL_MS,
 ): AsyncGenerator<Snapshot> {
   const bell = createBell(signal)
   const unlisten = await database.listen(LIVE_CHANNEL, (payload) => {
@@ -31,7 +32,7 @@ export async function* follow(
       const snapshot = await readSnapshot(db, workspaceId, topic)
       if (snapshot.mark !== seen) yield snapshot
       seen = snapshot.mark
-      await bell.wait(POLL_MS)
+      await bell.wait(pollMs)
     }
   } finally {
     await unlisten()
