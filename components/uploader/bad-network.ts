@@ -13,9 +13,6 @@ export type BadNetwork = {
   setDown(down: boolean): void
 }
 
-/** Long enough for a request to be on its way. */
-const CUT_AFTER_MS = 20
-
 export function createBadNetwork(): BadNetwork {
   const inFlight = new Set<XMLHttpRequest>()
   let down = false
@@ -40,13 +37,12 @@ export function createBadNetwork(): BadNetwork {
     call,
     fetch: (...args) => call(() => window.fetch(...args)),
     send(xhr) {
-      if (down) {
+      if (down || cutNext) {
+        cutNext = false
         xhr.send = () => void queueMicrotask(() => breakLine(xhr))
         return
       }
       inFlight.add(xhr)
-      if (cutNext) setTimeout(cut, CUT_AFTER_MS)
-      cutNext = false
       xhr.addEventListener('loadend', () => inFlight.delete(xhr), { once: true })
     },
     cut() {

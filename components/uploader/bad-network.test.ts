@@ -1,0 +1,29 @@
+import { expect, it, vi } from 'vitest'
+import { createBadNetwork } from './bad-network.ts'
+
+/** What the network uses of a request, answered as soon as it is sent. */
+function quickRequest() {
+  const seen: string[] = []
+  const request = Object.assign(new EventTarget(), {
+    send() {
+      for (const type of ['load', 'loadend']) request.dispatchEvent(new Event(type))
+    },
+    abort() {},
+  })
+  for (const type of ['load', 'error']) request.addEventListener(type, () => seen.push(type))
+  return { request: request as unknown as XMLHttpRequest, seen }
+}
+
+it('a cut between two requests breaks the next, however soon it would be answered, and only that one', async () => {
+  vi.stubGlobal('ProgressEvent', Event)
+  const network = createBadNetwork()
+  const [next, other] = [quickRequest(), quickRequest()]
+  network.cut()
+  for (const { request } of [next, other]) {
+    network.send(request)
+    request.send()
+  }
+  await Promise.resolve()
+  vi.unstubAllGlobals()
+  expect([next.seen, other.seen]).toEqual([['error'], ['load']])
+})
