@@ -88,7 +88,7 @@ export async function appendBytes(
   /** Bytes that did not fill a part become one if they are enough and the numbers allow it; else they wait in a tail. */
   async function keep(buffer: Rest['buffer'], why: Appended['why']): Promise<void> {
     const interrupted = why !== 'end'
-    const toBytes = parts.endBytes + buffer.bytes
+    const toBytes = parts.endOffset + buffer.bytes
     const note = { kind: 'request', detail: { fromBytes, toBytes, ended: why, ...requestDetail() } }
     if (buffer.bytes === 0) parts.attachToLastPart({ release: { interrupted } })
     else if (parts.mayEndWith(buffer)) parts.send(buffer, { release: { interrupted }, note })
@@ -106,11 +106,11 @@ async function endsFile(
   parts: Parts,
   { rest, ends }: { rest: Pick<Rest, 'buffer' | 'why'>; ends: AppendOptions['ends'] },
 ): Promise<boolean> {
-  const endBytes = parts.endBytes + rest.buffer.bytes
+  const endOffset = parts.endOffset + rest.buffer.bytes
   if (ends === 'later' || (ends === 'with body' && rest.why !== 'end')) return false
   if (ends === 'with body' && upload.lengthBytes === null) {
     await parts.recorded()
-    await declareLength(context, upload, { lengthBytes: endBytes, maxBytes: endBytes })
+    await declareLength(context, upload, { lengthBytes: endOffset, maxBytes: endOffset })
   }
-  return endBytes === upload.lengthBytes
+  return endOffset === upload.lengthBytes
 }

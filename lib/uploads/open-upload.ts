@@ -5,7 +5,7 @@ import type { Lease } from './lease/held-lease.ts'
 import { type FirstLease, isWhole, type WholeRequest } from './ledger/first-lease.ts'
 import type { Taken } from './ledger/take-lease.ts'
 import type { UploadRight, UploadRow } from './ledger/upload-rights.ts'
-import { type Bound, PartNumbers } from './part-numbers.ts'
+import { type Bound, NOTHING_BOUND, PartNumbers } from './part-numbers.ts'
 import { type PartLimits, partLimits, planParts } from './part-plan.ts'
 import type { UploadContext } from './upload-context.ts'
 
@@ -61,18 +61,18 @@ export async function openUpload(
   const numbers = (state: Numbered) =>
     numbersOf(context, partLimits(bucket.capabilities, context.budget.maxPartBytes), state, incoming)
   const expected = numbers(upload)
-  const endsBytes = expected.toBind().endsBytes
+  const boundEnds = expected.toBind().boundEnds
   const { leaseFence: fence, offsetBytes, bound } = upload
   // A writer that held it meanwhile may have created the multipart upload, and sent the parts that it had bound.
   const mayPlan = !upload.leased && !isNewLength(incoming, upload)
-  const plan = bound && mayPlan ? { fence, offsetBytes, bound, endsBytes } : undefined
+  const plan = bound && mayPlan ? { fence, offsetBytes, bound, boundEnds } : undefined
   const taken = await span('lease', () => context.leases.take({ fileId: upload.id, tokenId: token.id, plan }))
   if (!taken) return undefined
   if (taken.resumed) {
     context.metrics.resumes.inc()
     context.metrics.savedBytes.inc(taken.offsetBytes)
   }
-  if (taken.planned) expected.bindingWritten({ ...taken.bound, endsBytes })
+  if (taken.planned) expected.bindingWritten({ ...taken.bound, boundEnds })
   return describe(context, { ...upload, ...taken }, taken, bucket, {
     numbers: taken.planned ? expected : numbers(taken),
     mayRead: dataStore.mayRead,
@@ -108,8 +108,6 @@ export function wholeFileRequest(
   if (lengthBytes !== undefined || bytes === undefined || !isWhole({ offsetBytes, bytes })) return undefined
   return { bytes, origin, protocol, lease: leases.terms }
 }
-
-const NOTHING_BOUND: Bound = { number: 0, startBytes: 0, endsBytes: [] }
 
 /** Opens an upload whose lease was taken by the statement that checked its token. */
 async function openFirst(
@@ -200,11 +198,11 @@ export function numbersOf(
   const plan = planParts(limits, {
     lengthBytes: incoming.lengthBytes ?? lengthBytes,
     partBytes,
-    requestEndBytes: incoming.bytes === undefined ? undefined : offsetBytes + incoming.bytes,
+    requestEndOffset: incoming.bytes === undefined ? undefined : offsetBytes + incoming.bytes,
   })
-  const found = bound ?? { number: 0, startBytes: 0, endsBytes: [] }
+  const found = bound ?? NOTHING_BOUND
   // Parts that an earlier writer sent to a multipart upload whose id was lost do not matter any more.
-  const inherited = multipartId === null ? { ...found, endsBytes: [] } : found
+  const inherited = multipartId === null ? { ...found, boundEnds: [] } : found
   return new PartNumbers(inherited, plan, boundAhead(context))
 }
 

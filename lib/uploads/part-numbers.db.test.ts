@@ -168,16 +168,16 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     const { db, leases } = node.context
     const { lease, fence } = (await leases.take({ fileId: idOf(url), tokenId: null, plan: undefined }))!
     const part = { number: 1, offsetBytes: 0, sizeBytes: 6 * MiB, etag: '"1"', crc32: 0 }
-    const bound = { number: 1, startBytes: 6 * MiB, endsBytes: [14 * MiB] }
+    const bound = { recordedParts: 1, recordedBytes: 6 * MiB, boundEnds: [14 * MiB] }
     await advance(db, lease, { fromBytes: 0, toBytes: 6 * MiB, crc32: 0, part, bound }, site.clock.now())
-    const believed = { number: 0, startBytes: 0, endsBytes: [6 * MiB, 14 * MiB] }
+    const believed = { recordedParts: 0, recordedBytes: 0, boundEnds: [6 * MiB, 14 * MiB] }
     await releaseLease(
       { db, clock: site.clock },
       { fileId: idOf(url), fence },
       { bound: believed, interrupted: true },
     )
     lease.forget()
-    const look = sql`select recorded_parts as number, recorded_bytes as "startBytes", to_jsonb(bound_ends) as "endsBytes",
+    const look = sql`select recorded_parts as "recordedParts", recorded_bytes as "recordedBytes", to_jsonb(bound_ends) as "boundEnds",
       reserved_part_number as reserved from files where id = ${idOf(url)}::uuid`
     expect(await rows(database.db, look)).toEqual([{ ...bound, reserved: 2 }])
     await client.terminate(url)
@@ -196,7 +196,7 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     )
     await database.db.execute(sql`update files set lease_until = now() - interval '1 second' where ${file}`)
     const upload = (await openUpload(context, right, { bytes: 6 * MiB }))!
-    expect(upload.numbers.targetBytes).toBe(8 * MiB)
+    expect(upload.numbers.targetOffset).toBe(8 * MiB)
     expect(upload.numbers.mayEndAt(6 * MiB)).toBe(false)
     upload.lease.forget()
     await client.terminate(url)

@@ -1,62 +1,69 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Bound, PartNumbers } from './part-numbers.ts'
+import { type Bound, NOTHING_BOUND, PartNumbers } from './part-numbers.ts'
 import { planParts } from './part-plan.ts'
 
 const MiB = 1024 * 1024
 const LENGTH = 60 * MiB
 const limits = { maxParts: 10_000, equalParts: false, maxPartBytes: 64 * MiB }
-const NOTHING: Bound = { number: 0, startBytes: 0, endsBytes: [] }
 
-function open(found: Bound, requestEndBytes?: number, ahead = 4): PartNumbers {
+function open(found: Bound, requestEndOffset?: number, ahead = 4): PartNumbers {
   return new PartNumbers(
     found,
-    planParts(limits, { lengthBytes: LENGTH, partBytes: null, requestEndBytes }),
+    planParts(limits, { lengthBytes: LENGTH, partBytes: null, requestEndOffset }),
     ahead,
   )
 }
 
 describe('the part numbers of an upload', () => {
   it('are bound ahead along the plan, up to the end of the request', () => {
-    expect(open(NOTHING).toBind().endsBytes).toEqual([8, 16, 24, 32].map((n) => n * MiB))
-    expect(open(NOTHING, 21 * MiB).toBind().endsBytes).toEqual([8, 16, 21].map((n) => n * MiB))
-    expect(open(NOTHING, 20 * MiB).toBind().endsBytes).toEqual([8, 16].map((n) => n * MiB))
-    const nearItsEnd = { number: 6, startBytes: 48 * MiB, endsBytes: [] }
-    expect(open(nearItsEnd).toBind().endsBytes).toEqual([56 * MiB, LENGTH])
+    expect(open(NOTHING_BOUND).toBind().boundEnds).toEqual([8, 16, 24, 32].map((n) => n * MiB))
+    expect(open(NOTHING_BOUND, 21 * MiB).toBind().boundEnds).toEqual([8, 16, 21].map((n) => n * MiB))
+    expect(open(NOTHING_BOUND, 20 * MiB).toBind().boundEnds).toEqual([8, 16].map((n) => n * MiB))
+    const nearItsEnd = { recordedParts: 6, recordedBytes: 48 * MiB, boundEnds: [] }
+    expect(open(nearItsEnd).toBind().boundEnds).toEqual([56 * MiB, LENGTH])
   })
 
   it('are none for a file that fits a single PutObject', () => {
-    const plan = planParts(limits, { lengthBytes: 4096, partBytes: null, requestEndBytes: 4096 })
-    expect(new PartNumbers(NOTHING, plan, 4).toBind()).toEqual(NOTHING)
+    const plan = planParts(limits, { lengthBytes: 4096, partBytes: null, requestEndOffset: 4096 })
+    expect(new PartNumbers(NOTHING_BOUND, plan, 4).toBind()).toEqual(NOTHING_BOUND)
   })
 
   it('may end early where nobody has bound them', () => {
-    const numbers = open(NOTHING)
+    const numbers = open(NOTHING_BOUND)
     expect(numbers.mayEndAt(6 * MiB)).toBe(true)
     expect(numbers.mayEndAt(4 * MiB)).toBe(false)
     numbers.take(6 * MiB)
     expect(numbers.isBound(1)).toBe(false)
-    expect(numbers.toBind().endsBytes[0]).toBe(6 * MiB)
+    expect(numbers.toBind().boundEnds[0]).toBe(6 * MiB)
   })
 
   it('stay as they are where an earlier writer may have sent them', () => {
-    const numbers = open({ number: 2, startBytes: 13 * MiB, endsBytes: [20 * MiB, 27 * MiB] })
-    expect(numbers.targetBytes).toBe(20 * MiB)
+    const numbers = open({ recordedParts: 2, recordedBytes: 13 * MiB, boundEnds: [20 * MiB, 27 * MiB] })
+    expect(numbers.targetOffset).toBe(20 * MiB)
     expect(numbers.mayEndAt(19 * MiB)).toBe(false)
     expect(numbers.take(20 * MiB)).toBe(3)
     expect(numbers.isBound(3)).toBe(true)
-    expect(numbers.targetBytes).toBe(27 * MiB)
-    expect(numbers.toKeep()).toEqual({ number: 2, startBytes: 13 * MiB, endsBytes: [20 * MiB, 27 * MiB] })
+    expect(numbers.targetOffset).toBe(27 * MiB)
+    expect(numbers.toKeep()).toEqual({
+      recordedParts: 2,
+      recordedBytes: 13 * MiB,
+      boundEnds: [20 * MiB, 27 * MiB],
+    })
   })
 
   it('are free again once a writer that has not sent them lets go', () => {
-    const numbers = open(NOTHING)
+    const numbers = open(NOTHING_BOUND)
     numbers.bindingWritten(numbers.toBind())
     numbers.take(8 * MiB)
-    expect(numbers.toKeep()).toEqual(NOTHING)
+    expect(numbers.toKeep()).toEqual(NOTHING_BOUND)
     numbers.markSent(1)
-    expect(numbers.toKeep()).toEqual({ ...NOTHING, endsBytes: [8 * MiB] })
-    expect(numbers.toKeep({ recording: true })).toEqual({ number: 1, startBytes: 8 * MiB, endsBytes: [] })
+    expect(numbers.toKeep()).toEqual({ ...NOTHING_BOUND, boundEnds: [8 * MiB] })
+    expect(numbers.toKeep({ recording: true })).toEqual({
+      recordedParts: 1,
+      recordedBytes: 8 * MiB,
+      boundEnds: [],
+    })
   })
 
   it('mean the same bytes in every request that ever goes out, whoever crashes when', () => {
@@ -69,10 +76,10 @@ describe('the part numbers of an upload', () => {
         (requests, chance) => {
           const chosen = (percent: number) => chance.next().value! < percent
           const sent = new Map<number, string>()
-          let ledger = NOTHING
+          let ledger = NOTHING_BOUND
           for (const { bytes, known } of requests) {
-            const endBytes = Math.min(ledger.startBytes + bytes, LENGTH)
-            const numbers = open(ledger, known ? endBytes : undefined)
+            const endOffset = Math.min(ledger.recordedBytes + bytes, LENGTH)
+            const numbers = open(ledger, known ? endOffset : undefined)
             ledger = numbers.toBind()
             numbers.bindingWritten(ledger)
             const flying: number[] = []
@@ -82,12 +89,12 @@ describe('the part numbers of an upload', () => {
               numbers.bindingWritten(ledger)
             }
             let crashed = false
-            while (numbers.startBytes < endBytes && !crashed) {
-              const early = numbers.startBytes + 5 * MiB + chance.next().value!
-              const target = Math.min(numbers.targetBytes, LENGTH)
+            while (numbers.startOffset < endOffset && !crashed) {
+              const early = numbers.startOffset + 5 * MiB + chance.next().value!
+              const target = Math.min(numbers.targetOffset, LENGTH)
               const end = chosen(20) && early < target && numbers.mayEndAt(early) ? early : target
-              if (end > endBytes && !numbers.mayEndAt(endBytes)) break
-              const range = `${numbers.startBytes}-${Math.min(end, Math.max(endBytes, numbers.startBytes))}`
+              if (end > endOffset && !numbers.mayEndAt(endOffset)) break
+              const range = `${numbers.startOffset}-${Math.min(end, Math.max(endOffset, numbers.startOffset))}`
               const number = numbers.take(Number(range.split('-')[1]))
               if (!numbers.isBound(number)) {
                 while (flying.length > 0) record()

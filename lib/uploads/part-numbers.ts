@@ -2,12 +2,14 @@ import type { PartPlan, PartStart } from './part-plan.ts'
 
 /** Which part numbers the ledger has bound to ranges of bytes. */
 export type Bound = {
-  /** The last recorded part, and where it ends. */
-  number: number
-  startBytes: number
-  /** Where the parts after it end, one number after another. */
-  endsBytes: readonly number[]
+  /** How many parts are recorded, and how many bytes they hold. */
+  recordedParts: number
+  recordedBytes: number
+  /** Where the parts after them end, one number after another. */
+  boundEnds: readonly number[]
 }
+
+export const NOTHING_BOUND: Bound = { recordedParts: 0, recordedBytes: 0, boundEnds: [] }
 
 /**
  * Binds each part number to its bytes. The ledger commits a number together with the range of its part before that part
@@ -20,7 +22,7 @@ export type Bound = {
  */
 export class PartNumbers {
   /** The last recorded part, and where it ends. */
-  #number: number
+  #recordedParts: number
   #recordedBytes: number
   readonly #plan: PartPlan
   /** How many numbers are bound in advance, so that no part waits for a statement of its own. */
@@ -30,11 +32,11 @@ export class PartNumbers {
   /** Numbers that the ledger has bound, and where their parts end. */
   #bound: Map<number, number>
   /** One entry for each number taken after the last recorded one. */
-  readonly #taken: { endBytes: number; sent: boolean }[] = []
+  readonly #taken: { endOffset: number; sent: boolean }[] = []
 
   constructor(found: Bound, plan: PartPlan, ahead: number) {
-    this.#number = found.number
-    this.#recordedBytes = found.startBytes
+    this.#recordedParts = found.recordedParts
+    this.#recordedBytes = found.recordedBytes
     this.#plan = plan
     this.#ahead = ahead
     this.#inherited = byNumber(found)
@@ -43,45 +45,45 @@ export class PartNumbers {
 
   /** The number of the next part, and where that part begins. */
   get next(): number {
-    return this.#number + this.#taken.length + 1
+    return this.#recordedParts + this.#taken.length + 1
   }
 
-  get startBytes(): number {
-    return this.#taken.at(-1)?.endBytes ?? this.#recordedBytes
+  get startOffset(): number {
+    return this.#taken.at(-1)?.endOffset ?? this.#recordedBytes
   }
 
   /** Where the next part ends if nothing interrupts it. */
-  get targetBytes(): number {
-    return this.#bound.get(this.next) ?? this.#plan.targetBytes(this.#nextStart)
+  get targetOffset(): number {
+    return this.#bound.get(this.next) ?? this.#plan.targetOffset(this.#nextStart)
   }
 
-  /** Whether the next part may end early, at `endBytes`. */
-  mayEndAt(endBytes: number): boolean {
+  /** Whether the next part may end early, at `endOffset`. */
+  mayEndAt(endOffset: number): boolean {
     const bound = this.#inherited.get(this.next)
-    if (bound !== undefined) return bound === endBytes
-    return this.#plan.mayEndAt(this.#nextStart, endBytes)
+    if (bound !== undefined) return bound === endOffset
+    return this.#plan.mayEndAt(this.#nextStart, endOffset)
   }
 
-  /** Takes the next number for a part that ends at `endBytes`. */
-  take(endBytes: number): number {
+  /** Takes the next number for a part that ends at `endOffset`. */
+  take(endOffset: number): number {
     const { next } = this
     // Parts that were planned after another end do not follow this one.
-    if (this.#bound.get(next) !== endBytes) {
+    if (this.#bound.get(next) !== endOffset) {
       forgetFrom(this.#bound, next)
       forgetFrom(this.#inherited, next)
     }
-    this.#taken.push({ endBytes, sent: false })
+    this.#taken.push({ endOffset, sent: false })
     return next
   }
 
   /** From here on the part may arrive in the bucket at any time. */
   markSent(number: number): void {
-    this.#taken[number - this.#number - 1]!.sent = true
+    this.#taken[number - this.#recordedParts - 1]!.sent = true
   }
 
   /** Whether the ledger has bound the number to the range it was taken for. */
   isBound(number: number): boolean {
-    return this.#bound.get(number) === this.#taken[number - this.#number - 1]?.endBytes
+    return this.#bound.get(number) === this.#taken[number - this.#recordedParts - 1]?.endOffset
   }
 
   /** What the ledger should bind from now on; with `recording`, in the statement that records the oldest part. */
@@ -89,9 +91,9 @@ export class PartNumbers {
     const ends = this.#endsOfTaken
     const recorded = recording ? 1 : 0
     for (let number = this.next; ; number++) {
-      const startBytes = ends.at(-1) ?? this.#recordedBytes
+      const startOffset = ends.at(-1) ?? this.#recordedBytes
       const isAhead = ends.length - recorded < this.#ahead
-      const planned = isAhead ? this.#plan.endBytes({ number, startBytes }) : undefined
+      const planned = isAhead ? this.#plan.endOffset({ number, startOffset }) : undefined
       const end = this.#inherited.get(number) ?? planned
       if (end === undefined) return this.#describe(recorded, ends)
       ends.push(end)
@@ -112,40 +114,40 @@ export class PartNumbers {
 
   /** To be called once the ledger has committed it. */
   bindingWritten(bound: Bound): void {
-    while (this.#number < bound.number) {
-      this.#number += 1
-      this.#recordedBytes = this.#taken.shift()!.endBytes
-      this.#inherited.delete(this.#number)
+    while (this.#recordedParts < bound.recordedParts) {
+      this.#recordedParts += 1
+      this.#recordedBytes = this.#taken.shift()!.endOffset
+      this.#inherited.delete(this.#recordedParts)
     }
     this.#bound = byNumber(bound)
   }
 
   get #nextStart(): PartStart {
-    return { number: this.next, startBytes: this.startBytes }
+    return { number: this.next, startOffset: this.startOffset }
   }
 
   get #endsOfTaken(): number[] {
-    return this.#taken.map(({ endBytes }) => endBytes)
+    return this.#taken.map(({ endOffset }) => endOffset)
   }
 
-  #describe(recorded: number, endsBytes: number[]): Bound {
+  #describe(recorded: number, boundEnds: number[]): Bound {
     return {
-      number: this.#number + recorded,
-      startBytes: recorded === 0 ? this.#recordedBytes : this.#taken[recorded - 1]!.endBytes,
-      endsBytes: endsBytes.slice(recorded),
+      recordedParts: this.#recordedParts + recorded,
+      recordedBytes: recorded === 0 ? this.#recordedBytes : this.#taken[recorded - 1]!.endOffset,
+      boundEnds: boundEnds.slice(recorded),
     }
   }
 
   /** How many of the taken numbers, from the first, an earlier writer had bound. */
   #countInheritedAmongTaken(): number {
     let count = 0
-    while (count < this.#taken.length && this.#inherited.has(this.#number + count + 1)) count += 1
+    while (count < this.#taken.length && this.#inherited.has(this.#recordedParts + count + 1)) count += 1
     return count
   }
 }
 
-function byNumber({ number, endsBytes }: Bound): Map<number, number> {
-  return new Map(endsBytes.map((endBytes, n) => [number + n + 1, endBytes]))
+function byNumber({ recordedParts, boundEnds }: Bound): Map<number, number> {
+  return new Map(boundEnds.map((endOffset, n) => [recordedParts + n + 1, endOffset]))
 }
 
 function forgetFrom(ends: Map<number, number>, number: number): void {

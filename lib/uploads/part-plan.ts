@@ -67,15 +67,15 @@ export function mayCloseEarly(
 }
 
 /** Where a part begins, and its number. */
-export type PartStart = { number: number; startBytes: number }
+export type PartStart = { number: number; startOffset: number }
 
 /** The parts of one request, as far as they are known before its bytes arrive. */
 export type PartPlan = {
   /** Where a part ends if nothing interrupts it. */
-  targetBytes(at: PartStart): number
+  targetOffset(at: PartStart): number
   /** Where it will end, or undefined if the bytes from there on will be no part: a tail, a whole file, or none. */
-  endBytes(at: PartStart): number | undefined
-  mayEndAt(at: PartStart, endBytes: number): boolean
+  endOffset(at: PartStart): number | undefined
+  mayEndAt(at: PartStart, endOffset: number): boolean
 }
 
 /**
@@ -89,31 +89,31 @@ export function planParts(
     /** The size of every part, where all must be equal. */
     partBytes: number | null
     /** Where the request's body ends, if it says so. */
-    requestEndBytes: number | undefined
+    requestEndOffset: number | undefined
   },
 ): PartPlan {
-  const { lengthBytes, partBytes, requestEndBytes = Number.POSITIVE_INFINITY } = upload
+  const { lengthBytes, partBytes, requestEndOffset = Number.POSITIVE_INFINITY } = upload
   const end = lengthBytes ?? Number.POSITIVE_INFINITY
-  const targetBytes = ({ number, startBytes }: PartStart) =>
-    startBytes +
-    (partBytes ?? nextPartBytes(limits, { lengthBytes, offsetBytes: startBytes, nextNumber: number }))
-  const mayEndAt = ({ number, startBytes }: PartStart, endBytes: number) =>
+  const targetOffset = ({ number, startOffset }: PartStart) =>
+    startOffset +
+    (partBytes ?? nextPartBytes(limits, { lengthBytes, offsetBytes: startOffset, nextNumber: number }))
+  const mayEndAt = ({ number, startOffset }: PartStart, endOffset: number) =>
     mayCloseEarly(limits, {
       lengthBytes,
-      offsetBytes: startBytes,
+      offsetBytes: startOffset,
       nextNumber: number,
-      partBytes: endBytes - startBytes,
+      partBytes: endOffset - startOffset,
     })
   return {
-    targetBytes,
+    targetOffset,
     mayEndAt,
-    endBytes(at) {
-      const { number, startBytes } = at
-      if (startBytes >= Math.min(end, requestEndBytes) || number > limits.maxParts) return undefined
-      const endBytes = Math.min(targetBytes(at), end)
-      if (startBytes === 0 && endBytes === end) return undefined
-      if (endBytes <= requestEndBytes) return endBytes
-      return mayEndAt(at, requestEndBytes) ? requestEndBytes : undefined
+    endOffset(at) {
+      const { number, startOffset } = at
+      if (startOffset >= Math.min(end, requestEndOffset) || number > limits.maxParts) return undefined
+      const endOffset = Math.min(targetOffset(at), end)
+      if (startOffset === 0 && endOffset === end) return undefined
+      if (endOffset <= requestEndOffset) return endOffset
+      return mayEndAt(at, requestEndOffset) ? requestEndOffset : undefined
     },
   }
 }

@@ -5,14 +5,14 @@ import type { Bound } from '../part-numbers.ts'
  * Assignments for an update of `files`. If a statement's answer was lost, the writer may lag behind its row; its view of
  * the bindings is ignored then.
  */
-export function boundColumns({ number, startBytes, endsBytes }: Bound): SQL {
-  const isCurrent = sql`recorded_parts <= ${number}::int`
-  return sql`recorded_parts = greatest(recorded_parts, ${number}::int),
-    recorded_bytes = greatest(recorded_bytes, ${startBytes}::bigint),
-    bound_ends = case when ${isCurrent} then ${boundEnds(endsBytes)} else bound_ends end,
-    reserved_part_number = case when ${isCurrent} then ${number + endsBytes.length}::int else reserved_part_number end`
+export function boundColumns({ recordedParts, recordedBytes, boundEnds }: Bound): SQL {
+  const isCurrent = sql`recorded_parts <= ${recordedParts}::int`
+  return sql`recorded_parts = greatest(recorded_parts, ${recordedParts}::int),
+    recorded_bytes = greatest(recorded_bytes, ${recordedBytes}::bigint),
+    bound_ends = case when ${isCurrent} then ${bigints(boundEnds)} else bound_ends end,
+    reserved_part_number = case when ${isCurrent} then ${recordedParts + boundEnds.length}::int else reserved_part_number end`
 }
 
-export function boundEnds(endsBytes: readonly number[]): SQL {
-  return sql`${`{${endsBytes.join()}}`}::bigint[]`
+export function bigints(numbers: readonly number[]): SQL {
+  return sql`${`{${numbers.join()}}`}::bigint[]`
 }

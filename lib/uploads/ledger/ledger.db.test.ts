@@ -63,10 +63,10 @@ const step = fc.oneof(
   },
 )
 
-const boundBy = ({ number, startBytes }: { number: number; startBytes: number }) => ({
-  number,
-  startBytes,
-  endsBytes: [],
+const boundBy = ({ number, startOffset }: { number: number; startOffset: number }) => ({
+  recordedParts: number,
+  recordedBytes: startOffset,
+  boundEnds: [],
 })
 
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never
@@ -118,7 +118,7 @@ describeWithDatabase('the ledger', (database) => {
 
     const play = async (steps: Step[]) => {
       const id = await begin()
-      const writers: (Fenced & { believes: number; tail: number; number: number; startBytes: number })[] = []
+      const writers: (Fenced & { believes: number; tail: number; number: number; startOffset: number })[] = []
       const writerOf = (n: number) => writers.at(-1 - (n % Math.max(writers.length, 1)))
       let before = await look(id)
       const act = async (s: Step) => {
@@ -132,15 +132,15 @@ describeWithDatabase('the ledger', (database) => {
               fence: got.fence,
               believes: got.offsetBytes,
               tail: got.tailBytes,
-              number: got.bound.number,
-              startBytes: got.bound.startBytes,
+              number: got.bound.recordedParts,
+              startOffset: got.bound.recordedBytes,
             })
         } else if (s.do === 'claim') {
           clock.advance(3_000)
           const limits = { limit: 4, limitPerBucket: 4, busy: [], nowMs }
           for (const { fileId, fence, bytes } of await claimTransferring(db, TERMS, limits))
             if (fileId === id)
-              writers.push({ fileId, fence, believes: bytes, tail: 0, number: 100, startBytes: bytes })
+              writers.push({ fileId, fence, believes: bytes, tail: 0, number: 100, startOffset: bytes })
         } else if (s.do === 'lapse') await lapse(id)
         else if (s.do === 'count') await countUncountedBytes({ db, clock })
         else if (s.do === 'expire') {
@@ -185,7 +185,7 @@ describeWithDatabase('the ledger', (database) => {
                 toBytes,
                 crc32: 0,
                 ...(s.part
-                  ? { part, bound: boundBy({ number: part.number, startBytes: toBytes }) }
+                  ? { part, bound: boundBy({ number: part.number, startOffset: toBytes }) }
                   : { tail }),
                 ...(last && { become: 'transferring' as const }),
                 ...(s.release && { release: { interrupted: false } }),
@@ -193,7 +193,7 @@ describeWithDatabase('the ledger', (database) => {
               nowMs,
             )
             writer.believes = toBytes
-            if (s.part) Object.assign(writer, { number: part.number, startBytes: toBytes })
+            if (s.part) Object.assign(writer, { number: part.number, startOffset: toBytes })
             writer.tail = s.part ? 0 : writer.tail + bytes
           }
         }

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
 import type { Bound } from '../part-numbers.ts'
-import { boundEnds } from './bound-columns.ts'
+import { bigints } from './bound-columns.ts'
 import { type LeaseTerms, sealedFence } from './lease-terms.ts'
 import { tailBytes } from './tail-bytes.ts'
 
@@ -30,7 +30,7 @@ export type Taken = {
 }
 
 /** What the writer wants to bind with the lease, and the state of the upload that this assumes. */
-export type LeasePlan = { fence: number; offsetBytes: number; bound: Bound; endsBytes: readonly number[] }
+export type LeasePlan = { fence: number; offsetBytes: number; bound: Bound; boundEnds: readonly number[] }
 
 /** Remember the last N tokens that continued the upload. */
 const MAX_TOKENS = 100
@@ -68,10 +68,10 @@ export async function takeLease(
         bound_fence = f.lease_fence + 1, ${sealedFence},
         recorded_parts = case when free.known then f.recorded_parts else f.reserved_part_number end,
         recorded_bytes = case when free.known then f.recorded_bytes else f.offset_bytes - tail.bytes end,
-        bound_ends = case when free.planned then ${boundEnds(plan?.endsBytes ?? [])}
+        bound_ends = case when free.planned then ${bigints(plan?.boundEnds ?? [])}
           when free.known then f.bound_ends else '{}' end,
         reserved_part_number = case when free.planned
-          then f.recorded_parts + ${plan?.endsBytes.length ?? 0}::int else f.reserved_part_number end,
+          then f.recorded_parts + ${plan?.boundEnds.length ?? 0}::int else f.reserved_part_number end,
         interrupted = false,
         last_request_id = ${request?.id ?? null}, last_traceparent = ${request?.traceparent ?? null},
         resume_count = f.resume_count + free.resumed::int,
@@ -87,7 +87,7 @@ export async function takeLease(
     select t.lease_fence as "fence", t.offset_bytes as "offsetBytes", t.length_bytes as "lengthBytes", t.crc32,
       t.part_bytes as "partBytes", t.planned, t.resumed, t.lease_lapsed as "leaseLapsed",
       coalesce(t.reserved_bytes = 0 and t.offset_bytes < t.length_bytes, false) as "reservationLapsed",
-      json_build_object('number', t.recorded_parts, 'startBytes', t.recorded_bytes, 'endsBytes', t.bound_ends) as bound, d.multipart_id as "multipartId",
+      json_build_object('recordedParts', t.recorded_parts, 'recordedBytes', t.recorded_bytes, 'boundEnds', t.bound_ends) as bound, d.multipart_id as "multipartId",
       t.expiry_seconds as "expirySeconds", floor(extract(epoch from t.expires_at) * 1000)::bigint as "expiresAtMs",
       floor(extract(epoch from t.expires_by) * 1000)::bigint as "expiresByMs",
       t.offset_bytes - t.recorded_bytes as "tailBytes"
@@ -100,5 +100,5 @@ function fits(plan: LeasePlan | undefined): SQL {
   if (!plan) return sql`false`
   const { fence, offsetBytes, bound } = plan
   return sql`(f.lease_fence = ${fence}::int and f.bound_fence = f.lease_fence and f.offset_bytes = ${offsetBytes}::bigint
-    and f.recorded_parts = ${bound.number}::int and f.bound_ends = ${boundEnds(bound.endsBytes)})`
+    and f.recorded_parts = ${bound.recordedParts}::int and f.bound_ends = ${bigints(bound.boundEnds)})`
 }

@@ -237,7 +237,7 @@ function upload(): SQL {
       'retired', f.retired_at is not null and f.joined_into is null, 'leased', coalesce(f.lease_until > now(), false),
       'interrupted', f.interrupted or f.lease_until is not null,
       'leaseFence', f.lease_fence, 'bound', case when f.bound_fence = f.lease_fence then json_build_object(
-        'number', f.recorded_parts, 'startBytes', f.recorded_bytes, 'endsBytes', f.bound_ends) end) end as upload`
+        'recordedParts', f.recorded_parts, 'recordedBytes', f.recorded_bytes, 'boundEnds', f.bound_ends) end) end as upload`
 }
 
 function assertStanding<Row extends Standing>(row: Row | undefined): Row {

@@ -19,7 +19,7 @@ type Waiting = { buffer: PartBuffer; fromBytes: number }
  */
 export class Parts {
   /** Where the upload stands once all pieces are recorded. */
-  endBytes: number
+  endOffset: number
   /** Bytes of tail that the next part begins with. */
   tailBytes: number
   /** How many parts were given to the sender. */
@@ -50,7 +50,7 @@ export class Parts {
     this.#tails = new Tails(context, upload, this.#recorder)
     this.isAtomic = atomic
     this.signal = AbortSignal.any([upload.lease.signal, this.#faults.signal])
-    this.endBytes = upload.offsetBytes
+    this.endOffset = upload.offsetBytes
     this.tailBytes = upload.tailBytes
   }
 
@@ -85,19 +85,19 @@ export class Parts {
 
   /** Whether a part may end with these bytes, or they have to be a tail. */
   mayEndWith({ bytes }: PartBuffer): boolean {
-    return this.#upload.numbers.mayEndAt(this.endBytes + bytes)
+    return this.#upload.numbers.mayEndAt(this.endOffset + bytes)
   }
 
   /** Sends a part: the tail, if there is one, and these bytes. */
   send(buffer: PartBuffer, attached: Attached = {}): void {
     const upload = this.#upload
     const tail = {
-      fromBytes: this.endBytes - this.tailBytes,
-      toBytes: this.endBytes,
+      fromBytes: this.endOffset - this.tailBytes,
+      toBytes: this.endOffset,
       stored: this.#tailStored,
     }
     const offsetBytes = tail.fromBytes
-    const toBytes = this.endBytes + buffer.bytes
+    const toBytes = this.endOffset + buffer.bytes
     const number = upload.numbers.take(toBytes)
     const bound = this.#recorder.bind(number)
     const sending = this.#sender.send(number, buffer, tail, bound)
@@ -126,7 +126,7 @@ export class Parts {
     if (this.isCommitted) {
       this.#tailStored = this.#recordInOrder(buffer, () => this.#tails.record(buffer, attached))
     } else {
-      const staged = this.#tails.stage(this.endBytes, buffer)
+      const staged = this.#tails.stage(this.endOffset, buffer)
       staged.then(() => this.#free(buffer), this.#fail)
       this.#tailStored = staged
       this.#recordInOrder(buffer, () => staged.then(() => this.#tails.recordStaged(buffer)))
@@ -168,9 +168,9 @@ export class Parts {
   }
 
   #recordInOrder(buffer: PartBuffer, record: () => Promise<void>): Promise<void> {
-    this.#waiting.push({ buffer, fromBytes: this.endBytes })
+    this.#waiting.push({ buffer, fromBytes: this.endOffset })
     this.#memory.leaving(buffer.bytes)
-    this.endBytes += buffer.bytes
+    this.endOffset += buffer.bytes
     const recorded = this.#recorder.inOrder(() => record().then(() => this.#free(buffer)))
     recorded.catch(this.#fail)
     return recorded

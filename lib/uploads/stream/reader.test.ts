@@ -52,7 +52,7 @@ function partsOf(signal: AbortSignal) {
     signal,
     isAtomic: false,
     waiting,
-    endBytes: 0,
+    endOffset: 0,
     get isIdle() {
       return waiting.length === 0
     },
@@ -97,8 +97,8 @@ async function request(lengthBytes: number, options: Options = {}) {
   const parts = partsOf(signal)
   const source = sourceOf(options.early)
   const numbers = {
-    get targetBytes() {
-      return (Math.floor(parts.endBytes / PART_BYTES) + 1) * PART_BYTES
+    get targetOffset() {
+      return (Math.floor(parts.endOffset / PART_BYTES) + 1) * PART_BYTES
     },
   }
   const context = {
@@ -116,7 +116,7 @@ async function request(lengthBytes: number, options: Options = {}) {
       const piece = await reader.next()
       pieces.push(piece)
       if (piece.kind === 'rest') return piece
-      parts.endBytes += piece.buffer.bytes
+      parts.endOffset += piece.buffer.bytes
       if (piece.kind === 'part') parts.waiting.push(piece)
       else piece.stored()
     }

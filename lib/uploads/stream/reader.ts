@@ -28,8 +28,8 @@ export class Reader {
   readonly #memory: MemoryAccount
   #buffer: PartBuffer
   /** Where the buffer begins, and where the part that it belongs to ends. */
-  #startBytes: number
-  #targetBytes = 0
+  #startOffset: number
+  #targetOffset = 0
   #takenBytes = 0
   #next: PromiseWithResolvers<Piece> | undefined
   /** The next piece is waited for, and there is room for it. */
@@ -54,7 +54,7 @@ export class Reader {
     this.#parts = parts
     this.#memory = context.budget.account(upload.bucket)
     this.#buffer = createPartBuffer(this.#memory)
-    this.#startBytes = upload.offsetBytes
+    this.#startOffset = upload.offsetBytes
     parts.signal.addEventListener('abort', () => this.#abort(), { once: true })
   }
 
@@ -80,7 +80,7 @@ export class Reader {
   #readOn(): void {
     if (this.#isOver) return
     this.#isWanted = true
-    this.#targetBytes = this.#upload.numbers.targetBytes
+    this.#targetOffset = this.#upload.numbers.targetOffset
     if (!this.#isStarted) this.#start()
     this.#regulate()
   }
@@ -116,9 +116,9 @@ export class Reader {
   }
 
   #takePage(page: Buffer): void {
-    const missingBytes = Math.max(this.#targetBytes - this.#endBytes, 0)
+    const missingBytes = Math.max(this.#targetOffset - this.#endOffset, 0)
     this.#push(page.subarray(0, missingBytes))
-    if (this.#endBytes < this.#targetBytes || this.#isLast) return
+    if (this.#endOffset < this.#targetOffset || this.#isLast) return
     this.#handOver({ kind: 'part', buffer: this.#buffer })
     // No part but the last is less than 5 MiB, so what is left of the page is sure to fit the next one.
     if (page.length > missingBytes) this.#push(page.subarray(missingBytes))
@@ -129,17 +129,17 @@ export class Reader {
     this.#buffer.push(bytes, this.#context.clock.now())
   }
 
-  get #endBytes(): number {
-    return this.#startBytes + this.#buffer.bytes
+  get #endOffset(): number {
+    return this.#startOffset + this.#buffer.bytes
   }
 
   get #isLast(): boolean {
-    return this.#endBytes === this.#upload.lengthBytes
+    return this.#endOffset === this.#upload.lengthBytes
   }
 
   #handOver(piece: Exclude<Piece, Rest>): void {
     this.#memory.withdraw(this.#spillable)
-    this.#startBytes += piece.buffer.bytes
+    this.#startOffset += piece.buffer.bytes
     this.#buffer = createPartBuffer(this.#memory)
     this.#isWanted = false
     this.#next!.resolve(piece)

@@ -32,13 +32,13 @@ export class Tails {
     // An empty file, or a length declared after its bytes: there is no tail, but `attached` still has to be recorded.
     if (buffer.bytes === 0)
       return this.#recorder.write({ toBytes: upload.offsetBytes, crc32: upload.crc32, ...attached })
-    const endBytes = upload.offsetBytes + buffer.bytes
+    const endOffset = upload.offsetBytes + buffer.bytes
     const isAwaited = attached !== undefined && !attached.release?.interrupted
     await this.#rowByRow(buffer, { isAwaited }, async (bytes) => {
       const toBytes = upload.offsetBytes + bytes.length
       const tail = this.#seal(upload.offsetBytes, bytes)
       const crc = crc32(bytes, upload.crc32)
-      await this.#recorder.write({ toBytes, crc32: crc, tail, ...(toBytes === endBytes && attached) })
+      await this.#recorder.write({ toBytes, crc32: crc, tail, ...(toBytes === endOffset && attached) })
       upload.tailBytes += bytes.length
     })
   }
