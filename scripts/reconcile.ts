@@ -38,7 +38,7 @@ await runScript(async () => {
     const context = {
       ...runtime,
       openBucket: bucketsOf(runtime, createMemoryBudget(config.uploadMemoryBytes, runtime)),
-      announce: (tx: typeof db, ...fileIds: string[]) =>
+      emitEvents: (tx: typeof db, ...fileIds: string[]) =>
         emitFileEvent(tx, { queue, clock: systemClock }, ...fileIds),
     }
     const uploads = await findFinished(context)

@@ -9,7 +9,7 @@ import { span } from '../lib/platform/tracing/span.ts'
 import type { Bucket } from '../lib/uploads/bucket-port.ts'
 import { openLeases } from '../lib/uploads/lease/leases.ts'
 import { insertsUploads } from '../lib/uploads/ledger/insert-upload.ts'
-import { recordsWholes } from '../lib/uploads/ledger/record-whole.ts'
+import { createWholeRecorder } from '../lib/uploads/ledger/record-whole.ts'
 import { openUploadRights } from '../lib/uploads/ledger/upload-rights.ts'
 import { createMemoryBudget, type MemoryBudget } from '../lib/uploads/memory/memory-budget.ts'
 import { largestPartBytes } from '../lib/uploads/part-plan.ts'
@@ -35,7 +35,7 @@ export async function openUploads(
   const { config, database, db, clock, log, metrics, queue } = runtime
   const terms = { ...UPLOAD_TERMS, ...options.terms }
   if (config.roles.has('upload')) metrics.memoryLimit.set(config.uploadMemoryBytes)
-  const announce: UploadContext['announce'] = (tx, ...fileIds) =>
+  const emitEvents: UploadContext['emitEvents'] = (tx, ...fileIds) =>
     emitFileEvent(tx, { queue, clock }, ...fileIds)
   const insert = insertsUploads(db)
   let peak = 0
@@ -65,8 +65,8 @@ export async function openUploads(
     tailCap: createTailCap({ db, clock, log }, terms.workspaceTailBytes),
     tails: createTailCipher(runtime.vault),
     limitTailWrites: atMost(Math.ceil(config.databaseConnections * TAIL_SHARE), TAIL_PATIENCE_MS),
-    recordWhole: recordsWholes({ db, clock, announce }),
-    announce,
+    recordWhole: createWholeRecorder({ db, clock, emitEvents }),
+    emitEvents,
     checkpoint: options.checkpoint ?? (() => {}),
     background: new Set(),
     reconciling: new Map(),

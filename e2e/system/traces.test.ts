@@ -79,7 +79,7 @@ it('shows a request of a proxy as one trace, from its lease to its webhook', asy
   expect(new Set(names)).toEqual(
     new Set([
       ...['token', 'lease', 'bucket CreateMultipartUpload', 'bucket UploadPart', 'ledger advance'],
-      ...['bucket CompleteMultipartUpload', 'ledger arrival', 'webhook'],
+      ...['bucket CompleteMultipartUpload', 'ledger transferred', 'webhook'],
     ]),
   )
   const webhook = trace.find(({ name }) => name === 'webhook')!

@@ -3,7 +3,7 @@ import { endUpload } from './end-upload.ts'
 import { readStatus } from './ledger/read-status.ts'
 import type { UploadContext } from './upload-context.ts'
 
-type Canceling = Pick<UploadContext, 'db' | 'clock' | 'announce' | 'metrics'>
+type Canceling = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>
 
 /** Cancels an unfinished upload for its client or the customer. A request that is writing it stops: its lease is gone. */
 export async function cancelUpload(

@@ -1,7 +1,7 @@
 import { type Bucket, bucketFault } from './bucket-port.ts'
 import type { Lease } from './lease/held-lease.ts'
 import { readParts } from './ledger/read-parts.ts'
-import type { Arrival } from './record-arrival.ts'
+import type { Stored } from './record-transferred.ts'
 import { settle } from './settle.ts'
 import type { UploadContext } from './upload-context.ts'
 
@@ -28,7 +28,7 @@ export function completeUpload(context: UploadContext, assembly: Assembly): Prom
   return settle(context, file, 'complete', assemble(context, assembly))
 }
 
-async function assemble({ db, checkpoint }: UploadContext, assembly: Assembly): Promise<Arrival> {
+async function assemble({ db, checkpoint }: UploadContext, assembly: Assembly): Promise<Stored> {
   const { lease, bucket, key, multipartId, bytes, crc32 } = assembly
   const parts = await lease.whileHeld(readParts(db, assembly.fileId))
   lease.assertHeld()
@@ -53,7 +53,7 @@ function mayHaveHappened({ sentBefore }: Assembly, error: unknown): boolean {
   return sentBefore || ((error as { attempts?: number }).attempts ?? 1) > 1
 }
 
-async function findCompletedObject({ bucket, key, bytes, mayRead, lease }: Assembly): Promise<Arrival> {
+async function findCompletedObject({ bucket, key, bytes, mayRead, lease }: Assembly): Promise<Stored> {
   if (!mayRead) return { delivered: { etag: null, certainty: 'inferred' } }
   const object = await bucket.headObject(key, { signal: lease.signal })
   if (object?.bytes === bytes) return { delivered: { etag: object.etag, certainty: 'confirmed' } }

@@ -1,7 +1,7 @@
 import { contentTypeOf } from './content-type.ts'
 import type { CreationRight } from './ledger/upload-rights.ts'
 import { assertMayCreate } from './may-create.ts'
-import { type Announced, describeNew } from './new-upload.ts'
+import { type Declared, describeNew } from './new-upload.ts'
 import { type Incoming, numbersOf, type OpenUpload } from './open-upload.ts'
 import { equalPartBytes, partLimits } from './part-plan.ts'
 import type { UploadContext } from './upload-context.ts'
@@ -16,19 +16,19 @@ export type Created = {
 export async function createUpload(
   context: UploadContext,
   right: CreationRight,
-  sent: Announced & { concat: 'partial' | null },
+  sent: Declared & { concat: 'partial' | null },
   incoming: Incoming | undefined,
 ): Promise<Created> {
   const { quota, leases, budget } = context
   // A partial upload's type is not checked, so it is not stored either.
-  const announced = sent.concat === 'partial' ? { ...sent, filetype: null } : sent
-  assertMayCreate(context, right, announced)
+  const declared = sent.concat === 'partial' ? { ...sent, filetype: null } : sent
+  assertMayCreate(context, right, declared)
   context.tailCap.assertRoom(right.token.workspaceId)
   const bucket = context.openBucket(right.dataStore)
   const limits = partLimits(bucket.capabilities, budget.maxPartBytes)
-  const { lengthBytes, concat } = announced
+  const { lengthBytes, concat } = declared
   const partBytes = limits.equalParts ? equalPartBytes(limits, lengthBytes) : null
-  const made = describeNew(context, right, announced, bucket)
+  const made = describeNew(context, right, declared, bucket)
   const { fileId, expirySeconds, expiresByMs, expiresAtMs, createdAtMs } = made
   const state = { lengthBytes, offsetBytes: 0, partBytes, multipartId: null, bound: null }
   const numbers = incoming && numbersOf(context, limits, state, incoming)
@@ -51,9 +51,9 @@ export async function createUpload(
     expiresAtMs,
     lease: leases.adopt({ fileId, fence: 1 }, createdAtMs),
     key: made.destination.key,
-    contentType: contentTypeOf(announced.filetype),
+    contentType: contentTypeOf(declared.filetype),
     mayRead: right.dataStore.mayRead,
-    announces: right.pipe.announces,
+    hasWebhooks: right.pipe.hasWebhooks,
     offsetBytes: 0,
     crc32: 0,
     tailBytes: 0,

@@ -6,13 +6,13 @@ import type { UploadContext } from './upload-context.ts'
  * transaction. A request that is writing it finds its lease gone. False if it had ended already.
  */
 export async function endUpload(
-  context: Pick<UploadContext, 'db' | 'clock' | 'announce' | 'metrics'>,
+  context: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,
   fileId: string,
   end: BadEnd,
 ): Promise<boolean> {
   const ended = await context.db.transaction(async (tx) => {
     const done = await recordEnd(tx, fileId, end, context.clock.now())
-    if (done) await context.announce(tx, fileId)
+    if (done) await context.emitEvents(tx, fileId)
     return done
   })
   if (ended) context.metrics.uploadsFinished.inc({ status: end.status })

@@ -5,7 +5,9 @@ import type { UploadContext } from './upload-context.ts'
 type Needs = Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>
 
 /** The part of the context that ending an upload needs. */
-export function endingContext(runtime: Needs): Pick<UploadContext, 'db' | 'clock' | 'metrics' | 'announce'> {
+export function endingContext(
+  runtime: Needs,
+): Pick<UploadContext, 'db' | 'clock' | 'metrics' | 'emitEvents'> {
   const { db, clock, metrics } = runtime
-  return { db, clock, metrics, announce: (tx, ...fileIds) => emitFileEvent(tx, runtime, ...fileIds) }
+  return { db, clock, metrics, emitEvents: (tx, ...fileIds) => emitFileEvent(tx, runtime, ...fileIds) }
 }

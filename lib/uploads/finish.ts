@@ -14,20 +14,20 @@ export async function finishUpload(
   context: UploadContext,
   upload: OpenUpload,
   parts: Parts,
-  rest: PartBuffer,
+  last: PartBuffer,
 ): Promise<Finished> {
   const whole = upload.multipartId === null && parts.sentParts === 0
-  return whole ? putWhole(context, upload, parts, rest) : assembleParts(context, upload, parts, rest)
+  return whole ? putWhole(context, upload, parts, last) : assembleParts(context, upload, parts, last)
 }
 
 async function assembleParts(
   context: UploadContext,
   upload: OpenUpload,
   parts: Parts,
-  rest: PartBuffer,
+  last: PartBuffer,
 ): Promise<Finished> {
-  if (parts.tailBytes + rest.bytes > 0) parts.send(rest, { become: 'transferring' })
-  else void parts.keep(rest, { become: 'transferring' })
+  if (parts.tailBytes + last.bytes > 0) parts.send(last, { become: 'transferring' })
+  else void parts.keep(last, { become: 'transferring' })
   await parts.recorded()
   context.checkpoint('transferring')
   const completing = completeUpload(context, {

@@ -1,7 +1,7 @@
 import { SluiceError } from '../platform/kernel/errors.ts'
 import { mayConcatenate } from './concat/may-concatenate.ts'
 import type { CreationRight } from './ledger/upload-rights.ts'
-import type { Announced } from './new-upload.ts'
+import type { Declared } from './new-upload.ts'
 import { largestUpload, type PartLimits, partLimits } from './part-plan.ts'
 import type { UploadContext } from './upload-context.ts'
 
@@ -9,7 +9,7 @@ import type { UploadContext } from './upload-context.ts'
 export function assertMayCreate(
   context: UploadContext,
   { token, pipe, dataStore }: CreationRight,
-  { lengthBytes, filetype, concat }: Pick<Announced, 'lengthBytes' | 'filetype' | 'concat'>,
+  { lengthBytes, filetype, concat }: Pick<Declared, 'lengthBytes' | 'filetype' | 'concat'>,
 ): void {
   if (!pipe.sourceHttp)
     throw new SluiceError(

@@ -10,7 +10,7 @@ import type { UploadContext } from './upload-context.ts'
 const MAX_AGE_MS = days(30)
 
 /** What a client says of a file that it is about to send. */
-export type Announced = {
+export type Declared = {
   lengthBytes: number | null
   filename: string
   filetype: string | null
@@ -26,7 +26,7 @@ export type Announced = {
 export function describeNew(
   { clock }: Pick<UploadContext, 'clock'>,
   { token, pipe, dataStore }: CreationRight,
-  { filename, filetype, uploadMetadata, uploadMetadataHeader, protocol, graceMs = Infinity }: Announced,
+  { filename, filetype, uploadMetadata, uploadMetadataHeader, protocol, graceMs = Infinity }: Declared,
   bucket: Bucket,
 ) {
   const nowMs = clock.now()

@@ -20,7 +20,7 @@ export type OpenUpload = {
   readonly contentType: string
   readonly mayRead: boolean
   /** Its Pipe had an active webhook when the request came. */
-  readonly announces: boolean
+  readonly hasWebhooks: boolean
   readonly expirySeconds: number
   readonly expiresByMs: number
   /** The value in its row. */
@@ -76,7 +76,7 @@ export async function openUpload(
   return describe(context, { ...upload, ...taken }, taken, bucket, {
     numbers: taken.planned ? expected : numbers(taken),
     mayRead: dataStore.mayRead,
-    announces: pipe.announces,
+    hasWebhooks: pipe.hasWebhooks,
   })
 }
 
@@ -140,7 +140,7 @@ async function openFirst(
     return describe(context, upload, taken, bucket, {
       numbers: numbersOf(context, limits, taken, incoming),
       mayRead: dataStore.mayRead,
-      announces: pipe.announces,
+      hasWebhooks: pipe.hasWebhooks,
     })
   } catch (error) {
     await lease.release({ bound: NOTHING_BOUND, interrupted: false }).catch(() => {})
@@ -153,7 +153,7 @@ function describe(
   file: Pick<UploadRight['upload'], 'id' | 'workspaceId' | 'key' | 'filetype'>,
   taken: Taken & { lease: Lease },
   bucket: Bucket,
-  { numbers, mayRead, announces }: { numbers: PartNumbers; mayRead: boolean; announces: boolean },
+  { numbers, mayRead, hasWebhooks }: { numbers: PartNumbers; mayRead: boolean; hasWebhooks: boolean },
 ): OpenUpload {
   return {
     fileId: file.id,
@@ -164,7 +164,7 @@ function describe(
     key: file.key,
     contentType: contentTypeOf(file.filetype),
     mayRead,
-    announces,
+    hasWebhooks,
     expirySeconds: taken.expirySeconds,
     expiresByMs: taken.expiresByMs,
     expiresAtMs: taken.expiresAtMs,

@@ -62,8 +62,8 @@ export function mayCloseEarly(
   if (limits.equalParts || at.partBytes < MIN_PART_BYTES) return false
   // With an unknown length, so is the number of parts to come: half of the numbers may go to interruptions.
   if (at.lengthBytes === null) return at.nextNumber <= limits.maxParts / 2
-  const rest = at.lengthBytes - at.offsetBytes - at.partBytes
-  return Math.floor((limits.maxParts - at.nextNumber) * USABLE) * limits.maxPartBytes >= rest
+  const remaining = at.lengthBytes - at.offsetBytes - at.partBytes
+  return Math.floor((limits.maxParts - at.nextNumber) * USABLE) * limits.maxPartBytes >= remaining
 }
 
 /** Where a part begins, and its number. */

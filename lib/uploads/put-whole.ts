@@ -5,7 +5,7 @@ import { verdictOn } from './fault-table.ts'
 import { lostLease } from './ledger/lease-terms.ts'
 import type { PartBuffer } from './memory/part-buffer.ts'
 import type { OpenUpload } from './open-upload.ts'
-import { recordArrival } from './record-arrival.ts'
+import { recordTransferred } from './record-transferred.ts'
 import type { Parts } from './stream/parts.ts'
 import { withTail } from './stream/with-tail.ts'
 import type { UploadContext } from './upload-context.ts'
@@ -20,7 +20,7 @@ export async function putWhole(
   context: UploadContext,
   upload: OpenUpload,
   parts: Parts,
-  rest: PartBuffer,
+  last: PartBuffer,
 ): Promise<Finished> {
   await parts.recorded()
   const { lease, bucket, key, contentType } = upload
@@ -28,42 +28,42 @@ export async function putWhole(
   const late = new AbortController()
   const signal = AbortSignal.any([lease.signal, late.signal])
   // The checksum of the bytes as they arrived, so that the bucket refuses a tail that was damaged since.
-  const crc32 = combineCrc32(upload.crc32, rest.crc32, rest.bytes)
+  const crc32 = combineCrc32(upload.crc32, last.crc32, last.bytes)
   const put = (body: Body) => {
     lease.assertHeld()
     upload.wasPut = true
     return bucket.putObject({ key, contentType }, { ...body, crc32 }, { signal })
   }
-  const tailed = { fromBytes: 0, toBytes: upload.offsetBytes, rest, signal }
-  const putting = upload.tailBytes > 0 ? withTail(context, upload, tailed, put) : put(rest)
+  const tailed = { fromBytes: 0, toBytes: upload.offsetBytes, body: last, signal }
+  const putting = upload.tailBytes > 0 ? withTail(context, upload, tailed, put) : put(last)
   const answer = await within(context.terms.assembleMs, putting).catch((error: unknown) => {
     if (verdictOn('put', error) === 'keep') return 'late' as const
     throw error
   })
   late.abort()
-  if (answer === 'late') return keepForLater(context, upload, parts, rest)
+  if (answer === 'late') return keepForLater(context, upload, parts, last)
   context.checkpoint('object put')
-  await recordWhole(context, upload, { rest, crc32, etag: answer.etag })
+  await recordObject(context, upload, { last, crc32, etag: answer.etag })
   return { offsetBytes: upload.offsetBytes, state: 'transferred' }
 }
 
-async function recordWhole(
+async function recordObject(
   context: UploadContext,
   upload: OpenUpload,
-  { rest, crc32, etag }: { rest: PartBuffer; crc32: number; etag: string | null },
+  { last, crc32, etag }: { last: PartBuffer; crc32: number; etag: string | null },
 ): Promise<void> {
-  const { lease, workspaceId, announces, offsetBytes: fromBytes } = upload
-  const toBytes = fromBytes + rest.bytes
+  const { lease, workspaceId, hasWebhooks, offsetBytes: fromBytes } = upload
+  const toBytes = fromBytes + last.bytes
   const delivered = { etag, certainty: etag === null ? 'inferred' : 'answered' } as const
-  const whole = { workspaceId, lease, announces, fromBytes, toBytes, crc32, delivered }
+  const whole = { workspaceId, lease, hasWebhooks, fromBytes, toBytes, crc32, delivered }
   if (
-    !(await lease.whileHeld(recordArrival(context, lease, { recordWhole: () => context.recordWhole(whole) })))
+    !(await lease.whileHeld(recordTransferred(context, lease, { whole: () => context.recordWhole(whole) })))
   )
     throw lostLease()
   context.checkpoint('transferred')
   upload.offsetBytes = toBytes
   upload.crc32 = crc32
-  context.metrics.uploadBytes.inc(rest.bytes)
+  context.metrics.uploadBytes.inc(last.bytes)
 }
 
 /** Buffers the bytes in the database; the reconciler sends them to the bucket. */
@@ -71,10 +71,10 @@ async function keepForLater(
   context: UploadContext,
   upload: OpenUpload,
   parts: Parts,
-  rest: PartBuffer,
+  last: PartBuffer,
 ): Promise<Finished> {
   context.log.warn({ fileId: upload.fileId }, 'bucket unavailable; object buffered in the database')
-  void parts.keep(rest, { become: 'transferring', release: { interrupted: false } })
+  void parts.keep(last, { become: 'transferring', release: { interrupted: false } })
   await parts.recorded()
   return { offsetBytes: upload.offsetBytes, state: 'transferring' }
 }

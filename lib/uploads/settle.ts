@@ -3,7 +3,7 @@ import { endUpload } from './end-upload.ts'
 import { type Step, verdictOn } from './fault-table.ts'
 import type { Lease } from './lease/held-lease.ts'
 import { heldBy, lostLease } from './ledger/lease-terms.ts'
-import { type Arrival, recordArrival } from './record-arrival.ts'
+import { recordTransferred, type Stored } from './record-transferred.ts'
 import type { UploadContext } from './upload-context.ts'
 
 /** An upload that is about to become an object, and the lease under which it does. */
@@ -25,11 +25,11 @@ export async function settle(
   context: UploadContext,
   file: Unsettled,
   step: Step,
-  arriving: Promise<Arrival>,
+  storing: Promise<Stored>,
 ): Promise<boolean> {
   const { lease } = file
   try {
-    if (!(await lease.whileHeld(recordArrival(context, lease, await arriving)))) throw lostLease()
+    if (!(await lease.whileHeld(recordTransferred(context, lease, await storing)))) throw lostLease()
     context.checkpoint('transferred')
     return true
   } catch (error) {
@@ -64,13 +64,13 @@ export async function settleFault(
  * credentials may read, the bucket says which; otherwise the file fails as `unknown`. True if the object exists.
  */
 export async function settleByLookingUp(
-  context: Pick<UploadContext, 'db' | 'clock' | 'announce' | 'metrics'>,
+  context: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,
   file: Unsettled,
 ): Promise<boolean> {
   const { lease, bucket, key, lengthBytes, mayRead } = file
   const object = mayRead ? await bucket.headObject(key, { signal: lease.signal }) : undefined
   if (object && object.bytes === lengthBytes) {
-    if (await lease.whileHeld(recordArrival(context, lease, { found: object }))) return true
+    if (await lease.whileHeld(recordTransferred(context, lease, { found: object }))) return true
   }
   const isKnown = mayRead && !object
   await fail(context, file, {
@@ -86,7 +86,7 @@ const UNKNOWN =
 
 /** The file fails for good, unless its lease was lost. */
 export async function fail(
-  context: Pick<UploadContext, 'db' | 'clock' | 'announce' | 'metrics'>,
+  context: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,
   { fileId, lease }: Pick<Unsettled, 'fileId' | 'lease'>,
   end: { reason: string; certainty?: 'unknown' },
 ): Promise<void> {

@@ -20,11 +20,11 @@ export async function takeBackUpload(
 ): Promise<void> {
   const end = { status: 'canceled', reason: 'Its creation was refused.', from: ['uploading'] } as const
   const mayBeThere = wasPut && !wasRejected(refused.error)
-  const eraseOrAnnounce = async (tx: Db) => {
-    if (mayBeThere || !(await erase(tx, fileId, context.clock.now()))) await context.announce(tx, fileId)
+  const eraseOrEmit = async (tx: Db) => {
+    if (mayBeThere || !(await erase(tx, fileId, context.clock.now()))) await context.emitEvents(tx, fileId)
   }
   const takeBack = context.db.transaction(async (tx) => {
-    if (!(await endUpload({ ...context, announce: eraseOrAnnounce, db: tx }, fileId, end))) return
+    if (!(await endUpload({ ...context, emitEvents: eraseOrEmit, db: tx }, fileId, end))) return
     if (mayBeThere) await clearLater(tx, fileId, context.clock.now())
     await giveBackCount(tx, fileId)
   })

@@ -35,7 +35,7 @@ export type UploadContext = {
   tails: TailCipher
   openBucket(dataStore: SealedDataStore): Bucket
   /** Writes the event of each file's new status, in the transaction that changes it. */
-  announce(tx: Db, ...fileIds: string[]): Promise<void>
+  emitEvents(tx: Db, ...fileIds: string[]): Promise<void>
   /** Called between steps. Tests kill the process here, to show that an upload survives it. */
   checkpoint(name: Checkpoint): void
   /** Work that continues after its request was answered. A node that is stopping waits for it. */

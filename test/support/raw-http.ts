@@ -103,7 +103,7 @@ export function cut(socket: Socket): void {
 
 type Taken = { body: Buffer; rest: Buffer }
 
-/** The body that the headers announce, once all of it is there. What a broken connection left out is missing. */
+/** The body that the headers emitEvents, once all of it is there. What a broken connection left out is missing. */
 function takeBody(headers: Record<string, string>, bytes: Buffer, ended: boolean): Taken | undefined {
   if (headers['transfer-encoding'] === 'chunked') return takeChunks(bytes, ended)
   const length = headers['content-length']

@@ -100,6 +100,6 @@ export function limitBytesOf(right: UploadRight, upload: OpenUpload): number {
 
 function excess(right: UploadRight, upload: OpenUpload): SluiceError {
   if (upload.lengthBytes === null) return tooLarge(maxBytesOf(right, upload))
-  const rest = upload.lengthBytes - upload.offsetBytes
-  return new SluiceError('file_too_large', `Only ${rest} bytes are missing, and the body has more.`)
+  const missing = upload.lengthBytes - upload.offsetBytes
+  return new SluiceError('file_too_large', `Only ${missing} bytes are missing, and the body has more.`)
 }

@@ -35,7 +35,7 @@ async function putFile(
   const bytes = bodyBytes(request)
   const body = { source: new RequestSource(request.body), check: wholeFileCheck(request) }
   const right = await authenticateToCreate(context, request)
-  const announced = {
+  const declared = {
     filename,
     filetype: request.headers['content-type'] ?? null,
     lengthBytes: bytes ?? null,
@@ -44,7 +44,7 @@ async function putFile(
     concat: null,
     protocol: request.protocol,
   }
-  const { fileId, upload } = await createUpload(context, right, announced, { bytes })
+  const { fileId, upload } = await createUpload(context, right, declared, { bytes })
   noteRequest({ fileId })
   const how = { body, ends: 'with body', onlyWhole: true } as const
   const appended = await carryFirstBody(context, right, upload!, how)

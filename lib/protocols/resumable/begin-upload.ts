@@ -37,7 +37,7 @@ export async function beginUpload(
   const made = await createUpload(
     context,
     right,
-    { ...sent.announced, ...(sent.hasBody && { graceMs: UNHEARD_MS }) },
+    { ...sent.declared, ...(sent.hasBody && { graceMs: UNHEARD_MS }) },
     sent.hasBody ? { bytes: sent.bytes } : undefined,
   )
   noteRequest({ fileId: made.fileId })
@@ -50,7 +50,7 @@ export async function beginUpload(
   }
   if (made.upload) return carry(context, made.upload, begun)
   const nothing: Appended = { offsetBytes: 0, why: 'end', state: 'uploading' }
-  const file = { fileId: made.fileId, crc32: 0, lengthBytes: sent.announced.lengthBytes }
+  const file = { fileId: made.fileId, crc32: 0, lengthBytes: sent.declared.lengthBytes }
   return answerAppended(version, file, nothing, about(context, begun, made.expiresAtMs))
 }
 
@@ -63,10 +63,10 @@ type Begun = {
 }
 
 function about(context: UploadContext, { version, sent, right, location }: Begun, untilMs: number) {
-  const { complete, announced } = sent
+  const { complete, declared } = sent
   return {
     complete,
-    filename: announced.filename,
+    filename: declared.filename,
     location,
     limits: limitsOf(context, right, version, untilMs),
   }

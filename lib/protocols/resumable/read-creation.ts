@@ -1,5 +1,5 @@
 import { NO_BYTES } from '../../uploads/byte-source.ts'
-import type { Announced } from '../../uploads/new-upload.ts'
+import type { Declared } from '../../uploads/new-upload.ts'
 import type { Body } from '../endpoint/carry-body.ts'
 import { contentCheck, wholeFileCheck } from '../endpoint/digest-fields.ts'
 import { readName } from '../endpoint/read-name.ts'
@@ -10,7 +10,7 @@ import { readLength } from './read-length.ts'
 
 /** What a request says of a new file, judged before the database is touched. */
 export type Creation = {
-  announced: Announced & { concat: null }
+  declared: Declared & { concat: null }
   /** Its body ends the file. */
   complete: boolean
   /** It asked to be resumable; without Upload-Complete it is an ordinary upload. */
@@ -31,7 +31,7 @@ export function readCreation(request: UploadRequest): Creation {
   const lengthBytes = readLength(request, { complete, fromBytes: 0, bytes }) ?? null
   const source = bytes === 0 ? NO_BYTES : new RequestSource(request.body)
   return {
-    announced: {
+    declared: {
       filename: readName(request),
       // tus-js-client names the type of the body here, which says nothing of the file.
       filetype: isPartialUpload(headers) ? null : (headers['content-type'] ?? null),

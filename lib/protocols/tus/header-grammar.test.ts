@@ -39,15 +39,15 @@ it('Upload-Metadata: what a client wrote is what is read', () => {
   const value = fc.string({ unit: 'grapheme', maxLength: 40 }).filter((text) => !text.includes('\0'))
   const pairs = fc.uniqueArray(fc.tuple(key, value), { selector: ([name]) => name, maxLength: 8 })
   fc.assert(
-    fc.property(pairs, value, fc.constantFrom(',', ', ', ' ,'), (rest, filename, comma) => {
-      const all = [['filename', filename] as const, ...rest]
+    fc.property(pairs, value, fc.constantFrom(',', ', ', ' ,'), (custom, filename, comma) => {
+      const all = [['filename', filename] as const, ...custom]
       const header = all
         .map(([name, text]) => `${name} ${Buffer.from(text).toString('base64')}`.trimEnd())
         .join(comma)
       const read = parseUploadMetadata(header)
       expect(read.header).toBe(header)
       expect(read.filename).toBe(filename === '' ? 'file' : filename)
-      expect(Object.entries(read.rest).sort()).toEqual([...rest].sort())
+      expect(Object.entries(read.custom).sort()).toEqual([...custom].sort())
     }),
   )
 })
@@ -56,7 +56,7 @@ it('Upload-Metadata: any text is read or refused, and changes no prototype', () 
   fc.assert(
     fc.property(almost('filename YQ==', 'a YQ==,', '__proto__ YQ=='), (text) => {
       const read = readOrRefused(() => parseUploadMetadata(text), 'Upload-Metadata')
-      if (read) expect(Object.getPrototypeOf(read.value.rest)).toBe(Object.prototype)
+      if (read) expect(Object.getPrototypeOf(read.value.custom)).toBe(Object.prototype)
     }),
     { numRuns: 500 },
   )

@@ -3,7 +3,7 @@ import { noteRequest } from '../../platform/kernel/request-context.ts'
 import { NO_BYTES } from '../../uploads/byte-source.ts'
 import { createFinal } from '../../uploads/concat/create-final.ts'
 import { createUpload } from '../../uploads/create-upload.ts'
-import type { Announced } from '../../uploads/new-upload.ts'
+import type { Declared } from '../../uploads/new-upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
 import { carryFirstBody } from '../endpoint/carry-body.ts'
@@ -24,7 +24,7 @@ export async function postUpload(
   if (request.fileId) throw new SluiceError('method_not_allowed', 'POST goes to the address of all uploads.')
   const concat = parseUploadConcat(request.headers['upload-concat'], request.pipeId)
   if (concat?.kind === 'final') return joinUploads(context, uploadUrl, { request, concat })
-  const announced = {
+  const declared = {
     ...readMetadata(request),
     lengthBytes: readLength(request),
     concat: concat?.kind ?? null,
@@ -33,14 +33,14 @@ export async function postUpload(
   const bytes = bodyBytes(request)
   const hasBody = bytes !== 0
   if (hasBody) assertOffsetStream(request)
-  const { lengthBytes } = announced
+  const { lengthBytes } = declared
   if (lengthBytes !== null && bytes !== undefined && bytes > lengthBytes)
     throw new SluiceError('file_too_large', 'The body has more bytes than Upload-Length says.')
   const check = hasBody ? bodyCheck(request) : undefined
   const source = hasBody ? new RequestSource(request.body) : NO_BYTES
   const right = await authenticateToCreate(context, request)
   const incoming = hasBody || lengthBytes === 0 ? { bytes } : undefined
-  const made = await createUpload(context, right, announced, incoming)
+  const made = await createUpload(context, right, declared, incoming)
   noteRequest({ fileId: made.fileId })
   const location = { Location: uploadAddress(uploadUrl, request.pipeId, made.fileId) }
   const { upload } = made
@@ -62,14 +62,14 @@ async function joinUploads(
       'invalid_header',
       'A final upload has the length of its partial ones: leave Upload-Length out.',
     )
-  const announced = {
+  const declared = {
     ...readMetadata(request),
     lengthBytes: null,
     concat: 'final' as const,
     protocol: request.protocol,
   }
   const right = await authenticateToCreate(context, request)
-  const { fileId } = await createFinal(context, right, announced, {
+  const { fileId } = await createFinal(context, right, declared, {
     partialIds: concat.partialIds,
     concatHeader: concat.header,
   })
@@ -87,7 +87,7 @@ function readLength(request: UploadRequest): number | null {
   return length ?? null
 }
 
-function readMetadata({ headers }: UploadRequest): Omit<Announced, 'lengthBytes' | 'concat' | 'protocol'> {
-  const { header, filename, filetype, rest } = parseUploadMetadata(headers['upload-metadata'])
-  return { filename, filetype, uploadMetadata: rest, uploadMetadataHeader: header }
+function readMetadata({ headers }: UploadRequest): Omit<Declared, 'lengthBytes' | 'concat' | 'protocol'> {
+  const { header, filename, filetype, custom } = parseUploadMetadata(headers['upload-metadata'])
+  return { filename, filetype, uploadMetadata: custom, uploadMetadataHeader: header }
 }

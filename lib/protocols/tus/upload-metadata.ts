@@ -7,7 +7,7 @@ export type UploadMetadata = {
   filename: string
   filetype: string | null
   /** All other keys. */
-  rest: Record<string, string>
+  custom: Record<string, string>
 }
 
 const MAX_BYTES = 8192
@@ -15,11 +15,11 @@ const MAX_BYTES = 8192
 export function parseUploadMetadata(header: string | string[] | undefined): UploadMetadata {
   const text = Array.isArray(header) ? header.join(',') : header
   if (text === undefined || text.trim() === '')
-    return { header: null, filename: 'file', filetype: null, rest: {} }
+    return { header: null, filename: 'file', filetype: null, custom: {} }
   if (Buffer.byteLength(text) > MAX_BYTES)
     throw new SluiceError('invalid_header', `Upload-Metadata may have ${MAX_BYTES} bytes at most.`)
-  const { filename, filetype, ...rest } = pairsOf(text)
-  return { header: text, filename: filename || 'file', filetype: filetype || null, rest }
+  const { filename, filetype, ...custom } = pairsOf(text)
+  return { header: text, filename: filename || 'file', filetype: filetype || null, custom }
 }
 
 /** Not `Metadata.parse`, which takes names that every object has, as `constructor`, for keys that came twice. */

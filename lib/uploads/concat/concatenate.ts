@@ -7,7 +7,7 @@ import type { Lease } from '../lease/held-lease.ts'
 import { discardPartials } from '../ledger/discard-partials.ts'
 import type { PartialObject } from '../ledger/read-partials.ts'
 import { withMemory } from '../memory/with-memory.ts'
-import type { Arrival } from '../record-arrival.ts'
+import type { Stored } from '../record-transferred.ts'
 import { settle } from '../settle.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { type ConcatStep, concatPlan } from './concat-plan.ts'
@@ -50,7 +50,7 @@ export async function concatenate(context: UploadContext, joining: Joining): Pro
   return isJoined
 }
 
-async function join(context: UploadContext, joining: Joining): Promise<Arrival> {
+async function join(context: UploadContext, joining: Joining): Promise<Stored> {
   const { etag } = await assemble(context, joining)
   context.checkpoint('complete answered')
   return {

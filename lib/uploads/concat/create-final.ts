@@ -5,27 +5,27 @@ import { findFinal } from '../ledger/find-final.ts'
 import { insertFinal } from '../ledger/insert-final.ts'
 import type { CreationRight } from '../ledger/upload-rights.ts'
 import { assertMayCreate } from '../may-create.ts'
-import { type Announced, describeNew } from '../new-upload.ts'
+import { type Declared, describeNew } from '../new-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { concatenate, totalOf } from './concatenate.ts'
 import { findPartials } from './find-partials.ts'
 
 type Pieces = { partialIds: readonly string[]; concatHeader: string }
-type AnnouncedFinal = Announced & { concat: 'final' }
+type DeclaredFinal = Declared & { concat: 'final' }
 
 /** Joins finished partial uploads. If the bucket takes too long, joining continues after the answer: every byte is durable. */
 export async function createFinal(
   context: UploadContext,
   right: CreationRight,
-  announced: AnnouncedFinal,
+  declared: DeclaredFinal,
   pieces: Pieces,
 ): Promise<{ fileId: string }> {
-  const { uploadMetadataHeader } = announced
+  const { uploadMetadataHeader } = declared
   const findMade = () => findFinal(context.db, right, { ...pieces, uploadMetadataHeader })
   const before = await findMade()
   if (before) return { fileId: before }
   try {
-    return await join(context, right, announced, pieces)
+    return await join(context, right, declared, pieces)
   } catch (error) {
     // A request for the same file that came first may have taken the pieces.
     const meanwhile = isSluiceError(error) ? await findMade() : null
@@ -37,15 +37,15 @@ export async function createFinal(
 async function join(
   context: UploadContext,
   right: CreationRight,
-  announced: AnnouncedFinal,
+  declared: DeclaredFinal,
   pieces: Pieces,
 ): Promise<{ fileId: string }> {
   const { leases, db, background, terms } = context
   const bucket = context.openBucket(right.dataStore)
   const partials = await findPartials(context, right, pieces.partialIds)
   const whole = totalOf(partials)
-  assertMayCreate(context, right, { ...announced, lengthBytes: whole.bytes })
-  const made = describeNew(context, right, announced, bucket)
+  assertMayCreate(context, right, { ...declared, lengthBytes: whole.bytes })
+  const made = describeNew(context, right, declared, bucket)
   const options = { lease: leases.terms, nowMs: made.createdAtMs }
   if (!(await insertFinal(db, { ...made, ...pieces, ...whole }, options)))
     throw new SluiceError('invalid_header', 'Another request has joined these partial uploads just now.')
@@ -57,7 +57,7 @@ async function join(
     partials,
     leftMultipartId: null,
     lease: leases.adopt({ fileId, fence: 1 }, made.createdAtMs),
-    target: { key: destination.key, contentType: contentTypeOf(announced.filetype) },
+    target: { key: destination.key, contentType: contentTypeOf(declared.filetype) },
   })
   background.add(joining)
   void joining.finally(() => background.delete(joining))

@@ -23,7 +23,7 @@ describe('locks are taken in one order, so that no two wait for each other', () 
     await database?.close()
   })
 
-  const announced = {
+  const declared = {
     filename: 'file',
     filetype: null,
     uploadMetadataHeader: null,
@@ -34,7 +34,7 @@ describe('locks are taken in one order, so that no two wait for each other', () 
   }
   const create = async (incoming: Incoming | undefined, input = {}) => {
     const right = await node.context.rights.toCreate(await site.token(input), site.pipe.id)
-    return createUpload(node.context, right, announced, incoming)
+    return createUpload(node.context, right, declared, incoming)
   }
 
   /** Somebody else holds `first` until the work waits for it, and then wants `second`, too. He fails if they wait for each other. */
@@ -66,7 +66,7 @@ describe('locks are taken in one order, so that no two wait for each other', () 
       node.context.recordWhole({
         workspaceId: site.workspaceId,
         lease: { fileId, fence: 1 },
-        announces: false,
+        hasWebhooks: false,
         fromBytes: 0,
         toBytes: 7,
         crc32: 1,
@@ -106,7 +106,7 @@ describe('locks are taken in one order, so that no two wait for each other', () 
           node.context.recordWhole({
             workspaceId: site.workspaceId,
             lease: { fileId, fence: 1 },
-            announces: false,
+            hasWebhooks: false,
             fromBytes: 0,
             toBytes: 7,
             crc32: 1,

@@ -29,7 +29,7 @@ export async function markFound(
         ${counting(sql`open`, sql`f.length_bytes`, nowMs)}
       from open where f.id = open.id
       returning f.id, case open.status when 'uploading' then 'found' else 'confirmed' end as certainty, ${deltas(sql`open`)}
-    ), ${countBytes(sql`done`, nowMs)}, arrived as (
+    ), ${countBytes(sql`done`, nowMs)}, stored as (
       update file_destinations d set status = 'transferred', etag = ${etag}, certainty = done.certainty
       from done where d.file_id = done.id
     ), unparted as (delete from file_parts p using done where p.file_id = done.id

@@ -21,7 +21,7 @@ export async function markTransferred(
       where id = ${lease.fileId}::uuid and ${heldBy(lease)}
         and status = 'transferring'
       returning id
-    ), arrived as (
+    ), stored as (
       update file_destinations d set status = 'transferred', etag = ${etag}, certainty = ${certainty}
       from done where d.file_id = done.id
     ), unparted as (delete from file_parts p using done where p.file_id = done.id

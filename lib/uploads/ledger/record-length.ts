@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { monthOf } from '../../workspace/usage/count-bytes.ts'
 import { type Fenced, heldBy, lostLease } from './lease-terms.ts'
-import { type Asked, reserveRest } from './reserve-rest.ts'
+import { type Asked, reserveRemaining } from './reserve-remaining.ts'
 
 /** Sets the length of an upload that had none, and reserves the missing bytes. */
 export async function recordLength(
@@ -21,6 +21,6 @@ export async function recordLength(
         returning workspace_id as "workspaceId"`,
     )
     if (!file) throw lostLease()
-    await reserveRest(tx, file.workspaceId, restBytes, asked)
+    await reserveRemaining(tx, file.workspaceId, restBytes, asked)
   })
 }

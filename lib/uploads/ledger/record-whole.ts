@@ -17,10 +17,10 @@ export type Whole = {
   crc32: number
   delivered: Delivered
   /** Its Pipe had an active webhook when the request came. */
-  announces: boolean
+  hasWebhooks: boolean
 }
 
-type Deps = { db: Db; clock: Clock; announce(tx: Db, ...fileIds: string[]): Promise<void> }
+type Deps = { db: Db; clock: Clock; emitEvents(tx: Db, ...fileIds: string[]): Promise<void> }
 
 const MOST_AT_ONCE = 50
 const NO_ACTIVE_WEBHOOK = sql`not exists (select from webhook_outputs o where o.pipe_id = f.pipe_id and o.enabled)`
@@ -30,7 +30,7 @@ const NO_ACTIVE_WEBHOOK = sql`not exists (select from webhook_outputs o where o.
  * are done at the same time are recorded together. False if a file's lease was lost: nothing has changed for it, and the
  * others are recorded all the same.
  */
-export function recordsWholes({ db, clock, announce }: Deps): (whole: Whole) => Promise<boolean> {
+export function createWholeRecorder({ db, clock, emitEvents }: Deps): (whole: Whole) => Promise<boolean> {
   const together = (record: (group: Whole[]) => Promise<ReadonlySet<string>>) =>
     inGroups<Whole, boolean>(
       async (group) => {
@@ -43,12 +43,12 @@ export function recordsWholes({ db, clock, announce }: Deps): (whole: Whole) => 
   const withWebhook = together((group) =>
     db.transaction(async (tx) => {
       const recorded = await record(tx, group, clock.now(), { hasWebhook: true })
-      if (recorded.size > 0) await announce(tx, ...recorded)
+      if (recorded.size > 0) await emitEvents(tx, ...recorded)
       return recorded
     }),
   )
   // One statement, without a transaction, keeps the event as missed, unless the Pipe has an active webhook by now.
-  return async (whole) => (!whole.announces && (await withoutWebhook(whole))) || withWebhook(whole)
+  return async (whole) => (!whole.hasWebhooks && (await withoutWebhook(whole))) || withWebhook(whole)
 }
 
 /** Keeps the events as missed, as `emitFileEvent` does without a webhook. */
@@ -81,7 +81,7 @@ async function record(
       returning f.id, f.concat, f.status, f.offset_bytes, f.created_at, ${deltas(sql`writer`)}
     ), ${countBytes(sql`moved`, nowMs)},
     untailed as (delete from upload_tails t using moved where t.file_id = moved.id),
-    arrived as (
+    stored as (
       update file_destinations d set status = 'transferred', etag = writer.etag, certainty = writer.certainty
       from moved join writer using (id) where d.file_id = moved.id
     ), noted as (

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { monthOf } from '../../workspace/usage/count-bytes.ts'
 import { type Fenced, heldBy, lostLease } from './lease-terms.ts'
-import { type Asked, reserveRest } from './reserve-rest.ts'
+import { type Asked, reserveRemaining } from './reserve-remaining.ts'
 
 /** Reserves the missing bytes of an upload again, after its reservation has lapsed. */
 export async function reserveAgain(
@@ -20,6 +20,6 @@ export async function reserveAgain(
         returning 1`,
     )
     if (renewed.length === 0) throw lostLease()
-    await reserveRest(tx, workspaceId, restBytes, asked)
+    await reserveRemaining(tx, workspaceId, restBytes, asked)
   })
 }

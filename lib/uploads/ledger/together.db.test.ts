@@ -20,7 +20,7 @@ describeWithDatabase('uploads that come at the same time', (database) => {
     await site?.close()
   })
 
-  const announced = {
+  const declared = {
     filename: 'a "quoted", strange name',
     filetype: 'text/plain',
     uploadMetadataHeader: 'a YQ==',
@@ -34,13 +34,13 @@ describeWithDatabase('uploads that come at the same time', (database) => {
     const { context } = node
     const right = await context.rights.toCreate(await site.token(), site.pipe.id)
     const made = await Promise.all(
-      Array.from({ length: 12 }, () => createUpload(context, right, announced, { bytes: undefined })),
+      Array.from({ length: 12 }, () => createUpload(context, right, declared, { bytes: undefined })),
     )
     const wholes = made.map(
       ({ fileId }, n): Whole => ({
         workspaceId: site.workspaceId,
         lease: { fileId, fence: n === 5 ? 9 : 1 },
-        announces: n % 2 === 0,
+        hasWebhooks: n % 2 === 0,
         fromBytes: 0,
         toBytes: 7,
         crc32: 1,
@@ -59,7 +59,7 @@ describeWithDatabase('uploads that come at the same time', (database) => {
         from files f join file_destinations d on d.file_id = f.id
         where f.workspace_id = ${site.workspaceId}::uuid order by f.id`,
     )
-    const all = { filename: announced.filename, metadata: announced.uploadMetadata }
+    const all = { filename: declared.filename, metadata: declared.uploadMetadata }
     expect(found).toEqual(
       wholes.map((_, n) =>
         n === 5
@@ -86,7 +86,7 @@ describeWithDatabase('uploads that come at the same time', (database) => {
   it('are announced if the webhook output was turned on after the request came', async () => {
     const { context } = node
     const right = await context.rights.toCreate(await site.token(), site.pipe.id)
-    expect(right.pipe.announces).toBe(false)
+    expect(right.pipe.hasWebhooks).toBe(false)
     await database().db.insert(webhookOutputs).values({
       id: uuidv7(),
       workspaceId: site.workspaceId,
@@ -95,10 +95,10 @@ describeWithDatabase('uploads that come at the same time', (database) => {
       url: 'https://hooks.example.com/',
       secretEncrypted: 'sealed',
     })
-    const made = await createUpload(context, right, announced, { bytes: undefined })
-    const { lease, announces } = made.upload!
+    const made = await createUpload(context, right, declared, { bytes: undefined })
+    const { lease, hasWebhooks } = made.upload!
     const delivered = { etag: '"e"', certainty: 'answered' } as const
-    const whole = { lease, announces, fromBytes: 0, toBytes: 7, crc32: 1, delivered }
+    const whole = { lease, hasWebhooks, fromBytes: 0, toBytes: 7, crc32: 1, delivered }
     expect(await context.recordWhole({ ...whole, workspaceId: site.workspaceId })).toBe(true)
     lease.forget()
     const { fileId } = made
@@ -115,7 +115,7 @@ describeWithDatabase('uploads that come at the same time', (database) => {
     const right = await context.rights.toCreate(await site.token(), site.pipe.id)
     const made = await Promise.all(
       [undefined, undefined, { bytes: 1 }].map((incoming) =>
-        createUpload(context, right, announced, incoming),
+        createUpload(context, right, declared, incoming),
       ),
     )
     const held = await rows(
@@ -131,7 +131,7 @@ describeWithDatabase('uploads that come at the same time', (database) => {
     const { context } = node
     const [token, other] = [await site.token({ subject: 'a' }), await site.token({ subject: 'b' })]
     const right = await context.rights.toCreate(token, site.pipe.id)
-    const { fileId } = await createUpload(context, right, announced, undefined)
+    const { fileId } = await createUpload(context, right, declared, undefined)
     const at = { pipeId: site.pipe.id, fileId }
     const asked = [token, other, 'tmp_nobody', token].map((one) => context.rights.toContinue(one, at))
     expect(await Promise.allSettled(asked)).toMatchObject([

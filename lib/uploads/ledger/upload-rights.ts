@@ -40,7 +40,7 @@ export type PipeRow = {
   allowedOrigins: string[]
   uploadExpirySeconds: number
   /** Its webhook output is on now. */
-  announces: boolean
+  hasWebhooks: boolean
 }
 
 export type UploadRow = {
@@ -224,7 +224,7 @@ function common(nowMs: number): SQL {
     json_build_object('id', p.id, 'sourceHttp', p.source_http, 'keyTemplate', p.key_template,
       'maxFileBytes', p.max_file_bytes, 'allowedTypes', p.allowed_types, 'allowedOrigins', p.allowed_origins,
       'uploadExpirySeconds', p.upload_expiry_seconds,
-      'announces', exists (select from webhook_outputs o where o.pipe_id = p.id and o.enabled)) as pipe,
+      'hasWebhooks', exists (select from webhook_outputs o where o.pipe_id = p.id and o.enabled)) as pipe,
     ${sealedDataStoreColumn()} as "dataStore"`
 }
 

@@ -4,7 +4,7 @@ import type { UploadContext } from '../upload-context.ts'
 
 /** Uploads by one request whose node died: nobody can continue them. */
 export async function endInterruptedUploads(
-  context: Pick<UploadContext, 'db' | 'clock' | 'announce' | 'metrics'>,
+  context: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,
 ): Promise<number> {
   const found = await findInterrupted(context.db)
   let ended = 0

@@ -4,7 +4,7 @@ import type { UploadContext } from '../upload-context.ts'
 
 /** Ends uploads that were not finished in time, except those that somebody is writing or that have all their bytes. */
 export async function expireUploads(
-  context: Pick<UploadContext, 'db' | 'clock' | 'announce' | 'metrics'>,
+  context: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,
 ): Promise<number> {
   const { db, clock } = context
   const nowMs = clock.now()

@@ -1,10 +1,10 @@
 import { bucketFault } from '../bucket-port.ts'
 import { withLease } from '../lease/with-lease.ts'
 import { type Unfinished, unfinishedAfter } from '../ledger/unfinished-uploads.ts'
-import { recordArrival } from '../record-arrival.ts'
+import { recordTransferred } from '../record-transferred.ts'
 import type { UploadContext } from '../upload-context.ts'
 
-type Context = Pick<UploadContext, 'db' | 'clock' | 'announce' | 'metrics' | 'openBucket'>
+type Context = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics' | 'openBucket'>
 
 const AT_ONCE = 8
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
@@ -33,7 +33,7 @@ async function record(context: Context, file: Unfinished): Promise<boolean> {
   const object = await find(context, file)
   if (object?.bytes !== file.lengthBytes) return false
   const isMarked = await withLease(context, file.id, (lease) =>
-    recordArrival(context, lease, { found: object }),
+    recordTransferred(context, lease, { found: object }),
   )
   return isMarked ?? false
 }

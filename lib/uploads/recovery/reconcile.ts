@@ -11,7 +11,7 @@ import { readPartials } from '../ledger/read-partials.ts'
 import { readTail } from '../ledger/read-tail.ts'
 import { recordLastPart } from '../ledger/record-last-part.ts'
 import { withMemory } from '../memory/with-memory.ts'
-import type { Arrival } from '../record-arrival.ts'
+import type { Stored } from '../record-transferred.ts'
 import { fail, settle, settleFault } from '../settle.ts'
 import type { UploadContext } from '../upload-context.ts'
 
@@ -117,7 +117,7 @@ async function putFromTail(
   file: Claimed,
   lease: Lease,
   bucket: Bucket,
-): Promise<Arrival> {
+): Promise<Stored> {
   const chunks = await readTail(context, file.fileId)
   lease.assertHeld()
   const target = { key: file.key, contentType: contentTypeOf(file.filetype) }

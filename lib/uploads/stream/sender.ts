@@ -25,13 +25,13 @@ export class Sender {
     this.#signal = AbortSignal.any([upload.lease.signal, this.#aborted.signal])
   }
 
-  send(number: number, rest: Body, tail: LeadingTail, bound: Promise<void>): Promise<Sent> {
+  send(number: number, body: Body, tail: LeadingTail, bound: Promise<void>): Promise<Sent> {
     const { fromBytes, toBytes } = tail
-    const put = (body: Body) => this.#put(number, body, bound)
-    const stretch = { fromBytes, toBytes, rest, signal: this.#signal }
+    const put = (whole: Body) => this.#put(number, whole, bound)
+    const stretch = { fromBytes, toBytes, body, signal: this.#signal }
     const sending =
       fromBytes === toBytes
-        ? put(rest)
+        ? put(body)
         : tail.stored.then(() => withTail(this.#context, this.#upload, stretch, put))
     this.#sending.add(sending)
     const ended = () => void this.#sending.delete(sending)

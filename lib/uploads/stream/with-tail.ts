@@ -11,10 +11,10 @@ import type { UploadContext } from '../upload-context.ts'
 export function withTail<Result>(
   context: Pick<UploadContext, 'db' | 'budget' | 'tails'>,
   { fileId, lease, bucket }: Pick<OpenUpload, 'fileId' | 'lease' | 'bucket'>,
-  tailed: { fromBytes: number; toBytes: number; rest: Body; signal: AbortSignal },
+  tailed: { fromBytes: number; toBytes: number; body: Body; signal: AbortSignal },
   work: (body: Body) => Promise<Result>,
 ): Promise<Result> {
-  const { fromBytes, toBytes, rest, signal } = tailed
+  const { fromBytes, toBytes, body, signal } = tailed
   const tailBytes = toBytes - fromBytes
   return withMemory(context, bucket, { bytes: tailBytes, signal }, async () => {
     const tail = await lease.whileHeld(readTail(context, fileId, { fromBytes, toBytes }))
@@ -22,9 +22,9 @@ export function withTail<Result>(
     if (tail.reduce((sum, piece) => sum + piece.length, 0) !== tailBytes) throw lostLease()
     const tailCrc = tail.reduce((crc, piece) => crc32(piece, crc), 0)
     return work({
-      chunks: [...tail, ...rest.chunks],
-      bytes: tailBytes + rest.bytes,
-      crc32: combineCrc32(tailCrc, rest.crc32, rest.bytes),
+      chunks: [...tail, ...body.chunks],
+      bytes: tailBytes + body.bytes,
+      crc32: combineCrc32(tailCrc, body.crc32, body.bytes),
     })
   })
 }

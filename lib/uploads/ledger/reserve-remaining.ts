@@ -5,7 +5,7 @@ import { type Quota, quotaExceeded, reserved } from '../../workspace/usage/reser
 export type Asked = { quota: Quota; nowMs: number }
 
 /** Reserves the missing bytes of an upload from its workspace's quota, or throws if too few are left. */
-export async function reserveRest(
+export async function reserveRemaining(
   tx: Db,
   workspaceId: string,
   bytes: number,

@@ -6,13 +6,13 @@ import { type Delivered, markTransferred } from './ledger/mark-transferred.ts'
 import type { UploadContext } from './upload-context.ts'
 
 /** How an object came into the bucket. */
-export type Arrival =
+export type Stored =
   /** Made from what the ledger has; `also` runs in the same transaction. */
   | { delivered: Delivered; also?: (tx: Db) => Promise<void> }
   /** Found in the bucket, complete, though the ledger may know only some of its bytes. */
   | { found: { etag: string | null } }
   /** Stored by a single PutObject; this records it together with others that arrive at the same time. */
-  | { recordWhole: () => Promise<boolean> }
+  | { whole: () => Promise<boolean> }
 
 type Freed = Pick<Lease, 'fileId' | 'fence' | 'forget'>
 
@@ -20,13 +20,13 @@ type Freed = Pick<Lease, 'fileId' | 'fence' | 'forget'>
  * The only code that marks a file transferred. The same transaction writes its event and releases the lease. False if the
  * lease was lost: nothing has changed then.
  */
-export async function recordArrival(
-  context: Pick<UploadContext, 'db' | 'clock' | 'announce' | 'metrics'>,
+export async function recordTransferred(
+  context: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,
   lease: Freed,
-  arrival: Arrival,
+  stored: Stored,
 ): Promise<boolean> {
-  const recorded = await span('ledger arrival', () =>
-    'recordWhole' in arrival ? arrival.recordWhole() : record(context, lease, arrival),
+  const recorded = await span('ledger transferred', () =>
+    'whole' in stored ? stored.whole() : record(context, lease, stored),
   )
   if (!recorded) return false
   lease.forget()
@@ -35,18 +35,18 @@ export async function recordArrival(
 }
 
 function record(
-  { db, clock, announce }: Pick<UploadContext, 'db' | 'clock' | 'announce'>,
+  { db, clock, emitEvents }: Pick<UploadContext, 'db' | 'clock' | 'emitEvents'>,
   lease: Freed,
-  arrival: Exclude<Arrival, { recordWhole: unknown }>,
+  stored: Exclude<Stored, { whole: unknown }>,
 ): Promise<boolean> {
   return db.transaction(async (tx) => {
     const marked =
-      'found' in arrival
-        ? await markFound(tx, lease, arrival.found, clock.now())
-        : await markTransferred(tx, lease, arrival.delivered, clock.now())
+      'found' in stored
+        ? await markFound(tx, lease, stored.found, clock.now())
+        : await markTransferred(tx, lease, stored.delivered, clock.now())
     if (!marked) return false
-    if ('also' in arrival) await arrival.also?.(tx)
-    await announce(tx, lease.fileId)
+    if ('also' in stored) await stored.also?.(tx)
+    await emitEvents(tx, lease.fileId)
     return true
   })
 }
