@@ -1,12 +1,26 @@
+import { countRefusedCreation } from '../workspace/tokens/refused-creations.ts'
 import { endUpload } from './end-upload.ts'
 import { lacksBytes } from './ledger/interrupted-uploads.ts'
+import { giveBackCount } from './ledger/take-back.ts'
 import type { UploadContext } from './upload-context.ts'
 
-/** An upload that only its first request could have brought, and that request was cut. False if it had ended already. */
-export function endInterrupted(
+const END = { status: 'failed', reason: 'interrupted', from: ['uploading'], provided: lacksBytes } as const
+
+/**
+ * An upload that only its first request could have brought, and that request was cut. It is not one of the files that its
+ * token may create, so the client can send it again; if the client itself cut it, that counts against a limit of its own.
+ * False if it had ended already.
+ */
+export async function endInterrupted(
   context: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,
   fileId: string,
+  { cutByClientOf }: { cutByClientOf?: { id: string } | undefined } = {},
 ): Promise<boolean> {
-  const end = { status: 'failed', reason: 'interrupted', from: ['uploading'], provided: lacksBytes } as const
-  return endUpload(context, fileId, end)
+  const ended = await context.db.transaction(async (tx) => {
+    const done = await endUpload({ ...context, db: tx }, fileId, END)
+    if (done) await giveBackCount(tx, fileId)
+    return done
+  })
+  if (ended && cutByClientOf) await countRefusedCreation(context, cutByClientOf.id)
+  return ended
 }

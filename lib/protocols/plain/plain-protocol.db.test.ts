@@ -10,8 +10,10 @@ import { listFiles } from '../../dashboard/files/list-files.ts'
 import { rows } from '../../platform/db/database.ts'
 import { cancelUpload } from '../../uploads/cancel-upload.ts'
 import { clearLeftovers } from '../../uploads/clear-leftovers.ts'
+import { drainUploads } from '../../uploads/recovery/drain.ts'
 import { endInterruptedUploads } from '../../uploads/recovery/end-interrupted.ts'
 import { reconcileUploads } from '../../uploads/recovery/reconcile.ts'
+import { countRefusedCreation } from '../../workspace/tokens/refused-creations.ts'
 
 const MiB = 1024 * 1024
 const hex = (bytes: Buffer) => `crc32:${crc32(bytes).toString(16).padStart(8, '0')}`
@@ -128,6 +130,35 @@ describeWithDatabase('a file by one plain request', (database) => {
         .poll(newest, { timeout: 10_000 })
         .toMatchObject({ filename: 'cut.bin', status: 'failed', failureReason: 'interrupted' })
       await nothingNew(before)
+    })
+
+    it('is not counted as the file that its token may create, and cannot go on for ever', async () => {
+      const token = await site.token({ maxFiles: 1 })
+      const newestToken = sql`select id from tokens order by created_at desc limit 1`
+      const [{ id }] = (await rows<{ id: string }>(database().db, newestToken)) as [{ id: string }]
+      for (let times = 1; times < 30; times += 1) await countRefusedCreation(site.runtime, id)
+      const headers = { 'Content-Length': '9' }
+      const call = openCall({ method: 'PUT', url: `${collection}again.bin`, token, headers })
+      await expect.poll(newest).toMatchObject({ filename: 'again.bin', status: 'uploading' })
+      call.cut()
+      await expect.poll(newest).toMatchObject({ status: 'failed', failureReason: 'interrupted' })
+      expect(codeOf(await send('again.bin', Buffer.from('whole'), { token }))).toEqual([429, 'rate_limited'])
+      site.clock.advance(10_000)
+      expect((await send('again.bin', Buffer.from('whole'), { token })).status).toBe(201)
+      expect((await send('second.bin', Buffer.from('whole'), { token })).status).toBe(403)
+    })
+
+    it('by its node, which stops: the client can send it again', async () => {
+      const token = await site.token({ maxFiles: 1 })
+      const stopping = await serveUploads(site.runtime)
+      const url = `${stopping.url}/pipes/${site.pipe.id}/files/stopped.bin`
+      const call = openCall({ method: 'PUT', url, token, headers: { 'Content-Length': '9' } })
+      await expect.poll(newest).toMatchObject({ filename: 'stopped.bin', status: 'uploading' })
+      await call.write(Buffer.from('half'))
+      await drainUploads(stopping.context)
+      expect((await call.reply).status).toBe(503)
+      expect((await send('stopped.bin', Buffer.from('whole'), { token })).status).toBe(201)
+      await stopping.close()
     })
 
     it('by the death of its node: the sweep ends it', async () => {

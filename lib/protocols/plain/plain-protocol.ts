@@ -48,8 +48,10 @@ async function putFile(
   noteRequest({ fileId })
   const how = { body, ends: 'with body', onlyWhole: true } as const
   const appended = await carryFirstBody(context, right, upload!, how)
-  if (appended.state === 'uploading') await endInterrupted(context, fileId)
-  if (appended.why === 'cut') return undefined
+  const isCut = appended.why === 'cut'
+  if (appended.state === 'uploading')
+    await endInterrupted(context, fileId, { cutByClientOf: isCut ? right.token : undefined })
+  if (isCut) return undefined
   if (appended.state === 'uploading')
     throw new SluiceError('unavailable', 'This node is stopping. Send the file again.', {
       headers: { 'Retry-After': '1' },

@@ -88,7 +88,8 @@ async function carry(context: UploadContext, upload: OpenUpload, begun: Begun): 
   const { why, state } = appended
   // Nobody knows its address, or will be told.
   const isLost = !told && state === 'uploading' && (why !== 'end' || sent.complete)
-  if (isLost) await endInterrupted(context, upload.fileId)
+  if (isLost)
+    await endInterrupted(context, upload.fileId, { cutByClientOf: why === 'cut' ? right.token : undefined })
   if (told && why === 'cut' && context.clock.now() - nowMs < ARRIVES_MS)
     await expireSoon(context, upload.fileId, UNHEARD_MS)
   if (why === 'cut' && state === 'uploading') return undefined
