@@ -12,6 +12,7 @@ import { listPipes } from '#lib/workspace/pipes/list-pipes.ts'
 import { listSenders } from '#lib/workspace/senders/list-senders.ts'
 import { RejectingBanner } from '../data-stores/rejecting-banner.tsx'
 import { ExportLinks } from '../lists/export-links.tsx'
+import { ListBar } from '../lists/list-bar.tsx'
 import { LiveTail } from '../live/live-tail.tsx'
 import { Pager } from '../shell/pager.tsx'
 import { ButtonLink } from '../ui/button-link.tsx'
@@ -74,15 +75,14 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
   return (
     <>
       <RejectingBanner actor={actor} />
-      <FilterBar filters={filters}>
+      <FilterBar filters={filters} />
+      <ListBar>
+        {page.data.length > 0 && <Totals totals={totals} order={query.order} />}
         <LiveTail topic="files" seen={mark} />
-      </FilterBar>
-      {page.data.length > 0 && (
-        <div className="mb-2 flex min-h-8 items-center justify-between gap-2">
-          <Totals totals={totals} order={query.order} />
+        {page.data.length > 0 && (
           <ExportLinks path="/dashboard/files/export" query={{ ...query, pipeId: pipeId ?? query.pipeId }} />
-        </div>
-      )}
+        )}
+      </ListBar>
       {page.data.length > 0 ? (
         <FileTable
           files={page.data}

@@ -3,11 +3,11 @@ import { formatBytes, formatCount, plural } from '../format.ts'
 
 /** How much there is of what is shown, as far as that is cheap to know. */
 export function Totals({ totals, order }: { totals: FileTotals | undefined; order: string | undefined }) {
-  if (!totals) return <span />
+  if (!totals) return null
   const { files, bytes, ofNewest } = totals
   const bySize = order === 'largest' || order === 'smallest'
   return (
-    <p className="tnum text-ink-faint text-sm">
+    <p className="tnum mr-auto text-ink-faint text-sm">
       {plural(files, 'file')}, {formatBytes(bytes)}
       {ofNewest !== null &&
         ` among the newest ${formatCount(ofNewest)}${bySize ? ', of which these are sorted' : ''}; narrow the time to see further`}

@@ -1,5 +1,6 @@
 import { Webhook } from 'lucide-react'
 import { ExportLinks } from '#components/lists/export-links.tsx'
+import { ListBar } from '#components/lists/list-bar.tsx'
 import { LiveTail } from '#components/live/live-tail.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
@@ -65,14 +66,11 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
           { kind: 'day', name: 'to', label: 'to' },
           { kind: 'text', name: 'search', label: 'File, event or delivery id' },
         ]}
-      >
+      />
+      <ListBar>
         <LiveTail topic="deliveries" seen={mark} />
-      </FilterBar>
-      {page.data.length > 0 && (
-        <div className="mb-2 flex min-h-8 justify-end">
-          <ExportLinks path="/dashboard/webhooks/export" query={query} />
-        </div>
-      )}
+        {page.data.length > 0 && <ExportLinks path="/dashboard/webhooks/export" query={query} />}
+      </ListBar>
       {page.data.length > 0 ? (
         <DeliveryTable deliveries={page.data} filenames={await filenamesOf(page.data)} query={query} />
       ) : filtered ? (

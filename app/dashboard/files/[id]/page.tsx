@@ -66,7 +66,7 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
           {explainFailure(file.failureReason)}
         </Notice>
       )}
-      <div className="grid items-start gap-5 lg:grid-cols-[1fr_20rem]">
+      <div className="grid items-start gap-5 lg:grid-cols-[1fr_22rem]">
         <Panel title="Timeline" className="max-lg:order-2">
           <Timeline entries={file.timeline} size={file.size} />
         </Panel>
