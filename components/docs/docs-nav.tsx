@@ -3,12 +3,15 @@
 import { clsx } from 'clsx'
 import Link from 'next/link'
 import { usePathname } from 'next/navigation'
+import { useCurrentInSight } from '../shell/use-current-in-sight.ts'
 
 type Links = readonly { href: string; title: string }[]
 
 export function DocsNav({ pages, guides }: { pages: Links; guides: Links }) {
+  const row = useCurrentInSight<HTMLElement>(usePathname())
   return (
     <nav
+      ref={row}
       aria-label="Pages of the documentation"
       className="flex gap-1 overflow-x-auto pb-2 [scrollbar-width:none] lg:block lg:pb-0"
     >

@@ -3,15 +3,17 @@
 import { clsx } from 'clsx'
 import Link from 'next/link'
 import { usePathname } from 'next/navigation'
+import { useCurrentInSight } from './use-current-in-sight.ts'
 
 type Props = { label: string; tabs: { href: string; title: string }[] }
 
 /** Tabs that are pages: each has an address of its own. */
 export function PageTabs({ label, tabs }: Props) {
   const path = usePathname()
+  const row = useCurrentInSight<HTMLUListElement>(path)
   return (
     <nav aria-label={label} className="mb-6 border-b">
-      <ul className="-mb-px flex gap-4 overflow-x-auto [scrollbar-width:none]">
+      <ul ref={row} className="-mb-px flex gap-4 overflow-x-auto [scrollbar-width:none]">
         {tabs.map(({ href, title }) => (
           <li key={href}>
             <Link

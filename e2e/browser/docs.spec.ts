@@ -17,11 +17,17 @@ test('the documentation is searched without another server, and each operation h
   const operation = page.locator('#resendDelivery')
   await expect(operation).toBeInViewport()
   await expect(operation.getByText('curl -X POST')).toBeVisible()
+  await expect(operation.locator('code').first()).toHaveCSS('font-variant-ligatures', 'none')
   await operation.getByRole('tab', { name: 'TypeScript' }).click()
   await expect(operation.getByText('await fetch(')).toBeVisible()
   await operation.getByRole('tab', { name: /^Answer/ }).click()
   await expect(operation.getByText('"requestBody"')).toBeVisible()
   expect([...hosts]).toEqual([new URL(baseURL!).origin])
+  // On a phone the pages are a row that scrolls: the one that is open is in sight.
+  await page.setViewportSize({ width: 390, height: 844 })
+  await page.goto('/docs/guides/django')
+  const pages = page.getByRole('navigation', { name: 'Pages of the documentation' })
+  await expect(pages.getByRole('link', { name: 'Django' })).toBeInViewport({ ratio: 1 })
 })
 
 test('search engines are told which pages there are, and which address each has', async ({

@@ -1,0 +1,13 @@
+import { type RefObject, useEffect, useRef } from 'react'
+
+/** Scrolls a row of links sideways, and nothing else, until the link of this page is in its middle. */
+export function useCurrentInSight<Row extends HTMLElement>(path: string): RefObject<Row | null> {
+  const row = useRef<Row>(null)
+  useEffect(() => {
+    const current = row.current?.querySelector('[aria-current=page]')
+    if (!row.current || !current) return
+    const [around, link] = [row.current.getBoundingClientRect(), current.getBoundingClientRect()]
+    row.current.scrollLeft += link.left - around.left - (around.width - link.width) / 2
+  }, [path])
+  return row
+}
