@@ -1,5 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { promisify } from 'node:util'
+import { REACT_INSTALL, TUS_JS_INSTALL } from '#lib/dashboard/embed/browser-snippets.ts'
 import { expect, test } from '../../test/support/browser.ts'
 import { loadTokenHandler, startCustomerSite } from '../../test/support/customer-site.ts'
 
@@ -40,6 +41,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   await page.getByRole('button', { name: 'Check and save' }).click()
   await expect(page.getByText('Uploads can go to this bucket.')).toBeVisible()
   await expect(page.getByText('The least policy for these keys')).toBeVisible()
+  await expect(page.getByText('"s3:PutObject"').first()).toBeHidden()
 
   // The check leads on to a Pipe, whose source is off, then on.
   await expect(page).toHaveTitle('Media · Data Stores · Sluice')
@@ -89,6 +91,14 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
 
   // The texts of the Embed page, as they are: by curl, and on a page of another origin.
   await page.goto(`/dashboard/pipes/${pipeId}/embed`)
+  await expect(page.getByText('After a reload, one click goes on where it was.')).toBeVisible()
+  for (const [tab, install] of [
+    ['Uppy for React', REACT_INSTALL],
+    ['tus-js-client', TUS_JS_INSTALL],
+  ] as const) {
+    await page.getByRole('tab', { name: tab }).click()
+    await expect(page.getByText(install, { exact: true })).toBeVisible()
+  }
   const textOf = async (tab: string) => {
     await page.getByRole('tab', { name: tab, exact: true }).first().click()
     return (await page

@@ -133,7 +133,8 @@ async function look(page: Page, path: string, demo: DemoDocument): Promise<void>
   }
   expect(scriptBytes, `script of ${path}`).toBeLessThan(MOST_SCRIPT_BYTES)
   expect(scriptBytes).toBeGreaterThan(0)
-  await expectStill(page, path)
+  // `npm run axe` has made the page narrow and wide again, and that moved all of it.
+  if (!process.env.AXE_THOROUGH) await expectStill(page, path)
   await expectToFit(page, path)
   expect(complaints, path).toEqual([])
 }
@@ -258,6 +259,14 @@ test('an address that leads nowhere, or asks for what cannot be, says so inside 
   await page.goto('/dashboard/usage?month=2025-01')
   await expect(page.getByRole('heading', { name: 'Transfer in that month' })).toBeVisible()
   await expect(page.getByText(/^Resets on/)).toHaveCount(0)
+  for (const [month, days] of [
+    ['2025-01', 31],
+    ['2024-02', 29],
+  ]) {
+    await page.goto(`/dashboard/usage?month=${month}`)
+    const chart = page.getByRole('table', { name: 'Transfer per day' })
+    await expect(chart.getByRole('row')).toHaveCount(1 + Number(days))
+  }
 })
 
 test('a page that is not there says so, and a stranger is sent to sign in', async ({ page }) => {
