@@ -70,8 +70,13 @@ async function paintMs(browser: Browser, url: string, cookie: string): Promise<n
       for (const { startTime } of list.getEntries()) paints.push(startTime)
     }).observe({ type: 'largest-contentful-paint', buffered: true })
   })
-  await page.goto(url, { waitUntil: 'networkidle' })
-  const last = await page.evaluate(() => (window as unknown as { paints: number[] }).paints.at(-1))
+  // Until nothing is left to do for it. Its network is never idle: a page that is live keeps a stream open.
+  await page.goto(url, { waitUntil: 'load' })
+  const last = await page.evaluate(async () => {
+    await document.fonts.ready
+    await new Promise((resolve) => requestIdleCallback(resolve))
+    return (window as unknown as { paints: number[] }).paints.at(-1)
+  })
   await context.close()
   if (last === undefined) throw new Error(`${url}: the browser told no paint.`)
   return last

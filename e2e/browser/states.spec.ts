@@ -96,7 +96,7 @@ test('uploads on the landing page are accessible, under way, waiting and refused
   await expectAccessible(page, 'the demo without a network')
   await context.setOffline(false)
   // What is not finished is not created anew by the next click, but resumed.
-  await expect(demo.getByText('in the bucket')).toBeVisible()
+  await expect(demo.getByText('in the bucket')).toBeVisible({ timeout: 30_000 })
   await page.route('**/pipes/*/files/', refuse)
   await page.reload()
   await demo.getByRole('button', { name: /of noise/ }).click()

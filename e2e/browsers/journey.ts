@@ -97,9 +97,9 @@ async function signIn(visitor: Visitor, { baseUrl, email, password }: DemoDocume
 
 async function tryWithACut(visitor: Visitor, { baseUrl, pipeId }: DemoDocument): Promise<void> {
   await visitor.open(`${baseUrl}/dashboard/pipes/${pipeId}/try`)
-  await until(visitor, 'the uploader', () => document.querySelector('.uppy-Dashboard-input') !== null)
+  await until(visitor, 'the picker', () => document.querySelector('main input[type=file]') !== null)
   await visitor.run((length) => {
-    const input = document.querySelector<HTMLInputElement>('.uppy-Dashboard-input')!
+    const input = document.querySelector<HTMLInputElement>('main input[type=file]')!
     const picked = new DataTransfer()
     picked.items.add(new File([new Uint8Array(length)], 'elsewhere.bin'))
     input.files = picked.files
