@@ -80,3 +80,16 @@ it('tells at once that a client was cut off, though not all was taken', async ()
   body.destroy()
   expect(await ended).toBe('cut')
 })
+
+it('holds nothing up any more once it is stopped, so that a refusal can be read behind the rest', async () => {
+  const { body, source } = listen()
+  source.stop()
+  body.resume()
+  for (let chunks = 0; chunks < 20; chunks += 1) body.write(Buffer.alloc(65_536))
+  body.end()
+  await new Promise<void>((resolve) => {
+    body.on('end', resolve)
+    setImmediate(() => setImmediate(resolve))
+  })
+  expect(body.readableEnded).toBe(true)
+})

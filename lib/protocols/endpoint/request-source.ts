@@ -61,8 +61,10 @@ export class RequestSource implements ByteSource {
     if (this.#flows) this.#body.resume()
   }
 
+  /** What still comes is not held up here: whoever answers lets it flow away, so that the client reads the answer. */
   stop(): void {
     this.pause()
+    this.#body.off('data', this.#take)
     this.#untaken.length = 0
     this.#onChunk = (chunk) => chunk.length
     this.#onEnd = () => {}
