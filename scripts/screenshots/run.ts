@@ -47,19 +47,22 @@ async function main(): Promise<void> {
     const state = join(folder.path, 'signed-in.json')
     await signIn(browser, demo, state)
     const ids = await idsOf(demo, fileId)
-    const addresses = [...PUBLIC_PAGES, ...DASHBOARD_PAGES].filter(
-      (address) => !only || address.includes(only),
-    )
+    const docs = Object.entries(IN_DOCS)
+    const visits = [
+      { pages: PUBLIC_PAGES, docs: docs.filter(([, address]) => PUBLIC_PAGES.includes(address)) },
+      { pages: DASHBOARD_PAGES, docs: docs.filter(([, address]) => !PUBLIC_PAGES.includes(address)), state },
+    ]
     for (const mode of MODES) {
-      const camera = await openCamera(browser, demo.baseUrl, state, mode)
-      for (const width of WIDTHS) {
-        for (const address of addresses)
-          await camera.shootWhole(fill(address, ids), `${nameOf(address)}-${width}-${mode}`, width)
+      for (const { pages, docs, state } of visits) {
+        const camera = await openCamera(browser, demo.baseUrl, state, mode)
+        for (const width of WIDTHS) {
+          for (const address of pages.filter((address) => !only || address.includes(only)))
+            await camera.shoot(fill(address, ids), `${nameOf(address)}-${width}-${mode}`, width)
+        }
+        if (!only)
+          for (const [name, address] of docs) await camera.shootForDocs(fill(address, ids), `${name}-${mode}`)
+        await camera.close()
       }
-      if (!only)
-        for (const [name, address] of Object.entries(IN_DOCS))
-          await camera.shootForDocs(fill(address, ids), `${name}-${mode}`)
-      await camera.close()
     }
   } finally {
     await browser.close()
@@ -120,10 +123,15 @@ async function signIn(browser: Browser, { baseUrl, email, password }: DemoDocume
 async function openCamera(
   browser: Browser,
   baseURL: string,
-  storageState: string,
+  storageState: string | undefined,
   colorScheme: (typeof MODES)[number],
 ) {
-  const context = await browser.newContext({ baseURL, storageState, colorScheme, reducedMotion: 'reduce' })
+  const context = await browser.newContext({
+    baseURL,
+    ...(storageState && { storageState }),
+    colorScheme,
+    reducedMotion: 'reduce',
+  })
   for (const folder of [ALL_FOLDER, DOCS_FOLDER]) mkdirSync(folder, { recursive: true })
   const page = await context.newPage()
   // The first page may do without fonts that come late.
@@ -134,9 +142,12 @@ async function openCamera(
     await page.evaluate(() => document.fonts.ready)
   }
   return {
-    async shootWhole(address: string, name: string, width: number) {
+    async shoot(address: string, name: string, width: number) {
       await open(address, { width, height: 844 })
-      await page.screenshot({ path: join(ALL_FOLDER, `${name}.png`), fullPage: true })
+      // A drawer stands beside what the window shows, and not beside the whole page.
+      const drawer = address.includes('?delivery=')
+      if (drawer) await page.getByRole('dialog').waitFor()
+      await page.screenshot({ path: join(ALL_FOLDER, `${name}.png`), fullPage: !drawer })
     },
     async shootForDocs(address: string, name: string) {
       await open(address, DOCS_SIZE)
