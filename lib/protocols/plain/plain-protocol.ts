@@ -10,6 +10,7 @@ import { wholeFileCheck } from '../endpoint/digest-fields.ts'
 import type { Protocol } from '../endpoint/protocol.ts'
 import { readName } from '../endpoint/read-name.ts'
 import { RequestSource } from '../endpoint/request-source.ts'
+import { stoppedForGood } from '../endpoint/stopped-for-good.ts'
 import { uploadAddress } from '../endpoint/upload-path.ts'
 import { type Answer, bodyBytes, type UploadRequest } from '../endpoint/upload-request.ts'
 
@@ -52,10 +53,7 @@ async function putFile(
   if (appended.state === 'uploading')
     await endInterrupted(context, fileId, { cutByClientOf: isCut ? right.token : undefined })
   if (isCut) return undefined
-  if (appended.state === 'uploading')
-    throw new SluiceError('unavailable', 'This node is stopping. Send the file again.', {
-      headers: { 'Retry-After': '1' },
-    })
+  if (appended.state === 'uploading') throw stoppedForGood()
   const location = uploadAddress(uploadUrl, request.pipeId, fileId)
   return describeFile(upload!, appended, { filename, location })
 }

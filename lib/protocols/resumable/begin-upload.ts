@@ -10,6 +10,7 @@ import { expiresAtMs, type OpenUpload } from '../../uploads/open-upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
 import { carryFirstBody } from '../endpoint/carry-body.ts'
+import { stoppedForGood } from '../endpoint/stopped-for-good.ts'
 import { uploadAddress } from '../endpoint/upload-path.ts'
 import type { Answer, UploadRequest } from '../endpoint/upload-request.ts'
 import { answerAppended } from './answer-appended.ts'
@@ -93,5 +94,6 @@ async function carry(context: UploadContext, upload: OpenUpload, begun: Begun): 
   if (told && why === 'cut' && context.clock.now() - nowMs < ARRIVES_MS)
     await expireSoon(context, upload.fileId, UNHEARD_MS)
   if (why === 'cut' && state === 'uploading') return undefined
+  if (isLost && why !== 'end') throw stoppedForGood()
   return answerAppended(version, upload, appended, about(context, begun, upload.expiresAtMs))
 }

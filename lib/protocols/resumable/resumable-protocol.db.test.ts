@@ -10,6 +10,7 @@ import { listFiles } from '../../dashboard/files/list-files.ts'
 import { rows } from '../../platform/db/database.ts'
 import { days, hours, minutes, seconds } from '../../platform/kernel/clock.ts'
 import { clearLeftovers } from '../../uploads/clear-leftovers.ts'
+import { drainUploads } from '../../uploads/recovery/drain.ts'
 import { expireUploads } from '../../uploads/recovery/expire-uploads.ts'
 import { reconcileUploads } from '../../uploads/recovery/reconcile.ts'
 
@@ -273,6 +274,22 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       await expireUploads(node.context)
       await renew()
       for (const { url } of [quick, slow]) expect((await head(url)).status).toBe(204)
+    })
+
+    it('without a 104, by a node that stops, says that the file must be sent again', async () => {
+      const stopping = await serveUploads(site.runtime)
+      const url = `${stopping.url}/pipes/${site.pipe.id}/files/`
+      const headers = { ...version(99), 'Upload-Complete': '?1', 'Content-Length': '9' }
+      const upload = opened(headers, url)
+      await upload.write(Buffer.from('half'))
+      await drainUploads(stopping.context)
+      const reply = await upload.reply
+      expect(problemOf(reply)).toMatchObject({
+        status: 503,
+        detail: expect.stringContaining('Send the file again'),
+      })
+      expect(await newest()).toMatchObject({ status: 'failed', failureReason: 'interrupted' })
+      await stopping.close()
     })
 
     it.each(['?0', '?1'])('without a 104, of Upload-Complete: %s, has failed', async (complete) => {
