@@ -14,7 +14,7 @@ const forbid = (name, comment, from, to) => ({
  */
 const LAYERS = [
   ['platform'],
-  ['buckets', 'events', 'identity', 'client'],
+  ['buckets', 'events', 'identity'],
   ['workspace'],
   ['uploads', 'webhooks'],
   ['protocols', 'dashboard'],
@@ -132,8 +132,8 @@ export default {
     forbid(
       'kit-stands-alone',
       'A package that users install has nothing of the server.',
-      { path: '^packages/(node|cli)/' },
-      { path: '^(lib|server|app|components|drizzle)/|^packages/(?!node/|cli/)' },
+      { path: '^packages/(node|react|cli)/' },
+      { path: '^(lib|server|app|components|drizzle)/|^packages/(?!node/|react/|cli/)' },
     ),
     forbid(
       'pages-reach-the-database-by-lib',

@@ -1,14 +1,16 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { StartError } from '../lib/platform/kernel/errors.ts'
+import { buildKitIfNeeded } from './kit.ts'
 import { readOptions } from './read-options.ts'
 import { runScript } from './run-script.ts'
 import { hashOfSources } from './source-hash.ts'
 
-/** Builds the pages unless there is a build of this very source already. */
+/** Builds the pages, and what is served beside them, unless there is a build of this very source already. */
 const SOURCES = [
   'app',
   'components',
+  'packages/react/src',
   'lib',
   'drizzle/schema',
   'public',
@@ -22,6 +24,7 @@ const SOURCES = [
 const MARK = '.next/sluice-source'
 
 export function buildIfNeeded(): void {
+  buildKitIfNeeded()
   const source = hashOfSources(SOURCES)
   if (existsSync(MARK) && readFileSync(MARK, 'utf8') === source) return
   process.stdout.write('Building the pages (once for each change of the source)…\n')

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { StartError } from '../lib/platform/kernel/errors.ts'
 import { readOptions } from './read-options.ts'
@@ -17,32 +17,61 @@ const PACKAGES = [
     ],
   },
   {
+    folder: 'packages/react',
+    sources: ['build.mjs'],
+    commands: [['packages/react/build.mjs'], ['node_modules/typescript/bin/tsc', '-p', '.']],
+  },
+  {
     folder: 'packages/cli',
     sources: ['build.mjs', '../node/openapi.json', '../node/src'],
     commands: [['packages/cli/build.mjs']],
   },
 ]
-const COMMON = ['package-lock.json', 'tsconfig.json']
+const COMMON = ['package-lock.json', 'tsconfig.json', 'scripts/kit.ts']
+const OWN = ['package.json', 'tsconfig.json', 'README.md', 'LICENSE', 'src']
 
-/** Builds each package unless there is a build of its very source already. */
+/** What the server gives out: a packed file of each package, under a name that has a part of its digest. */
+const PACKED = '.kit'
+
+/** Builds and packs each package unless there is a build of its very source already. */
 export function buildKitIfNeeded(): void {
-  for (const { folder, sources, commands } of PACKAGES) {
-    const own = ['package.json', 'tsconfig.json', 'src', ...sources].map((path) => join(folder, path))
-    const source = hashOfSources([...COMMON, ...own], (path) => !path.includes('/generated'))
-    const mark = join(folder, 'dist/.source')
-    if (existsSync(mark) && readFileSync(mark, 'utf8') === source) continue
-    rmSync(join(folder, 'dist'), { recursive: true, force: true })
-    for (const command of commands) run(folder, command)
-    writeFileSync(mark, source)
-  }
+  const built = PACKAGES.filter(buildIfNeeded)
+  if (built.length > 0 || !existsSync(PACKED)) pack()
 }
 
-function run(folder: string, [script, ...args]: string[]): void {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [resolve(script!), ...args], {
-    cwd: folder,
-    encoding: 'utf8',
+function buildIfNeeded({ folder, sources, commands }: (typeof PACKAGES)[number]): boolean {
+  const own = [...OWN, ...sources].map((path) => join(folder, path))
+  const source = hashOfSources([...COMMON, ...own], (path) => !path.includes('/generated'))
+  const mark = join(folder, 'dist/.source')
+  if (existsSync(mark) && readFileSync(mark, 'utf8') === source) return false
+  rmSync(join(folder, 'dist'), { recursive: true, force: true })
+  for (const [script, ...args] of commands) run(folder, process.execPath, [resolve(script!), ...args])
+  writeFileSync(mark, source)
+  return true
+}
+
+type Packed = { name: string; version: string; filename: string; integrity: string; size: number }
+
+function pack(): void {
+  const making = `${PACKED}.new`
+  rmSync(making, { recursive: true, force: true })
+  mkdirSync(making)
+  const list = PACKAGES.map(({ folder }) => {
+    const told = run(folder, 'npm', ['pack', '--json', '--pack-destination', resolve(making)])
+    const [{ name, version, filename, integrity, size }] = JSON.parse(told) as [Packed]
+    const digest = Buffer.from(integrity.replace('sha512-', ''), 'base64').toString('hex').slice(0, 12)
+    const file = filename.replace(/\.tgz$/, `-${digest}.tgz`)
+    renameSync(join(making, filename), join(making, file))
+    return { name, version, file, integrity, bytes: size }
   })
-  if (status === 0) return
+  writeFileSync(join(making, 'kit.json'), JSON.stringify(list))
+  rmSync(PACKED, { recursive: true, force: true })
+  renameSync(making, PACKED)
+}
+
+function run(folder: string, program: string, args: string[]): string {
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd: folder, encoding: 'utf8' })
+  if (status === 0) return stdout
   process.stderr.write(stdout + stderr)
   throw new StartError(`${folder} could not be built; what was said stands above.`)
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { dirname, join } from 'node:path'
 import { buildIfNeeded } from './build.ts'
+import { buildKitIfNeeded } from './kit.ts'
 import { readOptions } from './read-options.ts'
 import { runScript } from './run-script.ts'
 
@@ -13,7 +14,8 @@ const { dev } = readOptions('npm start, or npm run dev', {
 }).values
 Object.assign(process.env, { NODE_ENV: dev ? 'development' : 'production', NEXT_TELEMETRY_DISABLED: '1' })
 await runScript(async () => {
-  if (!dev) buildIfNeeded()
+  if (dev) buildKitIfNeeded()
+  else buildIfNeeded()
   stopWithNpm()
   // Where nobody else may write: what it holds is run.
   const cache = join(dirname(import.meta.dirname), 'node_modules/.cache/sluice')

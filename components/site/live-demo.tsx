@@ -24,10 +24,8 @@ export function LiveDemo({ endpoint }: { endpoint: string }) {
   async function upload(name: string, data: Blob) {
     const made = uploader ?? (await load(endpoint))
     setUploader(made)
-    made.uppy.clear()
-    made.uppy.addFile({ name, type: data.type, data })
-    // What comes of it is told by the wire.
-    await made.uppy.upload().catch(() => undefined)
+    for (const { id } of made.uploads.uploads()) made.uploads.cancel(id)
+    made.uploads.add([new File([data], name, { type: data.type })])
   }
 
   return (
@@ -127,7 +125,9 @@ function State({ wire, busy }: { wire: Wire; busy: boolean }) {
 
 async function load(endpoint: string): Promise<Uploader> {
   const { createUploader } = await import('../uploader/create-uploader.ts')
-  return createUploader({ id: 'demo', endpoint, remember: false, takeToken: takeDemoToken })
+  const uploader = createUploader({ place: 'demo', endpoint, remember: false, takeToken: takeDemoToken })
+  uploader.uploads.open()
+  return uploader
 }
 
 /** Noise, so that nothing on the way can make it smaller. */

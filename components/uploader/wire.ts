@@ -1,3 +1,5 @@
+import type { Answered, FileUpload } from '#packages/react/src/index.ts'
+
 /** What went over the wire for the latest upload, as far as the browser can tell. */
 export type WireLine = { id: number; at: number; text: string; tone: 'plain' | 'good' | 'bad' }
 export type Wire = {
@@ -35,8 +37,6 @@ export const SILENT: Wire = {
 
 const MOST_LINES = 60
 
-export type Answered = { method: string; url: string; status: number; offset: number | undefined }
-
 /** A HEAD that tells an offset is a resume: all before it is saved. */
 export function afterAnswer(wire: Wire, { method, url, status, offset }: Answered, at: number): Wire {
   const resumed = method === 'HEAD' && status === 200 && offset !== undefined
@@ -46,11 +46,31 @@ export function afterAnswer(wire: Wire, { method, url, status, offset }: Answere
     confirmedBytes: Math.max(offset ?? 0, wire.confirmedBytes),
     sentBytes: resumed ? offset : wire.sentBytes,
     resumes: wire.resumes + (resumed ? 1 : 0),
-    waiting: status < 400 ? undefined : wire.waiting,
     savedBytes: wire.savedBytes + (resumed ? offset : 0),
   }
   const told = offset === undefined ? '' : `, confirmed ${offset.toLocaleString('en-US')}`
   return note(next, `${method} → ${status}${told}`, status < 400 ? (resumed ? 'good' : 'plain') : 'bad', at)
+}
+
+/** As the uploader tells it, with a line for what went wrong. */
+export function afterUpload(
+  wire: Wire,
+  { name, size, state, sentBytes, reason }: FileUpload,
+  at: number,
+): Wire {
+  const done = state === 'done'
+  const next: Wire = {
+    ...wire,
+    filename: name,
+    totalBytes: size,
+    sentBytes,
+    waiting: state === 'waiting' ? reason : undefined,
+    done,
+    failed: state === 'failed',
+    confirmedBytes: done ? size : wire.confirmedBytes,
+  }
+  const said = next.failed && !wire.failed ? reason : next.waiting !== wire.waiting ? next.waiting : undefined
+  return said ? note(next, said, 'bad', at) : next
 }
 
 export function note(wire: Wire, text: string, tone: WireLine['tone'], at: number): Wire {

@@ -84,8 +84,8 @@ const filesOfPipe = async () => {
   return found
 }
 
-it('is one program and its README, with no secret and no path of who packed it', () => {
-  expect(kit.files.sort()).toEqual(['README.md', 'dist/sluice.js', 'package.json'])
+it('is one program, its README and its license, with no secret and no path of who packed it', () => {
+  expect(kit.files.sort()).toEqual(['LICENSE', 'README.md', 'dist/sluice.js', 'package.json'])
   const text = readFileSync(program(), 'utf8')
   expect(text).not.toContain(process.cwd())
   expect(text).not.toMatch(/sourceMappingURL|\b(sk|tmp|ak|whsec)_[\w+/]{20,}/)

@@ -22,7 +22,7 @@ const textsOf = (files: string[]) =>
 
 it('holds what runs, its types and its README, and nothing else', () => {
   const others = kit.files.filter((file) => !/^dist\/[\w/-]+\.(js|d\.ts)$/.test(file))
-  expect(others.sort()).toEqual(['README.md', 'package.json'])
+  expect(others.sort()).toEqual(['LICENSE', 'README.md', 'package.json'])
   expect(kit.files.filter((file) => /test/.test(file))).toEqual([])
   const text = textsOf(kit.files).join('\n')
   expect(text).not.toContain('sourceMappingURL')

@@ -20,7 +20,9 @@ export function installPacked(name: string): PackedKit {
   const tarball = join(folder, filename)
   mkdirSync(join(folder, 'app'))
   writeFileSync(join(folder, 'app/package.json'), '{"private": true, "type": "module"}\n')
-  npm('install', tarball, '--prefix', join(folder, 'app'), '--offline', '--no-audit', '--no-fund')
+  // What it wants besides, as React, is its user's.
+  const alone = ['--legacy-peer-deps', '--offline', '--no-audit', '--no-fund']
+  npm('install', tarball, '--prefix', join(folder, 'app'), ...alone)
   return {
     tarball,
     files: files.map(({ path }) => path),

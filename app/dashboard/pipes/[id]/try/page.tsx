@@ -2,7 +2,7 @@ import { ToggleLeft } from 'lucide-react'
 import { WithoutTusStep } from '#components/pipes/without-tus-step.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { LazyTryIt } from '#components/uploader/lazy-try-it.tsx'
+import { TryIt } from '#components/uploader/try-it.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { showPipe } from '#lib/workspace/pipes/show-pipe.ts'
 import { currentActor } from '../../../../session.ts'
@@ -39,7 +39,7 @@ export default async function Try({ params }: { params: Promise<{ id: string }> 
   const target = { baseUrl: getRuntime().config.baseUrl, uploadUrl: pipe.uploadUrl, pipeId: id }
   return (
     <div className="space-y-9">
-      <LazyTryIt pipeId={id} endpoint={pipe.uploadUrl} />
+      <TryIt pipeId={id} endpoint={pipe.uploadUrl} />
       <div className="max-w-3xl">
         <WithoutTusStep target={target} />
       </div>

@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events'
 import { transformSync } from 'esbuild'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { plainUppySnippet, reactUppySnippet, tusJsSnippet } from '../dashboard/embed/browser-snippets.ts'
-import { Failure } from './failure.ts'
-import { keepGoing } from './keep-going.ts'
+import { keepGoing } from '#packages/react/src/keep-going.ts'
+import { askBackend, createTokens } from '#packages/react/src/tokens.ts'
+import { plainUppySnippet, reactUppySnippet, tusJsSnippet } from './browser-snippets.ts'
 
-/** One suite for what the dashboard runs and for each text that customers are given. */
-type Kept = ReturnType<typeof keepGoing>
+/** One suite for the package and for each text that customers are given. */
+type Kept = Pick<ReturnType<typeof keepGoing>, 'onBeforeRequest' | 'onShouldRetry' | 'retryDelays'>
 
 const TARGET = {
   baseUrl: 'https://sluice.test',
@@ -24,15 +24,12 @@ let tokens: number
 let asked: { method: string; at: number; authorization: string | null }[]
 let network: EventTarget
 
+const fetchNow: typeof fetch = (...args) => globalThis.fetch(...args)
 const ours = (): Kept =>
   keepGoing({
-    takeToken: async () => {
-      const response = await globalThis.fetch('/api/upload-token', { method: 'POST' })
-      if (!response.ok) throw new Failure(`No upload token: ${response.status}`, response.status)
-      return response.json()
-    },
+    tokens: createTokens(() => askBackend('/api/upload-token', fetchNow)),
     tell: (reason) => told.push(reason),
-    fetch: (...args) => globalThis.fetch(...args),
+    fetch: fetchNow,
   })
 
 /** The text between the imports and what is made of it. */
@@ -67,6 +64,7 @@ beforeEach(() => {
     return Response.json({
       token: `tmp_${tokens}`,
       expiresAt: new Date(Date.now() + HOUR_MS).toISOString(),
+      uploadUrl: TARGET.uploadUrl,
     })
   })
 })
@@ -88,6 +86,7 @@ function requestOf(method: string) {
       throw new Error('not by this stack')
     },
     abort: async () => {},
+    getUnderlyingObject: () => undefined,
   }
 }
 

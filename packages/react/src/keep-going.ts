@@ -1,25 +1,23 @@
 import { Failure, isLasting, passes, reasonOf } from './failure.ts'
 import { MAX_DELAY_MS, online, persist } from './persist.ts'
+import type { Tokens } from './tokens.ts'
 
 /**
- * Options for tus-js-client and @uppy/tus that keep an upload going for as long as it lives. By themselves they
+ * Options for tus-js-client that keep an upload going for as long as it lives. By themselves they
  * count every failure, being offline included, and give up after the last of `retryDelays`; and they begin anew
  * when they are not told the offset, whatever the reason. So whatever passes is waited for here, before they hear
  * of it: a token that cannot be had, a network or a server that is away. A token that ran out is replaced.
  */
-export type UploadToken = { token: string; expiresAt: string }
-
 type Options = {
-  /** What it throws is tried again, except a `Failure` that does not pass. */
-  takeToken(): Promise<UploadToken>
+  tokens: Tokens
   /** Why it waits, for people; told again at each failure. */
   tell(reason: string): void
   fetch: typeof globalThis.fetch
   /** Held up just before it is sent. */
-  beforeSend?(request: TusRequest): Promise<void>
+  beforeSend?(request: TusRequest, signal: AbortSignal): Promise<void>
 }
 
-type TusResponse = {
+export type TusResponse = {
   getStatus(): number
   getHeader(name: string): string | undefined
   getBody(): string
@@ -27,12 +25,14 @@ type TusResponse = {
   getUnderlyingObject(): any
 }
 
-type TusRequest = {
+export type TusRequest = {
   getMethod(): string
   getURL(): string
   setHeader(name: string, value: string): void
   send(body?: unknown): Promise<TusResponse>
   abort(): Promise<void>
+  // biome-ignore lint/suspicious/noExplicitAny: as tus-js-client declares it
+  getUnderlyingObject(): any
 }
 
 type TusError = Error & {
@@ -40,7 +40,6 @@ type TusError = Error & {
   causingError?: Error | null
 }
 
-const RENEW_BEFORE_MS = 60_000
 /** Half a minute between attempts, for the seven days that an upload may lie still. It counts anew when bytes arrive. */
 const RETRY_DELAYS_MS = [0, 1000, 3000, 5000, 10_000, ...Array<number>(20_160).fill(30_000)]
 /** The upload is gone: beginning anew is right. */
@@ -48,20 +47,20 @@ const GONE = [404, 410]
 /** A token of just now that is refused again and again will not be taken later. */
 const MOST_REFUSED_TOKENS = 4
 
-export function keepGoing({ takeToken, tell, fetch, beforeSend }: Options) {
-  let current: UploadToken | undefined
+export function keepGoing({ tokens, tell, fetch, beforeSend }: Options) {
+  let used: string | undefined
   let lost = false
 
   async function uploadToken(): Promise<string> {
-    if (!current || Date.parse(current.expiresAt) - Date.now() < RENEW_BEFORE_MS) current = await takeToken()
-    return current.token
+    used = (await tokens.take()).token
+    return used
   }
 
   async function askOffset(url: string, renewed = false): Promise<TusResponse> {
     const headers = { Authorization: `Bearer ${await uploadToken()}`, 'Tus-Resumable': '1.0.0' }
     const response = await fetch(url, { method: 'HEAD', headers })
     if (response.status === 401 && !renewed) {
-      current = undefined
+      tokens.refuse(used)
       return askOffset(url, true)
     }
     if (response.ok || GONE.includes(response.status)) return toTusResponse(response)
@@ -70,6 +69,10 @@ export function keepGoing({ takeToken, tell, fetch, beforeSend }: Options) {
 
   return {
     retryDelays: RETRY_DELAYS_MS,
+    /** Where uploads are created, as soon as a token can be had. */
+    async endpoint(signal: AbortSignal): Promise<string> {
+      return (await persist(tokens.take, signal, tell)).uploadUrl
+    },
 
     async onBeforeRequest(request: TusRequest, file: { data: unknown }): Promise<void> {
       const signal = watchAbort(request)
@@ -91,7 +94,7 @@ export function keepGoing({ takeToken, tell, fetch, beforeSend }: Options) {
         await online(MAX_DELAY_MS)
       }
       const token = await persist(uploadToken, signal, tell)
-      await beforeSend?.(request)
+      await beforeSend?.(request, signal)
       if (signal.aborted) await new Promise(() => {})
       request.setHeader('Authorization', `Bearer ${token}`)
     },
@@ -100,7 +103,7 @@ export function keepGoing({ takeToken, tell, fetch, beforeSend }: Options) {
       const status = error.originalResponse?.getStatus()
       if (error.causingError && isLasting(error.causingError)) return false
       lost = !status
-      if (status === 401) current = undefined
+      if (status === 401) tokens.refuse(used)
       if (status === 401) return attempt < MOST_REFUSED_TOKENS
       // The first is tried again at once, and is not worth a word.
       if (attempt > 0) tell(reasonOf(status ? new Failure(`The server answered ${status}`, status) : error))

@@ -1,0 +1,77 @@
+import { readFileSync, symlinkSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
+import { build } from 'esbuild'
+import { publint } from 'publint'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { installPacked, type PackedKit } from '../../test/support/packed-kit.ts'
+
+/** What is in the packed file, and how much of it a page loads. */
+const MOST_GZIP_BYTES = 25_000
+
+let kit: PackedKit
+beforeAll(() => {
+  kit = installPacked('react')
+  symlinkSync(resolve('node_modules/react'), join(kit.folder, 'node_modules/react'))
+})
+afterAll(() => kit.remove())
+
+const textOf = (file: string) => readFileSync(join(kit.folder, 'node_modules/@sluice/react', file), 'utf8')
+
+it('holds what runs, its types, its look and the licenses, and nothing else', () => {
+  const others = kit.files.filter((file) => !/^dist\/[\w-]+\.d\.ts$/.test(file))
+  expect(others.sort()).toEqual([
+    ...['LICENSE', 'README.md', 'dist/index.js', 'dist/licenses.txt', 'dist/styles.css', 'package.json'],
+  ])
+  const text = kit.files.map(textOf).join('\n')
+  expect(text).not.toContain('sourceMappingURL')
+  expect(text).not.toContain(resolve('.'))
+  expect(text).not.toMatch(/\b(sk|tmp|ak|whsec)_[\w+/]{20,}/)
+})
+
+it('imports React and nothing else, and names the licenses of what is inside', () => {
+  const imported = [...textOf('dist/index.js').matchAll(/^import .*from "([^"]+)"/gm)].map(
+    (match) => match[1],
+  )
+  expect([...new Set(imported)].sort()).toEqual(['react', 'react/jsx-runtime'])
+  expect(textOf('dist/index.js')).toMatch(/^'use client'/)
+  for (const name of ['tus-js-client', 'js-base64', 'url-parse', 'querystringify', 'requires-port'])
+    expect(textOf('dist/licenses.txt')).toContain(`${name}\n`)
+})
+
+it('is under 25 kB in a page, with tus-js-client', async () => {
+  const { outputFiles } = await build({
+    stdin: { contents: "export * from '@sluice/react'", resolveDir: kit.folder },
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    external: ['react', 'react/jsx-runtime'],
+    write: false,
+  })
+  expect(gzipSync(outputFiles[0]!.contents).length).toBeLessThan(MOST_GZIP_BYTES)
+})
+
+it('can be loaded by a server that renders it', async () => {
+  const { UploadButton } = await import(join(kit.folder, 'node_modules/@sluice/react/dist/index.js'))
+  const { renderToString } = await import('react-dom/server')
+  const { createElement } = await import('react')
+  expect(renderToString(createElement(UploadButton))).toContain('Choose files')
+})
+
+it('has nothing that publint finds', async () => {
+  const { messages } = await publint({ pkgDir: join(kit.folder, 'node_modules/@sluice/react'), strict: true })
+  expect(messages).toEqual([])
+})
+
+it('has types that resolve, for every way of resolving that knows ESM', async () => {
+  const packed = createPackageFromTarballData(new Uint8Array(readFileSync(kit.tarball)))
+  const result = await checkPackage(packed, { entrypoints: ['.'] })
+  if (!result.types) throw new Error('The package has no types.')
+  const found = result.problems.map((problem) => ({
+    kind: problem.kind,
+    how: 'resolutionKind' in problem ? problem.resolutionKind : undefined,
+  }))
+  // It is ESM alone, and the oldest way of resolving knows no exports.
+  expect(found.filter(({ how }) => how !== 'node10' && how !== 'node16-cjs')).toEqual([])
+})

@@ -1,0 +1,38 @@
+/** More in one go is a mistake rather than an upload. */
+const MOST_FILES = 10_000
+
+/** The files of a drop, and those of its folders all the way down. */
+export async function droppedFiles({ items, files }: DataTransfer): Promise<File[]> {
+  // To be asked before anything is awaited: a drop is empty after its event.
+  const entries = [...items].map((item) => item.webkitGetAsEntry?.())
+  if (entries.every((entry) => !entry)) return [...files]
+  const found: File[] = []
+  for (const entry of entries) if (entry) await collect(entry, found)
+  return found
+}
+
+async function collect(entry: FileSystemEntry, found: File[]): Promise<void> {
+  if (found.length >= MOST_FILES) return
+  if (entry.isFile) {
+    const file = await new Promise<File>((resolve, reject) =>
+      (entry as FileSystemFileEntry).file(resolve, reject),
+    )
+    found.push(withPath(file, entry.fullPath.slice(1)))
+    return
+  }
+  const reader = (entry as FileSystemDirectoryEntry).createReader()
+  for (;;) {
+    // A hundred at a time, and none at the end.
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+      reader.readEntries(resolve, reject),
+    )
+    if (some.length === 0) return
+    for (const inner of some) await collect(inner, found)
+  }
+}
+
+/** As a file of a picked folder has it. */
+function withPath(file: File, path: string): File {
+  if (path.includes('/')) Object.defineProperty(file, 'webkitRelativePath', { value: path })
+  return file
+}

@@ -1,0 +1,88 @@
+/**
+ * What outlives a reload: each unfinished upload, and its file where there is room. A browser that keeps nothing, as in a private
+ * window, uploads all the same.
+ */
+export type KeptUpload = {
+  id: string
+  place: string
+  name: string
+  path?: string
+  type: string
+  size: number
+  lastModified: number
+  /** The upload's address, once it was created. */
+  url?: string
+  paused?: boolean
+  addedMs: number
+}
+export type KeptUploads = ReturnType<typeof openKeptUploads>
+
+const DATABASE = 'sluice-uploads'
+/** For as long as an upload may lie still at the server. */
+const LIFE_MS = 7 * 24 * 3_600_000
+
+export function openKeptUploads() {
+  let opening: Promise<IDBDatabase> | undefined
+  const change = async (stores: string[], act: (transaction: IDBTransaction) => void) => {
+    opening ??= openDatabase()
+    const transaction = (await opening).transaction(stores, 'readwrite')
+    act(transaction)
+    await new Promise((resolve, reject) => {
+      transaction.oncomplete = resolve
+      transaction.onabort = () => reject(transaction.error)
+    })
+  }
+  const ignored = () => undefined
+
+  return {
+    async add(upload: KeptUpload, file: File | undefined): Promise<void> {
+      await change(['uploads'], (all) => all.objectStore('uploads').put(upload)).catch(ignored)
+      if (file) await change(['files'], (all) => all.objectStore('files').put(file, upload.id)).catch(ignored)
+    },
+    async note(id: string, noted: Partial<KeptUpload>): Promise<void> {
+      await change(['uploads'], (all) => {
+        const uploads = all.objectStore('uploads')
+        const asking = uploads.get(id)
+        asking.onsuccess = () => {
+          if (asking.result) uploads.put(Object.assign(asking.result, noted))
+        }
+      }).catch(ignored)
+    },
+    async remove(id: string): Promise<void> {
+      await change(['uploads', 'files'], (all) => forget(all, id)).catch(ignored)
+    },
+    /** Those of a place, the oldest first. What is too old to go on is forgotten. */
+    async all(place: string): Promise<{ upload: KeptUpload; file: File | undefined }[]> {
+      const found: { upload: KeptUpload; file: File | undefined }[] = []
+      await change(['uploads', 'files'], (all) => {
+        const asking = all.objectStore('uploads').getAll()
+        asking.onsuccess = () => {
+          for (const upload of asking.result as KeptUpload[]) {
+            if (Date.now() - upload.addedMs > LIFE_MS) forget(all, upload.id)
+            else if (upload.place === place) {
+              const file = all.objectStore('files').get(upload.id)
+              file.onsuccess = () => found.push({ upload, file: file.result })
+            }
+          }
+        }
+      }).catch(ignored)
+      return found.sort((a, b) => a.upload.addedMs - b.upload.addedMs)
+    },
+  }
+}
+
+function forget(transaction: IDBTransaction, id: string): void {
+  for (const name of ['uploads', 'files']) transaction.objectStore(name).delete(id)
+}
+
+function openDatabase(): Promise<IDBDatabase> {
+  return new Promise((resolve, reject) => {
+    const opening = indexedDB.open(DATABASE, 1)
+    opening.onupgradeneeded = () => {
+      opening.result.createObjectStore('uploads', { keyPath: 'id' })
+      opening.result.createObjectStore('files')
+    }
+    opening.onsuccess = () => resolve(opening.result)
+    opening.onerror = () => reject(opening.error)
+  })
+}

@@ -1,0 +1,94 @@
+import { Upload } from 'tus-js-client'
+import type { Transport } from './file-upload.ts'
+import { keepGoing, type TusResponse } from './keep-going.ts'
+import { persist } from './persist.ts'
+import { tellFailure } from './tell-failure.ts'
+import type { Tokens } from './tokens.ts'
+
+type Way = {
+  file: File
+  /** Of an upload that goes on. */
+  url: string | undefined
+  tokens: Tokens
+  transport: Transport
+  onUrl(url: string): void
+  onProgress(sentBytes: number): void
+  onWait(reason: string): void
+  onDone(): void
+  onFail(reason: string): void
+}
+
+const DELETE_PATIENCE_MS = 60_000
+const NATIVE_FETCH: typeof fetch = (...args) => globalThis.fetch(...args)
+
+/** Sends a file until its end, from where the server has it. What is returned stops it, and nothing is told after that. */
+export function sendFile({ file, url, tokens, transport, ...tell }: Way): () => void {
+  const stopped = new AbortController()
+  const unless = <Told extends unknown[]>(act: (...told: Told) => void) => {
+    return (...told: Told) => {
+      if (!stopped.signal.aborted) act(...told)
+    }
+  }
+  const fail = unless((error: Error) => tell.onFail(reasonOfFailure(error)))
+  const { fetch = NATIVE_FETCH, beforeSend, chunkBytes = Number.POSITIVE_INFINITY } = transport
+  const { retryDelays, onShouldRetry, onBeforeRequest, endpoint } = keepGoing({
+    tokens,
+    tell: unless(tell.onWait),
+    fetch,
+    beforeSend,
+  })
+
+  async function begin(): Promise<void> {
+    const upload = new Upload(file, {
+      endpoint: await endpoint(stopped.signal),
+      uploadUrl: url ?? null,
+      storeFingerprintForResuming: false,
+      metadata: { filename: file.name, filetype: file.type },
+      chunkSize: chunkBytes,
+      retryDelays,
+      onShouldRetry,
+      onBeforeRequest: (request) => onBeforeRequest(request, { data: file }),
+      onAfterResponse: (request, response) => tellAnswer(transport, request, response),
+      onUploadUrlAvailable: unless(() => tell.onUrl(upload.url!)),
+      onProgress: unless(tell.onProgress),
+      onSuccess: unless(tell.onDone),
+      onError: fail,
+    })
+    stopped.signal.addEventListener('abort', () => void upload.abort())
+    upload.start()
+  }
+  begin().catch(fail)
+  return () => stopped.abort()
+}
+
+/** Once, as good as it can: an upload that is left ends by itself after seven days. */
+export async function deleteUpload(url: string, tokens: Tokens, transport: Transport): Promise<void> {
+  const { fetch = NATIVE_FETCH } = transport
+  const ask = async () => {
+    const headers = { Authorization: `Bearer ${(await tokens.take()).token}`, 'Tus-Resumable': '1.0.0' }
+    const { status } = await fetch(url, { method: 'DELETE', headers })
+    // What is still under way from before is on its way out.
+    if (status === 423) throw new TypeError('The upload is busy.')
+  }
+  await persist(ask, AbortSignal.timeout(DELETE_PATIENCE_MS), () => {}).catch(() => undefined)
+}
+
+function tellAnswer(
+  { onAnswer }: Transport,
+  request: { getMethod(): string; getURL(): string },
+  response: TusResponse,
+): void {
+  const offset = response.getHeader('Upload-Offset')
+  onAnswer?.({
+    method: request.getMethod(),
+    url: response.getHeader('Location') ?? request.getURL(),
+    status: response.getStatus(),
+    offset: offset === undefined || offset === null ? undefined : Number(offset),
+  })
+}
+
+function reasonOfFailure(
+  error: Error & { originalResponse?: TusResponse | null; causingError?: Error | null },
+) {
+  return tellFailure(error.causingError?.message || error.message, error.originalResponse?.getBody())
+}

@@ -1,0 +1,36 @@
+import { Failure } from './failure.ts'
+
+export type UploadToken = { token: string; expiresAt: string; uploadUrl: string }
+export type Tokens = ReturnType<typeof createTokens>
+
+const RENEW_BEFORE_MS = 60_000
+
+/** The token of now, for all uploads: it is asked for once, and again a minute before it expires or when it was refused. */
+export function createTokens(ask: () => Promise<UploadToken>) {
+  let current: UploadToken | undefined
+  let asking: Promise<UploadToken> | undefined
+  return {
+    async take(): Promise<UploadToken> {
+      if (current && Date.parse(current.expiresAt) - Date.now() >= RENEW_BEFORE_MS) return current
+      asking ??= ask().finally(() => {
+        asking = undefined
+      })
+      current = await asking
+      return current
+    },
+    /** Another upload may have a newer one already. */
+    refuse(token: string | undefined): void {
+      if (current?.token === token) current = undefined
+    },
+  }
+}
+
+/** From the page's own backend, as `createTokenHandler` answers. */
+export async function askBackend(url: string, fetch: typeof globalThis.fetch): Promise<UploadToken> {
+  const response = await fetch(url, { method: 'POST' })
+  if (!response.ok) throw new Failure(`No upload token: ${response.status}`, response.status)
+  const answer = (await response.json()) as Partial<UploadToken>
+  if (!answer.token || !answer.expiresAt || !answer.uploadUrl)
+    throw new Failure(`${url} answered without a token, its end and an uploadUrl`, 400)
+  return answer as UploadToken
+}

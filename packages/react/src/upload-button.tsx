@@ -1,0 +1,76 @@
+import { type ReactNode, useEffect, useMemo, useRef } from 'react'
+import type { UploadOptions } from './file-upload.ts'
+import { UploadList } from './upload-list.tsx'
+import { type UseUpload, useUpload } from './use-upload.ts'
+import { WORDS, type Words } from './words.ts'
+
+export type UploadProps = UploadOptions & {
+  /** What `useUpload` gave, where you use it yourself; the options then are those of the hook. */
+  control?: UseUpload
+  /** As of `<input type="file">`: `image/*`, `.pdf`. What may be uploaded is said by your backend's tokens. */
+  accept?: string
+  /** Whether several files may be picked; true if left out. */
+  multiple?: boolean
+  /** Whether a whole folder is picked rather than files. */
+  folder?: boolean
+  disabled?: boolean
+  words?: Partial<Words>
+  className?: string
+  /** Instead of "Choose files". */
+  children?: ReactNode
+}
+
+/** A button, and the list of what it uploads. */
+export function UploadButton({ control, ...props }: UploadProps) {
+  return control ? <ControlledButton {...props} control={control} /> : <OwnButton {...props} />
+}
+
+function OwnButton(props: UploadProps) {
+  return <ControlledButton {...props} control={useUpload(props)} />
+}
+
+function ControlledButton(props: UploadProps & { control: UseUpload }) {
+  const words = useWords(props.words)
+  return (
+    <div className={`sluice ${props.className ?? ''}`}>
+      <FilePicker {...props}>{props.children ?? words.choose}</FilePicker>
+      <UploadList control={props.control} words={words} />
+    </div>
+  )
+}
+
+export function useWords(words: Partial<Words> | undefined): Words {
+  return useMemo(() => ({ ...WORDS, ...words }), [words])
+}
+
+type PickerProps = Pick<UploadProps, 'accept' | 'multiple' | 'folder' | 'disabled' | 'children'> & {
+  control: UseUpload
+}
+
+/** A label of a file input: it works by keyboard, and before any script. */
+export function FilePicker({ control, accept, multiple = true, folder, disabled, children }: PickerProps) {
+  const input = useRef<HTMLInputElement>(null)
+  const { add } = control
+  const take = () => {
+    const files = [...(input.current?.files ?? [])]
+    if (files.length === 0) return
+    input.current!.value = ''
+    add(files)
+  }
+  // Somebody may have been quicker than the script.
+  useEffect(take, [])
+  useEffect(() => void input.current?.toggleAttribute('webkitdirectory', folder === true), [folder])
+  return (
+    <label className="sluice-choose" data-disabled={disabled || undefined}>
+      {children}
+      <input
+        ref={input}
+        type="file"
+        accept={accept}
+        multiple={multiple}
+        disabled={disabled}
+        onChange={take}
+      />
+    </label>
+  )
+}

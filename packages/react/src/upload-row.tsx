@@ -1,0 +1,81 @@
+import { type RefObject, useEffect, useRef } from 'react'
+import { describeSize, describeUpload, percentOf } from './describe-upload.ts'
+import { type FileUpload, isOver } from './file-upload.ts'
+import { CrossIcon, PauseIcon, PlayIcon, RetryIcon } from './icons.tsx'
+import type { UseUpload } from './use-upload.ts'
+import type { Words } from './words.ts'
+
+export type Control = Pick<UseUpload, 'pause' | 'resume' | 'retry' | 'cancel'>
+
+export function UploadRow({
+  upload,
+  control,
+  words,
+}: {
+  upload: FileUpload
+  control: Control
+  words: Words
+}) {
+  const { id, name, path, size, state } = upload
+  const step = stepOf(upload, control, words)
+  const row = useFocusKept(step === undefined)
+  return (
+    <li ref={row} tabIndex={-1} className="sluice-upload" data-state={state}>
+      <span className="sluice-name">
+        <bdi>{path ?? name}</bdi>
+        <span className="sluice-size">{describeSize(size)}</span>
+      </span>
+      <span className="sluice-steps">
+        {step && (
+          <button
+            type="button"
+            className="sluice-step"
+            aria-label={step.label}
+            title={step.label}
+            onClick={step.act}
+          >
+            {step.icon}
+          </button>
+        )}
+        <CancelButton
+          label={isOver(upload) ? words.remove(name) : words.cancel(name)}
+          onClick={() => control.cancel(id)}
+        />
+      </span>
+      <progress
+        className="sluice-progress"
+        aria-label={words.progress(name)}
+        max={100}
+        value={percentOf(upload)}
+      />
+      <span className="sluice-state">{describeUpload(upload, words)}</span>
+    </li>
+  )
+}
+
+function CancelButton({ label, onClick }: { label: string; onClick(): void }) {
+  return (
+    <button type="button" className="sluice-step" aria-label={label} title={label} onClick={onClick}>
+      <CrossIcon />
+    </button>
+  )
+}
+
+/** What can be done with it besides taking it away. */
+function stepOf({ id, name, state }: FileUpload, { pause, resume, retry }: Control, words: Words) {
+  if (state === 'paused') return { label: words.resume(name), icon: <PlayIcon />, act: () => resume(id) }
+  if (state === 'failed') return { label: words.retry(name), icon: <RetryIcon />, act: () => retry(id) }
+  if (state === 'done' || state === 'missing') return undefined
+  return { label: words.pause(name), icon: <PauseIcon />, act: () => pause(id) }
+}
+
+/** A button that goes while it has the focus leaves it to its row. */
+function useFocusKept(stepIsGone: boolean): RefObject<HTMLLIElement | null> {
+  const row = useRef<HTMLLIElement>(null)
+  const had = useRef(false)
+  useEffect(() => {
+    if (stepIsGone && had.current && document.activeElement === document.body) row.current?.focus()
+    had.current = row.current?.contains(document.activeElement) ?? false
+  })
+  return row
+}

@@ -1,0 +1,37 @@
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import type { FileUpload, UploadOptions } from './file-upload.ts'
+import { createUploads, type Uploads } from './uploads.ts'
+
+export type UseUpload = Pick<Uploads, 'add' | 'pause' | 'resume' | 'retry' | 'cancel'> & {
+  uploads: readonly FileUpload[]
+  /** Whether any is neither over nor paused. */
+  busy: boolean
+}
+
+const NONE: readonly FileUpload[] = []
+const RESTING: string[] = ['done', 'failed', 'paused', 'missing']
+
+/** Uploads without a look. The options of the first call count; callbacks may change. */
+export function useUpload(options: UploadOptions = {}): UseUpload {
+  const latest = useRef(options)
+  useEffect(() => {
+    latest.current = options
+  })
+  const [store] = useState(() =>
+    createUploads({
+      ...options,
+      onDone: (upload) => latest.current.onDone?.(upload),
+      onFailed: (upload) => latest.current.onFailed?.(upload),
+    }),
+  )
+  useEffect(() => store.open(), [store])
+  return useUploadsOf(store)
+}
+
+/** Of uploads that were created outside of React. */
+export function useUploadsOf(store: Uploads): UseUpload {
+  const uploads = useSyncExternalStore(store.watch, store.uploads, () => NONE)
+  const { add, pause, resume, retry, cancel } = store
+  const busy = uploads.some(({ state }) => !RESTING.includes(state))
+  return { uploads, busy, add, pause, resume, retry, cancel }
+}

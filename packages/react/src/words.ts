@@ -1,0 +1,22 @@
+/** Everything that the components say, for other languages. */
+export const WORDS = {
+  choose: 'Choose files',
+  drop: 'Drop files or folders here, or',
+  list: 'Uploads',
+  pause: (name: string) => `Pause ${name}`,
+  resume: (name: string) => `Resume ${name}`,
+  retry: (name: string) => `Retry ${name}`,
+  cancel: (name: string) => `Cancel ${name}`,
+  remove: (name: string) => `Remove ${name} from the list`,
+  progress: (name: string) => `Progress of ${name}`,
+  queued: 'In the queue',
+  uploading: (percent: number) => `${percent} %`,
+  waiting: (reason: string) => `${reason}. It goes on by itself.`,
+  paused: (percent: number) => `Paused at ${percent} %`,
+  failed: (reason: string) => `Failed: ${reason}`,
+  done: 'Uploaded',
+  missing: 'Choose the same file again: it goes on where it was.',
+  /** Said to screen readers when the state of an upload changes. */
+  said: (name: string, state: string) => `${name}: ${state}`,
+}
+export type Words = typeof WORDS
