@@ -144,6 +144,8 @@ function Inline({ token }: { token: MarkedToken }): ReactNode {
           {inline(token.tokens)}
         </Link>
       )
+    case 'image':
+      return <Picture {...token} />
     case 'escape':
       return token.text
     case 'text':
@@ -151,6 +153,14 @@ function Inline({ token }: { token: MarkedToken }): ReactNode {
     default:
       return token.raw
   }
+}
+
+/** Its title is its size, `624x847`: what stands below it must not move. */
+function Picture({ href, text, title }: Tokens.Image) {
+  const [width, height] = (title ?? '').split('x')
+  return (
+    <img src={href} alt={text} width={width} height={height} loading="lazy" className="rounded-lg border" />
+  )
 }
 
 function InlineCode({ children }: { children: string }) {

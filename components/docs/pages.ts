@@ -5,6 +5,11 @@ export const PAGES = [
     title: 'Quickstart',
     summary: 'From nothing to a file in your own bucket, in five minutes.',
   },
+  {
+    slug: 'kit',
+    title: 'Client kit',
+    summary: 'A token endpoint and an upload button in two short files, and a command line.',
+  },
   { slug: 'concepts', title: 'Concepts', summary: 'Data Stores, Pipes, Senders, tokens and files.' },
   { slug: 'token-api', title: 'Token API', summary: 'Trade a Sender token for a temporary upload token.' },
   {

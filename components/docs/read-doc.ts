@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { plainUppySnippet, REACT_INSTALL, reactUppySnippet } from '#lib/dashboard/embed/browser-snippets.ts'
 import type { EmbedTarget } from '#lib/dashboard/embed/embed-target.ts'
+import { installKit } from '#lib/dashboard/embed/kit-files.ts'
+import { KIT_PAGE_SNIPPET, kitExpressSnippet, kitRouteSnippet } from '#lib/dashboard/embed/kit-snippets.ts'
 import { nodeTokenSnippet } from '#lib/dashboard/embed/token-snippets.ts'
 import { errorCodes } from '#lib/platform/kernel/errors.ts'
 import { settings } from '#lib/platform/settings/settings.ts'
@@ -29,6 +31,11 @@ async function codeOf(target: EmbedTarget): Promise<Record<string, string>> {
   return {
     ...Object.fromEntries(verification),
     token_node: nodeTokenSnippet(target).trimEnd(),
+    kit_install: installKit(target.baseUrl, '@sluice/node', '@sluice/react'),
+    kit_install_cli: installKit(target.baseUrl, '@sluice/cli'),
+    kit_route: kitRouteSnippet(target).trimEnd(),
+    kit_express: kitExpressSnippet(target).trimEnd(),
+    kit_page: KIT_PAGE_SNIPPET.trimEnd(),
     react_install: REACT_INSTALL,
     uploader_react: reactUppySnippet(target).trimEnd(),
     uploader_page: plainUppySnippet(target).trimEnd(),

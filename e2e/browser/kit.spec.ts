@@ -156,7 +156,7 @@ test('a refusal is told with its reason, and retried; after a reload it is still
   await expect(page.getByRole('listitem')).toContainText('Failed: No upload token: 403')
   await expectAccessible(page, 'a refused upload')
   await page.reload()
-  await expect(page.getByRole('listitem')).toContainText('Paused at 0 %')
+  await expect(page.getByRole('listitem')).toContainText('Paused at 0%')
   await page.getByRole('button', { name: 'Resume refused.txt' }).click()
   await expect(page.getByRole('listitem')).toContainText('Failed')
   customer.backend.post = issue

@@ -9,6 +9,8 @@ import {
   TUS_JS_INSTALL,
   tusJsSnippet,
 } from '#lib/dashboard/embed/browser-snippets.ts'
+import { installKit } from '#lib/dashboard/embed/kit-files.ts'
+import { KIT_PAGE_SNIPPET, kitExpressSnippet, kitRouteSnippet } from '#lib/dashboard/embed/kit-snippets.ts'
 import { curlTokenSnippet, nodeTokenSnippet } from '#lib/dashboard/embed/token-snippets.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { verificationSnippets } from '#lib/webhooks/signature/verification-snippets.ts'
@@ -45,6 +47,27 @@ export default async function Embed({ params }: { params: Promise<{ id: string }
           Token requests get 409 until you switch it on under Inputs and outputs.
         </Notice>
       )}
+      <EmbedStep
+        title="With the kit: install it"
+        text="From this server, with its digest in your lock file: the names are not on npm yet."
+        snippets={[
+          {
+            name: 'npm',
+            language: 'bash',
+            code: installKit(target.baseUrl, '@sluice/node', '@sluice/react'),
+          },
+        ]}
+      />
+      <EmbedStep
+        title="With the kit: two files"
+        text="A route that gives tokens to whom you allow, and a button. What it uploads outlasts lost networks, ended tokens and reloads."
+        snippets={[
+          { name: 'Next.js route', language: 'tsx', code: kitRouteSnippet(target) },
+          { name: 'Express route', language: 'js', code: kitExpressSnippet(target) },
+          { name: 'React page', language: 'tsx', code: KIT_PAGE_SNIPPET },
+        ]}
+      />
+      <p className="border-t pt-7 text-ink-soft text-sm">Without the kit, the same by the bare protocol:</p>
       <EmbedStep
         title="On your backend: ask for a token"
         text="The Sender token comes from the environment of your backend. It never belongs in a page."
