@@ -1,0 +1,2 @@
+import { createTokenHandler } from '@sluice/node'
+export const POST = createTokenHandler({ authorize: () => ({ subject: 'user-1' }) })
