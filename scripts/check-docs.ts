@@ -33,6 +33,7 @@ function isDead(from: string, link: string): boolean {
 /** Seen from the file that it stands in. */
 function placeOf(from: string, link: string): string {
   if (!link.startsWith('/') || !from.startsWith(SITE_DOCS)) return link
+  if (existsSync(join('public', link))) return relative(dirname(from), join('public', link))
   const [page, anchor] = link.split('#') as [string, string?]
   const text = page.match(/^\/docs\/([a-z/-]+)$/)?.[1]
   const group = ['(site)', '(auth)'].find((name) => existsSync(`app/${name}${page}/page.tsx`))
