@@ -56,7 +56,7 @@ export default async function Overview({ searchParams }: { searchParams: Search 
           <FiguresSection figures={figures} range={range} pipeId={pipeId} pipes={pipes.data} />
         )}
         <div className="grid items-start gap-5 lg:grid-cols-[1fr_20rem]">
-          <div className="space-y-5">
+          <div className="min-w-0 space-y-5">
             <UploadsUnderWay uploads={uploads} />
             <FailuresPanel failures={failures} />
           </div>

@@ -156,7 +156,7 @@ for (const path of DASHBOARD_PAGES) {
   })
 }
 
-test('long names leave every table inside its page', async ({ owner: page, demo }) => {
+test('long names leave every page as wide as its window', async ({ owner: page, demo }) => {
   const name = 'A name that is as long as names get '.repeat(2).trim()
   const sender = await api<{ id: string; token: string }>(demo, 'POST', '/senders', { name })
   const { dataStoreId } = demo
@@ -171,6 +171,13 @@ test('long names leave every table inside its page', async ({ owner: page, demo 
     await expect(page.getByRole('table').getByRole('row').nth(1)).toBeVisible()
     await expectToFit(page, path)
   }
+  await page.goto(`/dashboard?pipeId=${pipe.id}`)
+  await page.getByRole('link', { name: `${name}.bin` }).click()
+  await expect(page.getByRole('heading', { name: `${name}.bin` })).toBeVisible()
+  await expectToFit(page, 'a file')
+  await page.goBack()
+  await expect(page.getByRole('link', { name: `${name}.bin` })).toBeVisible()
+  await expectToFit(page, 'the Overview')
 })
 
 test('fonts that come late move nothing', async ({ owner: page }) => {
