@@ -6,6 +6,7 @@ import { createTestWorkspace } from '../../../test/support/workspace.ts'
 import { days, hours, minutes } from '../../platform/kernel/clock.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { addUp } from '../../workspace/usage/fold-tallies.ts'
+import { readSnapshot } from '../live/read-snapshot.ts'
 import { boundsOf, RANGES, type Range, readFigures } from './read-figures.ts'
 
 describe('a range', () => {
@@ -107,6 +108,8 @@ describeWithDatabase('the figures of the Overview', (database) => {
       ])
     const { open } = await readFigures(runtime, actor, { range: '24h', pipeId: undefined })
     expect(open).toMatchObject({ uploading: 3, waiting: 2 })
+    const { uploads } = await readSnapshot(runtime.db, workspaceId, 'uploads')
+    expect(uploads!.filter(({ waiting }) => waiting)).toHaveLength(2)
     const none = await readFigures(runtime, actor, { range: '24h', pipeId: 'pipe_that_is_gone' })
     expect(none.open).toMatchObject({ uploading: 0, waiting: 0 })
   })
