@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { connect as connectByTls } from 'node:tls'
 
 /**
  * The client's side, on plain sockets: client, server, database and sink share the machine, so what the client does not
@@ -15,17 +16,25 @@ export type Sending = { method: string; url: string; headers?: Record<string, st
 const idle = new Map<string, Socket[]>()
 
 export async function send({ method, url, headers = {}, bytes = 0 }: Sending): Promise<Answer> {
-  const { host, hostname, port, pathname } = new URL(url)
+  const { host, hostname, port, pathname, protocol } = new URL(url)
   const all = { Host: host, ...headers, 'Content-Length': String(bytes) }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
   const head = `${method} ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n`
-  const socket = takeIdle(host) ?? connect(Number(port), hostname).setNoDelay()
+  const socket = takeIdle(host) ?? open(protocol, hostname, Number(port))
   const answered = readAnswer(socket, method)
   pump(socket, head, bytes)
   const answer = await answered
   if (answer.headers.connection === 'close') socket.destroy()
   else idle.get(host)!.push(socket)
   return answer
+}
+
+/** Who the server is does not matter to a benchmark; what TLS costs does. */
+function open(protocol: string, host: string, port: number): Socket {
+  const socket =
+    protocol === 'https:' ? connectByTls({ host, port, rejectUnauthorized: false }) : connect(port, host)
+  // A server may reset one that waits for its next request.
+  return socket.setNoDelay().on('error', () => {})
 }
 
 /** Servers close those that wait for long. */
@@ -102,7 +111,8 @@ export async function create({ collection, headers }: Target, bytes: number, bod
     headers: { ...TUS, ...headers, ...(body > 0 && STREAM), 'Upload-Length': String(bytes) },
   })
   if (made.status !== 201) throw new Error(`creation was answered with ${made.status}`)
-  return made.headers.location!
+  // By the same way, also where that ends before the server that answers.
+  return new URL(new URL(made.headers.location!).pathname, collection).href
 }
 
 export async function patch({ headers }: Target, url: string, offset: number, bytes: number): Promise<void> {

@@ -21,6 +21,12 @@ export function measurePostgres(backend: number): () => Usage {
   }
 }
 
+/** Of any process of this machine. */
+export function usageOf(pid: number): Usage {
+  const rss = Number(read(pid, 'status').match(/^VmRSS:\s+(\d+)/m)?.[1] ?? 0)
+  return { cpuSeconds: statusOf(pid)?.cpu ?? 0, rssBytes: rss * KiB }
+}
+
 /** Undefined if it has ended. */
 function statusOf(pid: number) {
   const line = read(pid, 'stat')

@@ -1,6 +1,8 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import type { Certificate } from './certificate.ts'
+import { usageOf } from './postgres-usage.ts'
 
 export type Usage = { cpuSeconds: number; rssBytes: number }
 
@@ -21,15 +23,16 @@ export type Sink = {
 const here = (path: string) => join(import.meta.dirname, path)
 const ENV = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NODE_ENV: 'production' as const }
 
-export async function startSink(): Promise<Sink> {
-  const child = fork(here('./sink.ts'), { env: ENV })
+export async function startSink(tls?: Certificate): Promise<Sink> {
+  const env = { ...ENV, ...(tls && { TLS_KEY: tls.key, TLS_CERT: tls.cert }) }
+  const child = fork(here('./sink.ts'), { env })
   const { port } = await answer<{ port: number }>(child)
   const ask = () => {
     child.send('counts')
     return answer<{ counts: Record<string, number>; refusals: number }>(child)
   }
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
     counts: async () => (await ask()).counts,
     refusals: async () => (await ask()).refusals,
     stop: () => end(child),
@@ -67,6 +70,33 @@ export async function startMeasured(
     },
     stop: () => end(child),
   }
+}
+
+/** tusd, as its documentation sets it up before an S3, in parts of 8 MiB; its own port, chosen by the system. */
+export async function startTusd(
+  program: string,
+  sinkUrl: string,
+  { trusted, tls }: { trusted?: string; tls?: Certificate },
+): Promise<Measured> {
+  const env = { ...ENV, AWS_ACCESS_KEY_ID: 'KEY', AWS_SECRET_ACCESS_KEY: 'secret', AWS_REGION: 'eu-west-1' }
+  const child = spawn(
+    program,
+    [
+      ...['-host', '127.0.0.1', '-port', '0', '-verbose=false', '-s3-bucket', 'media'],
+      ...['-s3-endpoint', sinkUrl, '-s3-part-size', String(8 * 1024 * 1024)],
+      ...(tls ? ['-tls-mode', 'tls13', '-tls-certificate', tls.cert, '-tls-key', tls.key] : []),
+    ],
+    { env: { ...env, ...(trusted && { SSL_CERT_FILE: trusted }) }, stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  child.stderr.resume()
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (text) => {
+      const told = String(text).match(/upload files to: (\S+)\/files\//)
+      if (told) resolve(told[1]!)
+    })
+    child.once('exit', (code) => reject(new Error(`tusd ended with ${code}`)))
+  })
+  return { url, usage: async () => usageOf(child.pid!), stop: () => end(child) }
 }
 
 async function answer<Message>(child: ChildProcess): Promise<Message> {

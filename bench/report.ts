@@ -5,25 +5,24 @@ import { drawChart } from './chart.ts'
 
 export type Section = { name: string; findings: Finding[] }
 
-/** docs/benchmarks.md and the chart that it shows. */
-export function writeReport(sections: Section[]): void {
+/** Its name is that of the file in docs. */
+export type Page = { name: string; title: string; about: string[] }
+
+/** A page of docs and the chart that it shows. */
+export function writeReport(sections: Section[], about: Page): void {
   const docs = new URL('../docs/', import.meta.url)
   const all = sections.flatMap(({ findings }) => findings)
   const panels = all.flatMap(({ what, bars }) => (bars ? [{ title: what, bars }] : []))
-  writeFileSync(new URL('benchmarks.svg', docs), drawChart(panels))
-  writeFileSync(new URL('benchmarks.md', docs), page(sections, all))
+  writeFileSync(new URL(`${about.name}.svg`, docs), drawChart(panels))
+  writeFileSync(new URL(`${about.name}.md`, docs), page(sections, all, about))
 }
 
-function page(sections: Section[], all: Finding[]): string {
+function page(sections: Section[], all: Finding[], { name, title, about }: Page): string {
   const missed = all.filter(({ holds }) => !holds)
   return [
-    '# Benchmarks',
+    `# ${title}`,
     '',
-    '`npm run bench` runs them and writes this page; `npm run bench -- --only HEAD` prints those whose names hold the word.',
-    'Everything runs on one machine: the clients, the server, PostgreSQL and a sink that speaks S3 and throws the bytes',
-    'away. The bare pipe is a Node server that does `req.pipe()` to the sink. The peer is @tus/server with @tus/s3-store,',
-    'in parts of 8 MiB. Contenders take turns, and a ratio is that of the medians of five rounds. Times by the clock',
-    'depend on the machine and on what else it does; CPU times and ratios much less.',
+    ...about,
     '',
     `The last run: ${cpus().length} cores (${cpus()[0]?.model.trim()}), Node ${process.versions.node}.`,
     `${all.length - missed.length} of ${all.length} goals were met${missed.length > 0 ? '; missed were:' : '.'}`,
@@ -31,7 +30,7 @@ function page(sections: Section[], all: Finding[]): string {
       ? ['', ...missed.map(({ what, measured, wanted }) => `- ${what}: ${measured}; wanted ${wanted}`)]
       : []),
     '',
-    '![Bars of Sluice, the bare pipe and the peer](benchmarks.svg)',
+    `![Bars of Sluice and the others](${name}.svg)`,
     ...sections.flatMap(section),
     '',
   ].join('\n')

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 
 /**
@@ -14,9 +16,16 @@ const counts: Record<string, number> = {}
 let refusals = 0
 let nextUpload = 0
 
-const server = createServer({ keepAliveTimeout: 60_000 }, (req, res) => {
+const answer = (req: IncomingMessage, res: ServerResponse) => {
   serve(req, res).catch(() => res.destroy())
-}).listen(0, '127.0.0.1')
+}
+const settings = { keepAliveTimeout: 60_000 }
+const { TLS_KEY: key, TLS_CERT: cert } = process.env
+const server = (
+  key && cert
+    ? createTlsServer({ ...settings, key: readFileSync(key), cert: readFileSync(cert) }, answer)
+    : createServer(settings, answer)
+).listen(0, '127.0.0.1')
 server.on('listening', () => process.send!({ port: (server.address() as AddressInfo).port }))
 process.on('message', () => process.send!({ counts: { ...counts }, refusals }))
 

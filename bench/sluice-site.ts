@@ -21,9 +21,13 @@ export const MEMORY_BYTES = 256 * 1024 * 1024
 export type SluiceNode = { node: Measured; target: Target; database: DatabaseHandle; drop(): Promise<void> }
 
 /** A real server with one Pipe whose bucket is the sink, on a database of its own in this PostgreSQL. */
-export async function startSluiceNode(postgresUrl: string, sinkUrl: string): Promise<SluiceNode> {
+export async function startSluiceNode(
+  postgresUrl: string,
+  sinkUrl: string,
+  env: Record<string, string> = {},
+): Promise<SluiceNode> {
   const { url, drop } = await createDatabase(postgresUrl)
-  return startNode(sinkUrl, { DATABASE_URL: url }, drop)
+  return startNode(sinkUrl, { DATABASE_URL: url, ...env }, drop)
 }
 
 /** The same with its embedded database. */
@@ -32,7 +36,7 @@ export async function startEmbeddedNode(dataDir: string, sinkUrl: string): Promi
 }
 
 /** Settings that say which database. */
-type Place = { DATABASE_URL?: string; DATA_DIR?: string; DEMO?: string }
+type Place = Record<string, string> & { DATABASE_URL?: string; DATA_DIR?: string; DEMO?: string }
 
 async function startNode(sinkUrl: string, place: Place, drop: () => Promise<void>): Promise<SluiceNode> {
   const env = {

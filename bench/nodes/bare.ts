@@ -1,9 +1,12 @@
-import { Agent, createServer, request } from 'node:http'
+import { createServer, Agent as HttpAgent, request as requestHttp } from 'node:http'
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { AddressInfo } from 'node:net'
 
 /** The least that a Node process can do: `req.pipe()` to the sink. */
 const sink = new URL(process.env.SINK!)
-const agent = new Agent({ keepAlive: true })
+const tls = sink.protocol === 'https:'
+const agent = new (tls ? HttpsAgent : HttpAgent)({ keepAlive: true })
+const request = tls ? requestHttps : requestHttp
 let next = 0
 
 const server = createServer((req, res) => {

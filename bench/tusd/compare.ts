@@ -1,0 +1,85 @@
+import type { Bar, Finding } from '../cases.ts'
+import { percentile } from '../load.ts'
+import type { Contender, Name, Way } from './line-up.ts'
+import type { Load } from './loads.ts'
+
+type Figures = { cpu: number; database: number; perSecond: number }
+
+/** Medians; contenders take turns, after a round that is not counted. */
+export async function measure(
+  load: Load,
+  contenders: Contender[],
+  rounds: number,
+): Promise<Map<Name, Figures>> {
+  const able = contenders.filter(({ name }) => canDo(name, load))
+  const taken = new Map<Name, Figures[]>(able.map(({ name }) => [name, []]))
+  for (let round = 0; round <= rounds; round++)
+    for (const one of able) {
+      const figures = await once(load, one)
+      if (round > 0) taken.get(one.name)!.push(figures)
+    }
+  const median = (all: Figures[], of: keyof Figures) =>
+    percentile(
+      all.map((figures) => figures[of]),
+      0.5,
+    )
+  return new Map(
+    [...taken].map(([name, all]) => [
+      name,
+      { cpu: median(all, 'cpu'), database: median(all, 'database'), perSecond: median(all, 'perSecond') },
+    ]),
+  )
+}
+
+async function once(
+  { amount, unit, run }: Load,
+  { name, target, usage, database }: Contender,
+): Promise<Figures> {
+  const [before, databaseBefore, startedAt] = [await usage(), database(), performance.now()]
+  await run(target, name)
+  const seconds = (performance.now() - startedAt) / 1000
+  return {
+    cpu: ((await usage()).cpuSeconds - before.cpuSeconds) / amount,
+    database: (database() - databaseBefore) / amount,
+    perSecond: (amount * unit.perSecond) / seconds,
+  }
+}
+
+export function judge(
+  way: Way,
+  { what, unit, most, mostOfBare }: Load,
+  taken: Map<Name, Figures>,
+): Finding[] {
+  const all = [...taken]
+  const [ours, theirs, bare] = [taken.get('Sluice')!, taken.get('tusd')!, taken.get('bare')]
+  const sum = ({ cpu, database }: Figures) => cpu + database
+  const times = sum(ours) / sum(theirs)
+  const timesBare = bare && sum(ours) / sum(bare)
+  const tooDear = mostOfBare !== undefined && timesBare !== undefined && timesBare > mostOfBare
+  const figure = ({ cpu, database }: Figures) =>
+    cpu.toFixed(2) + (database > 0 ? ` + ${database.toFixed(2)} of PostgreSQL` : '')
+  const bars = (of: (figures: Figures) => number, unit: string): Bar[] =>
+    all.map(([name, figures]) => ({ name, value: of(figures), unit }))
+  return [
+    {
+      what: `${way}, ${what}: CPU`,
+      measured: `${times.toFixed(2)} times tusd's${timesBare ? `, ${timesBare.toFixed(2)} times bare` : ''} (${all.map(([name, figures]) => `${name} ${figure(figures)}`).join(', ')} ${unit.cpu})`,
+      wanted: `≤ ${most} times tusd's${mostOfBare ? `, ≤ ${mostOfBare} times bare` : ''}`,
+      holds: times <= most && !tooDear,
+      bars: bars(sum, unit.cpu),
+    },
+    {
+      what: `${way}, ${what}: by the clock`,
+      measured: `${all.map(([name, { perSecond }]) => `${name} ${perSecond.toFixed(0)}`).join(', ')} ${unit.rate}`,
+      wanted: 'more than tusd',
+      holds: ours.perSecond > theirs.perSecond,
+      bars: bars(({ perSecond }) => perSecond, unit.rate),
+    },
+  ]
+}
+
+/** A bare pipe knows no uploads, and a thousand at once take @tus minutes. */
+function canDo(name: Name, { mostOfBare, crowded }: Load): boolean {
+  if (name === 'bare') return mostOfBare !== undefined
+  return name !== '@tus' || !crowded
+}

@@ -1,0 +1,71 @@
+import { create, head, inParallel, MiB, patch, send, type Target, upload } from '../load.ts'
+import type { Name } from './line-up.ts'
+
+export type Load = {
+  what: string
+  /** How many GiB or thousands of requests. */
+  amount: number
+  unit: { cpu: string; rate: string; perSecond: number }
+  /** At most so many times tusd's. */
+  most: number
+  /** At most so many times the bare pipe's, where that can do it. */
+  mostOfBare?: number
+  crowded?: boolean
+  run(target: Target, name: Name): Promise<unknown>
+}
+const FILES = 8
+const FILE_BYTES = 64 * MiB
+const BYTES = { cpu: 's/GiB', rate: 'MiB/s', perSecond: 1024 }
+const REQUESTS = { cpu: 's/1000', rate: 'a second', perSecond: 1000 }
+
+const bytes = (what: string, atOnce: number, chunkBytes: number): Load => ({
+  what,
+  amount: (FILES * FILE_BYTES) / (1024 * MiB),
+  unit: BYTES,
+  most: 0.8,
+  mostOfBare: 1.3,
+  run: (target, name) =>
+    inParallel(FILES, atOnce, async () => {
+      if (name !== 'bare') return upload(target, FILE_BYTES, chunkBytes)
+      for (let at = 0; at < FILE_BYTES; at += chunkBytes)
+        await send({ method: 'PUT', url: target.collection, headers: target.headers, bytes: chunkBytes })
+    }),
+})
+
+const requests = (
+  what: string,
+  count: number,
+  atOnce: number,
+  one: (target: Target) => Promise<unknown>,
+): Load => ({
+  what,
+  amount: count / 1000,
+  unit: REQUESTS,
+  most: 0.7,
+  run: (target) => inParallel(count, atOnce, async () => void (await one(target))),
+})
+
+const known = new WeakMap<Target, Promise<string>>()
+
+async function headOfOne(target: Target): Promise<void> {
+  const url = known.get(target) ?? create(target, 100)
+  known.set(target, url)
+  await head(target, await url)
+}
+
+export const LOADS: Load[] = [
+  bytes('one PATCH of 64 MiB', 1, FILE_BYTES),
+  bytes('chunks of 8 MiB', 1, 8 * MiB),
+  bytes('8 files of 64 MiB at once', FILES, FILE_BYTES),
+  requests('files of 4 KiB by POST and PATCH', 300, 16, async (target) =>
+    patch(target, await create(target, 4096), 0, 4096),
+  ),
+  requests('files of 4 KiB in one POST', 400, 16, (target) => create(target, 4096, 4096)),
+  {
+    ...requests('a folder of 2,000 files of 4 KiB, 500 at once', 2000, 500, (target) =>
+      create(target, 4096, 4096),
+    ),
+    crowded: true,
+  },
+  requests('HEAD', 1000, 16, headOfOne),
+]

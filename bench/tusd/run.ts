@@ -1,0 +1,109 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { readOptions } from '../../scripts/read-options.ts'
+import { startPostgres } from '../../test/support/postgres.ts'
+import { temporaryFolder } from '../../test/support/sluice.ts'
+import type { Finding } from '../cases.ts'
+import { makeCertificate } from '../certificate.ts'
+import { MiB } from '../load.ts'
+import { type Sink, startSink } from '../processes.ts'
+import { type Section, writeReport } from '../report.ts'
+import { judge, measure } from './compare.ts'
+import { type Contender, lineUp, type Name, type Site, WAYS, type Way } from './line-up.ts'
+import { LOADS } from './loads.ts'
+
+/** Sluice beside tusd, the server in Go, on the same loads. Writes docs/beside-tusd.md. */
+const { tusd, only, rounds } = readOptions(
+  'npm run bench:tusd -- --tusd <path> [--rounds <number>] [--only <words>]',
+  {
+    options: {
+      tusd: { type: 'string', default: 'tusd' },
+      rounds: { type: 'string', default: '5' },
+      only: { type: 'string' },
+    },
+  },
+).values
+
+async function benchWay(way: Way, site: Site): Promise<Finding[]> {
+  const sink = await startSink(way === 'TLS to the bucket' ? site.certificate : undefined)
+  const { contenders, stop } = await lineUp(way, site, sink)
+  const found: Finding[] = []
+  const add = (findings: Finding[]) => {
+    for (const { what, measured, wanted, holds } of findings)
+      console.log(`${holds ? 'holds ' : 'MISSED'}  ${what}: ${measured}; wanted ${wanted}`)
+    found.push(...findings)
+  }
+  try {
+    if (way === 'plain HTTP' && !only) add(await countRequests(contenders, sink))
+    for (const load of LOADS)
+      if (!only || load.what.includes(only))
+        add(judge(way, load, await measure(load, contenders, Number(rounds))))
+    if (way === 'plain HTTP' && !only) add([await memoryAfterwards(contenders)])
+    return found
+  } finally {
+    await stop()
+    await sink.stop()
+  }
+}
+
+/** Of eight files of 64 MiB. */
+async function countRequests(contenders: Contender[], sink: Sink): Promise<Finding[]> {
+  const found: Finding[] = []
+  for (const load of LOADS.slice(0, 2)) {
+    const counted = new Map<Name, number>()
+    for (const { name, target } of contenders) {
+      const before = sumOf(await sink.counts())
+      await load.run(target, name)
+      // tusd cleans up after its answer.
+      await pause(1000)
+      counted.set(name, sumOf(await sink.counts()) - before)
+    }
+    found.push({
+      what: `S3 requests of eight files of 64 MiB, ${load.what}`,
+      measured: [...counted].map(([name, count]) => `${name} ${count}`).join(', '),
+      wanted: '≤ 80',
+      holds: counted.get('Sluice')! <= 80,
+    })
+  }
+  return found
+}
+
+const sumOf = (counts: Record<string, number>) => Object.values(counts).reduce((all, count) => all + count, 0)
+
+/** A minute after the last of them, with nothing in flight. */
+async function memoryAfterwards(contenders: Contender[]): Promise<Finding> {
+  await pause(70_000)
+  const sizes = new Map<Name, number>()
+  for (const { name, usage } of contenders) sizes.set(name, (await usage()).rssBytes / MiB)
+  return {
+    what: 'memory a minute after all of it',
+    measured: `${[...sizes].map(([name, size]) => `${name} ${size.toFixed(0)}`).join(', ')} MiB`,
+    wanted: '≤ 130 MiB',
+    holds: sizes.get('Sluice')! <= 130,
+    bars: [...sizes].map(([name, value]) => ({ name, value, unit: 'MiB' })),
+  }
+}
+
+using folder = temporaryFolder()
+const certificate = makeCertificate(folder.path)
+const postgres = await startPostgres()
+const sections: Section[] = []
+try {
+  for (const way of WAYS) {
+    const site = { program: tusd, postgresUrl: postgres.url, certificate }
+    sections.push({ name: way, findings: await benchWay(way, site) })
+  }
+} finally {
+  await postgres.stop()
+}
+if (!only)
+  writeReport(sections, {
+    name: 'beside-tusd',
+    title: 'Beside tusd',
+    about: [
+      '`npm run bench:tusd -- --tusd <path>` runs it and writes this page. tusd is the server of tus.io in Go, built from its',
+      'source, before the same sink, in parts of 8 MiB. bare is a Node server that does `req.pipe()` to the sink, and @tus is',
+      '@tus/server with @tus/s3-store. Contenders take turns; the first round is not counted, and figures are medians of',
+      `what follows: ${rounds} more. CPU is that of the process; that of PostgreSQL is added to ours. Sluice has no TLS for`,
+      'clients: a balancer of twenty lines in Node ends it, and its CPU is counted as ours and as that of bare.',
+    ],
+  })
