@@ -10,12 +10,20 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createSluice } from '../packages/node/src/client.ts'
 import { buildIfNeeded } from '../scripts/build.ts'
 import { buildKitIfNeeded } from '../scripts/kit.ts'
+import { readOptions } from '../scripts/read-options.ts'
 import { startSluice, temporaryFolder } from '../test/support/sluice.ts'
 import { readDemo } from '../test/support/target.ts'
 import { OCTETS, tusWith } from '../test/support/tus.ts'
 import { percentile } from './load.ts'
 
-/** The command line before a Sluice of its own: `node bench/kit.ts` prints what it took, and fails where something is wrong. */
+/**
+ * The command line before a Sluice of its own: `npm run bench:kit` writes what it took into docs/kit-figures.txt, and fails where something
+ * is wrong. One run alone, `--only listen`, is printed.
+ */
+const FIGURES = 'docs/kit-figures.txt'
+const { only } = readOptions('npm run bench:kit [-- --only listen|upload|folder]', {
+  options: { only: { type: 'string' } },
+}).values
 const GIB = 2 ** 30
 const CHUNK = Buffer.alloc(2 ** 24, 'sluice')
 
@@ -119,16 +127,33 @@ async function uploadFolder(count: number): Promise<number> {
   return (performance.now() - startedMs) / 1000
 }
 
-const delays = await listenDelays(100)
-console.log(
-  `listen: ${percentile(delays, 0.5)} ms median, ${percentile(delays, 0.99)} ms p99, from the event to the program, 100 events`,
-)
-const film = await uploadKilledTwice(2 * GIB)
-console.log(
-  `upload: 2 GiB, killed at ${film.stood.join(' and ')} bytes, resumed ${film.resumed} times, equal, ${film.seconds.toFixed(1)} s`,
-)
-const files = 5000
-console.log(
-  `upload: a folder of ${files} files of 4 KiB, 16 at a time, ${(await uploadFolder(files)).toFixed(1)} s`,
-)
+const figures: string[] = []
+function say(figure: string): void {
+  figures.push(figure)
+  console.log(figure)
+}
+
+const RUNS = {
+  async listen() {
+    const delays = await listenDelays(100)
+    say(
+      `listen: ${percentile(delays, 0.5)} ms median, ${percentile(delays, 0.99)} ms p99, from the event to the program, 100 events`,
+    )
+  },
+  async upload() {
+    const film = await uploadKilledTwice(2 * GIB)
+    say(
+      `upload: 2 GiB, killed at ${film.stood.join(' and ')} bytes, resumed ${film.resumed} times, equal, ${film.seconds.toFixed(1)} s`,
+    )
+  },
+  async folder() {
+    const files = 5000
+    say(
+      `upload: a folder of ${files} files of 4 KiB, 16 at a time, ${(await uploadFolder(files)).toFixed(1)} s`,
+    )
+  },
+}
+
+for (const [name, run] of Object.entries(RUNS)) if (only === undefined || only === name) await run()
+if (only === undefined) writeFileSync(FIGURES, `${figures.join('\n')}\n`)
 await server.stop()

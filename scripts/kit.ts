@@ -36,7 +36,7 @@ const PACKED = '.kit'
 /** Builds and packs each package unless there is a build of its very source already. */
 export function buildKitIfNeeded(): void {
   const built = PACKAGES.filter(buildIfNeeded)
-  if (built.length > 0 || !existsSync(PACKED)) pack()
+  if (built.length > 0 || !existsSync(join(PACKED, 'kit.json'))) pack()
 }
 
 function buildIfNeeded({ folder, sources, commands }: (typeof PACKAGES)[number]): boolean {

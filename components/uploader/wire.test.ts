@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { afterAnswer, note, SILENT } from './wire.ts'
+import { afterAnswer, afterUpload, note, SILENT } from './wire.ts'
 
 const url = 'http://localhost/pipes/pipe_x/files/0196f0c3-7b1e-7c42-9d55-1f0a6f2f8a10'
 
@@ -22,4 +22,16 @@ it('keeps the newest lines only', () => {
   let wire = SILENT
   for (let n = 0; n < 100; n += 1) wire = note(wire, String(n), 'plain', n)
   expect([wire.lines.length, wire.lines.at(-1)?.text]).toEqual([60, '99'])
+})
+
+it('says once why it waits and why it failed, and that it is done', () => {
+  const upload = { id: 'a', name: 'film.mov', type: '', size: 500, sentBytes: 100 }
+  let wire = afterUpload(SILENT, { ...upload, state: 'waiting', reason: 'Waiting for the network' }, 0)
+  wire = afterUpload(wire, { ...upload, state: 'waiting', reason: 'Waiting for the network' }, 0)
+  expect(wire.waiting).toBe('Waiting for the network')
+  wire = afterUpload(wire, { ...upload, state: 'failed', reason: 'Not allowed' }, 0)
+  expect([wire.failed, wire.waiting]).toEqual([true, undefined])
+  expect(wire.lines.map(({ text }) => text)).toEqual(['Waiting for the network', 'Not allowed'])
+  wire = afterUpload(wire, { ...upload, state: 'done', sentBytes: 500 }, 0)
+  expect([wire.done, wire.failed, wire.confirmedBytes]).toEqual([true, false, 500])
 })
