@@ -37,3 +37,14 @@ it('takes all others', async () => {
   expect(await complete([1, 2, 4], {})).toMatchObject({ status: 200 })
   expect(await sink.refusals()).toBe(before)
 })
+
+it('gives back what an SDK of AWS sent in chunks', async () => {
+  const url = `${sink.url}/media/key.info`
+  const headers = { 'x-amz-decoded-content-length': '5' }
+  await fetch(url, {
+    method: 'PUT',
+    headers,
+    body: '3\r\nabc\r\n2\r\nde\r\n0\r\nx-amz-checksum-crc32:AA\r\n\r\n',
+  })
+  expect(await (await fetch(url)).text()).toBe('abcde')
+})
