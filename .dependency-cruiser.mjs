@@ -39,7 +39,13 @@ const upwards = LAYERS.flatMap((layer, at) =>
  * The same for the folders of uploads. What lies beside them is either a verb, which may use any of them, or a port, rule or
  * type, which all of them may use.
  */
-const UPLOAD_LAYERS = [['ledger', 'memory'], ['lease'], ['stream', 'concat'], ['recovery']]
+const UPLOAD_LAYERS = [
+  ['ledger', 'memory'],
+  ['lease'],
+  ['creation', 'endings'],
+  ['stream', 'concat'],
+  ['recovery'],
+]
 const uploadFolders = (layers) => `^lib/uploads/(${layers.flat().join('|')})/`
 const upwardsInUploads = UPLOAD_LAYERS.flatMap((layer, at) =>
   layer.map((folder) =>

@@ -1,5 +1,5 @@
 import { SluiceError } from '../platform/kernel/errors.ts'
-import { maxUploadBytes } from '../uploads/may-create.ts'
+import { maxUploadBytes } from '../uploads/creation/may-create.ts'
 import { partLimits } from '../uploads/part-plan.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { findPublicPipe } from '../workspace/pipes/find-public-pipe.ts'

@@ -1,6 +1,6 @@
 import { span } from '../platform/tracing/span.ts'
 import type { Bucket } from './bucket-port.ts'
-import { contentTypeOf } from './content-type.ts'
+import { contentTypeOf } from './creation/content-type.ts'
 import type { Lease } from './lease/held-lease.ts'
 import { type FirstLease, isWhole, type WholeRequest } from './ledger/first-lease.ts'
 import type { Taken } from './ledger/take-lease.ts'

@@ -1,5 +1,5 @@
 import { type Bucket, bucketRefusal } from './bucket-port.ts'
-import { endUpload } from './end-upload.ts'
+import { endUpload } from './endings/end-upload.ts'
 import { type Step, verdictOn } from './fault-table.ts'
 import type { Lease } from './lease/held-lease.ts'
 import { heldBy, lostLease } from './ledger/lease-terms.ts'

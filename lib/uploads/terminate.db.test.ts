@@ -5,7 +5,7 @@ import { describeWithDatabase } from '../../test/support/databases.ts'
 import { tusClient } from '../../test/support/tus-client.ts'
 import { createSite, serveUploads } from '../../test/support/upload-site.ts'
 import { rows } from '../platform/db/database.ts'
-import { clearLeftovers } from './clear-leftovers.ts'
+import { clearLeftovers } from './endings/clear-leftovers.ts'
 
 const MiB = 1024 * 1024
 

@@ -12,7 +12,7 @@ import { profileChanges, updateProfile } from '#lib/identity/accounts/update-pro
 import { revokeSession } from '#lib/identity/sessions/revoke-session.ts'
 import { signOutEverywhere } from '#lib/identity/sessions/sign-out-everywhere.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
-import { cancelUploadsOfPipe } from '#lib/uploads/cancel-uploads-of-pipe.ts'
+import { cancelUploadsOfPipe } from '#lib/uploads/endings/cancel-uploads-of-pipe.ts'
 import { act } from '../../actions/act.ts'
 import { textOf } from '../../actions/form-fields.ts'
 import { requireSession } from '../../session.ts'

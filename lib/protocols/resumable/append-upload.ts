@@ -1,5 +1,5 @@
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
-import { endUpload } from '../../uploads/end-upload.ts'
+import { endUpload } from '../../uploads/endings/end-upload.ts'
 import type { UploadRight } from '../../uploads/ledger/upload-rights.ts'
 import type { OpenUpload } from '../../uploads/open-upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'

@@ -1,5 +1,5 @@
+import { maxUploadBytes } from '../../uploads/creation/may-create.ts'
 import type { CreationRight } from '../../uploads/ledger/upload-rights.ts'
-import { maxUploadBytes } from '../../uploads/may-create.ts'
 import { partLimits } from '../../uploads/part-plan.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { limitHeader } from './state-headers.ts'

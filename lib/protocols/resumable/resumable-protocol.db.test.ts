@@ -9,7 +9,7 @@ import { createSite, type Site, serveUploads } from '../../../test/support/uploa
 import { listFiles } from '../../dashboard/files/list-files.ts'
 import { rows } from '../../platform/db/database.ts'
 import { days, hours, minutes, seconds } from '../../platform/kernel/clock.ts'
-import { clearLeftovers } from '../../uploads/clear-leftovers.ts'
+import { clearLeftovers } from '../../uploads/endings/clear-leftovers.ts'
 import { drainUploads } from '../../uploads/recovery/drain.ts'
 import { expireUploads } from '../../uploads/recovery/expire-uploads.ts'
 import { reconcileUploads } from '../../uploads/recovery/reconcile.ts'

@@ -7,7 +7,7 @@ import { metadata, tusCall, tusClient } from '../../../test/support/tus-client.t
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
 import { days, hours } from '../../platform/kernel/clock.ts'
-import { clearLeftovers } from '../clear-leftovers.ts'
+import { clearLeftovers } from '../endings/clear-leftovers.ts'
 import { expireUploads } from '../recovery/expire-uploads.ts'
 import { reconcileUploads } from '../recovery/reconcile.ts'
 

@@ -8,7 +8,7 @@ import { createSite, type Site, serveUploads } from '../../../test/support/uploa
 import { showFile } from '../../dashboard/files/show-file.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
 import { days } from '../../platform/kernel/clock.ts'
-import { clearLeftovers } from '../clear-leftovers.ts'
+import { clearLeftovers } from '../endings/clear-leftovers.ts'
 import { dropLapsedLeases } from '../ledger/drop-lapsed-leases.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { findFinished } from './find-finished.ts'

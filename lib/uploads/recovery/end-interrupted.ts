@@ -1,4 +1,4 @@
-import { endInterrupted } from '../end-interrupted.ts'
+import { endInterrupted } from '../endings/end-interrupted.ts'
 import { findInterrupted } from '../ledger/interrupted-uploads.ts'
 import type { UploadContext } from '../upload-context.ts'
 

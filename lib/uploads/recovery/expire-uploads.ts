@@ -1,4 +1,4 @@
-import { endUpload } from '../end-upload.ts'
+import { endUpload } from '../endings/end-upload.ts'
 import { findLate, isLate, retirePartials } from '../ledger/late-uploads.ts'
 import type { UploadContext } from '../upload-context.ts'
 

@@ -7,8 +7,8 @@ import { createSite, type Site, serveUploads } from '../../../test/support/uploa
 import { rows } from '../../platform/db/database.ts'
 import { days, hours } from '../../platform/kernel/clock.ts'
 import { lapseReservations } from '../../workspace/usage/lapse-reservations.ts'
-import { cancelUpload } from '../cancel-upload.ts'
-import { clearLeftovers } from '../clear-leftovers.ts'
+import { cancelUpload } from '../endings/cancel-upload.ts'
+import { clearLeftovers } from '../endings/clear-leftovers.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { reconcileUploads } from './reconcile.ts'
 

@@ -1,8 +1,8 @@
-import { countRefusedCreation } from '../workspace/tokens/refused-creations.ts'
+import { countRefusedCreation } from '../../workspace/tokens/refused-creations.ts'
+import { lacksBytes } from '../ledger/interrupted-uploads.ts'
+import { giveBackCount } from '../ledger/take-back.ts'
+import type { UploadContext } from '../upload-context.ts'
 import { endUpload } from './end-upload.ts'
-import { lacksBytes } from './ledger/interrupted-uploads.ts'
-import { giveBackCount } from './ledger/take-back.ts'
-import type { UploadContext } from './upload-context.ts'
 
 const END = { status: 'failed', reason: 'interrupted', from: ['uploading'], provided: lacksBytes } as const
 

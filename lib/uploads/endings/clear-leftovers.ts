@@ -1,7 +1,7 @@
-import { days, minutes } from '../platform/kernel/clock.ts'
-import { bucketFault } from './bucket-port.ts'
-import { claimLeftovers, type Leftover, strikeLeftover } from './ledger/claim-leftovers.ts'
-import type { UploadContext } from './upload-context.ts'
+import { days, minutes } from '../../platform/kernel/clock.ts'
+import { bucketFault } from '../bucket-port.ts'
+import { claimLeftovers, type Leftover, strikeLeftover } from '../ledger/claim-leftovers.ts'
+import type { UploadContext } from '../upload-context.ts'
 
 type Clearing = Pick<UploadContext, 'db' | 'clock' | 'log' | 'openBucket'>
 

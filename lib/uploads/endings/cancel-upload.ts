@@ -1,7 +1,7 @@
-import { SluiceError } from '../platform/kernel/errors.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { readStatus } from '../ledger/read-status.ts'
+import type { UploadContext } from '../upload-context.ts'
 import { endUpload } from './end-upload.ts'
-import { readStatus } from './ledger/read-status.ts'
-import type { UploadContext } from './upload-context.ts'
 
 type Canceling = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>
 

@@ -1,5 +1,5 @@
-import { retire } from './ledger/retire.ts'
-import type { UploadContext } from './upload-context.ts'
+import { retire } from '../ledger/retire.ts'
+import type { UploadContext } from '../upload-context.ts'
 
 /**
  * The address of a finished upload stops answering. The object and the record stay: they were delivered. The object of a

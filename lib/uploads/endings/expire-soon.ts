@@ -1,5 +1,5 @@
-import { hurryExpiry } from './ledger/hurry-expiry.ts'
-import type { UploadContext } from './upload-context.ts'
+import { hurryExpiry } from '../ledger/hurry-expiry.ts'
+import type { UploadContext } from '../upload-context.ts'
 
 /** An upload whose client may not know of it: unless somebody continues it in that time, it expires. */
 export function expireSoon(

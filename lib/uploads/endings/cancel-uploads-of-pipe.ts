@@ -1,7 +1,7 @@
-import type { Runtime } from '../platform/runtime.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { uploadsOfDeletedPipes, uploadsOfPipe } from '../ledger/uploads-of-pipe.ts'
 import { endUpload } from './end-upload.ts'
 import { endingContext } from './ending-context.ts'
-import { uploadsOfDeletedPipes, uploadsOfPipe } from './ledger/uploads-of-pipe.ts'
 
 const BATCH = 100
 

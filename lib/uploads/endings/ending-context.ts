@@ -1,6 +1,6 @@
-import { emitFileEvent } from '../events/emit-file-event.ts'
-import type { Runtime } from '../platform/runtime.ts'
-import type { UploadContext } from './upload-context.ts'
+import { emitFileEvent } from '../../events/emit-file-event.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import type { UploadContext } from '../upload-context.ts'
 
 type Needs = Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>
 

@@ -1,10 +1,10 @@
+import type { CreationRight } from '../ledger/upload-rights.ts'
+import { type Incoming, numbersOf, type OpenUpload } from '../open-upload.ts'
+import { equalPartBytes, partLimits } from '../part-plan.ts'
+import type { UploadContext } from '../upload-context.ts'
 import { contentTypeOf } from './content-type.ts'
-import type { CreationRight } from './ledger/upload-rights.ts'
 import { assertMayCreate } from './may-create.ts'
 import { type Declared, describeNew } from './new-upload.ts'
-import { type Incoming, numbersOf, type OpenUpload } from './open-upload.ts'
-import { equalPartBytes, partLimits } from './part-plan.ts'
-import type { UploadContext } from './upload-context.ts'
 
 export type Created = {
   fileId: string

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { describeWithDatabase } from '../../test/support/databases.ts'
-import { tusClient } from '../../test/support/tus-client.ts'
-import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
-import { rows } from '../platform/db/database.ts'
-import { minutes } from '../platform/kernel/clock.ts'
+import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { tusClient } from '../../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
+import { rows } from '../../platform/db/database.ts'
+import { minutes } from '../../platform/kernel/clock.ts'
 import { clearLeftovers } from './clear-leftovers.ts'
 
 const MiB = 1024 * 1024

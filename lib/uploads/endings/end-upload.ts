@@ -1,5 +1,5 @@
-import { type BadEnd, recordEnd } from './ledger/record-end.ts'
-import type { UploadContext } from './upload-context.ts'
+import { type BadEnd, recordEnd } from '../ledger/record-end.ts'
+import type { UploadContext } from '../upload-context.ts'
 
 /**
  * Ends an upload that will not become an object: its state, its event, its tail, and what it had reserved, in one

@@ -1,9 +1,9 @@
-import { SluiceError } from '../platform/kernel/errors.ts'
-import { mayConcatenate } from './concat/may-concatenate.ts'
-import type { CreationRight } from './ledger/upload-rights.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import type { CreationRight } from '../ledger/upload-rights.ts'
+import { largestUpload, type PartLimits, partLimits } from '../part-plan.ts'
+import type { UploadContext } from '../upload-context.ts'
+import { mayConcatenate } from './may-concatenate.ts'
 import type { Declared } from './new-upload.ts'
-import { largestUpload, type PartLimits, partLimits } from './part-plan.ts'
-import type { UploadContext } from './upload-context.ts'
 
 /** What the Pipe and the token allow. A partial upload is judged by its size alone: what it is part of has the type. */
 export function assertMayCreate(

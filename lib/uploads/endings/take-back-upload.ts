@@ -1,11 +1,11 @@
-import type { Db } from '../platform/db/database.ts'
-import { isSluiceError } from '../platform/kernel/errors.ts'
-import { countRefusedCreation } from '../workspace/tokens/refused-creations.ts'
-import { bucketFault } from './bucket-port.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { isSluiceError } from '../../platform/kernel/errors.ts'
+import { countRefusedCreation } from '../../workspace/tokens/refused-creations.ts'
+import { bucketFault } from '../bucket-port.ts'
+import { clearLater, erase, giveBackCount } from '../ledger/take-back.ts'
+import type { OpenUpload } from '../open-upload.ts'
+import type { UploadContext } from '../upload-context.ts'
 import { endUpload } from './end-upload.ts'
-import { clearLater, erase, giveBackCount } from './ledger/take-back.ts'
-import type { OpenUpload } from './open-upload.ts'
-import type { UploadContext } from './upload-context.ts'
 
 /**
  * Undoes a creation whose first bytes were refused. Its client never learns the address, so the upload ends at once, gives

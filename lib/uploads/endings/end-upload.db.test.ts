@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { blocked, openTestDatabase } from '../../test/support/databases.ts'
-import { tusClient } from '../../test/support/tus-client.ts'
-import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
-import { type DatabaseHandle, rows } from '../platform/db/database.ts'
-import { days, minutes } from '../platform/kernel/clock.ts'
+import { blocked, openTestDatabase } from '../../../test/support/databases.ts'
+import { tusClient } from '../../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
+import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
+import { days, minutes } from '../../platform/kernel/clock.ts'
+import { expireUploads } from '../recovery/expire-uploads.ts'
 import { cancelUpload } from './cancel-upload.ts'
 import { clearLeftovers } from './clear-leftovers.ts'
-import { expireUploads } from './recovery/expire-uploads.ts'
 
 const MiB = 1024 * 1024
 const idOf = (url: string) => url.split('/').at(-1)!
