@@ -5,6 +5,7 @@ export const PUBLIC_PAGES = [
   '/docs/concepts',
   '/docs/token-api',
   '/docs/tus-endpoint',
+  '/docs/kit',
   '/docs/without-tus',
   '/docs/webhooks',
   '/docs/errors',
