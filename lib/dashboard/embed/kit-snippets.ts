@@ -1,6 +1,6 @@
 import type { EmbedTarget } from './embed-target.ts'
 
-/** What somebody writes who has the kit: a test builds an app of these very texts. */
+/** What somebody writes who has the kit. `examples/next` is the same with its addresses from the environment, and a test builds it. */
 export function kitRouteSnippet({ baseUrl, pipeId }: EmbedTarget): string {
   return `// app/api/upload-token/route.ts, with SLUICE_SENDER_TOKEN in the environment
 import { createTokenHandler } from '@sluice/node'

@@ -18,7 +18,8 @@ type Entry = {
   /** How much the browser keeps of the file. */
   keptBytes: number
   stop: (() => void) | undefined
-  hold: Promise<Hold>
+  /** While the uploads are open. */
+  hold: Promise<Hold> | undefined
 }
 
 const PARALLEL = 3
@@ -92,6 +93,11 @@ export function createUploads(options: UploadOptions = {}) {
     entry.stop = undefined
     change(entry, changed)
     next()
+  }
+
+  function letGo(entry: Entry): void {
+    void entry.hold?.then((release) => release?.())
+    entry.hold = undefined
   }
 
   function forget(entry: Entry): void {
@@ -172,7 +178,7 @@ export function createUploads(options: UploadOptions = {}) {
     /** Begins, with what an earlier page left. What is returned stops all of it where it is. */
     open(): () => void {
       isOpen = true
-      for (const entry of entries) entry.hold = holdUpload(entry.upload.id)
+      for (const entry of entries) entry.hold ??= holdUpload(entry.upload.id)
       void restore()
       next()
       return () => {
@@ -180,7 +186,7 @@ export function createUploads(options: UploadOptions = {}) {
         for (const entry of entries) {
           if (entry.stop) change(entry, { state: 'queued', reason: undefined })
           halt(entry)
-          void entry.hold.then((release) => release?.())
+          letGo(entry)
         }
       }
     },
@@ -203,7 +209,7 @@ export function createUploads(options: UploadOptions = {}) {
       entries = entries.filter((other) => other !== entry)
       forget(entry)
       if (entry.url && entry.upload.state !== 'done') void deleteUpload(entry.url, tokens, transport)
-      void entry.hold.then((release) => release?.())
+      letGo(entry)
       tell()
       next()
     },
