@@ -2,7 +2,7 @@ import { SluiceError } from '../platform/kernel/errors.ts'
 import { requestDetail } from '../platform/kernel/request-context.ts'
 import { within } from '../platform/kernel/within.ts'
 import type { ByteSource } from './byte-source.ts'
-import { declareLength } from './creation/declare-length.ts'
+import { endsFile } from './ends-file.ts'
 import { finishUpload } from './finish.ts'
 import type { OpenUpload } from './open-upload.ts'
 import { recoverFromFault } from './recover-from-fault.ts'
@@ -97,20 +97,4 @@ export async function appendBytes(
     // Does nothing if the lease was released together with the last piece.
     await upload.lease.release({ bound: upload.numbers.toKeep(), interrupted })
   }
-}
-
-/** Whether the last byte of the file is here. One of unknown length has its length from then on. */
-async function endsFile(
-  context: UploadContext,
-  upload: OpenUpload,
-  parts: Parts,
-  { rest, ends }: { rest: Pick<Rest, 'buffer' | 'why'>; ends: AppendOptions['ends'] },
-): Promise<boolean> {
-  const endOffset = parts.endOffset + rest.buffer.bytes
-  if (ends === 'later' || (ends === 'with body' && rest.why !== 'end')) return false
-  if (ends === 'with body' && upload.lengthBytes === null) {
-    await parts.recorded()
-    await declareLength(context, upload, { lengthBytes: endOffset, maxBytes: endOffset })
-  }
-  return endOffset === upload.lengthBytes
 }

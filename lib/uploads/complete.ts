@@ -24,13 +24,13 @@ export type Assembly = {
  * here leaves a file in `transferring`, which the reconciler picks up. False if there is no object yet.
  */
 export function completeUpload(context: UploadContext, assembly: Assembly): Promise<boolean> {
-  const file = { ...assembly, lengthBytes: assembly.bytes }
-  return settle(context, file, 'complete', assemble(context, assembly))
+  const storing = assemble(context, assembly)
+  return settle(context, { ...assembly, lengthBytes: assembly.bytes }, 'complete', storing)
 }
 
 async function assemble({ db, checkpoint }: UploadContext, assembly: Assembly): Promise<Stored> {
-  const { lease, bucket, key, multipartId, bytes, crc32 } = assembly
-  const parts = await lease.whileHeld(readParts(db, assembly.fileId))
+  const { fileId, lease, bucket, key, multipartId, bytes, crc32 } = assembly
+  const parts = await lease.whileHeld(readParts(db, fileId))
   lease.assertHeld()
   try {
     const object = { parts, bytes, crc32 }
@@ -41,7 +41,10 @@ async function assemble({ db, checkpoint }: UploadContext, assembly: Assembly): 
   } catch (error) {
     const kind = bucketFault(error)
     if ((kind !== 'no_such_upload' && kind !== 'exists') || !mayHaveHappened(assembly, error)) throw error
-    return findCompletedObject(assembly)
+    if (!assembly.mayRead) return { delivered: { etag: null, certainty: 'inferred' } }
+    const object = await bucket.headObject(key, { signal: lease.signal })
+    if (object?.bytes === bytes) return { delivered: { etag: object.etag, certainty: 'confirmed' } }
+    throw new Error('the bucket knows neither the multipart upload nor the object')
   }
 }
 
@@ -51,11 +54,4 @@ async function assemble({ db, checkpoint }: UploadContext, assembly: Assembly): 
  */
 function mayHaveHappened({ sentBefore }: Assembly, error: unknown): boolean {
   return sentBefore || ((error as { attempts?: number }).attempts ?? 1) > 1
-}
-
-async function findCompletedObject({ bucket, key, bytes, mayRead, lease }: Assembly): Promise<Stored> {
-  if (!mayRead) return { delivered: { etag: null, certainty: 'inferred' } }
-  const object = await bucket.headObject(key, { signal: lease.signal })
-  if (object?.bytes === bytes) return { delivered: { etag: object.etag, certainty: 'confirmed' } }
-  throw new Error('the bucket knows neither the multipart upload nor the object')
 }

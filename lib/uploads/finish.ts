@@ -16,8 +16,8 @@ export async function finishUpload(
   parts: Parts,
   last: PartBuffer,
 ): Promise<Finished> {
-  const whole = upload.multipartId === null && parts.sentParts === 0
-  return whole ? putWhole(context, upload, parts, last) : assembleParts(context, upload, parts, last)
+  const hasParts = upload.multipartId !== null || parts.sentParts > 0
+  return hasParts ? assembleParts(context, upload, parts, last) : putWhole(context, upload, parts, last)
 }
 
 async function assembleParts(

@@ -21,32 +21,25 @@ type Freed = Pick<Lease, 'fileId' | 'fence' | 'forget'>
  * lease was lost: nothing has changed then.
  */
 export async function recordTransferred(
-  context: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,
+  { db, clock, emitEvents, metrics }: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,
   lease: Freed,
   stored: Stored,
 ): Promise<boolean> {
+  const record = async (tx: Db, object: Exclude<Stored, { whole: unknown }>) => {
+    const marked =
+      'found' in object
+        ? await markFound(tx, lease, object.found, clock.now())
+        : await markTransferred(tx, lease, object.delivered, clock.now())
+    if (!marked) return false
+    if ('also' in object) await object.also?.(tx)
+    await emitEvents(tx, lease.fileId)
+    return true
+  }
   const recorded = await span('ledger transferred', () =>
-    'whole' in stored ? stored.whole() : record(context, lease, stored),
+    'whole' in stored ? stored.whole() : db.transaction((tx) => record(tx, stored)),
   )
   if (!recorded) return false
   lease.forget()
-  context.metrics.uploadsFinished.inc({ status: 'transferred' })
+  metrics.uploadsFinished.inc({ status: 'transferred' })
   return true
-}
-
-function record(
-  { db, clock, emitEvents }: Pick<UploadContext, 'db' | 'clock' | 'emitEvents'>,
-  lease: Freed,
-  stored: Exclude<Stored, { whole: unknown }>,
-): Promise<boolean> {
-  return db.transaction(async (tx) => {
-    const marked =
-      'found' in stored
-        ? await markFound(tx, lease, stored.found, clock.now())
-        : await markTransferred(tx, lease, stored.delivered, clock.now())
-    if (!marked) return false
-    if ('also' in stored) await stored.also?.(tx)
-    await emitEvents(tx, lease.fileId)
-    return true
-  })
 }

@@ -36,26 +36,18 @@ export type Advance = {
 
 export function advance(db: Db, lease: Fenced, change: Advance, nowMs: number): Promise<void> {
   const { unreserved, toBytes } = change
-  const writeWithin = (unreserved: Quota) =>
+  const statement = sql`with ${sql.join(steps(lease, change, nowMs), sql`, `)} select id from moved`
+  const move = async (tx: Db) => {
+    if ((await rows(tx, statement)).length === 0) throw lostLease()
+  }
+  const moveWithin = (quota: Quota) =>
     db.transaction(async (tx) => {
-      await write(tx, lease, change, nowMs)
-      await assertWithinQuota(tx, lease.fileId, unreserved, nowMs)
+      await move(tx)
+      await assertWithinQuota(tx, lease.fileId, quota, nowMs)
     })
-  return span(
-    'ledger advance',
-    () => (unreserved ? writeWithin(unreserved) : write(db, lease, change, nowMs)),
-    {
-      attributes: () => ({ 'sluice.offset': toBytes }),
-    },
-  )
-}
-
-async function write(db: Db, lease: Fenced, change: Advance, nowMs: number): Promise<void> {
-  const moved = await rows(
-    db,
-    sql`with ${sql.join(steps(lease, change, nowMs), sql`, `)} select id from moved`,
-  )
-  if (moved.length === 0) throw lostLease()
+  return span('ledger advance', () => (unreserved ? moveWithin(unreserved) : move(db)), {
+    attributes: () => ({ 'sluice.offset': toBytes }),
+  })
 }
 
 function steps(lease: Fenced, change: Advance, nowMs: number): SQL[] {

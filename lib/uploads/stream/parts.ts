@@ -18,12 +18,6 @@ type Waiting = { buffer: PartBuffer; fromBytes: number }
  * tails staged as usual, and their buffers are freed after that.
  */
 export class Parts {
-  /** Where the upload stands once all pieces are recorded. */
-  endOffset: number
-  /** Bytes of tail that the next part begins with. */
-  tailBytes: number
-  /** How many parts were given to the sender. */
-  sentParts = 0
   readonly isAtomic: boolean
   /** Fires with the first fault, or when the lease is lost: no more bytes are wanted. */
   readonly signal: AbortSignal
@@ -35,6 +29,9 @@ export class Parts {
   readonly #tails: Tails
   readonly #faults = new AbortController()
   readonly #waiting: Waiting[] = []
+  #endOffset: number
+  #tailBytes: number
+  #sentParts = 0
   #freed = Promise.withResolvers<void>()
   /** Resolves when the database has the tail that the next part begins with. */
   #tailStored: Promise<void> = Promise.resolve()
@@ -50,8 +47,23 @@ export class Parts {
     this.#tails = new Tails(context, upload, this.#recorder)
     this.isAtomic = atomic
     this.signal = AbortSignal.any([upload.lease.signal, this.#faults.signal])
-    this.endOffset = upload.offsetBytes
-    this.tailBytes = upload.tailBytes
+    this.#endOffset = upload.offsetBytes
+    this.#tailBytes = upload.tailBytes
+  }
+
+  /** Where the upload stands once all pieces are recorded. */
+  get endOffset(): number {
+    return this.#endOffset
+  }
+
+  /** Bytes of tail that the next part begins with. */
+  get tailBytes(): number {
+    return this.#tailBytes
+  }
+
+  /** How many parts were given to the sender. */
+  get sentParts(): number {
+    return this.#sentParts
   }
 
   /** False while an atomic request has not committed: none of its pieces would count if it ended now. */
@@ -85,19 +97,19 @@ export class Parts {
 
   /** Whether a part may end with these bytes, or they have to be a tail. */
   mayEndWith({ bytes }: PartBuffer): boolean {
-    return this.#upload.numbers.mayEndAt(this.endOffset + bytes)
+    return this.#upload.numbers.mayEndAt(this.#endOffset + bytes)
   }
 
   /** Sends a part: the tail, if there is one, and these bytes. */
   send(buffer: PartBuffer, attached: Attached = {}): void {
     const upload = this.#upload
     const tail = {
-      fromBytes: this.endOffset - this.tailBytes,
-      toBytes: this.endOffset,
+      fromBytes: this.#endOffset - this.#tailBytes,
+      toBytes: this.#endOffset,
       stored: this.#tailStored,
     }
     const offsetBytes = tail.fromBytes
-    const toBytes = this.endOffset + buffer.bytes
+    const toBytes = this.#endOffset + buffer.bytes
     const number = upload.numbers.take(toBytes)
     const bound = this.#recorder.bind(number)
     const sending = this.#sender.send(number, buffer, tail, bound)
@@ -106,8 +118,8 @@ export class Parts {
     sending.then(() => this.isAtomic && this.#free(buffer), this.#fail)
     const last = { attached }
     this.#lastPart = last
-    this.tailBytes = 0
-    this.sentParts += 1
+    this.#tailBytes = 0
+    this.#sentParts += 1
     this.#recordInOrder(buffer, async () => {
       const sent = await sending
       if (this.#lastPart === last) this.#lastPart = undefined
@@ -122,11 +134,11 @@ export class Parts {
   /** Resolves when the database has the bytes. Without `attached` the client is still sending. */
   keep(buffer: PartBuffer, attached?: Attached): Promise<void> {
     this.#lastPart = undefined
-    this.tailBytes += buffer.bytes
+    this.#tailBytes += buffer.bytes
     if (this.isCommitted) {
       this.#tailStored = this.#recordInOrder(buffer, () => this.#tails.record(buffer, attached))
     } else {
-      const staged = this.#tails.stage(this.endOffset, buffer)
+      const staged = this.#tails.stage(this.#endOffset, buffer)
       staged.then(() => this.#free(buffer), this.#fail)
       this.#tailStored = staged
       this.#recordInOrder(buffer, () => staged.then(() => this.#tails.recordStaged(buffer)))
@@ -168,9 +180,9 @@ export class Parts {
   }
 
   #recordInOrder(buffer: PartBuffer, record: () => Promise<void>): Promise<void> {
-    this.#waiting.push({ buffer, fromBytes: this.endOffset })
+    this.#waiting.push({ buffer, fromBytes: this.#endOffset })
     this.#memory.leaving(buffer.bytes)
-    this.endOffset += buffer.bytes
+    this.#endOffset += buffer.bytes
     const recorded = this.#recorder.inOrder(() => record().then(() => this.#free(buffer)))
     recorded.catch(this.#fail)
     return recorded

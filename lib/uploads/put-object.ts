@@ -1,0 +1,36 @@
+import { within } from '../platform/kernel/within.ts'
+import type { Body } from './bucket-port.ts'
+import { verdictOn } from './fault-table.ts'
+import type { PartBuffer } from './memory/part-buffer.ts'
+import type { OpenUpload } from './open-upload.ts'
+import { withTail } from './stream/with-tail.ts'
+import type { UploadContext } from './upload-context.ts'
+
+/**
+ * Puts the object: the tail, if there is one, and the last bytes. Undefined if the bucket takes too long, or fails in a way
+ * that may pass. `crc32` is that of the bytes as they arrived, so that the bucket refuses a tail that was damaged since.
+ */
+export async function putObject(
+  context: UploadContext,
+  upload: OpenUpload,
+  last: PartBuffer,
+  crc32: number,
+): Promise<{ etag: string | null } | undefined> {
+  const { lease, bucket, key, contentType } = upload
+  // Abort the PUT before its buffers are reused.
+  const late = new AbortController()
+  const signal = AbortSignal.any([lease.signal, late.signal])
+  const put = (body: Body) => {
+    lease.assertHeld()
+    upload.wasPut = true
+    return bucket.putObject({ key, contentType }, { ...body, crc32 }, { signal })
+  }
+  const tailed = { fromBytes: 0, toBytes: upload.offsetBytes, body: last, signal }
+  const putting = upload.tailBytes > 0 ? withTail(context, upload, tailed, put) : put(last)
+  const answer = await within(context.terms.assembleMs, putting).catch((error: unknown) => {
+    if (verdictOn('put', error) === 'keep') return 'late' as const
+    throw error
+  })
+  late.abort()
+  return answer === 'late' ? undefined : answer
+}
