@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { Agent, createServer } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startDrippingBucket } from '../../test/support/dripping-bucket.ts'
@@ -135,6 +136,61 @@ it('keeps the connection of a body whose answer comes before the news that it wa
   for (const _ of [1, 2]) expect((await put()).status).toBe(200)
   expect(opened).toHaveLength(1)
   quick.destroy()
+})
+
+describe('over TLS', () => {
+  const body = Array.from({ length: 32 }, (_, n) => Buffer.alloc(64 * KiB, n))
+
+  /** Stands for the encrypted connection: `take` is given each write, and calls back when the next may come. */
+  async function put(take: (connection: Socket, bytes: Buffer, taken: () => void) => void) {
+    class Connection extends Socket {
+      override _read() {}
+      override _writev = null as never
+      override _write(bytes: Buffer | string, _: string, taken: () => void) {
+        take(this, Buffer.from(bytes as string, 'latin1'), taken)
+      }
+    }
+    const connection = new Connection()
+    class OneAgent extends HttpsAgent {
+      override createConnection() {
+        return connection
+      }
+    }
+    const agent = new OneAgent()
+    const url = new URL('https://bucket.example')
+    const headers = { 'content-length': String(32 * 64 * KiB) }
+    const patience = { silenceMs: 10_000, deadlineMs: 10_000 }
+    const answer = await exchange({ url, agent, method: 'PUT', path: '/', headers, body, ...patience })
+    return { answer, connection }
+  }
+
+  it('hands over a chunk when the one before it is gone', async () => {
+    const all: Buffer[] = []
+    let mostBytes = 0
+    const { answer } = await put((connection, bytes, taken) => {
+      mostBytes = Math.max(mostBytes, connection.writableLength)
+      all.push(bytes)
+      setImmediate(taken)
+      if (bytes.at(-1) === 31) connection.push('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
+    })
+    expect(answer.status).toBe(200)
+    const sent = Buffer.concat(all)
+    expect(sent.subarray(sent.indexOf('\r\n\r\n') + 4).equals(Buffer.concat(body))).toBe(true)
+    expect(mostBytes).toBeLessThan(66 * KiB)
+  })
+
+  it('hands over nothing more once the bucket has refused', async () => {
+    let chunks = 0
+    const { answer, connection } = await put((connection, bytes, taken) => {
+      if (bytes.length === 64 * KiB) {
+        chunks += 1
+        connection.push('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n')
+        connection.once('close', () => taken())
+      } else taken()
+    })
+    expect(answer.status).toBe(403)
+    expect({ chunks, destroyed: connection.destroyed }).toEqual({ chunks: 1, destroyed: true })
+  })
 })
 
 describe('an answer that comes before the body was taken', () => {

@@ -49,7 +49,7 @@ export function exchange(outgoing: Outgoing): Promise<Answer> {
     return answer
   }
   request.once('response', (response) => read(response).then(resolve, (error) => reject(late ?? error)))
-  send(request, outgoing.body)
+  send(request, outgoing)
   return promise.finally(() => clearTimeout(timer))
 }
 
@@ -60,12 +60,32 @@ function open({ url, agent, method, path, headers, signal }: Outgoing): ClientRe
   return request({ host, port, agent, method, path, headers, signal })
 }
 
+function send(request: ClientRequest, { url, body }: Outgoing): void {
+  if (url.protocol === 'https:' && body.length > 1) sendInTurn(request, body)
+  else sendAtOnce(request, body)
+}
+
 /** Chunks go out as they are, in one writev: nothing is copied. */
-function send(request: ClientRequest, body: readonly Uint8Array[]): void {
+function sendAtOnce(request: ClientRequest, body: readonly Uint8Array[]): void {
   request.cork()
   for (const chunk of body) request.write(chunk)
   request.end()
   request.uncork()
+}
+
+/**
+ * For TLS, Node would copy the list into one buffer, and keep all of its ciphertext until that is written: both are as large
+ * as the body. A single chunk is encrypted from where it is.
+ */
+function sendInTurn(request: ClientRequest, body: readonly Uint8Array[]): void {
+  let sent = 0
+  const next = (error?: Error | null): void => {
+    if (error || request.destroyed) return
+    const chunk = body[sent++]
+    if (sent === body.length) request.end(chunk)
+    else request.write(chunk, next)
+  }
+  next()
 }
 
 /**
