@@ -2,22 +2,33 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join, sep } from 'node:path'
 import { build } from 'esbuild'
 
-/** One module with tus-js-client inside, so that installing it brings nothing along. */
-const { metafile } = await build({
-  entryPoints: ['src/index.ts'],
-  outfile: 'dist/index.js',
+/**
+ * Two modules, so that installing them brings nothing along: the uploads with tus-js-client inside, which a page without React loads as
+ * they are, and the components beside them.
+ */
+const common = {
+  outdir: 'dist',
   bundle: true,
   format: 'esm',
   platform: 'browser',
   target: 'es2022',
+  legalComments: 'none',
+}
+const { metafile } = await build({ ...common, entryPoints: ['src/uploads.ts'], minify: true, metafile: true })
+await build({
+  ...common,
+  entryPoints: ['src/index.ts'],
   jsx: 'automatic',
   external: ['react', 'react/jsx-runtime'],
-  legalComments: 'none',
-  metafile: true,
+  plugins: [{ name: 'beside', setup: leaveUploadsBeside }],
   banner: { js: "'use client'" },
 })
 copyFileSync('src/styles.css', 'dist/styles.css')
 writeFileSync('dist/licenses.txt', licensesOf(Object.keys(metafile.inputs)))
+
+function leaveUploadsBeside({ onResolve }) {
+  onResolve({ filter: /^\.\/uploads\.ts$/ }, () => ({ path: './uploads.js', external: true }))
+}
 
 /** What the licenses of the packages inside ask to be handed on. */
 function licensesOf(files) {

@@ -8,6 +8,7 @@ import { askBackend, createTokens } from './tokens.ts'
  * The uploads of a page: a few at a time, each until its end, over reloads. It knows nothing of React, and tells whoever
  * watches of each change.
  */
+export { Failure as UploadFailure } from './failure.ts'
 export type Uploads = ReturnType<typeof createUploads>
 
 type Entry = {

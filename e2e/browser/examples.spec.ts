@@ -1,0 +1,92 @@
+import { execFileSync } from 'node:child_process'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { DemoDocument } from '#lib/dashboard/demo/demo-document.ts'
+import { expect, test } from '../../test/support/browser.ts'
+import {
+  commandsOf,
+  EXAMPLES,
+  folderOf,
+  makePipe,
+  openLine,
+  RESUMED_ONCE,
+  startExample,
+  uploadThroughCut,
+} from '../../test/support/examples.ts'
+import { removeWithThisProcess } from '../../test/support/until-exit.ts'
+
+/** The examples, by the command of their READMEs that starts them, with the packages that the server gives out. */
+const MOST_LINES_OF_NEXT = 15
+/** From npm they would take minutes, and be the same: `npm run examples` does it. */
+const FROM_HERE = ['next', 'react', 'react-dom', 'hono', '@hono/node-server', 'express']
+const PROGRAMS = ['next', 'vite', 'esbuild']
+
+test.describe.configure({ mode: 'default' })
+
+let shared: Awaited<ReturnType<typeof openLine>> & { folder: string; remove(): void }
+test.beforeAll(async () => {
+  const demo: DemoDocument = JSON.parse(readFileSync(join(process.env.SLUICE_DATA!, 'demo.json'), 'utf8'))
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-examples-'))
+  const remove = removeWithThisProcess(folder)
+  await installInto(folder, demo.baseUrl)
+  shared = { ...(await openLine(demo)), folder, remove }
+})
+test.afterAll(async () => {
+  await shared.close()
+  shared.remove()
+})
+
+async function installInto(folder: string, baseUrl: string): Promise<void> {
+  const { packages } = (await (await fetch(`${baseUrl}/kit/`)).json()) as {
+    packages: { name: string; url: string }[]
+  }
+  const urls = packages.filter(({ name }) => name !== '@sluice/cli').map(({ url }) => url)
+  writeFileSync(join(folder, 'package.json'), '{"private": true}\n')
+  execFileSync('npm', ['install', ...urls, '--no-audit', '--no-fund', '--silent'], { cwd: folder })
+  for (const name of ['@hono', '.bin']) mkdirSync(join(folder, 'node_modules', name))
+  for (const name of [...FROM_HERE, ...PROGRAMS.map((program) => join('.bin', program))])
+    symlinkSync(resolve('node_modules', name), join(folder, 'node_modules', name))
+}
+
+for (const example of EXAMPLES) {
+  test(`the example ${example} uploads, and outlasts a cut`, async ({ demo }) => {
+    test.setTimeout(300_000)
+    const folder = join(shared.folder, example)
+    cpSync(folderOf(example), folder, { recursive: true })
+    const pipeId = await makePipe(demo, example)
+    const { start } = commandsOf(example, demo, pipeId)
+    // The other bundler of Next follows no link out of the project.
+    const command = example === 'next' ? `${start} --webpack` : start
+    const { PATH, HOME } = process.env
+    const env = { PATH, HOME, NODE_ENV: 'development' as const, NEXT_TELEMETRY_DISABLED: '1' }
+    const app = await startExample(command, folder, env)
+    try {
+      const { files, isEqual } = await uploadThroughCut(shared, app.url, demo, pipeId)
+      expect(files).toMatchObject([RESUMED_ONCE])
+      expect(isEqual).toBe(true)
+    } finally {
+      app.stop()
+    }
+  })
+}
+
+test('the example of Next is under 15 lines', () => {
+  const own = readdirSync(folderOf('next'), { recursive: true, encoding: 'utf8' })
+  const lines = own
+    .filter((file) => /\.jsx?$/.test(file))
+    .flatMap((file) =>
+      readFileSync(join(folderOf('next'), file), 'utf8')
+        .trim()
+        .split('\n'),
+    )
+  expect(lines.length).toBeLessThan(MOST_LINES_OF_NEXT)
+})

@@ -1,0 +1,5 @@
+import { UploadDropzone } from '@sluice/react'
+import { createRoot } from 'react-dom/client'
+import '@sluice/react/styles.css'
+
+createRoot(document.getElementById('root')).render(<UploadDropzone />)

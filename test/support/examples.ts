@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { type Browser, chromium } from 'playwright'
+import type { DemoDocument } from '#lib/dashboard/demo/demo-document.ts'
+import { api } from './api.ts'
+import { findChromium } from './chromium.ts'
+import { openHeldLine } from './held-line.ts'
+
+/** The apps in `examples`, run by the two commands of their READMEs. */
+export const EXAMPLES = ['next', 'vite-hono', 'express', 'plain'] as const
+export type Example = (typeof EXAMPLES)[number]
+
+const MIB = 1024 * 1024
+const FILE_BYTES = 8 * MIB
+const CUT_BYTES = 2 * MIB
+
+export const folderOf = (example: Example) => join('examples', example)
+
+/** With the values of a running Sluice where the README leaves a gap, on a port of the system's choice. */
+export function commandsOf(example: Example, { baseUrl, senderToken }: DemoDocument, pipeId: string) {
+  const readme = readFileSync(join(folderOf(example), 'README.md'), 'utf8')
+  const [, block = ''] = readme.match(/```sh\n(.*?)\n```/s) ?? []
+  const commands = block
+    .replaceAll('http://localhost:3000', baseUrl)
+    .replaceAll('3001', '0')
+    .replaceAll('sk_…', senderToken)
+    .replaceAll('pipe_…', pipeId)
+    .split('\n')
+  if (commands.length !== 2) throw new Error(`${example} takes ${commands.length} commands.`)
+  return { install: commands[0]!, start: commands[1]! }
+}
+
+/** As soon as it says where. A group of its own, since a shell and npx stand between. */
+export async function startExample(command: string, cwd: string, env: NodeJS.ProcessEnv) {
+  const child = spawn(command, { cwd, env, shell: true, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  const stop = () => {
+    process.off('exit', stop)
+    try {
+      process.kill(-child.pid!, 'SIGKILL')
+    } catch {
+      // It ended by itself.
+    }
+  }
+  process.once('exit', stop)
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk))
+  for await (const line of createInterface(child.stdout)) {
+    const [url] = line.match(/http:\/\/localhost:\d+/) ?? []
+    if (url) return { url, stop, said: () => said }
+  }
+  throw new Error(`The example ended:\n${said}`)
+}
+
+/** A browser whose line to Sluice can be cut. */
+export async function openLine({ uploadUrl }: DemoDocument) {
+  const { hostname, port, host } = new URL(uploadUrl)
+  const line = await openHeldLine({ hostname, port })
+  const options = await findChromium()
+  const rule = `--host-resolver-rules=MAP ${host} 127.0.0.1:${line.port}`
+  const browser = await chromium.launch({ ...options, args: [...(options.args ?? []), rule] })
+  const close = async () => {
+    await browser.close()
+    await line.close()
+  }
+  return { line, browser, close }
+}
+
+export type CutLine = { line: Awaited<ReturnType<typeof openHeldLine>>; browser: Browser }
+
+/** Uploads through a cut. Answers what Sluice says of it, and whether the object is equal to what was picked. */
+export async function uploadThroughCut(
+  { line, browser }: CutLine,
+  url: string,
+  demo: DemoDocument,
+  pipeId: string,
+) {
+  const name = `${pipeId}.bin`
+  const film = { name, mimeType: 'video/mp4', buffer: randomBytes(FILE_BYTES) }
+  const page = await browser.newPage()
+  await page.goto(url, { timeout: 120_000 })
+  const held = line.holdAfter(CUT_BYTES)
+  await page.getByLabel('Choose files').setInputFiles(film)
+  await held
+  line.flow()
+  line.cut()
+  await page
+    .getByRole('listitem')
+    .filter({ hasText: /Uploaded|done/ })
+    .waitFor({ timeout: 60_000 })
+  await page.close()
+  const { data } = await api<{ data: object[] }>(demo, 'GET', `/files?pipeId=${pipeId}`)
+  const objects = readdirSync(demo.bucket.directory, { recursive: true, encoding: 'utf8' })
+  const path = objects.find((object) => object.endsWith(name))!
+  return { files: data, isEqual: film.buffer.equals(readFileSync(join(demo.bucket.directory, path))) }
+}
+
+export const makePipe = async (demo: DemoDocument, name: string) => {
+  const fields = { name, dataStoreId: demo.dataStoreId, source: { http: true } }
+  return (await api<{ id: string }>(demo, 'POST', '/pipes', fields)).id
+}
+
+/** What Sluice says of a file that arrived through one cut. */
+export const RESUMED_ONCE = { size: FILE_BYTES, status: 'transferred', resumeCount: 1 }
