@@ -1,5 +1,4 @@
 import type { Log } from './log.ts'
-import type { World } from './world.ts'
 
 /** How much more than another a process may have done. */
 const MOST_TIMES = 1.5
@@ -7,7 +6,7 @@ const MOST_TIMES = 1.5
 type Line = { process?: string; route?: string; bytesIn?: number }
 
 /** Of several upload processes each has done as much as the others, by what their log says. */
-export function checkShares({ nodes }: World, log: Log, processes: number): void {
+export function checkShares({ nodes }: { nodes: { output(): string }[] }, log: Log, processes: number): void {
   const done = Array.from({ length: processes }, () => ({ requests: 0, bytes: 0 }))
   for (const { process, route, bytesIn } of nodes.flatMap((node) => linesOf(node.output()))) {
     const share = done[Number(process?.match(/^upload-(\d+)$/)?.[1]) - 1]

@@ -4,7 +4,9 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { expect, inject, it } from 'vitest'
 import { descendantsOf, isAlive } from '../../test/support/processes.ts'
+import { createLog } from '../chaos/log.ts'
 import { runChaos } from '../chaos/run.ts'
+import { checkShares } from '../chaos/shares.ts'
 
 it('everything agrees to the byte after a while of kills, freezes, restarts, cuts and faults', async () => {
   const seed = process.env.CHAOS_SEED ?? randomBytes(4).toString('hex')
@@ -35,3 +37,27 @@ it('leaves no process behind when it is interrupted', async () => {
   expect(await exited).toEqual([1, null])
   await expect.poll(() => begun.filter(isAlive), { timeout: 20_000 }).toEqual([])
 }, 120_000)
+
+/** The log of a node whose processes have answered so many requests of a thousand bytes. */
+function nodeOf(requests: number[]) {
+  const line = (at: number) =>
+    JSON.stringify({ process: `upload-${at + 1}`, route: '/pipes/:id/files/:id', bytesIn: 1000 })
+  const lines = requests.flatMap((count, at) => Array.from({ length: count }, () => line(at)))
+  return { output: () => ['not of the log', ...lines].join('\n') }
+}
+
+it.each([
+  [[90, 100, 100, 130], []],
+  [
+    [90, 100, 100, 140],
+    ['requests', 'bytes'],
+  ],
+  [
+    [90, 100, 100, 0],
+    ['requests', 'bytes'],
+  ],
+])('of processes that answered %j the shares of %j are violations', (requests, expected) => {
+  const log = createLog(() => {})
+  checkShares({ nodes: [nodeOf(requests)] }, log, requests.length)
+  expect(log.violations.map((text) => text.match(/shares of (\w+)/)?.[1])).toEqual(expected)
+})

@@ -120,6 +120,22 @@ it('loses no upload and no count when processes are killed', async () => {
   expect(await counted('sluice_upload_bytes_total')).toBeGreaterThan(before)
 })
 
+it('frees no lease when a process starts again', async () => {
+  const url = (await client.create(1000)).headers.location!
+  // Of a node that lives; nobody here renews it.
+  await inDatabase((db) =>
+    db.execute(
+      sql`update files set lease_until = now() + interval '1 hour' where id = ${url.split('/').at(-1)!}::uuid`,
+    ),
+  )
+  const worker = () => descendantsOf(sluice.pid).find((pid) => /server\.ts worker$/.test(commandOf(pid)))
+  const killed = worker()!
+  process.kill(killed, 'SIGKILL')
+  await expect.poll(() => worker() ?? killed).not.toBe(killed)
+  await expect.poll(() => counted('sluice_build_info'), { timeout: 120_000 }).toBe(5)
+  expect(await leased(url)).toBe(true)
+})
+
 /** An upload that a process holds, since its body has begun and does not end. */
 async function hold(): Promise<string> {
   const url = (await client.create(MiB)).headers.location!
