@@ -105,12 +105,12 @@ const heads: Case = {
     let asked = 0
     const [ours, theirs] = (await inTurns(of, [sluice, peer])) as [number, number]
     const p99s: number[] = []
-    for (let round = 0; round < ROUNDS; round++) p99s.push(await steady(sluice.target, 500, 5))
+    for (let round = 0; round < ROUNDS; round++) p99s.push(await steady(sluice.target, 1000, 5))
     const p99 = percentile(p99s, 0.5)
     return [
       rate('HEAD per second to the peer', ours, theirs, 'a second', 3),
       {
-        what: 'HEAD at 500 a second, p99',
+        what: 'HEAD at 1,000 a second, p99',
         measured: `${p99.toFixed(1)} ms, the worst of ${ROUNDS} rounds ${Math.max(...p99s).toFixed(1)} ms`,
         wanted: '< 10 ms',
         holds: p99 < 10,
@@ -125,6 +125,7 @@ const heads: Case = {
   },
 }
 
+/** Milliseconds from when each was due, so that a slow answer makes no rest for the server. */
 async function steady(target: Target, perSecond: number, forSeconds: number): Promise<number> {
   const url = await create(target, 100)
   const times: number[] = []
@@ -134,8 +135,7 @@ async function steady(target: Target, perSecond: number, forSeconds: number): Pr
     const due = startedAt + (n * 1000) / perSecond
     const waitMs = due - performance.now()
     if (waitMs > 1) await new Promise((resolve) => setTimeout(resolve, waitMs))
-    const sentAt = performance.now()
-    pending.push(head(target, url).then(() => void times.push(performance.now() - sentAt)))
+    pending.push(head(target, url).then(() => void times.push(performance.now() - due)))
   }
   await Promise.all(pending)
   return percentile(times, 0.99)
