@@ -179,6 +179,15 @@ export default {
       },
     ),
     forbid(
+      'server-needs-no-development',
+      'What `npm ci --omit=dev` installs is all that the server needs; Next comes with the build.',
+      {
+        path: '^(lib|server|drizzle|packages/local-bucket)/|^server\\.ts$|^scripts/(start|account|backup|reconcile|restore|rotate-keys)\\.ts$',
+        pathNot: [tests, '^server/open-pages\\.ts$'],
+      },
+      { dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'], dependencyTypesNot: ['type-only'] },
+    ),
+    forbid(
       'tests-stay-tests',
       'No product code imports test parts.',
       { path: '^(lib|app|components|packages|server)' },

@@ -7,8 +7,12 @@ const config: NextConfig = {
   typescript: { ignoreBuildErrors: true },
   // The server brings these.
   serverExternalPackages: ['pg-boss', 'pino', 'postgres', 'prom-client', 'nodemailer'],
-  experimental: { serverActions: { bodySizeLimit: '1mb' } },
+  experimental: { serverActions: { bodySizeLimit: '1mb' }, turbopackFileSystemCacheForBuild: false },
   devIndicators: false,
+  // Has Next put together what runs the pages, for scripts/bring-next.ts. Of ours all is there anyway.
+  output: 'standalone',
+  // A path that next-auth computes would take the whole folder along, and with it the data.
+  outputFileTracingExcludes: { '/api/auth/**': ['**/*'] },
   // No page scales a picture, so nobody can make the server do it.
   images: { unoptimized: true },
 }

@@ -8,18 +8,10 @@ import { ensureDemo } from './lib/dashboard/demo/ensure-demo.ts'
 import { openDemoBucket } from './lib/dashboard/demo/open-demo-bucket.ts'
 import { startMailWorker } from './lib/identity/accounts/start-mail-worker.ts'
 import { createOutages } from './lib/platform/db/outages.ts'
-import {
-  frontDoor,
-  type Handler,
-  type Handlers,
-  type Opened,
-  openDoor,
-} from './lib/platform/http/front-door.ts'
+import { frontDoor, type Handlers, type Opened, openDoor } from './lib/platform/http/front-door.ts'
 import { relayTo, trustsRelay } from './lib/platform/http/relay.ts'
 import { SERVER_OPTIONS } from './lib/platform/http/server-options.ts'
 import { proxyTrust } from './lib/platform/http/trusted-proxies.ts'
-import { upgradesForNext } from './lib/platform/http/upgrades.ts'
-import { captureConsole } from './lib/platform/log/capture-console.ts'
 import { createLogger } from './lib/platform/log/log.ts'
 import { sayFault } from './lib/platform/log/say-fault.ts'
 import { releaseMemory } from './lib/platform/release-memory.ts'
@@ -34,6 +26,7 @@ import { uploadSweeps } from './lib/uploads/recovery/upload-sweeps.ts'
 import { startWebhookWorker } from './lib/webhooks/delivery/start-webhook-worker.ts'
 import { webhookSweeps } from './lib/webhooks/delivery/sweeps.ts'
 import { controlSweeps } from './server/control-sweeps.ts'
+import { openPages } from './server/open-pages.ts'
 import { openRuntime } from './server/open-runtime.ts'
 import { openUploads } from './server/open-uploads.ts'
 import { joinSupervisor } from './server/processes/join-supervisor.ts'
@@ -159,7 +152,7 @@ async function openRoles(runtime: Runtime, server: Server, parts: Part[]): Promi
   if (roles.has('upload') && membership?.pagesSocket) handlers.relay = relayTo(membership.pagesSocket)
   if (roles.has('web')) {
     handlers.api = createApiHandler(runtime)
-    handlers.pages = await openPages(runtime, server)
+    handlers.pages = await openPages(runtime, server, dev)
   }
   if (!roles.has('upload') && !roles.has('worker')) return handlers
   const uploads = await openUploads(runtime)
@@ -176,16 +169,6 @@ async function openRoles(runtime: Runtime, server: Server, parts: Part[]): Promi
     )
   }
   return handlers
-}
-
-/** Next takes many modules and much memory, so only the nodes that serve pages load it. */
-async function openPages({ config, log }: Runtime, server: Server): Promise<Handler> {
-  if (!dev) captureConsole(log)
-  const { default: next } = await import('next')
-  const httpServer = upgradesForNext(server, dev)
-  const app = next({ dev, dir: import.meta.dirname, hostname: 'localhost', port: config.port, httpServer })
-  await app.prepare()
-  return app.getRequestHandler()
 }
 
 main().catch((error: unknown) => {

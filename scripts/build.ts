@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { StartError } from '../lib/platform/kernel/errors.ts'
+import { assertCanBuild } from './assert-can-build.ts'
+import { bringNext } from './bring-next.ts'
 import { buildKitIfNeeded } from './kit.ts'
 import { readOptions } from './read-options.ts'
 import { runScript } from './run-script.ts'
@@ -27,6 +29,7 @@ export function buildIfNeeded(): void {
   buildKitIfNeeded()
   const source = hashOfSources(SOURCES)
   if (existsSync(MARK) && readFileSync(MARK, 'utf8') === source) return
+  assertCanBuild()
   process.stdout.write('Building the pages (once for each change of the source)…\n')
   const next = spawnSync(process.execPath, ['node_modules/next/dist/bin/next', 'build'], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -37,6 +40,7 @@ export function buildIfNeeded(): void {
     process.stderr.write(next.stdout + next.stderr)
     throw new StartError('The build failed; what it said stands above.')
   }
+  bringNext()
   writeFileSync(MARK, source)
 }
 

@@ -1,7 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { UPPY_BUNDLES } from '../lib/dashboard/embed/uppy-bundles.ts'
 import { StartError } from '../lib/platform/kernel/errors.ts'
+import { assertCanBuild } from './assert-can-build.ts'
 import { readOptions } from './read-options.ts'
 import { runScript } from './run-script.ts'
 import { hashOfSources } from './source-hash.ts'
@@ -27,10 +29,10 @@ const PACKAGES = [
     commands: [['packages/cli/build.mjs']],
   },
 ]
-const COMMON = ['package-lock.json', 'tsconfig.json', 'scripts/kit.ts']
+const COMMON = ['package-lock.json', 'tsconfig.json', 'scripts/kit.ts', 'lib/dashboard/embed/uppy-bundles.ts']
 const OWN = ['package.json', 'tsconfig.json', 'README.md', 'LICENSE', 'src']
 
-/** What the server gives out: a packed file of each package, under a name that has a part of its digest. */
+/** What the server gives out: a packed file of each package, under a name that has a part of its digest, and Uppy's bundles. */
 const PACKED = '.kit'
 
 /** Builds and packs each package unless there is a build of its very source already. */
@@ -44,6 +46,7 @@ function buildIfNeeded({ folder, sources, commands }: (typeof PACKAGES)[number])
   const source = hashOfSources([...COMMON, ...own], (path) => !path.includes('/generated'))
   const mark = join(folder, 'dist/.source')
   if (existsSync(mark) && readFileSync(mark, 'utf8') === source) return false
+  assertCanBuild()
   rmSync(join(folder, 'dist'), { recursive: true, force: true })
   for (const [script, ...args] of commands) run(folder, process.execPath, [resolve(script!), ...args])
   writeFileSync(mark, source)
@@ -65,6 +68,11 @@ function pack(): void {
     return { name, version, file, integrity, bytes: size }
   })
   writeFileSync(join(making, 'kit.json'), JSON.stringify(list))
+  for (const [version, { package: name, integrity }] of Object.entries(UPPY_BUNDLES)) {
+    mkdirSync(join(making, 'uppy', version), { recursive: true })
+    for (const file of Object.keys(integrity))
+      copyFileSync(join('node_modules', name, 'dist', file), join(making, 'uppy', version, file))
+  }
   rmSync(PACKED, { recursive: true, force: true })
   renameSync(making, PACKED)
 }

@@ -16,7 +16,7 @@ if (fault) {
 }
 
 function findFault() {
-  if (!has('next')) return 'The packages of Sluice are not installed. Run `npm ci` first.'
+  if (!has('pino')) return 'The packages of Sluice are not installed. Run `npm ci` first.'
   if (process.features.typescript) return undefined
   const needs = `Sluice needs Node ${OLDEST} or newer with type stripping, and this is Node ${process.versions.node}`
   if (has('.bin/node'))

@@ -25,13 +25,13 @@ function start(packages: string[], flags: string[] = []) {
 const OLD = ['--no-experimental-strip-types']
 
 it('lets a Node that can run TypeScript go on', () => {
-  expect(start(['next'])).toEqual({ status: 0, stdout: 'started\n', stderr: '' })
+  expect(start(['pino'])).toEqual({ status: 0, stdout: 'started\n', stderr: '' })
 })
 
 it.each([
   ['without packages', [], [], /^The packages of Sluice are not installed. Run `npm ci` first\.\n$/],
-  ['after npm ci --omit=optional', ['next'], OLD, /Run `npm ci` without --omit=optional/],
-  ['past the Node of the packages', ['next', '.bin/node'], OLD, /such as `npm start`/],
+  ['after npm ci --omit=optional', ['pino'], OLD, /Run `npm ci` without --omit=optional/],
+  ['past the Node of the packages', ['pino', '.bin/node'], OLD, /such as `npm start`/],
 ])('says what to do %s, in one line', (_, packages, flags, sentence) => {
   const { status, stderr } = start(packages, flags)
   expect(status).toBe(1)

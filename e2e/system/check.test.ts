@@ -72,6 +72,7 @@ describe('npm run check', () => {
       ['protocols-stand-apart', 'lib/protocols/tus/planted-apart.ts', '../plain/plain-protocol.ts'],
       ['no-cycles', 'lib/api/planted-cycle.ts', './planted-cycle.ts'],
       ['not-found', 'lib/api/planted-nowhere.ts', './nowhere.ts'],
+      ['server-needs-no-development', 'server/planted-next.ts', 'next'],
       ['tests-stay-tests', 'lib/api/planted-test.ts', '../../test/support/postgres.ts'],
       ['every-folder-has-a-layer', 'lib/new-folder/planted.ts', 'zod'],
       ['layers', 'lib/platform/net/planted.ts', '../../webhooks/target.ts'],

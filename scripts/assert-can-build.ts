@@ -1,0 +1,10 @@
+import { existsSync } from 'node:fs'
+import { StartError } from '../lib/platform/kernel/errors.ts'
+
+/** What `npm ci --omit=dev` installs runs a build and makes none. */
+export function assertCanBuild(): void {
+  if (existsSync('node_modules/next')) return
+  throw new StartError(
+    'The pages of this source are not built yet, which takes what --omit=dev leaves out. Run `npm ci` and `npm run build`; after that `npm ci --omit=dev` is enough to start.',
+  )
+}
