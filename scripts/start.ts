@@ -13,6 +13,8 @@ const { dev } = readOptions('npm start, or npm run dev', {
   options: { dev: { type: 'boolean', default: false } },
 }).values
 Object.assign(process.env, { NODE_ENV: dev ? 'development' : 'production', NEXT_TELEMETRY_DISABLED: '1' })
+// The paths to watch are given. Threads that inherit this tell whoever started them of each module that they load.
+delete process.env.WATCH_REPORT_DEPENDENCIES
 await runScript(async () => {
   if (dev) buildKitIfNeeded()
   else buildIfNeeded()
