@@ -3,7 +3,12 @@ import { join } from 'node:path'
 import { plainUppySnippet, REACT_INSTALL, reactUppySnippet } from '#lib/dashboard/embed/browser-snippets.ts'
 import type { EmbedTarget } from '#lib/dashboard/embed/embed-target.ts'
 import { installKit } from '#lib/dashboard/embed/kit-files.ts'
-import { KIT_PAGE_SNIPPET, kitExpressSnippet, kitRouteSnippet } from '#lib/dashboard/embed/kit-snippets.ts'
+import {
+  KIT_HTML_SNIPPET,
+  KIT_PAGE_SNIPPET,
+  kitExpressSnippet,
+  kitRouteSnippet,
+} from '#lib/dashboard/embed/kit-snippets.ts'
 import { nodeTokenSnippet } from '#lib/dashboard/embed/token-snippets.ts'
 import { errorCodes } from '#lib/platform/kernel/errors.ts'
 import { settings } from '#lib/platform/settings/settings.ts'
@@ -36,6 +41,7 @@ async function codeOf(target: EmbedTarget): Promise<Record<string, string>> {
     kit_route: kitRouteSnippet(target).trimEnd(),
     kit_express: kitExpressSnippet(target).trimEnd(),
     kit_page: KIT_PAGE_SNIPPET.trimEnd(),
+    kit_html: KIT_HTML_SNIPPET.trimEnd(),
     react_install: REACT_INSTALL,
     uploader_react: reactUppySnippet(target).trimEnd(),
     uploader_page: plainUppySnippet(target).trimEnd(),

@@ -1,33 +1,56 @@
-import { resolve } from 'node:path'
+import { once } from 'node:events'
+import { mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import type { Page } from 'playwright/test'
 import ts from 'typescript'
 import type { DemoDocument } from '#lib/dashboard/demo/demo-document.ts'
 import { plainUppySnippet, reactUppySnippet, tusJsSnippet } from '#lib/dashboard/embed/browser-snippets.ts'
 import type { EmbedTarget } from '#lib/dashboard/embed/embed-target.ts'
+import {
+  KIT_HTML_SNIPPET,
+  KIT_PAGE_SNIPPET,
+  kitExpressSnippet,
+  kitRouteSnippet,
+} from '#lib/dashboard/embed/kit-snippets.ts'
 import { fetchUploadSnippet } from '#lib/dashboard/embed/plain-snippets.ts'
 import { nodeTokenSnippet } from '#lib/dashboard/embed/token-snippets.ts'
 import { currentUppy } from '#lib/dashboard/embed/uppy-bundles.ts'
 import { api, expect, listen, test } from '../../test/support/browser.ts'
 import { loadTokenHandler, startCustomerSite } from '../../test/support/customer-site.ts'
+import { removeWithThisProcess } from '../../test/support/until-exit.ts'
 
 /** The texts of the Embed page as they are, each with a real upload, on a customer's page of another origin. */
 const BYTES = 300_000
 
-async function openCustomer(demo: DemoDocument, page: Page, content: (target: EmbedTarget) => unknown) {
+type Backend = (target: EmbedTarget) => Promise<() => Promise<Response>>
+const bareBackend: Backend = (target) => loadTokenHandler(nodeTokenSnippet(target))
+
+async function makePipe(demo: DemoDocument) {
   const fields = { name: 'Snippets', dataStoreId: demo.dataStoreId, source: { http: true } }
   const pipe = await api<{ id: string; uploadUrl: string }>(demo, 'POST', '/pipes', fields)
-  const target = { baseUrl: demo.baseUrl, uploadUrl: pipe.uploadUrl, pipeId: pipe.id }
   process.env.SLUICE_SENDER_TOKEN = demo.senderToken
-  const backend = await loadTokenHandler(nodeTokenSnippet(target))
-  const site = await startCustomerSite(String(await content(target)), backend)
-  await page.goto(site.url)
   const files = () =>
     api<{ data: { filename: string; size: number; status: string }[] }>(
       demo,
       'GET',
       `/files?pipeId=${pipe.id}`,
     ).then(({ data }) => data)
+  return { target: { baseUrl: demo.baseUrl, uploadUrl: pipe.uploadUrl, pipeId: pipe.id }, files }
+}
+
+async function openCustomer(
+  demo: DemoDocument,
+  page: Page,
+  content: (target: EmbedTarget) => unknown,
+  loadBackend = bareBackend,
+) {
+  const { target, files } = await makePipe(demo)
+  const site = await startCustomerSite(String(await content(target)), await loadBackend(target))
+  await page.goto(site.url)
   return { files, [Symbol.asyncDispose]: site.close }
 }
 
@@ -124,6 +147,54 @@ createRoot(document.getElementById('root')!).render(<Uploader />)`
   })
   await sendByDashboard(page)
   expect(await customer.files()).toMatchObject(arrived)
+})
+
+/** A text for Node as a module, where the packages that it imports are found. */
+async function load<Module>(text: string): Promise<Module> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-snippet-'))
+  removeWithThisProcess(folder)
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
+  writeFileSync(join(folder, 'text.mjs'), text)
+  return import(join(folder, 'text.mjs'))
+}
+
+test('the texts of the kit for Next.js and React upload, and compile under strict TypeScript', async ({
+  demo,
+  page,
+}) => {
+  const routeOf: Backend = async (target) => {
+    expect(complaintsOfTypeScript(kitRouteSnippet(target))).toEqual([])
+    const { POST } = await load<{ POST(request: Request): Promise<Response> }>(kitRouteSnippet(target))
+    return () => POST(new Request('http://localhost/api/upload-token', { method: 'POST' }))
+  }
+  const pageOf = async () => {
+    expect(complaintsOfTypeScript(KIT_PAGE_SNIPPET)).toEqual([])
+    const mount = `${KIT_PAGE_SNIPPET}
+import { createRoot } from 'react-dom/client'
+createRoot(document.getElementById('root')!).render(<Page />)`
+    return `<div id="root"></div><script type="module">${await bundle(mount, 'tsx')}</script>`
+  }
+  await using customer = await openCustomer(demo, page, pageOf, routeOf)
+  await page.getByLabel('Choose files').setInputFiles(holiday)
+  await expect(page.getByRole('listitem')).toContainText('Uploaded')
+  expect(await customer.files()).toMatchObject(arrived)
+})
+
+test('the texts of the kit for Express and a page without React upload', async ({ demo, page }) => {
+  const { target, files } = await makePipe(demo)
+  const { server } = await load<{ server: Server }>(`import express from 'express'
+const app = express()
+${kitExpressSnippet(target)}
+app.use('/sluice', express.static('node_modules/@sluice/react/dist'))
+app.get('/', (req, res) => res.send(${JSON.stringify(`<!doctype html>${KIT_HTML_SNIPPET}`)}))
+export const server = app.listen(0, '127.0.0.1')`)
+  await once(server, 'listening')
+  await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  await page.getByLabel('Choose files').setInputFiles(holiday)
+  await expect(page.getByRole('listitem')).toHaveText(`${holiday.name}: done, ${BYTES} of ${BYTES} bytes`)
+  expect(await files()).toMatchObject(arrived)
+  server.closeAllConnections()
+  server.close()
 })
 
 /** A program of that text alone, in the folder where its packages are found. */

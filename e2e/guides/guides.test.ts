@@ -58,15 +58,24 @@ async function upload(token: string, uploadUrl: string): Promise<void> {
   expect(status).toBe(201)
 }
 
-describe.each(GUIDES)('the guide for $title', ({ slug }) => {
+/** These show the kit first, and the bare protocol below it. */
+const WITH_KIT = ['guides/nextjs', 'guides/express', 'guides/hono']
+const WAYS = GUIDES.flatMap((guide) => [
+  { ...guide, isBare: false },
+  ...(WITH_KIT.includes(guide.slug)
+    ? [{ ...guide, title: `${guide.title} without the kit`, isBare: true }]
+    : []),
+])
+
+describe.each(WAYS)('the guide for $title', ({ slug, isBare }) => {
   const framework = FRAMEWORKS[slug]
 
   it('shows code that its language takes', { timeout: 240_000 }, async ({ skip }) => {
     if (!(await succeeds(framework.language))) skip(`There is no ${framework.language[0]} on this machine.`)
     using folder = temporaryFolder()
     for (const [file, text] of Object.entries(framework.around ?? {})) write(folder.path, file, text)
-    const files = await writeGuide(slug, folder.path, { ...sluice })
-    expect(files.length).toBeGreaterThanOrEqual(3)
+    const files = await writeGuide(slug, folder.path, { ...sluice, isBare })
+    expect(files.length).toBeGreaterThanOrEqual(2)
     expect(await framework.faults(folder.path, files)).toEqual([])
   })
 
@@ -77,7 +86,7 @@ describe.each(GUIDES)('the guide for $title', ({ slug }) => {
     const url = `http://localhost:${await freePort()}`
     const { pipeId, secret } = await makePipe(`${url}/webhooks/sluice`)
     for (const [file, text] of Object.entries(framework.around ?? {})) write(folder.path, file, text)
-    const files = await writeGuide(slug, folder.path, { ...sluice, pipeId })
+    const files = await writeGuide(slug, folder.path, { ...sluice, pipeId, isBare })
     await using site = await startSite(folder.path, framework, {
       PORT: new URL(url).port,
       SLUICE_SENDER_TOKEN: sluice.senderToken,
@@ -88,10 +97,12 @@ describe.each(GUIDES)('the guide for $title', ({ slug }) => {
     const shown = files.find((file) => file.endsWith('upload.html'))
     const served = await (await fetch(url + framework.page)).text()
     if (shown) expect(served).toBe(readFileSync(join(folder.path, shown), 'utf8'))
+    for (const [, path] of served.matchAll(/from '(\/[^']+)'/g))
+      expect((await fetch(url + path)).headers.get('content-type'), path).toMatch(/javascript/)
 
     const answer = await fetch(`${url}/api/upload-token`, { method: 'POST' })
     const { token, uploadUrl } = (await answer.json()) as { token: string; uploadUrl: string }
-    expect([answer.status, token], site.said()).toEqual([201, expect.stringMatching(/^tmp_/)])
+    expect([answer.ok, token], site.said()).toEqual([true, expect.stringMatching(/^tmp_/)])
 
     const forged = { 'X-Service-Signature': `t=${Math.floor(Date.now() / 1000)},v1=${'00'.repeat(32)}` }
     const hook = (init: RequestInit) => fetch(`${url}/webhooks/sluice`, { method: 'POST', ...init })

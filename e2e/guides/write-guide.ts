@@ -6,9 +6,19 @@ import { codeOf, readMarkdown } from '#components/docs/read-markdown.ts'
 
 type Addresses = { baseUrl: string; uploadUrl: string; pipeId: string }
 
+/** Below it a guide shows the files that replace those above for whoever speaks the bare protocol. */
+const BARE_PART = 'Without the kit'
+
 /** The files that a guide shows, word for word but for the id of the Pipe, written where it says. Answers their names. */
-export async function writeGuide(slug: DocPage['slug'], folder: string, to: Addresses): Promise<string[]> {
-  const shown = readMarkdown(await readDoc(slug, to)).flatMap((token) => {
+export async function writeGuide(
+  slug: DocPage['slug'],
+  folder: string,
+  { isBare, ...to }: Addresses & { isBare: boolean },
+): Promise<string[]> {
+  const all = readMarkdown(await readDoc(slug, to))
+  const bare = all.findIndex((token) => token.type === 'heading' && token.text === BARE_PART)
+  if (isBare && bare === -1) throw new Error(`${slug} has no part "${BARE_PART}".`)
+  const shown = all.slice(0, isBare || bare === -1 ? undefined : bare).flatMap((token) => {
     if (token.type !== 'code') return []
     const { file, code } = codeOf(token)
     return file ? [{ file, code }] : []
@@ -16,7 +26,7 @@ export async function writeGuide(slug: DocPage['slug'], folder: string, to: Addr
   for (const { file, code } of shown) write(folder, file, `${code.replaceAll('<pipe_id>', to.pipeId)}\n`)
   // The packages that it tells to install are those of this repository.
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'))
-  return shown.map(({ file }) => file)
+  return [...new Set(shown.map(({ file }) => file))]
 }
 
 export function write(folder: string, file: string, text: string): void {

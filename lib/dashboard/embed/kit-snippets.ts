@@ -1,6 +1,6 @@
 import type { EmbedTarget } from './embed-target.ts'
 
-/** What somebody writes who has the kit. `examples/next` is the same with its addresses from the environment, and a test builds it. */
+/** What somebody writes who has the kit. The browser tests run these very texts. */
 export function kitRouteSnippet({ baseUrl, pipeId }: EmbedTarget): string {
   return `// app/api/upload-token/route.ts, with SLUICE_SENDER_TOKEN in the environment
 import { createTokenHandler } from '@sluice/node'
@@ -33,4 +33,29 @@ import '@sluice/react/styles.css'
 export default function Page() {
   return <UploadButton />
 }
+`
+
+/** For pages without React, as Express or Rails serve them. */
+export const KIT_HTML_SNIPPET = `<label>Choose files <input type="file" multiple></label>
+<ul></ul>
+<script type="module">
+// Have your server give out node_modules/@sluice/react/dist as /sluice.
+import { createUploads } from '/sluice/uploads.js'
+
+const uploads = createUploads()
+uploads.watch(() => {
+  const items = uploads.uploads().map(({ name, state, sentBytes, size }) => {
+    const item = document.createElement('li')
+    item.textContent = \`\${name}: \${state}, \${sentBytes} of \${size} bytes\`
+    return item
+  })
+  document.querySelector('ul').replaceChildren(...items)
+})
+uploads.open()
+
+document.querySelector('input').onchange = ({ target }) => {
+  uploads.add(target.files)
+  target.value = ''
+}
+</script>
 `

@@ -10,7 +10,12 @@ import {
   tusJsSnippet,
 } from '#lib/dashboard/embed/browser-snippets.ts'
 import { installKit } from '#lib/dashboard/embed/kit-files.ts'
-import { KIT_PAGE_SNIPPET, kitExpressSnippet, kitRouteSnippet } from '#lib/dashboard/embed/kit-snippets.ts'
+import {
+  KIT_HTML_SNIPPET,
+  KIT_PAGE_SNIPPET,
+  kitExpressSnippet,
+  kitRouteSnippet,
+} from '#lib/dashboard/embed/kit-snippets.ts'
 import { curlTokenSnippet, nodeTokenSnippet } from '#lib/dashboard/embed/token-snippets.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { verificationSnippets } from '#lib/webhooks/signature/verification-snippets.ts'
@@ -65,6 +70,7 @@ export default async function Embed({ params }: { params: Promise<{ id: string }
           { name: 'Next.js route', language: 'tsx', code: kitRouteSnippet(target) },
           { name: 'Express route', language: 'js', code: kitExpressSnippet(target) },
           { name: 'React page', language: 'tsx', code: KIT_PAGE_SNIPPET },
+          { name: 'HTML page', language: 'js', code: KIT_HTML_SNIPPET },
         ]}
       />
       <p className="border-t pt-7 text-ink-soft text-sm">Without the kit, the same by the bare protocol:</p>
