@@ -3,6 +3,7 @@ import type { DatabaseHandle } from '#lib/platform/db/database.ts'
 import { migrate } from '#lib/platform/db/migrate.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
 import { createDatabase } from '../../test/support/postgres.ts'
+import { makeMonths } from './grow.ts'
 import type { PlanNode } from './plan.ts'
 
 /** A statement that was run, as PostgreSQL itself tells of it. */
@@ -29,6 +30,7 @@ export async function openExplained(serverUrl: string): Promise<Explained> {
   const { name, url, drop } = await createDatabase(serverUrl)
   const plain = openPostgres({ address: url, maxConnections: 1 })
   await migrate(plain.db)
+  await makeMonths(plain.db)
   for (const [setting, value] of Object.entries(SETTINGS)) {
     const assignment = `${setting
       .split('.')

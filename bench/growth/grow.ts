@@ -1,5 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Db } from '#lib/platform/db/database.ts'
+import { type Db, rows } from '#lib/platform/db/database.ts'
+import { keepMonths, monthsOf } from '#lib/platform/db/months/keep-months.ts'
+import { days } from '#lib/platform/kernel/clock.ts'
+import { firstUuidAt } from '#lib/platform/kernel/ids.ts'
+import { TIMELINES } from '#lib/uploads/recovery/upload-sweeps.ts'
+import { EVENTS } from '#lib/webhooks/delivery/sweeps.ts'
 
 /** The tables that grow with use, and that no statement of a request may go through. */
 export const GROWING = [
@@ -11,38 +16,101 @@ export const GROWING = [
 export type Tenant = { workspaceId: string; dataStoreId: string; pipeIds: string[]; senderId: string }
 
 const BATCH = 1_000_000
-/** Between two rows: a hundred million of them are two weeks. */
-const STEP_MS = 12
+/** For so long files have come: not as long as their events are kept. */
+const SPAN_MS = days(29)
 const END_MS = Date.now()
-const MOST = 100_000_000
+
+/** Of a year, as after a year of use; the migration's first month would have everything. */
+export async function makeMonths(db: Db): Promise<void> {
+  for (const kept of [EVENTS, TIMELINES]) {
+    for (const table of kept.tables) {
+      const [first] = await monthsOf(db, table)
+      await db.execute(sql`drop table ${sql.identifier(`${table}_${first}`)}`)
+    }
+    await keepMonths(db, kept, END_MS - days(364))
+    await keepMonths(db, kept, END_MS)
+  }
+}
 
 /**
  * Adds files until there are so many: one in ten is an open upload, one of those has a tail, and each other one has an event, its
- * delivery and an attempt, so that these are nearly three times as many. Ids are in the order of time.
+ * delivery and an attempt, so that these are nearly three times as many. One in ten has a token that is still there. Ids are in
+ * the order of time. Each step is spread over the same time.
  */
 export async function growTo(db: Db, tenant: Tenant, from: number, to: number): Promise<void> {
+  const indexes = await dropIndexes(db)
+  const rowsOf = inTime(from, to)
   for (let first = from + 1; first <= to; first += BATCH) {
     const series = sql`generate_series(${first}::int, ${Math.min(first + BATCH - 1, to)}::int) n`
     await db.transaction(async (tx) => {
       // No trigger has anything to say of these.
       await tx.execute(sql`set local session_replication_role = replica`)
-      for (const insert of insertsOf(tenant, series)) await tx.execute(insert)
+      for (const insert of insertsOf(tenant, series, rowsOf)) await tx.execute(insert)
     })
   }
-  for (const table of GROWING) await db.execute(sql`vacuum analyze ${sql.identifier(table)}`)
+  for (const index of indexes) await db.execute(sql.raw(index))
+  for (const table of await partsOf(db)) await db.execute(sql`vacuum analyze ${sql.identifier(table)}`)
 }
 
-const timeOf = sql`to_timestamp((${END_MS}::bigint - (${MOST}::bigint - n) * ${STEP_MS}::int) / 1000.0)`
-const idOf = (
-  salt: string,
-) => sql`(lpad(to_hex(${END_MS}::bigint - (${MOST}::bigint - n) * ${STEP_MS}::int), 12, '0')
-  || '7' || substr(md5(n::text || ${salt}), 1, 3) || '8' || substr(md5(${salt} || n::text), 1, 15))::uuid`
+export async function diskBytes(db: Db): Promise<number> {
+  const [row] = await rows<{ bytes: string }>(
+    db,
+    sql`select pg_database_size(current_database())::text as bytes`,
+  )
+  return Number(row!.bytes)
+}
+
+/** How long it takes, in ms, to drop the months of all events as if they were over; nothing is pending any more by then. */
+export async function dropEvents(db: Db): Promise<number> {
+  const later = END_MS + days(62)
+  const { tables, keptMs } = EVENTS
+  await keepMonths(db, { tables, keptMs: days(365) }, later)
+  const startedMs = performance.now()
+  await keepMonths(db, { tables, keptMs }, later)
+  return performance.now() - startedMs
+}
+
+/** All but those that keep keys unique: made afterwards, they take a fraction of the time. */
+async function dropIndexes(db: Db): Promise<string[]> {
+  const found = await rows<{ name: string; definition: string }>(
+    db,
+    sql`select indexrelid::regclass::text as name, replace(pg_get_indexdef(indexrelid), ' ON ONLY ', ' ON ') as definition
+      from pg_index where indrelid::regclass::text = any(${sql.param(`{${GROWING.join(',')}}`)}::text[]) and not indisunique`,
+  )
+  for (const { name } of found) await db.execute(sql.raw(`drop index ${name}`))
+  return found.map(({ definition }) => definition)
+}
+
+/** Tables and months, each by itself: PostgreSQL never analyzes a table of months as a whole unless it is told to. */
+async function partsOf(db: Db): Promise<string[]> {
+  const found = await rows<{ name: string }>(
+    db,
+    sql`select c.relname as name from pg_class c left join pg_inherits on inhrelid = c.oid
+      where c.relkind = 'r' and coalesce(inhparent, c.oid)::regclass::text = any(${sql.param(`{${GROWING.join(',')}}`)}::text[])`,
+  )
+  return found.map(({ name }) => name)
+}
+
+/** What the nth row of such a step has of the time. */
+function inTime(from: number, to: number) {
+  const ms = sql`(${END_MS - SPAN_MS}::bigint + (n - ${from}::int)::bigint * ${SPAN_MS}::bigint / ${to - from}::int)`
+  return {
+    timeOf: sql`to_timestamp(${ms} / 1000.0)`,
+    idOf: (salt: string) => sql`(lpad(to_hex(${ms}), 12, '0')
+      || '7' || substr(md5(n::text || ${salt}), 1, 3) || '8' || substr(md5(${salt} || n::text), 1, 15))::uuid`,
+  }
+}
+
 /** Of the nth row: the tenant's own, or that of one of the others. */
 const isOurs = sql`n % 2 = 0`
 const other = (what: string) => sql`md5(${what} || n % 100)::uuid`
 const isOpen = sql`n % 10 < 2 and n / 10 % 2 = 0`
 
-function insertsOf({ workspaceId, dataStoreId, pipeIds, senderId }: Tenant, series: SQL): SQL[] {
+function insertsOf(
+  { workspaceId, dataStoreId, pipeIds, senderId }: Tenant,
+  series: SQL,
+  { timeOf, idOf }: ReturnType<typeof inTime>,
+): SQL[] {
   const workspace = sql`case when ${isOurs} then ${workspaceId}::uuid else ${other('workspace')} end`
   const pipe = sql`case when ${isOurs} then (${sql.param(`{${pipeIds.join(',')}}`)}::text[])[1 + n / 2 % ${pipeIds.length}::int]
     else 'pipe_' || substr(md5('pipe' || n % 100), 1, 20) end`
@@ -67,7 +135,7 @@ function insertsOf({ workspaceId, dataStoreId, pipeIds, senderId }: Tenant, seri
     sql`insert into upload_tails (file_id, offset_bytes, bytes)
       select ${idOf('file')}, 8388608, decode(repeat('00', 1000), 'hex') from ${open} and n % 100 < 2`,
     sql`insert into tokens (id, workspace_id, pipe_id, sender_id, token_hash, expires_at, created_at)
-      select ${idOf('token')}, ${workspace}, ${pipe}, ${sender}, md5('token' || n), now() + interval '1 hour', ${timeOf} from ${series}`,
+      select ${idOf('token')}, ${workspace}, ${pipe}, ${sender}, md5('token' || n), now() + interval '1 hour', ${timeOf} from ${series} where n % 10 = 0`,
     sql`insert into events (id, workspace_id, pipe_id, file_id, payload, created_at)
       select ${idOf('event')}, ${workspace}, ${pipe}, ${idOf('file')}, '{"event":"file.status_changed"}', ${timeOf} from ${ended}`,
     sql`insert into deliveries (id, workspace_id, event_id, pipe_id, file_id, webhook_output_id, url, state, attempt_count,
@@ -80,10 +148,18 @@ function insertsOf({ workspaceId, dataStoreId, pipeIds, senderId }: Tenant, seri
   ]
 }
 
-/** The id of a row of the tenant deep inside, for pages in the middle of a list. */
-export async function middleOf(db: Db, table: 'files' | 'deliveries', size: number): Promise<string> {
-  const n = sql`(select ${Math.floor(size / 2)}::int / 20 * 20 + 14 as n) middle`
-  const id = table === 'files' ? idOf('file') : idOf('delivery')
-  const [row] = [...((await db.execute(sql`select ${id} as id from ${n}`)) as unknown as { id: string }[])]
+/** The id of a row of the tenant from the middle of the time, for pages in the middle of a list; of a file, of one that was sent. */
+export async function middleOf(
+  db: Db,
+  table: 'files' | 'deliveries',
+  { workspaceId }: Tenant,
+): Promise<string> {
+  const sent = table === 'files' ? 'transferred' : 'delivered'
+  const column = table === 'files' ? sql`status` : sql`state`
+  const [row] = await rows<{ id: string }>(
+    db,
+    sql`select id from ${sql.identifier(table)} where workspace_id = ${workspaceId}::uuid and ${column} = ${sent}
+      and id > ${firstUuidAt(END_MS - SPAN_MS / 2)}::uuid order by id limit 1`,
+  )
   return row!.id
 }

@@ -11,6 +11,8 @@ import { type Measured, measure } from './measure.ts'
 const SIZES = [30_000, 60_000]
 /** As much may come and go with the ids that a run happens to make. */
 const FEW = 1000
+/** Events are kept for 30 days, so in three months on the first of March. */
+const MOST_MONTHS = 5
 /** For a figure of the operator, once for all workers, as far as 100,000. */
 const COUNTED = 'the sweep “backlog”'
 
@@ -26,7 +28,7 @@ beforeAll(async () => {
   stage = await openStage(database)
   for (const [at, size] of SIZES.entries()) {
     await growTo(database.db, stage.tenant, SIZES[at - 1] ?? 0, size)
-    measured.push(await measure(database, await stage.paths(size)))
+    measured.push(await measure(database, await stage.paths()))
   }
 })
 afterAll(async () => {
@@ -56,12 +58,19 @@ it('reads no more of a table that has grown', () => {
   expect(told(growing)).toEqual([])
 })
 
+it('looks into no more months than events are kept in, one ahead, and the default', () => {
+  const wide = measured.at(-1)!.filter(({ months }) => months > MOST_MONTHS)
+  expect(told(wide)).toEqual([])
+})
+
 it('sees a statement that does', async () => {
   const { db } = database
   const planted = await measure(database, [
     { name: 'a scan', run: () => db.execute(sql`select id from files where subject = 'nobody'`) },
     { name: 'a sort', run: () => db.execute(sql`select id from files order by filename limit 1`) },
+    { name: 'a year', run: () => db.execute(sql`select id from file_timeline where kind = 'none'`) },
   ])
-  expect(scanning(planted).map(({ path }) => path)).toEqual(['a scan', 'a sort'])
+  expect(scanning(planted).map(({ path }) => path)).toEqual(['a scan', 'a sort', 'a year'])
+  expect(planted.at(-1)!.months).toBeGreaterThan(MOST_MONTHS)
   expect(sorting(planted).map(({ path }) => path)).toEqual(['a sort'])
 })

@@ -36,8 +36,8 @@ export type HotPath = { name: string; run(): Promise<unknown> }
 
 export type Stage = {
   tenant: Tenant
-  /** For a database of that size. */
-  paths(size: number): Promise<HotPath[]>
+  /** Of the database as it is now. */
+  paths(): Promise<HotPath[]>
   close(): Promise<void>
 }
 
@@ -91,11 +91,12 @@ export async function openStage(database: Explained): Promise<Stage> {
     const waiting = sql`select from deliveries where webhook_output_id = ${output.id}::uuid and state = 'pending'`
     while ((await rows(beside.db, waiting)).length > 0);
   }
+  const tenant = { workspaceId, dataStoreId: dataStore.id, pipeIds: [pipe.id], senderId: sender.id }
   return {
-    tenant: { workspaceId, dataStoreId: dataStore.id, pipeIds: [pipe.id], senderId: sender.id },
-    paths: async (size) => [
+    tenant,
+    paths: async () => [
       ...uploads,
-      ...(await lists(runtime, site, size)),
+      ...(await lists(runtime, site, tenant)),
       ...overview(runtime, site),
       ...sweeps(),
     ],
@@ -116,10 +117,10 @@ export async function openStage(database: Explained): Promise<Stage> {
 
 type Site = Awaited<ReturnType<typeof createSite>>
 
-async function lists(runtime: Runtime, { actor, pipe, sender }: Site, size: number): Promise<HotPath[]> {
+async function lists(runtime: Runtime, { actor, pipe, sender }: Site, tenant: Tenant): Promise<HotPath[]> {
   const [file, delivery] = [
-    await middleOf(runtime.db, 'files', size),
-    await middleOf(runtime.db, 'deliveries', size),
+    await middleOf(runtime.db, 'files', tenant),
+    await middleOf(runtime.db, 'deliveries', tenant),
   ]
   const files = {
     all: {},
@@ -157,6 +158,10 @@ async function lists(runtime: Runtime, { actor, pipe, sender }: Site, size: numb
     ),
     { name: 'how many files', run: () => countFiles(runtime, actor, parseInput(fileQuery, {})) },
     { name: 'the page of a file', run: () => showFile(runtime, actor, file) },
+    {
+      name: 'what is live of a file',
+      run: () => readSnapshot(runtime.db, actor.workspaceId, `file:${file}`),
+    },
     { name: 'the page of a webhook', run: () => showDelivery(runtime, actor, delivery) },
     { name: 'a search', run: () => findInWorkspace(runtime, actor, 'photo') },
   ]

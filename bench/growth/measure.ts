@@ -1,6 +1,6 @@
 import type { Explained, Ran } from './explained.ts'
 import type { HotPath } from './hot-paths.ts'
-import { draw, rowsRead, rowsSorted, scansWhole, waysOf } from './plan.ts'
+import { draw, monthsRead, rowsRead, rowsSorted, scansWhole, waysOf } from './plan.ts'
 
 /** A statement of a hot path, over all the times that it was run. */
 export type Measured = {
@@ -10,6 +10,7 @@ export type Measured = {
   scans: string[]
   read: number
   sorted: number
+  months: number
   /** The median. */
   ms: number
   /** The last one, drawn. */
@@ -41,6 +42,7 @@ function sumUp(path: string, text: string, times: Ran[]): Measured {
     scans: unique(plans.map(scansWhole)),
     read: Math.max(...plans.map(rowsRead)),
     sorted: Math.max(...plans.map(rowsSorted)),
+    months: Math.max(...plans.map(monthsRead)),
     ms: ms[Math.floor(ms.length / 2)]!,
     plan: draw(plans.at(-1)!),
   }

@@ -12,6 +12,13 @@ export type PlanNode = {
   Plans?: PlanNode[]
 }
 
+/** Without the month, if it is a part of a table of months. */
+const MONTH = /_(\d{4}_\d\d|default)(?=_|$)/
+const tableOf = (node: PlanNode) => node['Relation Name']?.replace(MONTH, '') ?? ''
+const indexOf = (node: PlanNode) => node['Index Name']?.replace(MONTH, '')
+const isGrowing = (node: PlanNode) => GROWING.includes(tableOf(node))
+const isRun = (node: PlanNode) => node['Actual Loops'] !== 0
+
 /** The node and all below it. */
 export function nodesOf(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)]
@@ -20,7 +27,7 @@ export function nodesOf(node: PlanNode): PlanNode[] {
 /** What a statement took out of tables that grow, whether it could use it or not. */
 export function rowsRead(plan: PlanNode): number {
   return nodesOf(plan)
-    .filter((node) => GROWING.includes(node['Relation Name'] ?? '') && /Scan$/.test(node['Node Type']))
+    .filter((node) => isGrowing(node) && /Scan$/.test(node['Node Type']))
     .reduce((sum, node) => sum + touched(node), 0)
 }
 
@@ -29,17 +36,27 @@ function touched(node: PlanNode): number {
   return rows.reduce((sum, name) => sum + (node[name] ?? 0), 0) * (node['Actual Loops'] ?? 0)
 }
 
-/** The tables that grow of which it goes through every row. */
+/** The tables that grow of which it goes through every row; a month without rows is none. */
 export function scansWhole(plan: PlanNode): string[] {
   return nodesOf(plan)
-    .filter((node) => node['Node Type'] === 'Seq Scan' && node['Actual Loops'] !== 0)
-    .map((node) => node['Relation Name']!)
-    .filter((table) => GROWING.includes(table))
+    .filter((node) => node['Node Type'] === 'Seq Scan' && isRun(node) && isGrowing(node))
+    .filter((node) => tableOf(node) === node['Relation Name'] || touched(node) > 0)
+    .map(tableOf)
+}
+
+/** The most months of a table that it looks into. */
+export function monthsRead(plan: PlanNode): number {
+  const parts = nodesOf(plan).filter((node) => isRun(node) && tableOf(node) !== node['Relation Name'])
+  const byTable = Map.groupBy(parts, tableOf)
+  return Math.max(
+    0,
+    ...[...byTable.values()].map((of) => new Set(of.map((node) => node['Relation Name'])).size),
+  )
 }
 
 /** The most rows that one of its sorts has put in order. */
 export function rowsSorted(plan: PlanNode): number {
-  const sorts = nodesOf(plan).filter((node) => node['Node Type'] === 'Sort')
+  const sorts = nodesOf(plan).filter((node) => /Sort$/.test(node['Node Type']))
   const inputs = sorts.flatMap((node) => node.Plans ?? [])
   return Math.max(0, ...inputs.map((node) => (node['Actual Rows'] ?? 0) * (node['Actual Loops'] ?? 0)))
 }
@@ -47,21 +64,20 @@ export function rowsSorted(plan: PlanNode): number {
 /** How it gets at the tables that grow: by which index, or whole. */
 export function waysOf(plan: PlanNode): string[] {
   const ways = nodesOf(plan)
-    .filter((node) => node['Actual Loops'] !== 0)
-    .flatMap((node) => {
-      if (node['Index Name']) return [node['Index Name']]
-      return node['Node Type'] === 'Seq Scan' && GROWING.includes(node['Relation Name'] ?? '')
-        ? [`all of ${node['Relation Name']}`]
-        : []
-    })
-  return [...new Set(ways)]
+    .filter(isRun)
+    .map((node) => indexOf(node) ?? '')
+  return [...new Set([...ways.filter(Boolean), ...scansWhole(plan).map((table) => `all of ${table}`)])]
 }
 
-/** The plan as a tree of lines, without what depends on the moment. */
+/** The plan as a tree of lines, without what depends on the moment, and months that it did not look into. */
 export function draw(node: PlanNode, depth = 0): string[] {
-  const { 'Node Type': type, 'Relation Name': relation, 'Index Name': index } = node
+  const { 'Node Type': type, 'Relation Name': relation } = node
+  const index = indexOf(node)
   const of = [relation && `of ${relation}`, index && `by ${index}`].filter(Boolean).join(' ')
   const rows = `${touched(node)} rows`
   const line = `${'  '.repeat(depth)}${[type, of].filter(Boolean).join(' ')}: ${rows}`
-  return [line, ...(node.Plans ?? []).flatMap((below) => draw(below, depth + 1))]
+  const below = (node.Plans ?? []).filter(
+    (one) => isRun(one) || tableOf(one) === (one['Relation Name'] ?? ''),
+  )
+  return [line, ...below.flatMap((one) => draw(one, depth + 1))]
 }

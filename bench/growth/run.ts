@@ -1,10 +1,10 @@
 import { readOptions } from '../../scripts/read-options.ts'
 import { startOwnPostgres } from '../../test/support/postgres.ts'
 import { openExplained } from './explained.ts'
-import { growTo } from './grow.ts'
+import { diskBytes, dropEvents, growTo } from './grow.ts'
 import { openStage } from './hot-paths.ts'
-import { type Measured, measure } from './measure.ts'
-import { writeGrowth } from './report.ts'
+import { measure } from './measure.ts'
+import { type Grown, writeGrowth } from './report.ts'
 
 /**
  * How what is done all the time fares as a database grows: `npm run growth -- --files 1000000,10000000` makes one of so many
@@ -20,24 +20,29 @@ const SETTINGS = {
   fsync: 'off',
   full_page_writes: 'off',
   wal_level: 'minimal',
-  max_wal_size: '8GB',
+  max_wal_size: '4GB',
   max_connections: 100,
   shared_buffers: '2GB',
-  maintenance_work_mem: '512MB',
+  maintenance_work_mem: '1GB',
 }
 
 const server = await startOwnPostgres(SETTINGS)
 try {
   const database = await openExplained(server.url)
+  const { db } = database
   const stage = await openStage(database)
-  const measured: Measured[][] = []
+  const grown: Grown[] = []
   for (const [at, size] of sizes.entries()) {
     const startedMs = performance.now()
-    await growTo(database.db, stage.tenant, sizes[at - 1] ?? 0, size)
-    measured.push(await measure(database, await stage.paths(size)))
+    await growTo(db, stage.tenant, sizes[at - 1] ?? 0, size)
+    grown.push({
+      files: size,
+      bytes: await diskBytes(db),
+      measured: await measure(database, await stage.paths()),
+    })
     console.log(`${size} files: ${Math.round((performance.now() - startedMs) / 1000)} s`)
-    writeGrowth(sizes.slice(0, at + 1), measured)
   }
+  writeGrowth(grown, await dropEvents(db))
   await stage.close()
   await database.close()
 } finally {

@@ -4,7 +4,10 @@ import { workspaces } from './accounts.ts'
 import { createdAt, id, instant } from './columns.ts'
 import { FILE_STATUSES } from './files.ts'
 
-/** What happened, in the exact bytes that every attempt sends. */
+/**
+ * What happened, in the exact bytes that every attempt sends. As its deliveries, their attempts and the timelines of files, it
+ * is kept by months of its ids: `lib/platform/db/months`.
+ */
 export const events = pgTable(
   'events',
   {
@@ -29,7 +32,6 @@ export const events = pgTable(
   (t) => [
     index().on(t.workspaceId, t.id),
     index().on(t.fileId),
-    index().on(t.createdAt),
     index('events_missed').on(t.pipeId, t.id).where(sql`${t.missedStatus} is not null`),
   ],
 )
@@ -51,9 +53,8 @@ export const deliveries = pgTable(
     workspaceId: uuid()
       .notNull()
       .references(() => workspaces.id, { onDelete: 'cascade' }),
-    eventId: uuid()
-      .notNull()
-      .references(() => events.id, { onDelete: 'cascade' }),
+    /** Deleted with its event, by a trigger: a month of events that others refer to could not be dropped unread. */
+    eventId: uuid().notNull(),
     pipeId: text().notNull(),
     fileId: uuid(),
     test: boolean().notNull().default(false),
@@ -81,7 +82,6 @@ export const deliveries = pgTable(
     index('deliveries_by_file').on(t.fileId),
     index('deliveries_by_event').on(t.eventId),
     index('deliveries_due').on(t.webhookOutputId, t.nextAttemptAt).where(sql`${t.state} = 'pending'`),
-    index('deliveries_by_age').on(t.createdAt),
   ],
 )
 
@@ -89,9 +89,8 @@ export const attempts = pgTable(
   'attempts',
   {
     id: id(),
-    deliveryId: uuid()
-      .notNull()
-      .references(() => deliveries.id, { onDelete: 'cascade' }),
+    /** Deleted with its delivery, by a trigger. */
+    deliveryId: uuid().notNull(),
     trigger: text({ enum: ATTEMPT_TRIGGERS }).notNull(),
     at: instant().notNull(),
     durationMs: integer(),

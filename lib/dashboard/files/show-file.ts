@@ -1,4 +1,4 @@
-import { asc, eq } from 'drizzle-orm'
+import { and, asc, eq, gte } from 'drizzle-orm'
 import {
   attempts,
   deliveries,
@@ -9,6 +9,7 @@ import {
 } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { firstUuidAfter } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { type FileWithTimeline, type TimelineEntry, toFile } from './file.ts'
 import { findFile } from './find-file.ts'
@@ -47,7 +48,7 @@ async function ownEntries(db: Db, id: string): Promise<TimelineEntry[]> {
   const rows = await db
     .select()
     .from(fileTimeline)
-    .where(eq(fileTimeline.fileId, id))
+    .where(and(eq(fileTimeline.fileId, id), gte(fileTimeline.id, firstUuidAfter(id))))
     .orderBy(asc(fileTimeline.id))
     .limit(MOST_ENTRIES)
   return rows.map(({ at, kind, detail }) => ({ at: at.toISOString(), kind, detail }))

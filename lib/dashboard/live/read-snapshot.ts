@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { and, desc, eq, inArray, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, sql } from 'drizzle-orm'
 import { attempts, deliveries, files, fileTimeline, inboxMessages } from '#drizzle/schema/index.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { isUuid } from '../../platform/kernel/ids.ts'
+import { firstUuidAfter, isUuid } from '../../platform/kernel/ids.ts'
 
 /** What a page can follow. Each is read by an index, so that a look costs the same at any size. */
 export const TOPICS = ['uploads', 'files', 'deliveries', 'inbox'] as const
@@ -129,7 +129,7 @@ async function oneFile(db: Db, workspaceId: string, fileId: string): Promise<Sna
   const [last] = await db
     .select({ id: fileTimeline.id, detail: fileTimeline.detail })
     .from(fileTimeline)
-    .where(eq(fileTimeline.fileId, fileId))
+    .where(and(eq(fileTimeline.fileId, fileId), gte(fileTimeline.id, firstUuidAfter(fileId))))
     .orderBy(desc(fileTimeline.id))
     .limit(1)
   const sent = await newestDeliveries(db, eq(deliveries.fileId, fileId))

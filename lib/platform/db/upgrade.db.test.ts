@@ -11,7 +11,8 @@ import { testRuntime } from '../../../test/support/runtime.ts'
 import { tusClient } from '../../../test/support/tus-client.ts'
 import { openTestBucket, serveUploads, type TestBucket } from '../../../test/support/upload-site.ts'
 import { claimDeliveries } from '../../webhooks/delivery/claim.ts'
-import { systemClock } from '../kernel/clock.ts'
+import { days, systemClock } from '../kernel/clock.ts'
+import { uuidv7 } from '../kernel/ids.ts'
 import { type DatabaseHandle, type Db, rows } from './database.ts'
 import { migrate } from './migrate.ts'
 import { openPostgres } from './open-postgres.ts'
@@ -81,6 +82,21 @@ it.each(tags.map((tag, at) => [tag, at] as const))('goes from %s to the newest s
   ])
 })
 
+it('takes along what bears a time to come, of a clock that was ahead', async () => {
+  const { db } = await openLanded(tags.indexOf('0011_find_cut_requests'))
+  const later = uuidv7(Date.now() + days(400))
+  const before = await counts(db)
+  await db.execute(
+    sql`update file_timeline set id = ${later}::uuid where id = (select max(id::text)::uuid from file_timeline)`,
+  )
+  await db.execute(
+    sql`update events set id = ${later}::uuid where id not in (select event_id from deliveries)`,
+  )
+  await migrate(db)
+  expect(await counts(db)).toMatchObject(before)
+  expect((await counts(db)).file_timeline_default).toBe(1)
+})
+
 /** A database that was made at this migration, with data of that time. */
 async function openLanded(at: number): Promise<DatabaseHandle> {
   const { url, drop } = await createDatabase(inject('postgresUrl'))
@@ -116,7 +132,7 @@ async function beginLarge(db: Db, bucket: TestBucket): Promise<void> {
   )
 }
 
-/** Every column, index and constraint, a line each. */
+/** Every column, index and constraint, a line each; of a table of months only its own. */
 async function catalog(db: Db): Promise<string[]> {
   const found = await rows<{ line: string }>(
     db,
@@ -124,10 +140,14 @@ async function catalog(db: Db): Promise<string[]> {
         case when attnotnull then 'not null' end, 'default ' || pg_get_expr(adbin, adrelid)) as line
       from pg_attribute join pg_class on pg_class.oid = attrelid
       left join pg_attrdef on adrelid = attrelid and adnum = attnum
-      where relkind = 'r' and relnamespace = 'public'::regnamespace and attnum > 0 and not attisdropped
-      union all select indexdef from pg_indexes where schemaname = 'public'
-      union all select concat_ws(' ', conrelid::regclass, conname, pg_get_constraintdef(oid))
-      from pg_constraint where connamespace = 'public'::regnamespace`,
+      where relkind in ('r', 'p') and not relispartition and relnamespace = 'public'::regnamespace and attnum > 0
+        and not attisdropped
+      union all select replace(pg_get_indexdef(indexrelid), ' ON ONLY ', ' ON ')
+      from pg_index join pg_class on pg_class.oid = indrelid
+      where not relispartition and relnamespace = 'public'::regnamespace
+      union all select concat_ws(' ', conrelid::regclass, conname, pg_get_constraintdef(pg_constraint.oid))
+      from pg_constraint join pg_class on pg_class.oid = conrelid
+      where not relispartition and connamespace = 'public'::regnamespace`,
   )
   return found
     .map(({ line }) => line)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  firstUuidAfter,
   firstUuidAt,
   hashSecret,
   isPipeId,
@@ -117,5 +118,11 @@ describe('ids and secrets', () => {
     const first = firstUuidAt(1_700_000_000_000)
     expect(isUuid(first)).toBe(true)
     expect([at, first, before].sort()).toEqual([before, first, at])
+  })
+
+  it('knows an id below all of what came after one', () => {
+    const [id, day] = [uuidv7(1_700_000_000_000), 86_400_000]
+    expect(firstUuidAfter(id) <= uuidv7(1_700_000_000_000 - day)).toBe(true)
+    expect(firstUuidAfter(id) > uuidv7(1_700_000_000_000 - day - 1)).toBe(true)
   })
 })

@@ -66,6 +66,12 @@ export function firstUuidAt(ms: number): string {
   return `${uuidv7(ms).slice(0, 14)}7000-8000-000000000000`
 }
 
+/** Below every id of what came after it, by clocks that differ by less than a day. */
+export function firstUuidAfter(id: string): string {
+  return firstUuidAt(Math.max(0, Number.parseInt(id.replace('-', '').slice(0, 12), 16) - DAY_MS))
+}
+
+const DAY_MS = 86_400_000
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const PIPE_ID = /^pipe_[a-z2-7]{20}$/
 

@@ -9,6 +9,7 @@ type Needs = Pick<Runtime, 'db' | 'clock' | 'metrics'>
 /** Counting ends where nobody needs to know it better. */
 const MOST = 100_000
 const MOST_OUTPUTS = 10_000
+const MOST_TAILED = 1000
 const AGES = ['minute', 'hour', 'day', 'older'] as const
 
 /** What waits in the database, for the metrics of each worker: all of them see the same. */
@@ -84,17 +85,21 @@ async function measureUploads({ db, metrics }: Needs): Promise<void> {
   }
 }
 
-/** Of the oldest files that have one: of a file that is `transferring` it waits for its bucket, of any other for its client. */
+/** Of a file that is `transferring` it waits for its bucket; else for its client, and the files that began first are looked at. */
 async function measureTails({ db, clock, metrics }: Needs): Promise<void> {
-  const found = await rows<{ status: string; seconds: number }>(
+  const age = ageOf(sql`min(coalesce(last_byte_at, created_at))`, clock.now())
+  const [found] = await rows<Record<'transferring' | 'uploading', number | null>>(
     db,
-    sql`select status, ${ageOf(sql`min(coalesce(last_byte_at, created_at))`, clock.now())} as seconds
-      from (select distinct file_id from upload_tails order by file_id limit ${MOST}::int) tailed
-        cross join lateral (select status, last_byte_at, created_at from files where id = tailed.file_id limit 1) f
-      where status in ('uploading', 'transferring') group by 1`,
+    sql`select (select ${age} from (
+        select last_byte_at, created_at from files f
+          cross join lateral (select from upload_tails where file_id = f.id limit 1) tail
+        where status = 'transferring' limit ${MOST}::int) waiting) as transferring,
+      (select ${age} from (select distinct file_id from upload_tails order by file_id limit ${MOST_TAILED}::int) tailed
+        cross join lateral (
+          select last_byte_at, created_at from files where id = tailed.file_id and status = 'uploading' limit 1) f) as uploading`,
   )
-  for (const status of ['uploading', 'transferring'])
-    metrics.tailOldest.set({ status }, found.find((one) => one.status === status)?.seconds ?? 0)
+  for (const status of ['uploading', 'transferring'] as const)
+    metrics.tailOldest.set({ status }, found![status] ?? 0)
 }
 
 /** Of all nodes, and of whoever else uses the server. */

@@ -19,7 +19,7 @@ export function noteRefusal({ code, reason }: BucketRefusal, nowMs: number): SQL
     || ${JSON.stringify(requestDetail())}::jsonb`
   return sql`recent as (
       select t.id, t.kind, t.detail->>'code' as code from file_timeline t
-      where t.file_id = (select id from released) order by t.id desc limit ${MOST_REASONS}
+      where t.file_id = (select id from released) and t.id > (select id from released) order by t.id desc limit ${MOST_REASONS}
     ), refusals as (
       select r.id, r.code from recent r where r.kind = 'bucket_refused'
         and not exists (select from recent later where later.kind <> 'bucket_refused' and later.id > r.id)

@@ -1,4 +1,5 @@
-import { minutes, seconds } from '../../platform/kernel/clock.ts'
+import { type Kept, keepMonths } from '../../platform/db/months/keep-months.ts'
+import { days, minutes, seconds } from '../../platform/kernel/clock.ts'
 import type { Sweep } from '../../platform/sweeps/start-sweeps.ts'
 import { countUncountedBytes } from '../../workspace/usage/count-uncounted-bytes.ts'
 import { lapseReservations } from '../../workspace/usage/lapse-reservations.ts'
@@ -16,5 +17,11 @@ export function uploadSweeps(context: UploadContext): Sweep[] {
     { name: 'abort multipart uploads', everyMs: minutes(1), run: () => clearLeftovers(context) },
     { name: 'count bytes of dead requests', everyMs: seconds(30), run: () => countUncountedBytes(context) },
     { name: 'lapse reservations', everyMs: minutes(5), run: () => lapseReservations(context) },
+    { name: 'months of timelines', everyMs: minutes(10), run: () => keepTimelines(context) },
   ]
 }
+
+export const TIMELINES: Kept = { tables: ['file_timeline'], keptMs: days(365) }
+
+export const keepTimelines = ({ db, clock }: Pick<UploadContext, 'db' | 'clock'>): Promise<number> =>
+  keepMonths(db, TIMELINES, clock.now())

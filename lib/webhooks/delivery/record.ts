@@ -72,7 +72,9 @@ async function settle(tx: Db, made: Attempt[], now: Date): Promise<void> {
     error: error ?? null,
     url: claimed.output.url,
   }))
-  await tx.execute(sql`with settled as (update deliveries d
+  await rows(
+    tx,
+    sql`with settled as (update deliveries d
     set state = r.state, attempt_count = d.attempt_count + 1, next_trigger = 'auto', next_attempt_at = r.next,
       claimed_by = null, claimed_until = null, last_status = r.status, last_error = r.error, url = r.url,
       delivered_at = case when r.state = 'delivered' then ${now.toISOString()}::timestamptz else d.delivered_at end
@@ -81,7 +83,8 @@ async function settle(tx: Db, made: Attempt[], now: Date): Promise<void> {
     where d.id = r.id and (d.claimed_by = r.claim or (r.state = 'delivered' and d.state = 'pending'))
     returning d.workspace_id, d.pipe_id, d.test, d.state),
     ${tallyWebhooks(sql`settled`, now.getTime())}
-    select pg_notify(${LIVE_CHANNEL}, workspace_id::text) from (select distinct workspace_id from settled) s`)
+    select pg_notify(${LIVE_CHANNEL}, workspace_id::text) from (select distinct workspace_id from settled) s`,
+  )
 }
 
 /** Keeps when an unbroken run of failures began; test events do not count. */

@@ -9,7 +9,6 @@ import { addOutput } from '../../../test/support/webhook-rows.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
 import { parseInput } from '../../platform/kernel/parse-input.ts'
 import { RETRY_DELAYS_MS } from '../delivery/schedule.ts'
-import { pruneEvents } from '../delivery/sweeps.ts'
 import { deliveryQuery, listDeliveries } from './list-deliveries.ts'
 import { resendDelivery } from './resend-delivery.ts'
 import { resendFailed } from './resend-failed.ts'
@@ -223,24 +222,28 @@ describeWithDatabase('deliveries', (database) => {
     expect((await listDeliveries(runtime, actor, parseInput(deliveryQuery, {}))).data).toEqual([])
   })
 
-  it('are kept for 30 days after their last attempt', async () => {
+  it('are resent for 30 days', async () => {
+    await worker.event(output)
+    await worker.work()
+    const { id, createdAt } = await only()
+    const failed = { state: 'failed', nextAttemptAt: null } as const
+    const resendAll = () => resendFailed(runtime, customer.actor, { since: new Date(createdAt) })
+    runtime.clock.advance(30 * DAY)
+    await runtime.db.update(deliveries).set(failed)
+    expect(await resendAll()).toMatchObject({ resent: 1 })
+    expect(await resendDelivery(runtime, customer.actor, id)).toMatchObject({ state: 'pending' })
+    runtime.clock.advance(1)
+    await runtime.db.update(deliveries).set(failed)
+    expect(await resendAll()).toMatchObject({ resent: 0 })
+    await expect(resendDelivery(runtime, customer.actor, id)).rejects.toThrow(/30 days old/)
+  })
+
+  it('go with their event, and their attempts with them', async () => {
     const fileId = await worker.event(output)
     await worker.work()
-    runtime.clock.advance(29 * DAY)
-    const younger = await worker.event(output)
-    await worker.work()
-    await pruneEvents(runtime)
-    expect((await list()).data.map((one) => one.fileId)).toEqual([younger, fileId])
-    runtime.clock.advance(DAY + 60_000)
-    await pruneEvents(runtime)
-    expect((await list()).data.map((one) => one.fileId)).toEqual([younger])
-    expect(await runtime.db.select().from(events).where(eq(events.fileId, fileId))).toEqual([])
-    expect(
-      await runtime.db
-        .select()
-        .from(attempts)
-        .innerJoin(deliveries, eq(deliveries.id, attempts.deliveryId))
-        .where(eq(deliveries.fileId, fileId)),
-    ).toEqual([])
+    const { id } = await only()
+    await runtime.db.delete(events).where(eq(events.fileId, fileId))
+    expect(await runtime.db.select().from(deliveries).where(eq(deliveries.id, id))).toEqual([])
+    expect(await runtime.db.select().from(attempts).where(eq(attempts.deliveryId, id))).toEqual([])
   })
 })

@@ -1,5 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { deliveries, webhookOutputs } from '#drizzle/schema/index.ts'
+import { keptSince } from '../../events/kept-since.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { takeFromLimit } from '../../platform/rate-limits/take.ts'
@@ -20,6 +21,9 @@ export async function resendDelivery(
   await takeFromLimit({ db, clock }, `resend:${actor.workspaceId}`, PER_WORKSPACE)
   return db.transaction(async (tx) => {
     const row = await findDelivery(tx, actor, id, 'update')
+    if (row.createdAt < keptSince(clock.now())) {
+      throw new SluiceError('conflict', 'It is more than 30 days old, and can no longer be resent.')
+    }
     if (row.claimedUntil && row.claimedUntil > now) {
       throw new SluiceError('conflict', 'An attempt to deliver it is under way. Wait for its end.')
     }

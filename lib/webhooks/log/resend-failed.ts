@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { z } from 'zod'
+import { keptSince } from '../../events/kept-since.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { rows } from '../../platform/db/database.ts'
 import { timeField } from '../../platform/kernel/fields.ts'
@@ -37,6 +38,8 @@ export async function resendFailed(
   { since, pipeId, retrying }: z.output<typeof resendFailedInput>,
 ): Promise<z.output<typeof resendFailedAnswer>> {
   const now = new Date(clock.now()).toISOString()
+  const kept = keptSince(clock.now())
+  const from = since > kept ? since : kept
   await takeFromLimit({ db, clock }, `resend-failed:${actor.workspaceId}`, PER_WORKSPACE)
   return db.transaction(async (tx) => {
     if (pipeId) await findPipe(tx, actor, pipeId)
@@ -48,7 +51,7 @@ export async function resendFailed(
         select d.id from deliveries d
         join webhook_outputs o on o.id = d.webhook_output_id and o.enabled
         where d.workspace_id = ${actor.workspaceId} and (d.state = 'failed' ${retrying ? sql`or ${isRetried(now)}` : sql``}) and not d.test
-          and d.created_at >= ${since.toISOString()}::timestamptz
+          and d.created_at >= ${from.toISOString()}::timestamptz
           ${pipeId ? sql`and d.pipe_id = ${pipeId}` : sql``}
         order by d.id limit ${AT_ONCE} for update of d skip locked
       )

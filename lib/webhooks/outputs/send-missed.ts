@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { ENDED_FILE, type EndedFile, toEventFile } from '../../events/ended-file.ts'
 import { fileEventBody } from '../../events/file-event.ts'
+import { keptSince } from '../../events/kept-since.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
@@ -36,7 +37,8 @@ export async function sendMissed(
   return db.transaction(async (tx) => {
     const { output, pipeName } = await findOutput(tx, actor, pipeId)
     if (!output.enabled) throw new SluiceError('conflict', 'The webhook output is off. Turn it on first.')
-    const missed = await takeMissed(tx, pipeId, output.statuses, since)
+    const kept = keptSince(clock.now())
+    const missed = await takeMissed(tx, pipeId, output.statuses, since && since > kept ? since : kept)
     if (missed.length > 0) {
       await deliver(tx, missed, output, new Date(clock.now()))
       await queue.enqueue(tx, 'webhook-attempt', { outputId: output.id, workspaceId: actor.workspaceId })
@@ -50,14 +52,14 @@ export async function sendMissed(
 
 type MissedEvent = EndedFile & { eventId: string; at: string | Date }
 
-function takeMissed(tx: Db, pipeId: string, statuses: string[], since: Date | undefined) {
+function takeMissed(tx: Db, pipeId: string, statuses: string[], since: Date) {
   return rows<MissedEvent>(
     tx,
     sql`select e.id as "eventId", e.created_at as at, ${ENDED_FILE}
     from (
       select id, file_id, created_at from events
       where pipe_id = ${pipeId} and missed_status in (select json_array_elements_text(${JSON.stringify(statuses)}::json))
-        ${since ? sql`and created_at >= ${since.toISOString()}::timestamptz` : sql``}
+        and created_at >= ${since.toISOString()}::timestamptz
       order by id limit ${AT_ONCE} for update skip locked
     ) e join files f on f.id = e.file_id
     order by e.id`,

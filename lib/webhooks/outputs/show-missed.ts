@@ -1,8 +1,10 @@
 import { eq, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { webhookOutputs } from '#drizzle/schema/index.ts'
+import { keptSince } from '../../events/kept-since.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { rows } from '../../platform/db/database.ts'
+import { firstUuidAt } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { findPipe } from '../../workspace/pipes/find-pipe.ts'
 
@@ -19,7 +21,11 @@ export type Missed = z.output<typeof missedAnswer>
 const MOST_COUNTED = 1000
 
 /** The missed events of the last 30 days that the output asks for now; without an output, `transferred`. */
-export async function showMissed({ db }: Pick<Runtime, 'db'>, actor: Actor, pipeId: string): Promise<Missed> {
+export async function showMissed(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  actor: Actor,
+  pipeId: string,
+): Promise<Missed> {
   await findPipe(db, actor, pipeId)
   const [output] = await db
     .select({ statuses: webhookOutputs.statuses })
@@ -31,6 +37,7 @@ export async function showMissed({ db }: Pick<Runtime, 'db'>, actor: Actor, pipe
     sql`select count(*)::int as events, min(created_at) as since from (
       select created_at from events
       where pipe_id = ${pipeId} and missed_status in (select json_array_elements_text(${statuses}::json))
+        and id >= ${firstUuidAt(keptSince(clock.now()).getTime())}::uuid
       order by id limit ${MOST_COUNTED + 1}
     ) missed`,
   )

@@ -48,7 +48,7 @@ async function tablesOf(tx: TransactionSql): Promise<Table[]> {
       (select coalesce(json_agg(f.relname), '[]') from pg_constraint k join pg_class f on f.oid = k.confrelid
         where k.conrelid = c.oid and k.contype = 'f' and f.oid <> c.oid) as "refersTo"
     from pg_class c
-    where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and c.relname <> 'sluice_migrations'
+    where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> 'sluice_migrations'
     order by c.relname`
 }
 
@@ -67,9 +67,9 @@ function inOrder(tables: Table[]): Table[] {
 async function* pieces(tx: TransactionSql, tables: Table[], migrations: string[]) {
   yield writeHeading({ migrations })
   for (const { name, columns } of tables) {
-    const start = writeTableStart(name, columns)
-    yield start
-    yield* await tx.unsafe(start.replace(' FROM stdin;', ' TO stdout')).readable()
+    yield writeTableStart(name, columns)
+    const all = `select ${columns.map((column) => `"${column}"`).join(', ')} from "${name}"`
+    yield* await tx.unsafe(`copy (${all}) to stdout`).readable()
     yield `${END_OF_TABLE}\n`
   }
   yield `${LAST_LINE}\n`

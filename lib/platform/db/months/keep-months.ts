@@ -1,0 +1,93 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { firstUuidAt } from '../../kernel/ids.ts'
+import { type Db, rows } from '../database.ts'
+import { idsOf, isOver, type Month, missingMonths } from './month.ts'
+
+/**
+ * Tables that are divided into months by the time in their ids. What is old goes by dropping its month, whatever is in it;
+ * the next month is there before it begins. Rows of any other time, such as of a clock that is wrong, go to the default
+ * table, so that an insert finds a place even where no worker runs.
+ */
+export type Kept = {
+  /** Their months are dropped together. */
+  tables: readonly string[]
+  keptMs: number
+  /** What it finds in a month puts off its end. */
+  inUse?: (month: Month) => SQL
+}
+
+/** Makes the months that are missing and drops those that are over; the answer is how many. One process at a time does so. */
+export async function keepMonths(db: Db, kept: Kept, nowMs: number): Promise<number> {
+  let done = 0
+  for (const table of kept.tables) {
+    done += await alone(db, async (tx) => {
+      const missing = missingMonths((await monthsOf(tx, table)).at(-1), nowMs)
+      for (const month of missing) await make(tx, table, month)
+      return missing.length
+    })
+  }
+  return done + (await dropMonths(db, kept, nowMs))
+}
+
+/** The months that a table has, the first one first. */
+export async function monthsOf(db: Db, table: string): Promise<Month[]> {
+  const found = await rows<{ month: string }>(
+    db,
+    sql`select substr(relname, length(${table}) + 2) as month from pg_inherits join pg_class on pg_class.oid = inhrelid
+      where inhparent = ${table}::regclass order by 1`,
+  )
+  return found.map(({ month }) => month).filter((month) => month !== 'default')
+}
+
+/** The lock's name: any fixed number does. */
+const LOCK = 7_584_230_020
+
+/**
+ * All statements on the table wait while this waits for them, so it soon gives up; and before PostgreSQL would look for a
+ * deadlock and might end an upload's transaction instead.
+ */
+function alone(db: Db, work: (tx: Db) => Promise<number>): Promise<number> {
+  return db.transaction(async (tx) => {
+    await tx.execute(sql`set local lock_timeout = '250ms'`)
+    const [lock] = await rows<{ taken: boolean }>(tx, sql`select pg_try_advisory_xact_lock(${LOCK}) as taken`)
+    return lock!.taken ? work(tx) : 0
+  })
+}
+
+/** The default table is taken off for that time, since it may have rows of this month already. No trigger sees them move. */
+async function make(tx: Db, table: string, month: Month): Promise<void> {
+  const [whole, part, rest] = [table, `${table}_${month}`, `${table}_default`].map((name) =>
+    sql.identifier(name),
+  )
+  const [from, before] = idsOf(month).map((id) => sql.raw(`'${id}'`))
+  await tx.execute(sql`alter table ${whole} detach partition ${rest}`)
+  await tx.execute(sql`create table ${part} partition of ${whole} for values from (${from}) to (${before})`)
+  await tx.execute(
+    sql`with moved as (delete from ${rest} where id >= ${from} and id < ${before} returning *) insert into ${part} select * from moved`,
+  )
+  await tx.execute(sql`alter table ${whole} attach partition ${rest} default`)
+}
+
+async function dropMonths(db: Db, { tables, keptMs, inUse }: Kept, nowMs: number): Promise<number> {
+  let dropped = 0
+  const over = (await monthsOf(db, tables[0]!)).filter((month) => isOver(month, keptMs, nowMs))
+  for (const month of over) {
+    if (inUse && (await rows(db, inUse(month))).length > 0) continue
+    const parts = tables.map((table) => sql.identifier(`${table}_${month}`))
+    dropped += await alone(db, async (tx) => {
+      await tx.execute(sql`drop table if exists ${sql.join(parts, sql`, `)}`)
+      return 1
+    })
+  }
+  for (const table of tables) dropped += await deleteStrays(db, table, nowMs - keptMs)
+  return dropped
+}
+
+const STRAYS_AT_ONCE = 1000
+
+/** What no month has had a place for. */
+async function deleteStrays(db: Db, table: string, beforeMs: number): Promise<number> {
+  const rest = sql.identifier(`${table}_default`)
+  const old = sql`select id from ${rest} where id < ${firstUuidAt(beforeMs)}::uuid order by id limit ${STRAYS_AT_ONCE}`
+  return (await rows(db, sql`delete from ${rest} where id in (${old}) returning 1`)).length
+}

@@ -1,0 +1,31 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { fileTimeline } from '#drizzle/schema/index.ts'
+import { openTestDatabase } from '../../../test/support/databases.ts'
+import { addFile, addOutput } from '../../../test/support/webhook-rows.ts'
+import type { DatabaseHandle } from '../../platform/db/database.ts'
+import { monthsOf } from '../../platform/db/months/keep-months.ts'
+import { nextMonth, startOf } from '../../platform/db/months/month.ts'
+import { uuidv7 } from '../../platform/kernel/ids.ts'
+import { keepTimelines } from './upload-sweeps.ts'
+
+const DAY = 86_400_000
+
+let database: DatabaseHandle
+beforeEach(async () => {
+  database = await openTestDatabase()
+})
+afterEach(() => database.close())
+
+it('months of timelines are kept for a year', async () => {
+  const { db } = database
+  const fileId = await addFile(db, await addOutput(db, 'https://hooks.example.com/a'))
+  const [first] = await monthsOf(db, 'file_timeline')
+  const end = startOf(nextMonth(first!))
+  await keepTimelines({ db, clock: { now: () => end } })
+  for (const at of [new Date(end - 1), new Date(end)])
+    await db.insert(fileTimeline).values({ id: uuidv7(at.getTime()), fileId, kind: 'created', at })
+  await keepTimelines({ db, clock: { now: () => end + 365 * DAY - 1 } })
+  expect(await db.$count(fileTimeline)).toBe(2)
+  await keepTimelines({ db, clock: { now: () => end + 365 * DAY } })
+  expect(await db.select().from(fileTimeline)).toMatchObject([{ at: new Date(end) }])
+})
