@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { expect, it } from 'vitest'
 import type { ByteSource } from '../byte-source.ts'
 import type { StopReason } from '../lease/held-lease.ts'
@@ -130,6 +131,7 @@ async function request(lengthBytes: number, options: Options = {}) {
     pieces,
     source,
     reading,
+    dispose: () => reader.dispose(),
     /** Until all that is taken now has been, as a source that keeps the rest would deliver it. */
     async push(bytes: number) {
       let taken = 0
@@ -319,4 +321,14 @@ it('reads nothing when its lease is lost before it begins', async () => {
   const { reading, flows } = await request(MiB, { signal: AbortSignal.abort(new Error('lost')) })
   await expect(reading).rejects.toThrow('lost')
   expect(flows()).toBe(false)
+})
+
+it('listens for faults no longer than the request lasts', async () => {
+  const { signal } = new AbortController()
+  const { source, reading, dispose } = await request(MiB, { signal })
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+  source.end('end')
+  await reading
+  dispose()
+  expect(getEventListeners(signal, 'abort')).toEqual([])
 })

@@ -55,7 +55,7 @@ export class Reader {
     this.#memory = context.budget.account(upload.bucket)
     this.#buffer = createPartBuffer(this.#memory)
     this.#startOffset = upload.offsetBytes
-    parts.signal.addEventListener('abort', () => this.#abort(), { once: true })
+    parts.signal.addEventListener('abort', this.#abort)
   }
 
   /** Add each piece to the parts before asking for the next. Rejects with their first fault, or when the lease is lost. */
@@ -74,6 +74,8 @@ export class Reader {
 
   dispose(): void {
     this.#end()
+    // Node keeps a signal that joins others for as long as somebody listens to it, and all that the listener knows.
+    this.#parts.signal.removeEventListener('abort', this.#abort)
     this.#buffer.free()
   }
 
@@ -185,7 +187,7 @@ export class Reader {
     this.#next?.resolve(this.#rest)
   }
 
-  #abort(): void {
+  readonly #abort = (): void => {
     if (this.#rest) return
     this.#end()
     this.#next?.reject(this.#parts.signal.reason)
