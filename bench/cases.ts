@@ -15,8 +15,15 @@ import { benchWebhooks } from './webhooks.ts'
 export type Contender = { name: 'bare' | 'sluice' | 'peer'; node: Measured; target: Target }
 export type Field = { bare: Contender; sluice: Contender; peer: Contender; sink: Sink; postgresUrl: string }
 
-/** A claim, what was measured, and whether it holds; bars of one measure, where they are worth a chart. */
-export type Finding = { what: string; measured: string; wanted: string; holds: boolean; bars?: Bar[] }
+/** A claim, what was measured, and whether it holds; bars of one measure, where they are worth a chart; where its cost lies. */
+export type Finding = {
+  what: string
+  measured: string
+  wanted: string
+  holds: boolean
+  bars?: Bar[]
+  profile?: string[]
+}
 export type Bar = { name: string; value: number; unit: string }
 export type Case = { name: string; run(field: Field): Promise<Finding[]> }
 

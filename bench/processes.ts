@@ -8,6 +8,7 @@ export type Usage = { cpuSeconds: number; rssBytes: number }
 
 export type Measured = {
   url: string
+  pid: number
   usage(): Promise<Usage>
   stop(): Promise<void>
 }
@@ -64,6 +65,7 @@ export async function startMeasured(
   })
   return {
     url,
+    pid: child.pid!,
     async usage() {
       child.send('usage')
       return (await answer<{ usage: Usage }>(child)).usage
@@ -96,7 +98,7 @@ export async function startTusd(
     })
     child.once('exit', (code) => reject(new Error(`tusd ended with ${code}`)))
   })
-  return { url, usage: async () => usageOf(child.pid!), stop: () => end(child) }
+  return { url, pid: child.pid!, usage: async () => usageOf(child.pid!), stop: () => end(child) }
 }
 
 async function answer<Message>(child: ChildProcess): Promise<Message> {

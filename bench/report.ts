@@ -26,15 +26,18 @@ function page(sections: Section[], all: Finding[], { name, title, about }: Page)
     '',
     `The last run: ${cpus().length} cores (${cpus()[0]?.model.trim()}), Node ${process.versions.node}.`,
     `${all.length - missed.length} of ${all.length} goals were met${missed.length > 0 ? '; missed were:' : '.'}`,
-    ...(missed.length > 0
-      ? ['', ...missed.map(({ what, measured, wanted }) => `- ${what}: ${measured}; wanted ${wanted}`)]
-      : []),
+    ...(missed.length > 0 ? ['', ...missed.flatMap(inDetail)] : []),
     '',
     `![Bars of Sluice and the others](${name}.svg)`,
     ...sections.flatMap(section),
     '',
   ].join('\n')
 }
+
+const inDetail = ({ what, measured, wanted, profile = [] }: Finding) => [
+  `- ${what}: ${measured}; wanted ${wanted}`,
+  ...profile.map((line) => `  - ${line}`),
+]
 
 const section = ({ name, findings }: Section) => [
   '',

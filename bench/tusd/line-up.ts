@@ -14,6 +14,7 @@ export type Contender = {
   target: Target
   /** Of its process, with that of the balancer before it. */
   usage(): Promise<Usage>
+  pids: number[]
   database(): number
 }
 export type Site = { program: string; postgresUrl: string; certificate: Certificate }
@@ -62,10 +63,11 @@ function contender(name: Name, node: Measured, target: Target, balancer?: Measur
     }
   }
   const database = () => 0
-  if (!balancer) return { name, target, usage, database }
+  const pids = balancer ? [node.pid, balancer.pid] : [node.pid]
+  if (!balancer) return { name, target, usage, pids, database }
   const { pathname, host } = new URL(target.collection)
   const behind = { collection: balancer.url + pathname, headers: { Host: host, ...target.headers } }
-  return { name, target: behind, usage, database }
+  return { name, target: behind, usage, pids, database }
 }
 
 async function databaseOf({ database }: SluiceNode): Promise<() => number> {

@@ -8,7 +8,7 @@ export type Load = {
   unit: { cpu: string; rate: string; perSecond: number }
   /** At most so many times tusd's. */
   most: number
-  /** At most so many times the bare pipe's, where that can do it. */
+  /** Over TLS, at most so many times the bare pipe's, where that can do it. */
   mostOfBare?: number
   crowded?: boolean
   run(target: Target, name: Name): Promise<unknown>
@@ -57,15 +57,15 @@ export const LOADS: Load[] = [
   bytes('one PATCH of 64 MiB', 1, FILE_BYTES),
   bytes('chunks of 8 MiB', 1, 8 * MiB),
   bytes('8 files of 64 MiB at once', FILES, FILE_BYTES),
-  requests('files of 4 KiB by POST and PATCH', 300, 16, async (target) =>
+  requests('files of 4 KiB by POST and PATCH', 1000, 16, async (target) =>
     patch(target, await create(target, 4096), 0, 4096),
   ),
-  requests('files of 4 KiB in one POST', 400, 16, (target) => create(target, 4096, 4096)),
+  requests('files of 4 KiB in one POST', 1000, 16, (target) => create(target, 4096, 4096)),
   {
     ...requests('a folder of 2,000 files of 4 KiB, 500 at once', 2000, 500, (target) =>
       create(target, 4096, 4096),
     ),
     crowded: true,
   },
-  requests('HEAD', 1000, 16, headOfOne),
+  requests('HEAD', 2000, 16, headOfOne),
 ]

@@ -7,9 +7,10 @@ import { makeCertificate } from '../certificate.ts'
 import { MiB } from '../load.ts'
 import { type Sink, startSink } from '../processes.ts'
 import { type Section, writeReport } from '../report.ts'
-import { judge, measure } from './compare.ts'
+import { canDo, type Figures, judge, measure } from './compare.ts'
 import { type Contender, lineUp, type Name, type Site, WAYS, type Way } from './line-up.ts'
-import { LOADS } from './loads.ts'
+import { LOADS, type Load } from './loads.ts'
+import { hasPerf, profile } from './profile.ts'
 
 /** Sluice beside tusd, the server in Go, on the same loads. Writes docs/beside-tusd.md. */
 const { tusd, only, rounds } = readOptions(
@@ -28,21 +29,38 @@ async function benchWay(way: Way, site: Site): Promise<Finding[]> {
   const { contenders, stop } = await lineUp(way, site, sink)
   const found: Finding[] = []
   const add = (findings: Finding[]) => {
-    for (const { what, measured, wanted, holds } of findings)
-      console.log(`${holds ? 'holds ' : 'MISSED'}  ${what}: ${measured}; wanted ${wanted}`)
+    for (const { what, measured, wanted, holds, profile = [] } of findings)
+      console.log(
+        [`${holds ? 'holds ' : 'MISSED'}  ${what}: ${measured}; wanted ${wanted}`, ...profile].join('\n  '),
+      )
     found.push(...findings)
   }
   try {
-    if (way === 'plain HTTP' && !only) add(await countRequests(contenders, sink))
-    for (const load of LOADS)
-      if (!only || load.what.includes(only))
-        add(judge(way, load, await measure(load, contenders, Number(rounds))))
-    if (way === 'plain HTTP' && !only) add([await memoryAfterwards(contenders)])
+    if (way === 'plain HTTP' && !only)
+      add([await memory('memory at rest', contenders), ...(await countRequests(contenders, sink))])
+    for (const load of LOADS) if (!only || load.what.includes(only)) add(await compare(way, load, contenders))
+    if (way === 'plain HTTP' && !only) {
+      await pause(70_000)
+      add([await memory('memory a minute after all of it', contenders)])
+    }
     return found
   } finally {
     await stop()
     await sink.stop()
   }
+}
+
+/** Where a bar of tusd's is better than that of Sluice. */
+function aheadOf(all: Section[]): string {
+  const ahead = all
+    .flatMap(({ findings }) => findings)
+    .filter(({ bars = [] }) => {
+      const [theirs, ours] = ['tusd', 'Sluice'].map((wanted) => bars.find(({ name }) => name === wanted))
+      if (!theirs || !ours) return false
+      const isRate = !/^s\/|^MiB$/.test(ours.unit)
+      return isRate ? theirs.value > ours.value : theirs.value < ours.value
+    })
+  return ahead.map(({ what }) => what).join('; ') || 'nothing that is measured here'
 }
 
 /** Of eight files of 64 MiB. */
@@ -69,13 +87,37 @@ async function countRequests(contenders: Contender[], sink: Sink): Promise<Findi
 
 const sumOf = (counts: Record<string, number>) => Object.values(counts).reduce((all, count) => all + count, 0)
 
-/** A minute after the last of them, with nothing in flight. */
-async function memoryAfterwards(contenders: Contender[]): Promise<Finding> {
-  await pause(70_000)
+/** A goal that is missed is followed by where the CPU of each went. */
+async function compare(way: Way, load: Load, contenders: Contender[]): Promise<Finding[]> {
+  const taken = await measure(load, contenders, Number(rounds))
+  const findings = judge(way, load, taken)
+  const missed = findings.find(({ holds }) => !holds)
+  if (missed && profiles) missed.profile = await explain(load, contenders, taken)
+  return findings
+}
+
+async function explain(load: Load, contenders: Contender[], taken: Map<Name, Figures>): Promise<string[]> {
+  const lines: string[] = []
+  for (const { name, pids, target } of contenders) {
+    if (name === '@tus' || !canDo(name, load)) continue
+    const { cpu, database } = taken.get(name)!
+    const shares = await profile(pids, () => load.run(target, name))
+    const kinds = shares.map(([kind, share]) => [kind, share * cpu] as const)
+    const all = database > 0 ? [...kinds, ['PostgreSQL', database] as const] : kinds
+    const told = all
+      .filter(([, spent]) => spent >= 0.005)
+      .map(([kind, spent]) => `${kind} ${spent.toFixed(2)}`)
+    lines.push(`${name}: ${told.join(', ')} ${load.unit.cpu}`)
+  }
+  return lines
+}
+
+/** With nothing in flight. */
+async function memory(what: string, contenders: Contender[]): Promise<Finding> {
   const sizes = new Map<Name, number>()
   for (const { name, usage } of contenders) sizes.set(name, (await usage()).rssBytes / MiB)
   return {
-    what: 'memory a minute after all of it',
+    what,
     measured: `${[...sizes].map(([name, size]) => `${name} ${size.toFixed(0)}`).join(', ')} MiB`,
     wanted: '≤ 130 MiB',
     holds: sizes.get('Sluice')! <= 130,
@@ -83,6 +125,7 @@ async function memoryAfterwards(contenders: Contender[]): Promise<Finding> {
   }
 }
 
+const profiles = hasPerf()
 using folder = temporaryFolder()
 const certificate = makeCertificate(folder.path)
 const postgres = await startPostgres()
@@ -102,8 +145,11 @@ if (!only)
     about: [
       '`npm run bench:tusd -- --tusd <path>` runs it and writes this page. tusd is the server of tus.io in Go, built from its',
       'source, before the same sink, in parts of 8 MiB. bare is a Node server that does `req.pipe()` to the sink, and @tus is',
-      '@tus/server with @tus/s3-store. Contenders take turns; the first round is not counted, and figures are medians of',
+      '@tus/server with @tus/s3-store. Contenders take turns; the first two rounds are not counted, and figures are medians of',
       `what follows: ${rounds} more. CPU is that of the process; that of PostgreSQL is added to ours. Sluice has no TLS for`,
-      'clients: a balancer of twenty lines in Node ends it, and its CPU is counted as ours and as that of bare.',
+      'clients: a balancer of twenty lines in Node ends it, and its CPU is counted as ours and as that of bare. A goal that was missed',
+      'is followed by where the CPU went, by `perf` where it is installed, in one more round.',
+      '',
+      `tusd is ahead of Sluice in: ${aheadOf(sections)}.`,
     ],
   })
