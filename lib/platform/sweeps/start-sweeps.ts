@@ -7,6 +7,8 @@ import type { Logger } from '../log/log.ts'
 export type Sweep = {
   name: string
   everyMs: number
+  /** What a run does at most. After one that did so much there is more, and the next one does not wait. */
+  batch?: number
   /** It always finds something where there is work at all, so that it is worth no line in the log. */
   routine?: true
   run(): Promise<number>
@@ -24,18 +26,20 @@ export function startSweeps(sweeps: Sweep[], log: Logger): { stop(): Promise<voi
 }
 
 async function repeat(
-  { name, everyMs, routine, run }: Sweep,
+  { name, everyMs, batch = Number.POSITIVE_INFINITY, routine, run }: Sweep,
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
+    let pauseMs = everyMs
     try {
       const done = await run()
+      if (done >= batch) pauseMs = 0
       if (done > 0) log[routine ? 'debug' : 'info']({ sweep: name, done }, 'swept')
     } catch (error) {
       log.error({ err: error, sweep: name }, 'sweep failed; it runs again')
     }
-    await pause(everyMs, signal)
+    await pause(pauseMs, signal)
   }
 }
 

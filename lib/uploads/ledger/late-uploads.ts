@@ -3,7 +3,7 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import { hours } from '../../platform/kernel/clock.ts'
 import { ENDS_WHEN_TOLD } from './ends-when-told.ts'
 
-const BATCH = 100
+export const LATE_AT_ONCE = 100
 /** Uploads end earlier if their bucket drops unfinished ones sooner. */
 const MAX_AGE_DAYS = 30
 
@@ -18,7 +18,7 @@ export function findLate(db: Db, nowMs: number): Promise<{ id: string; droppedAf
     db,
     sql`select id, case when expires_at = expires_by and expires_by < created_at + ${MAX_AGE_DAYS}::int * interval '1 day'
       then floor(extract(epoch from expires_by - created_at) / 3600)::int end as "droppedAfterHours"
-    from files where status = 'uploading' and ${isLate(nowMs)} order by expires_at limit ${BATCH}::int`,
+    from files where status = 'uploading' and ${isLate(nowMs)} order by expires_at limit ${LATE_AT_ONCE}::int`,
   )
 }
 
@@ -37,7 +37,7 @@ export async function retirePartials(db: Db, nowMs: number): Promise<number> {
         and (expires_at <= ${now}::timestamptz or not exists (
           select from files s where s.concat = 'partial' and s.retired_at is null and s.token_id = p.token_id
             and coalesce(s.last_byte_at, s.created_at) > ${idleSince}::timestamptz))
-      limit ${BATCH}::int for update skip locked
+      limit ${LATE_AT_ONCE}::int for update skip locked
     ), retired as (update files f set retired_at = ${now}::timestamptz from late where f.id = late.id returning f.id)
     update file_destinations d set abort_pending = true, abort_at = ${now}::timestamptz from retired where d.file_id = retired.id returning d.file_id`,
   )

@@ -4,6 +4,7 @@ import type { Sweep } from '../../platform/sweeps/start-sweeps.ts'
 import { countUncountedBytes } from '../../workspace/usage/count-uncounted-bytes.ts'
 import { lapseReservations } from '../../workspace/usage/lapse-reservations.ts'
 import { clearLeftovers } from '../endings/clear-leftovers.ts'
+import { LATE_AT_ONCE } from '../ledger/late-uploads.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { endInterruptedUploads } from './end-interrupted.ts'
 import { expireUploads } from './expire-uploads.ts'
@@ -13,7 +14,12 @@ export function uploadSweeps(context: UploadContext): Sweep[] {
   return [
     { name: 'reconcile uploads', everyMs: seconds(2), run: () => reconcileUploads(context) },
     { name: 'end interrupted uploads', everyMs: seconds(15), run: () => endInterruptedUploads(context) },
-    { name: 'expire uploads', everyMs: minutes(1), run: () => expireUploads(context) },
+    {
+      name: 'expire uploads',
+      everyMs: minutes(1),
+      batch: LATE_AT_ONCE,
+      run: () => expireUploads(context),
+    },
     { name: 'abort multipart uploads', everyMs: minutes(1), run: () => clearLeftovers(context) },
     { name: 'count bytes of dead requests', everyMs: seconds(30), run: () => countUncountedBytes(context) },
     { name: 'lapse reservations', everyMs: minutes(5), run: () => lapseReservations(context) },
