@@ -29,7 +29,12 @@ export function controlSweeps(runtime: Runtime): Sweep[] {
     { name: 'what is counted', everyMs: seconds(3), routine: true, run: () => foldTallies(runtime) },
     { name: 'counts of long ago', everyMs: minutes(30), run: () => pruneCounts(runtime) },
     { name: 'workspaces left behind', everyMs: minutes(5), run: () => removeLeftWorkspaces(db) },
-    { name: 'what is over', everyMs: minutes(1), run: () => pruneExpired(db, clock.now()) },
+    {
+      name: 'what is over',
+      everyMs: minutes(1),
+      batch: BATCH,
+      run: () => pruneExpired(db, clock.now()),
+    },
   ]
 }
 

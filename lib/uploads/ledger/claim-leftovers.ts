@@ -14,7 +14,8 @@ export type Leftover = {
 }
 
 const BATCH = 60
-const BATCH_PER_BUCKET = 6
+/** Of one bucket. */
+export const CLEARED_AT_ONCE = 6
 /** Back off by a quarter of its age, between 1 minute and 1 hour. */
 const LEAST_PAUSE_MS = minutes(1)
 const MOST_PAUSE_MS = hours(1)
@@ -45,7 +46,7 @@ export function claimLeftovers(
       from file_destinations d where ${isDue}
     ), due as (
       select d.file_id, d.data_store_id from file_destinations d join waiting on waiting.file_id = d.file_id
-      where waiting.place <= ${only ? only.length : BATCH_PER_BUCKET}::int and ${isDue}
+      where waiting.place <= ${only ? only.length : CLEARED_AT_ONCE}::int and ${isDue}
       limit ${only ? only.length : BATCH}::int for update of d skip locked
     ), claimed as (
       update file_destinations d set abort_at = ${now} + ${pause} from due join files f on f.id = due.file_id

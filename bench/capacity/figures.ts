@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import type { Simulated } from './simulate.ts'
+
+/** What the benchmarks measured, read from the pages that they write; seconds are of one processor. */
+export type Figures = ReturnType<typeof readFigures>
+
+export const DOCS = new URL('../../docs/', import.meta.url)
+
+export function readFigures() {
+  const tusd = pageOf('beside-tusd.md')
+  const benchmarks = pageOf('benchmarks.md')
+  const operations = pageOf('operations.md')
+  const ours = /Sluice ([\d.]+) \+ ([\d.]+) of PostgreSQL/
+  const cpu = (row: string) => {
+    const [upload, database] = numbersIn(tusd, row, ours)
+    return { upload: upload!, database: database! }
+  }
+  const connections =
+    /up to \d+ for each node; with `PROCESSES` up to (\d+) for all processes of a node or (\d+) for each, whichever is more, and (\d+) for each/
+  const [together, each, beside] = numbersIn(operations, 'Connections to PostgreSQL', connections)
+  return {
+    bytes: cpu('TLS to the bucket, 8 files of 64 MiB at once: CPU'),
+    plainBytes: cpu('plain HTTP, 8 files of 64 MiB at once: CPU'),
+    bytesWithBalancer: cpu('TLS from clients, 8 files of 64 MiB at once: CPU'),
+    mibPerSecond: numberIn(
+      tusd,
+      'TLS to the bucket, 8 files of 64 MiB at once: by the clock',
+      /Sluice ([\d.]+) MiB/,
+    ),
+    small: cpu('TLS to the bucket, files of 4 KiB in one POST: CPU'),
+    requestsOfEight: numberIn(
+      tusd,
+      'S3 requests of eight files of 64 MiB, one PATCH of 64 MiB',
+      /Sluice ([\d.]+)/,
+    ),
+    tokenMs: numberIn(
+      benchmarks,
+      /Token API at 500|CPU of a token/,
+      /([\d.]+) ms of CPU each|^([\d.]+) ms and/,
+    ),
+    webhooksPerSecond: numberIn(benchmarks, "by one core's time", /([\d.]+) a second/),
+    crowdMiB: numberIn(benchmarks, 'memory beside 1,000 clients of 10 kB/s', /([\d.]+) MiB/),
+    connections: { together: together!, each: each!, beside: beside! },
+    simulated: JSON.parse(pageOf('capacity-simulated.json')) as Simulated,
+  }
+}
+
+function pageOf(name: string): string {
+  return readFileSync(new URL(name, DOCS), 'utf8')
+}
+
+/** The first of the numbers that are there, in the first line of a table or list that has the words and them. */
+function numberIn(page: string, words: string | RegExp, pattern: RegExp): number {
+  return numbersIn(page, words, pattern)[0]!
+}
+
+function numbersIn(page: string, words: string | RegExp, pattern: RegExp): number[] {
+  const found = page
+    .split('\n')
+    .filter((line) => (typeof words === 'string' ? line.includes(words) : words.test(line)))
+    .flatMap((line) => [line, ...line.split('|').map((cell) => cell.trim())])
+    .map((text) => text.match(pattern))
+    .find((match) => match !== null)
+  if (!found) throw new Error(`No page has the figure of "${words}" as ${pattern}.`)
+  return found
+    .slice(1)
+    .filter((text) => text !== undefined)
+    .map(Number)
+}

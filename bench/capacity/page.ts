@@ -1,0 +1,318 @@
+import { CLEARED_AT_ONCE } from '#lib/uploads/ledger/claim-leftovers.ts'
+import { UPLOAD_TERMS } from '#lib/uploads/upload-terms.ts'
+import type { Figures } from './figures.ts'
+
+/** docs/capacity.md: what breaks first, by the figures of the benchmarks. */
+const GBIT_PER_GIB = (1024 ** 3 * 8) / 1e9
+const DAY_S = 86_400
+
+/** Not measured, but chosen; all of them stand on the page. */
+const ASSUMED = {
+  /** How much of a processor is used before another one is added. */
+  load: 0.7,
+  /** The busiest second to the mean of a day. */
+  peak: 10,
+  processesOfANode: 8,
+  maxConnections: 500,
+  databaseProcessors: 16,
+  fileMB: 20,
+  givenUp: 0.1,
+}
+
+/** At so much of the load something is used up. */
+type Break = { at: number; what: string; moves: string }
+
+export function drawPage(figures: Figures): string {
+  return [
+    ...head(figures),
+    ...bandwidth(figures),
+    ...uploadsADay(figures),
+    ...openAtOnce(figures),
+    ...whatMoves(figures),
+    '',
+  ].join('\n')
+}
+
+function head(f: Figures): string[] {
+  return [
+    '# Capacity',
+    '',
+    'What a Sluice for many takes, what breaks first, and which change moves it. Nothing here was run at that size: it is arithmetic on what was',
+    'measured on one machine of two processors ([benchmarks](benchmarks.md), [beside tusd](beside-tusd.md), and what `npm run capacity -- --simulate`',
+    'measures beside them, in [capacity-simulated.json](capacity-simulated.json)). `npm run capacity` computes this page from those, and a test fails where it',
+    'is behind them. Processors are those of that machine: measure one of yours, and scale.',
+    '',
+    `Assumed: processors are used to ${percent(ASSUMED.load)}; the busiest second has ${ASSUMED.peak} times the mean of the day; an upload node is \`PROCESSES=${ASSUMED.processesOfANode}\` with`,
+    `\`ROLES=upload\`; PostgreSQL has ${ASSUMED.databaseProcessors} processors and \`max_connections = ${ASSUMED.maxConnections}\`; one upload in ${round(1 / ASSUMED.givenUp)} is given up for good.`,
+    '',
+    ...table(
+      ['What', 'takes', 'measured by'],
+      [
+        [
+          '1 GiB, TLS to the bucket',
+          `${f.bytes.upload} s of an upload process, ${f.bytes.database} s of PostgreSQL`,
+          '[bench:tusd](beside-tusd.md)',
+        ],
+        [
+          '1 GiB, TLS from clients by a balancer in Node',
+          `${fixed(f.bytesWithBalancer.upload - f.plainBytes.upload, 2)} s more`,
+          '[bench:tusd](beside-tusd.md)',
+        ],
+        [
+          'a small file in one POST',
+          `${f.small.upload} ms of an upload process, ${f.small.database} ms of PostgreSQL`,
+          '[bench:tusd](beside-tusd.md)',
+        ],
+        ['a token', `${f.tokenMs} ms of a web process`, '[bench](benchmarks.md)'],
+        ['a webhook', `${fixed(1000 / f.webhooksPerSecond, 2)} ms of a worker`, '[bench](benchmarks.md)'],
+        [
+          'a file in the database, with all that belongs to it',
+          `${fixed(f.simulated.bytesOfAFile / 1e3, 1)} kB`,
+          'simulated',
+        ],
+        [
+          'renewing a lease, every 4 s while somebody writes',
+          `${fixed(largest(f).cpuSecondsPer1000Renewals, 3)} ms of PostgreSQL, ${round(largest(f).walBytesPerRenewal)} bytes of WAL`,
+          'simulated',
+        ],
+        [
+          'connections to PostgreSQL of an upload node',
+          String(connectionsOfANode(f)),
+          '[operations](operations.md)',
+        ],
+      ],
+    ),
+  ]
+}
+
+function bandwidth(f: Figures): string[] {
+  const ofOne = f.mibPerSecond / 1024
+  const ofANode = (ASSUMED.processesOfANode * ASSUMED.load) / f.bytes.upload
+  const column = (gbit: number) => {
+    const gib = gbit / GBIT_PER_GIB
+    const nodes = Math.ceil(gib / ofANode)
+    return [
+      `${fixed(gib, 2)} GiB/s, ${round((gib * DAY_S) / 1024)} TiB a day`,
+      `${round((gib * f.bytes.upload) / ASSUMED.load)}, as ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`,
+      String(round((gib * (f.bytesWithBalancer.upload - f.plainBytes.upload)) / ASSUMED.load)),
+      fixed((gib * f.bytes.database) / ASSUMED.load, 1),
+      String(nodes * connectionsOfANode(f)),
+      `${round(gib * 2 * f.requestsOfEight)} a second`,
+    ]
+  }
+  const names = [
+    'Bytes',
+    'Processors of upload nodes',
+    'Processors of balancers with TLS',
+    'Processors of PostgreSQL',
+    'Connections to PostgreSQL',
+    'Requests to buckets, files of 64 MiB',
+  ]
+  const [ten, hundred] = [column(10), column(100)]
+  return [
+    '',
+    '## 10 and 100 Gbit/s',
+    '',
+    ...table(
+      ['', '10 Gbit/s', '100 Gbit/s'],
+      names.map((name, at) => [name, ten[at]!, hundred[at]!]),
+    ),
+    '',
+    'Each byte comes in and goes out, so a node needs as much network each way. Large files hardly touch the database: what one breaks at is',
+    'connections, long before processors.',
+    '',
+    ...breaks('Gbit/s', [
+      { at: ofOne * GBIT_PER_GIB, what: 'One upload process, by its processor', moves: '`PROCESSES`' },
+      {
+        at: ofANode * GBIT_PER_GIB,
+        what: `One node of ${ASSUMED.processesOfANode} processes`,
+        moves: 'more nodes: they share nothing but the database',
+      },
+      {
+        at: nodesWithin(f) * ofANode * GBIT_PER_GIB,
+        what: `Connections: ${nodesWithin(f)} nodes have all ${ASSUMED.maxConnections}`,
+        moves: '`max_connections`, at the price below; then a second database',
+      },
+      {
+        at: ((ASSUMED.databaseProcessors * ASSUMED.load) / f.bytes.database) * GBIT_PER_GIB,
+        what: 'Processors of PostgreSQL',
+        moves: 'a second database',
+      },
+    ]),
+  ]
+}
+
+function uploadsADay(f: Figures): string[] {
+  const mean = 1e6 / DAY_S
+  const gib = (mean * ASSUMED.fileMB * 1e6) / 1024 ** 3
+  const processors = (ms: number, bytesS: number, times: number) =>
+    fixed(((mean * times * ms) / 1000 + gib * times * bytesS) / ASSUMED.load, 1)
+  const both = (ms: number, bytesS = 0) => [processors(ms, bytesS, 1), processors(ms, bytesS, ASSUMED.peak)]
+  const aDay = (perSecond: number) => (perSecond * DAY_S) / ASSUMED.peak
+  const endings = largest(f).endingsPerSecond
+  return [
+    '',
+    '## A million uploads a day',
+    '',
+    `Of ${ASSUMED.fileMB} MB each, a token for each, and one webhook.`,
+    '',
+    ...table(
+      ['', 'The mean', 'The busiest second'],
+      [
+        ['Uploads a second', fixed(mean, 1), fixed(mean * ASSUMED.peak, 0)],
+        ['Gbit/s', fixed(gib * GBIT_PER_GIB, 1), fixed(gib * GBIT_PER_GIB * ASSUMED.peak, 1)],
+        ['Processors of upload nodes', ...both(f.small.upload, f.bytes.upload)],
+        ['Processors of web nodes', ...both(f.tokenMs)],
+        ['Processors of workers', ...both(1000 / f.webhooksPerSecond)],
+        ['Processors of PostgreSQL', ...both(f.small.database, f.bytes.database)],
+      ],
+    ),
+    '',
+    `The database grows by ${fixed((f.simulated.bytesOfAFile * 1e6) / 1e9, 1)} GB a day, ${fixed((f.simulated.bytesOfAFile * 365e6) / 1e12, 1)} TB in a year if nothing is deleted. Events, deliveries and attempts go after 30 days; files`,
+    'stay until somebody erases them. [No statement grows with it](growth.md), but backups and restores do.',
+    '',
+    ...breaks('uploads a day', [
+      {
+        at: aDay((ASSUMED.load * 1000) / f.tokenMs),
+        what: 'One web process, with a token for each upload',
+        moves: 'more web nodes, or one token for many files',
+      },
+      {
+        at: aDay(ASSUMED.load * f.webhooksPerSecond),
+        what: 'One worker, to receivers that answer at once',
+        moves: 'more workers',
+      },
+      {
+        at: (endings * DAY_S) / ASSUMED.givenUp,
+        what: `Ending what was given up: a worker ends ${round(endings)} a second`,
+        moves: 'a faster database; a second worker finds the same uploads',
+      },
+      {
+        at: (CLEARED_AT_ONCE * 60 * 24) / ASSUMED.givenUp,
+        what: `Clearing one bucket of the parts of what was given up: a worker asks for ${CLEARED_AT_ONCE} a minute`,
+        moves: "the bucket's own rule, which the check of a Data Store suggests; more workers",
+      },
+      {
+        at: aDay((ASSUMED.databaseProcessors * ASSUMED.load * 1000) / f.small.database),
+        what: 'Processors of PostgreSQL, with small files',
+        moves: 'a second database',
+      },
+      {
+        at: 1e12 / f.simulated.bytesOfAFile / 365,
+        what: 'A disk of 1 TB after a year',
+        moves: 'erasing old files; partitions would make that cheaper, not the rest',
+      },
+    ]),
+  ]
+}
+
+function openAtOnce(f: Figures): string[] {
+  const perSecond = 1000 / UPLOAD_TERMS.renewMs
+  const most = largest(f)
+  const ofAProcess = 1000
+  const nodes = 1e6 / ofAProcess / ASSUMED.processesOfANode
+  return [
+    '',
+    '## A million open at once',
+    '',
+    'Open and idle costs rows. A database with nothing else in it:',
+    '',
+    ...table(
+      [
+        'Open uploads',
+        'Database',
+        'Leases renewed a second',
+        'Ended a second by a worker',
+        'The slowest sweep',
+      ],
+      f.simulated.openUploads.map(
+        ({ open, bytesEach, renewalsPerSecond, endingsPerSecond, slowestSweep }) => [
+          count(open),
+          `${fixed((bytesEach * open) / 1e9, 2)} GB`,
+          count(round(renewalsPerSecond)),
+          count(round(endingsPerSecond)),
+          `${slowestSweep.name}, ${round(slowestSweep.ms)} ms`,
+        ],
+      ),
+    ),
+    '',
+    `An idle upload may have a tail of up to 5 MiB in the database, so a million could have ${fixed((5 * 1e6) / 1024 ** 2, 1)} TiB. What stops that is the bound of a workspace:`,
+    `${round(UPLOAD_TERMS.workspaceTailBytes / 1024 ** 3)} GiB, past which its slow uploads wait. Clients that send whole parts leave small tails.`,
+    '',
+    `Sending costs leases, memory and connections. A million at 10 kB/s are ${round((1e6 * 10e3 * 8) / 1e9)} Gbit/s; a process with ${count(ofAProcess)} such clients was measured at ${f.crowdMiB} MiB,`,
+    `so they take ${count(1e6 / ofAProcess)} processes, ${count(round((1e6 / ofAProcess) * (f.crowdMiB / 1024)))} GiB, ${count(nodes * connectionsOfANode(f))} connections, ${count(round(1e6 * perSecond))} renewals and ${round((1e6 * perSecond * most.walBytesPerRenewal) / 1e6)} MB of WAL a second: not with one database.`,
+    '',
+    ...breaks('sending at once', [
+      {
+        at: nodesWithin(f) * ASSUMED.processesOfANode * ofAProcess,
+        what: `Connections, at ${count(ofAProcess)} clients a process`,
+        moves: '`max_connections`; a pooler, once statements need no session; a second database',
+      },
+      {
+        at: most.renewalsPerSecond / perSecond,
+        what: 'Renewals of leases, as measured on two processors shared with those who asked',
+        moves: 'a larger database, by the next line',
+      },
+      {
+        at: (ASSUMED.databaseProcessors * ASSUMED.load * 1000) / most.cpuSecondsPer1000Renewals / perSecond,
+        what: 'Renewals of leases, by the processors of PostgreSQL',
+        moves: 'longer leases, at the price of longer waits after a crash; a second database',
+      },
+    ]),
+  ]
+}
+
+function whatMoves(f: Figures): string[] {
+  return [
+    '',
+    '## What moves it',
+    '',
+    'Connections without a pooler, all of them busy with the statement of a HEAD, and those who ask on the same two processors:',
+    '',
+    ...table(
+      ['Connections', 'Memory of PostgreSQL for each', 'Statements a second', 'p99'],
+      f.simulated.connections.map(({ connections, bytesEach, perSecond, p99Ms }) => [
+        count(connections),
+        `${fixed(bytesEach / 1024 ** 2, 1)} MiB`,
+        count(round(perSecond)),
+        `${fixed(p99Ms, 1)} ms`,
+      ]),
+    ),
+    '',
+    '- **More connections** cost that memory, and a longer queue for the same processors. Raise `max_connections` before anything else.',
+    '- **A pooler** helps nothing today: Sluice listens for notifications, so it keeps sessions, and a session is a connection. To share them, listening and the queue',
+    '  would need a connection of their own for each process, and all else could go through transactions.',
+    '- **Partitions** make deleting by age cheap and keep indexes small. They move no limit above: nothing here reads more as tables grow.',
+    '- **A second database** is a second Sluice, with an address of its own: workspaces share nothing, so each lives in one of them. It doubles every limit of the database. Nothing yet',
+    '  moves a workspace from one to another.',
+    '- **A region** is the same, near other clients and buckets. Uploads do not move between regions, and a token names the address that it is for.',
+  ]
+}
+
+const connectionsOfANode = ({ connections: { together, each, beside } }: Figures) =>
+  Math.max(together, each * ASSUMED.processesOfANode) + beside * ASSUMED.processesOfANode
+const nodesWithin = (f: Figures) => Math.floor(ASSUMED.maxConnections / connectionsOfANode(f))
+const largest = (f: Figures) => f.simulated.openUploads.at(-1)!
+
+/** What comes first stands first. */
+function breaks(unit: string, all: Break[]): string[] {
+  const sorted = all.toSorted((one, other) => one.at - other.at)
+  return table(
+    [`Breaks at, in ${unit}`, 'What', 'What moves it'],
+    sorted.map(({ at, what, moves }) => [
+      count(at < 100 ? Number(fixed(at, 1)) : Number(at.toPrecision(2))),
+      what,
+      moves,
+    ]),
+  )
+}
+
+function table(names: string[], lines: string[][]): string[] {
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`
+  return [line(names), line(names.map(() => '---')), ...lines.map(line)]
+}
+
+const round = (value: number) => Math.round(value)
+const fixed = (value: number, digits: number) => value.toFixed(digits)
+const percent = (share: number) => `${round(share * 100)} %`
+const count = (value: number) => value.toLocaleString('en-US')

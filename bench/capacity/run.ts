@@ -1,0 +1,12 @@
+import { writeFileSync } from 'node:fs'
+import { readOptions } from '../../scripts/read-options.ts'
+import { DOCS, readFigures } from './figures.ts'
+import { drawPage } from './page.ts'
+import { simulate } from './simulate.ts'
+
+/** Writes docs/capacity.md from what the benchmarks and the simulation measured; with `--simulate` that is measured again first. */
+const { values } = readOptions('npm run capacity [-- --simulate]', {
+  options: { simulate: { type: 'boolean', default: false } },
+})
+if (values.simulate) await simulate(new URL('capacity-simulated.json', DOCS))
+writeFileSync(new URL('capacity.md', DOCS), drawPage(readFigures()))
