@@ -14,8 +14,8 @@ const KERNEL = '([kernel.kallsyms])'
 /** The first that fits a stack, whose innermost frame comes first. */
 const KINDS: [kind: string, fits: (leaf: string, stack: string) => boolean][] = [
   ['page faults', (_, stack) => stack.includes('asm_exc_page_fault')],
-  ['reading', (leaf, stack) => leaf.endsWith(KERNEL) && /sys_(read|recv)/.test(stack)],
-  ['writing', (leaf, stack) => leaf.endsWith(KERNEL) && /sys_(write|send)/.test(stack)],
+  ['reading', (leaf, stack) => leaf.endsWith(KERNEL) && /(sys|do)_(read|recv)/.test(stack)],
+  ['writing', (leaf, stack) => leaf.endsWith(KERNEL) && /(sys|do)_(write|send)/.test(stack)],
   ['other system calls', (leaf) => leaf.endsWith(KERNEL)],
   ['checksums and signatures', (leaf) => /crc32|sha256|md5|sha1/i.test(leaf)],
   ['cipher', (leaf) => /aes|gcm|ghash|chacha|poly1305/i.test(leaf)],

@@ -8,6 +8,7 @@ import { MiB } from '../load.ts'
 import { type Sink, startSink } from '../processes.ts'
 import { type Section, writeReport } from '../report.ts'
 import { canDo, type Figures, judge, measure } from './compare.ts'
+import { benchHandshakes } from './handshakes.ts'
 import { type Contender, lineUp, type Name, type Site, WAYS, type Way } from './line-up.ts'
 import { LOADS, type Load } from './loads.ts'
 import { hasPerf, profile } from './profile.ts'
@@ -38,6 +39,7 @@ async function benchWay(way: Way, site: Site): Promise<Finding[]> {
   try {
     if (way === 'plain HTTP' && !only)
       add([await memory('memory at rest', contenders), ...(await countRequests(contenders, sink))])
+    if (way === 'TLS to the bucket' && !only) add([await benchHandshakes(sink, site.certificate)])
     for (const load of LOADS) if (!only || load.what.includes(only)) add(await compare(way, load, contenders))
     if (way === 'plain HTTP' && !only) {
       await pause(70_000)
