@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { build } from 'esbuild'
-import type { Page } from 'playwright/test'
+import type { BrowserContext, Page } from 'playwright/test'
 import type { DemoDocument } from '#lib/dashboard/demo/demo-document.ts'
 import { nodeTokenSnippet } from '#lib/dashboard/embed/token-snippets.ts'
 import { expectAccessible } from '../../test/support/axe.ts'
@@ -15,16 +15,20 @@ const file = (name: string, size = 1000) => ({
   buffer: Buffer.alloc(size, 'kit '),
 })
 
-async function openCustomer(demo: DemoDocument, element: string) {
+/** What the page renders, with what it declares before; React 18 in place of the one of this project, or its development mode. */
+type Shown = { code?: string; react18?: boolean; development?: boolean }
+
+async function openCustomer(demo: DemoDocument, element: string, shown: Shown = {}) {
   const fields = { name: 'Kit', dataStoreId: demo.dataStoreId, source: { http: true } }
   const pipe = await api<{ id: string; uploadUrl: string }>(demo, 'POST', '/pipes', fields)
   process.env.SLUICE_SENDER_TOKEN = demo.senderToken
   const target = { baseUrl: demo.baseUrl, uploadUrl: pipe.uploadUrl, pipeId: pipe.id }
   const backend = { post: await loadTokenHandler(nodeTokenSnippet(target)) }
-  const site = await startCustomerSite(await pageWith(element), () => backend.post())
+  const site = await startCustomerSite(await pageWith(element, shown), () => backend.post())
   return {
     url: site.url,
     uploadUrl: pipe.uploadUrl,
+    pipeId: pipe.id,
     backend,
     statuses: async () => {
       const { data } = await api<{ data: { filename: string; status: string }[] }>(
@@ -38,12 +42,18 @@ async function openCustomer(demo: DemoDocument, element: string) {
   }
 }
 
-async function pageWith(element: string): Promise<string> {
+const REACT_18 = { react: 'react-18', 'react-dom': 'react-dom-18' }
+
+async function pageWith(element: string, { code = '', react18, development }: Shown): Promise<string> {
+  const mode = development ? 'development' : 'production'
   const { outputFiles } = await build({
     stdin: {
-      contents: `import { createRoot } from 'react-dom/client'
-import { UploadButton, UploadDropzone } from './packages/react/src/index.ts'
+      contents: `import { StrictMode, useState, version } from 'react'
+import { createRoot } from 'react-dom/client'
+import { UploadButton, UploadDropzone, UploadFailure, useUpload } from './packages/react/src/index.ts'
 import './packages/react/src/styles.css'
+globalThis.reactVersion = version
+${code}
 createRoot(document.getElementById('root')!).render(${element})`,
       loader: 'tsx',
       resolveDir: process.cwd(),
@@ -52,7 +62,8 @@ createRoot(document.getElementById('root')!).render(${element})`,
     format: 'esm',
     jsx: 'automatic',
     outdir: resolve('out'),
-    define: { 'process.env.NODE_ENV': '"production"' },
+    define: { 'process.env.NODE_ENV': JSON.stringify(mode) },
+    alias: react18 ? REACT_18 : {},
     write: false,
   })
   const [script, style] = ['.js', '.css'].map(
@@ -115,10 +126,19 @@ test('several files upload, are paused, resumed and canceled by keyboard, and ev
   await expectAccessible(page, 'uploads that are done')
 })
 
-test('a folder is dropped, with what is in its folders', async ({ demo, page }) => {
+test('a folder is dropped, with what is in its folders, but for what cannot be read', async ({
+  demo,
+  page,
+}) => {
   await using customer = await openCustomer(demo, '<UploadDropzone />')
   await page.goto(customer.url)
+  const complaint = page.waitForEvent('pageerror')
   await page.evaluate(() => {
+    const unreadable = {
+      isFile: true,
+      fullPath: '/trip/locked.txt',
+      file: (_: unknown, refuse: (error: Error) => void) => refuse(new DOMException('', 'NotReadableError')),
+    }
     const fileEntry = (path: string) => ({
       isFile: true,
       fullPath: path,
@@ -130,6 +150,7 @@ test('a folder is dropped, with what is in its folders', async ({ demo, page }) 
       createReader: () => ({ readEntries: (take: (some: object[]) => void) => take(inside.splice(0, 1)) }),
     })
     const entries = folderEntry('/trip', [
+      unreadable,
       fileEntry('/trip/a.txt'),
       folderEntry('/trip/day 2', [fileEntry('/trip/day 2/b.txt'), fileEntry('/trip/day 2/c.txt')]),
     ])
@@ -139,6 +160,7 @@ test('a folder is dropped, with what is in its folders', async ({ demo, page }) 
   })
   await expect(page.getByRole('listitem').filter({ hasText: 'Uploaded' })).toHaveCount(3)
   await expect(page.getByText('trip/day 2/c.txt')).toBeVisible()
+  expect((await complaint).message).toContain('1 of the drop could not be read')
   await expect
     .poll(customer.statuses)
     .toEqual({ 'a.txt': 'transferred', 'b.txt': 'transferred', 'c.txt': 'transferred' })
@@ -167,6 +189,15 @@ test('a refusal is told with its reason, and retried; after a reload it is still
   await expect(page.getByRole('listitem')).toHaveCount(0)
 })
 
+/** A second tab that wants the upload of the first, and waits for it. */
+async function openWaitingTab(context: BrowserContext, url: string): Promise<Page> {
+  const second = await context.newPage()
+  await second.goto(url)
+  await second.waitForFunction(async () => (await navigator.locks.query()).pending?.length === 1)
+  await expect(second.getByRole('listitem')).toHaveCount(0)
+  return second
+}
+
 test('an upload goes on in a second tab once the first is closed, and not before', async ({
   demo,
   page,
@@ -174,16 +205,156 @@ test('an upload goes on in a second tab once the first is closed, and not before
 }) => {
   await using customer = await openCustomer(demo, '<UploadButton />')
   await page.goto(customer.url)
-  const flow = await holdBodies(page, customer.uploadUrl)
+  await holdBodies(page, customer.uploadUrl)
   await page.getByLabel('Choose files').setInputFiles(file('shared.txt', MIB))
   await expect.poll(async () => Object.keys(await customer.statuses()).length).toBe(1)
-  const second = await context.newPage()
-  await second.goto(customer.url)
-  await second.waitForFunction(async () => (await navigator.locks.query()).pending?.length === 0)
-  await expect(second.getByRole('listitem')).toHaveCount(0)
+  const second = await openWaitingTab(context, customer.url)
   await page.close()
-  await second.reload()
   await expect(second.getByRole('listitem')).toContainText('Uploaded')
   expect(await customer.statuses()).toEqual({ 'shared.txt': 'transferred' })
-  await flow().catch(() => undefined)
+})
+
+test('an upload that is canceled in one tab is not begun anew by another that waited for it', async ({
+  demo,
+  page,
+  context,
+}) => {
+  await using customer = await openCustomer(demo, '<UploadButton />')
+  await page.goto(customer.url)
+  await holdBodies(page, customer.uploadUrl)
+  await page.getByLabel('Choose files').setInputFiles(file('shared.txt', MIB))
+  await expect.poll(async () => Object.keys(await customer.statuses()).length).toBe(1)
+  const second = await openWaitingTab(context, customer.url)
+  await page.getByRole('button', { name: 'Cancel shared.txt' }).click()
+  await expect.poll(customer.statuses).toEqual({ 'shared.txt': 'canceled' })
+  await second.waitForFunction(async () => {
+    const { held, pending } = await navigator.locks.query()
+    return held?.length === 0 && pending?.length === 0
+  })
+  await expect(second.getByRole('listitem')).toHaveCount(0)
+  await second.getByLabel('Choose files').setInputFiles(file('other.txt'))
+  await expect(second.getByRole('listitem')).toHaveText(/other.txt.*Uploaded/)
+})
+
+for (const react18 of [true, false]) {
+  test(`under React ${react18 ? 18 : 19}, mounted twice by its strict mode, a file is sent once, over a reload and by the next component`, async ({
+    demo,
+    page,
+  }) => {
+    const code = `globalThis.done = 0
+function App() {
+  const [at, move] = useState(0)
+  return <>
+    <button onClick={() => move(at + 1)}>Another page</button>
+    <UploadButton key={at} onDone={() => done++} />
+  </>
+}`
+    const element = '<StrictMode><App /></StrictMode>'
+    await using customer = await openCustomer(demo, element, { code, react18, development: true })
+    await page.goto(customer.url)
+    expect(await page.evaluate(() => Reflect.get(globalThis, 'reactVersion'))).toMatch(
+      react18 ? /^18/ : /^19/,
+    )
+    const flow = await holdBodies(page, customer.uploadUrl)
+    await page.getByLabel('Choose files').setInputFiles(file('twice.txt', MIB))
+    await expect.poll(async () => Object.keys(await customer.statuses()).length).toBe(1)
+    await page.reload()
+    await expect(page.getByRole('listitem')).toContainText('twice.txt')
+    await page.getByRole('button', { name: 'Another page' }).click()
+    await expect(page.getByRole('listitem')).toHaveCount(1)
+    await flow()
+    await expect(page.getByRole('listitem')).toContainText('Uploaded')
+    expect(await page.evaluate(() => Reflect.get(globalThis, 'done'))).toBe(1)
+    const { data } = await api<{ data: object[] }>(demo, 'GET', `/files?pipeId=${customer.pipeId}`)
+    expect(data).toMatchObject([{ filename: 'twice.txt', status: 'transferred' }])
+  })
+}
+
+test('empty files and files that are alike upload, by several lists of a page, begun without a network', async ({
+  demo,
+  page,
+  context,
+}) => {
+  const element = `<><UploadButton>First</UploadButton><UploadButton>Second</UploadButton></>`
+  await using customer = await openCustomer(demo, element)
+  await page.goto(customer.url)
+  await context.setOffline(true)
+  await page.getByLabel('First').setInputFiles([file('same.txt'), file('same.txt'), file('empty.txt', 0)])
+  await page.getByLabel('Second').setInputFiles(file('same.txt'))
+  await expect(page.getByRole('listitem').filter({ hasText: 'Waiting for the network' })).toHaveCount(4)
+  await context.setOffline(false)
+  await expect(page.getByRole('listitem').filter({ hasText: 'Uploaded' })).toHaveCount(4)
+  for (const progress of await page.getByRole('progressbar').all())
+    expect(await progress.getAttribute('value')).toBe('100')
+  const { data } = await api<{ data: object[] }>(
+    demo,
+    'GET',
+    `/files?pipeId=${customer.pipeId}&status=transferred`,
+  )
+  expect(data).toHaveLength(4)
+})
+
+test('a token is asked for as the page would now, not as it would have when it was first shown', async ({
+  demo,
+  page,
+}) => {
+  const code = `function App() {
+  const [user, signIn] = useState('')
+  const getToken = async () => {
+    if (!user) throw new UploadFailure('Sign in first', 401)
+    return (await fetch('/api/upload-token', { method: 'POST' })).json()
+  }
+  return <><button onClick={() => signIn('user-1')}>Sign in</button><UploadButton getToken={getToken} /></>
+}`
+  await using customer = await openCustomer(demo, '<App />', { code })
+  await page.goto(customer.url)
+  await page.getByLabel('Choose files').setInputFiles(file('mine.txt'))
+  await expect(page.getByRole('listitem')).toContainText('Failed: Sign in first')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Retry mine.txt' }).click()
+  await expect(page.getByRole('listitem')).toContainText('Uploaded')
+})
+
+const HALF_DONE = `<UploadDropzone control={{
+  uploads: [{ id: '1', name: 'half.txt', type: '', size: 100, sentBytes: 50, state: 'uploading' }],
+  busy: true, add() {}, pause() {}, resume() {}, retry() {}, cancel() {},
+}} />`
+
+test('nothing moves for those who want that', async ({ demo, page }) => {
+  await using customer = await openCustomer(demo, HALF_DONE)
+  const moving = () =>
+    page.evaluate(
+      () =>
+        document.getAnimations().length +
+        [...document.querySelectorAll('.sluice *')].filter((element) => {
+          const { transitionDuration, animationName } = getComputedStyle(element)
+          return !/^0s(, 0s)*$/.test(transitionDuration) || animationName !== 'none'
+        }).length,
+    )
+  await page.emulateMedia({ reducedMotion: 'no-preference' })
+  await page.goto(customer.url)
+  expect(await moving()).toBeGreaterThan(0)
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  expect(await moving()).toBe(0)
+})
+
+test('in forced colours the button has a border, and the progress is to be seen', async ({ demo, page }) => {
+  await using customer = await openCustomer(demo, HALF_DONE)
+  await page.emulateMedia({ forcedColors: 'active' })
+  await page.goto(customer.url)
+  await expectAccessible(page, 'forced colours')
+  await expect(page.locator('.sluice-choose')).toHaveCSS('border-top-style', 'solid')
+  const progress = page.getByRole('progressbar')
+  const picture = (await progress.screenshot()).toString('base64')
+  const [sent, left] = await page.evaluate(async (base64) => {
+    const image = await createImageBitmap(await (await fetch(`data:image/png;base64,${base64}`)).blob())
+    const canvas = new OffscreenCanvas(image.width, image.height).getContext('2d')!
+    canvas.drawImage(image, 0, 0)
+    return [0.25, 0.75].map((share) =>
+      [
+        ...canvas.getImageData(Math.round(image.width * share), Math.floor(image.height / 2), 1, 1).data,
+      ].join(),
+    )
+  }, picture)
+  expect(sent).not.toBe(left)
 })

@@ -144,6 +144,19 @@ it.each([
   expect(await answer.text()).not.toContain(told[0]!.message)
 })
 
+it('tells its backend what authorize threw, and answers what it threw as an answer', async () => {
+  const told: unknown[] = []
+  const away = new Error('The session store is away.')
+  const ask = (thrown: unknown) => {
+    const authorize = () => Promise.reject(thrown)
+    const handle = createTokenHandler({ authorize, onError: (error) => told.push(error) })
+    return handle(new Request('https://shop.example.com/api/upload-token', { method: 'POST' }))
+  }
+  expect([(await ask(away)).status, told]).toEqual([500, [away]])
+  expect((await ask(Response.redirect('https://shop.example.com/login'))).status).toBe(302)
+  expect(told).toHaveLength(1)
+})
+
 it('unwraps the very webhook that Sluice sent, typed', async () => {
   const { token, uploadUrl } = await sluice.issueToken({
     pipeId: demo.pipeId,

@@ -6,40 +6,55 @@ export type NodeRequest = AsyncIterable<Uint8Array> & {
   headers: Record<string, string | string[] | undefined>
 }
 export type NodeResponse = {
-  writeHead(status: number, headers: Record<string, string>): unknown
+  writeHead(status: number, headers: string[]): unknown
   end(body?: Uint8Array): unknown
   once(event: 'close', listener: () => void): unknown
 }
 
-/** Lets such a server answer by what takes a `Request` and gives a `Response`. */
-export function toNodeHandler(
-  handle: (request: Request) => Promise<Response>,
-): (req: NodeRequest, res: NodeResponse) => Promise<void> {
-  return async (req, res) => {
+type NodeHandler = (req: NodeRequest, res: NodeResponse, next?: (error: unknown) => void) => Promise<void>
+
+/**
+ * Lets such a server answer by what takes a `Request` and gives a `Response`. It never rejects, which would end the process: what is thrown goes
+ * to Express, or to the console.
+ */
+export function toNodeHandler(handle: (request: Request) => Promise<Response>): NodeHandler {
+  return async (req, res, next) => {
     const gone = new AbortController()
     res.once('close', () => gone.abort())
-    const response = await handle(toRequest(req, gone.signal))
-    const body = new Uint8Array(await response.arrayBuffer())
-    res.writeHead(response.status, Object.fromEntries(response.headers))
-    res.end(body)
+    const request = toRequest(req, gone.signal)
+    try {
+      const response = request ? await handle(request) : new Response(null, { status: 400 })
+      const body = new Uint8Array(await response.arrayBuffer())
+      res.writeHead(response.status, [...response.headers].flat())
+      res.end(body)
+    } catch (error) {
+      if (next) return next(error)
+      console.error(error)
+      res.writeHead(500, [])
+      res.end()
+    }
   }
 }
 
-function toRequest(req: NodeRequest, signal: AbortSignal): Request {
+/** Nothing where a client sent what is no request, such as a host that is no name. */
+function toRequest(req: NodeRequest, signal: AbortSignal): Request | undefined {
   const { method = 'GET' } = req
   const headers = new Headers()
   for (const [name, value] of Object.entries(req.headers)) {
     for (const one of [value ?? []].flat()) headers.append(name, one)
   }
-  const url = new URL(req.originalUrl ?? req.url ?? '/', `http://${headers.get('host') ?? 'localhost'}`)
   const hasBody = method !== 'GET' && method !== 'HEAD'
-  return new Request(url, {
-    method,
-    headers,
-    signal,
-    // Half: the whole body is sent before the answer begins. The types of browsers do not know it yet.
-    ...(hasBody && ({ body: bodyOf(req), duplex: 'half' } as object)),
-  })
+  try {
+    return new Request(`http://${headers.get('host') ?? 'localhost'}${req.originalUrl ?? req.url ?? '/'}`, {
+      method,
+      headers,
+      signal,
+      // Half: the whole body is sent before the answer begins. The types of browsers do not know it yet.
+      ...(hasBody && ({ body: bodyOf(req), duplex: 'half' } as object)),
+    })
+  } catch {
+    return undefined
+  }
 }
 
 function bodyOf(req: NodeRequest): ReadableStream<Uint8Array> {

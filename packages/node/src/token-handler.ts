@@ -12,7 +12,7 @@ export type TokenHandlerOptions = Pick<SluiceOptions, 'baseUrl' | 'senderToken' 
   authorize(
     request: Request,
   ): Promise<TokenGrant | null | undefined | false> | TokenGrant | null | undefined | false
-  /** A token could not be had; `console.error` if left out. The person is told no more than that. */
+  /** A token could not be had, or `authorize` threw; `console.error` if left out. The person is told no more than that. */
   onError?(error: unknown): void
 }
 
@@ -25,15 +25,17 @@ export function createTokenHandler(options: TokenHandlerOptions): (request: Requ
   let sluice: Sluice | undefined
   return async (request) => {
     if (request.method !== 'POST') return problem(405, 'method_not_allowed', { Allow: 'POST' })
-    const grant = await authorize(request)
-    if (!grant) return problem(403, 'forbidden')
     try {
+      const grant = await authorize(request)
+      if (!grant) return problem(403, 'forbidden')
       sluice ??= createSluice(options)
       const pipeId = grant.pipeId ?? setting('pipeId', options.pipeId)
       const token = await sluice.issueToken({ ...grant, pipeId }, { signal: request.signal })
       return Response.json(token, { headers: NO_STORE })
     } catch (error) {
-      onError(error)
+      // As frameworks say that somebody is to sign in.
+      if (error instanceof Response) return error
+      if (!request.signal.aborted) onError(error)
       return passes(error) ? problem(503, 'unavailable', { 'Retry-After': '5' }) : problem(500, 'internal')
     }
   }

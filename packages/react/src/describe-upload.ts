@@ -3,8 +3,10 @@ import type { Words } from './words.ts'
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB']
 
-export const percentOf = ({ sentBytes, size }: FileUpload): number =>
-  size > 0 ? Math.floor((sentBytes / size) * 100) : 0
+export function percentOf({ sentBytes, size, state }: FileUpload): number {
+  if (size === 0) return state === 'done' ? 100 : 0
+  return Math.floor((sentBytes / size) * 100)
+}
 
 export function describeUpload(upload: FileUpload, words: Words): string {
   const { state, reason = '' } = upload

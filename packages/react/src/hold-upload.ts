@@ -1,15 +1,30 @@
-const PATIENCE_MS = 1000
+/** Lets go of it. */
+export type Hold = () => void
 
-/** Let go of it by calling this; without it another tab has the upload. */
-export type Hold = (() => void) | undefined
+/** Pages without TLS have no locks: two tabs then know nothing of each other, but the lists of one page do. */
+const heldHere = new Map<string, Promise<void>>()
 
-/** An upload that is kept belongs to one tab at a time, and to the next one when that is closed. */
-export function holdUpload(id: string): Promise<Hold> {
-  // Pages without TLS have no locks.
-  if (!navigator.locks) return Promise.resolve(() => {})
+/**
+ * An unfinished upload belongs to one list of one tab at a time; the next one waits here until that is closed. Without an answer the wait was
+ * ended, or the browser has no locks for this page.
+ */
+export function holdUpload(id: string, signal?: AbortSignal): Promise<Hold | undefined> {
+  if (!navigator.locks) return holdHere(id)
   return new Promise((resolve) => {
     const held = () => new Promise<void>((release) => resolve(release))
-    const signal = AbortSignal.timeout(PATIENCE_MS)
     navigator.locks.request(`sluice-upload:${id}`, { signal }, held).catch(() => resolve(undefined))
   })
+}
+
+async function holdHere(id: string): Promise<Hold> {
+  while (heldHere.has(id)) await heldHere.get(id)
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  heldHere.set(id, held)
+  return () => {
+    heldHere.delete(id)
+    release()
+  }
 }

@@ -52,21 +52,28 @@ export function openKeptUploads() {
       await change(['uploads', 'files'], (all) => forget(all, id)).catch(ignored)
     },
     /** Those of a place, the oldest first. What is too old to go on is forgotten. */
-    async all(place: string): Promise<{ upload: KeptUpload; file: File | undefined }[]> {
-      const found: { upload: KeptUpload; file: File | undefined }[] = []
+    async ids(place: string): Promise<string[]> {
+      let found: KeptUpload[] = []
       await change(['uploads', 'files'], (all) => {
-        const asking = all.objectStore('uploads').getAll()
+        const asking: IDBRequest<KeptUpload[]> = all.objectStore('uploads').getAll()
         asking.onsuccess = () => {
-          for (const upload of asking.result as KeptUpload[]) {
-            if (Date.now() - upload.addedMs > LIFE_MS) forget(all, upload.id)
-            else if (upload.place === place) {
-              const file = all.objectStore('files').get(upload.id)
-              file.onsuccess = () => found.push({ upload, file: file.result })
-            }
-          }
+          const isOld = ({ addedMs }: KeptUpload) => Date.now() - addedMs > LIFE_MS
+          for (const { id } of asking.result.filter(isOld)) forget(all, id)
+          found = asking.result.filter((upload) => upload.place === place && !isOld(upload))
         }
       }).catch(ignored)
-      return found.sort((a, b) => a.upload.addedMs - b.upload.addedMs)
+      return found.sort((a, b) => a.addedMs - b.addedMs).map(({ id }) => id)
+    },
+    async find(id: string): Promise<{ upload: KeptUpload; file: File | undefined } | undefined> {
+      let found: { upload: KeptUpload; file: File | undefined } | undefined
+      await change(['uploads', 'files'], (all) => {
+        const upload = all.objectStore('uploads').get(id)
+        const file = all.objectStore('files').get(id)
+        file.onsuccess = () => {
+          if (upload.result) found = { upload: upload.result, file: file.result }
+        }
+      }).catch(ignored)
+      return found
     },
   }
 }

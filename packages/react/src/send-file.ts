@@ -7,6 +7,8 @@ import type { Tokens } from './tokens.ts'
 
 type Way = {
   file: File
+  /** It is not sent before it belongs to this list. */
+  hold: Promise<unknown> | undefined
   /** Of an upload that goes on. */
   url: string | undefined
   tokens: Tokens
@@ -22,7 +24,7 @@ const DELETE_PATIENCE_MS = 60_000
 const NATIVE_FETCH: typeof fetch = (...args) => globalThis.fetch(...args)
 
 /** Sends a file until its end, from where the server has it. What is returned stops it, and nothing is told after that. */
-export function sendFile({ file, url, tokens, transport, ...tell }: Way): () => void {
+export function sendFile({ file, hold, url, tokens, transport, ...tell }: Way): () => void {
   const stopped = new AbortController()
   const unless = <Told extends unknown[]>(act: (...told: Told) => void) => {
     return (...told: Told) => {
@@ -39,6 +41,7 @@ export function sendFile({ file, url, tokens, transport, ...tell }: Way): () => 
   })
 
   async function begin(): Promise<void> {
+    await hold
     const upload = new Upload(file, {
       endpoint: await endpoint(stopped.signal),
       uploadUrl: url ?? null,
@@ -47,7 +50,9 @@ export function sendFile({ file, url, tokens, transport, ...tell }: Way): () => 
       chunkSize: chunkBytes,
       retryDelays,
       onShouldRetry,
-      onBeforeRequest: (request) => onBeforeRequest(request, { data: file }),
+      // What is stopped while its client is starting goes on inside of it.
+      onBeforeRequest: (request) =>
+        stopped.signal.aborted ? new Promise(() => {}) : onBeforeRequest(request, { data: file }),
       onAfterResponse: (request, response) => tellAnswer(transport, request, response),
       onUploadUrlAvailable: unless(() => tell.onUrl(upload.url!)),
       onProgress: unless(tell.onProgress),

@@ -29,8 +29,17 @@ export function createTokens(ask: () => Promise<UploadToken>) {
 export async function askBackend(url: string, fetch: typeof globalThis.fetch): Promise<UploadToken> {
   const response = await fetch(url, { method: 'POST' })
   if (!response.ok) throw new Failure(`No upload token: ${response.status}`, response.status)
-  const answer = (await response.json()) as Partial<UploadToken>
-  if (!answer.token || !answer.expiresAt || !answer.uploadUrl)
+  const answer = readToken(await response.text())
+  if (!answer?.token || !answer.expiresAt || !answer.uploadUrl)
     throw new Failure(`${url} answered without a token, its end and an uploadUrl`, 400)
   return answer as UploadToken
+}
+
+/** It is a page where somebody who is signed out was sent to sign in. */
+function readToken(text: string): Partial<UploadToken> | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

@@ -27,8 +27,10 @@ function ControlledDropzone(props: UploadProps & { control: UseUpload }) {
     event.preventDefault()
     setOver(false)
     if (disabled) return
-    const files = await droppedFiles(event.dataTransfer)
+    const { files, faults } = await droppedFiles(event.dataTransfer)
     control.add(multiple ? files : files.slice(0, 1))
+    // For the log of the page, as whatever nobody catches.
+    if (faults.length > 0) throw new AggregateError(faults, `${faults.length} of the drop could not be read.`)
   }
 
   return (

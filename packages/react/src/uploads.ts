@@ -1,4 +1,5 @@
 import type { FileUpload, UploadOptions, UploadState } from './file-upload.ts'
+import { findMissing } from './find-missing.ts'
 import { type Hold, holdUpload } from './hold-upload.ts'
 import { type KeptUpload, openKeptUploads } from './kept-uploads.ts'
 import { deleteUpload, sendFile } from './send-file.ts'
@@ -20,7 +21,7 @@ type Entry = {
   keptBytes: number
   stop: (() => void) | undefined
   /** While the uploads are open. */
-  hold: Promise<Hold> | undefined
+  hold: Promise<Hold | undefined> | undefined
 }
 
 const PARALLEL = 3
@@ -63,6 +64,7 @@ export function createUploads(options: UploadOptions = {}) {
     change(entry, { state: 'uploading', reason: undefined })
     entry.stop = sendFile({
       file: entry.file!,
+      hold: entry.hold,
       url: entry.url,
       tokens,
       transport,
@@ -77,7 +79,7 @@ export function createUploads(options: UploadOptions = {}) {
       },
       onWait: (reason) => change(entry, { state: 'waiting', reason }),
       onDone() {
-        forget(entry)
+        void forget(entry)
         end(entry, { state: 'done', sentBytes: entry.upload.size, reason: undefined })
         options.onDone?.(entry.upload)
       },
@@ -101,9 +103,11 @@ export function createUploads(options: UploadOptions = {}) {
     entry.hold = undefined
   }
 
-  function forget(entry: Entry): void {
+  /** Nobody may take it over before it is gone. */
+  async function forget(entry: Entry): Promise<void> {
     entry.keptBytes = 0
-    void kept.remove(entry.upload.id)
+    await kept.remove(entry.upload.id)
+    letGo(entry)
   }
 
   function keep(entry: Entry): void {
@@ -116,22 +120,12 @@ export function createUploads(options: UploadOptions = {}) {
     void kept.add(upload, entry.keptBytes === size ? entry.file : undefined)
   }
 
-  /** The same file, picked again after a reload. */
-  function missingOf(file: File): Entry | undefined {
-    return entries.find(
-      ({ upload, lastModified }) =>
-        upload.state === 'missing' &&
-        upload.name === file.name &&
-        upload.size === file.size &&
-        lastModified === file.lastModified,
-    )
-  }
-
   function add(files: Iterable<File>): void {
     for (const file of files) {
-      const missing = missingOf(file)
+      const missing = findMissing(entries, file)
       if (missing) {
         missing.file = file
+        keep(missing)
         change(missing, { state: 'queued' })
         continue
       }
@@ -153,21 +147,21 @@ export function createUploads(options: UploadOptions = {}) {
 
   const entryWith = (id: string) => entries.find(({ upload }) => upload.id === id)
 
-  /** Those that an earlier page left, unless another tab has them. */
-  async function restore(): Promise<void> {
-    const left = keepBytes > 0 ? await kept.all(place) : []
-    for (const { upload, file } of left) {
-      if (entryWith(upload.id)) continue
-      const hold = await holdUpload(upload.id)
-      if (!hold) continue
-      if (!isOpen || entryWith(upload.id)) {
-        hold()
-        continue
-      }
-      entries = [...entries, keptEntry(upload, file, hold)]
-      tell()
-      next()
-    }
+  /** Those that an earlier page left; what another tab or list has, when that is closed. */
+  async function restore(closed: AbortSignal): Promise<void> {
+    const left = keepBytes > 0 ? await kept.ids(place) : []
+    for (const id of left) if (!entryWith(id)) void takeOver(id, closed)
+  }
+
+  async function takeOver(id: string, closed: AbortSignal): Promise<void> {
+    const hold = await holdUpload(id, closed)
+    if (!hold) return
+    // Read now: whoever had it may have come further, or to its end.
+    const found = await kept.find(id)
+    if (!found || closed.aborted || entryWith(id)) return hold()
+    entries = [...entries, keptEntry(found.upload, found.file, hold)]
+    tell()
+    next()
   }
 
   return {
@@ -178,12 +172,15 @@ export function createUploads(options: UploadOptions = {}) {
     },
     /** Begins, with what an earlier page left. What is returned stops all of it where it is. */
     open(): () => void {
+      const closed = new AbortController()
       isOpen = true
-      for (const entry of entries) entry.hold ??= holdUpload(entry.upload.id)
-      void restore()
+      for (const entry of entries)
+        if (entry.upload.state !== 'done') entry.hold ??= holdUpload(entry.upload.id)
+      void restore(closed.signal)
       next()
       return () => {
         isOpen = false
+        closed.abort()
         for (const entry of entries) {
           if (entry.stop) change(entry, { state: 'queued', reason: undefined })
           halt(entry)
@@ -208,9 +205,8 @@ export function createUploads(options: UploadOptions = {}) {
       if (!entry) return
       halt(entry)
       entries = entries.filter((other) => other !== entry)
-      forget(entry)
+      void forget(entry)
       if (entry.url && entry.upload.state !== 'done') void deleteUpload(entry.url, tokens, transport)
-      letGo(entry)
       tell()
       next()
     },

@@ -11,7 +11,7 @@ export type UseUpload = Pick<Uploads, 'add' | 'pause' | 'resume' | 'retry' | 'ca
 const NONE: readonly FileUpload[] = []
 const RESTING: string[] = ['done', 'failed', 'paused', 'missing']
 
-/** Uploads without a look. The options of the first call count; callbacks may change. */
+/** Uploads without a look. The options of the first call count; callbacks and `getToken` may change. */
 export function useUpload(options: UploadOptions = {}): UseUpload {
   const latest = useRef(options)
   useEffect(() => {
@@ -20,6 +20,7 @@ export function useUpload(options: UploadOptions = {}): UseUpload {
   const [store] = useState(() =>
     createUploads({
       ...options,
+      ...(options.getToken && { getToken: () => (latest.current.getToken ?? options.getToken!)() }),
       onDone: (upload) => latest.current.onDone?.(upload),
       onFailed: (upload) => latest.current.onFailed?.(upload),
     }),

@@ -1,0 +1,65 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterEach, expect, it, vi } from 'vitest'
+import { toNodeHandler } from './node-http.ts'
+
+let server: Server
+afterEach(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+async function serve(handle: (request: Request) => Promise<Response>): Promise<number> {
+  server = createServer(toNodeHandler(handle)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+async function sendRaw(port: number, head: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  socket.write(`${head}\r\nConnection: close\r\n\r\n`)
+  return text(socket)
+}
+
+it.each([
+  ['a host that is none', 'POST / HTTP/1.1\r\nHost: a b'],
+  ['a port that is none', 'POST / HTTP/1.1\r\nHost: localhost:99999'],
+  ['a method that fetch does not know', 'TRACE / HTTP/1.1\r\nHost: localhost'],
+])('refuses %s, and goes on', async (_, head) => {
+  const port = await serve(async () => new Response('here'))
+  expect(await sendRaw(port, head)).toMatch(/^HTTP\/1.1 400 /)
+  expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('here')
+})
+
+it('takes no host from the target', async () => {
+  const port = await serve(async ({ url }) => new Response(url))
+  expect(await sendRaw(port, 'POST //evil.example HTTP/1.1\r\nHost: shop.example')).toContain(
+    'http://shop.example//evil.example',
+  )
+})
+
+it('answers 500 where the handler throws, and goes on', async () => {
+  const told = vi.spyOn(console, 'error').mockReturnValue()
+  const away = new Error('The session store is away.')
+  const thrown = [away]
+  const port = await serve(async () => {
+    const error = thrown.pop()
+    if (error) throw error
+    return new Response('here')
+  })
+  expect((await fetch(`http://127.0.0.1:${port}/`)).status).toBe(500)
+  expect(told).toHaveBeenCalledWith(away)
+  expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('here')
+})
+
+it('passes on every cookie, both ways', async () => {
+  const headers: [string, string][] = [
+    ['Set-Cookie', 'a=1'],
+    ['Set-Cookie', 'b=2'],
+  ]
+  const port = await serve(async () => new Response(null, { headers }))
+  const { headers: got } = await fetch(`http://127.0.0.1:${port}/`)
+  expect(got.getSetCookie()).toEqual(['a=1', 'b=2'])
+})
