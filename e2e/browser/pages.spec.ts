@@ -303,6 +303,24 @@ test('where no mail leaves the machine, the owner of the demo finds it in the se
   await expect(owner.getByRole('heading', { name: 'Set a new password' })).toBeVisible()
 })
 
+test('a link of a mail without its end says so, and leads to a new one', async ({ page }) => {
+  for (const [path, next, to] of [
+    ['/reset-password', 'Ask for a new link', /\/forgot-password$/],
+    ['/verify-email', 'Ask for a new link in the settings', /\/login\?next=/],
+  ] as const) {
+    await page.goto(path)
+    await expect(page.getByText('The end of the link is missing')).toBeVisible()
+    await expect(page.getByLabel(/password/i)).toHaveCount(0)
+    await page.getByRole('link', { name: next }).click()
+    await expect(page).toHaveURL(to)
+  }
+  await page.goto('/reset-password')
+  await page.evaluate(() => {
+    window.location.hash = 'pasted'
+  })
+  await expect(page.getByLabel('New password')).toBeVisible()
+})
+
 test('llms.txt holds the documentation', async ({ request }) => {
   const text = await (await request.get('/llms.txt')).text()
   expect(text).toContain('# Quickstart')

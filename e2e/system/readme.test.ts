@@ -20,6 +20,7 @@ it('the five minutes of README go as it says, in a new folder and with an empty 
     const sluice = await startSluice({ LOG_LEVEL: 'warn' }, source)
     const env = { NODE_ENV: 'production' as const, PATH: process.env.PATH, HOME: home.path }
     const { stdout } = await promisify(execFile)('bash', ['-ec', commands()], { cwd: source, env })
+    expect(sluice.output()).not.toContain('ExperimentalWarning')
     const [address, equal, deliveries] = stdout.trim().split('\n').slice(-3)
     expect(address).toMatch(`${sluice.baseUrl}/pipes/`)
     expect(equal).toBe('equal')

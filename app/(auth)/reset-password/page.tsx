@@ -1,4 +1,6 @@
 import { ResetPasswordForm } from '#components/auth/reset-password-form.tsx'
+import { WithLink } from '#components/auth/with-link.tsx'
+import { ButtonLink } from '#components/ui/button-link.tsx'
 
 export const metadata = { title: 'Set a new password' }
 
@@ -6,7 +8,9 @@ export default function ResetPassword() {
   return (
     <>
       <h1 className="mb-6 font-semibold text-2xl tracking-[-0.02em]">Set a new password</h1>
-      <ResetPasswordForm />
+      <WithLink next={<ButtonLink href="/forgot-password">Ask for a new link</ButtonLink>}>
+        <ResetPasswordForm />
+      </WithLink>
     </>
   )
 }

@@ -1,4 +1,6 @@
 import { VerifyEmail } from '#components/auth/verify-email.tsx'
+import { WithLink } from '#components/auth/with-link.tsx'
+import { ButtonLink } from '#components/ui/button-link.tsx'
 
 export const metadata = { title: 'Verify your e-mail address' }
 
@@ -6,7 +8,9 @@ export default function VerifyEmailPage() {
   return (
     <>
       <h1 className="mb-6 font-semibold text-2xl tracking-[-0.02em]">Verify your e-mail address</h1>
-      <VerifyEmail />
+      <WithLink next={<ButtonLink href="/dashboard/settings">Ask for a new link in the settings</ButtonLink>}>
+        <VerifyEmail />
+      </WithLink>
     </>
   )
 }
