@@ -135,14 +135,14 @@ function insertsOf(
     sql`insert into upload_tails (file_id, offset_bytes, bytes)
       select ${idOf('file')}, 8388608, decode(repeat('00', 1000), 'hex') from ${open} and n % 100 < 2`,
     sql`insert into tokens (id, workspace_id, pipe_id, sender_id, token_hash, expires_at, created_at)
-      select ${idOf('token')}, ${workspace}, ${pipe}, ${sender}, md5('token' || n), now() + interval '1 hour', ${timeOf} from ${series} where n % 10 = 0`,
+      select ${idOf('token')}, ${workspace}, ${pipe}, ${sender}, md5('token' || n), now() + interval '1 day', ${timeOf} from ${series} where n % 10 = 0`,
     sql`insert into events (id, workspace_id, pipe_id, file_id, payload, created_at)
       select ${idOf('event')}, ${workspace}, ${pipe}, ${idOf('file')}, '{"event":"file.status_changed"}', ${timeOf} from ${ended}`,
     sql`insert into deliveries (id, workspace_id, event_id, pipe_id, file_id, webhook_output_id, url, state, attempt_count,
         next_attempt_at, last_status, created_at)
       select ${idOf('delivery')}, ${workspace}, ${idOf('event')}, ${pipe}, ${idOf('file')}, ${other('output')}, 'https://shop.example.com/hooks',
         case when n % 1000 = 2 then 'pending' when n % 1000 = 4 then 'failed' else 'delivered' end, 1,
-        case when n % 1000 = 2 then now() + interval '1 hour' end, 200, ${timeOf} from ${ended}`,
+        case when n % 1000 = 2 then now() + interval '1 day' end, 200, ${timeOf} from ${ended}`,
     sql`insert into attempts (id, delivery_id, trigger, at, duration_ms, url, request_headers, status)
       select ${idOf('attempt')}, ${idOf('delivery')}, 'auto', ${timeOf}, 80, 'https://shop.example.com/hooks', '{}', 200 from ${ended}`,
   ]
