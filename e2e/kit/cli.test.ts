@@ -69,8 +69,8 @@ function start(args: string[]): { child: ChildProcess; said(): string; kill(): P
   }
 }
 
-async function sendFile(): Promise<string> {
-  const { token, uploadUrl } = await sluice.issueToken({ pipeId })
+async function sendFile(to = pipeId): Promise<string> {
+  const { token, uploadUrl } = await sluice.issueToken({ pipeId: to })
   const { headers } = await tusWith(token, uploadUrl).post(
     { 'Upload-Length': 1, 'Content-Type': OCTETS },
     'x',
@@ -107,6 +107,49 @@ it.each([
   const ran = await run(args, { more })
   expect([ran.code, ran.stdout]).toEqual([code, ''])
   expect(ran.stderr).not.toMatch(/^ {4}at /m)
+})
+
+it('tells the usage of a command to whom asks for it', async () => {
+  const { code, stderr } = await run(['upload', '--help'])
+  expect([code, stderr]).toEqual([0, expect.stringMatching(/^Usage: sluice upload /)])
+})
+
+it('checks each bucket anew, and says what is wrong', async () => {
+  const show = () => sluice.showDataStore({ id: demo.dataStoreId })
+  const { name, check, ...bucket } = await show()
+  const elsewhere = { ...bucket, name: 'Elsewhere', bucket: 'nowhere', secretAccessKey: 'x' }
+  const { id } = await sluice.createDataStore(elsewhere)
+  const { code, stdout } = await run(['doctor', '--json'])
+  const findings: { what: string }[] = JSON.parse(stdout).findings
+  expect(findings).toContainEqual({ ok: true, what: `Data Store ${name}` })
+  expect((await show()).check?.checkedAt).not.toBe(check?.checkedAt)
+  const found = findings.find(({ what }) => what === 'Data Store Elsewhere')
+  expect([code, found]).toMatchObject([1, { ok: false, advice: expect.stringContaining('Put') }])
+  await sluice.deleteDataStore({ id })
+})
+
+it('sends a webhook again', async () => {
+  const got: string[] = []
+  const receiver = createServer((req, res) => {
+    got.push(String(req.headers['webhook-id']))
+    res.writeHead(204).end()
+  }).listen(0, '127.0.0.1')
+  await once(receiver, 'listening')
+  const fields = { name: 'Resent', dataStoreId: demo.dataStoreId, source: { http: true } }
+  const pipe = await sluice.createPipe(fields)
+  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+  await sluice.saveWebhookOutput({ id: pipe.id, url, enabled: true, statuses: [] })
+  await sendFile(pipe.id)
+  await expect.poll(() => got).toHaveLength(1)
+  const delivery = async () => (await sluice.listDeliveries({ pipeId: pipe.id })).data[0]
+  await expect.poll(delivery).toMatchObject({ state: 'delivered' })
+  const { id } = (await delivery())!
+  const sent = await run(['resend', id, '--json'])
+  expect([sent.code, JSON.parse(sent.stdout)]).toMatchObject([0, { id }])
+  await expect.poll(() => got).toEqual([got[0], got[0]])
+  const since = ['resend', '--failed-since', '2026-01-01T00:00:00Z', '--pipe', pipe.id, '--json']
+  expect(JSON.parse((await run(since)).stdout)).toMatchObject({ resent: 0 })
+  receiver.close()
 })
 
 it('creates a token, by a Sender of its own', async () => {

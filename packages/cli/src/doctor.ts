@@ -29,14 +29,12 @@ async function examine(): Promise<Finding[]> {
     { ok: true, what: `${baseUrl}, with what ${settingsFolder()} and the environment say` },
   ]
   const sluice = connect()
-  for await (const { name, check } of sluice.listDataStores()) {
+  for await (const { id, name } of sluice.listDataStores()) {
+    const { check } = await sluice.checkDataStore({ id })
+    const ok = check?.ok ?? false
     const wrong = check?.operations.filter((operation) => !operation.ok) ?? []
     const advice = wrong.map((operation) => `${operation.name}: ${operation.message}`).join('\n  ')
-    findings.push({
-      ok: check?.ok ?? false,
-      what: `Data Store ${name}`,
-      ...(advice && !check?.ok && { advice }),
-    })
+    findings.push({ ok, what: `Data Store ${name}`, ...(!ok && { advice }) })
   }
   for await (const { name, source } of sluice.listPipes())
     findings.push(

@@ -14,6 +14,8 @@ import { verify } from './verify.ts'
 /** The program `sluice`: what it can do, and what it ends with. */
 const COMMANDS: Record<string, Command> = { login, upload, listen, trigger, resend, verify, doctor, tokens }
 
+const HELP = ['--help', '-h']
+
 const USAGE = [
   'Usage: sluice <command>',
   '',
@@ -24,8 +26,9 @@ const USAGE = [
 
 async function main([name = '', ...args]: string[]): Promise<void> {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (command && args.some((arg) => HELP.includes(arg))) return say(`Usage: sluice ${command.usage}`)
   if (command) return command.run(args)
-  if (['', 'help', '--help', '-h'].includes(name)) return say(USAGE)
+  if (['', 'help', ...HELP].includes(name)) return say(USAGE)
   throw new Failure(`There is no command "${name}".\n${USAGE}`, EXIT.misused)
 }
 

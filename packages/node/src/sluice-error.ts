@@ -50,6 +50,5 @@ export async function refusal(response: Response): Promise<SluiceError> {
       requestId,
     })
   const { code, errors, detail } = problem
-  const fields = (errors ?? []).map(({ field, message }: FieldError) => `${field} ${message}`)
-  return new SluiceError({ code, errors, status, requestId, message: [detail, ...fields].join(' ') })
+  return new SluiceError({ code, errors, status, requestId, message: detail })
 }
