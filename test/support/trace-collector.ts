@@ -44,9 +44,11 @@ export async function startTraceCollector() {
     answerWith(next: number) {
       status = next
     },
-    /** Of one trace, the earliest first. */
+    /** Of one trace, the earliest first; of two that began in the same millisecond the longer one, which holds the other. */
     trace: (traceId: string) =>
-      spans.filter((span) => span.traceId === traceId).sort((a, b) => Number(a.startNs - b.startNs)),
+      spans
+        .filter((span) => span.traceId === traceId)
+        .sort((a, b) => Number(a.startNs - b.startNs) || Number(b.endNs - a.endNs)),
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
