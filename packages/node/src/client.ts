@@ -55,7 +55,7 @@ export function createSluice(options: SluiceOptions = {}): Sluice {
   const baseUrl = `${setting('baseUrl', options.baseUrl).replace(/\/+$/, '')}/api/v1`
   const { maxRetries = MAX_RETRIES, timeoutMs = TIMEOUT_MS, fetch = globalThis.fetch } = options
   const send = sendWith({ fetch, maxRetries, timeoutMs })
-  const client = createClient({
+  const client = withoutItself({
     baseUrl,
     throwOnError: true,
     // It is called with the request alone, whatever its type says.
@@ -81,6 +81,19 @@ export function createSluice(options: SluiceOptions = {}): Sluice {
   const events = (wanted: EventsOptions = {}) =>
     followEvents({ baseUrl, fetch, accountKey: setting('accountKey', options.accountKey) }, wanted)
   return { ...Object.fromEntries(calls), events }
+}
+
+const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
+
+/** A generated function hands its client on among the options of the request, where Deno takes it for one of its own. */
+function withoutItself(config: Parameters<typeof createClient>[0]) {
+  const client = createClient(config)
+  const send = (method: (typeof METHODS)[number]) => [
+    method,
+    ({ client: _, ...options }: Parameters<typeof client.get>[0] & { client?: unknown }) =>
+      client[method](options),
+  ]
+  return Object.fromEntries(METHODS.map(send))
 }
 
 type Page = { data: unknown[]; nextCursor: string | null }
