@@ -14,7 +14,10 @@ import { endWithThisProcess, removeWithThisProcess } from '../../test/support/un
  * and `npm start` has to serve pages and take a file from it without building anything.
  */
 const MOST_MB = 500
-const LEFT_OUT = ['.git', '.data', 'node_modules', 'test-results'].map((name) => resolve(name))
+/** What other commands leave in the folder, or nobody carries along. */
+const LEFT_OUT = ['.git', '.data', '.next/dev', '.next/cache', 'node_modules', 'test-results'].map((name) =>
+  resolve(name),
+)
 const MB = 1_000_000
 
 process.exitCode = (await main()) ? 0 : 1
