@@ -37,7 +37,12 @@ function open(protocol: string, host: string, port: number): Socket {
   return socket.setNoDelay().on('error', () => {})
 }
 
-/** Servers close those that wait for long. */
+/** Servers close those that wait for long, perhaps just when the next request goes out. */
+export function closeIdle(): void {
+  for (const sockets of idle.values()) for (const socket of sockets.splice(0)) socket.destroy()
+}
+
+/** What is destroyed by now is not used again. */
 function takeIdle(host: string): Socket | undefined {
   const open = (idle.get(host) ?? []).filter((socket) => !socket.destroyed)
   const socket = open.pop()

@@ -1,5 +1,5 @@
 import type { Bar, Finding } from '../cases.ts'
-import { percentile } from '../load.ts'
+import { closeIdle, percentile } from '../load.ts'
 import type { Contender, Name, Way } from './line-up.ts'
 import type { Load } from './loads.ts'
 
@@ -38,6 +38,7 @@ async function once(
   { amount, unit, run }: Load,
   { name, target, usage, database }: Contender,
 ): Promise<Figures> {
+  closeIdle()
   const [before, databaseBefore, startedAt] = [await usage(), database(), performance.now()]
   await run(target, name)
   const seconds = (performance.now() - startedAt) / 1000

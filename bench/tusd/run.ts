@@ -4,7 +4,7 @@ import { startPostgres } from '../../test/support/postgres.ts'
 import { temporaryFolder } from '../../test/support/sluice.ts'
 import type { Finding } from '../cases.ts'
 import { makeCertificate } from '../certificate.ts'
-import { MiB } from '../load.ts'
+import { closeIdle, MiB } from '../load.ts'
 import { type Sink, startSink } from '../processes.ts'
 import { type Section, writeReport } from '../report.ts'
 import { canDo, type Figures, judge, measure } from './compare.ts'
@@ -103,6 +103,7 @@ async function explain(load: Load, contenders: Contender[], taken: Map<Name, Fig
   for (const { name, pids, target } of contenders) {
     if (name === '@tus' || !canDo(name, load)) continue
     const { cpu, database } = taken.get(name)!
+    closeIdle()
     const shares = await profile(pids, () => load.run(target, name))
     const kinds = shares.map(([kind, share]) => [kind, share * cpu] as const)
     const all = database > 0 ? [...kinds, ['PostgreSQL', database] as const] : kinds
