@@ -21,10 +21,13 @@ const CODES = new Set([
 ])
 /** Of the system, and disk_full of PostgreSQL: nothing can be written until somebody makes room. */
 const FULL = new Set(['ENOSPC', 'EDQUOT', '53100'])
+/** Of PostgreSQL: lock_not_available, and deadlock_detected, which it may see as soon as it is asked for the lock. */
+const LOCKED = new Set(['55P03', '40P01'])
 const MAX_DEPTH = 5
 
 export const isOutage = (error: unknown): boolean => hasCode(error, CODES)
 export const isDiskFull = (error: unknown): boolean => hasCode(error, FULL)
+export const isLockFailure = (error: unknown): boolean => hasCode(error, LOCKED)
 
 function hasCode(error: unknown, codes: ReadonlySet<string>): boolean {
   let at = error

@@ -1,8 +1,9 @@
+import { sql } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { fileTimeline } from '#drizzle/schema/index.ts'
 import { openTestDatabase } from '../../../test/support/databases.ts'
 import { addFile, addOutput } from '../../../test/support/webhook-rows.ts'
-import type { DatabaseHandle } from '../../platform/db/database.ts'
+import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
 import { monthsOf } from '../../platform/db/months/keep-months.ts'
 import { nextMonth, startOf } from '../../platform/db/months/month.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
@@ -28,4 +29,21 @@ it('months of timelines are kept for a year', async () => {
   expect(await db.$count(fileTimeline)).toBe(2)
   await keepTimelines({ db, clock: { now: () => end + 365 * DAY } })
   expect(await db.select().from(fileTimeline)).toMatchObject([{ at: new Date(end) }])
+})
+
+it('months are made once a busy table lets them, after giving up and trying again', async () => {
+  const { db } = database
+  const [first] = await monthsOf(db, 'file_timeline')
+  const end = startOf(nextMonth(first!))
+  const waiting = async () =>
+    (await rows(db, sql`select from pg_locks where relation = 'file_timeline'::regclass and not granted`))
+      .length
+  let keeping!: Promise<number>
+  await db.transaction(async (tx) => {
+    await tx.execute(sql`lock table file_timeline in row exclusive mode`)
+    keeping = keepTimelines({ db, clock: { now: () => end } })
+    keeping.catch(() => {})
+    for (const expected of [1, 0, 1]) await expect.poll(waiting).toBe(expected)
+  })
+  expect(await keeping).toBe(2)
 })

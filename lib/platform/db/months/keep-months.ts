@@ -1,6 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { type SQL, sql } from 'drizzle-orm'
 import { firstUuidAt } from '../../kernel/ids.ts'
 import { type Db, rows } from '../database.ts'
+import { isLockFailure } from '../is-outage.ts'
 import { idsOf, isOver, type Month, missingMonths } from './month.ts'
 
 /**
@@ -42,16 +44,32 @@ export async function monthsOf(db: Db, table: string): Promise<Month[]> {
 /** The lock's name: any fixed number does. */
 const LOCK = 7_584_230_020
 
+const TRIES = 40
+/** Those who had to wait get on in between. */
+const PAUSE_MS = 250
+
 /**
  * All statements on the table wait while this waits for them, so it soon gives up; and before PostgreSQL would look for a
- * deadlock and might end an upload's transaction instead.
+ * deadlock and might end an upload's transaction instead. It tries again: on a busy server a lock takes some luck.
  */
-function alone(db: Db, work: (tx: Db) => Promise<number>): Promise<number> {
-  return db.transaction(async (tx) => {
-    await tx.execute(sql`set local lock_timeout = '250ms'`)
-    const [lock] = await rows<{ taken: boolean }>(tx, sql`select pg_try_advisory_xact_lock(${LOCK}) as taken`)
-    return lock!.taken ? work(tx) : 0
-  })
+async function alone(db: Db, work: (tx: Db) => Promise<number>): Promise<number> {
+  const once = () =>
+    db.transaction(async (tx) => {
+      await tx.execute(sql`set local lock_timeout = '250ms'`)
+      const [lock] = await rows<{ taken: boolean }>(
+        tx,
+        sql`select pg_try_advisory_xact_lock(${LOCK}) as taken`,
+      )
+      return lock!.taken ? work(tx) : 0
+    })
+  for (let tries = 1; ; tries++) {
+    try {
+      return await once()
+    } catch (error) {
+      if (tries === TRIES || !isLockFailure(error)) throw error
+      await pause(PAUSE_MS)
+    }
+  }
 }
 
 /** The default table is taken off for that time, since it may have rows of this month already. No trigger sees them move. */
