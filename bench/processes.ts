@@ -4,7 +4,14 @@ import { join } from 'node:path'
 import type { Certificate } from './certificate.ts'
 import { usageOf } from './postgres-usage.ts'
 
-export type Usage = { cpuSeconds: number; rssBytes: number }
+export type Usage = { cpuSeconds: number; rssBytes: number; of?: MemoryOfNode }
+/** What the memory of a Node process is, as far as it can tell. */
+export type MemoryOfNode = {
+  programBytes: number
+  heapBytes: number
+  heapUsedBytes: number
+  arrayBuffers: number
+}
 
 export type Measured = {
   url: string

@@ -1,7 +1,16 @@
+import { readFileSync } from 'node:fs'
+
 /** Loaded into each measured process before its own program: tells what it has used, when asked. */
 process.on('message', (message) => {
   if (message !== 'usage') return
   const { user, system } = process.cpuUsage()
-  process.send!({ usage: { cpuSeconds: (user + system) / 1e6, rssBytes: process.memoryUsage.rss() } })
+  const { rss, heapTotal, heapUsed, arrayBuffers } = process.memoryUsage()
+  const of = { programBytes: programBytes(), heapBytes: heapTotal, heapUsedBytes: heapUsed, arrayBuffers }
+  process.send!({ usage: { cpuSeconds: (user + system) / 1e6, rssBytes: rss, of } })
 })
 process.channel?.unref()
+
+/** Of Node and its libraries, as far as they were read from their files. */
+function programBytes(): number {
+  return Number(readFileSync('/proc/self/status', 'utf8').match(/^RssFile:\s+(\d+)/m)?.[1] ?? 0) * 1024
+}

@@ -58,6 +58,7 @@ function contender(name: Name, node: Measured, target: Target, balancer?: Measur
   const usage = async () => {
     const [own, its] = [await node.usage(), await balancer?.usage()]
     return {
+      ...own,
       cpuSeconds: own.cpuSeconds + (its?.cpuSeconds ?? 0),
       rssBytes: own.rssBytes + (its?.rssBytes ?? 0),
     }

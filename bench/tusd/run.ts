@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../test/support/sluice.ts'
 import type { Finding } from '../cases.ts'
 import { makeCertificate } from '../certificate.ts'
 import { closeIdle, MiB } from '../load.ts'
-import { type Sink, startSink } from '../processes.ts'
+import { type MemoryOfNode, type Sink, startSink } from '../processes.ts'
 import { type Section, writeReport } from '../report.ts'
 import { canDo, type Figures, judge, measure } from './compare.ts'
 import { benchHandshakes } from './handshakes.ts'
@@ -118,14 +118,33 @@ async function explain(load: Load, contenders: Contender[], taken: Map<Name, Fig
 /** With nothing in flight. */
 async function memory(what: string, contenders: Contender[]): Promise<Finding> {
   const sizes = new Map<Name, number>()
-  for (const { name, usage } of contenders) sizes.set(name, (await usage()).rssBytes / MiB)
+  const profile: string[] = []
+  for (const { name, usage } of contenders) {
+    const used = await usage()
+    sizes.set(name, used.rssBytes / MiB)
+    if (used.of) profile.push(`${name}: ${partsOf(used.rssBytes, used.of)}`)
+  }
+  const holds = sizes.get('Sluice')! <= 130
   return {
     what,
     measured: `${[...sizes].map(([name, size]) => `${name} ${size.toFixed(0)}`).join(', ')} MiB`,
     wanted: '≤ 130 MiB',
-    holds: sizes.get('Sluice')! <= 130,
+    holds,
     bars: [...sizes].map(([name, value]) => ({ name, value, unit: 'MiB' })),
+    ...(!holds && { profile }),
   }
+}
+
+function partsOf(rssBytes: number, of: MemoryOfNode): string {
+  const { programBytes, heapBytes, heapUsedBytes, arrayBuffers } = of
+  const told = (bytes: number) => (bytes / MiB).toFixed(0)
+  const rest = rssBytes - programBytes - heapBytes - arrayBuffers
+  return [
+    `the program ${told(programBytes)}`,
+    `the heap of V8 ${told(heapBytes)}, of that in use ${told(heapUsedBytes)}`,
+    `buffers ${told(arrayBuffers)}`,
+    `compiled code, stacks and what malloc keeps ${told(rest)} MiB`,
+  ].join(', ')
 }
 
 const profiles = hasPerf()
@@ -151,7 +170,7 @@ if (!only)
       '@tus/server with @tus/s3-store. Contenders take turns; the first two rounds are not counted, and figures are medians of',
       `what follows: ${rounds} more. CPU is that of the process; that of PostgreSQL is added to ours. Sluice has no TLS for`,
       'clients: a balancer of twenty lines in Node ends it, and its CPU is counted as ours and as that of bare. A goal that was missed',
-      'is followed by where the CPU went, by `perf` where it is installed, in one more round.',
+      'is followed by where the CPU went, by `perf` where it is installed, in one more round, or by what the memory is.',
       '',
       `tusd is ahead of Sluice in: ${aheadOf(sections)}.`,
     ],
