@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { Dirent } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -72,7 +73,7 @@ export async function openTestBucket(
     region: REGION,
     key,
     async objects() {
-      const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+      const entries = await readAll(folder)
       const files = entries.filter((entry) => entry.isFile())
       return files.map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1)).sort()
     },
@@ -169,5 +170,16 @@ export async function serveUploads(
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
+  }
+}
+
+/** Again if a folder that it was about to read has gone: the bucket removes those that have become empty. */
+async function readAll(folder: string): Promise<Dirent[]> {
+  try {
+    return await readdir(folder, { recursive: true, withFileTypes: true })
+  } catch (error) {
+    const { code, path } = error as NodeJS.ErrnoException
+    if (code !== 'ENOENT' || path === folder) throw error
+    return readAll(folder)
   }
 }
