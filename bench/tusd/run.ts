@@ -1,5 +1,6 @@
+import { spawnSync } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
-import { readOptions } from '../../scripts/read-options.ts'
+import { misused, readOptions } from '../../scripts/read-options.ts'
 import { startPostgres } from '../../test/support/postgres.ts'
 import { temporaryFolder } from '../../test/support/sluice.ts'
 import type { Finding } from '../cases.ts'
@@ -14,16 +15,16 @@ import { LOADS, type Load } from './loads.ts'
 import { hasPerf, profile } from './profile.ts'
 
 /** Sluice beside tusd, the server in Go, on the same loads. Writes docs/beside-tusd.md. */
-const { tusd, only, rounds } = readOptions(
-  'npm run bench:tusd -- --tusd <path> [--rounds <number>] [--only <words>]',
-  {
-    options: {
-      tusd: { type: 'string', default: 'tusd' },
-      rounds: { type: 'string', default: '5' },
-      only: { type: 'string' },
-    },
+const USAGE = 'npm run bench:tusd -- [--tusd <path>] [--rounds <number>] [--only <words>]'
+const { tusd, only, rounds } = readOptions(USAGE, {
+  options: {
+    tusd: { type: 'string', default: process.env['TUSD'] ?? 'tusd' },
+    rounds: { type: 'string', default: '5' },
+    only: { type: 'string' },
   },
-).values
+}).values
+if (spawnSync(tusd, ['-version']).error)
+  misused(`There is no program ${tusd}: name it with --tusd or TUSD`, USAGE)
 
 async function benchWay(way: Way, site: Site): Promise<Finding[]> {
   const sink = await startSink(way === 'TLS to the bucket' ? site.certificate : undefined)
@@ -107,10 +108,10 @@ async function explain(load: Load, contenders: Contender[], taken: Map<Name, Fig
     const shares = await profile(pids, () => load.run(target, name))
     const kinds = shares.map(([kind, share]) => [kind, share * cpu] as const)
     const all = database > 0 ? [...kinds, ['PostgreSQL', database] as const] : kinds
-    const told = all
+    const shown = all
       .filter(([, spent]) => spent >= 0.005)
       .map(([kind, spent]) => `${kind} ${spent.toFixed(2)}`)
-    lines.push(`${name}: ${told.join(', ')} ${load.unit.cpu}`)
+    lines.push(`${name}: ${shown.join(', ')} ${load.unit.cpu}`)
   }
   return lines
 }
@@ -137,13 +138,13 @@ async function memory(what: string, contenders: Contender[]): Promise<Finding> {
 
 function partsOf(rssBytes: number, of: MemoryOfNode): string {
   const { programBytes, heapBytes, heapUsedBytes, arrayBuffers } = of
-  const told = (bytes: number) => (bytes / MiB).toFixed(0)
+  const inMiB = (bytes: number) => (bytes / MiB).toFixed(0)
   const rest = rssBytes - programBytes - heapBytes - arrayBuffers
   return [
-    `the program ${told(programBytes)}`,
-    `the heap of V8 ${told(heapBytes)}, of that in use ${told(heapUsedBytes)}`,
-    `buffers ${told(arrayBuffers)}`,
-    `compiled code, stacks and what malloc keeps ${told(rest)} MiB`,
+    `the program ${inMiB(programBytes)}`,
+    `the heap of V8 ${inMiB(heapBytes)}, of that in use ${inMiB(heapUsedBytes)}`,
+    `buffers ${inMiB(arrayBuffers)}`,
+    `compiled code, stacks and what malloc keeps ${inMiB(rest)} MiB`,
   ].join(', ')
 }
 
@@ -165,7 +166,7 @@ if (!only)
     name: 'beside-tusd',
     title: 'Beside tusd',
     about: [
-      '`npm run bench:tusd -- --tusd <path>` runs it and writes this page. tusd is the server of tus.io in Go, built from its',
+      '`npm run bench:tusd -- --tusd <path>`, or with the path in `TUSD`, runs it and writes this page. tusd is the server of tus.io in Go, built from its',
       'source, before the same sink, in parts of 8 MiB. bare is a Node server that does `req.pipe()` to the sink, and @tus is',
       '@tus/server with @tus/s3-store. Contenders take turns; the first two rounds are not counted, and figures are medians of',
       `what follows: ${rounds} more. CPU is that of the process; that of PostgreSQL is added to ours. Sluice has no TLS for`,
