@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createApiHandler } from './lib/api/create-api-handler.ts'
 import type { DemoBucket } from './lib/dashboard/demo/demo-document.ts'
@@ -9,8 +9,8 @@ import { openDemoBucket } from './lib/dashboard/demo/open-demo-bucket.ts'
 import { startMailWorker } from './lib/identity/accounts/start-mail-worker.ts'
 import { createOutages } from './lib/platform/db/outages.ts'
 import { frontDoor, type Handlers, type Opened, openDoor } from './lib/platform/http/front-door.ts'
+import { openServer } from './lib/platform/http/open-server.ts'
 import { relayTo, trustsRelay } from './lib/platform/http/relay.ts'
-import { SERVER_OPTIONS } from './lib/platform/http/server-options.ts'
 import { proxyTrust } from './lib/platform/http/trusted-proxies.ts'
 import { createLogger } from './lib/platform/log/log.ts'
 import { sayFault } from './lib/platform/log/say-fault.ts'
@@ -55,7 +55,7 @@ async function main(): Promise<void> {
   const isBehindRelay = membership !== undefined && !asked.roles.has('upload')
   const trusts = isBehindRelay ? trustsRelay : proxyTrust(asked.trustedProxies)
   const door = frontDoor(opening.promise, { log, trusts })
-  const server = createServer(SERVER_OPTIONS, door)
+  const server = openServer(door, { tls: isBehindRelay ? undefined : asked.tls, log })
   server.on('checkContinue', door)
   const listening = await listen(server, asked)
   const demo = listening.demo && !membership ? await openDemoBucket(listening, log) : undefined

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import type { Certificate } from './certificate.ts'
+import type { Certificate } from '../test/support/certificates.ts'
 import { usageOf } from './postgres-usage.ts'
 
 export type Usage = { cpuSeconds: number; rssBytes: number; of?: MemoryOfNode }

@@ -36,13 +36,18 @@ export async function startEmbeddedNode(dataDir: string, sinkUrl: string): Promi
 }
 
 /** Settings that say which database. */
-type Place = Record<string, string> & { DATABASE_URL?: string; DATA_DIR?: string; DEMO?: string }
+type Place = Record<string, string> & {
+  DATABASE_URL?: string
+  DATA_DIR?: string
+  DEMO?: string
+  TLS_CERT_FILE?: string
+}
 
 async function startNode(sinkUrl: string, place: Place, drop: () => Promise<void>): Promise<SluiceNode> {
   const env = {
     PORT: '0',
     HOST: '127.0.0.1',
-    BASE_URL: 'http://127.0.0.1:0',
+    BASE_URL: `${place.TLS_CERT_FILE ? 'https' : 'http'}://127.0.0.1:0`,
     ...place,
     ROLES: 'upload',
     FREE_TIER_BYTES: '0',

@@ -90,8 +90,10 @@ describe('compose.yaml and the Kubernetes manifests', () => {
   })
 
   it('pass on what an operator decides, and keep what a container must not lose', () => {
+    const ofAContainer = ['DATA_DIR', 'PORT', 'HOST', 'UPLOAD_URL', 'UPLOAD_MEMORY_BYTES', 'DEMO']
+    const ofTheBalancer = ['TLS_CERT_FILE', 'TLS_KEY_FILE']
     const decided = Object.keys(settings).filter(
-      (name) => !['DATA_DIR', 'PORT', 'HOST', 'UPLOAD_URL', 'UPLOAD_MEMORY_BYTES', 'DEMO'].includes(name),
+      (name) => ![...ofAContainer, ...ofTheBalancer].includes(name),
     )
     for (const service of own) {
       expect(decided.filter((name) => service.environment![name] === undefined)).toEqual([])

@@ -1,5 +1,6 @@
-import { createServer, Agent as HttpAgent, request as requestHttp } from 'node:http'
-import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
+import { readFileSync } from 'node:fs'
+import { createServer, Agent as HttpAgent, type RequestListener, request as requestHttp } from 'node:http'
+import { createServer as createTlsServer, Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import type { AddressInfo } from 'node:net'
 
 /** The least that a Node process can do: `req.pipe()` to the sink. */
@@ -9,7 +10,9 @@ const agent = new (tls ? HttpsAgent : HttpAgent)({ keepAlive: true })
 const request = tls ? requestHttps : requestHttp
 let next = 0
 
-const server = createServer((req, res) => {
+const { TLS_CERT_FILE: cert, TLS_KEY_FILE: key } = process.env
+
+const carry: RequestListener = (req, res) => {
   const headers = { 'Content-Length': req.headers['content-length'] ?? '0' }
   const path = `/media/bare-${++next}`
   const onward = request(
@@ -20,7 +23,13 @@ const server = createServer((req, res) => {
     },
   )
   req.pipe(onward)
-}).listen(0, '127.0.0.1')
+}
+
+const server =
+  cert && key
+    ? createTlsServer({ cert: readFileSync(cert), key: readFileSync(key) }, carry)
+    : createServer(carry)
+server.listen(0, '127.0.0.1')
 server.on('listening', () =>
-  process.send!({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }),
+  process.send!({ url: `${cert ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}` }),
 )

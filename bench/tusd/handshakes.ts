@@ -3,8 +3,8 @@ import type { Agent } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import { exchange } from '#lib/buckets/exchange.ts'
 import { createGuardedAgents } from '#lib/platform/net/guarded-agents.ts'
+import { CERTIFICATE } from '../../test/support/certificates.ts'
 import type { Finding } from '../cases.ts'
-import type { Certificate } from '../certificate.ts'
 import { percentile } from '../load.ts'
 import type { Sink } from '../processes.ts'
 
@@ -13,8 +13,8 @@ const ROUNDS = 5
 const FILE = Buffer.alloc(4096)
 
 /** What a connection costs the process that puts a file of 4 KiB: kept, with the session of an earlier one, and with neither. */
-export async function benchHandshakes(sink: Sink, certificate: Certificate): Promise<Finding> {
-  const ca = readFileSync(certificate.cert)
+export async function benchHandshakes(sink: Sink): Promise<Finding> {
+  const ca = readFileSync(CERTIFICATE.cert)
   const agentOf = (options: object) =>
     createGuardedAgents(['*'], { agent: { ca, ...options } as object }).https
   const [kept, resuming, fresh] = [

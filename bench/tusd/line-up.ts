@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { rows } from '#lib/platform/db/database.ts'
-import type { Certificate } from '../certificate.ts'
+import { CERTIFICATE } from '../../test/support/certificates.ts'
 import type { Target } from '../load.ts'
 import { measurePostgres } from '../postgres-usage.ts'
 import { type Measured, type Sink, startMeasured, startTusd, type Usage } from '../processes.ts'
@@ -12,63 +12,44 @@ export type Name = 'bare' | 'tusd' | '@tus' | 'Sluice'
 export type Contender = {
   name: Name
   target: Target
-  /** Of its process, with that of the balancer before it. */
   usage(): Promise<Usage>
-  pids: number[]
+  pid: number
   database(): number
 }
-export type Site = { program: string; postgresUrl: string; certificate: Certificate }
+export type Site = { program: string; postgresUrl: string }
 
-/** Sluice leaves the TLS of clients to a balancer; here to a small one in Node, whose CPU counts as its own. tusd ends it itself. */
-export async function lineUp(way: Way, { program, postgresUrl, certificate }: Site, sink: Sink) {
-  const trusted = certificate.cert
-  const trust = { NODE_EXTRA_CA_CERTS: trusted }
-  const terminated = way === 'TLS from clients'
-  const env = { SINK: sink.url, ...trust }
-  const site = await startSluiceNode(postgresUrl, sink.url, trust)
-  const bare = await startMeasured('./nodes/bare.ts', env)
-  const tusd = await startTusd(program, sink.url, { trusted, ...(terminated && { tls: certificate }) })
-  const tus = way === 'plain HTTP' ? await startMeasured('./nodes/peer.ts', env) : undefined
-  const before = async (node: Measured) =>
-    terminated
-      ? startMeasured('./nodes/terminator.ts', {
-          BEHIND: node.url,
-          TLS_KEY: certificate.key,
-          TLS_CERT: trusted,
-        })
-      : undefined
-  const balancers = [await before(bare), await before(site.node)] as const
+/** Each speaks TLS with clients itself. */
+export async function lineUp(way: Way, { program, postgresUrl }: Site, sink: Sink) {
+  const trust = { NODE_EXTRA_CA_CERTS: CERTIFICATE.cert }
+  const isTls = way === 'TLS from clients'
+  const tls = { TLS_CERT_FILE: CERTIFICATE.cert, TLS_KEY_FILE: CERTIFICATE.key }
+  const env = { ...trust, ...(isTls && tls) }
+  const site = await startSluiceNode(postgresUrl, sink.url, env)
+  const bare = await startMeasured('./nodes/bare.ts', { SINK: sink.url, ...env })
+  const tusd = await startTusd(program, sink.url, {
+    trusted: CERTIFICATE.cert,
+    ...(isTls && { tls: CERTIFICATE }),
+  })
+  const tus =
+    way === 'plain HTTP' ? await startMeasured('./nodes/peer.ts', { SINK: sink.url, ...trust }) : undefined
   const database = await databaseOf(site)
   const contenders: Contender[] = [
-    contender('bare', bare, { collection: `${bare.url}/`, headers: {} }, balancers[0]),
+    contender('bare', bare, { collection: `${bare.url}/`, headers: {} }),
     contender('tusd', tusd, { collection: `${tusd.url}/files/`, headers: {} }),
     ...(tus ? [contender('@tus', tus, { collection: `${tus.url}/files`, headers: {} })] : []),
-    { ...contender('Sluice', site.node, site.target, balancers[1]), database },
+    { ...contender('Sluice', site.node, site.target), database },
   ]
   return {
     contenders,
     async stop() {
-      for (const part of [...balancers, bare, tusd, tus, site.node]) await part?.stop()
+      for (const part of [bare, tusd, tus, site.node]) await part?.stop()
       await site.drop()
     },
   }
 }
 
-function contender(name: Name, node: Measured, target: Target, balancer?: Measured): Contender {
-  const usage = async () => {
-    const [own, its] = [await node.usage(), await balancer?.usage()]
-    return {
-      ...own,
-      cpuSeconds: own.cpuSeconds + (its?.cpuSeconds ?? 0),
-      rssBytes: own.rssBytes + (its?.rssBytes ?? 0),
-    }
-  }
-  const database = () => 0
-  const pids = balancer ? [node.pid, balancer.pid] : [node.pid]
-  if (!balancer) return { name, target, usage, pids, database }
-  const { pathname, host } = new URL(target.collection)
-  const behind = { collection: balancer.url + pathname, headers: { Host: host, ...target.headers } }
-  return { name, target: behind, usage, pids, database }
+function contender(name: Name, { pid, usage }: Measured, target: Target): Contender {
+  return { name, target, usage, pid, database: () => 0 }
 }
 
 async function databaseOf({ database }: SluiceNode): Promise<() => number> {

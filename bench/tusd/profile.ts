@@ -33,10 +33,10 @@ export function hasPerf(): boolean {
 }
 
 /** By perf, which reads the stacks of a process that runs as usual. */
-export async function profile(pids: number[], work: () => Promise<unknown>): Promise<Profile> {
+export async function profile(pid: number, work: () => Promise<unknown>): Promise<Profile> {
   using folder = temporaryFolder()
   const file = join(folder.path, 'perf.data')
-  const settings = ['-e', 'cpu-clock', '-F', String(FREQUENCY), '-g', '-p', pids.join(','), '-o', file]
+  const settings = ['-e', 'cpu-clock', '-F', String(FREQUENCY), '-g', '-p', String(pid), '-o', file]
   const perf = spawn('perf', ['record', ...settings], { stdio: 'ignore' })
   await pause(ATTACH_MS)
   await work()

@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { misused, readOptions } from '../../scripts/read-options.ts'
+import { CERTIFICATE } from '../../test/support/certificates.ts'
 import { startPostgres } from '../../test/support/postgres.ts'
-import { temporaryFolder } from '../../test/support/sluice.ts'
 import type { Finding } from '../cases.ts'
-import { makeCertificate } from '../certificate.ts'
 import { closeIdle, MiB } from '../load.ts'
 import { type MemoryOfNode, type Sink, startSink } from '../processes.ts'
 import { type Section, writeReport } from '../report.ts'
@@ -27,7 +26,7 @@ if (spawnSync(tusd, ['-version']).error)
   misused(`There is no program ${tusd}: name it with --tusd or TUSD`, USAGE)
 
 async function benchWay(way: Way, site: Site): Promise<Finding[]> {
-  const sink = await startSink(way === 'TLS to the bucket' ? site.certificate : undefined)
+  const sink = await startSink(way === 'TLS to the bucket' ? CERTIFICATE : undefined)
   const { contenders, stop } = await lineUp(way, site, sink)
   const found: Finding[] = []
   const add = (findings: Finding[]) => {
@@ -40,7 +39,7 @@ async function benchWay(way: Way, site: Site): Promise<Finding[]> {
   try {
     if (way === 'plain HTTP' && !only)
       add([await memory('memory at rest', contenders), ...(await countRequests(contenders, sink))])
-    if (way === 'TLS to the bucket' && !only) add([await benchHandshakes(sink, site.certificate)])
+    if (way === 'TLS to the bucket' && !only) add([await benchHandshakes(sink)])
     for (const load of LOADS) if (!only || load.what.includes(only)) add(await compare(way, load, contenders))
     if (way === 'plain HTTP' && !only) {
       await pause(70_000)
@@ -101,11 +100,11 @@ async function compare(way: Way, load: Load, contenders: Contender[]): Promise<F
 
 async function explain(load: Load, contenders: Contender[], taken: Map<Name, Figures>): Promise<string[]> {
   const lines: string[] = []
-  for (const { name, pids, target } of contenders) {
+  for (const { name, pid, target } of contenders) {
     if (name === '@tus' || !canDo(name, load)) continue
     const { cpu, database } = taken.get(name)!
     closeIdle()
-    const shares = await profile(pids, () => load.run(target, name))
+    const shares = await profile(pid, () => load.run(target, name))
     const kinds = shares.map(([kind, share]) => [kind, share * cpu] as const)
     const all = database > 0 ? [...kinds, ['PostgreSQL', database] as const] : kinds
     const shown = all
@@ -149,13 +148,11 @@ function partsOf(rssBytes: number, of: MemoryOfNode): string {
 }
 
 const profiles = hasPerf()
-using folder = temporaryFolder()
-const certificate = makeCertificate(folder.path)
 const postgres = await startPostgres()
 const sections: Section[] = []
 try {
   for (const way of WAYS) {
-    const site = { program: tusd, postgresUrl: postgres.url, certificate }
+    const site = { program: tusd, postgresUrl: postgres.url }
     sections.push({ name: way, findings: await benchWay(way, site) })
   }
 } finally {
@@ -169,9 +166,8 @@ if (!only)
       '`npm run bench:tusd -- --tusd <path>`, or with the path in `TUSD`, runs it and writes this page. tusd is the server of tus.io in Go, built from its',
       'source, before the same sink, in parts of 8 MiB. bare is a Node server that does `req.pipe()` to the sink, and @tus is',
       '@tus/server with @tus/s3-store. Contenders take turns; the first two rounds are not counted, and figures are medians of',
-      `what follows: ${rounds} more. CPU is that of the process; that of PostgreSQL is added to ours. Sluice has no TLS for`,
-      'clients: a balancer of twenty lines in Node ends it, and its CPU is counted as ours and as that of bare. A goal that was missed',
-      'is followed by where the CPU went, by `perf` where it is installed, in one more round, or by what the memory is.',
+      `what follows: ${rounds} more. CPU is that of the process; that of PostgreSQL is added to ours. Each speaks TLS`,
+      'with its clients itself. A goal that was missed is followed by where the CPU went, by `perf` where it is installed, in one more round, or by what the memory is.',
       '',
       `tusd is ahead of Sluice in: ${aheadOf(sections)}.`,
     ],

@@ -1,4 +1,5 @@
-import { type IncomingHttpHeaders, request } from 'node:http'
+import { type IncomingHttpHeaders, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
 
 /** A request that hides nothing, and what came of it. */
 export type Reply = { status: number; headers: Record<string, string>; body: string }
@@ -13,6 +14,8 @@ export type Call = {
   trailers?: Record<string, string>
 }
 
+const requestOf = (url: string) => (url.startsWith('https:') ? requestHttps : requestHttp)
+
 export function httpCall({ method, url, token, headers = {}, body, trailers }: Call): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const all = {
@@ -20,7 +23,7 @@ export function httpCall({ method, url, token, headers = {}, body, trailers }: C
       ...(body && !trailers && !headers['Transfer-Encoding'] && { 'Content-Length': String(body.length) }),
       ...headers,
     }
-    const sent = request(url, { method, headers: all, agent: false }, async (response) => {
+    const sent = requestOf(url)(url, { method, headers: all, agent: false }, async (response) => {
       const text = Buffer.concat(await response.toArray()).toString()
       resolve({
         status: response.statusCode!,
@@ -37,7 +40,7 @@ export function httpCall({ method, url, token, headers = {}, body, trailers }: C
 /** A request whose body is sent piece by piece, and that may be cut off. */
 export function openCall({ method, url, token, headers = {} }: Omit<Call, 'body' | 'trailers'>) {
   const all = { ...(token && { Authorization: `Bearer ${token}` }), ...headers }
-  const sent = request(url, { method, agent: false, headers: all })
+  const sent = requestOf(url)(url, { method, agent: false, headers: all })
   const interim: Interim[] = []
   sent.on('information', ({ statusCode, headers }) => interim.push({ status: statusCode, headers }))
   const reply = new Promise<Reply>((resolve, reject) => {

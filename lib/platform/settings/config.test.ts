@@ -33,6 +33,21 @@ describe('loadConfig', () => {
     expect(loadConfig({ DATA_DIR, PORT: '4000' }).uploadUrl).toBe('http://localhost:4000')
   })
 
+  it('serves HTTPS where a certificate and its key are given', () => {
+    const files = { TLS_CERT_FILE: '/tls/cert.pem', TLS_KEY_FILE: '/tls/key.pem' }
+    expect(loadConfig({ DATA_DIR, ...files })).toMatchObject({
+      tls: { certFile: '/tls/cert.pem', keyFile: '/tls/key.pem' },
+      baseUrl: 'https://localhost:3000',
+    })
+    expect(loadConfig({ DATA_DIR }).tls).toBeUndefined()
+    expect(() => loadConfig({ DATA_DIR, ...files, TLS_KEY_FILE: '' })).toThrow(
+      'TLS_CERT_FILE and TLS_KEY_FILE go together',
+    )
+    expect(() => loadConfig({ DATA_DIR, ...files, BASE_URL: 'http://sluice.example.com' })).toThrow(
+      '- BASE_URL must begin with https:// with TLS_CERT_FILE',
+    )
+  })
+
   it('says which ports there are', () => {
     expect(() => loadConfig({ DATA_DIR, PORT: '99999' })).toThrow('- PORT must be from 0 to 65535')
   })

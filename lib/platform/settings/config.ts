@@ -1,6 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import type { CertificateFiles } from '../http/open-server.ts'
 import { StartError } from '../kernel/errors.ts'
 import { explainFolder } from '../log/say-fault.ts'
 import { type LocalSecrets, readLocalSecrets } from './local-secrets.ts'
@@ -20,6 +21,8 @@ export type Config = {
   host: string
   baseUrl: string
   uploadUrl: string
+  /** Where this server speaks TLS itself, without a balancer before it. */
+  tls: CertificateFiles | undefined
   roles: ReadonlySet<Role>
   /** Those that carry uploads; more than one have a supervisor. */
   processes: number
@@ -103,7 +106,7 @@ function contradictions(env: Environment, parsed: Parsed, unreadable: boolean): 
     }
     if (!unreadable && !parsed.BASE_URL && parsed.PORT === 0) faults.push('BASE_URL is required with PORT=0')
   }
-  faults.push(...faultsOfProcesses(parsed))
+  faults.push(...faultsOfProcesses(parsed), ...faultsOfTls(env))
   for (const provider of ['GITHUB', 'GOOGLE'] as const) {
     if (!env[`${provider}_CLIENT_ID`] !== !env[`${provider}_CLIENT_SECRET`]) {
       faults.push(`${provider}_CLIENT_ID and ${provider}_CLIENT_SECRET go together: set both or neither`)
@@ -120,6 +123,16 @@ function faultsOfProcesses({ PROCESSES, UPLOAD_MEMORY_BYTES }: Parsed): string[]
   return [`UPLOAD_MEMORY_BYTES must be at least ${leastBytes} with PROCESSES=${PROCESSES}: 64 MiB for each`]
 }
 
+/** Of what was set, which may be wrong in itself as well. */
+function faultsOfTls({ TLS_CERT_FILE, TLS_KEY_FILE, ...env }: Environment): string[] {
+  if (!TLS_CERT_FILE && !TLS_KEY_FILE) return []
+  if (!TLS_CERT_FILE || !TLS_KEY_FILE)
+    return ['TLS_CERT_FILE and TLS_KEY_FILE go together: set both or neither']
+  return ['BASE_URL', 'UPLOAD_URL']
+    .filter((name) => env[name]?.startsWith('http:'))
+    .map((name) => `${name} must begin with https:// with TLS_CERT_FILE, as nothing answers plain HTTP then`)
+}
+
 const KEYS = ['ENCRYPTION_KEY', 'AUTH_SECRET'] as const
 
 function isPublic(host: string | undefined): boolean {
@@ -132,7 +145,8 @@ function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefin
   const processes = roles.has('upload') ? countProcesses(parsed) : 1
   const uploadMemoryBytes =
     parsed.UPLOAD_MEMORY_BYTES ?? Math.max(uploadMemory(machine(), processes), processes * LEAST_SHARE_BYTES)
-  const baseUrl = parsed.BASE_URL ?? `http://localhost:${port}`
+  const tls = certificateFiles(parsed)
+  const baseUrl = parsed.BASE_URL ?? `${tls ? 'https' : 'http'}://localhost:${port}`
   const embedded = local !== undefined
   return {
     databaseUrl: parsed.DATABASE_URL,
@@ -141,6 +155,7 @@ function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefin
     host: parsed.HOST ?? (embedded ? '127.0.0.1' : '0.0.0.0'),
     baseUrl,
     uploadUrl: parsed.UPLOAD_URL ?? baseUrl,
+    tls,
     roles,
     processes,
     uploadMemoryBytes,
@@ -165,6 +180,10 @@ function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefin
     github: provider(parsed.GITHUB_CLIENT_ID, parsed.GITHUB_CLIENT_SECRET),
     google: provider(parsed.GOOGLE_CLIENT_ID, parsed.GOOGLE_CLIENT_SECRET),
   }
+}
+
+function certificateFiles({ TLS_CERT_FILE, TLS_KEY_FILE }: Parsed): CertificateFiles | undefined {
+  return TLS_CERT_FILE && TLS_KEY_FILE ? { certFile: TLS_CERT_FILE, keyFile: TLS_KEY_FILE } : undefined
 }
 
 function provider(clientId?: string, clientSecret?: string): Provider | undefined {

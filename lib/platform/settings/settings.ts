@@ -98,6 +98,17 @@ export const settings = {
     example: 'http://localhost:3000',
     schema: rootAddress,
   },
+  TLS_CERT_FILE: {
+    description:
+      'Certificate chain in PEM, with TLS_KEY_FILE: Sluice then speaks HTTPS on PORT itself. A renewed one is taken up within a minute.',
+    example: '/etc/letsencrypt/live/sluice.example.com/fullchain.pem',
+    schema: text,
+  },
+  TLS_KEY_FILE: {
+    description: 'The key of that certificate, in PEM, without a passphrase.',
+    example: '/etc/letsencrypt/live/sluice.example.com/privkey.pem',
+    schema: text,
+  },
   ROLES: {
     description: 'What this process does. Split it to scale each role by itself.',
     example: 'web,upload,worker',

@@ -1,0 +1,70 @@
+import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createSluice } from '../../packages/node/src/client.ts'
+import { CERTIFICATE } from '../../test/support/certificates.ts'
+import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
+import { openPatch, tusClient } from '../../test/support/tus-client.ts'
+
+/** Several processes that speak TLS themselves, with nothing before them. */
+const MiB = 1024 * 1024
+const folder = temporaryFolder()
+const trusted = getCACertificates('default')
+let sluice: Sluice
+beforeAll(async () => {
+  setDefaultCACertificates([...trusted, readFileSync(CERTIFICATE.cert, 'utf8')])
+  sluice = await startSluice({
+    DATA_DIR: folder.path,
+    PROCESSES: '2',
+    TLS_CERT_FILE: CERTIFICATE.cert,
+    TLS_KEY_FILE: CERTIFICATE.key,
+    NODE_EXTRA_CA_CERTS: CERTIFICATE.cert,
+  })
+})
+afterAll(async () => {
+  await sluice?.kill()
+  setDefaultCACertificates(trusted)
+  folder[Symbol.dispose]()
+})
+
+it('serves pages for encrypted connections alone', async () => {
+  expect(sluice.baseUrl).toMatch(/^https:\/\/localhost:\d+$/)
+  const page = await fetch(`${sluice.baseUrl}/login`)
+  expect(page.status).toBe(200)
+  expect(page.headers.get('strict-transport-security')).toMatch(/max-age/)
+  await expect(fetch(sluice.baseUrl.replace('https:', 'http:'))).rejects.toThrow('fetch failed')
+})
+
+it('is healthy for the health check of the image', async () => {
+  const [, command] = readFileSync('Dockerfile', 'utf8').match(/^HEALTHCHECK.*\n\s+CMD (\[.*\])$/m)!
+  const [program, ...args] = JSON.parse(command!) as [string, ...string[]]
+  const check = (env: object) =>
+    spawnSync(program, args, { env: { ...process.env, PORT: new URL(sluice.baseUrl).port, ...env } }).status
+  expect(check({ TLS_CERT_FILE: CERTIFICATE.cert })).toBe(0)
+  expect(check({})).toBe(1)
+})
+
+it('resumes an upload that was cut, and delivers its webhook to itself', async () => {
+  const { baseUrl } = sluice
+  const demo = JSON.parse(readFileSync(join(folder.path, 'demo.json'), 'utf8'))
+  const api = createSluice({ baseUrl, accountKey: demo.accountKey, senderToken: demo.senderToken })
+  const { token, uploadUrl } = await api.issueToken({ pipeId: demo.pipeId })
+  expect(uploadUrl).toMatch(/^https:/)
+  const client = tusClient({ url: baseUrl, pipeId: demo.pipeId, token })
+  const whole = randomBytes(12 * MiB)
+  const url = (await client.create(whole.length)).headers.location!
+  const cut = openPatch(client, url, { offset: 0, length: whole.length })
+  await cut.write(whole.subarray(0, 7 * MiB))
+  cut.cut()
+  let offset = 0
+  await expect
+    .poll(async () => (offset = Number((await client.head(url)).headers['upload-offset'])))
+    .toBeGreaterThan(0)
+  expect((await client.patch(url, offset, whole.subarray(offset))).status).toBe(204)
+  const fileId = url.split('/').at(-1)!
+  const state = async () => (await api.listDeliveries({ fileId })).data[0]?.state
+  await expect.poll(state).toBe('delivered')
+})
