@@ -1,4 +1,3 @@
-import { CLEARED_AT_ONCE } from '#lib/uploads/ledger/claim-leftovers.ts'
 import { UPLOAD_TERMS } from '#lib/uploads/upload-terms.ts'
 import type { Figures } from './figures.ts'
 
@@ -17,6 +16,8 @@ const ASSUMED = {
   databaseProcessors: 16,
   fileMB: 20,
   givenUp: 0.1,
+  /** A bucket's answer to AbortMultipartUpload, with its statement. */
+  abortMs: 100,
 }
 
 /** At so much of the load something is used up. */
@@ -188,8 +189,8 @@ function uploadsADay(f: Figures): string[] {
         moves: 'a faster database; a second worker finds the same uploads',
       },
       {
-        at: (CLEARED_AT_ONCE * 60 * 24) / ASSUMED.givenUp,
-        what: `Clearing one bucket of the parts of what was given up: a worker asks for ${CLEARED_AT_ONCE} a minute`,
+        at: ((1000 / ASSUMED.abortMs) * DAY_S) / ASSUMED.givenUp,
+        what: `Clearing one bucket of the parts of what was given up: a worker asks for one after the other, in ${ASSUMED.abortMs} ms each`,
         moves: "the bucket's own rule, which the check of a Data Store suggests; more workers",
       },
       {

@@ -4,6 +4,7 @@ import type { Sweep } from '../../platform/sweeps/start-sweeps.ts'
 import { countUncountedBytes } from '../../workspace/usage/count-uncounted-bytes.ts'
 import { lapseReservations } from '../../workspace/usage/lapse-reservations.ts'
 import { clearLeftovers } from '../endings/clear-leftovers.ts'
+import { CLEARED_AT_ONCE } from '../ledger/claim-leftovers.ts'
 import { LATE_AT_ONCE } from '../ledger/late-uploads.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { endInterruptedUploads } from './end-interrupted.ts'
@@ -20,7 +21,12 @@ export function uploadSweeps(context: UploadContext): Sweep[] {
       batch: LATE_AT_ONCE,
       run: () => expireUploads(context),
     },
-    { name: 'abort multipart uploads', everyMs: minutes(1), run: () => clearLeftovers(context) },
+    {
+      name: 'abort multipart uploads',
+      everyMs: minutes(1),
+      batch: CLEARED_AT_ONCE,
+      run: () => clearLeftovers(context),
+    },
     { name: 'count bytes of dead requests', everyMs: seconds(30), run: () => countUncountedBytes(context) },
     { name: 'lapse reservations', everyMs: minutes(5), run: () => lapseReservations(context) },
     { name: 'months of timelines', everyMs: minutes(10), run: () => keepTimelines(context) },
