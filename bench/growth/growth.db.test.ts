@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { MOST_COMPARED } from '#lib/dashboard/files/file-query.ts'
+import { MAX_COMPARED } from '#lib/dashboard/files/file-query.ts'
 import { type PostgresServer, startOwnPostgres } from '../../test/support/postgres.ts'
 import { type Explained, openExplained } from './explained.ts'
 import { growTo } from './grow.ts'
@@ -12,7 +12,7 @@ const SIZES = [30_000, 60_000]
 /** As much may come and go with the ids that a run happens to make. */
 const FEW = 1000
 /** Events are kept for 30 days, so in three months on the first of March. */
-const MOST_MONTHS = 5
+const MAX_MONTHS = 5
 /** For a figure of the operator, once for all workers, as far as 100,000. */
 const COUNTED = 'the sweep “backlog”'
 
@@ -38,7 +38,7 @@ afterAll(async () => {
 })
 
 const scanning = (all: Measured[]) => all.filter(({ scans }) => scans.length > 0)
-const sorting = (all: Measured[]) => all.filter(({ sorted }) => sorted > MOST_COMPARED)
+const sorting = (all: Measured[]) => all.filter(({ sorted }) => sorted > MAX_COMPARED)
 const told = (all: Measured[]) => all.map(({ path, text, plan }) => [path, text, ...plan].join('\n'))
 
 it('goes through no table that grows', () => {
@@ -59,7 +59,7 @@ it('reads no more of a table that has grown', () => {
 })
 
 it('looks into no more months than events are kept in, one ahead, and the default', () => {
-  const wide = measured.at(-1)!.filter(({ months }) => months > MOST_MONTHS)
+  const wide = measured.at(-1)!.filter(({ months }) => months > MAX_MONTHS)
   expect(told(wide)).toEqual([])
 })
 
@@ -71,6 +71,6 @@ it('sees a statement that does', async () => {
     { name: 'a year', run: () => db.execute(sql`select id from file_timeline where kind = 'none'`) },
   ])
   expect(scanning(planted).map(({ path }) => path)).toEqual(['a scan', 'a sort', 'a year'])
-  expect(planted.at(-1)!.months).toBeGreaterThan(MOST_MONTHS)
+  expect(planted.at(-1)!.months).toBeGreaterThan(MAX_MONTHS)
   expect(sorting(planted).map(({ path }) => path)).toEqual(['a sort'])
 })

@@ -35,7 +35,7 @@ export const SILENT: Wire = {
   lines: [],
 }
 
-const MOST_LINES = 60
+const MAX_LINES = 60
 
 /** A HEAD that tells an offset is a resume: all before it is saved. */
 export function afterAnswer(wire: Wire, { method, url, status, offset }: Answered, at: number): Wire {
@@ -75,7 +75,7 @@ export function afterUpload(
 
 export function note(wire: Wire, text: string, tone: WireLine['tone'], at: number): Wire {
   const id = (wire.lines.at(-1)?.id ?? 0) + 1
-  return { ...wire, lines: [...wire.lines, { id, at, text, tone }].slice(-MOST_LINES) }
+  return { ...wire, lines: [...wire.lines, { id, at, text, tone }].slice(-MAX_LINES) }
 }
 
 function fileIdOf(url: string): string | undefined {

@@ -25,7 +25,7 @@ import {
 import { removeWithThisProcess } from '../../test/support/until-exit.ts'
 
 /** The examples, by the command of their READMEs that starts them, with the packages that the server gives out. */
-const MOST_LINES_OF_NEXT = 15
+const MAX_LINES_OF_NEXT = 15
 /** From npm they would take minutes, and be the same: `npm run examples` does it. */
 const FROM_HERE = ['next', 'react', 'react-dom', 'hono', '@hono/node-server', 'express']
 const PROGRAMS = ['next', 'vite', 'esbuild']
@@ -88,5 +88,5 @@ test('the example of Next is under 15 lines', () => {
         .trim()
         .split('\n'),
     )
-  expect(lines.length).toBeLessThan(MOST_LINES_OF_NEXT)
+  expect(lines.length).toBeLessThan(MAX_LINES_OF_NEXT)
 })

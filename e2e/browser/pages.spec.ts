@@ -24,8 +24,8 @@ const EMPTY = [
 ]
 
 const WIDTHS = [2560, 1280, 1024, 768, 390, 320]
-const MOST_SCRIPT_BYTES = 170_000
-const MOST_SHIFT = 0.02
+const MAX_SCRIPT_BYTES = 170_000
+const MAX_SHIFT = 0.02
 
 type Shift = { value: number; moved: string[] }
 /** What TypeScript does not know yet. */
@@ -81,7 +81,7 @@ async function holdLive(page: Page): Promise<void> {
 async function expectStill(page: Page, what: string): Promise<void> {
   const shifts = await page.evaluate(() => (window as unknown as { shifts: Shift[] }).shifts)
   const total = shifts.reduce((sum, { value }) => sum + value, 0)
-  expect(total, `${what}: ${shifts.flatMap(({ moved }) => moved).join('; ')}`).toBeLessThan(MOST_SHIFT)
+  expect(total, `${what}: ${shifts.flatMap(({ moved }) => moved).join('; ')}`).toBeLessThan(MAX_SHIFT)
 }
 
 /** In the page: what stands out of it to the side, and what a box without a scroll bar cuts off. */
@@ -131,7 +131,7 @@ async function look(page: Page, path: string, demo: DemoDocument): Promise<void>
   ]) {
     expect(html.includes(secret), `a secret in ${path}`).toBe(false)
   }
-  expect(scriptBytes, `script of ${path}`).toBeLessThan(MOST_SCRIPT_BYTES)
+  expect(scriptBytes, `script of ${path}`).toBeLessThan(MAX_SCRIPT_BYTES)
   expect(scriptBytes).toBeGreaterThan(0)
   // `npm run axe` has made the page narrow and wide again, and that moved all of it.
   if (!process.env.AXE_THOROUGH) await expectStill(page, path)

@@ -19,7 +19,7 @@ const MINUTE_FREEZE_MS = minutes(1)
 const MINUTE_FREEZE_PAUSE_MS = [seconds(30), seconds(90)] as const
 
 /** Where a start takes as long as this, a node would else be dead whenever it is needed, and nothing would be uploaded. */
-const LEAST_LIFE_MS = seconds(10)
+const MIN_LIFE_MS = seconds(10)
 
 type Disturbance = (world: World, random: Random, log: Log) => Promise<void>
 
@@ -116,7 +116,7 @@ function processesOf({ pid }: Node): Map<string, number> {
 }
 
 function aNode(world: World, role: Role, random: Random): Node | undefined {
-  const up = world.nodes.filter((node) => node.roles.includes(role) && node.upForMs >= LEAST_LIFE_MS)
+  const up = world.nodes.filter((node) => node.roles.includes(role) && node.upForMs >= MIN_LIFE_MS)
   return up.length === 0 ? undefined : random.pick(up)
 }
 

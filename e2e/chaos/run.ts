@@ -22,7 +22,7 @@ import { openWorld, type Shape, type World } from './world.ts'
 const CLIENTS = 5
 const SETTLE_MS = seconds(300)
 /** That are completed, by a Sluice that lives for five seconds at a time, and by several nodes. Fewer prove nothing. */
-const LEAST_PER_MINUTE = { embedded: 10, shared: 2 }
+const MIN_PER_MINUTE = { embedded: 10, shared: 2 }
 
 /** While uploads are begun; negative before its end. */
 export type Period = { overForMs(): number }
@@ -55,7 +55,7 @@ export async function runChaos({ seed, forMs, say, ...shape }: Options): Promise
     await judge(world, log, done, say)
     if (processes) checkShares(world, log, processes)
     const completed = log.counts['files transferred'] ?? 0
-    const least = LEAST_PER_MINUTE[postgresUrl === undefined ? 'embedded' : 'shared']
+    const least = MIN_PER_MINUTE[postgresUrl === undefined ? 'embedded' : 'shared']
     if (completed < (least * forMs) / minutes(1)) log.violation(`only ${completed} files were completed`)
     return log
   } finally {

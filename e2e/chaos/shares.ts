@@ -1,7 +1,7 @@
 import type { Log } from './log.ts'
 
 /** How much more than another a process may have done. */
-const MOST_TIMES = 1.5
+const MAX_TIMES = 1.5
 
 type Line = { process?: string; route?: string; bytesIn?: number }
 
@@ -17,8 +17,8 @@ export function checkShares({ nodes }: { nodes: { output(): string }[] }, log: L
   for (const what of ['requests', 'bytes'] as const) {
     const shares = done.map((share) => share[what])
     log.note(`${what} of each upload process: ${shares.join(', ')}`)
-    if (Math.max(...shares) > MOST_TIMES * Math.min(...shares))
-      log.violation(`the shares of ${what} differ by more than ${MOST_TIMES} times: ${shares.join(', ')}`)
+    if (Math.max(...shares) > MAX_TIMES * Math.min(...shares))
+      log.violation(`the shares of ${what} differ by more than ${MAX_TIMES} times: ${shares.join(', ')}`)
   }
 }
 

@@ -145,17 +145,17 @@ function settings(baseUrl: string, dataDir: string): Environment {
     ALLOWED_PRIVATE_HOSTS: '*',
     FREE_TIER_BYTES: '0',
     // The least: what cannot be had at once has to be waited for.
-    UPLOAD_MEMORY_BYTES: String(LEAST_MEMORY_BYTES),
+    UPLOAD_MEMORY_BYTES: String(MIN_MEMORY_BYTES),
     LOG_LEVEL: 'warn',
   }
 }
 
-const LEAST_MEMORY_BYTES = 64 * 1024 * 1024
+const MIN_MEMORY_BYTES = 64 * 1024 * 1024
 
 /** Which process did what is read from the log. */
 const settingsOf = (processes: number) => ({
   PROCESSES: String(processes),
-  UPLOAD_MEMORY_BYTES: String(processes * LEAST_MEMORY_BYTES),
+  UPLOAD_MEMORY_BYTES: String(processes * MIN_MEMORY_BYTES),
   ACCESS_LOG: 'all',
 })
 

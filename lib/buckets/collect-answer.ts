@@ -19,12 +19,12 @@ export async function collectAnswer(
   const status = response.statusCode!
   const succeeds = status >= 200 && status < 300
   const freeBytes = succeeds ? wantedBytes : 0
-  const mostBytes = Math.max(freeBytes, MAX_ANSWER_BYTES)
+  const maxBytes = Math.max(freeBytes, MAX_ANSWER_BYTES)
   let kept = Buffer.alloc(0)
   let bytes = 0
   let takenBytes = 0
   const grow = (needed: number) => {
-    const size = Math.min(Math.max(needed, freeBytes, FIRST_BYTES, 4 * kept.length), mostBytes)
+    const size = Math.min(Math.max(needed, freeBytes, FIRST_BYTES, 4 * kept.length), maxBytes)
     const more = Math.max(size - freeBytes - takenBytes, 0)
     if (memory && !memory.take(more)) throw new Error('there is no memory for the answer')
     takenBytes += more
@@ -34,9 +34,9 @@ export async function collectAnswer(
   }
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
-      const over = bytes + chunk.length > mostBytes
+      const over = bytes + chunk.length > maxBytes
       if (over && succeeds) throw tooLong()
-      const end = Math.min(bytes + chunk.length, mostBytes)
+      const end = Math.min(bytes + chunk.length, maxBytes)
       if (end > kept.length) grow(end)
       chunk.copy(kept, bytes, 0, end - bytes)
       bytes = end

@@ -166,9 +166,9 @@ describe('over TLS', () => {
 
   it('hands over a chunk when the one before it is gone', async () => {
     const all: Buffer[] = []
-    let mostBytes = 0
+    let maxBytes = 0
     const { answer } = await put((connection, bytes, taken) => {
-      mostBytes = Math.max(mostBytes, connection.writableLength)
+      maxBytes = Math.max(maxBytes, connection.writableLength)
       all.push(bytes)
       setImmediate(taken)
       if (bytes.at(-1) === 31) connection.push('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')
@@ -176,7 +176,7 @@ describe('over TLS', () => {
     expect(answer.status).toBe(200)
     const sent = Buffer.concat(all)
     expect(sent.subarray(sent.indexOf('\r\n\r\n') + 4).equals(Buffer.concat(body))).toBe(true)
-    expect(mostBytes).toBeLessThan(66 * KiB)
+    expect(maxBytes).toBeLessThan(66 * KiB)
   })
 
   it('hands over nothing more once the bucket has refused', async () => {

@@ -117,12 +117,12 @@ class Attempt {
 /** A message may quote the endpoint, which can say anything at any length. */
 function plain(message: string): string {
   return message
-    .slice(0, MOST_CHARACTERS)
+    .slice(0, MAX_CHARACTERS)
     .replace(/\p{Cc}/gu, ' ')
     .toWellFormed()
 }
 
-const MOST_CHARACTERS = 1000
+const MAX_CHARACTERS = 1000
 
 type OperationName =
   | 'PutObject'

@@ -40,7 +40,7 @@ vi.mock('node:fs/promises', async (importOriginal) => {
   return { ...real, ...Object.fromEntries(mortal) }
 })
 
-const MOST_STEPS = 60
+const MAX_STEPS = 60
 
 /** Dies at each step of `work` in turn, restarts, and looks. Ends with a run in which there was nothing left to die at. */
 async function atEachStep<Begun>(
@@ -48,7 +48,7 @@ async function atEachStep<Begun>(
   work: (bucket: BucketInTest, begun: Begun) => Promise<unknown>,
   look: (bucket: BucketInTest, begun: Begun, finished: boolean) => Promise<void>,
 ): Promise<number> {
-  for (let steps = 0; steps < MOST_STEPS; steps++) {
+  for (let steps = 0; steps < MAX_STEPS; steps++) {
     const bucket = await openLocalBucket()
     const begun = await begin(bucket)
     disk.stepsLeft = steps
@@ -64,7 +64,7 @@ async function atEachStep<Begun>(
     await disposeLocalBucket(restarted)
     if (!died) return steps
   }
-  return expect.fail(`not done after ${MOST_STEPS} steps`)
+  return expect.fail(`not done after ${MAX_STEPS} steps`)
 }
 
 afterEach(() => {

@@ -17,7 +17,7 @@ export type Membership = {
 
 /** Of all of them together; a statement takes a few milliseconds. */
 const DATABASE_CONNECTIONS = 40
-const LEAST_DATABASE_CONNECTIONS = 5
+const MIN_DATABASE_CONNECTIONS = 5
 
 /** Upload processes, and one for each other role. What one process would have is divided among them. */
 export function membershipsOf(config: Config, pagesSocket: string): Membership[] {
@@ -33,7 +33,7 @@ export function membershipsOf(config: Config, pagesSocket: string): Membership[]
     // A worker holds one part at a time, if any.
     uploadMemoryBytes: Math.floor(config.uploadMemoryBytes / processes),
     uploadMemoryShares: processes,
-    databaseConnections: Math.max(connections, LEAST_DATABASE_CONNECTIONS),
+    databaseConnections: Math.max(connections, MIN_DATABASE_CONNECTIONS),
   }
   return named.map(([name, role]) => ({
     name,

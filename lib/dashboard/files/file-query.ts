@@ -39,7 +39,7 @@ export const fileQuery = pageQuery.extend({
 export type FileQuery = z.output<typeof fileQuery>
 
 /** How many of the newest are put in order by their size, and counted. */
-export const MOST_COMPARED = 10_000
+export const MAX_COMPARED = 10_000
 
 /** What `fits` looks at, and the order by size. */
 export const LOOKED_AT = sql`id, filename, subject, status, pipe_id, protocol, coalesce(last_byte_at, created_at) as byte_at,

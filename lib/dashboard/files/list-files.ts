@@ -6,7 +6,7 @@ import { type From, readTurn, type TurnedPage, turnPage } from '../../platform/d
 import { isUuid } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { type File, toFile } from './file.ts'
-import { alongIndex, type FileQuery, fits, LOOKED_AT, MOST_COMPARED } from './file-query.ts'
+import { alongIndex, type FileQuery, fits, LOOKED_AT, MAX_COMPARED } from './file-query.ts'
 
 /** To look at a name takes some microseconds, and a page 20 ms at most. */
 const WINDOW = 2500
@@ -57,7 +57,7 @@ async function findBySize(db: Db, actor: Actor, query: FileQuery, { back, key }:
   const found = await rows<{ key: string }>(
     db,
     sql`with recent as (
-      select ${LOOKED_AT} from files where ${alongIndex(actor, query)} order by id desc limit ${MOST_COMPARED}::int
+      select ${LOOKED_AT} from files where ${alongIndex(actor, query)} order by id desc limit ${MAX_COMPARED}::int
     )
     select size || '.' || id as key from recent where ${sql.join(conditions, sql` and `)}
     order by size ${along}, id ${along} limit ${query.limit + 1}::int`,

@@ -15,7 +15,7 @@ import { type FileWithTimeline, type TimelineEntry, toFile } from './file.ts'
 import { findFile } from './find-file.ts'
 
 /** The first so many of each kind; an upload in tiny requests has more than anybody reads. */
-const MOST_ENTRIES = 500
+const MAX_ENTRIES = 500
 
 /** A file and all that happened to it: its token, each request and resume, its end, every webhook attempt. */
 export async function showFile(
@@ -50,7 +50,7 @@ async function ownEntries(db: Db, id: string): Promise<TimelineEntry[]> {
     .from(fileTimeline)
     .where(and(eq(fileTimeline.fileId, id), gte(fileTimeline.id, firstUuidAfter(id))))
     .orderBy(asc(fileTimeline.id))
-    .limit(MOST_ENTRIES)
+    .limit(MAX_ENTRIES)
   return rows.map(({ at, kind, detail }) => ({ at: at.toISOString(), kind, detail }))
 }
 
@@ -61,7 +61,7 @@ async function webhookAttempts(db: Db, id: string): Promise<TimelineEntry[]> {
     .innerJoin(attempts, eq(attempts.deliveryId, deliveries.id))
     .where(eq(deliveries.fileId, id))
     .orderBy(asc(attempts.id))
-    .limit(MOST_ENTRIES)
+    .limit(MAX_ENTRIES)
   return rows.map(({ attempt, delivery }) => ({
     at: attempt.at.toISOString(),
     kind: 'webhook_attempt',

@@ -41,8 +41,8 @@ export type Figures = {
   open: { uploading: number; waiting: number; most: number }
 }
 
-const MOST_OPEN = 1000
-const MOST_PIPES = 8
+const MAX_OPEN = 1000
+const MAX_PIPES = 8
 
 type Query = { range: Range; pipeId: string | undefined }
 type Row = typeof counts.$inferSelect
@@ -76,15 +76,15 @@ export async function readFigures(
         where c.workspace_id = ${workspaceId}::uuid and c.span = ${span} and c.pipe_id <> ''
           and c.at >= ${new Date(fromMs).toISOString()}::timestamptz
         group by 1, 2 having sum(c.transferred + c.failed + c.expired) > 0
-        order by 3 desc, 1 limit ${MOST_PIPES}::int`,
+        order by 3 desc, 1 limit ${MAX_PIPES}::int`,
     ),
     rows<Figures['open']>(
       db,
-      sql`select count(*)::int as uploading, ${MOST_OPEN}::int as most,
+      sql`select count(*)::int as uploading, ${MAX_OPEN}::int as most,
           (count(*) filter (where coalesce(last_byte_at, created_at) < now() - interval '5 minutes'))::int as waiting
         from (select last_byte_at, created_at from files where workspace_id = ${workspaceId}::uuid and status = 'uploading'
           and erased_at is null and concat is distinct from 'partial' ${pipeId ? sql`and pipe_id = ${pipeId}` : sql``}
-          limit ${MOST_OPEN}::int) one`,
+          limit ${MAX_OPEN}::int) one`,
     ),
   ])
   return {

@@ -4,7 +4,7 @@ import { explainFolder } from '../log/say-fault.ts'
 
 const MiB = 1024 * 1024
 /** Less than this, and the embedded database fails in its first minutes with words of its own. */
-const LEAST_FREE_BYTES = 32 * MiB
+const MIN_FREE_BYTES = 32 * MiB
 
 /** The folder of the embedded parts, for its owner alone. */
 export function makeDataDir(dataDir: string): void {
@@ -16,8 +16,8 @@ export function makeDataDir(dataDir: string): void {
   }
   const { bavail, bsize } = statfsSync(dataDir)
   const freeBytes = bavail * bsize
-  if (freeBytes < LEAST_FREE_BYTES)
+  if (freeBytes < MIN_FREE_BYTES)
     throw new StartError(
-      `Sluice cannot use ${dataDir}: its disk has ${Math.floor(freeBytes / MiB)} MiB left, and Sluice starts with ${LEAST_FREE_BYTES / MiB}. Make room there, or set DATA_DIR to a folder on another disk.`,
+      `Sluice cannot use ${dataDir}: its disk has ${Math.floor(freeBytes / MiB)} MiB left, and Sluice starts with ${MIN_FREE_BYTES / MiB}. Make room there, or set DATA_DIR to a folder on another disk.`,
     )
 }

@@ -20,7 +20,7 @@ const CONNECT_SECONDS = 2
  * Between two attempts to connect. By default it grows to 20 s: statements would wait for so long to fail while the
  * database is away, and to be answered when it is back.
  */
-const MOST_BACKOFF_SECONDS = 0.5
+const MAX_BACKOFF_SECONDS = 0.5
 
 /** PostgreSQL 13 or newer, by postgres.js. */
 export function openPostgres({
@@ -32,7 +32,7 @@ export function openPostgres({
   const client = connect(address, {
     max: maxConnections,
     connect_timeout: CONNECT_SECONDS,
-    backoff: (failures: number) => Math.min(0.05 * 2 ** failures, MOST_BACKOFF_SECONDS),
+    backoff: (failures: number) => Math.min(0.05 * 2 ** failures, MAX_BACKOFF_SECONDS),
     onnotice: (notice) => onNotice?.(String(notice.message)),
     // Nobody waits for the query by which it learns of arrays: a session that ends during it would end the process.
     fetch_types: false,

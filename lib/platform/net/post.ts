@@ -28,7 +28,7 @@ export type PostAnswer = {
 }
 
 /** Informational answers (RFC 9110, 15.2) that are sat through; a receiver could send them for ever. */
-const MOST_INFORMATIONAL = 8
+const MAX_INFORMATIONAL = 8
 /** One POST, never a redirect. Throws a `PostError` that says in which class it failed. */
 export async function post(
   agents: GuardedAgents,
@@ -71,7 +71,7 @@ function answerOf(attempt: ClientRequest, body: Uint8Array, limits: PostLimits):
       socket.once('encrypted' in socket ? 'secureConnect' : 'connect', ready)
     })
     attempt.on('information', () => {
-      if (++informational <= MOST_INFORMATIONAL) return
+      if (++informational <= MAX_INFORMATIONAL) return
       attempt.destroy(new PostError('status', 'It sends informational answers without end.'))
     })
     attempt.end(body)

@@ -9,7 +9,7 @@ export const LOOPBACK_NAME = /^(.+\.)?localhost$/
 
 const DNS_TRY_MS = 1500
 const DNS_TRIES = 2
-const MOST_ADDRESSES = 8
+const MAX_ADDRESSES = 8
 
 /**
  * Names that the operator vouches for go the system's way, hosts file and search domains included. A customer's
@@ -26,5 +26,5 @@ export const resolveHost: ResolveHost = async (hostname, trusted) => {
     ...(ipv6.status === 'fulfilled' ? ipv6.value.map((address) => ({ address, family: 6 })) : []),
   ]
   if (found.length === 0 && ipv4.status === 'rejected') throw ipv4.reason
-  return found.slice(0, MOST_ADDRESSES)
+  return found.slice(0, MAX_ADDRESSES)
 }

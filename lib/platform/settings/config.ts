@@ -118,9 +118,9 @@ function contradictions(env: Environment, parsed: Parsed, unreadable: boolean): 
 function faultsOfProcesses({ PROCESSES, UPLOAD_MEMORY_BYTES }: Parsed): string[] {
   if (!PROCESSES || PROCESSES === 'auto' || PROCESSES === 1) return []
   if (process.platform === 'win32') return ['PROCESSES must be 1 on Windows']
-  const leastBytes = PROCESSES * LEAST_SHARE_BYTES
-  if (!UPLOAD_MEMORY_BYTES || UPLOAD_MEMORY_BYTES >= leastBytes) return []
-  return [`UPLOAD_MEMORY_BYTES must be at least ${leastBytes} with PROCESSES=${PROCESSES}: 64 MiB for each`]
+  const minBytes = PROCESSES * MIN_SHARE_BYTES
+  if (!UPLOAD_MEMORY_BYTES || UPLOAD_MEMORY_BYTES >= minBytes) return []
+  return [`UPLOAD_MEMORY_BYTES must be at least ${minBytes} with PROCESSES=${PROCESSES}: 64 MiB for each`]
 }
 
 /** Of what was set, which may be wrong in itself as well. */
@@ -144,7 +144,7 @@ function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefin
   const roles = new Set(parsed.ROLES ?? ROLES)
   const processes = roles.has('upload') ? countProcesses(parsed) : 1
   const uploadMemoryBytes =
-    parsed.UPLOAD_MEMORY_BYTES ?? Math.max(uploadMemory(machine(), processes), processes * LEAST_SHARE_BYTES)
+    parsed.UPLOAD_MEMORY_BYTES ?? Math.max(uploadMemory(machine(), processes), processes * MIN_SHARE_BYTES)
   const tls = certificateFiles(parsed)
   const baseUrl = parsed.BASE_URL ?? `${tls ? 'https' : 'http'}://localhost:${port}`
   const embedded = local !== undefined
@@ -191,14 +191,14 @@ function provider(clientId?: string, clientSecret?: string): Provider | undefine
 }
 
 /** As small as UPLOAD_MEMORY_BYTES may be for one. */
-const LEAST_SHARE_BYTES = 64 * 1024 * 1024
-const MOST_BY_THEMSELVES = 8
+const MIN_SHARE_BYTES = 64 * 1024 * 1024
+const MAX_BY_THEMSELVES = 8
 
 function countProcesses({ PROCESSES = 1, UPLOAD_MEMORY_BYTES = Infinity }: Parsed): number {
   if (PROCESSES !== 'auto') return PROCESSES
   if (process.platform === 'win32') return 1
-  const fitting = Math.floor(UPLOAD_MEMORY_BYTES / LEAST_SHARE_BYTES)
-  return Math.min(availableParallelism(), MOST_BY_THEMSELVES, fitting)
+  const fitting = Math.floor(UPLOAD_MEMORY_BYTES / MIN_SHARE_BYTES)
+  return Math.min(availableParallelism(), MAX_BY_THEMSELVES, fitting)
 }
 
 type Machine = { totalBytes: number; limitBytes: number; processors: number }
@@ -211,7 +211,7 @@ function machine(): Machine {
   }
 }
 
-const LEAST_UPLOAD_MEMORY_BYTES = 256 * 1024 * 1024
+const MIN_UPLOAD_MEMORY_BYTES = 256 * 1024 * 1024
 
 /**
  * A quarter of what a container may use, as nothing else runs there. On a machine a process uses one processor, and there may
@@ -221,7 +221,7 @@ export function uploadMemory({ totalBytes, limitBytes, processors }: Machine, pr
   if (limitBytes > 0 && limitBytes < totalBytes) return Math.floor(limitBytes / 4)
   const quarter = totalBytes / 4
   const shares = (quarter / processors) * processes
-  return Math.floor(Math.min(quarter, Math.max(shares, LEAST_UPLOAD_MEMORY_BYTES)))
+  return Math.floor(Math.min(quarter, Math.max(shares, MIN_UPLOAD_MEMORY_BYTES)))
 }
 
 /** next-auth takes its own address from the environment alone. */

@@ -8,8 +8,8 @@ type Needs = Pick<Runtime, 'db' | 'clock' | 'metrics'>
 
 /** Counting ends where nobody needs to know it better. */
 const MOST = 100_000
-const MOST_OUTPUTS = 10_000
-const MOST_TAILED = 1000
+const MAX_OUTPUTS = 10_000
+const MAX_TAILED = 1000
 const AGES = ['minute', 'hour', 'day', 'older'] as const
 
 /** What waits in the database, for the metrics of each worker: all of them see the same. */
@@ -54,7 +54,7 @@ async function measureOldestDue({ db, clock, metrics }: Needs): Promise<void> {
       from waiting where waiting.id is not null
     )
     select ${ageOf(sql`min(first.next_attempt_at)`, clock.now())} as seconds
-    from (select id from waiting where id is not null limit ${MOST_OUTPUTS}::int) output
+    from (select id from waiting where id is not null limit ${MAX_OUTPUTS}::int) output
     cross join lateral (
       select next_attempt_at from deliveries d where d.state = 'pending' and d.webhook_output_id = output.id
       order by d.next_attempt_at limit 1
@@ -94,7 +94,7 @@ async function measureTails({ db, clock, metrics }: Needs): Promise<void> {
         select last_byte_at, created_at from files f
           cross join lateral (select from upload_tails where file_id = f.id limit 1) tail
         where status = 'transferring' limit ${MOST}::int) waiting) as transferring,
-      (select ${age} from (select distinct file_id from upload_tails order by file_id limit ${MOST_TAILED}::int) tailed
+      (select ${age} from (select distinct file_id from upload_tails order by file_id limit ${MAX_TAILED}::int) tailed
         cross join lateral (
           select last_byte_at, created_at from files where id = tailed.file_id and status = 'uploading' limit 1) f) as uploading`,
   )

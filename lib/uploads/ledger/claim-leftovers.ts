@@ -17,8 +17,8 @@ const BATCH = 60
 /** Of one bucket. */
 export const CLEARED_AT_ONCE = 6
 /** Back off by a quarter of its age, between 1 minute and 1 hour. */
-const LEAST_PAUSE_MS = minutes(1)
-const MOST_PAUSE_MS = hours(1)
+const MIN_PAUSE_MS = minutes(1)
+const MAX_PAUSE_MS = hours(1)
 
 /**
  * Claims some of what ended uploads left in their buckets. Each is postponed before it is tried, so that two nodes do not
@@ -32,7 +32,7 @@ export function claimLeftovers(
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   const endedAt = sql`coalesce(f.retired_at, f.finished_at, f.created_at)`
   const ms = (count: number) => sql`${count}::int * interval '1 millisecond'`
-  const pause = sql`least(greatest((${now} - ${endedAt}) / 4, ${ms(LEAST_PAUSE_MS)}), ${ms(MOST_PAUSE_MS)})`
+  const pause = sql`least(greatest((${now} - ${endedAt}) / 4, ${ms(MIN_PAUSE_MS)}), ${ms(MAX_PAUSE_MS)})`
   const asked = only
     ? sql`d.file_id in (select value::uuid from jsonb_array_elements_text(
         ${JSON.stringify(only.map(({ fileId }) => fileId))}::jsonb))`

@@ -47,7 +47,7 @@ export type Insertion = {
   lease?: LeaseTerms & { boundEnds: readonly number[] }
 }
 
-const MOST_AT_ONCE = 100
+const MAX_AT_ONCE = 100
 
 /**
  * All uploads of a workspace meet at the row of its month, which is locked until the commit, and those of a token at its
@@ -55,7 +55,7 @@ const MOST_AT_ONCE = 100
  */
 export function insertsUploads(db: Db): (insertion: Insertion) => Promise<void> {
   const insertTogether = inGroups((group: Insertion[]) => insert(db, group), {
-    most: MOST_AT_ONCE,
+    most: MAX_AT_ONCE,
     keyOf: ({ upload, nowMs }) => `${upload.workspaceId} ${monthOf(nowMs)}`,
   })
   return async (insertion) => {

@@ -4,7 +4,7 @@ import { requestDetail } from '../../platform/kernel/request-context.ts'
 import type { BucketRefusal } from '../bucket-port.ts'
 
 /** How many different reasons the timeline takes before something else happens to the file. */
-const MOST_REASONS = 10
+const MAX_REASONS = 10
 /** The Data Store is marked at most this often, so that many refused uploads do not queue for its row. */
 const NOTED_EVERY_MS = 10_000
 
@@ -19,7 +19,7 @@ export function noteRefusal({ code, reason }: BucketRefusal, nowMs: number): SQL
     || ${JSON.stringify(requestDetail())}::jsonb`
   return sql`recent as (
       select t.id, t.kind, t.detail->>'code' as code from file_timeline t
-      where t.file_id = (select id from released) and t.id > (select id from released) order by t.id desc limit ${MOST_REASONS}
+      where t.file_id = (select id from released) and t.id > (select id from released) order by t.id desc limit ${MAX_REASONS}
     ), refusals as (
       select r.id, r.code from recent r where r.kind = 'bucket_refused'
         and not exists (select from recent later where later.kind <> 'bucket_refused' and later.id > r.id)
@@ -31,7 +31,7 @@ export function noteRefusal({ code, reason }: BucketRefusal, nowMs: number): SQL
       insert into file_timeline (id, file_id, kind, detail, at)
       select ${uuidv7(nowMs)}::uuid, id, 'bucket_refused', ${last} || jsonb_build_object('code', ${code}::text, 'times', 1), ${now}
       from released where ${code} not in (select code from refusals)
-        and (select count(*) from refusals) < ${MOST_REASONS}
+        and (select count(*) from refusals) < ${MAX_REASONS}
     ), rejecting as (
       update data_stores ds set rejecting_since = coalesce(ds.rejecting_since, ${now}), rejection = ${reason}::text,
         rejected_at = ${now}, recheck_at = coalesce(ds.recheck_at, ${now})

@@ -22,7 +22,7 @@ export type Whole = {
 
 type Deps = { db: Db; clock: Clock; emitEvents(tx: Db, ...fileIds: string[]): Promise<void> }
 
-const MOST_AT_ONCE = 50
+const MAX_AT_ONCE = 50
 const NO_ACTIVE_WEBHOOK = sql`not exists (select from webhook_outputs o where o.pipe_id = f.pipe_id and o.enabled)`
 
 /**
@@ -37,7 +37,7 @@ export function createWholeRecorder({ db, clock, emitEvents }: Deps): (whole: Wh
         const recorded = await record(group)
         return group.map(({ lease }) => recorded.has(lease.fileId))
       },
-      { most: MOST_AT_ONCE, keyOf: ({ workspaceId }) => workspaceId },
+      { most: MAX_AT_ONCE, keyOf: ({ workspaceId }) => workspaceId },
     )
   const withoutWebhook = together((group) => record(db, group, clock.now(), { hasWebhook: false }))
   const withWebhook = together((group) =>

@@ -95,18 +95,18 @@ export type UploadRights = {
   ): Promise<UploadRight>
 }
 
-const MOST_AT_ONCE = 100
+const MAX_AT_ONCE = 100
 
 /** Requests that ask at the same time share one statement, which is sent after the last of them has asked. */
 export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): UploadRights {
   const findCreation = inGroups((hashes: string[]) => findCreations(db, hashes, clock.now()), {
-    most: MOST_AT_ONCE,
+    most: MAX_AT_ONCE,
   })
   const findUpload = inGroups((asked: AskedUpload[]) => findUploads(db, asked, clock.now()), {
-    most: MOST_AT_ONCE,
+    most: MAX_AT_ONCE,
   })
   const takeUpload = inGroups((asked: AskedWhole[]) => takeUploads(db, asked, clock.now()), {
-    most: MOST_AT_ONCE,
+    most: MAX_AT_ONCE,
   })
   return {
     async toCreate(secret, pipeId) {

@@ -9,7 +9,7 @@ import { type Pace, PROMPT_MS, type Shares } from './shares.ts'
 export type Wake = { outputId: string; workspaceId: string }
 
 /** More outputs than this are not remembered; the sweep wakes them again. */
-const MOST_READY = 20_000
+const MAX_READY = 20_000
 const CLAIM_AT_ONCE = 100
 
 type Wanted = Wake & { count: number }
@@ -35,7 +35,7 @@ export class Dispatcher {
   /** Returns at once, except while every place is taken: then it waits, so that another process can take the next jobs. */
   async wake(wakes: Wake[]): Promise<void> {
     for (const { outputId, workspaceId } of wakes) {
-      if (this.#ready.size < MOST_READY) this.#ready.set(outputId, workspaceId)
+      if (this.#ready.size < MAX_READY) this.#ready.set(outputId, workspaceId)
     }
     this.#claim()
     while (this.#shares.full() && !this.#isStopped) await Promise.race(this.#underWay)

@@ -8,7 +8,7 @@ import type { Sweep } from '../../platform/sweeps/start-sweeps.ts'
 
 /** A delivery that is due for this long without an attempt has no job. */
 const GRACE_MS = seconds(5)
-const MOST_OUTPUTS = 10_000
+const MAX_OUTPUTS = 10_000
 
 type Needs = Pick<Runtime, 'db' | 'clock' | 'queue'>
 
@@ -42,7 +42,7 @@ export async function wakeDueOutputs({ db, clock, queue }: Needs): Promise<numbe
       where d.state = 'pending' and d.webhook_output_id = waiting.id and d.next_attempt_at <= ${due}::timestamptz
       order by d.next_attempt_at limit 1
     ) first
-    limit ${MOST_OUTPUTS}`,
+    limit ${MAX_OUTPUTS}`,
   )
   const jobs = found.map((row) => ({ data: { outputId: row.output_id, workspaceId: row.workspace_id } }))
   await queue.enqueueAll(db, 'webhook-attempt', jobs)

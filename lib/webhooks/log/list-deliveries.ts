@@ -25,7 +25,7 @@ export const deliveryQuery = pageQuery.extend({
 })
 type Query = z.output<typeof deliveryQuery>
 
-const MOST_ATTEMPTS = 20
+const MAX_ATTEMPTS = 20
 
 /** The delivery log by the time of its events, each with its latest attempts. Ids are in the order of time, so each page is read along an index. */
 export async function listDeliveries(
@@ -83,6 +83,6 @@ async function latestAttempts(
     .select({ id, deliveryId, at, durationMs, status, error, trigger })
     .from(attempts)
     .innerJoin(latest, eq(latest.id, id))
-    .where(sql`${latest.rank} <= ${MOST_ATTEMPTS}`)
+    .where(sql`${latest.rank} <= ${MAX_ATTEMPTS}`)
     .orderBy(asc(id))
 }

@@ -6,7 +6,7 @@ import { toAttempt, toDelivery, type WholeDelivery } from './delivery.ts'
 import { findDelivery } from './find-delivery.ts'
 
 /** Someone who resends by program can make any number of attempts; the latest are shown. */
-const MOST_ATTEMPTS = 100
+const MAX_ATTEMPTS = 100
 
 /** What Sluice sent, and how the receiver responded, oldest attempt first. */
 export async function showDelivery(
@@ -21,7 +21,7 @@ export async function showDelivery(
     .from(attempts)
     .where(eq(attempts.deliveryId, id))
     .orderBy(desc(attempts.id))
-    .limit(MOST_ATTEMPTS)
+    .limit(MAX_ATTEMPTS)
   return {
     ...toDelivery(row, [], clock.now()),
     requestBody: event!.payload!,

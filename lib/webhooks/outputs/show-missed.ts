@@ -18,7 +18,7 @@ export const missedAnswer = z.strictObject({
 })
 export type Missed = z.output<typeof missedAnswer>
 
-const MOST_COUNTED = 1000
+const MAX_COUNTED = 1000
 
 /** The missed events of the last 30 days that the output asks for now; without an output, `transferred`. */
 export async function showMissed(
@@ -38,13 +38,13 @@ export async function showMissed(
       select created_at from events
       where pipe_id = ${pipeId} and missed_status in (select json_array_elements_text(${statuses}::json))
         and id >= ${firstUuidAt(keptSince(clock.now()).getTime())}::uuid
-      order by id limit ${MOST_COUNTED + 1}
+      order by id limit ${MAX_COUNTED + 1}
     ) missed`,
   )
   const { events, since } = found!
   return {
-    events: Math.min(events, MOST_COUNTED),
-    more: events > MOST_COUNTED,
+    events: Math.min(events, MAX_COUNTED),
+    more: events > MAX_COUNTED,
     since: since && new Date(since).toISOString(),
   }
 }

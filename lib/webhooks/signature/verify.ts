@@ -11,7 +11,7 @@ type Received = { headers: Record<string, string | undefined>; body: string }
 
 const TOLERANCE_MS = minutes(5)
 /** A header may list several signatures; more than a rotation makes are ignored. */
-const MOST_SIGNATURES = 5
+const MAX_SIGNATURES = 5
 
 /** Verifies a webhook as a receiver does: for the inbox, and to explain why a receiver's own check fails. */
 export function verifyWebhook({ headers, body }: Received, secrets: string[], nowMs: number): Verdict {
@@ -55,7 +55,7 @@ function judge(
   if (!/^\d{1,12}$/.test(t)) return 'malformed'
   const right = secrets.map(sign)
   const matches = given
-    .slice(0, MOST_SIGNATURES)
+    .slice(0, MAX_SIGNATURES)
     .some((one) => right.some((other) => secretsEqual(one, other)))
   if (!matches) return 'mismatch'
   const ageMs = nowMs - Number(t) * 1000

@@ -25,8 +25,8 @@ function lengthFault(prefix: string): string | undefined {
   if (Buffer.byteLength(prefix) > MAX_PREFIX_BYTES) return `must have at most ${MAX_PREFIX_BYTES} bytes`
   const segments = prefix.split('/').map((segment) => Buffer.byteLength(segment))
   if (segments.at(-1)! > MAX_OPEN_BYTES) return `must have at most ${MAX_OPEN_BYTES} bytes after its last /`
-  const mostBytes = MAX_SEGMENT_BYTES - MAX_OPEN_BYTES
-  if (segments.some((bytes) => bytes > mostBytes))
-    return `must not have more than ${mostBytes} bytes between one / and the next`
+  const maxBytes = MAX_SEGMENT_BYTES - MAX_OPEN_BYTES
+  if (segments.some((bytes) => bytes > maxBytes))
+    return `must not have more than ${maxBytes} bytes between one / and the next`
   return undefined
 }

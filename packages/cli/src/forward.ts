@@ -5,7 +5,7 @@ const TIMEOUT_MS = 15_000
 const FIRST_DELAY_MS = 250
 const MAX_DELAY_MS = 5000
 /** An address that answers with trouble is tried so often; one that is away, for as long as it takes. */
-const MOST_TROUBLED = 3
+const MAX_TROUBLED = 3
 
 export type Forwarded = { status: number; attempts: number; durationMs: number }
 type Target = { url: string; secret: string; signal: AbortSignal; onWait(reason: string): void }
@@ -22,7 +22,7 @@ export async function forward(
     try {
       const response = await post(url, signedHeaders(secret, event.id, body), body, signal)
       troubled += 1
-      if (response.status < 500 || troubled === MOST_TROUBLED)
+      if (response.status < 500 || troubled === MAX_TROUBLED)
         return { status: response.status, attempts, durationMs: Math.round(performance.now() - startedMs) }
       onWait(`${url} answered ${response.status}`)
     } catch (error) {

@@ -18,7 +18,7 @@ type Way = {
 
 const FIRST_DELAY_MS = 500
 const MAX_DELAY_MS = 30_000
-const MOST_REFUSED_TOKENS = 4
+const MAX_REFUSED_TOKENS = 4
 /** Such a file is sent with its creation, in one request. */
 const SMALL_BYTES = 8 * 1024 * 1024
 const PASSING = [408, 409, 423, 425, 429]
@@ -92,7 +92,7 @@ async function goOn(file: LocalFile, url: string, token: string, way: Way): Prom
 }
 
 function isLasting({ status }: Answer, refusedTokens: number): boolean {
-  if (status === 401) return refusedTokens >= MOST_REFUSED_TOKENS
+  if (status === 401) return refusedTokens >= MAX_REFUSED_TOKENS
   return status < 500 && !PASSING.includes(status)
 }
 

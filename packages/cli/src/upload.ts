@@ -10,7 +10,7 @@ import { result, say } from './tell.ts'
 import { tokensFor } from './upload-token.ts'
 
 const usage = 'upload <file or folder…> [--pipe <id>] [--parallel <1 to 16>] [--json]'
-const MOST_AT_ONCE = 16
+const MAX_AT_ONCE = 16
 
 /** Files, and folders with all that is in them. Run it again after a kill: it goes on at the byte where it was. */
 export const upload: Command = {
@@ -19,12 +19,12 @@ export const upload: Command = {
   async run(args) {
     const named = {
       pipe: { type: 'string' },
-      parallel: { type: 'string', default: String(MOST_AT_ONCE) },
+      parallel: { type: 'string', default: String(MAX_AT_ONCE) },
     } as const
     const { values, positionals } = readArguments(args, usage, named)
     const parallel = Number(values.parallel)
     if (positionals.length === 0) throw misused('Which files?', usage)
-    if (!(Number.isInteger(parallel) && parallel >= 1 && parallel <= MOST_AT_ONCE))
+    if (!(Number.isInteger(parallel) && parallel >= 1 && parallel <= MAX_AT_ONCE))
       throw misused('--parallel is a whole number from 1 to 16.', usage)
     const files = positionals.flatMap(findFiles)
     const pipeId = await choosePipe(values.pipe)

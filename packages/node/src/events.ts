@@ -25,7 +25,7 @@ type Message = { id?: string; event?: string; data: string }
 /** A heartbeat comes every 15 seconds: after three times that the line is dead, whatever it says. */
 const SILENCE_MS = 45_000
 /** Those that a listener who comes back is told again. */
-const MOST_REMEMBERED = 10_000
+const MAX_REMEMBERED = 10_000
 
 /** Every event once, as it happens, across breaks of up to an hour. It ends with the signal, or throws where it is refused. */
 export async function* followEvents(
@@ -66,7 +66,7 @@ export async function* followEvents(
 
 function remember(told: Set<string>, id: string): void {
   told.add(id)
-  if (told.size > MOST_REMEMBERED) told.delete(told.values().next().value!)
+  if (told.size > MAX_REMEMBERED) told.delete(told.values().next().value!)
 }
 
 async function* open(

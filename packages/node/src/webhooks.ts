@@ -26,7 +26,7 @@ const MESSAGES: Record<RefusalReason, string> = {
 
 const TOLERANCE_S = 300
 /** After a rotation there are two; more than these are not looked at. */
-const MOST_SIGNATURES = 5
+const MAX_SIGNATURES = 5
 
 /**
  * The event of a webhook whose signature is right (Standard Webhooks); anything else throws a WebhookVerificationError.
@@ -46,7 +46,7 @@ export async function unwrap(
   const raw = typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body)
   const signed = join(new TextEncoder().encode(`${id}.${t}.`), raw)
   const keys = await Promise.all([secret].flat().map(importKey))
-  if (!(await isSignedBy(keys, signatures.slice(0, MOST_SIGNATURES), signed)))
+  if (!(await isSignedBy(keys, signatures.slice(0, MAX_SIGNATURES), signed)))
     throw new WebhookVerificationError('mismatch')
   const ageS = Date.now() / 1000 - Number(t)
   if (Math.abs(ageS) > TOLERANCE_S) throw new WebhookVerificationError(ageS > 0 ? 'too_old' : 'too_new')
