@@ -97,6 +97,8 @@ export const files = pgTable(
     reservedMonth: text(),
     completeSentAt: instant(),
     completeAttempts: integer().notNull().default(0),
+    /** There is no object: since the bytes were complete, no Complete was sent, or the bucket refused each. */
+    completeRefused: boolean().notNull().default(false),
     /**
      * The next PATCH counts as a resume: the last request was cut, or the client asked for the offset. An unreleased lease
      * means the same.

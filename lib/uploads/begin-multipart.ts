@@ -1,6 +1,7 @@
 import { seconds } from '../platform/kernel/clock.ts'
 import { isSluiceError } from '../platform/kernel/errors.ts'
 import type { Bucket } from './bucket-port.ts'
+import { inBackground } from './in-background.ts'
 import type { Lease } from './lease/held-lease.ts'
 import { recordMultipart } from './ledger/record-multipart.ts'
 import type { UploadContext } from './upload-context.ts'
@@ -21,12 +22,11 @@ type Beginning = {
  */
 export function beginMultipart(context: UploadContext, beginning: Beginning): Promise<string> {
   const begun = begin(context, beginning)
-  const settled = begun.then(
-    () => {},
-    () => {},
+  // The caller gets its error.
+  inBackground(
+    context,
+    begun.catch(() => {}),
   )
-  context.background.add(settled)
-  void settled.finally(() => context.background.delete(settled))
   return beginning.lease.whileHeld(begun)
 }
 

@@ -58,6 +58,11 @@ export function bucketFault(error: unknown): BucketFaultKind | undefined {
     : undefined
 }
 
+/** How often the bucket was asked: the outcome of all attempts but the last is not known. */
+export function attemptsOf(error: unknown): number {
+  return (error as { attempts?: number }).attempts ?? 1
+}
+
 /** What the customer reads about a fault. The same reason always has the same `code`. */
 export type BucketRefusal = { code: string; reason: string }
 

@@ -74,6 +74,7 @@ describe('a bucket in trouble', () => {
     expect(await site.bucket.unfinished()).toEqual([])
   }
   const timelineOf = async (url: string) => (await showFile(site.runtime, site.actor, idOf(url))).timeline
+  const uploadBytes = async () => (await site.runtime.metrics.uploadBytes.get()).values[0]!.value
   const slowDown = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
 
   it.each([
@@ -125,12 +126,14 @@ describe('a bucket in trouble', () => {
     const whole = randomBytes(25 * MiB)
     const url = await begin(client, whole.length)
     site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 100, effect: slowDown })
+    const counted = await uploadBytes()
     const reply = await client.patch(url, 0, whole)
     expect(reply.status).toBe(502)
     expect(JSON.parse(reply.body)).toMatchObject({
       code: 'bucket_refused',
       detail: expect.stringContaining('SlowDown'),
     })
+    expect(await uploadBytes()).toBe(counted + 16 * MiB)
     site.bucket.faults.clear()
     const offset = await offsetOf(client, url)
     expect(offset).toBe(16 * MiB)
@@ -354,6 +357,7 @@ describe('a bucket in trouble', () => {
       sentParts: 0,
       oldest: { buffer, fromBytes: 0 },
       recorded: () => Promise.reject(new Error('gone')),
+      recordAsTail: () => Promise.reject(new Error('it would not begin at the confirmed offset')),
       answered: () => Promise.resolve(),
       close() {},
     }

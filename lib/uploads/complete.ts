@@ -1,4 +1,4 @@
-import { type Bucket, bucketFault } from './bucket-port.ts'
+import { attemptsOf, type Bucket, bucketFault } from './bucket-port.ts'
 import type { Lease } from './lease/held-lease.ts'
 import { readParts } from './ledger/read-parts.ts'
 import type { Stored } from './record-transferred.ts'
@@ -14,7 +14,7 @@ export type Assembly = {
   multipartId: string
   bytes: number
   crc32: number
-  /** CompleteMultipartUpload was sent before, perhaps by a process that has died. */
+  /** The bucket may have made the object already, in an attempt whose outcome is not known. */
   sentBefore: boolean
   mayRead: boolean
 }
@@ -43,8 +43,8 @@ async function assemble({ db, checkpoint }: UploadContext, assembly: Assembly): 
     if ((kind !== 'no_such_upload' && kind !== 'exists') || !mayHaveHappened(assembly, error)) throw error
     if (!assembly.mayRead) return { delivered: { etag: null, certainty: 'inferred' } }
     const object = await bucket.headObject(key, { signal: lease.signal })
-    if (object?.bytes === bytes) return { delivered: { etag: object.etag, certainty: 'confirmed' } }
-    throw new Error('the bucket knows neither the multipart upload nor the object')
+    if (object?.bytes !== bytes) throw error
+    return { delivered: { etag: object.etag, certainty: 'confirmed' } }
   }
 }
 
@@ -53,5 +53,5 @@ async function assemble({ db, checkpoint }: UploadContext, assembly: Assembly): 
  * upload.
  */
 function mayHaveHappened({ sentBefore }: Assembly, error: unknown): boolean {
-  return sentBefore || ((error as { attempts?: number }).attempts ?? 1) > 1
+  return sentBefore || attemptsOf(error) > 1
 }

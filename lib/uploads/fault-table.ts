@@ -4,7 +4,7 @@ import { type BucketFaultKind, bucketFault } from './bucket-port.ts'
  * What to do about each fault at each step towards the object: the one place where this is decided.
  *
  * - `keep`: the bucket may accept the bytes later, so those in memory go to the tail. With none in memory, as `release`.
- * - `release`: the upload stays as it is. Its client resumes it, or the reconciler tries again for 24 hours.
+ * - `release`: the upload stays as it is. Its client resumes it, or the reconciler tries again, for 24 hours and once more.
  * - `look up`: the bucket no longer knows the multipart upload, but the object may exist.
  * - `fail`: nothing that anybody can change will make an object of this. The file fails at once, with the reason.
  */

@@ -1,5 +1,6 @@
 import { within } from '../platform/kernel/within.ts'
 import { completeUpload } from './complete.ts'
+import { inBackground } from './in-background.ts'
 import type { PartBuffer } from './memory/part-buffer.ts'
 import type { OpenUpload } from './open-upload.ts'
 import { type Finished, putWhole } from './put-whole.ts'
@@ -41,8 +42,7 @@ async function assembleParts(
     sentBefore: false,
     mayRead: upload.mayRead,
   })
-  context.background.add(completing)
-  void completing.finally(() => context.background.delete(completing))
+  inBackground(context, completing)
   const done = await within(context.terms.assembleMs, completing)
   return { offsetBytes: upload.offsetBytes, state: done === true ? 'transferred' : 'transferring' }
 }

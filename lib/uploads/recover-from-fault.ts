@@ -2,13 +2,16 @@ import { isSluiceError, SluiceError } from '../platform/kernel/errors.ts'
 import { within } from '../platform/kernel/within.ts'
 import { type BucketFaultKind, bucketFault, bucketRefusal } from './bucket-port.ts'
 import { verdictOn } from './fault-table.ts'
+import { fail, settleByLookingUp } from './look-up-object.ts'
 import type { OpenUpload } from './open-upload.ts'
-import { fail, settleByLookingUp } from './settle.ts'
 import type { Parts } from './stream/parts.ts'
 import { salvage } from './stream/salvage.ts'
 import type { UploadContext } from './upload-context.ts'
 
-type Unrecorded = Pick<Parts, 'isCommitted' | 'sentParts' | 'oldest' | 'recorded' | 'answered' | 'close'>
+type Unrecorded = Pick<
+  Parts,
+  'isCommitted' | 'sentParts' | 'oldest' | 'recorded' | 'recordAsTail' | 'answered' | 'close'
+>
 type Recovered = { offsetBytes: number; state: 'transferring' | 'transferred' }
 
 /**
@@ -36,7 +39,7 @@ export async function recoverFromFault(
       if (isThere) return { offsetBytes: upload.lengthBytes!, state: 'transferred' }
     }
     if (verdict === 'fail') await fail(context, upload, { reason: (fault as Error).message })
-    if (verdict === 'keep' && parts.isCommitted && (await salvage(context, upload, parts, { mayFinish })))
+    if (verdict === 'keep' && parts.isCommitted && (await salvage(upload, parts, { mayFinish })))
       return { offsetBytes: upload.offsetBytes, state: 'transferring' }
     // Bytes that were rejected must not reach the bucket after those that replace them.
     if (!parts.isCommitted) await within(context.terms.settleMs, parts.answered())

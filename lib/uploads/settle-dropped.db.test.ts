@@ -103,6 +103,22 @@ describe('an upload that the database knows as it was before its object was made
     expect(data.destinations[0]).not.toHaveProperty('reason')
   })
 
+  it('fails as dropped where a Complete may have happened, and there is no object', async () => {
+    await maySetRead(true)
+    const whole = randomBytes(9 * MiB)
+    const url = (await client.create(whole.length)).headers.location!
+    const complete = { operation: 'CompleteMultipartUpload', times: 100 } as const
+    site.bucket.faults.add({ ...complete, effect: { kind: 'refuse', status: 503, code: 'SlowDown' } })
+    expect((await client.patch(url, 0, whole)).status).toBe(204)
+    await Promise.all(node.context.background)
+    site.bucket.faults.clear()
+    site.bucket.faults.add({ ...complete, effect: { kind: 'refuse', status: 404, code: 'NoSuchUpload' } })
+    site.clock.advance(60_000)
+    await reconcileUploads(node.context)
+    expect(await told(url)).toMatchObject([{ status: 'failed', destinations: [{ status: 'failed' }] }])
+    expect((await showFile(site.runtime, site.actor, idOf(url))).failureReason).toContain('has dropped')
+  })
+
   it('fails as unknown, with the key to look for, where the keys may not read', async () => {
     await maySetRead(false)
     const { url, rest } = await restored()

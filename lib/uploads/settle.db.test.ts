@@ -12,6 +12,7 @@ const idOf = (url: string) => url.split('/').at(-1)!
 const REJECTED = { kind: 'refuse', status: 400, code: 'EntityTooLarge' } as const
 const DENIED = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
 const AWAY = { kind: 'refuse', status: 503, code: 'ServiceUnavailable' } as const
+const DROPPED = { kind: 'refuse', status: 404, code: 'NoSuchUpload' } as const
 const DAMAGED = { kind: 'refuse', status: 400, code: 'BadDigest' } as const
 
 describe('what follows from a fault', () => {
@@ -125,12 +126,48 @@ describe('what follows from a fault', () => {
     },
   )
 
+  it('a Complete that was refused is not taken for one that happened when the parts are dropped', async () => {
+    const url = await begin(9 * MiB)
+    site.bucket.faults.add({ operation: 'CompleteMultipartUpload', effect: DENIED })
+    expect((await client.patch(url, 0, randomBytes(9 * MiB))).status).toBe(204)
+    expect(await fileOf(url)).toMatchObject({ status: 'transferring', leased: false })
+    site.bucket.faults.add({ operation: 'CompleteMultipartUpload', times: 100, effect: DROPPED })
+    site.clock.advance(60_000)
+    await reconcileUploads(node.context)
+    expect(await fileOf(url)).toMatchObject(failed)
+  })
+
+  it('no Complete is taken for one that happened while the last part is refused', async () => {
+    const { url } = await leftInTail(9 * MiB)
+    site.bucket.faults.add({ operation: 'UploadPart', effect: DENIED })
+    await reconcileUploads(node.context)
+    expect(await fileOf(url)).toMatchObject({ status: 'transferring', leased: false })
+    site.bucket.faults.add({ operation: 'CompleteMultipartUpload', times: 100, effect: DROPPED })
+    site.clock.advance(60_000)
+    await reconcileUploads(node.context)
+    expect(await fileOf(url)).toMatchObject(failed)
+  })
+
+  it('a Complete that may have happened is remembered over refusals', async () => {
+    const url = await begin(9 * MiB)
+    const operation = 'CompleteMultipartUpload'
+    site.bucket.faults.add({ operation, at: 'answer', effect: { kind: 'cut' } })
+    site.bucket.faults.add({ operation, call: 2, times: 2, effect: DENIED })
+    expect((await client.patch(url, 0, randomBytes(9 * MiB))).status).toBe(204)
+    expect(await fileOf(url)).toMatchObject({ status: 'transferring', leased: false })
+    for (const status of ['transferring', 'transferred']) {
+      site.clock.advance(60_000)
+      await reconcileUploads(node.context)
+      expect(await fileOf(url)).toMatchObject({ status, leased: false })
+    }
+  })
+
   it('a bucket that dropped the parts of a file with all its bytes fails it, and says so', async () => {
     const { url } = await leftInTail(9 * MiB)
     site.bucket.faults.add({
       operation: 'UploadPart',
       times: 100,
-      effect: { kind: 'refuse', status: 404, code: 'NoSuchUpload' },
+      effect: DROPPED,
     })
     await reconcileUploads(node.context)
     expect(await fileOf(url)).toMatchObject(failed)

@@ -1,21 +1,9 @@
-import { type Bucket, bucketRefusal } from './bucket-port.ts'
-import { endUpload } from './endings/end-upload.ts'
+import { attemptsOf, bucketFault, bucketRefusal } from './bucket-port.ts'
 import { type Step, verdictOn } from './fault-table.ts'
-import type { Lease } from './lease/held-lease.ts'
-import { heldBy, lostLease } from './ledger/lease-terms.ts'
+import { lostLease } from './ledger/lease-terms.ts'
+import { type Attempt, fail, settleByLookingUp } from './look-up-object.ts'
 import { recordTransferred, type Stored } from './record-transferred.ts'
 import type { UploadContext } from './upload-context.ts'
-
-/** An upload that is about to become an object, and the lease under which it does. */
-export type Unsettled = {
-  fileId: string
-  lease: Lease
-  bucket: Pick<Bucket, 'headObject'>
-  key: string
-  lengthBytes: number | null
-  /** The credentials may read, so that the object can be looked up. */
-  mayRead: boolean
-}
 
 /**
  * Waits for the object to be made, and records the outcome: the file is transferred, or failed, or left for another
@@ -23,7 +11,7 @@ export type Unsettled = {
  */
 export async function settle(
   context: UploadContext,
-  file: Unsettled,
+  file: Attempt,
   step: Step,
   storing: Promise<Stored>,
 ): Promise<boolean> {
@@ -40,15 +28,16 @@ export async function settle(
 /** The same for an attempt that has failed while no client was waiting. */
 export async function settleFault(
   context: UploadContext,
-  file: Unsettled,
+  file: Attempt,
   step: Step,
   error: unknown,
 ): Promise<boolean> {
   const { fileId, lease } = file
   context.log.warn({ err: error, fileId, step }, 'could not create the object')
   const verdict = verdictOn(step, error)
+  const completeRefused = !file.sentBefore && isCertain(step, error)
   const release = (refusal: unknown) =>
-    lease.release({ interrupted: false, refusal: bucketRefusal(refusal) }).catch(() => {})
+    lease.release({ interrupted: false, refusal: bucketRefusal(refusal), completeRefused }).catch(() => {})
   if (verdict === 'look up')
     return settleByLookingUp(context, file).catch(async (unanswered: unknown) => {
       await release(unanswered)
@@ -59,42 +48,8 @@ export async function settleFault(
   return false
 }
 
-/**
- * The bucket has dropped the multipart upload, or the database was restored from before the object was made. If the
- * credentials may read, the bucket says which; otherwise the file fails as `unknown`. True if the object exists.
- */
-export async function settleByLookingUp(
-  context: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,
-  file: Unsettled,
-): Promise<boolean> {
-  const { lease, bucket, key, lengthBytes, mayRead } = file
-  const object = mayRead ? await bucket.headObject(key, { signal: lease.signal }) : undefined
-  if (object && object.bytes === lengthBytes) {
-    if (await lease.whileHeld(recordTransferred(context, lease, { found: object }))) return true
-  }
-  const isKnown = mayRead && !object
-  await fail(context, file, {
-    reason: isKnown ? DROPPED : `${UNKNOWN} ${key}`,
-    ...(!isKnown && { certainty: 'unknown' }),
-  })
-  return false
-}
-
-const DROPPED = 'The bucket has dropped the unfinished multipart upload.'
-const UNKNOWN =
-  'The bucket no longer knows the multipart upload. It is not known whether it was dropped or completed: look for the object'
-
-/** The file fails for good, unless its lease was lost. */
-export async function fail(
-  context: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,
-  { fileId, lease }: Pick<Unsettled, 'fileId' | 'lease'>,
-  end: { reason: string; certainty?: 'unknown' },
-): Promise<void> {
-  await endUpload(context, fileId, {
-    ...end,
-    status: 'failed',
-    from: ['uploading', 'transferring'],
-    provided: heldBy(lease),
-  })
-  lease.forget()
+/** It is certain that this attempt has not made the object. */
+function isCertain(step: Step, error: unknown): boolean {
+  if (step === 'lastPart') return true
+  return step === 'complete' && bucketFault(error) === 'refused' && attemptsOf(error) === 1
 }

@@ -44,6 +44,8 @@ export async function concatenate(context: UploadContext, joining: Joining): Pro
     key: joining.target.key,
     lengthBytes: totalOf(partials).bytes,
     mayRead: true,
+    // It starts over each time, whatever came of the attempts before.
+    sentBefore: true,
   }
   const isJoined = await settle(context, file, 'join', join(context, joining))
   if (isJoined) await clearAway(context, partials)

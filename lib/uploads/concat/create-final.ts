@@ -3,6 +3,7 @@ import { within } from '../../platform/kernel/within.ts'
 import { contentTypeOf } from '../creation/content-type.ts'
 import { assertMayCreate } from '../creation/may-create.ts'
 import { type Declared, describeNew } from '../creation/new-upload.ts'
+import { inBackground } from '../in-background.ts'
 import { findFinal } from '../ledger/find-final.ts'
 import { insertFinal } from '../ledger/insert-final.ts'
 import type { CreationRight } from '../ledger/upload-rights.ts'
@@ -40,7 +41,7 @@ async function join(
   declared: DeclaredFinal,
   pieces: Pieces,
 ): Promise<{ fileId: string }> {
-  const { leases, db, background, terms } = context
+  const { leases, db, terms } = context
   const bucket = context.openBucket(right.dataStore)
   const partials = await findPartials(context, right, pieces.partialIds)
   const whole = totalOf(partials)
@@ -59,8 +60,7 @@ async function join(
     lease: leases.adopt({ fileId, fence: 1 }, made.createdAtMs),
     target: { key: destination.key, contentType: contentTypeOf(declared.filetype) },
   })
-  background.add(joining)
-  void joining.finally(() => background.delete(joining))
+  inBackground(context, joining)
   await within(terms.assembleMs, joining)
   return { fileId }
 }

@@ -105,6 +105,11 @@ function moved(change: Advance, now: SQL, nowMs: number): SQL {
   if (part) changes.push(sql`sealed_fence = null`)
   if (tail) changes.push(sql`sealed_fence = f.lease_fence`)
   if (become === 'transferring') changes.push(sql`complete_sent_at = ${now}`)
+  // A tail that has still to become the last part: no Complete is sent before it.
+  if (become === 'transferring' && tail)
+    changes.push(
+      sql`complete_refused = exists (select from file_destinations where file_id = f.id and multipart_id is not null)`,
+    )
   if (release)
     changes.push(sql`lease_holder = null, lease_until = null, interrupted = ${release.interrupted}::boolean`)
   return sql`moved as (

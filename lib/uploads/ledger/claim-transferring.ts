@@ -17,7 +17,10 @@ export type Claimed = {
   /** The number of the part that the tail becomes, the same in each attempt. */
   tailPartNumber: number
   tailBytes: number
+  /** The bucket may have made the object in an earlier attempt. */
   sentBefore: boolean
+  /** When the attempt before this one began. */
+  lastAttemptMs: number | null
   sinceMs: number
   concat: 'partial' | 'final' | null
   concatParts: string[] | null
@@ -63,7 +66,8 @@ export function claimTransferring(
         left join busy on busy.data_store_id = d.data_store_id
       where ${isDue}
     ), due as (
-      select f.id, f.complete_attempts > 0 or f.complete_sent_at is not null as sent_before
+      select f.id, (f.complete_attempts > 0 or f.complete_sent_at is not null) and not f.complete_refused as sent_before,
+        f.complete_sent_at as last_attempt_at
       from files f join waiting on waiting.id = f.id
       where waiting.place <= ${limitPerBucket}::int and ${isDue}
       order by waiting.place, f.created_at limit ${limit}::int for update of f skip locked
@@ -75,9 +79,9 @@ export function claimTransferring(
         recorded_parts = case when f.bound_fence = f.lease_fence then f.recorded_parts else f.reserved_part_number end,
         reserved_part_number = case when f.bound_fence = f.lease_fence
           then greatest(f.reserved_part_number, f.recorded_parts + 1) else f.reserved_part_number + 1 end,
-        complete_sent_at = ${now}, complete_attempts = f.complete_attempts + 1
+        complete_sent_at = ${now}, complete_attempts = f.complete_attempts + 1, complete_refused = false
       from due where f.id = due.id
-      returning f.*, due.sent_before
+      returning f.*, due.sent_before, due.last_attempt_at
     ), going as (
       update file_destinations d set status = 'transferring' from claimed
       where d.file_id = claimed.id and d.status = 'pending'
@@ -85,6 +89,7 @@ export function claimTransferring(
     select c.id as "fileId", c.lease_fence as fence, d.key, c.filetype, d.multipart_id as "multipartId",
       c.length_bytes as bytes, c.crc32, c.recorded_parts + 1 as "tailPartNumber", c.sent_before as "sentBefore",
       floor(extract(epoch from coalesce(c.last_byte_at, c.created_at)) * 1000)::bigint as "sinceMs",
+      floor(extract(epoch from c.last_attempt_at) * 1000)::bigint as "lastAttemptMs",
       c.concat, c.concat_parts as "concatParts", ${sealedDataStoreColumn()} as "dataStore",
       (select coalesce(sum(${tailBytes}), 0)::bigint from upload_tails where file_id = c.id) as "tailBytes"
     from claimed c join file_destinations d on d.file_id = c.id join data_stores ds on ds.id = d.data_store_id`,

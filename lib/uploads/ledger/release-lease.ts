@@ -8,11 +8,18 @@ import { boundColumns } from './bound-columns.ts'
 import { type Fenced, heldBy } from './lease-terms.ts'
 import { noteRefusal } from './note-refusal.ts'
 
-export type Release = { bound?: Bound; interrupted: boolean; refusal?: BucketRefusal | undefined }
+export type Release = {
+  /** The part numbers that must stay bound, since their parts may be on their way to the bucket. */
+  bound?: Bound
+  interrupted: boolean
+  /** Goes to the timeline. */
+  refusal?: BucketRefusal | undefined
+  /** It is certain that the bucket has not made the object. */
+  completeRefused?: boolean | undefined
+}
 
 /**
- * Releases the lease, and counts the bytes that the request brought. `bound` has the part numbers that must stay bound,
- * since their parts may be on their way to the bucket. `refusal` goes to the timeline.
+ * Releases the lease, and counts the bytes that the request brought.
  */
 export async function releaseLease(
   { db, clock }: { db: Db; clock: Clock },
@@ -21,6 +28,7 @@ export async function releaseLease(
 ): Promise<void> {
   const nowMs = clock.now()
   const bound = end.bound ? sql` ${boundColumns(end.bound)},` : sql``
+  const refused = end.completeRefused ? sql` complete_refused = true,` : sql``
   const noted = end.refusal ? sql`, ${noteRefusal(end.refusal, nowMs)}` : sql``
   await rows(
     db,
@@ -30,7 +38,7 @@ export async function releaseLease(
       where id = ${lease.fileId}::uuid and ${heldBy(lease)} for update
     ), released as (
       update files f set lease_holder = null, lease_until = null,
-        interrupted = ${end.interrupted}::boolean,${bound}
+        interrupted = ${end.interrupted}::boolean,${bound}${refused}
         ${counting(sql`writer`, sql`f.offset_bytes`, nowMs)}
       from writer where f.id = writer.id
       returning f.id, f.offset_bytes, ${deltas(sql`writer`)}

@@ -5,17 +5,19 @@ import type { Bucket } from '../bucket-port.ts'
 import { completeUpload } from '../complete.ts'
 import { concatenate } from '../concat/concatenate.ts'
 import { contentTypeOf } from '../creation/content-type.ts'
+import { inBackground } from '../in-background.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { type Claimed, claimTransferring } from '../ledger/claim-transferring.ts'
 import { readPartials } from '../ledger/read-partials.ts'
 import { readTail } from '../ledger/read-tail.ts'
 import { recordLastPart } from '../ledger/record-last-part.ts'
+import { type Attempt, giveUp } from '../look-up-object.ts'
 import { withMemory } from '../memory/with-memory.ts'
 import type { Stored } from '../record-transferred.ts'
-import { fail, settle, settleFault } from '../settle.ts'
+import { settle, settleFault } from '../settle.ts'
 import type { UploadContext } from '../upload-context.ts'
 
-/** A file that has no object after this long fails. */
+/** A file that has no object this long after its last byte gets one more attempt, and then fails. */
 const GIVE_UP_AFTER_MS = hours(24)
 /** How many files one node works on. */
 const AT_ONCE = 32
@@ -41,13 +43,10 @@ export async function reconcileUploads(context: UploadContext): Promise<number> 
 }
 
 function begin(context: UploadContext, file: Claimed, sinceMs: number): Promise<void> {
-  const { background, reconciling } = context
-  const work = reconcile(context, file, sinceMs).finally(() => {
-    background.delete(work)
-    reconciling.delete(work)
-  })
-  background.add(work)
+  const { reconciling } = context
+  const work = reconcile(context, file, sinceMs).finally(() => reconciling.delete(work))
   reconciling.set(work, file.dataStore.id)
+  inBackground(context, work)
   return work
 }
 
@@ -55,18 +54,26 @@ async function reconcile(context: UploadContext, file: Claimed, sinceMs: number)
   const { fileId, fence } = file
   const lease = context.leases.adopt({ fileId, fence }, sinceMs)
   try {
-    if (context.clock.now() - file.sinceMs > GIVE_UP_AFTER_MS)
-      return await fail(
-        context,
-        { fileId, lease },
-        { reason: 'The bucket did not take the object for 24 hours.' },
-      )
-    await makeObject(context, file, lease)
+    if (isOver(file)) await giveUp(context, attempt(context, file, lease))
+    else await makeObject(context, file, lease)
   } catch (error) {
     context.log.warn({ err: error, fileId }, 'could not create the object; will retry')
   } finally {
     await lease.release({ interrupted: false }).catch(() => {})
   }
+}
+
+/** The attempt before this one was late already. However long Sluice was away, there is one after that. */
+function isOver({ sinceMs, lastAttemptMs }: Claimed): boolean {
+  return lastAttemptMs !== null && lastAttemptMs - sinceMs > GIVE_UP_AFTER_MS
+}
+
+function attempt(context: UploadContext, file: Claimed, lease: Lease): Attempt {
+  const { fileId, key, bytes: lengthBytes, sentBefore, dataStore } = file
+  // Credentials that cannot be decrypted any more must not keep a file from its end.
+  const headObject: Bucket['headObject'] = async (...asked) =>
+    context.openBucket(dataStore).headObject(...asked)
+  return { fileId, lease, bucket: { headObject }, key, lengthBytes, mayRead: dataStore.mayRead, sentBefore }
 }
 
 async function makeObject(context: UploadContext, file: Claimed, lease: Lease): Promise<void> {
@@ -75,7 +82,7 @@ async function makeObject(context: UploadContext, file: Claimed, lease: Lease): 
   const bucket = context.openBucket(file.dataStore)
   if (file.concat === 'final') return joinAgain(context, file, lease, bucket)
   const memory = { bytes: file.tailBytes, signal: lease.signal }
-  const unsettled = { fileId, lease, bucket, key, lengthBytes: bytes, mayRead }
+  const unsettled = attempt(context, file, lease)
   if (multipartId === null) {
     const putting = withMemory(context, bucket, memory, () => putFromTail(context, file, lease, bucket))
     return void (await settle(context, unsettled, 'put', putting))

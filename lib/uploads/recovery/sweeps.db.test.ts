@@ -5,7 +5,7 @@ import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { rows } from '../../platform/db/database.ts'
-import { days, hours } from '../../platform/kernel/clock.ts'
+import { days, hours, minutes } from '../../platform/kernel/clock.ts'
 import { lapseReservations } from '../../workspace/usage/lapse-reservations.ts'
 import { cancelUpload } from '../endings/cancel-upload.ts'
 import { clearLeftovers } from '../endings/clear-leftovers.ts'
@@ -13,6 +13,7 @@ import { expireUploads } from './expire-uploads.ts'
 import { reconcileUploads } from './reconcile.ts'
 
 const MiB = 1024 * 1024
+const SLOW_DOWN = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
 
 describeWithDatabase('what time brings', (database) => {
   let site: Site
@@ -121,7 +122,12 @@ describeWithDatabase('what time brings', (database) => {
     await expect(cancelUpload(node.context, stranger)).rejects.toMatchObject({ code: 'upload_not_found' })
   })
 
-  it('gives a file up after 24 hours without an object', async () => {
+  const reconciled = async () => {
+    expect(await reconcileUploads(node.context)).toBe(1)
+    await Promise.all(node.context.background)
+  }
+
+  it('gives a file up after 24 hours without an object and one more attempt', async () => {
     const url = (await client.create(9 * MiB)).headers.location!
     const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
     site.bucket.faults.add({ operation: 'CompleteMultipartUpload', times: 100, effect })
@@ -131,13 +137,46 @@ describeWithDatabase('what time brings', (database) => {
       cancelUpload(node.context, { fileId: idOf(url), workspaceId: site.workspaceId }),
     ).rejects.toMatchObject({ code: 'conflict' })
     site.clock.advance(hours(1))
-    expect(await reconcileUploads(node.context)).toBe(1)
-    await Promise.all(node.context.background)
+    await reconciled()
     expect(await fileOf(url)).toMatchObject({ status: 'transferring' })
-    site.clock.advance(hours(24))
-    expect(await reconcileUploads(node.context)).toBe(1)
+    for (const [waitMs, status] of [
+      [hours(24), 'transferring'],
+      [minutes(10), 'failed'],
+    ] as const) {
+      site.clock.advance(waitMs)
+      await reconciled()
+      expect(await fileOf(url)).toMatchObject({ status })
+    }
+    expect((await fileOf(url)).reason).toBe('The bucket did not take the object for 24 hours.')
+    site.bucket.faults.clear()
+  })
+
+  it('finds an object that was made a day before anybody could hear of it', async () => {
+    await renew()
+    const url = (await client.create(9 * MiB)).headers.location!
+    const operation = 'CompleteMultipartUpload'
+    site.bucket.faults.add({ operation, at: 'answer', effect: { kind: 'cut' } })
+    site.bucket.faults.add({ operation, call: 2, times: 100, effect: SLOW_DOWN })
+    expect((await client.patch(url, 0, randomBytes(9 * MiB))).status).toBe(204)
     await Promise.all(node.context.background)
-    expect(await fileOf(url)).toMatchObject({ status: 'failed', reason: expect.stringContaining('24 hours') })
+    site.bucket.faults.clear()
+    site.clock.advance(hours(25))
+    await reconciled()
+    expect(await fileOf(url)).toMatchObject({ status: 'transferred' })
+  })
+
+  it('does not say that there is no object where nobody can know', async () => {
+    await renew()
+    const url = (await client.create(9 * MiB)).headers.location!
+    site.bucket.faults.add({ operation: 'CompleteMultipartUpload', times: 100, effect: SLOW_DOWN })
+    expect((await client.patch(url, 0, randomBytes(9 * MiB))).status).toBe(204)
+    await Promise.all(node.context.background)
+    for (const waitMs of [hours(25), minutes(10)]) {
+      site.clock.advance(waitMs)
+      await reconciled()
+    }
+    expect(await fileOf(url)).toMatchObject({ status: 'failed' })
+    expect((await fileOf(url)).reason).toContain(`look for the object ${idOf(url)}/file`)
     site.bucket.faults.clear()
   })
 })

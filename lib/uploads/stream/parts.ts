@@ -146,6 +146,11 @@ export class Parts {
     return this.#tailStored
   }
 
+  /** Records a piece that could not be sent as a tail. For use after a fault, when nothing else is recorded any more. */
+  recordAsTail(buffer: PartBuffer, attached: Attached): Promise<void> {
+    return this.#tails.record(buffer, attached)
+  }
+
   /** Records the change together with the last part. False if there is none, or it is being recorded already. */
   attachToLastPart(change: Attached): boolean {
     if (!this.#lastPart) return false

@@ -1,0 +1,1 @@
+ALTER TABLE "files" ADD COLUMN "complete_refused" boolean DEFAULT false NOT NULL;

@@ -1,0 +1,85 @@
+import type { Bucket } from './bucket-port.ts'
+import { endUpload } from './endings/end-upload.ts'
+import type { Lease } from './lease/held-lease.ts'
+import { heldBy } from './ledger/lease-terms.ts'
+import { recordTransferred } from './record-transferred.ts'
+import type { UploadContext } from './upload-context.ts'
+
+/** An upload that is about to become an object, and the lease under which it does. */
+export type Unsettled = {
+  fileId: string
+  lease: Lease
+  bucket: Pick<Bucket, 'headObject'>
+  key: string
+  lengthBytes: number | null
+  /** The credentials may read, so that the object can be looked up. */
+  mayRead: boolean
+}
+
+/** One more attempt to make the object. */
+export type Attempt = Unsettled & {
+  /** The bucket may have made the object already, in an attempt whose outcome is not known. */
+  sentBefore: boolean
+}
+
+type Ledger = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>
+
+/**
+ * The bucket has dropped the multipart upload, or the database was restored from before the object was made. If the
+ * credentials may read, the bucket says which; otherwise the file fails as `unknown`. True if the object exists.
+ */
+export async function settleByLookingUp(
+  context: Ledger,
+  file: Unsettled,
+  reasons: Reasons = DROPPED,
+): Promise<boolean> {
+  const { lease, bucket, key, lengthBytes, mayRead } = file
+  const object = mayRead ? await bucket.headObject(key, { signal: lease.signal }) : undefined
+  if (object && object.bytes === lengthBytes) {
+    if (await lease.whileHeld(recordTransferred(context, lease, { found: object }))) return true
+  }
+  await (mayRead && !object
+    ? fail(context, file, { reason: reasons.missing })
+    : failAsUnknown(context, file, reasons))
+  return false
+}
+
+/** The last attempt is over. What was sent may have become an object all the same, whatever the bucket answered. */
+export async function giveUp(context: Ledger, file: Attempt): Promise<void> {
+  if (!file.sentBefore) return fail(context, file, { reason: LATE.missing })
+  await settleByLookingUp(context, file, LATE).catch(() => failAsUnknown(context, file, LATE))
+}
+
+type Reasons = { missing: string; unknown: string }
+const DROPPED: Reasons = {
+  missing: 'The bucket has dropped the unfinished multipart upload.',
+  unknown:
+    'The bucket no longer knows the multipart upload. It is not known whether it was dropped or completed: look for the object',
+}
+const LATE: Reasons = {
+  missing: 'The bucket did not take the object for 24 hours.',
+  unknown:
+    'The bucket did not confirm the object for 24 hours. It is not known whether it has it: look for the object',
+}
+
+function failAsUnknown(context: Ledger, file: Unsettled, { unknown }: Reasons): Promise<void> {
+  return fail(context, file, { reason: `${unknown} ${file.key}`, certainty: 'unknown' })
+}
+
+/** The file fails for good, unless its lease was lost. */
+export async function fail(
+  context: Ledger,
+  { fileId, lease }: Pick<Unsettled, 'fileId' | 'lease'>,
+  end: { reason: string; certainty?: 'unknown' },
+): Promise<void> {
+  try {
+    await endUpload(context, fileId, {
+      ...end,
+      status: 'failed',
+      from: ['uploading', 'transferring'],
+      provided: heldBy(lease),
+    })
+  } finally {
+    lease.forget()
+  }
+}
