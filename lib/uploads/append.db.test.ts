@@ -174,6 +174,13 @@ describe('several writers', () => {
     expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
   })
 
+  const notesOf = (url: string) =>
+    rows(
+      database.db,
+      sql`select t.detail->'toBytes' as "toBytes", t.detail->>'ended' as ended from file_timeline t
+        where t.file_id = ${idOf(url)}::uuid and t.kind = 'request'`,
+    )
+
   it('a request that ends with a part is over when the part is recorded', async () => {
     const url = await begin(client, 17 * MiB)
     expect((await client.patch(url, 0, randomBytes(16 * MiB))).status).toBe(204)
@@ -183,6 +190,19 @@ describe('several writers', () => {
     expect(await rows(database.db, look)).toEqual([
       { free: true, reserved: 2, recorded: 2, bound: [], together: true },
     ])
+    expect(await notesOf(url)).toEqual([{ toBytes: 16 * MiB, ended: 'end' }])
+  })
+
+  it('a request that is cut after its last part was recorded is noted all the same', async () => {
+    const url = await begin(client, 17 * MiB)
+    const patch = openPatch(client, url, { offset: 0, length: 17 * MiB })
+    await patch.write(randomBytes(16 * MiB))
+    const recorded = async () =>
+      rows(database.db, sql`select from file_parts where file_id = ${idOf(url)}::uuid and number = 2`)
+    await expect.poll(recorded).toHaveLength(1)
+    patch.cut()
+    expect(await offsetOf(client, url)).toBe(16 * MiB)
+    expect(await notesOf(url)).toEqual([{ toBytes: 16 * MiB, ended: 'cut' }])
   })
 
   it('a lease that is lost is not renewed, so that the next writer can have it', async () => {

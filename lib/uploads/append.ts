@@ -87,14 +87,16 @@ export async function appendBytes(
 
   /** Bytes that did not fill a part become one if they are enough and the numbers allow it; else they wait in a tail. */
   async function keep(buffer: Rest['buffer'], why: Appended['why']): Promise<void> {
-    const interrupted = why !== 'end'
+    const release = { interrupted: why !== 'end' }
     const toBytes = parts.endOffset + buffer.bytes
-    const note = { kind: 'request', detail: { fromBytes, toBytes, ended: why, ...requestDetail() } }
-    if (buffer.bytes === 0) parts.attachToLastPart({ release: { interrupted } })
-    else if (parts.mayEndWith(buffer)) parts.send(buffer, { release: { interrupted }, note })
-    else void parts.keep(buffer, { release: { interrupted }, note })
+    if (toBytes > fromBytes) {
+      const note = { kind: 'request', detail: { fromBytes, toBytes, ended: why, ...requestDetail() } }
+      const last = { release, note }
+      if (buffer.bytes > 0 && parts.mayEndWith(buffer)) parts.send(buffer, last)
+      else if (buffer.bytes > 0 || !parts.attachToLastPart(last)) void parts.keep(buffer, last)
+    }
     await parts.recorded()
     // Does nothing if the lease was released together with the last piece.
-    await upload.lease.release({ bound: upload.numbers.toKeep(), interrupted })
+    await upload.lease.release({ bound: upload.numbers.toKeep(), ...release })
   }
 }
