@@ -63,7 +63,7 @@ export async function openUploads(
     rights: openUploadRights({ db, clock }),
     insertUpload: (insertion) => span('ledger create', () => insert(insertion)),
     tailCap: createTailCap({ db, clock, log }, terms.workspaceTailBytes),
-    tails: createTailCipher(runtime.vault),
+    tailCipher: createTailCipher(runtime.vault),
     limitTailWrites: atMost(Math.ceil(config.databaseConnections * TAIL_SHARE), TAIL_PATIENCE_MS),
     recordWhole: createWholeRecorder({ db, clock, emitEvents }),
     emitEvents,

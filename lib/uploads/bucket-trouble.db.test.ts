@@ -348,7 +348,7 @@ describe('a bucket in trouble', () => {
     }))!
     const buffer = createPartBuffer(context.budget.account(upload.bucket))
     buffer.push(randomBytes(100), 0)
-    const tail = context.tails.sealer(upload.fileId)(0, buffer.joined(0, 10))
+    const tail = context.tailCipher.sealer(upload.fileId)(0, buffer.joined(0, 10))
     const first = { fromBytes: 0, toBytes: 10, crc32: 0, tail }
     await advance(context.db, upload.lease, first, context.clock.now())
     upload.offsetBytes = 10

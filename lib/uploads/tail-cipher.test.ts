@@ -4,39 +4,39 @@ import { createVault } from '../platform/vault/vault.ts'
 import { createTailCipher, SEAL_BYTES } from './tail-cipher.ts'
 
 const [first, second] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
-const tails = createTailCipher(createVault([first]))
+const tailCipher = createTailCipher(createVault([first]))
 const bytes = randomBytes(1000)
-const sealed = { offsetBytes: 5, ...tails.sealer('one')(5, bytes) }
+const sealed = { offsetBytes: 5, ...tailCipher.sealer('one')(5, bytes) }
 
 it('opens what it sealed, of its file and at its offset only', () => {
   expect(sealed.bytes.length).toBe(bytes.length + SEAL_BYTES)
   expect(sealed.bytes.includes(bytes.subarray(500, 516))).toBe(false)
-  expect(tails.opener('one')(sealed).equals(bytes)).toBe(true)
-  expect(() => tails.opener('two')(sealed)).toThrow()
-  expect(() => tails.opener('one')({ ...sealed, offsetBytes: 6 })).toThrow()
+  expect(tailCipher.opener('one')(sealed).equals(bytes)).toBe(true)
+  expect(() => tailCipher.opener('two')(sealed)).toThrow()
+  expect(() => tailCipher.opener('one')({ ...sealed, offsetBytes: 6 })).toThrow()
 })
 
 it('opens no row by the key of another file', () => {
-  const other = tails.sealer('two')(5, bytes)
-  expect(() => tails.opener('one')({ ...sealed, key: other.key })).toThrow()
+  const other = tailCipher.sealer('two')(5, bytes)
+  expect(() => tailCipher.opener('one')({ ...sealed, key: other.key })).toThrow()
 })
 
 it.each([0, 11, 12, 500, 1011, 1012, 1027])('refuses a changed byte: %i', (at) => {
   const changed = Buffer.from(sealed.bytes)
   changed[at]! ^= 1
-  expect(() => tails.opener('one')({ ...sealed, bytes: changed })).toThrow()
+  expect(() => tailCipher.opener('one')({ ...sealed, bytes: changed })).toThrow()
 })
 
 it.each([0, 11, 28, 1027])('refuses a row cut down to %i bytes', (length) => {
-  expect(() => tails.opener('one')({ ...sealed, bytes: sealed.bytes.subarray(0, length) })).toThrow()
+  expect(() => tailCipher.opener('one')({ ...sealed, bytes: sealed.bytes.subarray(0, length) })).toThrow()
 })
 
 it('seals the same bytes at the same offset differently each time', () => {
-  const seal = tails.sealer('one')
+  const seal = tailCipher.sealer('one')
   const [once, again] = [seal(0, bytes), seal(0, bytes)]
   expect(once.key).toBe(again.key)
   expect(once.bytes.equals(again.bytes)).toBe(false)
-  expect(tails.sealer('one')(0, bytes).key).not.toBe(once.key)
+  expect(tailCipher.sealer('one')(0, bytes).key).not.toBe(once.key)
 })
 
 it('opens nothing without a key of ENCRYPTION_KEY', () => {
@@ -50,5 +50,5 @@ it('opens nothing without a key of ENCRYPTION_KEY', () => {
 })
 
 it('passes on what a release wrote that did not encrypt', () => {
-  expect(tails.opener('one')({ offsetBytes: 0, key: null, bytes })).toBe(bytes)
+  expect(tailCipher.opener('one')({ offsetBytes: 0, key: null, bytes })).toBe(bytes)
 })

@@ -32,7 +32,7 @@ export type UploadContext = {
   /** Limits how many tails are written at once, so that mass disconnects leave room in the database for others. */
   limitTailWrites<Result>(work: () => Promise<Result>): Promise<Result>
   tailCap: TailCap
-  tails: TailCipher
+  tailCipher: TailCipher
   openBucket(dataStore: SealedDataStore): Bucket
   /** Writes the event of each file's new status, in the transaction that changes it. */
   emitEvents(tx: Db, ...fileIds: string[]): Promise<void>

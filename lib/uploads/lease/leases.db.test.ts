@@ -26,7 +26,7 @@ describeWithDatabase('a lease', (database) => {
     const stage = (offsetBytes: number) =>
       stageTail(db, lease, {
         offsetBytes,
-        tail: node.context.tails.sealer(fileId)(offsetBytes, randomBytes(1)),
+        tail: node.context.tailCipher.sealer(fileId)(offsetBytes, randomBytes(1)),
       })
     await stage(0)
     await db.execute(sql`update files set lease_until = now() where id = ${fileId}::uuid`)

@@ -77,7 +77,7 @@ describeWithDatabase('the ledger', (database) => {
     const { workspaceId, pipe, dataStore } = await createTestWorkspace(runtime)
     const { db, clock } = runtime
     const context = endingContext(runtime)
-    const tails = createTailCipher(runtime.vault)
+    const tailCipher = createTailCipher(runtime.vault)
     const reached = new Set<string>()
     const begin = async () => {
       const id = uuidv7(clock.now())
@@ -169,7 +169,7 @@ describeWithDatabase('the ledger', (database) => {
             if (bytes <= 0) return
             const toBytes = fromBytes + bytes
             const last = toBytes === LENGTH
-            const tail = tails.sealer(id)(fromBytes, Buffer.alloc(bytes))
+            const tail = tailCipher.sealer(id)(fromBytes, Buffer.alloc(bytes))
             const part = {
               number: writer.number + 1,
               offsetBytes: fromBytes - writer.tail,

@@ -4,7 +4,7 @@ import type { TailCipher } from '../tail-cipher.ts'
 
 /** The bytes of a range that only the database holds, in order; by default of the whole file. */
 export async function readTail(
-  { db, tails }: { db: Db; tails: TailCipher },
+  { db, tailCipher }: { db: Db; tailCipher: TailCipher },
   fileId: string,
   { fromBytes, toBytes }: { fromBytes: number; toBytes: number } = { fromBytes: 0, toBytes: 2 ** 52 },
 ): Promise<Buffer[]> {
@@ -13,7 +13,7 @@ export async function readTail(
     sql`select offset_bytes as "offsetBytes", key, bytes from upload_tails where file_id = ${fileId}::uuid
       and offset_bytes >= ${fromBytes}::bigint and offset_bytes < ${toBytes}::bigint order by offset_bytes`,
   )
-  const open = tails.opener(fileId)
+  const open = tailCipher.opener(fileId)
   return found.map(({ bytes, ...tail }) =>
     open({ ...tail, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) }),
   )

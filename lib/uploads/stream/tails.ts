@@ -17,13 +17,13 @@ export class Tails {
   readonly #context: UploadContext
   readonly #upload: OpenUpload
   readonly #recorder: Recorder
-  readonly #seal: ReturnType<UploadContext['tails']['sealer']>
+  readonly #seal: ReturnType<UploadContext['tailCipher']['sealer']>
 
   constructor(context: UploadContext, upload: OpenUpload, recorder: Recorder) {
     this.#context = context
     this.#upload = upload
     this.#recorder = recorder
-    this.#seal = context.tails.sealer(upload.fileId)
+    this.#seal = context.tailCipher.sealer(upload.fileId)
   }
 
   /** Writes the bytes and moves the offset over them. Without `attached` the client is still sending. */

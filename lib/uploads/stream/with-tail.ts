@@ -9,7 +9,7 @@ import type { UploadContext } from '../upload-context.ts'
 
 /** Reads a range of the tail from the database, and keeps it in memory while `work` runs. */
 export function withTail<Result>(
-  context: Pick<UploadContext, 'db' | 'budget' | 'tails'>,
+  context: Pick<UploadContext, 'db' | 'budget' | 'tailCipher'>,
   { fileId, lease, bucket }: Pick<OpenUpload, 'fileId' | 'lease' | 'bucket'>,
   tailed: { fromBytes: number; toBytes: number; body: Body; signal: AbortSignal },
   work: (body: Body) => Promise<Result>,
