@@ -58,7 +58,7 @@ export async function openUploads(
     terms,
     budget,
     quota: { limitBytes: config.freeTierBytes },
-    leases: await openLeases({ database, clock, log, metrics, timings: terms }),
+    leases: await openLeases({ database, clock, log, metrics, terms }),
     openBucket: bucketsOf(runtime, budget, options.bucket),
     rights: openUploadRights({ db, clock }),
     insertUpload: (insertion) => span('ledger create', () => insert(insertion)),

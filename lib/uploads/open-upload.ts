@@ -106,7 +106,7 @@ export function wholeFileRequest(
 ): WholeRequest | undefined {
   const { bytes, lengthBytes } = incoming
   if (lengthBytes !== undefined || bytes === undefined || !isWhole({ offsetBytes, bytes })) return undefined
-  return { bytes, origin, protocol, lease: leases.terms }
+  return { bytes, origin, protocol, lease: leases.holder }
 }
 
 /** Opens an upload whose lease was taken by the statement that checked its token. */

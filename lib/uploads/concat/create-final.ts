@@ -47,7 +47,7 @@ async function join(
   const whole = totalOf(partials)
   assertMayCreate(context, right, { ...declared, lengthBytes: whole.bytes })
   const made = describeNew(context, right, declared, bucket)
-  const options = { lease: leases.terms, nowMs: made.createdAtMs }
+  const options = { lease: leases.holder, nowMs: made.createdAtMs }
   if (!(await insertFinal(db, { ...made, ...pieces, ...whole }, options)))
     throw new SluiceError('invalid_header', 'Another request has joined these partial uploads just now.')
   context.checkpoint('upload created')

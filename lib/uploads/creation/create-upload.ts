@@ -33,7 +33,7 @@ export async function createUpload(
   const state = { lengthBytes, offsetBytes: 0, partBytes, multipartId: null, bound: null }
   const numbers = incoming && numbersOf(context, limits, state, incoming)
   const firstParts = numbers?.toBind()
-  const lease = firstParts && { ...leases.terms, boundEnds: firstParts.boundEnds }
+  const lease = firstParts && { ...leases.holder, boundEnds: firstParts.boundEnds }
   const upload = { ...made, lengthBytes, partBytes, concat }
   await context.insertUpload({ upload, quota, nowMs: createdAtMs, ...(lease && { lease }) })
   context.checkpoint('upload created')

@@ -37,7 +37,7 @@ const LATE_RENEWALS = 2
 
 type LeaseDeps = {
   clock: Clock
-  timings: UploadTerms
+  terms: UploadTerms
   /** Called when the lease is over in this process. */
   forget(lease: HeldLease): void
   releaseRow(end: Release): Promise<void>
@@ -115,14 +115,14 @@ export class HeldLease implements Lease {
   isDue(): boolean {
     const ageMs = this.#deps.clock.now() - this.#renewedMs
     // A negative age means that the clock was set back.
-    return !this.signal.aborted && (ageMs < 0 || ageMs >= this.#deps.timings.renewMs / 2)
+    return !this.signal.aborted && (ageMs < 0 || ageMs >= this.#deps.terms.renewMs / 2)
   }
 
   /** Returns whether the renewal was late. */
   renewed(sentAtMs: number): boolean {
     // The response to an older renewal came late.
     if (sentAtMs < this.#renewedMs && this.#renewedMs <= this.#deps.clock.now()) return false
-    const isLate = sentAtMs - this.#renewedMs > LATE_RENEWALS * this.#deps.timings.renewMs
+    const isLate = sentAtMs - this.#renewedMs > LATE_RENEWALS * this.#deps.terms.renewMs
     this.#renewedMs = sentAtMs
     this.#untilMs = this.#lastsUntilMs(sentAtMs)
     return isLate
@@ -161,7 +161,7 @@ export class HeldLease implements Lease {
 
   /** Nothing is sent or written in the last stretch of a lease. */
   #lastsUntilMs(sinceMs: number): number {
-    const { leaseMs, marginMs } = this.#deps.timings
+    const { leaseMs, marginMs } = this.#deps.terms
     return sinceMs + leaseMs - marginMs
   }
 
@@ -183,11 +183,11 @@ export class HeldLease implements Lease {
 
   /** How long until the next look; 0 if the turn is over, or no bytes flow. */
   #turnLeftMs(): number {
-    const { clock, timings } = this.#deps
+    const { clock, terms } = this.#deps
     const { atomic, waitsForUs } = this.#body
     const nowMs = clock.now()
-    const quietMs = atomic ? timings.atomicQuietMs : timings.quietMs
-    const endsMs = atomic ? this.#sinceMs + timings.atomicTurnMs : this.#askedMs + timings.turnMs
+    const quietMs = atomic ? terms.atomicQuietMs : terms.quietMs
+    const endsMs = atomic ? this.#sinceMs + terms.atomicTurnMs : this.#askedMs + terms.turnMs
     const isFlowing = nowMs - this.#touchedMs < quietMs || waitsForUs()
     return isFlowing ? Math.max(Math.min(endsMs - nowMs, quietMs), 0) : 0
   }

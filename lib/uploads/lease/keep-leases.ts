@@ -3,7 +3,7 @@ import { atMost } from '../../platform/kernel/at-most.ts'
 import type { Clock } from '../../platform/kernel/clock.ts'
 import type { Logger } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
-import type { LeaseTerms } from '../ledger/lease-terms.ts'
+import type { LeaseHolder } from '../ledger/lease-terms.ts'
 import { renewLeases } from '../ledger/renew-leases.ts'
 import type { UploadTerms } from '../upload-terms.ts'
 import type { HeldLease } from './held-lease.ts'
@@ -13,7 +13,7 @@ type Deps = {
   clock: Clock
   log: Logger
   metrics: Pick<Metrics, 'renewalsLate'>
-  timings: UploadTerms
+  terms: UploadTerms
 }
 
 const WATCH_MS = 250
@@ -24,8 +24,8 @@ const RENEWALS_AT_ONCE = 4
 const RENEWAL_PATIENCE_MS = 2000
 
 /** Renews the leases of this process, and loses any that expires. Returns a function that stops renewing. */
-export function keepLeases(deps: Deps, row: LeaseTerms, held: ReadonlyMap<string, HeldLease>): () => void {
-  const renewing = setInterval(() => void renewDue(deps, row, held), deps.timings.renewMs).unref()
+export function keepLeases(deps: Deps, row: LeaseHolder, held: ReadonlyMap<string, HeldLease>): () => void {
+  const renewing = setInterval(() => void renewDue(deps, row, held), deps.terms.renewMs).unref()
   const watching = setInterval(() => {
     for (const lease of held.values()) lease.watch()
   }, WATCH_MS).unref()
@@ -35,7 +35,7 @@ export function keepLeases(deps: Deps, row: LeaseTerms, held: ReadonlyMap<string
   }
 }
 
-async function renewDue(deps: Deps, row: LeaseTerms, held: ReadonlyMap<string, HeldLease>): Promise<void> {
+async function renewDue(deps: Deps, row: LeaseHolder, held: ReadonlyMap<string, HeldLease>): Promise<void> {
   const due = [...held.values()].filter((lease) => lease.isDue())
   const limit = atMost(RENEWALS_AT_ONCE, RENEWAL_PATIENCE_MS)
   const groups = []
@@ -50,7 +50,7 @@ async function renewDue(deps: Deps, row: LeaseTerms, held: ReadonlyMap<string, H
 
 async function renewTogether(
   { db, clock, metrics }: Deps,
-  row: LeaseTerms,
+  row: LeaseHolder,
   held: ReadonlyMap<string, HeldLease>,
   group: HeldLease[],
 ): Promise<void> {

@@ -18,10 +18,10 @@ describeWithDatabase('a lease', (database) => {
     const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
     const fileId = (await client.create(10)).headers.location!.split('/').at(-1)!
     const { db } = database()
-    const terms = { holder: 'test', leaseMs: 60_000 }
+    const holder = { holder: 'test', leaseMs: 60_000 }
     const lease = {
       fileId,
-      fence: (await takeLease(db, terms, { fileId, tokenId: null, plan: undefined }))!.fence,
+      fence: (await takeLease(db, holder, { fileId, tokenId: null, plan: undefined }))!.fence,
     }
     const stage = (offsetBytes: number) =>
       stageTail(db, lease, {
@@ -44,7 +44,11 @@ describeWithDatabase('a lease', (database) => {
     const [released, takenOver, ended] = urls.map((url) => ({ fileId: url.split('/').at(-1)!, fence: 1 }))
     await database().db.execute(sql`update files set lease_fence = 2 where id = ${takenOver!.fileId}::uuid`)
     await client.terminate(urls[2]!)
-    const still = await renewLeases(database().db, node.context.leases.terms, [released!, takenOver!, ended!])
+    const still = await renewLeases(database().db, node.context.leases.holder, [
+      released!,
+      takenOver!,
+      ended!,
+    ])
     expect([...still]).toEqual([released!.fileId])
     await node.close()
     await site.close()
@@ -61,7 +65,7 @@ describeWithDatabase('a lease', (database) => {
     }
     const takenBy = Date.now()
     const look = sql`select count(*)::int as renewed from files where workspace_id = ${site.workspaceId}::uuid
-      and lease_until > ${new Date(takenBy + node.context.leases.terms.leaseMs).toISOString()}::timestamptz`
+      and lease_until > ${new Date(takenBy + node.context.leases.holder.leaseMs).toISOString()}::timestamptz`
     const renewed = async () => (await rows<{ renewed: number }>(database().db, look))[0]!.renewed
     await vi.waitFor(async () => expect(await renewed()).toBe(120), { timeout: 20_000 })
     for (const lease of leases) lease.forget()
@@ -193,7 +197,7 @@ describeWithDatabase('a lease', (database) => {
     const unlisten = await database().listen(LEASE_CHANNEL, (word) => {
       if (word === `stop:${fileId}:1`) hasAsked()
     })
-    await takeLease(context.db, context.leases.terms, { fileId, tokenId: null, plan: undefined })
+    await takeLease(context.db, context.leases.holder, { fileId, tokenId: null, plan: undefined })
     const heading = client.head(url)
     await asked
     const lease = context.leases.adopt({ fileId, fence: 1 }, site.clock.now())

@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Logger } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
-import { type Fenced, LEASE_CHANNEL, type LeaseTerms } from '../ledger/lease-terms.ts'
+import { type Fenced, LEASE_CHANNEL, type LeaseHolder } from '../ledger/lease-terms.ts'
 import { readLease } from '../ledger/read-lease.ts'
 import { type Release, releaseLease } from '../ledger/release-lease.ts'
 import { type LeasePlan, type Taken, takeLease } from '../ledger/take-lease.ts'
@@ -19,7 +19,7 @@ type Deps = {
   clock: Clock
   log: Logger
   metrics: Pick<Metrics, 'leasesTakenOver' | 'renewalsLate'>
-  timings: UploadTerms
+  terms: UploadTerms
 }
 
 type Wanted = { fileId: string; tokenId: string | null; plan: LeasePlan | undefined }
@@ -32,7 +32,7 @@ type TakenHere = Taken & { lease: Lease }
  * upload take turns, and both finish.
  */
 export class Leases {
-  readonly terms: LeaseTerms
+  readonly holder: LeaseHolder
   readonly incoming = new IncomingRequests()
   readonly #deps: Deps
   readonly #held = new Map<string, HeldLease>()
@@ -42,10 +42,10 @@ export class Leases {
   #isDraining = false
 
   constructor(deps: Deps) {
-    const { database, timings } = deps
+    const { database, terms } = deps
     this.#deps = deps
-    this.terms = { holder: randomUUID(), leaseMs: timings.leaseMs }
-    this.#endKeeping = keepLeases({ ...deps, db: database.db }, this.terms, this.#held)
+    this.holder = { holder: randomUUID(), leaseMs: terms.leaseMs }
+    this.#endKeeping = keepLeases({ ...deps, db: database.db }, this.holder, this.#held)
   }
 
   /** Takes the lease, waiting for its holder. Undefined if the file takes no more bytes. */
@@ -66,10 +66,10 @@ export class Leases {
 
   /** Registers a lease taken by a statement sent at `sinceMs`. */
   adopt(fenced: Fenced, sinceMs: number): Lease {
-    const { database, clock, timings } = this.#deps
+    const { database, clock, terms } = this.#deps
     const lease = new HeldLease(fenced, sinceMs, {
       clock,
-      timings,
+      terms,
       forget: (over) => this.#forget(over),
       releaseRow: (end: Release) => releaseLease({ db: database.db, clock }, fenced, end),
     })
@@ -112,7 +112,7 @@ export class Leases {
   async #tryToTake(file: Wanted, waited: boolean): Promise<TakenHere | undefined> {
     const { database, clock, metrics } = this.#deps
     const sentAtMs = clock.now()
-    const taken = await takeLease(database.db, this.terms, file)
+    const taken = await takeLease(database.db, this.holder, file)
     if (!taken) return undefined
     if (taken.leaseLapsed) metrics.leasesTakenOver.inc({ how: 'lapsed' })
     else if (waited) metrics.leasesTakenOver.inc({ how: 'asked' })
@@ -121,10 +121,10 @@ export class Leases {
 
   /** Tries again on each notification that the file is free, and from time to time. */
   async #untilFree<Result>(fileId: string, look: () => Promise<Result | 'held'>): Promise<Result> {
-    const { clock, timings } = this.#deps
-    const deadlineMs = clock.now() + timings.waitMs
+    const { clock, terms } = this.#deps
+    const deadlineMs = clock.now() + terms.waitMs
     for (;;) {
-      const next = this.#wakeUps.next(fileId, timings.pollMs)
+      const next = this.#wakeUps.next(fileId, terms.pollMs)
       try {
         const result = await look()
         if (result !== 'held') return result

@@ -15,13 +15,13 @@ export async function withLease<Result>(
   work: (lease: Lease) => Promise<Result>,
 ): Promise<Result | undefined> {
   const sentAtMs = clock.now()
-  const terms = { holder: randomUUID(), leaseMs: LEASE_MS }
-  const taken = await takeLease(db, terms, { fileId, tokenId: null, plan: undefined })
+  const holder = { holder: randomUUID(), leaseMs: LEASE_MS }
+  const taken = await takeLease(db, holder, { fileId, tokenId: null, plan: undefined })
   if (!taken) return undefined
   const fenced = { fileId, fence: taken.fence }
   const lease = new HeldLease(fenced, sentAtMs, {
     clock,
-    timings: { ...UPLOAD_TERMS, leaseMs: LEASE_MS },
+    terms: { ...UPLOAD_TERMS, leaseMs: LEASE_MS },
     forget() {},
     releaseRow: (end) => releaseLease({ db, clock }, fenced, end),
   })

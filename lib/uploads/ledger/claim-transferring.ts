@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
-import { ENDS_WHEN_TOLD } from './ends-when-told.ts'
-import { type LeaseTerms, sealedFence } from './lease-terms.ts'
+import { COMPLETED_BY_CLIENT } from './completed-by-client.ts'
+import { type LeaseHolder, sealedFence } from './lease-terms.ts'
 import { tailBytes } from './tail-bytes.ts'
 
 /** A file whose bytes are all durable, left without a writer before it became an object. */
@@ -45,7 +45,7 @@ const backoffSeconds = sql`least(5 * power(2, least(f.complete_attempts, 7)), 60
  */
 export function claimTransferring(
   db: Db,
-  { holder, leaseMs }: LeaseTerms,
+  { holder, leaseMs }: LeaseHolder,
   { limit, limitPerBucket, busy, nowMs }: ClaimLimits,
 ): Promise<Claimed[]> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { FileProtocol } from '#drizzle/schema/index.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
 import { USUAL_PART_BYTES } from '../part-plan.ts'
-import type { LeaseTerms } from './lease-terms.ts'
+import type { LeaseHolder } from './lease-terms.ts'
 
 /**
  * The lease of an upload that nobody has held yet, for a request that brings all of its bytes, taken by the statement that
@@ -16,7 +16,7 @@ export type WholeRequest = {
   bytes: number
   origin: string | null
   protocol: FileProtocol
-  lease: LeaseTerms
+  lease: LeaseHolder
 }
 
 export function isWhole({ offsetBytes, bytes }: { offsetBytes: number; bytes: number }): boolean {

@@ -3,7 +3,7 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import type { NewUpload } from './insert-upload.ts'
-import type { LeaseTerms } from './lease-terms.ts'
+import type { LeaseHolder } from './lease-terms.ts'
 
 type Final = Omit<NewUpload, 'lengthBytes' | 'concat' | 'partBytes'> & {
   partialIds: readonly string[]
@@ -12,7 +12,7 @@ type Final = Omit<NewUpload, 'lengthBytes' | 'concat' | 'partBytes'> & {
   crc32: number
 }
 
-type Options = { lease: LeaseTerms; nowMs: number }
+type Options = { lease: LeaseHolder; nowMs: number }
 
 /**
  * Inserts a file that begins as `transferring`: every byte is durable, and was counted with its partial upload. From then on

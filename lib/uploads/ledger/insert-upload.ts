@@ -8,7 +8,7 @@ import type { RequestContext } from '../../platform/kernel/request-context.ts'
 import { monthOf } from '../../workspace/usage/count-bytes.ts'
 import { type Quota, quotaExceeded, reserved } from '../../workspace/usage/reserve.ts'
 import { assertFewPartials } from './assert-few-partials.ts'
-import type { LeaseTerms } from './lease-terms.ts'
+import type { LeaseHolder } from './lease-terms.ts'
 
 /** All that a new upload is, before its first byte. */
 export type NewUpload = {
@@ -44,7 +44,7 @@ export type Insertion = {
   upload: NewUpload
   quota: Quota
   nowMs: number
-  lease?: LeaseTerms & { boundEnds: readonly number[] }
+  lease?: LeaseHolder & { boundEnds: readonly number[] }
 }
 
 const MAX_AT_ONCE = 100

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 
 /** How long a lease holds without being renewed, on the clock of the database. */
-export type LeaseTerms = { holder: string; leaseMs: number }
+export type LeaseHolder = { holder: string; leaseMs: number }
 
 /** One writer's right to a file. `fence` grows each time the lease is taken, and every write to the ledger names it. */
 export type Fenced = { fileId: string; fence: number }

@@ -86,7 +86,7 @@ describe('locks are taken in one order, so that no two wait for each other', () 
     const lock = (id: string) => sql`select 1 from files where id = ${id}::uuid for update`
     const leases = [high, low].map((fileId) => ({ fileId, fence: 1 }))
     const renewed = await crossed(lock(low), lock(high), () =>
-      renewLeases(database.db, node.context.leases.terms, leases),
+      renewLeases(database.db, node.context.leases.holder, leases),
     )
     expect([...renewed].sort()).toEqual([low, high])
     for (const { upload } of made) upload!.lease.forget()

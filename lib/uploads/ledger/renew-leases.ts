@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
-import { type Fenced, heldBy, type LeaseTerms } from './lease-terms.ts'
+import { type Fenced, heldBy, type LeaseHolder } from './lease-terms.ts'
 
 /**
  * Renews leases of this process in one statement, and returns the ones that nobody has taken over. A lease that was
@@ -9,7 +9,7 @@ import { type Fenced, heldBy, type LeaseTerms } from './lease-terms.ts'
  */
 export async function renewLeases(
   db: Db,
-  { leaseMs }: LeaseTerms,
+  { leaseMs }: LeaseHolder,
   leases: Fenced[],
 ): Promise<ReadonlySet<string>> {
   const held = JSON.stringify(leases.map(({ fileId, fence }) => ({ id: fileId, fence })))

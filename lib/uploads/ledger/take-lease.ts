@@ -3,7 +3,7 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
 import type { Bound } from '../part-numbers.ts'
 import { bigints } from './bound-columns.ts'
-import { type LeaseTerms, sealedFence } from './lease-terms.ts'
+import { type LeaseHolder, sealedFence } from './lease-terms.ts'
 import { tailBytes } from './tail-bytes.ts'
 
 /** What the new writer finds in the ledger. */
@@ -45,7 +45,7 @@ const MAX_TOKENS = 100
  */
 export async function takeLease(
   db: Db,
-  { holder, leaseMs }: LeaseTerms,
+  { holder, leaseMs }: LeaseHolder,
   file: { fileId: string; tokenId: string | null; plan: LeasePlan | undefined },
 ): Promise<Taken | undefined> {
   const { fileId, tokenId, plan } = file

@@ -31,7 +31,7 @@ export async function reconcileUploads(context: UploadContext): Promise<number> 
   const { db, leases, clock, reconciling, terms } = context
   if (reconciling.size >= AT_ONCE) return 0
   const nowMs = clock.now()
-  const claimed = await claimTransferring(db, leases.terms, {
+  const claimed = await claimTransferring(db, leases.holder, {
     limit: AT_ONCE - reconciling.size,
     limitPerBucket: AT_ONCE_PER_BUCKET,
     nowMs,
