@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { within } from '../../platform/kernel/within.ts'
 import type { UploadRight, UploadRow } from '../../uploads/ledger/upload-rights.ts'
-import { noteBreak } from '../../uploads/note-break.ts'
+import { noteOffsetRequest } from '../../uploads/note-offset-request.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
 import type { UploadRequest } from './upload-request.ts'
@@ -41,7 +41,7 @@ async function standing(context: UploadContext, request: UploadRequest): Promise
   const first = await authenticateToContinue(context, request)
   const right = await afterWriter(context, request, first)
   assertStillThere(right.upload, context.clock.now())
-  await noteBreak(context, right.upload)
+  await noteOffsetRequest(context, right.upload)
   return right
 }
 

@@ -1,6 +1,6 @@
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import type { OpenUpload } from '../../uploads/open-upload.ts'
-import { readStanding } from '../../uploads/read-standing.ts'
+import { readProgress } from '../../uploads/read-progress.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 
 /** A writer that lost its upload learns where it stands now, or that it has ended. */
@@ -10,7 +10,7 @@ export async function withOffset(
   error: unknown,
 ): Promise<unknown> {
   if (!isSluiceError(error) || error.code !== 'upload_locked' || error.headers['Upload-Offset']) return error
-  const now = await readStanding(context, fileId).catch(() => undefined)
+  const now = await readProgress(context, fileId).catch(() => undefined)
   if (!now) return error
   if (!['uploading', 'transferring', 'transferred'].includes(now.status))
     return new SluiceError('upload_gone', 'The upload was ended while this request was writing it.')

@@ -11,7 +11,7 @@ import { rows } from '../../platform/db/database.ts'
 import { cancelUpload } from '../../uploads/endings/cancel-upload.ts'
 import { clearLeftovers } from '../../uploads/endings/clear-leftovers.ts'
 import { drainUploads } from '../../uploads/recovery/drain.ts'
-import { endInterruptedUploads } from '../../uploads/recovery/end-interrupted.ts'
+import { endInterruptedUploads } from '../../uploads/recovery/end-interrupted-uploads.ts'
 import { reconcileUploads } from '../../uploads/recovery/reconcile.ts'
 import { countRefusedCreation } from '../../workspace/tokens/refused-creations.ts'
 

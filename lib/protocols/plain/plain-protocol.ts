@@ -1,7 +1,7 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { noteRequest } from '../../platform/kernel/request-context.ts'
 import { createUpload } from '../../uploads/creation/create-upload.ts'
-import { endInterrupted } from '../../uploads/endings/end-interrupted.ts'
+import { failInterrupted } from '../../uploads/endings/fail-interrupted.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
 import { carryFirstBody } from '../endpoint/carry-body.ts'
@@ -51,7 +51,7 @@ async function putFile(
   const appended = await carryFirstBody(context, right, upload!, how)
   const isCut = appended.why === 'cut'
   if (appended.state === 'uploading')
-    await endInterrupted(context, fileId, { cutByClientOf: isCut ? right.token : undefined })
+    await failInterrupted(context, fileId, { cutByClientOf: isCut ? right.token : undefined })
   if (isCut) return undefined
   if (appended.state === 'uploading') throw stoppedForGood()
   const location = uploadAddress(uploadUrl, request.pipeId, fileId)

@@ -3,8 +3,8 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { noteRequest } from '../../platform/kernel/request-context.ts'
 import type { Appended } from '../../uploads/append.ts'
 import { createUpload } from '../../uploads/creation/create-upload.ts'
-import { endInterrupted } from '../../uploads/endings/end-interrupted.ts'
 import { expireSoon } from '../../uploads/endings/expire-soon.ts'
+import { failInterrupted } from '../../uploads/endings/fail-interrupted.ts'
 import type { CreationRight } from '../../uploads/ledger/upload-rights.ts'
 import { expiresAtMs, type OpenUpload } from '../../uploads/open-upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
@@ -90,9 +90,9 @@ async function carry(context: UploadContext, upload: OpenUpload, begun: Begun): 
   // Nobody knows its address, or will be told.
   const isLost = !told && state === 'uploading' && (why !== 'end' || sent.complete)
   if (isLost)
-    await endInterrupted(context, upload.fileId, { cutByClientOf: why === 'cut' ? right.token : undefined })
-  if (told && why === 'cut' && context.clock.now() - nowMs < ARRIVES_MS)
-    await expireSoon(context, upload.fileId, UNHEARD_MS)
+    await failInterrupted(context, upload.fileId, { cutByClientOf: why === 'cut' ? right.token : undefined })
+  if (addressSent && why === 'cut' && context.clock.now() - nowMs < ARRIVES_MS)
+    await expireSoon(context, upload.fileId, ADDRESS_GRACE_MS)
   if (why === 'cut' && state === 'uploading') return undefined
   if (isLost && why !== 'end') throw stoppedForGood()
   return answerAppended(version, upload, appended, about(context, begun, upload.expiresAtMs))

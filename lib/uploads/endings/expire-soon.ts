@@ -1,4 +1,4 @@
-import { hurryExpiry } from '../ledger/hurry-expiry.ts'
+import { capExpiry } from '../ledger/cap-expiry.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 /** An upload whose client may not know of it: unless somebody continues it in that time, it expires. */
@@ -7,5 +7,5 @@ export function expireSoon(
   fileId: string,
   withinMs: number,
 ): Promise<void> {
-  return hurryExpiry(db, fileId, clock.now() + withinMs)
+  return capExpiry(db, fileId, clock.now() + withinMs)
 }

@@ -50,7 +50,7 @@ export function claimTransferring(
 ): Promise<Claimed[]> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   const isDue = sql`(f.status = 'transferring'
-      or f.status = 'uploading' and f.offset_bytes = f.length_bytes and f.protocol <> ${ENDS_WHEN_TOLD})
+      or f.status = 'uploading' and f.offset_bytes = f.length_bytes and f.protocol <> ${COMPLETED_BY_CLIENT})
     and (f.lease_until is null or f.lease_until < now())
     and coalesce(f.complete_sent_at + ${backoffSeconds} * interval '1 second' <= ${now}, true)`
   return rows<Claimed>(

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { hours } from '../../platform/kernel/clock.ts'
-import { ENDS_WHEN_TOLD } from './ends-when-told.ts'
+import { COMPLETED_BY_CLIENT } from './completed-by-client.ts'
 
 export const LATE_AT_ONCE = 100
 /** Uploads end earlier if their bucket drops unfinished ones sooner. */
@@ -10,7 +10,7 @@ const MAX_AGE_DAYS = 30
 /** A condition on an unfinished row of `files`: its time is up, nobody is writing it, and bytes are missing. */
 export function isLate(nowMs: number): SQL {
   return sql`expires_at <= ${new Date(nowMs).toISOString()}::timestamptz
-    and (lease_until is null or lease_until < now()) and (offset_bytes is distinct from length_bytes or protocol = ${ENDS_WHEN_TOLD})`
+    and (lease_until is null or lease_until < now()) and (offset_bytes is distinct from length_bytes or protocol = ${COMPLETED_BY_CLIENT})`
 }
 
 export function findLate(db: Db, nowMs: number): Promise<{ id: string; droppedAfterHours: number | null }[]> {

@@ -7,7 +7,7 @@ import { clearLeftovers } from '../endings/clear-leftovers.ts'
 import { CLEARED_AT_ONCE } from '../ledger/claim-leftovers.ts'
 import { LATE_AT_ONCE } from '../ledger/late-uploads.ts'
 import type { UploadContext } from '../upload-context.ts'
-import { endInterruptedUploads } from './end-interrupted.ts'
+import { endInterruptedUploads } from './end-interrupted-uploads.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { reconcileUploads } from './reconcile.ts'
 

@@ -1,4 +1,4 @@
-import { endInterrupted } from '../endings/end-interrupted.ts'
+import { failInterrupted } from '../endings/fail-interrupted.ts'
 import { findInterrupted } from '../ledger/interrupted-uploads.ts'
 import type { UploadContext } from '../upload-context.ts'
 
@@ -8,6 +8,6 @@ export async function endInterruptedUploads(
 ): Promise<number> {
   const found = await findInterrupted(context.db)
   let ended = 0
-  for (const fileId of found) if (await endInterrupted(context, fileId)) ended += 1
+  for (const fileId of found) if (await failInterrupted(context, fileId)) ended += 1
   return ended
 }

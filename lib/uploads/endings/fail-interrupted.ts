@@ -11,7 +11,7 @@ const END = { status: 'failed', reason: 'interrupted', from: ['uploading'], prov
  * token may create, so the client can send it again; if the client itself cut it, that counts against a limit of its own.
  * False if it had ended already.
  */
-export async function endInterrupted(
+export async function failInterrupted(
   context: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,
   fileId: string,
   { cutByClientOf }: { cutByClientOf?: { id: string } | undefined } = {},

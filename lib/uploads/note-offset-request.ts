@@ -1,9 +1,9 @@
-import { noteBreak as writeBreak } from './ledger/note-break.ts'
+import { markInterrupted } from './ledger/mark-interrupted.ts'
 import type { UploadRow } from './ledger/upload-rights.ts'
 import type { UploadContext } from './upload-context.ts'
 
 /** A client asked for the offset of an unfinished upload: see the ledger for what follows from that. */
-export async function noteBreak({ db, clock }: UploadContext, upload: UploadRow): Promise<void> {
+export async function noteOffsetRequest({ db, clock }: UploadContext, upload: UploadRow): Promise<void> {
   const { id, status, offsetBytes, interrupted } = upload
-  if (status === 'uploading' && offsetBytes > 0 && !interrupted) await writeBreak(db, id, clock.now())
+  if (status === 'uploading' && offsetBytes > 0 && !interrupted) await markInterrupted(db, id, clock.now())
 }
