@@ -100,7 +100,7 @@ export function bucketsOf(
     }
     const place = { ...row, capabilities: capabilitiesOf(row.provider, row.found) }
     const { workspaceId } = row
-    const memory = budget.answers(workspaceId)
+    const memory = budget.responses(workspaceId)
     const calls = openBucket(place, credentials, { clock, agents, metrics, memory, ...patience })
     const bucket = { ...calls, workspaceId }
     if (opened.size >= MAX_OPEN_BUCKETS) opened.delete(opened.keys().next().value!)

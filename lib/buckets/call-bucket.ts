@@ -6,7 +6,7 @@ import { span } from '../platform/tracing/span.ts'
 import { addressOf } from './address-of.ts'
 import { BucketError, badAnswer, isBucketError, readFault } from './bucket-error.ts'
 import type { BucketPlace } from './bucket-place.ts'
-import type { AnswerMemory } from './collect-answer.ts'
+import type { ResponseMemory } from './collect-answer.ts'
 import { type Answer, exchange } from './exchange.ts'
 import { RETRY_DELAYS_MS, withRetries } from './retry.ts'
 import {
@@ -45,7 +45,7 @@ export type BucketDeps = {
   metrics?: Pick<Metrics, 'bucketRequests' | 'bucketSeconds'>
   retryDelaysMs?: readonly number[]
   /** Counts the memory of responses. */
-  memory?: AnswerMemory
+  memory?: ResponseMemory
   /** For tests: replaces the limit of every call. */
   silenceMs?: number
   deadlineMs?: number

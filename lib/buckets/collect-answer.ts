@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Answer } from './exchange.ts'
 
 /** Counts the memory of responses. `take` returns false if there is not enough. */
-export type AnswerMemory = { take(bytes: number): boolean; give(bytes: number): void }
+export type ResponseMemory = { take(bytes: number): boolean; give(bytes: number): void }
 
 /** A response of S3 has a few hundred bytes, and with keys of 1 KiB in it a few thousand. */
 const MAX_ANSWER_BYTES = 64 * 1024
@@ -14,7 +14,7 @@ const FIRST_BYTES = 1024
  */
 export async function collectAnswer(
   response: IncomingMessage,
-  { wantedBytes = 0, memory }: { wantedBytes?: number | undefined; memory?: AnswerMemory | undefined },
+  { wantedBytes = 0, memory }: { wantedBytes?: number | undefined; memory?: ResponseMemory | undefined },
 ): Promise<Answer> {
   const status = response.statusCode!
   const succeeds = status >= 200 && status < 300

@@ -4,7 +4,7 @@ import { Agent as HttpsAgent } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startDrippingBucket } from '../../test/support/dripping-bucket.ts'
-import type { AnswerMemory } from './collect-answer.ts'
+import type { ResponseMemory } from './collect-answer.ts'
 import { exchange } from './exchange.ts'
 
 const KiB = 1024
@@ -23,7 +23,7 @@ afterAll(() => {
   server.close()
 })
 
-function get(bytes: number, wantedBytes?: number, memory?: AnswerMemory) {
+function get(bytes: number, wantedBytes?: number, memory?: ResponseMemory) {
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
   return exchange({
     url,

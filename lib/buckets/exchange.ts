@@ -1,7 +1,7 @@
 import { type Agent, type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type AnswerMemory, collectAnswer } from './collect-answer.ts'
+import { collectAnswer, type ResponseMemory } from './collect-answer.ts'
 
 export type Outgoing = {
   url: URL
@@ -17,7 +17,7 @@ export type Outgoing = {
   silenceMs: number
   /** Ends the request after this long in all, response included: bytes that come one by one are not silence. */
   deadlineMs: number
-  memory?: AnswerMemory | undefined
+  memory?: ResponseMemory | undefined
   signal?: AbortSignal | undefined
 }
 

@@ -6,7 +6,6 @@ import { SluiceError } from '../platform/kernel/errors.ts'
 import { noteRequest } from '../platform/kernel/request-context.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
-import { answerOptions } from './answer-options.ts'
 import { chooseProtocol } from './choose-protocol.ts'
 import { corsHeaders } from './endpoint/cors.ts'
 import { informs } from './endpoint/informs.ts'
@@ -14,6 +13,7 @@ import type { Protocol } from './endpoint/protocol.ts'
 import { respond } from './endpoint/respond.ts'
 import { parseUploadPath } from './endpoint/upload-path.ts'
 import type { UploadRequest } from './endpoint/upload-request.ts'
+import { optionsResponse } from './options-response.ts'
 import { plainProtocol } from './plain/plain-protocol.ts'
 import { resumableProtocol } from './resumable/resumable-protocol.ts'
 import { tusProtocol } from './tus/tus-protocol.ts'
@@ -41,19 +41,19 @@ export function createUploadHandler(
     const name = chooseProtocol(method, req.headers)
     const protocol = PROTOCOLS[name]
     const common = method === 'OPTIONS' ? {} : { ...corsHeaders(origin), ...protocol.headers }
-    const told = {
+    const head = {
       method,
       origin,
       protocol: name,
       inform: config.interimResponses ? informs(req, res) : undefined,
     }
     try {
-      const request = read(req, told)
+      const request = read(req, head)
       noteRequest({ protocol: protocol.nameOf(request) })
       const given =
         method === 'OPTIONS'
-          ? await answerOptions(context, request)
-          : await protocol.answer(context, config.uploadUrl, request)
+          ? await optionsResponse(context, request)
+          : await protocol.handle(context, config.uploadUrl, request)
       if (given) respond(req, res, { ...given, headers: { ...common, ...given.headers } })
       else res.destroy()
     } catch (thrown) {
@@ -78,12 +78,12 @@ const OF_NEW_FILES = new Set(['PUT', 'OPTIONS'])
 
 function read(
   req: IncomingMessage,
-  told: Pick<UploadRequest, 'method' | 'origin' | 'protocol' | 'inform'>,
+  head: Pick<UploadRequest, 'method' | 'origin' | 'protocol' | 'inform'>,
 ): UploadRequest {
   const path = parseUploadPath(req.url ?? '')
-  if (!path || (path.name && !path.fileId && !OF_NEW_FILES.has(told.method)))
+  if (!path || (path.name && !path.fileId && !OF_NEW_FILES.has(head.method)))
     throw new SluiceError('not_found', 'Uploads go to /pipes/<pipe_id>/files/.')
   const { pipeId, fileId } = path
-  noteRequest({ pipeId, ...(fileId && told.method !== 'PUT' && { fileId }) })
-  return { ...path, ...told, headers: req.headers, body: req }
+  noteRequest({ pipeId, ...(fileId && head.method !== 'PUT' && { fileId }) })
+  return { ...path, ...head, headers: req.headers, body: req }
 }

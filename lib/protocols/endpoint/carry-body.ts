@@ -36,14 +36,18 @@ export async function carryFirstBody(
   context: UploadContext,
   { token, pipe }: CreationRight,
   upload: OpenUpload,
-  { body, known, ...options }: Omit<AppendOptions, 'verify' | 'limitBytes'> & { body: Body; known?: boolean },
+  {
+    body,
+    addressKnown,
+    ...options
+  }: Omit<AppendOptions, 'verify' | 'limitBytes'> & { body: Body; addressKnown?: boolean },
 ): Promise<Appended> {
   const may = { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes }
   const limitBytes = upload.lengthBytes ?? maxUploadBytes(upload.limits, may)
   try {
     return await carryBody(context, upload, body, { limitBytes, ...options })
   } catch (error) {
-    if (known ? isRefusal(error) : !isGone(error))
+    if (addressKnown ? isRefusal(error) : !isGone(error))
       await takeBackUpload(context, upload, { tokenId: token.id, error })
     throw error
   }

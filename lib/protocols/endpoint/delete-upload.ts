@@ -3,10 +3,10 @@ import { retireUpload } from '../../uploads/endings/retire-upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
 import { assertStillThere } from './look-up.ts'
-import type { Answer, UploadRequest } from './upload-request.ts'
+import type { UploadRequest, UploadResponse } from './upload-request.ts'
 
 /** Ends an upload that is under way. Of a finished one only the address goes: what was delivered is the customer's. */
-export async function deleteUpload(context: UploadContext, request: UploadRequest): Promise<Answer> {
+export async function deleteUpload(context: UploadContext, request: UploadRequest): Promise<UploadResponse> {
   const { upload } = await authenticateToContinue(context, request)
   assertStillThere(upload, context.clock.now())
   if (upload.status === 'transferred') await retireUpload(context, upload.id)

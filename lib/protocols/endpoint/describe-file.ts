@@ -1,13 +1,13 @@
 import type { Appended } from '../../uploads/append.ts'
 import type { OpenUpload } from '../../uploads/open-upload.ts'
-import type { Answer } from './upload-request.ts'
+import type { UploadResponse } from './upload-request.ts'
 
 /** All bytes are here: 201 with the object in the bucket, or 202 where the bucket takes longer. */
 export function describeFile(
   { fileId, crc32 }: Pick<OpenUpload, 'fileId' | 'crc32'>,
   { offsetBytes, state }: Pick<Appended, 'offsetBytes' | 'state'>,
   { filename, location }: { filename: string; location: string },
-): Answer {
+): UploadResponse {
   const isThere = state === 'transferred'
   const file = {
     id: fileId,

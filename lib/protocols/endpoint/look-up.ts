@@ -27,7 +27,7 @@ async function whenKnown(
 ): Promise<UploadRight> {
   for (;;) {
     try {
-      return await standing(context, request)
+      return await lookUpOnce(context, request)
     } catch (error) {
       if (isSluiceError(error) && ANSWERS.has(error.status)) throw error
       if (performance.now() >= untilMs) throw busy(error)
@@ -36,7 +36,7 @@ async function whenKnown(
   }
 }
 
-async function standing(context: UploadContext, request: UploadRequest): Promise<UploadRight> {
+async function lookUpOnce(context: UploadContext, request: UploadRequest): Promise<UploadRight> {
   if (request.fileId) await context.leases.incoming.settled(request.fileId)
   const first = await authenticateToContinue(context, request)
   const right = await afterWriter(context, request, first)

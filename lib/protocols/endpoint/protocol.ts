@@ -1,5 +1,5 @@
 import type { UploadContext } from '../../uploads/upload-context.ts'
-import type { Answer, UploadRequest } from './upload-request.ts'
+import type { UploadRequest, UploadResponse } from './upload-request.ts'
 
 /** What the endpoint has to know of each of its protocols. */
 export type Protocol = {
@@ -8,7 +8,11 @@ export type Protocol = {
   /** For the access log. */
   nameOf(request: UploadRequest): string
   /** Undefined: the client is gone, and there is nobody to answer. */
-  answer(context: UploadContext, uploadUrl: string, request: UploadRequest): Promise<Answer | undefined>
+  handle(
+    context: UploadContext,
+    uploadUrl: string,
+    request: UploadRequest,
+  ): Promise<UploadResponse | undefined>
   /** What its clients are told of an error, where that is not what it says itself. */
   refusal?(error: unknown, request: Pick<UploadRequest, 'method' | 'headers'>): unknown
 }

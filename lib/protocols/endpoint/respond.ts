@@ -1,10 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Answer } from './upload-request.ts'
+import type { UploadResponse } from './upload-request.ts'
 
 /** A client that is still sending must be able to read why it should stop, so the line is not cut at once. */
 const LINGER_MS = 1000
 
-export function respond(req: IncomingMessage, res: ServerResponse, { status, headers, body }: Answer): void {
+export function respond(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { status, headers, body }: UploadResponse,
+): void {
   if (res.destroyed || res.headersSent) return
   const early = !req.complete && hasBody(req)
   const head = req.method === 'HEAD' || status === 204

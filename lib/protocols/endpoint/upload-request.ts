@@ -15,7 +15,7 @@ export type UploadRequest = UploadPath & {
   inform: ((status: number, headers: Record<string, string>) => boolean) | undefined
 }
 
-export type Answer = { status: number; headers: Record<string, string>; body?: string }
+export type UploadResponse = { status: number; headers: Record<string, string>; body?: string }
 
 export function requiredToken({ headers }: UploadRequest): string {
   const token = bearerToken(headers.authorization)

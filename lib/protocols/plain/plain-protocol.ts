@@ -12,7 +12,7 @@ import { readName } from '../endpoint/read-name.ts'
 import { RequestSource } from '../endpoint/request-source.ts'
 import { stoppedForGood } from '../endpoint/stopped-for-good.ts'
 import { uploadAddress } from '../endpoint/upload-path.ts'
-import { type Answer, bodyBytes, type UploadRequest } from '../endpoint/upload-request.ts'
+import { bodyBytes, type UploadRequest, type UploadResponse } from '../endpoint/upload-request.ts'
 
 /**
  * A file by one plain request, as curl and devices send it. It goes the way of all bytes, so its quota, its limits, its
@@ -21,14 +21,14 @@ import { type Answer, bodyBytes, type UploadRequest } from '../endpoint/upload-r
 export const plainProtocol: Protocol = {
   headers: {},
   nameOf: () => 'http',
-  answer: putFile,
+  handle: putFile,
 }
 
 async function putFile(
   context: UploadContext,
   uploadUrl: string,
   request: UploadRequest,
-): Promise<Answer | undefined> {
+): Promise<UploadResponse | undefined> {
   assertNoForm(request)
   if (request.method === 'POST' && request.fileId)
     throw new SluiceError('method_not_allowed', 'POST goes to the address of all uploads.')

@@ -8,10 +8,10 @@ import { contentCheck } from '../endpoint/digest-fields.ts'
 import { assertOffset, type Chunk, limitBytesOf, openToAppend } from '../endpoint/open-to-append.ts'
 import { RequestSource } from '../endpoint/request-source.ts'
 import { uploadAddress } from '../endpoint/upload-path.ts'
-import { type Answer, bodyBytes, type UploadRequest } from '../endpoint/upload-request.ts'
-import { answerAppended } from './answer-appended.ts'
+import { bodyBytes, type UploadRequest, type UploadResponse } from '../endpoint/upload-request.ts'
+import { appendResponse } from './append-response.ts'
 import { completeness, countField, isPartialUpload, PARTIAL_UPLOAD } from './fields.ts'
-import { tellProgress } from './interim.ts'
+import { sendProgress } from './interim.ts'
 import { limitsOf } from './limits-of.ts'
 import { alreadyComplete, inconsistentLength } from './problems.ts'
 import { readLength } from './read-length.ts'
@@ -24,7 +24,7 @@ export async function appendUpload(
   context: UploadContext,
   uploadUrl: string,
   request: UploadRequest,
-): Promise<Answer | undefined> {
+): Promise<UploadResponse | undefined> {
   const version = spokenVersion(request.headers)
   const chunk = readAppend(request, version)
   const { right, upload } = await openToAppend(context, request, chunk, (error, { lengthBytes }) =>
@@ -35,11 +35,11 @@ export async function appendUpload(
   const location = uploadAddress(uploadUrl, request.pipeId, right.upload.id)
   const about = { complete: chunk.complete, filename: right.upload.filename, location }
   if (!upload) return replay(version, right, chunk, { ...about, limits: {} })
-  const stop = tellProgress(request, version, upload)
+  const stop = sendProgress(request, version, upload)
   const appended = await carry(context, right, upload, chunk).finally(stop)
   if (appended.why === 'cut' && appended.state === 'uploading') return undefined
   const limits = limitsOf(context, right, version, upload.expiresAtMs)
-  return answerAppended(version, upload, appended, { ...about, limits })
+  return appendResponse(version, upload, appended, { ...about, limits })
 }
 
 function readAppend(request: UploadRequest, { partialUpload }: Spoken): Append {
@@ -83,11 +83,11 @@ function replay(
   version: Spoken,
   { upload }: UploadRight,
   chunk: Append,
-  about: Parameters<typeof answerAppended>[3],
-): Answer {
+  about: Parameters<typeof appendResponse>[3],
+): UploadResponse {
   assertOffset(upload.offsetBytes, chunk)
   if (!chunk.complete || chunk.bytes !== 0) throw alreadyComplete()
   const state = upload.status === 'transferred' ? 'transferred' : 'transferring'
   const file = { fileId: upload.id, crc32: upload.crc32, lengthBytes: upload.lengthBytes }
-  return answerAppended(version, file, { offsetBytes: upload.offsetBytes, why: 'end', state }, about)
+  return appendResponse(version, file, { offsetBytes: upload.offsetBytes, why: 'end', state }, about)
 }

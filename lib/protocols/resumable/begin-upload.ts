@@ -12,15 +12,15 @@ import { authenticateToCreate } from '../endpoint/authenticate.ts'
 import { carryFirstBody } from '../endpoint/carry-body.ts'
 import { stoppedForGood } from '../endpoint/stopped-for-good.ts'
 import { uploadAddress } from '../endpoint/upload-path.ts'
-import type { Answer, UploadRequest } from '../endpoint/upload-request.ts'
-import { answerAppended } from './answer-appended.ts'
-import { tellAddress, tellProgress } from './interim.ts'
+import type { UploadRequest, UploadResponse } from '../endpoint/upload-request.ts'
+import { appendResponse } from './append-response.ts'
+import { sendAddress, sendProgress } from './interim.ts'
 import { limitsOf } from './limits-of.ts'
 import { type Creation, readCreation } from './read-creation.ts'
 import { type Spoken, spokenVersion } from './versions.ts'
 
 /** Whose client may not have heard of it is kept no longer, unless it comes back. */
-const UNHEARD_MS = hours(1)
+const ADDRESS_GRACE_MS = hours(1)
 /** A 104 may be lost with its connection; after this long it has arrived. */
 const ARRIVES_MS = seconds(10)
 
@@ -29,7 +29,7 @@ export async function beginUpload(
   context: UploadContext,
   uploadUrl: string,
   request: UploadRequest,
-): Promise<Answer | undefined> {
+): Promise<UploadResponse | undefined> {
   if (request.fileId && request.method === 'POST')
     throw new SluiceError('method_not_allowed', 'POST goes to the address of all uploads.')
   const version = spokenVersion(request.headers)
@@ -38,7 +38,7 @@ export async function beginUpload(
   const made = await createUpload(
     context,
     right,
-    { ...sent.declared, ...(sent.hasBody && { graceMs: UNHEARD_MS }) },
+    { ...sent.declared, ...(sent.hasBody && { graceMs: ADDRESS_GRACE_MS }) },
     sent.hasBody ? { bytes: sent.bytes } : undefined,
   )
   noteRequest({ fileId: made.fileId })
@@ -52,7 +52,7 @@ export async function beginUpload(
   if (made.upload) return carry(context, made.upload, begun)
   const nothing: Appended = { offsetBytes: 0, why: 'end', state: 'uploading' }
   const file = { fileId: made.fileId, crc32: 0, lengthBytes: sent.declared.lengthBytes }
-  return answerAppended(version, file, nothing, about(context, begun, made.expiresAtMs))
+  return appendResponse(version, file, nothing, about(context, begun, made.expiresAtMs))
 }
 
 type Begun = {
@@ -73,27 +73,31 @@ function about(context: UploadContext, { version, sent, right, location }: Begun
   }
 }
 
-async function carry(context: UploadContext, upload: OpenUpload, begun: Begun): Promise<Answer | undefined> {
+async function carry(
+  context: UploadContext,
+  upload: OpenUpload,
+  begun: Begun,
+): Promise<UploadResponse | undefined> {
   const { request, version, sent, right, location } = begun
   const nowMs = context.clock.now()
   const limits = limitsOf(context, right, version, expiresAtMs(upload, nowMs))
-  const told = sent.resumable && tellAddress(request, version, { Location: location, ...limits })
-  const stop = told ? tellProgress(request, version, upload) : () => {}
+  const addressSent = sent.resumable && sendAddress(request, version, { Location: location, ...limits })
+  const stop = addressSent ? sendProgress(request, version, upload) : () => {}
   const appended = await carryFirstBody(context, right, upload, {
     body: sent.body,
     atomic: sent.atomic,
-    known: told,
+    addressKnown: addressSent,
     ends: sent.complete ? 'with body' : 'later',
-    onlyWhole: !told,
+    onlyWhole: !addressSent,
   }).finally(stop)
   const { why, state } = appended
   // Nobody knows its address, or will be told.
-  const isLost = !told && state === 'uploading' && (why !== 'end' || sent.complete)
+  const isLost = !addressSent && state === 'uploading' && (why !== 'end' || sent.complete)
   if (isLost)
     await failInterrupted(context, upload.fileId, { cutByClientOf: why === 'cut' ? right.token : undefined })
   if (addressSent && why === 'cut' && context.clock.now() - nowMs < ARRIVES_MS)
     await expireSoon(context, upload.fileId, ADDRESS_GRACE_MS)
   if (why === 'cut' && state === 'uploading') return undefined
   if (isLost && why !== 'end') throw stoppedForGood()
-  return answerAppended(version, upload, appended, about(context, begun, upload.expiresAtMs))
+  return appendResponse(version, upload, appended, about(context, begun, upload.expiresAtMs))
 }

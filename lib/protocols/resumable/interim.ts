@@ -14,7 +14,7 @@ function inform(request: UploadRequest, version: Spoken, headers: Record<string,
 }
 
 /** Tells the client where the upload is, while it sends. False: it cannot be told before its request has ended. */
-export function tellAddress(
+export function sendAddress(
   request: UploadRequest,
   version: Spoken,
   headers: { Location: string } & Record<string, string>,
@@ -23,14 +23,14 @@ export function tellAddress(
 }
 
 /** Tells the client the confirmed offset while it sends, until the answer is called. */
-export function tellProgress(request: UploadRequest, version: Spoken, upload: OpenUpload): () => void {
-  let told = upload.offsetBytes
-  const tell = () => {
-    if (upload.offsetBytes === told) return
-    told = upload.offsetBytes
-    inform(request, version, { 'Upload-Offset': String(told) })
+export function sendProgress(request: UploadRequest, version: Spoken, upload: OpenUpload): () => void {
+  let reported = upload.offsetBytes
+  const report = () => {
+    if (upload.offsetBytes === reported) return
+    reported = upload.offsetBytes
+    inform(request, version, { 'Upload-Offset': String(reported) })
   }
   if (!version.progress) return () => {}
-  const timer = setInterval(tell, PROGRESS_MS)
+  const timer = setInterval(report, PROGRESS_MS)
   return () => clearInterval(timer)
 }

@@ -7,9 +7,9 @@ export function readLength(
   { headers }: Pick<UploadRequest, 'headers'>,
   { complete, fromBytes, bytes }: { complete: boolean; fromBytes: number; bytes: number | undefined },
 ): number | undefined {
-  const told = countField(headers['upload-length'])
+  const declared = countField(headers['upload-length'])
   const implied = complete && bytes !== undefined ? fromBytes + bytes : undefined
-  if (told !== undefined && implied !== undefined && told !== implied)
-    throw inconsistentLength(`Upload-Length is ${told}, but the body ends at ${implied}.`)
-  return told ?? implied
+  if (declared !== undefined && implied !== undefined && declared !== implied)
+    throw inconsistentLength(`Upload-Length is ${declared}, but the body ends at ${implied}.`)
+  return declared ?? implied
 }

@@ -6,7 +6,7 @@ import type { UploadRequest } from '../endpoint/upload-request.ts'
 import { appendUpload } from './append-upload.ts'
 import { beginUpload } from './begin-upload.ts'
 import { refusal } from './problems.ts'
-import { tellOffset } from './tell-offset.ts'
+import { reportOffset } from './report-offset.ts'
 import { spokenVersion } from './versions.ts'
 
 /** Resumable Uploads for HTTP (draft-ietf-httpbis-resumable-upload), as iPhones speak it by themselves. */
@@ -14,7 +14,7 @@ export const resumableProtocol: Protocol = {
   headers: {},
   nameOf: ({ headers }) => `resumable-http ${spokenVersion(headers).interop ?? ''}`.trimEnd(),
   refusal,
-  async answer(context, uploadUrl, request) {
+  async handle(context, uploadUrl, request) {
     switch (request.method) {
       case 'POST':
       case 'PUT':
@@ -22,7 +22,7 @@ export const resumableProtocol: Protocol = {
       case 'HEAD':
       case 'GET':
         assertBare(request, ['upload-offset', 'upload-complete', 'upload-incomplete', 'upload-length'])
-        return tellOffset(context, request)
+        return reportOffset(context, request)
       case 'PATCH':
         return appendUpload(context, uploadUrl, request)
       case 'DELETE':

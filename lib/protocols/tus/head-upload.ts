@@ -1,10 +1,10 @@
 import type { UploadRow } from '../../uploads/ledger/upload-rights.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { lookUp } from '../endpoint/look-up.ts'
-import type { Answer, UploadRequest } from '../endpoint/upload-request.ts'
+import type { UploadRequest, UploadResponse } from '../endpoint/upload-request.ts'
 import { expiresHeader } from './tus-headers.ts'
 
-export async function headUpload(context: UploadContext, request: UploadRequest): Promise<Answer> {
+export async function headUpload(context: UploadContext, request: UploadRequest): Promise<UploadResponse> {
   const { upload } = await lookUp(context, request)
   return { status: 200, headers: describe(upload) }
 }

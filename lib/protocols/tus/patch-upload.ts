@@ -6,7 +6,12 @@ import type { UploadContext } from '../../uploads/upload-context.ts'
 import { carryBody } from '../endpoint/carry-body.ts'
 import { assertOffset, type Chunk, limitBytesOf, openToAppend } from '../endpoint/open-to-append.ts'
 import { RequestSource } from '../endpoint/request-source.ts'
-import { type Answer, bodyBytes, countHeader, type UploadRequest } from '../endpoint/upload-request.ts'
+import {
+  bodyBytes,
+  countHeader,
+  type UploadRequest,
+  type UploadResponse,
+} from '../endpoint/upload-request.ts'
 import { bodyCheck } from './checksum.ts'
 import { assertOffsetStream, expiresHeader } from './tus-headers.ts'
 
@@ -14,11 +19,11 @@ import { assertOffsetStream, expiresHeader } from './tus-headers.ts'
 export async function patchUpload(
   context: UploadContext,
   request: UploadRequest,
-): Promise<Answer | undefined> {
+): Promise<UploadResponse | undefined> {
   assertOffsetStream(request)
   const chunk = readChunk(request)
-  const { right, upload } = await openToAppend(context, request, chunk, tellExpiry)
-  return upload ? carry(context, right, upload, chunk) : answerFinished(right, chunk)
+  const { right, upload } = await openToAppend(context, request, chunk, addExpiresHeader)
+  return upload ? carry(context, right, upload, chunk) : finishedResponse(right, chunk)
 }
 
 function readChunk(request: UploadRequest): Chunk {
@@ -30,14 +35,14 @@ function readChunk(request: UploadRequest): Chunk {
 }
 
 /** Upload-Expires "MUST be included in every PATCH response if the upload is going to expire": refusals, too. */
-function tellExpiry(error: unknown, { status, expiresAtMs }: UploadRight['upload']): unknown {
+function addExpiresHeader(error: unknown, { status, expiresAtMs }: UploadRight['upload']): unknown {
   if (isSluiceError(error) && error.code !== 'upload_gone' && status === 'uploading')
     Object.assign(error.headers, { ...expiresHeader(expiresAtMs), ...error.headers })
   return error
 }
 
 /** An empty PATCH at the end of a finished upload changes nothing. */
-function answerFinished({ upload }: UploadRight, chunk: Chunk): Answer {
+function finishedResponse({ upload }: UploadRight, chunk: Chunk): UploadResponse {
   if (upload.concat === 'final') throw new SluiceError('upload_is_final')
   assertOffset(upload.offsetBytes, chunk)
   if (chunk.bytes !== 0) throw new SluiceError('file_too_large', 'The upload has all its bytes already.')
@@ -49,12 +54,15 @@ async function carry(
   right: UploadRight,
   upload: OpenUpload,
   chunk: Chunk,
-): Promise<Answer | undefined> {
+): Promise<UploadResponse | undefined> {
   const limitBytes = limitBytesOf(right, upload)
-  return answerAppended(upload, await carryBody(context, upload, chunk, { limitBytes }))
+  return appendResponse(upload, await carryBody(context, upload, chunk, { limitBytes }))
 }
 
-function answerAppended(upload: OpenUpload, { offsetBytes, why, state }: Appended): Answer | undefined {
+function appendResponse(
+  upload: OpenUpload,
+  { offsetBytes, why, state }: Appended,
+): UploadResponse | undefined {
   const headers = {
     'Upload-Offset': String(offsetBytes),
     ...(state === 'uploading' && expiresHeader(upload.expiresAtMs)),

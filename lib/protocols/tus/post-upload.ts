@@ -9,7 +9,12 @@ import { authenticateToCreate } from '../endpoint/authenticate.ts'
 import { carryFirstBody } from '../endpoint/carry-body.ts'
 import { RequestSource } from '../endpoint/request-source.ts'
 import { uploadAddress } from '../endpoint/upload-path.ts'
-import { type Answer, bodyBytes, countHeader, type UploadRequest } from '../endpoint/upload-request.ts'
+import {
+  bodyBytes,
+  countHeader,
+  type UploadRequest,
+  type UploadResponse,
+} from '../endpoint/upload-request.ts'
 import { bodyCheck } from './checksum.ts'
 import { assertOffsetStream, deferHeader, expiresHeader } from './tus-headers.ts'
 import { type FinalConcat, parseUploadConcat } from './upload-concat.ts'
@@ -20,7 +25,7 @@ export async function postUpload(
   context: UploadContext,
   uploadUrl: string,
   request: UploadRequest,
-): Promise<Answer | undefined> {
+): Promise<UploadResponse | undefined> {
   if (request.fileId) throw new SluiceError('method_not_allowed', 'POST goes to the address of all uploads.')
   const concat = parseUploadConcat(request.headers['upload-concat'], request.pipeId)
   if (concat?.kind === 'final') return joinUploads(context, uploadUrl, { request, concat })
@@ -55,7 +60,7 @@ async function joinUploads(
   context: UploadContext,
   uploadUrl: string,
   { request, concat }: { request: UploadRequest; concat: FinalConcat },
-): Promise<Answer> {
+): Promise<UploadResponse> {
   // "The Client MUST NOT include the Upload-Length header in the final upload creation."
   if (request.headers['upload-length'] !== undefined || deferHeader(request))
     throw new SluiceError(

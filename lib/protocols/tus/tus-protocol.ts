@@ -11,7 +11,7 @@ import { postUpload } from './post-upload.ts'
 export const tusProtocol: Protocol = {
   headers: { 'Tus-Resumable': TUS_RESUMABLE },
   nameOf: () => `tus ${TUS_RESUMABLE}`,
-  async answer(context, uploadUrl, request) {
+  async handle(context, uploadUrl, request) {
     // "the Server MUST respond with the 412 Precondition Failed status and MUST include the Tus-Version header".
     if (request.method !== 'GET' && request.headers['tus-resumable'] !== TUS_RESUMABLE)
       throw new SluiceError('version_not_supported', `Send Tus-Resumable: ${TUS_RESUMABLE}.`, {

@@ -278,9 +278,9 @@ describe('memory for answers', () => {
     for (let n = 0; n < 40; n++) fill(budget.account(bucketOf(`workspace ${n}`)))
     await budget.account(bucketOf('workspace 0')).reserve(10 * MiB, unaborted)
     const takeAll = (workspaceId: string) => {
-      const answers = budget.answers(workspaceId)
+      const responses = budget.responses(workspaceId)
       let bytes = 0
-      for (; answers.take(1024); bytes += 1024);
+      for (; responses.take(1024); bytes += 1024);
       return bytes
     }
     expect(takeAll('hostile')).toBe(MiB / 4)

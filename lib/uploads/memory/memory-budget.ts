@@ -1,9 +1,9 @@
 import type { Clock } from '../../platform/kernel/clock.ts'
 import { largestPartBytes } from '../part-plan.ts'
-import { type AnswerMemory, answerMemory } from './answer-memory.ts'
 import { createReservations, type Reservations } from './memory-reservations.ts'
 import { divideMemory, type Held, holdsFraction, isFull } from './memory-shares.ts'
 import { createPagePool, type PagePool } from './page-pool.ts'
+import { type ResponseMemory, responseMemory } from './response-memory.ts'
 import { createSpiller, type Spillable, type Spiller } from './spill-slow-parts.ts'
 
 /**
@@ -21,7 +21,7 @@ export type MemoryBudget = {
   readonly usedBytes: number
   account(bucket: OwnedBucket): MemoryAccount
   /** For the responses of a workspace's buckets. */
-  answers(workspaceId: string): AnswerMemory
+  responses(workspaceId: string): ResponseMemory
 }
 
 export type OwnedBucket = { readonly workspaceId: string }
@@ -46,7 +46,7 @@ export type MemoryAccount = {
 export type Workspace = {
   usedBytes: number
   /** Held by responses. */
-  answerBytes: number
+  responseBytes: number
   /** Lent to it from the memory for tails. */
   lentBytes: number
   lastLent: number
@@ -117,8 +117,8 @@ export function createMemoryBudget(
       accounts.set(bucket, account)
       return account
     },
-    answers: (workspaceId) =>
-      answerMemory(shares, workspaces.of(workspaceId), { usedBytes: () => usedBytes, change }),
+    responses: (workspaceId) =>
+      responseMemory(shares, workspaces.of(workspaceId), { usedBytes: () => usedBytes, change }),
   }
 }
 
@@ -175,7 +175,7 @@ function createWorkspaces() {
     of(id: string): Workspace {
       const before = known.get(id)?.deref()
       if (before) return before
-      const workspace = { usedBytes: 0, answerBytes: 0, lentBytes: 0, lastLent: 0 }
+      const workspace = { usedBytes: 0, responseBytes: 0, lentBytes: 0, lastLent: 0 }
       known.set(id, new WeakRef(workspace))
       gone.register(workspace, id)
       return workspace

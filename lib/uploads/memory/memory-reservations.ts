@@ -19,7 +19,7 @@ export function createReservations(
   shares: Shares,
   memory: { held(account: Account): Held; take(account: Account, bytes: number): void },
 ): Reservations {
-  const { limitBytes, tailBytes, answerBytes, partBytes } = shares
+  const { limitBytes, tailBytes, responseBytes, partBytes } = shares
   const waiting = new Set<Request>()
   let loans = 0
 
@@ -28,7 +28,7 @@ export function createReservations(
     return !isFull(shares, held) && held.allBytes + bytes <= partBytes
   }
   const canBeLent = ({ account, bytes }: Request) =>
-    memory.held(account).allBytes + bytes <= limitBytes - answerBytes
+    memory.held(account).allBytes + bytes <= limitBytes - responseBytes
   const hand = (request: Request, lent: boolean) => {
     const { account, bytes, granted } = request
     const { workspace } = account

@@ -9,7 +9,7 @@ export type Shares = {
   readonly limitBytes: number
   /** The largest piece that can be reserved. */
   readonly tailBytes: number
-  readonly answerBytes: number
+  readonly responseBytes: number
   /** For parts that are being received or sent. */
   readonly partBytes: number
   /** The share of `partBytes` for workspaces that hold a whole part already. */
@@ -32,9 +32,9 @@ const CHUNK_TAKES_BYTES = 2 * PAGE_BYTES + FIRST_PAGE_BYTES
 
 export function divideMemory(limitBytes: number, maxPartBytes: number): Shares {
   const tailBytes = Math.max(maxPartBytes, MAX_JOINED_BYTES)
-  const answerBytes = Math.floor(limitBytes / 64)
-  const partBytes = limitBytes - tailBytes - answerBytes
-  return { limitBytes, tailBytes, answerBytes, partBytes, commonBytes: partBytes - limitBytes / 4 }
+  const responseBytes = Math.floor(limitBytes / 64)
+  const partBytes = limitBytes - tailBytes - responseBytes
+  return { limitBytes, tailBytes, responseBytes, partBytes, commonBytes: partBytes - limitBytes / 4 }
 }
 
 /** Whether the uploads to a bucket hold that fraction of what they may hold. */

@@ -4,12 +4,15 @@ import { partLimits } from '../uploads/part-plan.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { findPublicPipe } from '../workspace/pipes/find-public-pipe.ts'
 import { isAllowedOrigin, METHODS, preflight } from './endpoint/cors.ts'
-import type { Answer, UploadRequest } from './endpoint/upload-request.ts'
+import type { UploadRequest, UploadResponse } from './endpoint/upload-request.ts'
 import { resumableAbilities } from './resumable/abilities.ts'
 import { tusAbilities } from './tus/abilities.ts'
 
 /** What this Pipe can do, and leave for a page of another origin to do it. Neither needs a token. */
-export async function answerOptions(context: UploadContext, request: UploadRequest): Promise<Answer> {
+export async function optionsResponse(
+  context: UploadContext,
+  request: UploadRequest,
+): Promise<UploadResponse> {
   const pipe = await findPublicPipe(context.db, request.pipeId)
   if (!pipe) throw new SluiceError('pipe_not_found', 'There is no such Pipe.')
   const bucket = context.openBucket(pipe.dataStore)

@@ -2,24 +2,24 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Appended } from '../../uploads/append.ts'
 import type { OpenUpload } from '../../uploads/open-upload.ts'
 import { describeFile } from '../endpoint/describe-file.ts'
-import type { Answer } from '../endpoint/upload-request.ts'
+import type { UploadResponse } from '../endpoint/upload-request.ts'
 import { inconsistentLength } from './problems.ts'
 import { stateHeaders } from './state-headers.ts'
 import type { Version } from './versions.ts'
 
 /** What became of the bytes of a creation or an append: the file, or where the upload stands. */
-export function answerAppended(
+export function appendResponse(
   version: Version,
   upload: Pick<OpenUpload, 'fileId' | 'crc32' | 'lengthBytes'>,
   { offsetBytes, why, state }: Appended,
   about: { complete: boolean; filename: string; location: string; limits: Record<string, string> },
-): Answer {
+): UploadResponse {
   const { complete, filename, location, limits } = about
   if (state !== 'uploading') {
-    const answer = describeFile(upload, { offsetBytes, state }, { filename, location })
+    const response = describeFile(upload, { offsetBytes, state }, { filename, location })
     return {
-      ...answer,
-      headers: { ...answer.headers, ...stateHeaders(version, { complete: true, offsetBytes }) },
+      ...response,
+      headers: { ...response.headers, ...stateHeaders(version, { complete: true, offsetBytes }) },
     }
   }
   if (why !== 'end')
@@ -32,6 +32,6 @@ export function answerAppended(
     )
   if (complete)
     throw inconsistentLength(`Upload-Length is ${upload.lengthBytes}, and the upload ends at ${offsetBytes}.`)
-  const standing = stateHeaders(version, { complete: false, offsetBytes })
-  return { status: 201, headers: { Location: location, ...standing, ...limits } }
+  const headers = stateHeaders(version, { complete: false, offsetBytes })
+  return { status: 201, headers: { Location: location, ...headers, ...limits } }
 }

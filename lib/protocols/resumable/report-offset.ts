@@ -1,12 +1,12 @@
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { lookUp } from '../endpoint/look-up.ts'
-import type { Answer, UploadRequest } from '../endpoint/upload-request.ts'
+import type { UploadRequest, UploadResponse } from '../endpoint/upload-request.ts'
 import { limitsOf } from './limits-of.ts'
 import { stateHeaders } from './state-headers.ts'
 import { spokenVersion } from './versions.ts'
 
 /** Offset Retrieval. The upload is complete once all of it is durable, whatever its length says. */
-export async function tellOffset(context: UploadContext, request: UploadRequest): Promise<Answer> {
+export async function reportOffset(context: UploadContext, request: UploadRequest): Promise<UploadResponse> {
   const version = spokenVersion(request.headers)
   const right = await lookUp(context, request)
   const { status, offsetBytes, lengthBytes, expiresAtMs } = right.upload
