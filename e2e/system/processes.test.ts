@@ -8,6 +8,7 @@ import { type Db, rows } from '#lib/platform/db/database.ts'
 import { openDatabase } from '#lib/platform/db/open-database.ts'
 import { createLogger } from '#lib/platform/log/log.ts'
 import { lapseLeases } from '#lib/uploads/ledger/lapse-leases.ts'
+import { httpCall } from '../../test/support/http-call.ts'
 import { commandOf, descendantsOf, isAlive } from '../../test/support/processes.ts'
 import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 import { openPatch, tusClient } from '../../test/support/tus-client.ts'
@@ -118,6 +119,18 @@ it('loses no upload and no count when processes are killed', async () => {
   }
   await expect.poll(() => statusOf(url)).toBe('transferred')
   expect(await counted('sluice_upload_bytes_total')).toBeGreaterThan(before)
+})
+
+it('closes the connection that a killed process was being handed', async () => {
+  const frozen = descendantsOf(sluice.pid).find((pid) => commandOf(pid).endsWith('server.ts upload-1'))!
+  process.kill(frozen, 'SIGSTOP')
+  let settled = 0
+  const count = () => void settled++
+  for (let n = 0; n < 4; n++) httpCall({ method: 'GET', url: `${sluice.baseUrl}/healthz` }).then(count, count)
+  // It is handed one, and no other before it has taken that.
+  await expect.poll(() => settled).toBe(3)
+  process.kill(frozen, 'SIGKILL')
+  await expect.poll(() => settled).toBe(4)
 })
 
 it('frees no lease when a process starts again', async () => {

@@ -6,6 +6,7 @@ import { keepRunning, type Running } from '../../lib/platform/keep-running.ts'
 import { StartError } from '../../lib/platform/kernel/errors.ts'
 import type { Runtime } from '../../lib/platform/runtime.ts'
 import { DRAIN_MS } from '../stop-on-signal.ts'
+import { closeUntaken } from './close-untaken.ts'
 import { openLine } from './line.ts'
 import { type Membership, membershipsOf, writeMembership } from './membership.ts'
 import { createSummedMetrics, type SummedMetrics } from './summed-metrics.ts'
@@ -39,6 +40,7 @@ async function startProcess(membership: Membership, summed: SummedMetrics): Prom
   const { name } = membership
   cluster.setupPrimary({ exec: SERVER, args: [name] })
   const worker = cluster.fork(writeMembership(membership))
+  closeUntaken(worker.process)
   const ready = Promise.withResolvers<void>()
   const line = openLine(worker, {
     ready: async () => ready.resolve(),
