@@ -6,7 +6,7 @@ import { createLogger } from '../lib/platform/log/log.ts'
 import { createMetrics } from '../lib/platform/metrics.ts'
 import { openQueue } from '../lib/platform/queue/open-queue.ts'
 import { dropLapsedLeases } from '../lib/uploads/ledger/drop-lapsed-leases.ts'
-import { createMemoryBudget } from '../lib/uploads/memory/memory-budget.ts'
+import { MemoryBudget } from '../lib/uploads/memory/memory-budget.ts'
 import { findFinished } from '../lib/uploads/recovery/find-finished.ts'
 import { listUnknown } from '../lib/uploads/recovery/list-unknown.ts'
 import { bucketsOf } from '../server/open-uploads.ts'
@@ -37,7 +37,7 @@ await runScript(async () => {
     const runtime = { config, db, clock: systemClock, metrics: createMetrics(), vault }
     const context = {
       ...runtime,
-      openBucket: bucketsOf(runtime, createMemoryBudget(config.uploadMemoryBytes, runtime)),
+      openBucket: bucketsOf(runtime, new MemoryBudget(config.uploadMemoryBytes, runtime)),
       emitEvents: (tx: typeof db, ...fileIds: string[]) =>
         emitFileEvent(tx, { queue, clock: systemClock }, ...fileIds),
     }

@@ -11,7 +11,7 @@ import { openLeases } from '../lib/uploads/lease/leases.ts'
 import { insertsUploads } from '../lib/uploads/ledger/insert-upload.ts'
 import { createWholeRecorder } from '../lib/uploads/ledger/record-whole.ts'
 import { openUploadRights } from '../lib/uploads/ledger/upload-rights.ts'
-import { createMemoryBudget, type MemoryBudget } from '../lib/uploads/memory/memory-budget.ts'
+import { MemoryBudget } from '../lib/uploads/memory/memory-budget.ts'
 import { largestPartBytes } from '../lib/uploads/part-plan.ts'
 import { createTailCap } from '../lib/uploads/tail-cap.ts'
 import { createTailCipher } from '../lib/uploads/tail-cipher.ts'
@@ -40,7 +40,7 @@ export async function openUploads(
   const insert = insertsUploads(db)
   let peak = 0
   const { uploadMemoryBytes, uploadMemoryShares } = config
-  const budget = createMemoryBudget(uploadMemoryBytes, {
+  const budget = new MemoryBudget(uploadMemoryBytes, {
     clock,
     maxPartBytes: largestPartBytes(uploadMemoryBytes * uploadMemoryShares, uploadMemoryBytes),
     onChange(used) {

@@ -42,61 +42,78 @@ export async function appendBytes(
   options: AppendOptions,
 ): Promise<Appended> {
   const { limitBytes, verify, atomic = verify !== undefined, ends = 'at length', onlyWhole = false } = options
-  const fromBytes = upload.offsetBytes
   const parts = new Parts(context, upload, { atomic })
   const reader = new Reader(context, upload, source, { limitBytes, parts })
-  let mayFinish = ends === 'at length'
+  const fromBytes = upload.offsetBytes
+  const takesCut = !atomic && !onlyWhole
+  const mayFinish = ends === 'at length'
+  const request: Request = { context, upload, parts, verify, ends, fromBytes, takesCut, mayFinish }
   try {
     for (;;) {
       const piece = await reader.next()
-      if (piece.kind === 'rest') return await close(piece)
+      if (piece.kind === 'rest') return await close(request, piece)
       parts.add(piece)
     }
   } catch (fault) {
+    const { mayFinish } = request
     return { ...(await recoverFromFault(context, upload, parts, { fault, mayFinish })), why: 'end' }
   } finally {
     parts.dispose()
     reader.dispose()
   }
+}
 
-  async function close({ buffer, why }: Rest): Promise<Appended> {
-    if (why === 'overrun') return refuseOverrun()
-    if (why !== 'end' && (atomic || onlyWhole)) await discard()
-    else {
-      if (why === 'end') verify?.()
-      parts.commit()
-      mayFinish = await endsFile(context, upload, parts, { rest: { buffer, why }, ends })
-      if (mayFinish) return { ...(await finishUpload(context, upload, parts, buffer)), why }
-      await keep(buffer, why)
-    }
-    return { offsetBytes: upload.offsetBytes, why, state: 'uploading' }
-  }
+type Request = Pick<AppendOptions, 'verify' | 'ends'> & {
+  context: UploadContext
+  upload: OpenUpload
+  parts: Parts
+  fromBytes: number
+  /** Bytes that arrived before a cut are kept. */
+  takesCut: boolean
+  mayFinish: boolean
+}
 
-  /** Keeps the full parts before the excess, unless the request is atomic. */
-  async function refuseOverrun(): Promise<never> {
-    if (!atomic) await parts.recorded()
+async function close(request: Request, rest: Rest): Promise<Appended> {
+  const { buffer, why } = rest
+  const { context, upload, parts, verify, ends, takesCut } = request
+  if (why === 'overrun') {
+    // Keeps the full parts before the excess, unless the request is atomic.
+    if (parts.isCommitted) await parts.recorded()
     throw new SluiceError('file_too_large', 'The request has bytes past the end of the upload.')
   }
-
-  /** Leaves nothing of an atomic request that did not arrive entirely, and of any other what was recorded. */
-  async function discard(): Promise<void> {
-    await within(context.terms.settleMs, parts.answered())
-    parts.close()
-    await upload.lease.release({ bound: upload.numbers.toKeep(), interrupted: true })
+  if (why !== 'end' && !takesCut) await discard(request)
+  else {
+    if (why === 'end') verify?.()
+    parts.commit()
+    request.mayFinish = await endsFile(context, upload, parts, { rest, ends })
+    if (request.mayFinish) return { ...(await finishUpload(context, upload, parts, buffer)), why }
+    await keep(request, buffer, why)
   }
+  return { offsetBytes: upload.offsetBytes, why, state: 'uploading' }
+}
 
-  /** Bytes that did not fill a part become one if they are enough and the numbers allow it; else they wait in a tail. */
-  async function keep(buffer: Rest['buffer'], why: Appended['why']): Promise<void> {
-    const release = { interrupted: why !== 'end' }
-    const toBytes = parts.endOffset + buffer.bytes
-    if (toBytes > fromBytes) {
-      const note = { kind: 'request', detail: { fromBytes, toBytes, ended: why, ...requestDetail() } }
-      const last = { release, note }
-      if (buffer.bytes > 0 && parts.mayEndWith(buffer)) parts.send(buffer, last)
-      else if (buffer.bytes > 0 || !parts.attachToLastPart(last)) void parts.keep(buffer, last)
-    }
-    await parts.recorded()
-    // Does nothing if the lease was released together with the last piece.
-    await upload.lease.release({ bound: upload.numbers.toKeep(), ...release })
+/** Leaves nothing of an atomic request that did not arrive entirely, and of any other what was recorded. */
+async function discard({ context, upload, parts }: Request): Promise<void> {
+  await within(context.terms.settleMs, parts.answered())
+  parts.close()
+  await upload.lease.release({ bound: upload.numbers.toKeep(), interrupted: true })
+}
+
+/** Bytes that did not fill a part become one if they are enough and the numbers allow it; else they wait in a tail. */
+async function keep(
+  { upload, parts, fromBytes }: Request,
+  buffer: Rest['buffer'],
+  why: Appended['why'],
+): Promise<void> {
+  const release = { interrupted: why !== 'end' }
+  const toBytes = parts.endOffset + buffer.bytes
+  if (toBytes > fromBytes) {
+    const note = { kind: 'request', detail: { fromBytes, toBytes, ended: why, ...requestDetail() } }
+    const last = { release, note }
+    if (buffer.bytes > 0 && parts.mayEndWith(buffer)) parts.send(buffer, last)
+    else if (buffer.bytes > 0 || !parts.attachToLastPart(last)) void parts.keep(buffer, last)
   }
+  await parts.recorded()
+  // Does nothing if the lease was released together with the last piece.
+  await upload.lease.release({ bound: upload.numbers.toKeep(), ...release })
 }

@@ -15,7 +15,7 @@ import { forgetRejections } from '../workspace/data-stores/forget-rejections.ts'
 import { listRejecting } from '../workspace/data-stores/list-rejecting.ts'
 import { updateDataStore } from '../workspace/data-stores/update-data-store.ts'
 import { advance } from './ledger/advance.ts'
-import { createPartBuffer } from './memory/part-buffer.ts'
+import { PartBuffer } from './memory/part-buffer.ts'
 import { openUpload } from './open-upload.ts'
 import { recoverFromFault } from './recover-from-fault.ts'
 import { reconcileUploads } from './recovery/reconcile.ts'
@@ -346,7 +346,7 @@ describe('a bucket in trouble', () => {
     const upload = (await openUpload(context, await context.rights.toContinue(client.token, at), {
       bytes: 1000,
     }))!
-    const buffer = createPartBuffer(context.budget.account(upload.bucket))
+    const buffer = new PartBuffer(context.budget.account(upload.bucket))
     buffer.push(randomBytes(100), 0)
     const tail = context.tailCipher.sealer(upload.fileId)(0, buffer.joined(0, 10))
     const first = { fromBytes: 0, toBytes: 10, crc32: 0, tail }

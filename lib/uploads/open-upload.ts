@@ -115,30 +115,14 @@ async function openFirst(
   { upload, pipe, dataStore, first }: UploadRight & { first: FirstLease },
   incoming: Incoming,
 ): Promise<OpenUpload> {
-  const { sinceMs, ...terms } = first
-  const lease = context.leases.adopt({ fileId: upload.id, fence: 1 }, sinceMs)
+  const lease = context.leases.adopt({ fileId: upload.id, fence: 1 }, first.sinceMs)
   try {
     const bucket = context.openBucket(dataStore)
     const limits = partLimits(bucket.capabilities, context.budget.maxPartBytes)
-    const taken = {
-      ...terms,
-      lease,
-      fence: lease.fence,
-      bound: NOTHING_BOUND,
-      multipartId: null,
-      planned: true,
-      offsetBytes: 0,
-      crc32: 0,
-      tailBytes: 0,
-      resumed: false,
-      leaseLapsed: false,
-      reservationLapsed: false,
-      lengthBytes: upload.lengthBytes,
-      partBytes: upload.partBytes,
-      expiresAtMs: upload.expiresAtMs,
-    }
-    return describe(context, upload, taken, bucket, {
-      numbers: numbersOf(context, limits, taken, incoming),
+    const state = { ...upload, offsetBytes: 0, multipartId: null, bound: NOTHING_BOUND }
+    const numbers = numbersOf(context, limits, state, incoming)
+    return describeFirst(context, { ...upload, ...first }, lease, bucket, {
+      numbers,
       mayRead: dataStore.mayRead,
       hasWebhooks: pipe.hasWebhooks,
     })
@@ -148,12 +132,30 @@ async function openFirst(
   }
 }
 
-function describe(
-  context: UploadContext,
-  file: Pick<UploadRight['upload'], 'id' | 'workspaceId' | 'key' | 'filetype'>,
-  taken: Taken & { lease: Lease },
+type Described = Pick<UploadRow, 'id' | 'workspaceId' | 'key' | 'filetype'>
+type NewlyCreated = Described &
+  Pick<UploadRow, 'lengthBytes' | 'partBytes' | 'expiresAtMs'> &
+  Pick<FirstLease, 'expirySeconds' | 'expiresByMs'>
+type Known = Pick<OpenUpload, 'numbers' | 'mayRead' | 'hasWebhooks'>
+
+/** An upload without bytes, opened under its first lease. */
+export function describeFirst(
+  context: Pick<UploadContext, 'budget'>,
+  upload: NewlyCreated,
+  lease: Lease,
   bucket: Bucket,
-  { numbers, mayRead, hasWebhooks }: { numbers: PartNumbers; mayRead: boolean; hasWebhooks: boolean },
+  known: Known,
+): OpenUpload {
+  const empty = { offsetBytes: 0, crc32: 0, tailBytes: 0, reservationLapsed: false, multipartId: null }
+  return describe(context, upload, { ...upload, ...empty, lease }, bucket, known)
+}
+
+function describe(
+  context: Pick<UploadContext, 'budget'>,
+  file: Described,
+  taken: Omit<Taken, 'fence' | 'bound' | 'planned' | 'resumed' | 'leaseLapsed'> & { lease: Lease },
+  bucket: Bucket,
+  { numbers, mayRead, hasWebhooks }: Known,
 ): OpenUpload {
   return {
     fileId: file.id,

@@ -23,7 +23,8 @@ export async function putObject(
   const put = (body: Body) => {
     lease.assertHeld()
     upload.wasPut = true
-    return bucket.putObject({ key, contentType }, { ...body, crc32 }, { signal })
+    const { chunks, bytes } = body
+    return bucket.putObject({ key, contentType }, { chunks, bytes, crc32 }, { signal })
   }
   const tailed = { fromBytes: 0, toBytes: upload.offsetBytes, body: last, signal }
   const putting = upload.tailBytes > 0 ? withTail(context, upload, tailed, put) : put(last)

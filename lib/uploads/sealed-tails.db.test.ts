@@ -8,7 +8,7 @@ import { createSite, type Site, serveUploads } from '../../test/support/upload-s
 import { rows } from '../platform/db/database.ts'
 import { createVault } from '../platform/vault/vault.ts'
 import { releaseLease } from './ledger/release-lease.ts'
-import { createPartBuffer } from './memory/part-buffer.ts'
+import { PartBuffer } from './memory/part-buffer.ts'
 import { openUpload } from './open-upload.ts'
 import { reconcileUploads } from './recovery/reconcile.ts'
 import { Parts } from './stream/parts.ts'
@@ -79,7 +79,7 @@ describeWithDatabase('an encrypted tail', (database) => {
     const right = await context.rights.toContinue(client.token, at)
     const upload = (await openUpload(context, right, { bytes: 1000 }))!
     const parts = new Parts(context, upload, { atomic: true })
-    const buffer = createPartBuffer(context.budget.account(upload.bucket))
+    const buffer = new PartBuffer(context.budget.account(upload.bucket))
     buffer.push(whole.subarray(0, 1000), 0)
     await parts.keep(buffer)
     const staged = await sealedOf(url)

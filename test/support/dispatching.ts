@@ -5,7 +5,7 @@ import { type Checkpoint, KEPT_MS, POST_LIMITS } from '#lib/webhooks/delivery/de
 import { Dispatcher, type Wake } from '#lib/webhooks/delivery/dispatcher.ts'
 import { recordAttempts } from '#lib/webhooks/delivery/record.ts'
 import { createRecorder } from '#lib/webhooks/delivery/recorder.ts'
-import { createShares } from '#lib/webhooks/delivery/shares.ts'
+import { Shares } from '#lib/webhooks/delivery/shares.ts'
 import { wakeDueOutputs } from '#lib/webhooks/delivery/sweeps.ts'
 import type { TestRuntime } from './runtime.ts'
 import { addFile } from './webhook-rows.ts'
@@ -34,7 +34,7 @@ export function dispatching(runtime: TestRuntime, options: Options = {}) {
       record: createRecorder((made) => recordAttempts(runtime, made)),
       checkpoint: options.checkpoint ?? (() => {}),
     },
-    createShares(),
+    new Shares(),
   )
   const takeWakes = () =>
     runtime.jobs

@@ -1,8 +1,7 @@
 import type { CreationRight } from '../ledger/upload-rights.ts'
-import { type Incoming, numbersOf, type OpenUpload } from '../open-upload.ts'
+import { describeFirst, type Incoming, numbersOf, type OpenUpload } from '../open-upload.ts'
 import { equalPartBytes, partLimits } from '../part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
-import { contentTypeOf } from './content-type.ts'
 import { assertMayCreate } from './may-create.ts'
 import { type Declared, describeNew } from './new-upload.ts'
 
@@ -29,38 +28,22 @@ export async function createUpload(
   const { lengthBytes, concat } = declared
   const partBytes = limits.equalParts ? equalPartBytes(limits, lengthBytes) : null
   const made = describeNew(context, right, declared, bucket)
-  const { fileId, expirySeconds, expiresByMs, expiresAtMs, createdAtMs } = made
+  const { fileId, expiresAtMs, createdAtMs } = made
   const state = { lengthBytes, offsetBytes: 0, partBytes, multipartId: null, bound: null }
   const numbers = incoming && numbersOf(context, limits, state, incoming)
   const firstParts = numbers?.toBind()
-  const lease = firstParts && { ...leases.holder, boundEnds: firstParts.boundEnds }
+  const leased = firstParts && { ...leases.holder, boundEnds: firstParts.boundEnds }
   const upload = { ...made, lengthBytes, partBytes, concat }
-  await context.insertUpload({ upload, quota, nowMs: createdAtMs, ...(lease && { lease }) })
+  await context.insertUpload({ upload, quota, nowMs: createdAtMs, ...(leased && { lease: leased }) })
   context.checkpoint('upload created')
   if (!numbers) return { fileId, expiresAtMs, upload: undefined }
   numbers.bindingWritten(firstParts!)
-  const opened: OpenUpload = {
-    fileId,
-    workspaceId: made.workspaceId,
-    bucket,
-    limits,
-    partBytes,
-    lengthBytes,
-    expirySeconds,
-    expiresByMs,
-    expiresAtMs,
-    lease: leases.adopt({ fileId, fence: 1 }, createdAtMs),
-    key: made.destination.key,
-    contentType: contentTypeOf(declared.filetype),
+  const lease = leases.adopt({ fileId, fence: 1 }, createdAtMs)
+  const row = { ...upload, id: fileId, key: made.destination.key, filetype: declared.filetype }
+  const opened = describeFirst(context, row, lease, bucket, {
+    numbers,
     mayRead: right.dataStore.mayRead,
     hasWebhooks: right.pipe.hasWebhooks,
-    offsetBytes: 0,
-    crc32: 0,
-    tailBytes: 0,
-    reservationLapsed: false,
-    multipartId: null,
-    wasPut: false,
-    numbers,
-  }
+  })
   return { fileId, expiresAtMs, upload: opened }
 }

@@ -25,34 +25,16 @@ export type Declared = {
 /** What every new file is: whose, named how, kept where, until when. */
 export function describeNew(
   { clock }: Pick<UploadContext, 'clock'>,
-  { token, pipe, dataStore }: CreationRight,
+  right: CreationRight,
   { filename, filetype, uploadMetadata, uploadMetadataHeader, protocol, graceMs = Infinity }: Declared,
   bucket: Bucket,
 ) {
+  const { token, pipe, dataStore } = right
+  const { workspaceId, id: tokenId, maxFiles, maxBytes, senderId, senderName, subject, metadata } = token
   const nowMs = clock.now()
   const fileId = uuidv7(nowMs)
   const expirySeconds = pipe.uploadExpirySeconds
   const expiresByMs = nowMs + maxAgeMs(bucket)
-  const {
-    workspaceId,
-    id: tokenId,
-    maxFiles,
-    maxBytes,
-    senderId,
-    senderName,
-    subject,
-    metadata,
-    keyPrefix,
-  } = token
-  const key = renderObjectKey(pipe.keyTemplate, {
-    prefix: dataStore.prefix,
-    keyPrefix,
-    fileId,
-    filename,
-    sender: senderName,
-    pipeId: pipe.id,
-    at: new Date(nowMs),
-  })
   return {
     fileId,
     workspaceId,
@@ -74,8 +56,27 @@ export function describeNew(
     createdAtMs: nowMs,
     request: currentRequest(),
     expiresAtMs: Math.min(expiresAtMs({ expirySeconds, expiresByMs }, nowMs), nowMs + graceMs),
-    destination: { dataStoreId: dataStore.id, bucket: dataStore.bucket, key },
+    destination: {
+      dataStoreId: dataStore.id,
+      bucket: dataStore.bucket,
+      key: keyOf(right, { fileId, filename, nowMs }),
+    },
   }
+}
+
+function keyOf(
+  { token, pipe, dataStore }: CreationRight,
+  { fileId, filename, nowMs }: { fileId: string; filename: string; nowMs: number },
+): string {
+  return renderObjectKey(pipe.keyTemplate, {
+    prefix: dataStore.prefix,
+    keyPrefix: token.keyPrefix,
+    fileId,
+    filename,
+    sender: token.senderName,
+    pipeId: pipe.id,
+    at: new Date(nowMs),
+  })
 }
 
 /** The provider drops unfinished uploads that are older than this, however often bytes come. */

@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
 import { COMPLETED_BY_CLIENT } from './completed-by-client.ts'
@@ -49,10 +49,7 @@ export function claimTransferring(
   { limit, limitPerBucket, busy, nowMs }: ClaimLimits,
 ): Promise<Claimed[]> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
-  const isDue = sql`(f.status = 'transferring'
-      or f.status = 'uploading' and f.offset_bytes = f.length_bytes and f.protocol <> ${COMPLETED_BY_CLIENT})
-    and (f.lease_until is null or f.lease_until < now())
-    and coalesce(f.complete_sent_at + ${backoffSeconds} * interval '1 second' <= ${now}, true)`
+  const isDue = dueAt(now)
   return rows<Claimed>(
     db,
     sql`
@@ -94,4 +91,11 @@ export function claimTransferring(
       (select coalesce(sum(${tailBytes}), 0)::bigint from upload_tails where file_id = c.id) as "tailBytes"
     from claimed c join file_destinations d on d.file_id = c.id join data_stores ds on ds.id = d.data_store_id`,
   )
+}
+
+function dueAt(now: SQL): SQL {
+  return sql`(f.status = 'transferring'
+      or f.status = 'uploading' and f.offset_bytes = f.length_bytes and f.protocol <> ${COMPLETED_BY_CLIENT})
+    and (f.lease_until is null or f.lease_until < now())
+    and coalesce(f.complete_sent_at + ${backoffSeconds} * interval '1 second' <= ${now}, true)`
 }

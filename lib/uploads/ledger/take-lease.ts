@@ -76,9 +76,7 @@ export async function takeLease(
         last_request_id = ${request?.id ?? null}, last_traceparent = ${request?.traceparent ?? null},
         resume_count = f.resume_count + free.resumed::int,
         saved_bytes = f.saved_bytes + case when free.resumed then f.offset_bytes else 0 end,
-        continued_by = case when ${tokenId}::uuid is null or f.token_id = ${tokenId}::uuid
-          or ${tokenId}::uuid = any(f.continued_by) then f.continued_by
-          else (f.continued_by || ${tokenId}::uuid)[greatest(cardinality(f.continued_by) - ${MAX_TOKENS - 2}::int, 1):] end
+        continued_by = ${continuedBy(tokenId)}
       from free, tail where f.id = free.id
       returning f.*, free.planned, free.resumed, free.lease_lapsed
     ), unstaged as (
@@ -94,6 +92,13 @@ export async function takeLease(
     from taken t join file_destinations d on d.file_id = t.id`,
   )
   return row
+}
+
+/** The last tokens that continued the upload, without the one that created it. */
+function continuedBy(tokenId: string | null): SQL {
+  return sql`case when ${tokenId}::uuid is null or f.token_id = ${tokenId}::uuid
+      or ${tokenId}::uuid = any(f.continued_by) then f.continued_by
+    else (f.continued_by || ${tokenId}::uuid)[greatest(cardinality(f.continued_by) - ${MAX_TOKENS - 2}::int, 1):] end`
 }
 
 function fits(plan: LeasePlan | undefined): SQL {

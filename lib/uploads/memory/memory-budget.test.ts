@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createMemoryBudget, type MemoryAccount } from './memory-budget.ts'
+import { type MemoryAccount, MemoryBudget } from './memory-budget.ts'
 import type { Spillable } from './spill-slow-parts.ts'
 
 const MiB = 1024 * 1024
@@ -12,7 +12,7 @@ beforeEach(() => {
 })
 afterEach(() => void vi.useRealTimers())
 
-const openBudget = () => createMemoryBudget(LIMIT_BYTES, { clock })
+const openBudget = () => new MemoryBudget(LIMIT_BYTES, { clock })
 const bucketOf = (workspaceId: string) => ({ workspaceId })
 const openAccount = () => openBudget().account(bucketOf('a'))
 const unaborted = new AbortController().signal

@@ -1,28 +1,10 @@
 import type { Clock } from '../../platform/kernel/clock.ts'
 import { largestPartBytes } from '../part-plan.ts'
-import { createReservations, type Reservations } from './memory-reservations.ts'
-import { divideMemory, type Held, holdsFraction, isFull } from './memory-shares.ts'
+import { Reservations } from './memory-reservations.ts'
+import { divideMemory, type Held, holdsFraction, isFull, type Shares } from './memory-shares.ts'
 import { createPagePool, type PagePool } from './page-pool.ts'
 import { type ResponseMemory, responseMemory } from './response-memory.ts'
-import { createSpiller, type Spillable, type Spiller } from './spill-slow-parts.ts'
-
-/**
- * The bytes that uploads may hold in memory, over the whole process: parts as they arrive, tails that are read back, and
- * responses of buckets. Memory is taken before bytes are kept, and given back when they are durable, so the limit is
- * never exceeded. A reader looks at `full` before each chunk of its client, and pauses.
- *
- * Each workspace has an account, which is full when it holds a certain multiple of what is left: one workspace alone may
- * use most of the common memory, and one whose buckets hang, or several, leave the others their share. The same holds
- * for the buckets within a workspace. `memory-shares.ts` has the arithmetic.
- */
-export type MemoryBudget = {
-  /** The largest part that an upload may have. */
-  readonly maxPartBytes: number
-  readonly usedBytes: number
-  account(bucket: OwnedBucket): MemoryAccount
-  /** For the responses of a workspace's buckets. */
-  responses(workspaceId: string): ResponseMemory
-}
+import { type Spillable, Spiller } from './spill-slow-parts.ts'
 
 export type OwnedBucket = { readonly workspaceId: string }
 
@@ -63,93 +45,114 @@ export type Account = {
 
 type Options = { clock: Clock; onChange?: (usedBytes: number) => void; maxPartBytes?: number }
 
-export function createMemoryBudget(
-  limitBytes: number,
-  { clock, onChange, maxPartBytes = largestPartBytes(limitBytes) }: Options,
-): MemoryBudget {
-  const shares = divideMemory(limitBytes, maxPartBytes)
-  const pages = createPagePool()
-  const workspaces = createWorkspaces()
-  const accounts = new WeakMap<OwnedBucket, MemoryAccount>()
-  const offers = new Set<Spillable>()
-  let usedBytes = 0
-
-  const held = (account: Account): Held => ({
-    allBytes: usedBytes,
-    workspaceBytes: account.workspace.usedBytes,
-    bucketBytes: account.usedBytes,
-  })
-  const full = (account: Account) => isFull(shares, held(account))
-  const spiller = createSpiller({
-    clock,
-    offers,
-    holds: (part, account) => holdsFraction(part, shares, held(account)),
-  })
-  const change = (workspace: Workspace, bytes: number) => {
-    usedBytes += bytes
-    workspace.usedBytes += bytes
-    onChange?.(usedBytes)
-    if (bytes < 0) handOn()
-  }
-  const add = (account: Account, bytes: number) => {
-    account.usedBytes += bytes
-    change(account.workspace, bytes)
-  }
-  const reservations = createReservations(shares, { held, take: add })
-  /** Tails first: each lets a whole part go to the bucket. */
-  const handOn = () => {
-    reservations.grant()
-    for (const account of spiller.pressed)
-      while (account.waiting.length > 0 && !full(account)) account.waiting.shift()!()
-  }
-  const open = (workspace: Workspace) =>
-    openAccount(
-      { workspace, usedBytes: 0, leavingBytes: 0, waiting: [], offers: new Set() },
-      { pages, full, add, reservations, spiller, offers },
-    )
-  return {
-    maxPartBytes,
-    get usedBytes() {
-      return usedBytes
-    },
-    account(bucket) {
-      const account = accounts.get(bucket) ?? open(workspaces.of(bucket.workspaceId))
-      accounts.set(bucket, account)
-      return account
-    },
-    responses: (workspaceId) =>
-      responseMemory(shares, workspaces.of(workspaceId), { usedBytes: () => usedBytes, change }),
-  }
-}
-
-type Common = {
-  pages: PagePool
-  full(account: Account): boolean
-  add(account: Account, bytes: number): void
-  reservations: Reservations
-  spiller: Spiller
+/**
+ * The bytes that uploads may hold in memory, over the whole process: parts as they arrive, tails that are read back, and
+ * responses of buckets. Memory is taken before bytes are kept, and given back when they are durable, so the limit is
+ * never exceeded. A reader looks at `full` before each chunk of its client, and pauses.
+ *
+ * Each workspace has an account, which is full when it holds a certain multiple of what is left: one workspace alone may
+ * use most of the common memory, and one whose buckets hang, or several, leave the others their share. The same holds
+ * for the buckets within a workspace. `memory-shares.ts` has the arithmetic.
+ */
+export class MemoryBudget {
+  /** The largest part that an upload may have. */
+  readonly maxPartBytes: number
+  readonly pages = createPagePool()
+  readonly spiller: Spiller
+  readonly reservations: Reservations
   /** The offers of all accounts, in the order of their first bytes. */
-  offers: Set<Spillable>
+  readonly offers = new Set<Spillable>()
+  readonly #shares: Shares
+  readonly #workspaces = createWorkspaces()
+  readonly #accounts = new WeakMap<OwnedBucket, MemoryAccount>()
+  readonly #onChange: Options['onChange']
+  #usedBytes = 0
+
+  constructor(limitBytes: number, { clock, onChange, maxPartBytes = largestPartBytes(limitBytes) }: Options) {
+    this.maxPartBytes = maxPartBytes
+    this.#onChange = onChange
+    const shares = divideMemory(limitBytes, maxPartBytes)
+    this.#shares = shares
+    const held = (account: Account) => this.#held(account)
+    const holds = (part: number, account: Account) => holdsFraction(part, shares, held(account))
+    this.spiller = new Spiller({ clock, offers: this.offers, holds })
+    const take = (account: Account, bytes: number) => this.add(account, bytes)
+    this.reservations = new Reservations(shares, { held, take })
+  }
+
+  get usedBytes(): number {
+    return this.#usedBytes
+  }
+
+  account(bucket: OwnedBucket): MemoryAccount {
+    const opened = this.#accounts.get(bucket)
+    if (opened) return opened
+    const workspace = this.#workspaces.of(bucket.workspaceId)
+    const account = openAccount(this, {
+      workspace,
+      usedBytes: 0,
+      leavingBytes: 0,
+      waiting: [],
+      offers: new Set(),
+    })
+    this.#accounts.set(bucket, account)
+    return account
+  }
+
+  /** For the responses of a workspace's buckets. */
+  responses(workspaceId: string): ResponseMemory {
+    return responseMemory(this.#shares, this.#workspaces.of(workspaceId), {
+      usedBytes: () => this.#usedBytes,
+      change: (workspace, bytes) => this.#change(workspace, bytes),
+    })
+  }
+
+  isFull(account: Account): boolean {
+    return isFull(this.#shares, this.#held(account))
+  }
+
+  add(account: Account, bytes: number): void {
+    account.usedBytes += bytes
+    this.#change(account.workspace, bytes)
+  }
+
+  #held({ workspace, usedBytes: bucketBytes }: Account): Held {
+    return { allBytes: this.#usedBytes, workspaceBytes: workspace.usedBytes, bucketBytes }
+  }
+
+  #change(workspace: Workspace, bytes: number): void {
+    this.#usedBytes += bytes
+    workspace.usedBytes += bytes
+    this.#onChange?.(this.#usedBytes)
+    if (bytes < 0) this.#handOn()
+  }
+
+  /** Tails first: each lets a whole part go to the bucket. */
+  #handOn(): void {
+    this.reservations.grant()
+    for (const account of this.spiller.pressed)
+      while (account.waiting.length > 0 && !this.isFull(account)) account.waiting.shift()!()
+  }
 }
 
-function openAccount(account: Account, common: Common): MemoryAccount {
-  const { pages, full, add, reservations, spiller, offers } = common
+function openAccount(budget: MemoryBudget, account: Account): MemoryAccount {
+  const { pages, offers, reservations, spiller } = budget
   return {
     pages,
     get full() {
-      return full(account)
+      return budget.isFull(account)
     },
     take(bytes) {
-      add(account, bytes)
+      budget.add(account, bytes)
       spiller.look(account)
     },
-    give: (bytes) => add(account, -bytes),
+    give: (bytes) => budget.add(account, -bytes),
     reserve: (bytes, signal) => reservations.reserve(account, bytes, signal),
     leaving(bytes) {
       account.leavingBytes += bytes
     },
     whenFree(resume) {
-      if (!full(account)) return resume()
+      if (!budget.isFull(account)) return resume()
       if (account.waiting.push(resume) === 1) spiller.wait(account)
     },
     offer(spillable) {

@@ -2,72 +2,75 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Account } from './memory-budget.ts'
 import { type Held, isFull, type Shares } from './memory-shares.ts'
 
+type Request = { account: Account; bytes: number; granted(giveBack: () => void): void }
+
+type Memory = { held(account: Account): Held; take(account: Account, bytes: number): void }
+
 /**
  * Memory in one piece, for bytes that are read back while others of the same part are held. If these requests took turns
  * with readers, uploads could wait for each other forever. So a workspace that has used up its share is lent memory that
  * readers never get: one piece at a time, and next is the workspace whose last loan is the longest ago.
  */
-export type Reservations = {
-  reserve(account: Account, bytes: number, signal: AbortSignal): Promise<() => void>
-  /** Called when memory has become free. */
-  grant(): void
-}
+export class Reservations {
+  readonly #shares: Shares
+  readonly #memory: Memory
+  readonly #waiting = new Set<Request>()
+  #loans = 0
 
-type Request = { account: Account; bytes: number; granted(giveBack: () => void): void }
-
-export function createReservations(
-  shares: Shares,
-  memory: { held(account: Account): Held; take(account: Account, bytes: number): void },
-): Reservations {
-  const { limitBytes, tailBytes, responseBytes, partBytes } = shares
-  const waiting = new Set<Request>()
-  let loans = 0
-
-  const fitsShare = ({ account, bytes }: Request) => {
-    const held = memory.held(account)
-    return !isFull(shares, held) && held.allBytes + bytes <= partBytes
+  constructor(shares: Shares, memory: Memory) {
+    this.#shares = shares
+    this.#memory = memory
   }
-  const canBeLent = ({ account, bytes }: Request) =>
-    memory.held(account).allBytes + bytes <= limitBytes - responseBytes
-  const hand = (request: Request, lent: boolean) => {
+
+  async reserve(account: Account, bytes: number, signal: AbortSignal): Promise<() => void> {
+    // A copy within the bucket needs no memory, and waits for nothing.
+    if (bytes === 0) return () => {}
+    if (bytes > this.#shares.tailBytes) throw tooLittleMemory()
+    signal.throwIfAborted()
+    const { promise, resolve, reject } = Promise.withResolvers<() => void>()
+    const request = { account, bytes, granted: resolve }
+    const giveUp = () => {
+      if (this.#waiting.delete(request)) reject(signal.reason)
+    }
+    this.#waiting.add(request)
+    signal.addEventListener('abort', giveUp, { once: true })
+    this.grant()
+    return promise.finally(() => signal.removeEventListener('abort', giveUp))
+  }
+
+  /** Called when memory has become free. */
+  grant(): void {
+    for (const request of this.#waiting) if (this.#fitsShare(request)) this.#hand(request, { lent: false })
+    for (;;) {
+      const next = longestWithoutLoan(this.#waiting)
+      if (!next || !this.#canBeLent(next)) return
+      this.#hand(next, { lent: true })
+    }
+  }
+
+  #hand(request: Request, { lent }: { lent: boolean }): void {
     const { account, bytes, granted } = request
     const { workspace } = account
-    waiting.delete(request)
+    this.#waiting.delete(request)
     if (lent) {
       workspace.lentBytes = bytes
-      workspace.lastLent = ++loans
+      workspace.lastLent = ++this.#loans
     }
-    memory.take(account, bytes)
+    this.#memory.take(account, bytes)
     granted(() => {
       if (lent) workspace.lentBytes = 0
-      memory.take(account, -bytes)
+      this.#memory.take(account, -bytes)
     })
   }
-  const grant = () => {
-    for (const request of waiting) if (fitsShare(request)) hand(request, false)
-    for (;;) {
-      const next = longestWithoutLoan(waiting)
-      if (!next || !canBeLent(next)) return
-      hand(next, true)
-    }
+
+  #fitsShare({ account, bytes }: Request): boolean {
+    const held = this.#memory.held(account)
+    return !isFull(this.#shares, held) && held.allBytes + bytes <= this.#shares.partBytes
   }
-  return {
-    grant,
-    async reserve(account, bytes, signal) {
-      // A copy within the bucket needs no memory, and waits for nothing.
-      if (bytes === 0) return () => {}
-      if (bytes > tailBytes) throw tooLittleMemory()
-      signal.throwIfAborted()
-      const { promise, resolve, reject } = Promise.withResolvers<() => void>()
-      const request = { account, bytes, granted: resolve }
-      const giveUp = () => {
-        if (waiting.delete(request)) reject(signal.reason)
-      }
-      waiting.add(request)
-      signal.addEventListener('abort', giveUp, { once: true })
-      grant()
-      return promise.finally(() => signal.removeEventListener('abort', giveUp))
-    },
+
+  #canBeLent({ account, bytes }: Request): boolean {
+    const { limitBytes, responseBytes } = this.#shares
+    return this.#memory.held(account).allBytes + bytes <= limitBytes - responseBytes
   }
 }
 

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { systemClock } from '../../platform/kernel/clock.ts'
-import { createMemoryBudget } from './memory-budget.ts'
+import { MemoryBudget } from './memory-budget.ts'
 import { FIRST_PAGE_BYTES, PAGE_BYTES } from './page-pool.ts'
-import { createPartBuffer } from './part-buffer.ts'
+import { PartBuffer } from './part-buffer.ts'
 
 it('keeps what was pushed, in order, with its CRC32, whatever the sizes of the chunks', () => {
-  const budget = createMemoryBudget(64 * 2 ** 20, { clock: systemClock })
-  const buffer = createPartBuffer(budget.account({ workspaceId: 'a' }))
+  const budget = new MemoryBudget(64 * 2 ** 20, { clock: systemClock })
+  const buffer = new PartBuffer(budget.account({ workspaceId: 'a' }))
   const whole = randomBytes(300_000)
   let at = 0
   for (const size of [1, 10, 65_536, 5, 131_072, 1, 99_999, 3376]) {
@@ -29,15 +29,15 @@ it('keeps what was pushed, in order, with its CRC32, whatever the sizes of the c
 })
 
 it('gives its pages back once, and they are used again', () => {
-  const budget = createMemoryBudget(64 * 2 ** 20, { clock: systemClock })
+  const budget = new MemoryBudget(64 * 2 ** 20, { clock: systemClock })
   const account = budget.account({ workspaceId: 'a' })
-  const first = createPartBuffer(account)
+  const first = new PartBuffer(account)
   first.push(Buffer.alloc(FIRST_PAGE_BYTES + 1), 0)
   const { buffer, byteOffset } = first.chunks[1]!
   first.free()
   first.free()
   expect(budget.usedBytes).toBe(0)
-  const second = createPartBuffer(account)
+  const second = new PartBuffer(account)
   second.push(Buffer.alloc(FIRST_PAGE_BYTES + 2), 0)
   expect(second.chunks[1]!.buffer).toBe(buffer)
   expect(second.chunks[1]!.byteOffset).toBe(byteOffset)
@@ -45,7 +45,7 @@ it('gives its pages back once, and they are used again', () => {
 })
 
 it('holds little for a client that has sent little', () => {
-  const budget = createMemoryBudget(64 * 2 ** 20, { clock: systemClock })
-  createPartBuffer(budget.account({ workspaceId: 'a' })).push(Buffer.from('x'), 0)
+  const budget = new MemoryBudget(64 * 2 ** 20, { clock: systemClock })
+  new PartBuffer(budget.account({ workspaceId: 'a' })).push(Buffer.from('x'), 0)
   expect(budget.usedBytes).toBe(FIRST_PAGE_BYTES)
 })

@@ -10,20 +10,6 @@ export type Spillable = {
   spill(): Promise<void>
 }
 
-/**
- * Before memory is used up, half-filled parts that fill slowly are moved out, the slowest first, so that slow clients
- * cannot starve fast ones. Parts on their way to the bucket come free by themselves, so a fast client's part is moved only
- * when there is nothing else to wait for. For an account that waits and has no such part, the slowest of any account is moved.
- */
-export type Spiller = {
-  /** Accounts that are nearly full, or that somebody waits for. */
-  readonly pressed: ReadonlySet<Account>
-  /** Called when the account has taken memory. */
-  look(account: Account): void
-  /** Called when a reader of the account waits for memory. */
-  wait(account: Account): void
-}
-
 /** Spilling starts above this share of what an account may hold. */
 const SPILL_ABOVE = 0.5
 /** While readers wait. Before that one at a time: a crowd that fills its parts in step is no reason to hurry. */
@@ -34,82 +20,109 @@ const SLOW_MS = 3000
 const STUCK_SHARE = 0.1
 const LOOK_AGAIN_MS = 250
 
-export function createSpiller({
-  clock,
-  offers,
-  holds,
-}: {
-  clock: Clock
-  /** The offers of all accounts, in the order of their first bytes. */
-  offers: ReadonlySet<Spillable>
-  holds: (fraction: number, account: Account) => boolean
-}): Spiller {
-  const busy = new Set<Spillable>()
-  const pressed = new Set<Account>()
-  let spilling = 0
-  let lookingAgain: NodeJS.Timeout | undefined
+/**
+ * Before memory is used up, half-filled parts that fill slowly are moved out, the slowest first, so that slow clients
+ * cannot starve fast ones. Parts on their way to the bucket come free by themselves, so a fast client's part is moved only
+ * when there is nothing else to wait for. For an account that waits and has no such part, the slowest of any account is moved.
+ */
+export class Spiller {
+  readonly #clock: Clock
+  readonly #offers: ReadonlySet<Spillable>
+  readonly #holds: (fraction: number, account: Account) => boolean
+  readonly #pressed = new Set<Account>()
+  readonly #busy = new Set<Spillable>()
+  #lookingAgain: NodeJS.Timeout | undefined
 
-  const isTight = (account: Account) => holds(SPILL_ABOVE, account)
-  const isStuck = ({ waiting, leavingBytes, usedBytes }: Account) =>
-    waiting.length > 0 && leavingBytes <= usedBytes * STUCK_SHARE
-  const isSlow = (part: Spillable) => clock.now() - part.sinceMs() >= SLOW_MS
-  const mostSpills = () => {
-    for (const { waiting } of pressed) if (waiting.length > 0) return SPILLS_AT_ONCE
+  /** `offers` are those of all accounts, in the order of their first bytes. */
+  constructor(deps: {
+    clock: Clock
+    offers: ReadonlySet<Spillable>
+    holds: (fraction: number, account: Account) => boolean
+  }) {
+    this.#clock = deps.clock
+    this.#offers = deps.offers
+    this.#holds = deps.holds
+  }
+
+  /** Accounts that are nearly full, or that somebody waits for. */
+  get pressed(): ReadonlySet<Account> {
+    return this.#pressed
+  }
+
+  /** Called when the account has taken memory. */
+  look(account: Account): void {
+    if (this.#pressed.has(account) || !this.#isTight(account)) return
+    this.#pressed.add(account)
+    // Defer: the caller may be filling the part we would spill.
+    queueMicrotask(() => this.#relieve())
+  }
+
+  /** Called when a reader of the account waits for memory. */
+  wait(account: Account): void {
+    this.#pressed.add(account)
+    this.#relieve()
+  }
+
+  #relieve(): void {
+    while (this.#busy.size < this.#mostSpills()) {
+      const spillable = this.#next()
+      if (!spillable) {
+        this.#lookAgain()
+        return
+      }
+      void this.#spill(spillable)
+    }
+  }
+
+  #mostSpills(): number {
+    for (const { waiting } of this.#pressed) if (waiting.length > 0) return SPILLS_AT_ONCE
     return 1
   }
-  const next = (): Spillable | undefined => {
+
+  #next(): Spillable | undefined {
     let anyStuck = false
-    for (const account of pressed) {
-      if (account.waiting.length === 0 && !isTight(account)) pressed.delete(account)
+    for (const account of this.#pressed) {
+      const tight = this.#isTight(account)
+      if (account.waiting.length === 0 && !tight) this.#pressed.delete(account)
       const stuck = isStuck(account)
-      const slowest = slowestOf(account.offers, busy)
-      if (slowest && (stuck || (isTight(account) && isSlow(slowest)))) return slowest
+      const slowest = this.#slowestOf(account.offers)
+      if (slowest && (stuck || (tight && this.#isSlow(slowest)))) return slowest
       anyStuck ||= stuck
     }
-    const slowest = anyStuck ? slowestOf(offers, busy) : undefined
-    return slowest && isSlow(slowest) ? slowest : undefined
+    const slowest = anyStuck ? this.#slowestOf(this.#offers) : undefined
+    return slowest && this.#isSlow(slowest) ? slowest : undefined
   }
+
+  #slowestOf(offers: ReadonlySet<Spillable>): Spillable | undefined {
+    for (const offer of offers) if (!this.#busy.has(offer) && offer.heldBytes() > 0) return offer
+    return undefined
+  }
+
   /** A spill that fails shows in the request that owns the part. */
-  const spill = async (spillable: Spillable) => {
-    spilling += 1
-    busy.add(spillable)
+  async #spill(spillable: Spillable): Promise<void> {
+    this.#busy.add(spillable)
     await spillable.spill().catch(() => {})
-    spilling -= 1
-    busy.delete(spillable)
-    relieve()
+    this.#busy.delete(spillable)
+    this.#relieve()
   }
-  const relieve = () => {
-    while (spilling < mostSpills()) {
-      const spillable = next()
-      if (!spillable) return lookAgain()
-      void spill(spillable)
-    }
-  }
-  const lookAgain = () => {
-    if (lookingAgain || pressed.size === 0) return
-    lookingAgain = setTimeout(() => {
-      lookingAgain = undefined
-      relieve()
+
+  #lookAgain(): void {
+    if (this.#lookingAgain || this.#pressed.size === 0) return
+    this.#lookingAgain = setTimeout(() => {
+      this.#lookingAgain = undefined
+      this.#relieve()
     }, LOOK_AGAIN_MS).unref()
   }
-  return {
-    pressed,
-    look(account) {
-      if (pressed.has(account) || !isTight(account)) return
-      pressed.add(account)
-      // Defer: the caller may be filling the part we would spill.
-      queueMicrotask(relieve)
-    },
-    wait(account) {
-      pressed.add(account)
-      relieve()
-    },
+
+  #isTight(account: Account): boolean {
+    return this.#holds(SPILL_ABOVE, account)
+  }
+
+  #isSlow(part: Spillable): boolean {
+    return this.#clock.now() - part.sinceMs() >= SLOW_MS
   }
 }
 
-function slowestOf(offers: ReadonlySet<Spillable>, busy: ReadonlySet<Spillable>): Spillable | undefined {
-  for (const offer of offers) {
-    if (!busy.has(offer) && offer.heldBytes() > 0) return offer
-  }
-  return undefined
+function isStuck({ waiting, leavingBytes, usedBytes }: Account): boolean {
+  return waiting.length > 0 && leavingBytes <= usedBytes * STUCK_SHARE
 }

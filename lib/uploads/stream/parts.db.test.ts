@@ -5,7 +5,7 @@ import { openTestDatabase } from '../../../test/support/databases.ts'
 import { openPatch, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
-import { createPartBuffer } from '../memory/part-buffer.ts'
+import { PartBuffer } from '../memory/part-buffer.ts'
 import { openUpload } from '../open-upload.ts'
 import { Parts } from './parts.ts'
 
@@ -105,7 +105,7 @@ describe('parts on their way', () => {
     for (; !memory.full; bytes += MiB) memory.take(MiB)
     const giveBack = await memory.reserve(MiB, unaborted)
     const parts = new Parts(context, upload, { atomic: false })
-    const buffer = createPartBuffer(memory)
+    const buffer = new PartBuffer(memory)
     buffer.push(whole.subarray(9 * MiB, 16 * MiB), 0)
     parts.send(buffer)
     await new Promise(setImmediate)

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events'
 import { expect, it } from 'vitest'
 import type { ByteSource } from '../byte-source.ts'
 import type { StopReason } from '../lease/held-lease.ts'
-import { createMemoryBudget, type MemoryAccount } from '../memory/memory-budget.ts'
+import { type MemoryAccount, MemoryBudget } from '../memory/memory-budget.ts'
 import type { Spillable } from '../memory/spill-slow-parts.ts'
 import type { OpenUpload } from '../open-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
@@ -275,7 +275,7 @@ it('offers a part from its first byte until it is full', async () => {
 it('keeps every byte of a part that is moved out because its own bytes use the memory up', async () => {
   let now = 0
   const clock = { now: () => now }
-  const account = createMemoryBudget(64 * MiB, { clock }).account({ workspaceId: 'a' })
+  const account = new MemoryBudget(64 * MiB, { clock }).account({ workspaceId: 'a' })
   account.take(22 * MiB)
   const { pieces, push } = await request(100 * MiB, { account, clock })
   await push(100)

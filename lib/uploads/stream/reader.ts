@@ -1,7 +1,7 @@
 import type { ByteSource } from '../byte-source.ts'
 import type { MemoryAccount } from '../memory/memory-budget.ts'
 import { PAGE_BYTES } from '../memory/page-pool.ts'
-import { createPartBuffer, type PartBuffer } from '../memory/part-buffer.ts'
+import { PartBuffer } from '../memory/part-buffer.ts'
 import type { Spillable } from '../memory/spill-slow-parts.ts'
 import type { OpenUpload } from '../open-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
@@ -53,7 +53,7 @@ export class Reader {
     this.#limitBytes = limitBytes
     this.#parts = parts
     this.#memory = context.budget.account(upload.bucket)
-    this.#buffer = createPartBuffer(this.#memory)
+    this.#buffer = new PartBuffer(this.#memory)
     this.#startOffset = upload.offsetBytes
     parts.signal.addEventListener('abort', this.#abort)
   }
@@ -142,7 +142,7 @@ export class Reader {
   #handOver(piece: Exclude<Piece, Rest>): void {
     this.#memory.withdraw(this.#spillable)
     this.#startOffset += piece.buffer.bytes
-    this.#buffer = createPartBuffer(this.#memory)
+    this.#buffer = new PartBuffer(this.#memory)
     this.#isWanted = false
     this.#next!.resolve(piece)
   }

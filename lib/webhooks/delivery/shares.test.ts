@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { createShares, type Pace } from './shares.ts'
+import { type Pace, Shares } from './shares.ts'
 
 const limits = { total: 40, perWorkspace: 20, perOutput: 16 }
 
-function end(shares: ReturnType<typeof createShares>, output: string, workspace: string, ...paces: Pace[]) {
+function end(shares: Shares, output: string, workspace: string, ...paces: Pace[]) {
   for (const pace of paces) {
     shares.take(output, workspace, 1)
     shares.end(output, workspace, pace)
@@ -12,7 +12,7 @@ function end(shares: ReturnType<typeof createShares>, output: string, workspace:
 
 describe('shares', () => {
   it('begins with little and gives more to a receiver that answers at once', () => {
-    const shares = createShares(limits)
+    const shares = new Shares(limits)
     const seen = [shares.room('a', 'w')]
     for (let n = 0; n < 5; n++) {
       end(shares, 'a', 'w', 'prompt')
@@ -22,7 +22,7 @@ describe('shares', () => {
   })
 
   it('takes the share back from one that is silent, and slowly trusts one that is late', () => {
-    const shares = createShares(limits)
+    const shares = new Shares(limits)
     end(shares, 'a', 'w', 'prompt', 'prompt', 'dead')
     expect(shares.room('a', 'w')).toBe(1)
     end(shares, 'a', 'w', 'late')
@@ -30,7 +30,7 @@ describe('shares', () => {
   })
 
   it('leaves half of a workspace to its prompt receivers', () => {
-    const shares = createShares(limits)
+    const shares = new Shares(limits)
     end(shares, 'good', 'w', 'prompt', 'prompt', 'prompt')
     for (let n = 0; n < 30; n++) shares.take(`hanging-${n}`, 'w', shares.room(`hanging-${n}`, 'w'))
     expect(shares.room('another', 'w')).toBe(0)
@@ -38,7 +38,7 @@ describe('shares', () => {
   })
 
   it('leaves half of everything to the prompt receivers of others', () => {
-    const shares = createShares(limits)
+    const shares = new Shares(limits)
     end(shares, 'good', 'w', 'prompt', 'prompt', 'prompt')
     for (let n = 0; n < 100; n++) shares.take(`hanging-${n}`, `w${n}`, shares.room(`hanging-${n}`, `w${n}`))
     expect(shares.room('another', 'other')).toBe(0)
@@ -46,7 +46,7 @@ describe('shares', () => {
   })
 
   it('counts one that lags as slow before it is done', () => {
-    const shares = createShares(limits)
+    const shares = new Shares(limits)
     end(shares, 'a', 'w', 'prompt', 'prompt', 'prompt')
     shares.take('a', 'w', 10)
     expect(shares.room('new', 'w')).toBe(2)
@@ -57,7 +57,7 @@ describe('shares', () => {
   })
 
   it('gives back what was not used', () => {
-    const shares = createShares(limits)
+    const shares = new Shares(limits)
     shares.take('a', 'w', 2)
     expect(shares.room('a', 'w')).toBe(0)
     shares.giveBack('a', 'w', 2)
@@ -65,7 +65,7 @@ describe('shares', () => {
   })
 
   it('is full when everything is taken', () => {
-    const shares = createShares({ total: 2, perWorkspace: 2, perOutput: 2 })
+    const shares = new Shares({ total: 2, perWorkspace: 2, perOutput: 2 })
     shares.take('a', 'w', 1)
     expect(shares.full()).toBe(false)
     shares.take('a', 'w', 1)

@@ -1,21 +1,3 @@
-/**
- * How many attempts may be under way, so that no receiver and no customer takes more than a share. An output begins
- * unproven and with few, and gains more by responding, like a TCP window. Outputs that are unproven, slow or dead never
- * get more than half of the places, in their workspace and in all, so the prompt ones always find room.
- */
-export type Shares = {
-  /** How many attempts this output may begin now. */
-  room(outputId: string, workspaceId: string): number
-  take(outputId: string, workspaceId: string, count: number): void
-  /** Gives back what was taken and not used. */
-  giveBack(outputId: string, workspaceId: string, count: number): void
-  /** An attempt has been under way for longer than `PROMPT_MS`: the output counts as slow from now on. */
-  lag(outputId: string): void
-  /** Ends an attempt, and adjusts the output's window to its pace. */
-  end(outputId: string, workspaceId: string, pace: Pace): void
-  full(): boolean
-}
-
 /** The receiver responded at once, late, or not at all. */
 export type Pace = 'prompt' | 'late' | 'dead'
 
@@ -32,59 +14,90 @@ const REMEMBERED = 10_000
 type Count = { all: number; slow: number }
 type Output = { workspaceId: string; underWay: number; window: number; slow: boolean }
 
-export function createShares(limits: ShareLimits = SHARE_LIMITS): Shares {
-  const outputs = new Map<string, Output>()
-  const workspaces = new Map<string, Count>()
-  const total: Count = { all: 0, slow: 0 }
+/**
+ * How many attempts may be under way, so that no receiver and no customer takes more than a share. An output begins
+ * unproven and with few, and gains more by responding, like a TCP window. Outputs that are unproven, slow or dead never
+ * get more than half of the places, in their workspace and in all, so the prompt ones always find room.
+ */
+export class Shares {
+  readonly #limits: ShareLimits
+  readonly #outputs = new Map<string, Output>()
+  readonly #workspaces = new Map<string, Count>()
+  readonly #total: Count = { all: 0, slow: 0 }
 
-  const find = (id: string, workspaceId: string): Output =>
-    outputs.get(id) ?? { workspaceId, underWay: 0, window: FIRST_WINDOW, slow: true }
-  const inWorkspace = (id: string): Count => workspaces.get(id) ?? { all: 0, slow: 0 }
-  const count = ({ workspaceId }: Output, all: number, slow: number) => {
-    const workspace = inWorkspace(workspaceId)
-    for (const each of [total, workspace]) {
+  constructor(limits: ShareLimits = SHARE_LIMITS) {
+    this.#limits = limits
+  }
+
+  /** How many attempts this output may begin now. */
+  room(outputId: string, workspaceId: string): number {
+    const { slow, window, underWay } = this.#find(outputId, workspaceId)
+    const inAll = free(this.#limits.total, this.#total, slow)
+    const inWorkspace = free(this.#limits.perWorkspace, this.#inWorkspace(workspaceId), slow)
+    return Math.max(0, Math.min(window - underWay, inAll, inWorkspace))
+  }
+
+  take(outputId: string, workspaceId: string, count: number): void {
+    this.#change(outputId, workspaceId, count)
+  }
+
+  /** Gives back what was taken and not used. */
+  giveBack(outputId: string, workspaceId: string, count: number): void {
+    this.#change(outputId, workspaceId, -count)
+  }
+
+  /** An attempt has been under way for longer than `PROMPT_MS`: the output counts as slow from now on. */
+  lag(outputId: string): void {
+    const output = this.#outputs.get(outputId)
+    if (output) this.#turn(output, { slow: true })
+  }
+
+  /** Ends an attempt, and adjusts the output's window to its pace. */
+  end(outputId: string, workspaceId: string, pace: Pace): void {
+    const output = this.#change(outputId, workspaceId, -1)
+    this.#turn(output, { slow: pace !== 'prompt' })
+    output.window = Math.min(nextWindow(output.window, pace), this.#limits.perOutput)
+  }
+
+  full(): boolean {
+    return this.#total.all >= this.#limits.total
+  }
+
+  #change(id: string, workspaceId: string, by: number): Output {
+    const output = this.#find(id, workspaceId)
+    output.underWay += by
+    this.#count(output, by, output.slow ? by : 0)
+    remember(this.#outputs, id, output)
+    return output
+  }
+
+  #turn(output: Output, { slow }: { slow: boolean }): void {
+    if (output.slow === slow) return
+    output.slow = slow
+    this.#count(output, 0, slow ? output.underWay : -output.underWay)
+  }
+
+  #count({ workspaceId }: Output, all: number, slow: number): void {
+    const workspace = this.#inWorkspace(workspaceId)
+    for (const each of [this.#total, workspace]) {
       each.all += all
       each.slow += slow
     }
-    if (workspace.all > 0) workspaces.set(workspaceId, workspace)
-    else workspaces.delete(workspaceId)
+    if (workspace.all > 0) this.#workspaces.set(workspaceId, workspace)
+    else this.#workspaces.delete(workspaceId)
   }
-  const change = (id: string, workspaceId: string, by: number): Output => {
-    const output = find(id, workspaceId)
-    output.underWay += by
-    count(output, by, output.slow ? by : 0)
-    remember(outputs, id, output)
-    return output
+
+  #find(id: string, workspaceId: string): Output {
+    return this.#outputs.get(id) ?? { workspaceId, underWay: 0, window: FIRST_WINDOW, slow: true }
   }
-  const turn = (output: Output, slow: boolean) => {
-    if (output.slow === slow) return
-    output.slow = slow
-    count(output, 0, slow ? output.underWay : -output.underWay)
+
+  #inWorkspace(id: string): Count {
+    return this.#workspaces.get(id) ?? { all: 0, slow: 0 }
   }
-  const free = (most: number, taken: Count, slow: boolean) =>
-    Math.min(most - taken.all, slow ? Math.ceil(most / 2) - taken.slow : most)
-  return {
-    room(id, workspaceId) {
-      const { slow, window, underWay } = find(id, workspaceId)
-      const inAll = free(limits.total, total, slow)
-      return Math.max(
-        0,
-        Math.min(window - underWay, inAll, free(limits.perWorkspace, inWorkspace(workspaceId), slow)),
-      )
-    },
-    take: (id, workspaceId, n) => void change(id, workspaceId, n),
-    giveBack: (id, workspaceId, n) => void change(id, workspaceId, -n),
-    lag(id) {
-      const output = outputs.get(id)
-      if (output) turn(output, true)
-    },
-    end(id, workspaceId, pace) {
-      const output = change(id, workspaceId, -1)
-      turn(output, pace !== 'prompt')
-      output.window = Math.min(nextWindow(output.window, pace), limits.perOutput)
-    },
-    full: () => total.all >= limits.total,
-  }
+}
+
+function free(most: number, taken: Count, slow: boolean): number {
+  return Math.min(most - taken.all, slow ? Math.ceil(most / 2) - taken.slow : most)
 }
 
 /** The map is in the order of last use. */

@@ -5,7 +5,7 @@ import { type Attempt, type Checkpoint, KEPT_MS, POST_LIMITS } from './deliver.t
 import { Dispatcher, type Wake } from './dispatcher.ts'
 import { recordAttempts } from './record.ts'
 import { createRecorder } from './recorder.ts'
-import { createShares } from './shares.ts'
+import { Shares } from './shares.ts'
 
 /** How many jobs are fetched from the queue at once. */
 const WAKES_AT_ONCE = 200
@@ -22,7 +22,7 @@ export async function startWebhookWorker(
     return recordAttempts(runtime, made)
   })
   const parts = { ...runtime, agents, limits: POST_LIMITS, random: Math.random, record, checkpoint }
-  const dispatcher = new Dispatcher(parts, createShares())
+  const dispatcher = new Dispatcher(parts, new Shares())
   await queue.workBatches<Wake>('webhook-attempt', WAKES_AT_ONCE, (wakes) => dispatcher.wake(wakes))
   return {
     async stop() {
