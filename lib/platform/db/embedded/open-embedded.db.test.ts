@@ -57,3 +57,27 @@ describe('the embedded database, in a folder whose path is too long for a socket
     expect(await rows(database.db, sql`select 2 as n`)).toEqual([{ n: 2 }])
   })
 })
+
+it('cuts off no session whose client is just leaving when it is stopped', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-embedded-'))
+  const lines: string[] = []
+  const write = (line: string) => void lines.push(line)
+  const { address, close } = await openEmbedded(join(folder, 'db'), { log: createLogger('debug', { write }) })
+  const connect = () => postgres({ ...(address as Place), max: 1 })
+  const takesSessions = async () => {
+    const another = connect()
+    const asked = another`select 1`
+    return asked
+      .then(() => true)
+      .catch(() => false)
+      .finally(() => another.end())
+  }
+  const client = connect()
+  await client`select 1`
+  const closed = close()
+  await expect.poll(takesSessions).toBe(false)
+  await client.end()
+  await closed
+  rmSync(folder, { recursive: true })
+  expect(lines.filter((line) => line.includes('administrator'))).toEqual([])
+})

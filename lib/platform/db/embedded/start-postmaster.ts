@@ -14,7 +14,7 @@ export type Postmaster = {
   pid: number
   /** Resolves when it has ended, with its last words. */
   ended: Promise<string>
-  /** Ends sessions, writes everything and ends. */
+  /** Waits a moment for the sessions, cuts off what is left of them, writes everything and ends. */
   stop(): Promise<void>
 }
 
@@ -35,6 +35,9 @@ const WATCHED = '(trap \'\' HUP INT TERM; (read -r _ <&3 || kill -INT $$) 2>/dev
 
 /** How long the sessions of one that was killed may take to see it. */
 const REMAINS_MS = 5000
+
+/** How long sessions may take to see that their clients have left: one that is cut off instead logs an error. */
+const SESSIONS_MS = 2000
 
 /** Resolves when it takes connections; fails with its last words if it ends before. */
 export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster> {
@@ -90,10 +93,16 @@ async function end(child: ChildProcess): Promise<string> {
 async function stop(child: ChildProcess, { programs, folder }: PostmasterOptions): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const exited = once(child, 'exit')
-  if (process.platform !== 'win32') child.kill('SIGINT')
-  // Windows has no signal that asks; this program has a way of its own.
-  else execFile(join(programs.folder, 'bin', 'pg_ctl'), ['stop', '-m', 'fast', '-D', folder], () => {})
+  if (process.platform === 'win32') {
+    // It has no signal that asks; this program has a way of its own.
+    execFile(join(programs.folder, 'bin', 'pg_ctl'), ['stop', '-m', 'fast', '-D', folder], () => {})
+    await exited
+    return
+  }
+  child.kill('SIGTERM')
+  const timer = setTimeout(() => child.kill('SIGINT'), SESSIONS_MS)
   await exited
+  clearTimeout(timer)
 }
 
 function note(log: Logger, line: string): void {
