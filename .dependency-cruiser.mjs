@@ -43,7 +43,9 @@ const UPLOAD_LAYERS = [
   ['ledger', 'memory'],
   ['lease'],
   ['creation', 'endings'],
-  ['stream', 'concat'],
+  ['stream'],
+  ['finish'],
+  ['concat'],
   ['recovery'],
 ]
 const uploadFolders = (layers) => `^lib/uploads/(${layers.flat().join('|')})/`

@@ -14,10 +14,10 @@ import { checkDataStore } from '../workspace/data-stores/check-data-store.ts'
 import { forgetRejections } from '../workspace/data-stores/forget-rejections.ts'
 import { listRejecting } from '../workspace/data-stores/list-rejecting.ts'
 import { updateDataStore } from '../workspace/data-stores/update-data-store.ts'
+import { recoverFromFault } from './finish/recover-from-fault.ts'
 import { advance } from './ledger/advance.ts'
 import { PartBuffer } from './memory/part-buffer.ts'
 import { openUpload } from './open-upload.ts'
-import { recoverFromFault } from './recover-from-fault.ts'
 import { reconcileUploads } from './recovery/reconcile.ts'
 
 const MiB = 1024 * 1024

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { createLogger } from '../platform/log/log.ts'
 import { inBackground } from './in-background.ts'
-import { fail } from './look-up-object.ts'
 
 it('waits for work that continues, and reports its failure', async () => {
   const lines: string[] = []
@@ -13,18 +12,4 @@ it('waits for work that continues, and reports its failure', async () => {
   await Promise.all(background)
   expect(background.size).toBe(0)
   expect(lines.join()).toContain('the database is away')
-})
-
-it('a file that could not be failed leaves no lease to renew', async () => {
-  let isHeld = true
-  const lease = { fileId: 'a file', fence: 1, forget: () => (isHeld = false) }
-  const db = { transaction: () => Promise.reject(new Error('the database is away')) }
-  const context = { db, clock: { now: () => 0 } }
-  const failing = fail(
-    context as never,
-    { fileId: lease.fileId, lease: lease as never },
-    { reason: 'Denied.' },
-  )
-  await expect(failing).rejects.toThrow('away')
-  expect(isHeld).toBe(false)
 })

@@ -1,7 +1,7 @@
 import { bucketFault } from '../bucket-port.ts'
+import { recordTransferred } from '../finish/record-transferred.ts'
 import { withLease } from '../lease/with-lease.ts'
 import { type Unfinished, unfinishedAfter } from '../ledger/unfinished-uploads.ts'
-import { recordTransferred } from '../record-transferred.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 type Context = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics' | 'openBucket'>

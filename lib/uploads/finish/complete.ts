@@ -1,9 +1,9 @@
-import { attemptsOf, type Bucket, bucketFault } from './bucket-port.ts'
-import type { Lease } from './lease/held-lease.ts'
-import { readParts } from './ledger/read-parts.ts'
+import { attemptsOf, type Bucket, bucketFault } from '../bucket-port.ts'
+import type { Lease } from '../lease/held-lease.ts'
+import { readParts } from '../ledger/read-parts.ts'
+import type { UploadContext } from '../upload-context.ts'
 import type { Stored } from './record-transferred.ts'
 import { settle } from './settle.ts'
-import type { UploadContext } from './upload-context.ts'
 
 /** A file whose bytes are all in parts, about to become an object. */
 export type Assembly = {

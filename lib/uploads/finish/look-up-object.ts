@@ -1,9 +1,9 @@
-import type { Bucket } from './bucket-port.ts'
-import { endUpload } from './endings/end-upload.ts'
-import type { Lease } from './lease/held-lease.ts'
-import { heldBy } from './ledger/lease-terms.ts'
+import type { Bucket } from '../bucket-port.ts'
+import { endUpload } from '../endings/end-upload.ts'
+import type { Lease } from '../lease/held-lease.ts'
+import { heldBy } from '../ledger/lease-terms.ts'
+import type { UploadContext } from '../upload-context.ts'
 import { recordTransferred } from './record-transferred.ts'
-import type { UploadContext } from './upload-context.ts'
 
 /** An upload that is about to become an object, and the lease under which it does. */
 export type Unsettled = {

@@ -1,9 +1,9 @@
-import type { Db } from '../platform/db/database.ts'
-import { span } from '../platform/tracing/span.ts'
-import type { Lease } from './lease/held-lease.ts'
-import { markFound } from './ledger/mark-found.ts'
-import { type Delivered, markTransferred } from './ledger/mark-transferred.ts'
-import type { UploadContext } from './upload-context.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { span } from '../../platform/tracing/span.ts'
+import type { Lease } from '../lease/held-lease.ts'
+import { markFound } from '../ledger/mark-found.ts'
+import { type Delivered, markTransferred } from '../ledger/mark-transferred.ts'
+import type { UploadContext } from '../upload-context.ts'
 
 /** How an object came into the bucket. */
 export type Stored =

@@ -1,11 +1,11 @@
-import { within } from '../platform/kernel/within.ts'
+import { within } from '../../platform/kernel/within.ts'
+import { inBackground } from '../in-background.ts'
+import type { PartBuffer } from '../memory/part-buffer.ts'
+import type { OpenUpload } from '../open-upload.ts'
+import type { Parts } from '../stream/parts.ts'
+import type { UploadContext } from '../upload-context.ts'
 import { completeUpload } from './complete.ts'
-import { inBackground } from './in-background.ts'
-import type { PartBuffer } from './memory/part-buffer.ts'
-import type { OpenUpload } from './open-upload.ts'
 import { type Finished, putWhole } from './put-whole.ts'
-import type { Parts } from './stream/parts.ts'
-import type { UploadContext } from './upload-context.ts'
 
 /**
  * The last byte has arrived. A file of one part is stored by a single PutObject; any other becomes `transferring` with its

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BucketError, type BucketErrorKind } from '../buckets/bucket-error.ts'
+import { BucketError, type BucketErrorKind } from '../../buckets/bucket-error.ts'
 import { type Step, type Verdict, verdictOn } from './fault-table.ts'
 
 const STEPS: Step[] = ['part', 'put', 'lastPart', 'complete', 'join']

@@ -1,4 +1,4 @@
-import { type BucketFaultKind, bucketFault } from './bucket-port.ts'
+import { type BucketFaultKind, bucketFault } from '../bucket-port.ts'
 
 /**
  * What to do about each fault at each step towards the object: the one place where this is decided.

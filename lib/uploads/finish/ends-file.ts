@@ -1,9 +1,9 @@
-import type { AppendOptions } from './append.ts'
-import { declareLength } from './creation/declare-length.ts'
-import type { OpenUpload } from './open-upload.ts'
-import type { Parts } from './stream/parts.ts'
-import type { Rest } from './stream/piece.ts'
-import type { UploadContext } from './upload-context.ts'
+import type { AppendOptions } from '../append.ts'
+import { declareLength } from '../creation/declare-length.ts'
+import type { OpenUpload } from '../open-upload.ts'
+import type { Parts } from '../stream/parts.ts'
+import type { Rest } from '../stream/piece.ts'
+import type { UploadContext } from '../upload-context.ts'
 
 /** Whether the last byte of the file is here. One of unknown length has its length from then on. */
 export async function endsFile(

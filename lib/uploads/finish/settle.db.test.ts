@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { openTestDatabase } from '../../test/support/databases.ts'
-import { tusClient } from '../../test/support/tus-client.ts'
-import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
-import { type DatabaseHandle, rows } from '../platform/db/database.ts'
-import { reconcileUploads } from './recovery/reconcile.ts'
+import { openTestDatabase } from '../../../test/support/databases.ts'
+import { tusClient } from '../../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
+import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
+import { reconcileUploads } from '../recovery/reconcile.ts'
 
 const MiB = 1024 * 1024
 const idOf = (url: string) => url.split('/').at(-1)!

@@ -1,9 +1,9 @@
-import { attemptsOf, bucketFault, bucketRefusal } from './bucket-port.ts'
+import { attemptsOf, bucketFault, bucketRefusal } from '../bucket-port.ts'
+import { lostLease } from '../ledger/lease-terms.ts'
+import type { UploadContext } from '../upload-context.ts'
 import { type Step, verdictOn } from './fault-table.ts'
-import { lostLease } from './ledger/lease-terms.ts'
 import { type Attempt, fail, settleByLookingUp } from './look-up-object.ts'
 import { recordTransferred, type Stored } from './record-transferred.ts'
-import type { UploadContext } from './upload-context.ts'
 
 /**
  * Waits for the object to be made, and records the outcome: the file is transferred, or failed, or left for another

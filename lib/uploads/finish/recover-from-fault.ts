@@ -1,12 +1,12 @@
-import { isSluiceError, SluiceError } from '../platform/kernel/errors.ts'
-import { within } from '../platform/kernel/within.ts'
-import { type BucketFaultKind, bucketFault, bucketRefusal } from './bucket-port.ts'
+import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
+import { within } from '../../platform/kernel/within.ts'
+import { type BucketFaultKind, bucketFault, bucketRefusal } from '../bucket-port.ts'
+import type { OpenUpload } from '../open-upload.ts'
+import type { Parts } from '../stream/parts.ts'
+import { salvage } from '../stream/salvage.ts'
+import type { UploadContext } from '../upload-context.ts'
 import { verdictOn } from './fault-table.ts'
 import { fail, settleByLookingUp } from './look-up-object.ts'
-import type { OpenUpload } from './open-upload.ts'
-import type { Parts } from './stream/parts.ts'
-import { salvage } from './stream/salvage.ts'
-import type { UploadContext } from './upload-context.ts'
 
 type Unrecorded = Pick<
   Parts,

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest'
+import { fail } from './look-up-object.ts'
+
+it('a file that could not be failed leaves no lease to renew', async () => {
+  let isHeld = true
+  const lease = { fileId: 'a file', fence: 1, forget: () => (isHeld = false) }
+  const db = { transaction: () => Promise.reject(new Error('the database is away')) }
+  const context = { db, clock: { now: () => 0 } }
+  const failing = fail(
+    context as never,
+    { fileId: lease.fileId, lease: lease as never },
+    { reason: 'Denied.' },
+  )
+  await expect(failing).rejects.toThrow('away')
+  expect(isHeld).toBe(false)
+})
