@@ -36,7 +36,7 @@ export type Simulated = { bytesOfAFile: number; openUploads: OpenUploads[]; conn
 const SIZES = [100_000, 1_000_000]
 const CROWDS = [20, 100, 300, 1000]
 const FILES = 100_000
-/** As lib/uploads/lease/keep-leases.ts has them, four groups at a time for each of several nodes. */
+/** As lib/uploads/lease/start-lease-renewal.ts has them, four groups at a time for each of several nodes. */
 const RENEWED_TOGETHER = 50
 const RENEWALS_AT_ONCE = 16
 const RENEWED = 100_000

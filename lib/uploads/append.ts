@@ -20,20 +20,20 @@ export type Appended = {
 export type AppendOptions = {
   /** More bytes than this are the client's error. */
   limitBytes: number
-  /** Judges the whole body once it has arrived, by throwing. */
+  /** Checks the whole body once it has arrived, and throws to reject it. */
   verify?: () => void
-  /** The request counts entirely or not at all. If not said, one that is judged does. */
+  /** The request counts entirely or not at all. By default, this is so for a request with `verify`. */
   atomic?: boolean
-  /** What ends the file: its last byte, the end of this body, or nothing that this request brings. */
+  /** What completes the file: its last byte, the end of this body, or a later request. */
   ends?: 'at length' | 'with body' | 'later'
-  /** A body that does not arrive whole can never be continued, so the rest of it is not kept. */
+  /** If the body is cut, nobody can continue the upload, so bytes that did not fill a part are not stored. */
   onlyWhole?: boolean
 }
 
 /**
- * Appends the bytes of one request to an upload that it alone may write, and releases the lease. On return, `offsetBytes`
- * is durable. Bytes that arrived but were not taken (cut while paused for memory, or after a fault) are sent again by the
- * client.
+ * Appends the body of one request to an upload that no other request may write, and releases the lease. When it
+ * returns, all bytes before `offsetBytes` are durable. Bytes after that, which were cut off while reading was paused
+ * for memory or arrived after a fault, have to be sent again by the client.
  */
 export async function appendBytes(
   context: UploadContext,
@@ -45,9 +45,9 @@ export async function appendBytes(
   const parts = new Parts(context, upload, { atomic })
   const reader = new Reader(context, upload, source, { limitBytes, parts })
   const fromBytes = upload.offsetBytes
-  const takesCut = !atomic && !onlyWhole
+  const storesCutBody = !atomic && !onlyWhole
   const mayFinish = ends === 'at length'
-  const request: Request = { context, upload, parts, verify, ends, fromBytes, takesCut, mayFinish }
+  const request: Request = { context, upload, parts, verify, ends, fromBytes, storesCutBody, mayFinish }
   try {
     for (;;) {
       const piece = await reader.next()
@@ -68,39 +68,39 @@ type Request = Pick<AppendOptions, 'verify' | 'ends'> & {
   upload: OpenUpload
   parts: Parts
   fromBytes: number
-  /** Bytes that arrived before a cut are kept. */
-  takesCut: boolean
+  /** Bytes that arrived before a cut are stored. */
+  storesCutBody: boolean
   mayFinish: boolean
 }
 
 async function close(request: Request, rest: Rest): Promise<Appended> {
   const { buffer, why } = rest
-  const { context, upload, parts, verify, ends, takesCut } = request
+  const { context, upload, parts, verify, ends, storesCutBody } = request
   if (why === 'overrun') {
-    // Keeps the full parts before the excess, unless the request is atomic.
+    // Full parts before the excess bytes count, unless the request is atomic.
     if (parts.isCommitted) await parts.recorded()
     throw new SluiceError('file_too_large', 'The request has bytes past the end of the upload.')
   }
-  if (why !== 'end' && !takesCut) await discard(request)
+  if (why !== 'end' && !storesCutBody) await discard(request)
   else {
     if (why === 'end') verify?.()
     parts.commit()
     request.mayFinish = await endsFile(context, upload, parts, { rest, ends })
     if (request.mayFinish) return { ...(await finishUpload(context, upload, parts, buffer)), why }
-    await keep(request, buffer, why)
+    await storeRest(request, buffer, why)
   }
   return { offsetBytes: upload.offsetBytes, why, state: 'uploading' }
 }
 
-/** Leaves nothing of an atomic request that did not arrive entirely, and of any other what was recorded. */
+/** Drops an atomic request that did not arrive completely. Of any other request, the parts recorded so far count. */
 async function discard({ context, upload, parts }: Request): Promise<void> {
   await within(context.terms.settleMs, parts.answered())
   parts.close()
-  await upload.lease.release({ bound: upload.numbers.toKeep(), interrupted: true })
+  await upload.lease.release({ bound: upload.numbers.boundAfterRelease(), interrupted: true })
 }
 
-/** Bytes that did not fill a part become one if they are enough and the numbers allow it; else they wait in a tail. */
-async function keep(
+/** Stores bytes that did not fill a part: as a smaller part where the rules allow one, and otherwise as a tail. */
+async function storeRest(
   { upload, parts, fromBytes }: Request,
   buffer: Rest['buffer'],
   why: Appended['why'],
@@ -111,9 +111,9 @@ async function keep(
     const note = { kind: 'request', detail: { fromBytes, toBytes, ended: why, ...requestDetail() } }
     const last = { release, note }
     if (buffer.bytes > 0 && parts.mayEndWith(buffer)) parts.send(buffer, last)
-    else if (buffer.bytes > 0 || !parts.attachToLastPart(last)) void parts.keep(buffer, last)
+    else if (buffer.bytes > 0 || !parts.attachToLastPart(last)) void parts.storeAsTail(buffer, last)
   }
   await parts.recorded()
-  // Does nothing if the lease was released together with the last piece.
-  await upload.lease.release({ bound: upload.numbers.toKeep(), ...release })
+  // Has no effect if recording the last piece has released the lease already.
+  await upload.lease.release({ bound: upload.numbers.boundAfterRelease(), ...release })
 }

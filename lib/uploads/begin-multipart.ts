@@ -16,13 +16,14 @@ type Beginning = {
 }
 
 /**
- * Only the response tells the id of the multipart upload, so it is awaited even if the lease is lost meanwhile. If the id
- * cannot be recorded then, the multipart upload is aborted, if the credentials allow it. A process that is killed here, or
- * a response that is lost, leaves an empty multipart upload behind, which only the bucket's lifecycle rule clears.
+ * Begins a multipart upload and records its id. Only the response contains the id, so it is awaited even if the lease
+ * is lost in the meantime. If the id can then no longer be recorded, the multipart upload is aborted, provided that the
+ * credentials allow it. If the process is killed here or the response is lost, an empty multipart upload stays behind,
+ * and only the bucket's lifecycle rule removes it.
  */
 export function beginMultipart(context: UploadContext, beginning: Beginning): Promise<string> {
   const begun = begin(context, beginning)
-  // The caller gets its error.
+  // The caller gets the error from `begun` itself.
   inBackground(
     context,
     begun.catch(() => {}),

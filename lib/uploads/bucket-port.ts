@@ -1,5 +1,5 @@
 /** What the bucket's provider allows. */
-export type BucketLimits = {
+type BucketLimits = {
   maxParts: number
   equalParts: boolean
   copyParts: boolean
@@ -8,7 +8,7 @@ export type BucketLimits = {
 export type Body = { chunks: readonly Uint8Array[]; bytes: number; crc32: number }
 export type SentPart = { number: number; etag: string; crc32: number | null }
 type Options = { signal?: AbortSignal | undefined }
-/** `repeated`: it was sent before, and the outcome is not known. */
+/** `repeated`: the same request was sent before, and its outcome is unknown. */
 type WriteOptions = Options & { repeated?: boolean }
 type Target = { key: string; contentType: string }
 type Multipart = { key: string; multipartId: string }
@@ -18,8 +18,8 @@ export type ListedPage = {
 }
 
 /**
- * A bucket, as far as uploads know one. Bodies are lists of chunks that must not change until the response. Faults are
- * errors with a `kind`: see `bucketFault`.
+ * What uploads need of a bucket. The chunks of a body must not change until the response has arrived. A call that fails
+ * throws an error with a `kind`: see `bucketFault`.
  */
 export type Bucket = {
   /** The workspace that owns it. */
@@ -58,7 +58,7 @@ export function bucketFault(error: unknown): BucketFaultKind | undefined {
     : undefined
 }
 
-/** How often the bucket was asked: the outcome of all attempts but the last is not known. */
+/** How many times the request was sent. Only the outcome of the last attempt is known. */
 export function attemptsOf(error: unknown): number {
   return (error as { attempts?: number }).attempts ?? 1
 }
@@ -66,7 +66,7 @@ export function attemptsOf(error: unknown): number {
 /** What the customer reads about a fault. The same reason always has the same `code`. */
 export type BucketRefusal = { code: string; reason: string }
 
-/** Undefined if the bucket is not to blame. */
+/** Undefined if the error did not come from the bucket. */
 export function bucketRefusal(error: unknown): BucketRefusal | undefined {
   const kind = bucketFault(error)
   if (!kind || kind === 'aborted') return undefined

@@ -1,6 +1,7 @@
 /**
- * Where the bytes of a request come from. Flows from `start` on, unless paused. A chunk is valid only during its call,
- * which returns how many of its bytes were taken; the rest comes again once the source is resumed.
+ * Where the bytes of a request come from. It flows from `start` on, unless it is paused. `onChunk` returns how many
+ * bytes of the chunk it took; the others are passed to it again once the source is resumed. A chunk is valid only
+ * during the call.
  */
 export type ByteSource = {
   start(onChunk: (chunk: Buffer) => number, onEnd: (how: 'end' | 'cut') => void): void

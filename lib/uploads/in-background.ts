@@ -1,6 +1,6 @@
 import type { UploadContext } from './upload-context.ts'
 
-/** Lets work continue after its request was answered. A node that is stopping waits for it; a failure is logged. */
+/** Lets work continue after its request has ended. A node that is stopping waits for it; a failure is logged. */
 export function inBackground(
   { background, log }: Pick<UploadContext, 'background' | 'log'>,
   work: Promise<unknown>,

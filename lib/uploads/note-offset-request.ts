@@ -2,7 +2,7 @@ import { markInterrupted } from './ledger/mark-interrupted.ts'
 import type { UploadRow } from './ledger/upload-rights.ts'
 import type { UploadContext } from './upload-context.ts'
 
-/** A client asked for the offset of an unfinished upload: see the ledger for what follows from that. */
+/** A client has asked for the offset of an unfinished upload, so it was interrupted: see `markInterrupted`. */
 export async function noteOffsetRequest({ db, clock }: UploadContext, upload: UploadRow): Promise<void> {
   const { id, status, offsetBytes, interrupted } = upload
   if (status === 'uploading' && offsetBytes > 0 && !interrupted) await markInterrupted(db, id, clock.now())

@@ -9,7 +9,7 @@ import { type Bound, NOTHING_BOUND, PartNumbers } from './part-numbers.ts'
 import { type PartLimits, partLimits, planParts } from './part-plan.ts'
 import type { UploadContext } from './upload-context.ts'
 
-/** An upload that this request alone may write, and what the writer has to know from the ledger. */
+/** An upload that no other request may write, with what its writer needs from the ledger. */
 export type OpenUpload = {
   readonly fileId: string
   readonly workspaceId: string
@@ -30,9 +30,9 @@ export type OpenUpload = {
   offsetBytes: number
   crc32: number
   tailBytes: number
-  /** No quota is reserved any more for the missing bytes. */
+  /** The missing bytes no longer have quota reserved. */
   reservationLapsed: boolean
-  /** The size of every part, where all must be equal. */
+  /** The size of every part, if the provider wants all of them equal. */
   partBytes: number | null
   multipartId: string | null
   /** A single PutObject was sent: the object may exist, whatever the outcome. */
@@ -40,11 +40,11 @@ export type OpenUpload = {
   readonly numbers: PartNumbers
 }
 
-/** What a request says of its bytes before they arrive. */
+/** What a request declares about its bytes before they arrive. */
 export type Incoming = { bytes: number | undefined; lengthBytes?: number | undefined }
 
 /** How many parts are bound to their numbers in advance: those that may be in flight, and the one being filled. */
-export function boundAhead({ terms }: Pick<UploadContext, 'terms'>): number {
+function boundAhead({ terms }: Pick<UploadContext, 'terms'>): number {
   return terms.partsInFlight + 1
 }
 
@@ -56,14 +56,14 @@ export async function openUpload(
 ): Promise<OpenUpload | undefined> {
   if (right.first) return openFirst(context, { ...right, first: right.first }, incoming)
   const { upload, pipe, dataStore, token } = right
-  // Before the lease is taken: credentials that cannot be decrypted must not hold it up.
+  // Done first, so that credentials which cannot be decrypted throw before the lease is taken.
   const bucket = context.openBucket(dataStore)
   const numbers = (state: Numbered) =>
     numbersOf(context, partLimits(bucket.capabilities, context.budget.maxPartBytes), state, incoming)
   const expected = numbers(upload)
   const boundEnds = expected.toBind().boundEnds
   const { leaseFence: fence, offsetBytes, bound } = upload
-  // A writer that held it meanwhile may have created the multipart upload, and sent the parts that it had bound.
+  // A plan made while another writer holds the lease would be out of date: that writer may send the parts it has bound.
   const mayPlan = !upload.leased && !isNewLength(incoming, upload)
   const plan = bound && mayPlan ? { fence, offsetBytes, bound, boundEnds } : undefined
   const taken = await span('lease', () => context.leases.take({ fileId: upload.id, tokenId: token.id, plan }))
@@ -80,17 +80,20 @@ export async function openUpload(
   })
 }
 
-/** A newly declared length may still be refused, so no part is bound by it before it is recorded. */
+/** A newly declared length may still be refused, so no part is bound on its basis before it is recorded. */
 function isNewLength({ lengthBytes }: Incoming, upload: { lengthBytes: number | null }): boolean {
   return lengthBytes !== undefined && lengthBytes !== upload.lengthBytes
 }
 
-/** Releases an upload that was opened and then refused. */
-export async function letUploadGo({ lease, numbers }: OpenUpload): Promise<void> {
-  await lease.release({ bound: numbers.toKeep(), interrupted: false }).catch(() => {})
+/** For a request that is refused after it has opened the upload. */
+export async function releaseUpload({ lease, numbers }: OpenUpload): Promise<void> {
+  await lease.release({ bound: numbers.boundAfterRelease(), interrupted: false }).catch(() => {})
 }
 
-/** Undefined unless the request brings a whole file; a length that is declared only now takes a statement of its own. */
+/**
+ * Undefined unless the request brings a whole file whose length is known already: recording a length takes a statement
+ * of its own.
+ */
 export function wholeFileRequest(
   { leases }: Pick<UploadContext, 'leases'>,
   {
@@ -190,7 +193,7 @@ type Numbered = {
   bound: Bound | null
 }
 
-/** The part numbers of an upload, and what this request will do with them. */
+/** The part numbers of an upload, with the plan for those that this request uses. */
 export function numbersOf(
   context: Pick<UploadContext, 'terms'>,
   limits: PartLimits,
@@ -203,12 +206,12 @@ export function numbersOf(
     requestEndOffset: incoming.bytes === undefined ? undefined : offsetBytes + incoming.bytes,
   })
   const found = bound ?? NOTHING_BOUND
-  // Parts that an earlier writer sent to a multipart upload whose id was lost do not matter any more.
+  // Parts sent to a multipart upload whose id was lost no longer matter.
   const inherited = multipartId === null ? { ...found, boundEnds: [] } : found
   return new PartNumbers(inherited, plan, boundAhead(context))
 }
 
-/** When an upload expires whose last byte came at `nowMs`. */
+/** When an upload expires that receives no more bytes after `nowMs`. */
 export function expiresAtMs(of: { expirySeconds: number; expiresByMs: number }, nowMs: number): number {
   return Math.min(nowMs + of.expirySeconds * 1000, of.expiresByMs)
 }

@@ -45,7 +45,7 @@ describe('the part numbers of an upload', () => {
     expect(numbers.take(20 * MiB)).toBe(3)
     expect(numbers.isBound(3)).toBe(true)
     expect(numbers.targetOffset).toBe(27 * MiB)
-    expect(numbers.toKeep()).toEqual({
+    expect(numbers.boundAfterRelease()).toEqual({
       recordedParts: 2,
       recordedBytes: 13 * MiB,
       boundEnds: [20 * MiB, 27 * MiB],
@@ -56,10 +56,10 @@ describe('the part numbers of an upload', () => {
     const numbers = open(NOTHING_BOUND)
     numbers.bindingWritten(numbers.toBind())
     numbers.take(8 * MiB)
-    expect(numbers.toKeep()).toEqual(NOTHING_BOUND)
+    expect(numbers.boundAfterRelease()).toEqual(NOTHING_BOUND)
     numbers.markSent(1)
-    expect(numbers.toKeep()).toEqual({ ...NOTHING_BOUND, boundEnds: [8 * MiB] })
-    expect(numbers.toKeep({ recording: true })).toEqual({
+    expect(numbers.boundAfterRelease()).toEqual({ ...NOTHING_BOUND, boundEnds: [8 * MiB] })
+    expect(numbers.boundAfterRelease({ recording: true })).toEqual({
       recordedParts: 1,
       recordedBytes: 8 * MiB,
       boundEnds: [],
@@ -110,7 +110,7 @@ describe('the part numbers of an upload', () => {
             }
             if (crashed) continue
             if (chosen(70)) while (flying.length > 0) record()
-            ledger = numbers.toKeep()
+            ledger = numbers.boundAfterRelease()
           }
           expect([...sent.keys()].toSorted((a, b) => a - b)).toEqual(Array.from(sent, (_, n) => n + 1))
         },

@@ -5,7 +5,7 @@ export type Bound = {
   /** How many parts are recorded, and how many bytes they hold. */
   recordedParts: number
   recordedBytes: number
-  /** Where the parts after them end, one number after another. */
+  /** Where each of the following parts ends, in the order of their numbers. */
   boundEnds: readonly number[]
 }
 
@@ -13,9 +13,9 @@ export const NOTHING_BOUND: Bound = { recordedParts: 0, recordedBytes: 0, boundE
 
 /**
  * Binds each part number to its bytes. The ledger commits a number together with the range of its part before that part
- * is sent. A writer that continues after a crash, a lost lease or a failed part sends the same range under the same number.
- * So the numbers run from 1 without a gap, as AWS demands of parts that carry checksums, and a request that arrives
- * late brings the bytes that are already there.
+ * is sent. A writer that continues after a crash, a lost lease or a failed part sends the same range under the same
+ * number. So the numbers run from 1 without a gap, as AWS demands of parts with checksums, and a request that reaches
+ * the bucket late can only overwrite a part with the same bytes.
  *
  * A number that this writer bound ahead of time and has not sent may still be bound to another range. One that an
  * earlier writer left bound may not: it may have been sent.
@@ -31,7 +31,7 @@ export class PartNumbers {
   readonly #inherited: Map<number, number>
   /** Numbers that the ledger has bound, and where their parts end. */
   #bound: Map<number, number>
-  /** One entry for each number taken after the last recorded one. */
+  /** An entry for each number that was taken and is not recorded yet. */
   readonly #taken: { endOffset: number; sent: boolean }[] = []
 
   constructor(found: Bound, plan: PartPlan, ahead: number) {
@@ -67,7 +67,7 @@ export class PartNumbers {
   /** Takes the next number for a part that ends at `endOffset`. */
   take(endOffset: number): number {
     const { next } = this
-    // Parts that were planned after another end do not follow this one.
+    // The following numbers were planned for a part that ends elsewhere.
     if (this.#bound.get(next) !== endOffset) {
       forgetFrom(this.#bound, next)
       forgetFrom(this.#inherited, next)
@@ -86,7 +86,7 @@ export class PartNumbers {
     return this.#bound.get(number) === this.#taken[number - this.#recordedParts - 1]?.endOffset
   }
 
-  /** What the ledger should bind from now on; with `recording`, in the statement that records the oldest part. */
+  /** What the ledger should bind now. `recording`: the same statement records the oldest part. */
   toBind({ recording } = { recording: false }): Bound {
     const ends = this.#endsOfTaken
     const recorded = recording ? 1 : 0
@@ -101,7 +101,7 @@ export class PartNumbers {
   }
 
   /** What has to stay bound once this writer releases the lease. */
-  toKeep({ recording } = { recording: false }): Bound {
+  boundAfterRelease({ recording } = { recording: false }): Bound {
     const ends = this.#endsOfTaken
     const recorded = recording ? 1 : 0
     const lastSent = this.#taken.findLastIndex(({ sent }) => sent) + 1
@@ -112,7 +112,7 @@ export class PartNumbers {
     return this.#describe(recorded, ends)
   }
 
-  /** To be called once the ledger has committed it. */
+  /** Call this once the ledger has committed the binding. */
   bindingWritten(bound: Bound): void {
     while (this.#recordedParts < bound.recordedParts) {
       this.#recordedParts += 1

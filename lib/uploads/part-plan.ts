@@ -1,20 +1,21 @@
 const MiB = 1024 * 1024
 
-/** S3: every part but the last. */
+/** The minimum of S3 for every part but the last. */
 export const MIN_PART_BYTES = 5 * MiB
 export const USUAL_PART_BYTES = 8 * MiB
 const MAX_PART_BYTES = 512 * MiB
 const MAX_EQUAL_PART_BYTES = 64 * MiB
 /** One number in twenty is left for parts that interruptions close early. */
 const USABLE = 0.95
-/** With an unknown length parts grow: each is the bytes before it, times this, over the number of parts allowed. */
+/** Without a known length, a part's size is the bytes before it, times this, divided by the number of parts allowed. */
 const DEFERRED_GROWTH = 20
 
 export type PartLimits = { maxParts: number; equalParts: boolean; maxPartBytes: number }
 
 /**
- * An eighth of the memory budget, so that one upload cannot take it all. Processes that divide a budget keep to the
- * whole, so that each can go on with what any of them began, as far as two such parts fit into the share of one.
+ * An eighth of the memory budget, so that one upload cannot take all of it. Processes that share a budget use an eighth
+ * of the whole, so that any of them can continue an upload that another began, but at most half of a process's own
+ * share.
  */
 export function largestPartBytes(memoryBytes: number, shareBytes = memoryBytes): number {
   return Math.max(
@@ -32,18 +33,18 @@ export function partLimits(
   return { maxParts, equalParts, maxPartBytes: Math.min(most, maxPartBytes) }
 }
 
-/** At most 4.64 TiB, which is below the largest object of every provider: the smallest is 4.995 TiB, of Cloudflare R2. */
+/** At most 4.64 TiB. That is below the limit of every provider; the lowest is Cloudflare R2's, 4.995 TiB. */
 export function largestUpload({ maxParts, maxPartBytes }: PartLimits): number {
   return Math.floor(maxParts * USABLE) * maxPartBytes
 }
 
-/** Where all parts must be equal, the one size that carries the upload, fixed at its creation. */
+/** The size of every part where all must be equal. It is fixed when the upload is created. */
 export function equalPartBytes(limits: PartLimits, lengthBytes: number | null): number {
   if (lengthBytes === null) return limits.maxPartBytes
   return clamp(ceilMiB(lengthBytes / Math.floor(limits.maxParts * USABLE)), limits.maxPartBytes)
 }
 
-/** How large the part that begins at `offsetBytes` should be, if it is not the last. */
+/** The size of the part that begins at `offsetBytes`, unless it is the last. */
 export function nextPartBytes(
   limits: PartLimits,
   at: { lengthBytes: number | null; offsetBytes: number; nextNumber: number },
@@ -54,13 +55,13 @@ export function nextPartBytes(
   return clamp(ceilMiB((at.offsetBytes * DEFERRED_GROWTH) / limits.maxParts), limits.maxPartBytes)
 }
 
-/** Whether an interruption may close a part here, or its bytes must wait in a tail. */
+/** Whether an interrupted part may end here. If not, its bytes become a tail. */
 export function mayCloseEarly(
   limits: PartLimits,
   at: { lengthBytes: number | null; offsetBytes: number; nextNumber: number; partBytes: number },
 ): boolean {
   if (limits.equalParts || at.partBytes < MIN_PART_BYTES) return false
-  // With an unknown length, so is the number of parts to come: half of the numbers may go to interruptions.
+  // Without a known length, nobody knows how many parts are to come: interruptions may use up half of the numbers.
   if (at.lengthBytes === null) return at.nextNumber <= limits.maxParts / 2
   const remaining = at.lengthBytes - at.offsetBytes - at.partBytes
   return Math.floor((limits.maxParts - at.nextNumber) * USABLE) * limits.maxPartBytes >= remaining
@@ -69,26 +70,26 @@ export function mayCloseEarly(
 /** Where a part begins, and its number. */
 export type PartStart = { number: number; startOffset: number }
 
-/** The parts of one request, as far as they are known before its bytes arrive. */
+/** What is known about the parts of a request before its bytes arrive. */
 export type PartPlan = {
   /** Where a part ends if nothing interrupts it. */
   targetOffset(at: PartStart): number
-  /** Where it will end, or undefined if the bytes from there on will be no part: a tail, a whole file, or none. */
+  /** Where it will end. Undefined if there will be no such part: the bytes are a tail, a whole file, or none at all. */
   endOffset(at: PartStart): number | undefined
   mayEndAt(at: PartStart, endOffset: number): boolean
 }
 
 /**
- * Plans how an upload is cut into parts. Numbers are scarce: a provider accepts a limited number of parts, and an
- * interruption may close a part early. So the size of the next part is the remaining bytes over the remaining numbers.
+ * Plans how an upload is cut into parts. A provider accepts only so many parts, and interruptions may end parts early,
+ * so the next part's size is the remaining bytes divided by the remaining part numbers.
  */
 export function planParts(
   limits: PartLimits,
   upload: {
     lengthBytes: number | null
-    /** The size of every part, where all must be equal. */
+    /** The size of every part, if the provider wants all of them equal. */
     partBytes: number | null
-    /** Where the request's body ends, if it says so. */
+    /** Where the request's body ends, if its length is declared. */
     requestEndOffset: number | undefined
   },
 ): PartPlan {

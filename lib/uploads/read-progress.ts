@@ -1,7 +1,7 @@
 import { currentOffset } from './ledger/current-offset.ts'
 import type { UploadContext } from './upload-context.ts'
 
-/** Where an upload stands now, for a writer that lost it. */
+/** The current offset and status, for a writer that has lost its lease. */
 export function readProgress(
   { db }: Pick<UploadContext, 'db'>,
   fileId: string,

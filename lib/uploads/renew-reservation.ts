@@ -3,8 +3,9 @@ import type { OpenUpload } from './open-upload.ts'
 import type { UploadContext } from './upload-context.ts'
 
 /**
- * A reservation lapses when no byte comes for an hour, and other uploads may have used the quota since. So the missing
- * bytes are reserved again, or refused, before the next one is accepted.
+ * A reservation lapses when no bytes arrive for an hour, and other uploads may have used the quota since. So before
+ * more bytes are accepted, quota for the missing ones is reserved again; if there is not enough, the request is
+ * refused.
  */
 export async function renewReservation(
   { db, clock, quota }: Pick<UploadContext, 'db' | 'clock' | 'quota'>,

@@ -81,7 +81,7 @@ describeWithDatabase('an encrypted tail', (database) => {
     const parts = new Parts(context, upload, { atomic: true })
     const buffer = new PartBuffer(context.budget.account(upload.bucket))
     buffer.push(whole.subarray(0, 1000), 0)
-    await parts.keep(buffer)
+    await parts.storeAsTail(buffer)
     const staged = await sealedOf(url)
     parts.commit()
     await parts.recorded()

@@ -5,11 +5,12 @@ import type { Logger } from '../platform/log/log.ts'
 import { workspacesWithTails } from './ledger/workspaces-with-tails.ts'
 
 /**
- * Tails stay in the operator's database until their bucket takes them. A workspace whose buckets take nothing may create no
- * more uploads once its tails reach the cap. Its open uploads continue: a part that is full leaves the database.
+ * Tails stay in the operator's database until their bucket accepts them. A workspace whose buckets accept nothing may
+ * create no more uploads once its tails reach the cap. Its open uploads may continue, since filling a part empties the
+ * tail.
  */
 export type TailCap = {
-  /** Throws if the workspace has reached its cap, by a sum that is some seconds old: no request waits for it. */
+  /** Throws if the workspace has reached its cap. The sum is a few seconds old, so that no request waits for it. */
   assertRoom(workspaceId: string): void
   refresh(): Promise<void>
 }
@@ -42,7 +43,7 @@ export function createTailCap(
       if (!capped.has(workspaceId)) return
       throw new SluiceError(
         'unavailable',
-        'Too many bytes of this workspace wait for its buckets to take them. Check its Data Stores.',
+        'This workspace has too many bytes waiting for its buckets to accept them. Check its Data Stores.',
         { headers: { 'Retry-After': '60' } },
       )
     },

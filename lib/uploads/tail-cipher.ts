@@ -4,14 +4,14 @@ import type { Vault } from '../platform/vault/vault.ts'
 /** A row of `upload_tails`: its bytes, and the key they are encrypted with, wrapped by the vault. */
 export type SealedTail = { key: string; bytes: Buffer }
 /** A row as found. Without a key it was written by a version of Sluice that did not encrypt tails. */
-export type StoredTail = { offsetBytes: number; key: string | null; bytes: Buffer }
+type StoredTail = { offsetBytes: number; key: string | null; bytes: Buffer }
 
 /**
- * Encrypts tails with AES-256-GCM. A row decrypts only for its own file and offset. No key outlives the request that uses
- * it.
+ * Encrypts tails with AES-256-GCM. A row can be decrypted only as part of its own file, at its own offset. Each request
+ * that writes tails has a key of its own.
  */
 export type TailCipher = {
-  /** Its key is random, and used for no other request. */
+  /** Call it once for each request: its key is random. */
   sealer(fileId: string): (offsetBytes: number, bytes: Uint8Array) => SealedTail
   opener(fileId: string): (tail: StoredTail) => Buffer
 }
@@ -20,9 +20,9 @@ const CIPHER = 'aes-256-gcm'
 const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-/** A sealed row is longer than its bytes by this much. */
+/** How much longer a sealed row is than its bytes. */
 export const SEAL_BYTES = NONCE_BYTES + TAG_BYTES
-/** Without it Node accepts a tag cut down to four bytes, which can be guessed. */
+/** Without this, Node accepts a tag that was cut to four bytes, which can be guessed. */
 const TAG = { authTagLength: TAG_BYTES }
 
 export const tailKeyContext = (fileId: string) => `upload_tails.key:${fileId}`
@@ -34,7 +34,7 @@ export function createTailCipher(vault: Vault): TailCipher {
       let made: { key: Buffer; wrapped: string } | undefined
       return (offsetBytes, bytes) => {
         made ??= makeKey(vault, fileId)
-        // Random, since the same range can be written twice, with other bytes.
+        // Random, since the same range can be written twice with different bytes.
         const nonce = randomBytes(NONCE_BYTES)
         const cipher = createCipheriv(CIPHER, made.key, nonce, TAG).setAAD(placeOf(fileId, offsetBytes))
         const sealed = [nonce, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]

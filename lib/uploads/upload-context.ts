@@ -29,16 +29,16 @@ export type UploadContext = {
   insertUpload(insertion: Insertion): Promise<void>
   /** Returns false if the lease was lost. */
   recordWhole(whole: Whole): Promise<boolean>
-  /** Limits how many tails are written at once, so that mass disconnects leave room in the database for others. */
+  /** Limits how many tails are written at once, so that a mass disconnect does not use up the database connections. */
   limitTailWrites<Result>(work: () => Promise<Result>): Promise<Result>
   tailCap: TailCap
   tailCipher: TailCipher
   openBucket(dataStore: SealedDataStore): Bucket
   /** Writes the event of each file's new status, in the transaction that changes it. */
   emitEvents(tx: Db, ...fileIds: string[]): Promise<void>
-  /** Called between steps. Tests kill the process here, to show that an upload survives it. */
+  /** Called between steps. Tests kill the process here to show that the upload survives. */
   checkpoint(name: Checkpoint): void
-  /** Work that continues after its request was answered. A node that is stopping waits for it. */
+  /** Work that continues after its request has ended. A node that is stopping waits for it. */
   background: Set<Promise<unknown>>
   /** The part of `background` that the reconciler started, with the id of each file's Data Store. */
   reconciling: Map<Promise<unknown>, string>

@@ -1,35 +1,43 @@
 import { minutes, seconds } from '../platform/kernel/clock.ts'
 
-/** Every time and bound of the data plane, in one place, so that tests can shorten them. */
+/** The times and limits of uploads, in one place, so that tests can shorten them. */
 export type UploadTerms = {
   /**
-   * A lease that was not renewed for this long may be taken over. After kill -9 the upload stays locked for 9 to 15 s (15 s
-   * less the age of the last renewal), longer than `waitMs`, so the first HEAD usually gets 423.
+   * A lease that was not renewed for this long may be taken over. After kill -9 the upload stays locked for 9 to 15 s
+   * (15 s less the age of the last renewal). That is longer than `waitMs`, so the first HEAD usually gets 423.
    */
   leaseMs: number
   renewMs: number
-  /** Nothing is sent or written in the last stretch of a lease. */
+  /** Nothing is sent or written once this little is left of a lease. */
   marginMs: number
-  /** How long a newcomer waits for the holder to release the lease before it gets 423. Clients wait ten seconds for HEAD. */
+  /**
+   * How long a newcomer waits for the holder to release the lease before it gets 423. Clients wait ten seconds for
+   * HEAD.
+   */
   waitMs: number
-  /** How often a newcomer looks by itself, in case a notification is lost. */
+  /** How often a newcomer checks the lease, in case a notification is lost. */
   pollMs: number
-  /** How long a holder whose bytes are flowing continues after it was asked to stop, so that two clients that compete both make progress. */
+  /**
+   * How long a holder that is receiving bytes continues after it was asked to stop, so that competing clients both make
+   * progress.
+   */
   turnMs: number
-  /** The bytes of a holder that has had none for this long are not flowing. */
+  /** A holder that has received nothing for this long stops at once when asked. */
   quietMs: number
-  /** Stopping an atomic request loses its bytes, so it keeps the lease until it ends, but no longer than this. */
+  /** Stopping an atomic request discards its bytes, so it may hold the lease until it ends, but no longer than this. */
   atomicTurnMs: number
   /** An atomic request may be silent for this long before it is stopped. */
   atomicQuietMs: number
   partsInFlight: number
-  /** How long a discarded body waits for the bucket's answers about its parts before their numbers are used again. */
+  /**
+   * How long to wait for the bucket's responses to the parts of a discarded body before their numbers are used again.
+   */
   settleMs: number
-  /** How long the last PATCH waits for the object before it is answered anyway: every byte is durable. */
+  /** How long the last PATCH waits for the object. After that it gets its response anyway: every byte is durable. */
   assembleMs: number
   /** How long the reconciler waits for the files it claimed; those that take longer continue in the background. */
   reconcileMs: number
-  /** How many bytes of tails one workspace may have: a thousand uploads may each be short of a part. */
+  /** How many bytes of tails a workspace may have. A thousand uploads may each have nearly a part. */
   workspaceTailBytes: number
 }
 

@@ -2,7 +2,7 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { declareLength } from '../../uploads/creation/declare-length.ts'
 import { maxUploadBytes, tooLarge } from '../../uploads/creation/may-create.ts'
 import type { UploadRight } from '../../uploads/ledger/upload-rights.ts'
-import { letUploadGo, type OpenUpload, openUpload, wholeFileRequest } from '../../uploads/open-upload.ts'
+import { type OpenUpload, openUpload, releaseUpload, wholeFileRequest } from '../../uploads/open-upload.ts'
 import { renewReservation } from '../../uploads/renew-reservation.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
@@ -59,7 +59,7 @@ async function take(context: UploadContext, right: UploadRight, asked: Asked): P
     await prepare(context, right, upload, chunk)
     return { right, upload }
   } catch (error) {
-    await letUploadGo(upload)
+    await releaseUpload(upload)
     throw error
   }
 }

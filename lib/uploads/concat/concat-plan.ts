@@ -4,12 +4,12 @@ import { MIN_PART_BYTES } from '../part-plan.ts'
 export type Stretch = { source: number; first: number; bytes: number }
 export type ConcatStep = { copy: Stretch } | { join: Stretch[] }
 
-/** UploadPartCopy takes 5 GiB at most. */
+/** The limit of UploadPartCopy. */
 const MAX_COPY_BYTES = 5 * 1024 ** 3
 
 /**
- * Plans how objects are joined into one. A range of 5 MiB or more is copied within the bucket; S3 takes no smaller part but
- * the last, so a smaller range is read and sent again together with what follows it.
+ * Plans how objects are joined into one. A range of 5 MiB or more is copied within the bucket. S3 accepts a smaller
+ * part only at the end, so a smaller range is read and sent again together with what follows it.
  */
 export function concatPlan(sizes: readonly number[]): ConcatStep[] {
   const steps: ConcatStep[] = []
@@ -43,7 +43,7 @@ export function concatPlan(sizes: readonly number[]): ConcatStep[] {
   return steps
 }
 
-/** Copies of equal size, so that none is too small. */
+/** Splits a long range into copies of equal size, so that none is too small. */
 function copies({ source, first, bytes }: Stretch): ConcatStep[] {
   const count = Math.ceil(bytes / MAX_COPY_BYTES)
   const size = Math.ceil(bytes / count)

@@ -75,7 +75,7 @@ describe('concatenation', () => {
     expect((await options()).headers['tus-extension']).not.toContain('concatenation')
     const reply = await client.create(5, { 'Upload-Concat': 'partial' })
     expect(reply.status).toBe(400)
-    expect(JSON.parse(reply.body).detail).toContain('may not read and delete')
+    expect(JSON.parse(reply.body).detail).toContain('do not allow reading and deleting')
     await grant(true)
   })
 

@@ -19,7 +19,7 @@ export type Joining = {
   bucket: Bucket
   target: { key: string; contentType: string }
   partials: readonly PartialObject[]
-  /** The multipart upload of an attempt that a crash ended: it is aborted first. */
+  /** The multipart upload of an attempt that ended in a crash. It is aborted first. */
   leftMultipartId: string | null
 }
 
@@ -34,7 +34,10 @@ export function totalOf(partials: readonly PartialObject[]): { bytes: number; cr
   )
 }
 
-/** Makes one object of several. Safe to repeat from the start: nothing is visible before Complete. False: not yet. */
+/**
+ * Joins several objects into one. It can be repeated, as nothing is visible before Complete. False if there is no
+ * object yet.
+ */
 export async function concatenate(context: UploadContext, joining: Joining): Promise<boolean> {
   const { fileId, lease, bucket, partials } = joining
   const file = {
@@ -44,11 +47,11 @@ export async function concatenate(context: UploadContext, joining: Joining): Pro
     key: joining.target.key,
     lengthBytes: totalOf(partials).bytes,
     mayRead: true,
-    // It starts over each time, whatever came of the attempts before.
+    // Each attempt starts over, whatever the outcome of the earlier ones.
     sentBefore: true,
   }
   const isJoined = await settle(context, file, 'join', join(context, joining))
-  if (isJoined) await clearAway(context, partials)
+  if (isJoined) await clearPartials(context, partials)
   return isJoined
 }
 
@@ -61,8 +64,8 @@ async function join(context: UploadContext, joining: Joining): Promise<Stored> {
   }
 }
 
-/** The sweep finds whatever this does not clear. */
-async function clearAway(context: UploadContext, partials: Joining['partials']): Promise<void> {
+/** Whatever this fails to delete is left to the sweep. */
+async function clearPartials(context: UploadContext, partials: Joining['partials']): Promise<void> {
   await clearLeftovers(context, partials).catch((err: unknown) =>
     context.log.warn({ err }, 'could not remove the pieces of a joined upload; will retry'),
   )
@@ -125,7 +128,7 @@ async function sendStep(
   const keyOf = (source: number) => partials[source]!.key
   if ('copy' in step) {
     const { source, first, bytes } = step.copy
-    // S3 copies a range only from an object of more than 5 MB, and a whole one of any size.
+    // S3 copies a range only from an object of more than 5 MB; it copies a whole object of any size.
     const range = bytes === partials[source]!.bytes ? null : { first, bytes }
     const copied = await bucket.copyPart(part, { key: keyOf(source), range }, { signal })
     return { number: part.number, ...copied }

@@ -14,7 +14,9 @@ import { findPartials } from './find-partials.ts'
 type Pieces = { partialIds: readonly string[]; concatHeader: string }
 type DeclaredFinal = Declared & { concat: 'final' }
 
-/** Joins finished partial uploads. If the bucket takes too long, joining continues after the answer: every byte is durable. */
+/**
+ * Joins finished partial uploads. If the bucket takes long, the client gets its response first: every byte is durable.
+ */
 export async function createFinal(
   context: UploadContext,
   right: CreationRight,
@@ -28,7 +30,7 @@ export async function createFinal(
   try {
     return await join(context, right, declared, pieces)
   } catch (error) {
-    // A request for the same file that came first may have taken the pieces.
+    // An earlier request for the same file may have joined the pieces.
     const meanwhile = isSluiceError(error) ? await findMade() : null
     if (meanwhile) return { fileId: meanwhile }
     throw error
@@ -49,7 +51,7 @@ async function join(
   const made = describeNew(context, right, declared, bucket)
   const options = { lease: leases.holder, nowMs: made.createdAtMs }
   if (!(await insertFinal(db, { ...made, ...pieces, ...whole }, options)))
-    throw new SluiceError('invalid_header', 'Another request has joined these partial uploads just now.')
+    throw new SluiceError('invalid_header', 'Another request has just joined these partial uploads.')
   context.checkpoint('upload created')
   const { fileId, destination } = made
   const joining = concatenate(context, {

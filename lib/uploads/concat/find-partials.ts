@@ -16,7 +16,7 @@ export async function findPartials(
     if (!partial)
       throw new SluiceError(
         'invalid_header',
-        `Upload-Concat names ${fileId}, which is no finished partial upload.`,
+        `Upload-Concat names ${fileId}, which is not a finished partial upload.`,
       )
     return partial
   })

@@ -1,6 +1,6 @@
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const TYPE = new RegExp(`^(${TOKEN}/${TOKEN})\\s*(?=;|$)`)
-/** A quoted value may have any printable ASCII. Other characters would be signed as other bytes than those sent. */
+/** A quoted value may contain any printable ASCII. Of other characters, different bytes would be signed than sent. */
 const PARAMETER = new RegExp(
   `\\s*;\\s*(?:(${TOKEN})=(${TOKEN}|"(?:[ !#-[\\]-~]|\\\\[ -~])*"))?\\s*(?=;|$)`,
   'y',
@@ -10,8 +10,8 @@ const MAX_BYTES = 255
 const UNKNOWN = 'application/octet-stream'
 
 /**
- * The object's Content-Type: what the client declared, by the grammar of RFC 9110, 8.3.1. Without its parameters if they
- * are malformed, and `application/octet-stream` if it is no media type at all.
+ * The object's Content-Type: what the client declared, if it follows the grammar of RFC 9110, 8.3.1. Malformed
+ * parameters are dropped, and a value that is not a media type becomes `application/octet-stream`.
  */
 export function contentTypeOf(filetype: string | null): string {
   const declared = filetype?.trim() ?? ''

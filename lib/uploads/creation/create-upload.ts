@@ -11,7 +11,7 @@ export type Created = {
   upload: OpenUpload | undefined
 }
 
-/** Creates an upload, and opens it at once for the first bytes that come along. */
+/** Creates an upload. With `incoming`, also opens it for the bytes that the same request brings. */
 export async function createUpload(
   context: UploadContext,
   right: CreationRight,
@@ -32,9 +32,9 @@ export async function createUpload(
   const state = { lengthBytes, offsetBytes: 0, partBytes, multipartId: null, bound: null }
   const numbers = incoming && numbersOf(context, limits, state, incoming)
   const firstParts = numbers?.toBind()
-  const leased = firstParts && { ...leases.holder, boundEnds: firstParts.boundEnds }
+  const firstLease = firstParts && { ...leases.holder, boundEnds: firstParts.boundEnds }
   const upload = { ...made, lengthBytes, partBytes, concat }
-  await context.insertUpload({ upload, quota, nowMs: createdAtMs, ...(leased && { lease: leased }) })
+  await context.insertUpload({ upload, quota, nowMs: createdAtMs, ...(firstLease && { lease: firstLease }) })
   context.checkpoint('upload created')
   if (!numbers) return { fileId, expiresAtMs, upload: undefined }
   numbers.bindingWritten(firstParts!)

@@ -4,18 +4,20 @@ import type { OpenUpload } from '../open-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { tooLarge } from './may-create.ts'
 
-/** TUS 1.0.0, Creation With Deferred Length: "Once set the length MUST NOT be changed." The missing bytes are reserved. */
+/**
+ * TUS 1.0.0, Creation With Deferred Length: "Once set the length MUST NOT be changed." The missing bytes are reserved.
+ */
 export async function declareLength(
   { db, clock, quota }: Pick<UploadContext, 'db' | 'clock' | 'quota'>,
   upload: OpenUpload,
   { lengthBytes, maxBytes }: { lengthBytes: number; maxBytes: number },
 ): Promise<void> {
   if (upload.lengthBytes !== null)
-    throw new SluiceError('invalid_header', `Upload-Length was ${upload.lengthBytes}, and cannot be changed.`)
+    throw new SluiceError('invalid_header', `Upload-Length was ${upload.lengthBytes} and cannot be changed.`)
   if (lengthBytes < upload.offsetBytes)
     throw new SluiceError(
       'invalid_header',
-      `Upload-Length is less than the ${upload.offsetBytes} bytes that are here.`,
+      `Upload-Length is less than the ${upload.offsetBytes} bytes received so far.`,
     )
   if (lengthBytes > maxBytes) throw tooLarge(maxBytes)
   await recordLength(

@@ -5,7 +5,9 @@ import type { UploadContext } from '../upload-context.ts'
 import { mayConcatenate } from './may-concatenate.ts'
 import type { Declared } from './new-upload.ts'
 
-/** What the Pipe and the token allow. A partial upload is judged by its size alone: what it is part of has the type. */
+/**
+ * Throws unless the Pipe and the token allow this upload. A partial upload has no type to check: the final one does.
+ */
 export function assertMayCreate(
   context: UploadContext,
   { token, pipe, dataStore }: CreationRight,
@@ -26,7 +28,7 @@ export function assertMayCreate(
     throw new SluiceError(
       'invalid_header',
       bucket.capabilities.copyParts && !bucket.capabilities.equalParts
-        ? 'Uploads cannot be joined here: the credentials of the Data Store may not read and delete. Send the file as one upload.'
+        ? 'Uploads cannot be joined here: the credentials of the Data Store do not allow reading and deleting. Send the file as one upload.'
         : 'Uploads cannot be joined here: the bucket cannot copy parts of any size. Send the file as one upload.',
     )
   for (const allowed of concat === 'partial' ? [] : [pipe.allowedTypes, token.allowedTypes]) {
@@ -46,7 +48,7 @@ const right = (token: { maxBytes: number | null }, pipe: { maxFileBytes: number 
   pipeBytes: pipe.maxFileBytes,
 })
 
-/** The smallest of what the provider takes, the Pipe allows and the token allows. */
+/** The lowest of the limits of the provider, the Pipe and the token. */
 export function maxUploadBytes(
   limits: PartLimits,
   { tokenBytes, pipeBytes }: { tokenBytes: number | null; pipeBytes: number | null },
@@ -55,7 +57,7 @@ export function maxUploadBytes(
 }
 
 export function tooLarge(maxBytes: number): SluiceError {
-  return new SluiceError('file_too_large', `The largest file that this Pipe takes has ${maxBytes} bytes.`, {
+  return new SluiceError('file_too_large', `This Pipe accepts files of up to ${maxBytes} bytes.`, {
     headers: { 'Tus-Max-Size': String(maxBytes) },
   })
 }

@@ -9,7 +9,7 @@ import type { UploadContext } from '../upload-context.ts'
 
 const MAX_AGE_MS = days(30)
 
-/** What a client says of a file that it is about to send. */
+/** What a client declares about a file before it sends the bytes. */
 export type Declared = {
   lengthBytes: number | null
   filename: string
@@ -18,11 +18,11 @@ export type Declared = {
   uploadMetadataHeader: string | null
   concat: 'partial' | 'final' | null
   protocol: UploadRow['protocol']
-  /** How long it is kept before bytes of it are durable, where its client may never learn its address. */
+  /** Set if the client may never learn the address: the upload expires this soon unless some bytes become durable. */
   graceMs?: number
 }
 
-/** What every new file is: whose, named how, kept where, until when. */
+/** What every new upload needs, however it is sent: an owner, names, a destination and a time to expire. */
 export function describeNew(
   { clock }: Pick<UploadContext, 'clock'>,
   right: CreationRight,
@@ -79,7 +79,9 @@ function keyOf(
   })
 }
 
-/** The provider drops unfinished uploads that are older than this, however often bytes come. */
+/**
+ * After this time an upload expires even while it receives bytes: the provider deletes unfinished ones an hour later.
+ */
 function maxAgeMs({ capabilities }: Bucket): number {
   const { dropsUnfinishedAfterHours: most } = capabilities
   return most === null ? MAX_AGE_MS : Math.min(MAX_AGE_MS, hours(most - 1))

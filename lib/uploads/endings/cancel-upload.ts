@@ -5,7 +5,9 @@ import { endUpload } from './end-upload.ts'
 
 type Canceling = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>
 
-/** Cancels an unfinished upload for its client or the customer. A request that is writing it stops: its lease is gone. */
+/**
+ * Cancels an unfinished upload for its client or the customer. A request that is writing it loses its lease and stops.
+ */
 export async function cancelUpload(
   context: Canceling,
   { fileId, workspaceId }: { fileId: string; workspaceId: string },
@@ -17,7 +19,7 @@ export async function cancelUpload(
   if (status === 'canceled') return
   const words =
     status === 'uploading' || status === 'transferring'
-      ? 'All its bytes are here and it is being completed, so it cannot be canceled any more.'
-      : `It is ${status} already.`
+      ? 'All its bytes are here and it is being completed, so it can no longer be canceled.'
+      : `It is already ${status}.`
   throw new SluiceError('conflict', words)
 }

@@ -1,17 +1,18 @@
 import { days, minutes } from '../../platform/kernel/clock.ts'
 import { bucketFault } from '../bucket-port.ts'
-import { claimLeftovers, type Leftover, strikeLeftover } from '../ledger/claim-leftovers.ts'
+import { claimLeftovers, type Leftover, markCleared } from '../ledger/claim-leftovers.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 type Clearing = Pick<UploadContext, 'db' | 'clock' | 'log' | 'openBucket'>
 
-/** How long a bucket that hangs may keep the others waiting. */
+/** How long a bucket that does not respond may delay the others. */
 const BUCKET_MS = minutes(1)
 const GIVE_UP_AFTER_MS = days(7)
 
 /**
- * Clears away what uploads left that ended without an object, and the objects of partial uploads that were joined.
- * Credentials need not allow this; if refused, give up and leave it to the lifecycle rule. `only` limits it to these files.
+ * Deletes what uploads that ended without an object left in their buckets, and the objects of partial uploads that were
+ * joined. The credentials need not allow this: what they refuse is left to the lifecycle rule. `only` limits it to some
+ * files.
  */
 export async function clearLeftovers(
   context: Clearing,
@@ -27,11 +28,11 @@ async function clearBucket(context: Clearing, pending: Leftover[]): Promise<void
   const signal = AbortSignal.timeout(BUCKET_MS)
   for (const left of pending) {
     if (signal.aborted) return
-    if (await isDone(context, left, signal)) await strikeLeftover(context.db, left.fileId)
+    if (await isDone(context, left, signal)) await markCleared(context.db, left.fileId)
   }
 }
 
-/** True if it was cleared, or if trying again is no use. */
+/** True if it was deleted, or if there is no point in trying again. */
 async function isDone(context: Clearing, left: Leftover, signal: AbortSignal): Promise<boolean> {
   const { fileId, endedMs } = left
   try {
@@ -49,6 +50,6 @@ async function clear({ openBucket }: Clearing, left: Leftover, signal: AbortSign
   const { key, multipartId, piece, dataStore } = left
   const bucket = openBucket(dataStore)
   if (multipartId && !piece) return bucket.abortMultipart({ key, multipartId }, { signal })
-  // Without a multipart upload, what a writer was sending when the upload ended may have become an object.
+  // Without a multipart upload, a PutObject that was under way when the upload ended may have made an object.
   if (piece || dataStore.mayDelete) await bucket.deleteObject(key, { signal })
 }

@@ -2,8 +2,8 @@ import { type BadEnd, recordEnd } from '../ledger/record-end.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 /**
- * Ends an upload that will not become an object: its state, its event, its tail, and what it had reserved, in one
- * transaction. A request that is writing it finds its lease gone. False if it had ended already.
+ * Ends an upload that will not become an object. One transaction changes its status, writes its event, deletes its tail
+ * and returns its reservation. A request that is writing it loses its lease. False if it had ended already.
  */
 export async function endUpload(
   context: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,

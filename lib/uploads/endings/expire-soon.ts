@@ -1,7 +1,7 @@
 import { capExpiry } from '../ledger/cap-expiry.ts'
 import type { UploadContext } from '../upload-context.ts'
 
-/** An upload whose client may not know of it: unless somebody continues it in that time, it expires. */
+/** For an upload whose client may not have learned its address: it expires unless it is continued within `withinMs`. */
 export function expireSoon(
   { db, clock }: Pick<UploadContext, 'db' | 'clock'>,
   fileId: string,

@@ -7,9 +7,9 @@ import { endUpload } from './end-upload.ts'
 const END = { status: 'failed', reason: 'interrupted', from: ['uploading'], provided: lacksBytes } as const
 
 /**
- * An upload that only its first request could have brought, and that request was cut. It is not one of the files that its
- * token may create, so the client can send it again; if the client itself cut it, that counts against a limit of its own.
- * False if it had ended already.
+ * Fails an upload whose only request was cut and which nobody can continue. It does not count as one of the files that
+ * the token may create, so the client can send it again; but if the client cut the request, that counts against a
+ * separate limit. False if it had ended already.
  */
 export async function failInterrupted(
   context: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,

@@ -2,8 +2,8 @@ import { retire } from '../ledger/retire.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 /**
- * The address of a finished upload stops answering. The object and the record stay: they were delivered. The object of a
- * partial upload that is part of no file was not delivered: it is cleared away.
+ * Makes the address of a finished upload invalid. The object and the record stay, since they were delivered. Only the
+ * object of a partial upload that was not joined is deleted.
  */
 export function retireUpload(
   { db, clock }: Pick<UploadContext, 'db' | 'clock'>,

@@ -8,10 +8,10 @@ import type { UploadContext } from '../upload-context.ts'
 import { endUpload } from './end-upload.ts'
 
 /**
- * Undoes a creation whose first bytes were refused. Its client never learns the address, so the upload ends at once, gives
- * its reservation back, and does not count as one of the files that the token may create. It leaves no record and sends no
- * event, unless some of its bytes were counted, or the bucket may hold an object that only the record tells of. If the
- * client is to blame, the creation counts against a limit of its own.
+ * Undoes a creation whose first bytes were refused. Its client never learns the address, so the upload ends at once,
+ * returns its reservation, and does not count as one of the files that the token may create. It leaves no record and
+ * sends no event, unless some of its bytes were counted or the bucket may have an object that nothing but the record
+ * refers to. If the refusal was the client's fault, the creation counts against a separate limit.
  */
 export async function takeBackUpload(
   context: UploadContext,
@@ -28,14 +28,14 @@ export async function takeBackUpload(
     if (mayBeThere) await clearLater(tx, fileId, context.clock.now())
     await giveBackCount(tx, fileId)
   })
-  // If the database is away, the upload stays and expires.
+  // If the database cannot be reached, the upload stays until it expires.
   const warn = (error: unknown) =>
     context.log.warn({ err: error, fileId }, 'could not roll back a refused upload creation')
   await takeBack.catch(warn)
   if (isClientsFault(refused.error)) await countRefusedCreation(context, refused.tokenId).catch(warn)
 }
 
-/** The bucket refused the object, and was asked only once: a lost response to another attempt may have been a success. */
+/** The bucket refused the only attempt. After several attempts, one whose response was lost may have succeeded. */
 function wasRejected(error: unknown): boolean {
   const cause = isSluiceError(error) ? error.cause : error
   const kind = bucketFault(cause)

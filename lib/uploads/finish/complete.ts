@@ -6,7 +6,7 @@ import type { Stored } from './record-transferred.ts'
 import { settle } from './settle.ts'
 
 /** A file whose bytes are all in parts, about to become an object. */
-export type Assembly = {
+type Assembly = {
   fileId: string
   lease: Lease
   bucket: Bucket
@@ -49,8 +49,8 @@ async function assemble({ db, checkpoint }: UploadContext, assembly: Assembly): 
 }
 
 /**
- * `no_such_upload` and `exists` mean that Complete has happened, if it was ever sent; otherwise the bucket has dropped the
- * upload.
+ * `no_such_upload` and `exists` mean that Complete has happened, if it was ever sent; otherwise the bucket has dropped
+ * the upload.
  */
 function mayHaveHappened({ sentBefore }: Assembly, error: unknown): boolean {
   return sentBefore || attemptsOf(error) > 1

@@ -5,7 +5,7 @@ import type { Parts } from '../stream/parts.ts'
 import type { Rest } from '../stream/piece.ts'
 import type { UploadContext } from '../upload-context.ts'
 
-/** Whether the last byte of the file is here. One of unknown length has its length from then on. */
+/** Whether this request completes the file. If the length was unknown until now, it is recorded. */
 export async function endsFile(
   context: UploadContext,
   upload: OpenUpload,

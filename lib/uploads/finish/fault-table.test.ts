@@ -7,7 +7,7 @@ const of = (kind: BucketErrorKind, code = 'Code') => new BucketError(kind, code,
 
 /** Written out, so that a change of the table is a change here. */
 const ROWS: [fault: string, error: unknown, ...Verdict[]][] = [
-  ['trouble', of('trouble', 'SlowDown'), 'keep', 'keep', 'release', 'release', 'release'],
+  ['trouble', of('trouble', 'SlowDown'), 'keep in tail', 'keep in tail', 'release', 'release', 'release'],
   ['refused', of('refused', 'AccessDenied'), 'release', 'release', 'release', 'release', 'release'],
   ['damaged', of('impossible', 'BadDigest'), 'release', 'release', 'release', 'fail', 'fail'],
   ['no_such_upload', of('no_such_upload'), 'look up', 'release', 'look up', 'look up', 'release'],

@@ -1,19 +1,21 @@
 import { type BucketFaultKind, bucketFault } from '../bucket-port.ts'
 
 /**
- * What to do about each fault at each step towards the object: the one place where this is decided.
+ * What to do about each fault at each step on the way to the object. Nothing else decides this.
  *
- * - `keep`: the bucket may accept the bytes later, so those in memory go to the tail. With none in memory, as `release`.
- * - `release`: the upload stays as it is. Its client resumes it, or the reconciler tries again, for 24 hours and once more.
+ * - `keep in tail`: the bucket may accept the bytes later, so those in memory are stored as a tail. If there are none,
+ *   as `release`.
+ * - `release`: the upload stays as it is. Its client resumes it, or the reconciler tries again: for 24 hours, and then
+ *   once more.
  * - `look up`: the bucket no longer knows the multipart upload, but the object may exist.
- * - `fail`: nothing that anybody can change will make an object of this. The file fails at once, with the reason.
+ * - `fail`: no change by anybody could make this succeed. The file fails at once, with the reason.
  */
-export type Verdict = 'keep' | 'release' | 'look up' | 'fail'
+export type Verdict = 'keep in tail' | 'release' | 'look up' | 'fail'
 
 /** `part`: the client may still be sending. `lastPart`: sent from the tail, with every byte durable already. */
 export type Step = 'part' | 'put' | 'lastPart' | 'complete' | 'join'
 
-/** `damaged`: bytes did not arrive as they were sent. `other`: not the bucket's, such as a database that is away. */
+/** `damaged`: the bytes were corrupted on their way. `other`: a fault elsewhere, such as an unreachable database. */
 type Fault = BucketFaultKind | 'damaged' | 'other'
 
 const always = (verdict: Verdict): Record<Step, Verdict> => ({
@@ -26,7 +28,7 @@ const always = (verdict: Verdict): Record<Step, Verdict> => ({
 
 const TABLE: Record<Fault, Record<Step, Verdict>> = {
   // A transient error.
-  trouble: { ...always('release'), part: 'keep', put: 'keep' },
+  trouble: { ...always('release'), part: 'keep in tail', put: 'keep in tail' },
   // Somebody may fix the cause: credentials, a policy, the bucket itself.
   refused: always('release'),
   // Bytes that are sent again may arrive intact; recorded parts stay as they are.
@@ -35,7 +37,7 @@ const TABLE: Record<Fault, Record<Step, Verdict>> = {
   no_such_upload: { ...always('look up'), put: 'release', join: 'release' },
   // The response to an earlier attempt was lost: the next one looks the object up.
   exists: always('release'),
-  // While bytes still come, the customer may change the Pipe or the Data Store.
+  // While the client is still sending, the customer may correct the Pipe or the Data Store.
   impossible: { ...always('fail'), part: 'release' },
   aborted: always('release'),
   other: always('release'),

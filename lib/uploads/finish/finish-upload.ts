@@ -8,8 +8,9 @@ import { completeUpload } from './complete.ts'
 import { type Finished, putWhole } from './put-whole.ts'
 
 /**
- * The last byte has arrived. A file of one part is stored by a single PutObject; any other becomes `transferring` with its
- * last part, and then an object. If the bucket takes too long, the request is answered anyway: every byte is durable.
+ * Stores a file whose last byte has arrived. A file of one part takes a single PutObject; any other becomes
+ * `transferring` with its last part, and then an object. If the bucket takes long, the client gets its response first:
+ * every byte is durable.
  */
 export async function finishUpload(
   context: UploadContext,
@@ -28,7 +29,7 @@ async function assembleParts(
   last: PartBuffer,
 ): Promise<Finished> {
   if (parts.tailBytes + last.bytes > 0) parts.send(last, { become: 'transferring' })
-  else void parts.keep(last, { become: 'transferring' })
+  else void parts.storeAsTail(last, { become: 'transferring' })
   await parts.recorded()
   context.checkpoint('transferring')
   const completing = completeUpload(context, {

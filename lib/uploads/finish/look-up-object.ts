@@ -6,7 +6,7 @@ import type { UploadContext } from '../upload-context.ts'
 import { recordTransferred } from './record-transferred.ts'
 
 /** An upload that is about to become an object, and the lease under which it does. */
-export type Unsettled = {
+type Unsettled = {
   fileId: string
   lease: Lease
   bucket: Pick<Bucket, 'headObject'>

@@ -7,8 +7,9 @@ import type { UploadContext } from '../upload-context.ts'
 import { verdictOn } from './fault-table.ts'
 
 /**
- * Puts the object: the tail, if there is one, and the last bytes. Undefined if the bucket takes too long, or fails in a way
- * that may pass. `crc32` is that of the bytes as they arrived, so that the bucket refuses a tail that was damaged since.
+ * Puts the object: the tail, if there is one, and the last bytes. Undefined if the bucket takes too long or has a
+ * transient error. `crc32` was computed as the bytes arrived, so the bucket refuses the object if the tail was damaged
+ * since.
  */
 export async function putObject(
   context: UploadContext,
@@ -17,7 +18,7 @@ export async function putObject(
   crc32: number,
 ): Promise<{ etag: string | null } | undefined> {
   const { lease, bucket, key, contentType } = upload
-  // Abort the PUT before its buffers are reused.
+  // The PUT must be aborted before its buffers are reused.
   const late = new AbortController()
   const signal = AbortSignal.any([lease.signal, late.signal])
   const put = (body: Body) => {
@@ -29,7 +30,7 @@ export async function putObject(
   const tailed = { fromBytes: 0, toBytes: upload.offsetBytes, body: last, signal }
   const putting = upload.tailBytes > 0 ? withTail(context, upload, tailed, put) : put(last)
   const answer = await within(context.terms.assembleMs, putting).catch((error: unknown) => {
-    if (verdictOn('put', error) === 'keep') return 'late' as const
+    if (verdictOn('put', error) === 'keep in tail') return 'late' as const
     throw error
   })
   late.abort()

@@ -10,9 +10,9 @@ import { recordTransferred } from './record-transferred.ts'
 export type Finished = { offsetBytes: number; state: 'transferring' | 'transferred' }
 
 /**
- * Stores a file by a single PutObject. Nothing is confirmed before the bucket answers, so a crash costs a re-send, never a
- * confirmed byte; an object that was already written is put again under the same key. If the bucket has trouble that may
- * pass, the bytes go to the database, and the reconciler sends them.
+ * Stores a file by a single PutObject. Nothing is confirmed before the bucket has answered: after a crash the client
+ * sends the bytes again, and the same key is written again. If the bucket has a transient error, the bytes go to the
+ * database, and the reconciler sends them.
  */
 export async function putWhole(
   context: UploadContext,
@@ -25,7 +25,7 @@ export async function putWhole(
   const answer = await putObject(context, upload, last, crc32)
   if (!answer) {
     context.log.warn({ fileId: upload.fileId }, 'bucket unavailable; object buffered in the database')
-    void parts.keep(last, { become: 'transferring', release: { interrupted: false } })
+    void parts.storeAsTail(last, { become: 'transferring', release: { interrupted: false } })
     await parts.recorded()
     return { offsetBytes: upload.offsetBytes, state: 'transferring' }
   }

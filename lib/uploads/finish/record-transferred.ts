@@ -5,20 +5,20 @@ import { markFound } from '../ledger/mark-found.ts'
 import { type Delivered, markTransferred } from '../ledger/mark-transferred.ts'
 import type { UploadContext } from '../upload-context.ts'
 
-/** How an object came into the bucket. */
+/** How an object got into the bucket. */
 export type Stored =
-  /** Made from what the ledger has; `also` runs in the same transaction. */
+  /** Made of the parts and tail in the ledger; `also` runs in the same transaction. */
   | { delivered: Delivered; also?: (tx: Db) => Promise<void> }
-  /** Found in the bucket, complete, though the ledger may know only some of its bytes. */
+  /** Found complete in the bucket, even if the ledger knows only some of its bytes. */
   | { found: { etag: string | null } }
-  /** Stored by a single PutObject; this records it together with others that arrive at the same time. */
+  /** Stored by a single PutObject; `whole` records it together with others that finish at the same time. */
   | { whole: () => Promise<boolean> }
 
 type Freed = Pick<Lease, 'fileId' | 'fence' | 'forget'>
 
 /**
- * The only code that marks a file transferred. The same transaction writes its event and releases the lease. False if the
- * lease was lost: nothing has changed then.
+ * The only code that marks a file transferred. The same transaction writes its event and releases the lease. False if
+ * the lease was lost: nothing has changed then.
  */
 export async function recordTransferred(
   { db, clock, emitEvents, metrics }: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,

@@ -15,10 +15,11 @@ type Unrecorded = Pick<
 type Recovered = { offsetBytes: number; state: 'transferring' | 'transferred' }
 
 /**
- * A part could not be made durable. What is confirmed stays, and nothing after the fault counts. After a transient error of
- * the bucket the part is kept in the tail: if it was the last one, every byte is durable and the object is made later; if
- * not, the client continues after it. An atomic request that is not committed leaves nothing. In all other cases this
- * throws the error for the client. Without `mayFinish` the upload takes more requests, however many bytes it has.
+ * Ends a request in which a part could not be made durable. Confirmed bytes stay, and nothing after the fault counts.
+ * After a transient error of the bucket the part is stored as a tail: if it was the last one, every byte is durable,
+ * and the object is made later; if not, the client continues after it. Of an atomic request that is not committed,
+ * nothing is stored. In all other cases this throws the error for the client. Without `mayFinish` the upload goes on,
+ * whatever its length.
  */
 export async function recoverFromFault(
   context: UploadContext,
@@ -39,20 +40,24 @@ export async function recoverFromFault(
       if (isThere) return { offsetBytes: upload.lengthBytes!, state: 'transferred' }
     }
     if (verdict === 'fail') await fail(context, upload, { reason: (fault as Error).message })
-    if (verdict === 'keep' && parts.isCommitted && (await salvage(upload, parts, { mayFinish })))
+    if (verdict === 'keep in tail' && parts.isCommitted && (await salvage(upload, parts, { mayFinish })))
       return { offsetBytes: upload.offsetBytes, state: 'transferring' }
-    // Bytes that were rejected must not reach the bucket after those that replace them.
+    // Rejected bytes must not reach the bucket after those that replace them.
     if (!parts.isCommitted) await within(context.terms.settleMs, parts.answered())
     parts.close()
-    await lease.release({ bound: upload.numbers.toKeep(), interrupted: true, refusal: bucketRefusal(error) })
+    await lease.release({
+      bound: upload.numbers.boundAfterRelease(),
+      interrupted: true,
+      refusal: bucketRefusal(error),
+    })
   } finally {
     lease.forget()
   }
-  const toTell = bucketFault(error)
-  throw toTell ? toldOf(toTell, error as Error) : error
+  const kind = bucketFault(error)
+  throw kind ? errorForClient(kind, error as Error) : error
 }
 
-function toldOf(kind: BucketFaultKind, error: Error): unknown {
+function errorForClient(kind: BucketFaultKind, error: Error): unknown {
   if (isSluiceError(error)) return error
   const again = kind === 'trouble' ? { headers: { 'Retry-After': '5' } } : {}
   return new SluiceError('bucket_refused', error.message, { cause: error, ...again })

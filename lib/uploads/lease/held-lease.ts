@@ -3,9 +3,9 @@ import { type Fenced, lostLease } from '../ledger/lease-terms.ts'
 import type { Release } from '../ledger/release-lease.ts'
 import type { UploadTerms } from '../upload-terms.ts'
 
-/** A lease of this process: until when it holds, and when its holder is told to stop. */
+/** A lease held by this process: how long it lasts, and when its holder has to stop. */
 export type Lease = Fenced & {
-  /** Fires when it was lost, or could not be renewed in time. */
+  /** Aborted when the lease is lost, or could not be renewed in time. */
   readonly signal: AbortSignal
   /** Another request is waiting for it. */
   readonly wanted: boolean
@@ -13,32 +13,32 @@ export type Lease = Fenced & {
   assertHeld(): void
   /** Called when bytes have arrived. */
   touch(): void
-  /** Calls `stop` when the holder should stop; at once, if it should already. */
+  /** Registers what to call when the holder has to stop. If it has to already, `stop` is called at once. */
   onStop(stop: (why: StopReason) => void, body?: LeasedBody): void
   /** Rejects when the lease is lost before `work` is done. */
   whileHeld<Result>(work: Promise<Result>): Promise<Result>
-  /** Releases the lease in its row, if that was not done already, and in this process. */
+  /** Releases the lease in its row, unless that was done already, and in this process. */
   release(end: Release): Promise<void>
-  /** Another statement has released the lease in its row, or it is lost: forgets it in this process. */
+  /** Removes the lease from this process only: another statement has released it in its row, or it is lost. */
   forget(): void
 }
 
-export type LeasedBody = {
-  /** The body counts entirely or not at all, so its turn lasts until it ends, within bounds. */
+type LeasedBody = {
+  /** The body counts entirely or not at all, so the holder may finish it, within limits. */
   atomic: boolean
-  /** No bytes come because this process does not read them. */
+  /** No bytes arrive because this process has paused reading. */
   waitsForUs(): boolean
 }
 
 export type StopReason = 'preempted' | 'draining'
 
-/** A renewal is late after twice the interval: about half the lease time is used up. */
+/** A renewal is late after twice the interval, when about half of the lease has passed. */
 const LATE_RENEWALS = 2
 
 type LeaseDeps = {
   clock: Clock
   terms: UploadTerms
-  /** Called when the lease is over in this process. */
+  /** Called when this process no longer holds the lease. */
   forget(lease: HeldLease): void
   releaseRow(end: Release): Promise<void>
 }
@@ -46,7 +46,7 @@ type LeaseDeps = {
 export class HeldLease implements Lease {
   readonly fileId: string
   readonly fence: number
-  /** Resolves when the lease is over in this process. */
+  /** Resolves when this process no longer holds the lease. */
   readonly ended: Promise<void>
   readonly #deps: LeaseDeps
   readonly #sinceMs: number
@@ -56,10 +56,10 @@ export class HeldLease implements Lease {
   #renewedMs: number
   #untilMs: number
   #touchedMs: number
-  /** Why the holder should stop, and since when. */
-  #asked: StopReason | undefined
-  #askedMs = 0
-  #isTold = false
+  /** Why the holder was asked to stop, and when. */
+  #stopReason: StopReason | undefined
+  #stopAskedMs = 0
+  #isStopped = false
   #stop: ((why: StopReason) => void) | undefined
   #body: LeasedBody = { atomic: false, waitsForUs: () => false }
   #timer: NodeJS.Timeout | undefined
@@ -82,7 +82,7 @@ export class HeldLease implements Lease {
   }
 
   get wanted(): boolean {
-    return this.#asked === 'preempted'
+    return this.#stopReason === 'preempted'
   }
 
   assertHeld(): void {
@@ -97,20 +97,20 @@ export class HeldLease implements Lease {
   onStop(stop: (why: StopReason) => void, body: LeasedBody = this.#body): void {
     this.#stop = stop
     this.#body = body
-    this.#tell()
+    this.#stopWhenDue()
   }
 
   /** Asks the holder to stop. */
-  ask(why: StopReason): void {
-    if (!this.#asked) this.#askedMs = this.#deps.clock.now()
-    this.#asked = this.#asked === 'draining' ? this.#asked : why
+  askToStop(why: StopReason): void {
+    if (!this.#stopReason) this.#stopAskedMs = this.#deps.clock.now()
+    this.#stopReason = this.#stopReason === 'draining' ? this.#stopReason : why
     clearTimeout(this.#timer)
-    this.#tell()
+    this.#stopWhenDue()
   }
 
   /**
-   * Old enough to be renewed. Most requests end before their lease needs renewing. A lease that was lost in this process
-   * must expire in the database, too: its writer does nothing more with it.
+   * Whether the lease is old enough to be renewed: most requests end before that. A lease that was lost in this process
+   * is not renewed, so that it expires in the database, too.
    */
   isDue(): boolean {
     const ageMs = this.#deps.clock.now() - this.#renewedMs
@@ -120,7 +120,7 @@ export class HeldLease implements Lease {
 
   /** Returns whether the renewal was late. */
   renewed(sentAtMs: number): boolean {
-    // The response to an older renewal came late.
+    // This is a late response to an older renewal.
     if (sentAtMs < this.#renewedMs && this.#renewedMs <= this.#deps.clock.now()) return false
     const isLate = sentAtMs - this.#renewedMs > LATE_RENEWALS * this.#deps.terms.renewMs
     this.#renewedMs = sentAtMs
@@ -154,40 +154,40 @@ export class HeldLease implements Lease {
     if (this.#isOver) return
     this.#isOver = true
     clearTimeout(this.#timer)
-    this.#isTold = true
+    this.#isStopped = true
     this.#end()
     this.#deps.forget(this)
   }
 
-  /** Nothing is sent or written in the last stretch of a lease. */
+  /** Earlier than in the database, so that nothing is sent or written just before the lease expires. */
   #lastsUntilMs(sinceMs: number): number {
     const { leaseMs, marginMs } = this.#deps.terms
     return sinceMs + leaseMs - marginMs
   }
 
-  /** Tells the holder to stop, once its turn is over. */
-  #tell(afterWhatIsHere = false): void {
-    if (!this.#asked || this.#isTold || !this.#stop) return
-    if (this.#asked === 'preempted') {
+  /** Stops the holder if it was asked to stop and its turn is over. */
+  #stopWhenDue(hasReadArrived = false): void {
+    if (!this.#stopReason || this.#isStopped || !this.#stop) return
+    if (this.#stopReason === 'preempted') {
       const turnLeftMs = this.#turnLeftMs()
       if (turnLeftMs > 0) {
-        this.#timer = setTimeout(() => this.#tell(), turnLeftMs)
+        this.#timer = setTimeout(() => this.#stopWhenDue(), turnLeftMs)
         return
       }
-      // A busy process runs its timers, and other requests, before it reads bytes that have arrived already.
-      if (!afterWhatIsHere) return void setImmediate(() => this.#tell(true))
+      // In a busy process, timers run before bytes that have already arrived are read. So these are read first.
+      if (!hasReadArrived) return void setImmediate(() => this.#stopWhenDue(true))
     }
-    this.#isTold = true
-    this.#stop(this.#asked)
+    this.#isStopped = true
+    this.#stop(this.#stopReason)
   }
 
-  /** How long until the next look; 0 if the turn is over, or no bytes flow. */
+  /** How long until the next check; 0 if the turn is over, or if no bytes are arriving. */
   #turnLeftMs(): number {
     const { clock, terms } = this.#deps
     const { atomic, waitsForUs } = this.#body
     const nowMs = clock.now()
     const quietMs = atomic ? terms.atomicQuietMs : terms.quietMs
-    const endsMs = atomic ? this.#sinceMs + terms.atomicTurnMs : this.#askedMs + terms.turnMs
+    const endsMs = atomic ? this.#sinceMs + terms.atomicTurnMs : this.#stopAskedMs + terms.turnMs
     const isFlowing = nowMs - this.#touchedMs < quietMs || waitsForUs()
     return isFlowing ? Math.max(Math.min(endsMs - nowMs, quietMs), 0) : 0
   }

@@ -1,8 +1,8 @@
-/** Requests of this node that are waiting for a lease. Their bytes show in the offset once they have held it. */
+/** Requests of this node that are waiting for a lease. The offset includes their bytes only after they have held it. */
 export class IncomingRequests {
   readonly #incoming = new Map<string, Set<Promise<void>>>()
 
-  /** Returns a callback; call it once the request holds the lease or has given up. */
+  /** Call the returned function once the request holds the lease or has given up. */
   track(fileId: string): () => void {
     const { promise, resolve } = Promise.withResolvers<void>()
     const ofFile = this.#incoming.get(fileId) ?? new Set()

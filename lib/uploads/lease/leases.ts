@@ -11,7 +11,7 @@ import { type LeasePlan, type Taken, takeLease } from '../ledger/take-lease.ts'
 import type { UploadTerms } from '../upload-terms.ts'
 import { HeldLease, type Lease } from './held-lease.ts'
 import { IncomingRequests } from './incoming-requests.ts'
-import { keepLeases } from './keep-leases.ts'
+import { startLeaseRenewal } from './start-lease-renewal.ts'
 import { WakeUps } from './wake-ups.ts'
 
 type Deps = {
@@ -26,10 +26,10 @@ type Wanted = { fileId: string; tokenId: string | null; plan: LeasePlan | undefi
 type TakenHere = Taken & { lease: Lease }
 
 /**
- * One writer for each file, over all nodes. The lease in the file's row decides; this class knows the leases of this
- * process. A newcomer asks the holder to stop, directly within the process or by NOTIFY, and waits. A holder whose bytes
- * are flowing has a last turn first: what a client sent before it hung up is read, and two clients that fight over an
- * upload take turns, and both finish.
+ * Ensures that each file has one writer, across all nodes. The lease in the file's row decides; this class has the
+ * leases of this process. A newcomer asks the holder to stop, directly within the process or by NOTIFY, and waits. A
+ * holder that is receiving bytes may go on for a moment: so what a client sent before it hung up is still read, and two
+ * clients that compete for an upload take turns, and both get to the end.
  */
 export class Leases {
   readonly holder: LeaseHolder
@@ -37,7 +37,7 @@ export class Leases {
   readonly #deps: Deps
   readonly #held = new Map<string, HeldLease>()
   readonly #wakeUps = new WakeUps()
-  readonly #endKeeping: () => void
+  readonly #stopRenewing: () => void
   #unlisten = async (): Promise<void> => {}
   #isDraining = false
 
@@ -45,7 +45,7 @@ export class Leases {
     const { database, terms } = deps
     this.#deps = deps
     this.holder = { holder: randomUUID(), leaseMs: terms.leaseMs }
-    this.#endKeeping = keepLeases({ ...deps, db: database.db }, this.holder, this.#held)
+    this.#stopRenewing = startLeaseRenewal({ ...deps, db: database.db }, this.holder, this.#held)
   }
 
   /** Takes the lease, waiting for its holder. Undefined if the file takes no more bytes. */
@@ -74,7 +74,7 @@ export class Leases {
       releaseRow: (end: Release) => releaseLease({ db: database.db, clock }, fenced, end),
     })
     this.#held.set(fenced.fileId, lease)
-    if (this.#isDraining) lease.ask('draining')
+    if (this.#isDraining) lease.askToStop('draining')
     return lease
   }
 
@@ -90,9 +90,9 @@ export class Leases {
 
   async stop(): Promise<void> {
     this.#isDraining = true
-    for (const lease of this.#held.values()) lease.ask('draining')
+    for (const lease of this.#held.values()) lease.askToStop('draining')
     await Promise.all([...this.#held.values()].map((lease) => lease.ended))
-    this.#endKeeping()
+    this.#stopRenewing()
     await this.#unlisten()
   }
 
@@ -100,13 +100,13 @@ export class Leases {
     this.#unlisten = await this.#deps.database.listen(LEASE_CHANNEL, (text) => this.#onNotification(text))
   }
 
-  /** A file is free, or its holder should stop. Null: notifications may have been lost. */
+  /** Either a file is free, or its holder should stop. Null means that notifications may have been lost. */
   #onNotification(text: string | null): void {
     const [kind, fileId = '', fence] = text?.split(':') ?? []
     const lease = this.#held.get(fileId)
     if (!kind) this.#wakeUps.wakeAll()
     else if (kind === 'free') this.#wakeUps.wake(fileId)
-    else if (lease?.fence === Number(fence)) lease.ask('preempted')
+    else if (lease?.fence === Number(fence)) lease.askToStop('preempted')
   }
 
   async #tryToTake(file: Wanted, waited: boolean): Promise<TakenHere | undefined> {
@@ -136,10 +136,10 @@ export class Leases {
     }
   }
 
-  /** Ask on every poll: the holder may have missed the first request. */
+  /** Repeated on every poll, since the holder may have missed an earlier request. */
   async #askHolder({ fileId, fence }: Fenced): Promise<void> {
     const here = this.#held.get(fileId)
-    if (here?.fence === fence) return here.ask('preempted')
+    if (here?.fence === fence) return here.askToStop('preempted')
     await notify(this.#deps.database.db, LEASE_CHANNEL, `stop:${fileId}:${fence}`)
   }
 

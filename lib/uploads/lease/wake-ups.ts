@@ -1,4 +1,4 @@
-/** Requests that wait for a file to become free. Each is woken by a notification, or after a while. */
+/** Requests that wait for a file to become free. Each is woken by a notification or by a timeout. */
 export class WakeUps {
   readonly #waiting = new Map<string, Set<() => void>>()
 

@@ -8,7 +8,7 @@ import { HeldLease, type Lease } from './held-lease.ts'
 
 const LEASE_MS = seconds(30)
 
-/** For a script that writes one upload after another while nodes may be running. Undefined if it cannot get the lease. */
+/** For a script that works on one upload after another while nodes may be running. Undefined if the lease is taken. */
 export async function withLease<Result>(
   { db, clock }: { db: Db; clock: Clock },
   fileId: string,

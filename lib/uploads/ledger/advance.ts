@@ -10,22 +10,21 @@ import { type Fenced, heldBy, lostLease } from './lease-terms.ts'
 import { noted, type TimelineNote } from './timeline-note.ts'
 
 /**
- * The only way that a confirmed offset moves: forward, from exactly where the writer believes it to be, while it holds the
- * lease. The part or tail that makes the bytes durable, the usage, and all that follows from them change in the same
- * statement.
+ * The only way to move a confirmed offset: forward, from exactly where the writer believes it to be, while the writer
+ * holds the lease. The same statement records the part or tail that makes the bytes durable, and the usage.
  */
 export type Advance = {
   fromBytes: number
   toBytes: number
-  /** Over all confirmed bytes, the new ones included. */
+  /** Of all confirmed bytes, including the new ones. */
   crc32: number
-  /** A part that the bucket acknowledged. The tails that became part of it are deleted. */
+  /** A part that the bucket has accepted. The tails it contains are deleted. */
   part?: { number: number; offsetBytes: number; sizeBytes: number; etag: string; crc32: number }
-  /** Bytes that only the database holds; `staged` if it has them already. */
+  /** Bytes that are stored in the database only; `staged` if they are there already. */
   tail?: SealedTail | 'staged'
-  /** The ranges that the numbers after the last recorded part are bound to from now on. */
+  /** The ranges to which the numbers after the last recorded part are now bound. */
   bound?: Bound
-  /** Nothing was reserved for an upload of unknown length, so each step checks the quota. */
+  /** Set for an upload of unknown length: nothing was reserved for it, so each step checks the quota. */
   unreserved?: Quota | undefined
   /** Every byte is durable, and the object is to be made. */
   become?: 'transferring'
@@ -105,7 +104,7 @@ function moved(change: Advance, now: SQL, nowMs: number): SQL {
   if (part) changes.push(sql`sealed_fence = null`)
   if (tail) changes.push(sql`sealed_fence = f.lease_fence`)
   if (become === 'transferring') changes.push(sql`complete_sent_at = ${now}`)
-  // A tail that has still to become the last part: no Complete is sent before it.
+  // The tail still has to be sent as the last part, so no Complete can have been sent.
   if (become === 'transferring' && tail)
     changes.push(
       sql`complete_refused = exists (select from file_destinations where file_id = f.id and multipart_id is not null)`,

@@ -3,12 +3,12 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { NewUpload } from './insert-upload.ts'
 
-/** The common clients send a file in two to eight pieces. */
+/** Common clients send a file in two to eight pieces. */
 const PARTIALS_PER_FILE = 8
 
 /**
- * A token may have as many partial uploads open as the files that it may create need, and as many bytes in them. A partial
- * upload of unknown length counts as the largest that it may become.
+ * Limits the partial uploads of a token, and their bytes, to what the files it may create can need. A partial upload of
+ * unknown length counts as the largest that the token allows.
  */
 export async function assertFewPartials(
   tx: Db,
@@ -29,7 +29,7 @@ export async function assertFewPartials(
   throw new SluiceError(
     'token_exhausted',
     count > mostFiles
-      ? `It may have ${mostFiles} partial uploads that are part of no file yet. Join some of them, or delete them.`
-      : `Its partial uploads that are part of no file yet may have ${mostBytes} bytes. Join some of them, or delete them.`,
+      ? `It allows ${mostFiles} partial uploads that have not been joined. Join or delete some of them.`
+      : `It allows ${mostBytes} bytes in partial uploads that have not been joined. Join or delete some of them.`,
   )
 }

@@ -4,7 +4,7 @@ import type { Bound } from '../part-numbers.ts'
 import { boundColumns } from './bound-columns.ts'
 import { type Fenced, heldBy, lostLease } from './lease-terms.ts'
 
-/** Binds the numbers of the next parts to their ranges, when no other statement can do it along the way. */
+/** Binds the numbers of the next parts to their ranges, if no other statement has done so. */
 export async function bindParts(db: Db, lease: Fenced, bound: Bound): Promise<void> {
   const done = await rows(
     db,

@@ -2,8 +2,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Bound } from '../part-numbers.ts'
 
 /**
- * Assignments for an update of `files`. If a statement's answer was lost, the writer may lag behind its row; its view of
- * the bindings is ignored then.
+ * Assignments for an update of `files`. A writer that never learned the result of an earlier statement may be behind
+ * its row. Then its view of the bindings is ignored.
  */
 export function boundColumns({ recordedParts, recordedBytes, boundEnds }: Bound): SQL {
   const isCurrent = sql`recorded_parts <= ${recordedParts}::int`

@@ -1,7 +1,10 @@
 import { sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 
-/** Only while it is as its first request left it: with the next bytes it has all of its time again. */
+/**
+ * Lets the upload expire earlier, if no request has written to it since the first. The next bytes restore its full
+ * time.
+ */
 export async function capExpiry(db: Db, fileId: string, untilMs: number): Promise<void> {
   await db.execute(sql`update files
     set expires_at = least(expires_at, ${new Date(untilMs).toISOString()}::timestamptz)

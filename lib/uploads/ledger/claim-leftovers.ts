@@ -16,13 +16,13 @@ export type Leftover = {
 const BATCH = 60
 /** Of one bucket. */
 export const CLEARED_AT_ONCE = 6
-/** Back off by a quarter of its age, between 1 minute and 1 hour. */
+/** The pause between attempts: a quarter of the time since the upload ended, between these limits. */
 const MIN_PAUSE_MS = minutes(1)
 const MAX_PAUSE_MS = hours(1)
 
 /**
- * Claims some of what ended uploads left in their buckets. Each is postponed before it is tried, so that two nodes do not
- * both work on it, and so that it comes up again after a crash.
+ * Claims some of what ended uploads left in their buckets. The next attempt is scheduled before this one begins, so
+ * that no other node works on the same leftover, and so that it is tried again after a crash.
  */
 export function claimLeftovers(
   db: Db,
@@ -60,7 +60,7 @@ export function claimLeftovers(
   )
 }
 
-/** Records that nothing more is to be done about it. */
-export async function strikeLeftover(db: Db, fileId: string): Promise<void> {
+/** Records that nothing is left to be done about it. */
+export async function markCleared(db: Db, fileId: string): Promise<void> {
   await db.execute(sql`update file_destinations set abort_pending = false where file_id = ${fileId}::uuid`)
 }

@@ -27,7 +27,7 @@ export type Claimed = {
   dataStore: SealedDataStore
 }
 
-export type ClaimLimits = {
+type ClaimLimits = {
   limit: number
   limitPerBucket: number
   /** The Data Stores of the files that this node is working on, one entry for each file. */
@@ -39,8 +39,8 @@ export type ClaimLimits = {
 const backoffSeconds = sql`least(5 * power(2, least(f.complete_attempts, 7)), 600)`
 
 /**
- * Takes the lease of some of these files, each for one node, and records that Complete is about to be sent. No bucket gets
- * more than its share, so that one that hangs holds up no other. An upload can have all its bytes and still be
+ * Takes the lease of some of these files, each for one node, and records that Complete is about to be sent. No bucket
+ * gets more than its share, so that one that hangs holds up no other. An upload can have all its bytes and still be
  * `uploading`: its length was declared after them, and then the process died or the bucket refused.
  */
 export function claimTransferring(

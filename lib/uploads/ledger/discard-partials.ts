@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 
-/** Runs in the transaction that makes a final upload `transferred`: the objects of its pieces are to be cleared away. */
+/** Marks the objects of a final upload's pieces for deletion. Runs in the transaction that makes it `transferred`. */
 export async function discardPartials(tx: Db, finalId: string, nowMs: number): Promise<void> {
   await tx.execute(sql`
     update file_destinations d set abort_pending = true, abort_at = ${new Date(nowMs).toISOString()}::timestamptz

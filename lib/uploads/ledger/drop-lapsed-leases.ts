@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 
 /**
- * For a restored database. An upload that ends while leased may have left an object, which is deleted if the credentials
- * allow it. After a restore that object can be a file that was delivered since the backup, so expired leases are dropped.
+ * For a restored database: drops expired leases. When an upload ends while it is leased, the object that its writer may
+ * have made is deleted. After a restore, that object may be a file that was delivered since the backup.
  */
 export async function dropLapsedLeases(db: Db): Promise<number> {
   const dropped = await rows(

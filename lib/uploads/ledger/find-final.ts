@@ -3,8 +3,8 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import type { CreationRight } from './upload-rights.ts'
 
 /**
- * The final upload that was made of these pieces before. Joining can be slow and the response can get lost; repeating the
- * request returns the same file.
+ * The final upload that an earlier request made of these pieces. Joining can be slow and its response can get lost, so
+ * a repeated request returns the same file.
  */
 export async function findFinal(
   db: Db,

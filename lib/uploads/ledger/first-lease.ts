@@ -5,13 +5,13 @@ import { USUAL_PART_BYTES } from '../part-plan.ts'
 import type { LeaseHolder } from './lease-terms.ts'
 
 /**
- * The lease of an upload that nobody has held yet, for a request that brings all of its bytes, taken by the statement that
- * checks its token. Such a file is one PutObject: no part is planned and no number bound, so nothing has to be known about
- * the bucket before. Anything unusual leaves the upload as it is, for `takeLease`.
+ * The first lease of an upload, for a request that brings all of its bytes. It is taken by the statement that checks
+ * the token: such a file is a single PutObject, without planned parts or bound numbers, so nothing about the bucket has
+ * to be known first. In any unusual case the lease is left to `takeLease`.
  */
 export type FirstLease = { sinceMs: number; expirySeconds: number; expiresByMs: number }
 
-/** What a request says of itself before its token has been looked at. */
+/** What is known about a request before its token is checked. */
 export type WholeRequest = {
   bytes: number
   origin: string | null
@@ -23,7 +23,7 @@ export function isWhole({ offsetBytes, bytes }: { offsetBytes: number; bytes: nu
   return offsetBytes === 0 && bytes > 0 && bytes <= USUAL_PART_BYTES
 }
 
-/** Columns of `asked`, beside those by which the token and the upload are found. */
+/** Columns of `asked`, in addition to those that identify the token and the upload. */
 export function askedOf({ bytes, origin, protocol, lease }: WholeRequest) {
   const request = currentRequest()
   return {
@@ -42,8 +42,8 @@ export const ASKED_COLUMNS =
   traceparent text`)
 
 /**
- * Two steps of a statement that has `asked`. Rows that others have locked are skipped, since other requests share this
- * statement. The limits make PostgreSQL look each row up by its index, whatever row count the planner estimates.
+ * Two steps of a statement that has `asked`. Locked rows are skipped: other requests share this statement and must not
+ * wait for them. The limits make PostgreSQL look each row up by its index, whatever row count the planner estimates.
  */
 export function firstLeases(now: SQL): SQL {
   return sql`free as (

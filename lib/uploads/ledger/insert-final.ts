@@ -15,8 +15,8 @@ type Final = Omit<NewUpload, 'lengthBytes' | 'concat' | 'partBytes'> & {
 type Options = { lease: LeaseHolder; nowMs: number }
 
 /**
- * Inserts a file that begins as `transferring`: every byte is durable, and was counted with its partial upload. From then on
- * its pieces neither expire nor become part of another file. False if another file has taken one of them.
+ * Inserts a file that begins as `transferring`: every byte is durable, and was counted with its partial upload. Its
+ * pieces then no longer expire and cannot be joined again. False if another file has already taken one of them.
  */
 export async function insertFinal(db: Db, upload: Final, options: Options): Promise<boolean> {
   return db.transaction(async (tx) => {

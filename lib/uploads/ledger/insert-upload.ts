@@ -10,13 +10,13 @@ import { type Quota, quotaExceeded, reserved } from '../../workspace/usage/reser
 import { assertFewPartials } from './assert-few-partials.ts'
 import type { LeaseHolder } from './lease-terms.ts'
 
-/** All that a new upload is, before its first byte. */
+/** A new upload, before its first byte. */
 export type NewUpload = {
   fileId: string
   workspaceId: string
   pipeId: string
   tokenId: string
-  /** How many uploads the token allows, and of how many bytes each. */
+  /** How many uploads the token allows, and how many bytes in each. */
   maxFiles: number | null
   maxBytes: number | null
   senderId: string
@@ -39,7 +39,7 @@ export type NewUpload = {
   request: RequestContext | undefined
 }
 
-/** With `lease` the creator holds the upload at once, with fence 1 and its first parts bound to their numbers. */
+/** With `lease`, the request that creates the upload holds it at once: with fence 1, and with its first parts bound. */
 export type Insertion = {
   upload: NewUpload
   quota: Quota
@@ -50,8 +50,9 @@ export type Insertion = {
 const MAX_AT_ONCE = 100
 
 /**
- * All uploads of a workspace meet at the row of its month, which is locked until the commit, and those of a token at its
- * count. So those that are created at the same time go together; if the quota does not allow them all, one by one.
+ * Creating an upload locks its workspace's usage row for the month until the commit. So that uploads created at the
+ * same time do not queue for that lock, one statement inserts all of them; if the quota is too small for all, each is
+ * inserted alone. A token that limits the number of files is locked, too: its uploads are always inserted alone.
  */
 export function insertsUploads(db: Db): (insertion: Insertion) => Promise<void> {
   const insertTogether = inGroups((group: Insertion[]) => insert(db, group), {
@@ -66,7 +67,7 @@ export function insertsUploads(db: Db): (insertion: Insertion) => Promise<void> 
   }
 }
 
-/** The limit is checked after the count, so that the month's row is locked before the token's, as everywhere else. */
+/** The limit is checked afterwards, so that the month's row is locked before the token's, as everywhere else. */
 async function insertCounted(db: Db, insertion: Insertion): Promise<void> {
   await db.transaction(async (tx) => {
     const [made] = await insert(tx, [insertion])
@@ -74,10 +75,13 @@ async function insertCounted(db: Db, insertion: Insertion): Promise<void> {
   })
 }
 
-/** The pieces of one file do not count as files: what they are joined to does. But they are bounded until they are joined. */
+/**
+ * Partial uploads do not count as files, since the final upload does. They have a limit of their own until they are
+ * joined.
+ */
 async function insertPartial(db: Db, insertion: Insertion): Promise<void> {
   await db.transaction(async (tx) => {
-    // The month's row is locked from here on, so all that are created beside it are counted.
+    // This locks the month's row, so the check below sees all partial uploads that were created before.
     await insert(tx, [insertion])
     await assertFewPartials(tx, insertion.upload, insertion.nowMs)
   })

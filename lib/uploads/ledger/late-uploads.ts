@@ -4,10 +4,10 @@ import { hours } from '../../platform/kernel/clock.ts'
 import { COMPLETED_BY_CLIENT } from './completed-by-client.ts'
 
 export const LATE_AT_ONCE = 100
-/** Uploads end earlier if their bucket drops unfinished ones sooner. */
+/** Uploads expire earlier than this if their bucket deletes unfinished ones sooner. */
 const MAX_AGE_DAYS = 30
 
-/** A condition on an unfinished row of `files`: its time is up, nobody is writing it, and bytes are missing. */
+/** A condition on a row of `files` that is `uploading`: it has expired, nobody is writing it, and it is incomplete. */
 export function isLate(nowMs: number): SQL {
   return sql`expires_at <= ${new Date(nowMs).toISOString()}::timestamptz
     and (lease_until is null or lease_until < now()) and (offset_bytes is distinct from length_bytes or protocol = ${COMPLETED_BY_CLIENT})`
@@ -22,10 +22,10 @@ export function findLate(db: Db, nowMs: number): Promise<{ id: string; droppedAf
   )
 }
 
-/** This long after the last byte of any partial upload of their token, nobody is going to join them. */
+/** Once no partial upload of the same token has received bytes for this long, nobody is going to join them. */
 const UNJOINED_MS = hours(6)
 
-/** Finished partial uploads that nobody joined in time: their objects are cleared away. */
+/** Retires finished partial uploads that nobody joined in time. Their objects are deleted. */
 export async function retirePartials(db: Db, nowMs: number): Promise<number> {
   const now = new Date(nowMs).toISOString()
   const idleSince = new Date(nowMs - UNJOINED_MS).toISOString()

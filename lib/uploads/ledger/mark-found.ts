@@ -5,8 +5,9 @@ import { countBytes, counting, deltas } from '../../workspace/usage/count-bytes.
 import { type Fenced, heldBy } from './lease-terms.ts'
 
 /**
- * The object exists, complete, though the ledger may know only some of its bytes: the database was restored from before it
- * was made. False if the lease was lost, or for an unfinished partial upload: joining it needs its checksum, which is lost.
+ * The object exists and is complete, even if the ledger knows only some of its bytes: the database was restored from a
+ * backup made before. False if the lease was lost, or for an unfinished partial upload: its checksum, which joining
+ * needs, is lost.
  */
 export async function markFound(
   db: Db,

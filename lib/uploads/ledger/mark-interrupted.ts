@@ -3,8 +3,8 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 
 /**
- * A client that asks for the offset had a break, even if none of its requests was cut: it was paused, offline or reloaded
- * between two of them. Its next request counts as a resume.
+ * A client that asks for the offset was interrupted, even if none of its requests was cut: it was paused, offline or
+ * reloaded between two of them. Its next request counts as a resume.
  */
 export async function markInterrupted(db: Db, fileId: string, nowMs: number): Promise<void> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`

@@ -5,7 +5,9 @@ import { type Fenced, heldBy } from './lease-terms.ts'
 
 export type Delivered = { etag: string | null; certainty: 'answered' | 'confirmed' | 'inferred' }
 
-/** The object exists. Deletes what the ledger kept to make it, and releases the lease; false if that was lost. */
+/**
+ * The object exists: deletes the parts and tails it was made of, and releases the lease. False if the lease was lost.
+ */
 export async function markTransferred(
   db: Db,
   lease: Fenced,

@@ -3,14 +3,14 @@ import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { requestDetail } from '../../platform/kernel/request-context.ts'
 import type { BucketRefusal } from '../bucket-port.ts'
 
-/** How many different reasons the timeline takes before something else happens to the file. */
+/** How many different reasons the timeline lists in a row. */
 const MAX_REASONS = 10
-/** The Data Store is marked at most this often, so that many refused uploads do not queue for its row. */
+/** How often the Data Store is marked at most, so that many refused uploads do not wait for its row. */
 const NOTED_EVERY_MS = 10_000
 
 /**
- * Steps of a statement whose step `released` has the file: they add the reason to its timeline and mark the Data Store. A
- * repeated reason is counted on the line that has it, until something else happens to the file.
+ * Steps of a statement whose step `released` has the file. They add the reason to its timeline and mark the Data Store.
+ * While nothing else happens to the file, a repeated reason is counted on the line that has it already.
  */
 export function noteRefusal({ code, reason }: BucketRefusal, nowMs: number): SQL {
   const at = new Date(nowMs).toISOString()

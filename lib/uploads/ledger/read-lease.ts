@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 
-/** The lease of an upload that still takes bytes; `leased` if somebody holds it and it has not expired. */
+/** The lease of an unfinished upload; `leased` if somebody holds it and it has not expired. */
 export async function readLease(
   db: Db,
   fileId: string,

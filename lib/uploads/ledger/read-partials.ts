@@ -2,10 +2,10 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import type { CreationRight } from './upload-rights.ts'
 
-/** A finished partial upload: an object of its own until the final one has been made of it. */
+/** A finished partial upload: a separate object until it has been joined. */
 export type PartialObject = { fileId: string; key: string; bytes: number; crc32: number }
 
-/** The pieces of a final upload that is still to be made, in order. */
+/** The pieces of a final upload that has no object yet, in order. */
 export function readPartials(db: Db, fileIds: readonly string[]): Promise<PartialObject[]> {
   return rows<PartialObject>(
     db,
@@ -17,7 +17,7 @@ export function readPartials(db: Db, fileIds: readonly string[]): Promise<Partia
   )
 }
 
-/** The ones among these that this token may join. */
+/** Those of the given partial uploads that this token may join. */
 export function readFinishedPartials(
   db: Db,
   { token, pipe, dataStore }: CreationRight,

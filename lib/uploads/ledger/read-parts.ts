@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import type { SentPart } from '../bucket-port.ts'
 
-/** The parts that make the object, in order. */
+/** The parts of the object, in order. */
 export function readParts(db: Db, fileId: string): Promise<SentPart[]> {
   return rows<SentPart>(
     db,

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import type { TailCipher } from '../tail-cipher.ts'
 
-/** The bytes of a range that only the database holds, in order; by default of the whole file. */
+/** The bytes of a range that are in the database only, in order. By default, of the whole file. */
 export async function readTail(
   { db, tailCipher }: { db: Db; tailCipher: TailCipher },
   fileId: string,

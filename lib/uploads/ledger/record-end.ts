@@ -7,15 +7,15 @@ export type BadEnd = {
   status: 'failed' | 'expired' | 'canceled'
   /** Shown to the customer. */
   reason: string | null
-  /** From which states this end may come. */
+  /** The statuses from which the upload may end this way. */
   from: readonly ('uploading' | 'transferring')[]
-  /** A condition that must still hold once the row is locked: it may have changed since the decision. */
+  /** A condition that must still hold when the row is locked: things may have changed since the decision to end it. */
   provided?: SQL
   /** It is not known whether the object exists. */
   certainty?: 'unknown'
 }
 
-/** A request on its way to the bucket when the upload ended has arrived after this time, or never will. */
+/** A request that was on its way to the bucket when the upload ended either arrives within this time or never. */
 const ARRIVES_WITHIN_SECONDS = 60
 
 /** False if the upload had ended already, or `provided` does not hold. */

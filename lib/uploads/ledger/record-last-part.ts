@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { type Fenced, heldBy, lostLease } from './lease-terms.ts'
 
-/** The tail of a file in `transferring` is in the bucket now. Its bytes were counted when they came. */
+/** Records that the tail of a `transferring` file is now a part. Its bytes were counted when they arrived. */
 export async function recordLastPart(
   db: Db,
   lease: Fenced,

@@ -4,7 +4,7 @@ import { monthOf } from '../../workspace/usage/count-bytes.ts'
 import { type Fenced, heldBy, lostLease } from './lease-terms.ts'
 import { type Asked, reserveRemaining } from './reserve-remaining.ts'
 
-/** Sets the length of an upload that had none, and reserves the missing bytes. */
+/** Sets the length of an upload whose length was unknown, and reserves quota for the missing bytes. */
 export async function recordLength(
   db: Db,
   lease: Fenced,

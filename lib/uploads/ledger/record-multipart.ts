@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { type Fenced, heldBy, lostLease } from './lease-terms.ts'
 
-/** The multipart upload exists in the bucket: the next writer continues it. */
+/** Records the multipart upload, so that later writers continue it. */
 export async function recordMultipart(db: Db, lease: Fenced, multipartId: string): Promise<void> {
   const recorded = await rows(
     db,

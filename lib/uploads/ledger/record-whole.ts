@@ -26,9 +26,9 @@ const MAX_AT_ONCE = 50
 const NO_ACTIVE_WEBHOOK = sql`not exists (select from webhook_outputs o where o.pipe_id = f.pipe_id and o.enabled)`
 
 /**
- * Records file, usage and event in one transaction. All files of a workspace update the row of its month, so files that
- * are done at the same time are recorded together. False if a file's lease was lost: nothing has changed for it, and the
- * others are recorded all the same.
+ * Records file, usage and event in one transaction. Every file updates its workspace's usage row for the month, so
+ * files that finish at the same time are recorded together. False if the file's lease was lost: then nothing has
+ * changed for it, and the others are recorded anyway.
  */
 export function createWholeRecorder({ db, clock, emitEvents }: Deps): (whole: Whole) => Promise<boolean> {
   const together = (record: (group: Whole[]) => Promise<ReadonlySet<string>>) =>
@@ -47,18 +47,18 @@ export function createWholeRecorder({ db, clock, emitEvents }: Deps): (whole: Wh
       return recorded
     }),
   )
-  // One statement, without a transaction, keeps the event as missed, unless the Pipe has an active webhook by now.
+  // Without a webhook, a single statement records the event as missed. It does nothing if the Pipe has a webhook by now.
   return async (whole) => (!whole.hasWebhooks && (await withoutWebhook(whole))) || withWebhook(whole)
 }
 
-/** Keeps the events as missed, as `emitFileEvent` does without a webhook. */
+/** Records the events as missed, as `emitFileEvent` does without a webhook. */
 const missed = (now: SQL) => sql`missed as (
       insert into events (id, workspace_id, pipe_id, file_id, missed_status, created_at)
       select event_id, workspace_id, pipe_id, id, 'transferred', ${now} from moved join writer using (id)
       where concat is distinct from 'partial'
     )`
 
-/** Does for many finished files what `advance` does for one. Returns the ones whose lease was not lost. */
+/** Does for many finished files what `advance` does for one. Returns those whose lease was not lost. */
 async function record(
   db: Db,
   group: Whole[],
@@ -93,7 +93,7 @@ async function record(
   return new Set(moved.map(({ id }) => id))
 }
 
-/** In the order in which every statement locks several files. */
+/** Sorted by id: every statement that locks several files does so in this order. */
 function wantedOf(group: Whole[], nowMs: number): SQL {
   const ordered = group.toSorted((a, b) => (a.lease.fileId < b.lease.fileId ? -1 : 1))
   const wanted = ordered.map(({ lease, fromBytes, toBytes, crc32, delivered }) => ({
@@ -111,7 +111,9 @@ function wantedOf(group: Whole[], nowMs: number): SQL {
     to_bytes bigint, crc32 bigint, etag text, certainty text, note_id uuid, event_id uuid)`
 }
 
-/** The limit makes PostgreSQL look each row up by its index, in this order, whatever row count the planner estimates. */
+/**
+ * The limit makes PostgreSQL look each row up by its index, in this order, whatever row count the planner estimates.
+ */
 function writers(provided: SQL): SQL {
   return sql`select wanted.*, f.reserved_bytes, f.counted_bytes
     from wanted cross join lateral (select * from files where id = wanted.id limit 1 for update) f

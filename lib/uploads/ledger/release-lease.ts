@@ -14,13 +14,11 @@ export type Release = {
   interrupted: boolean
   /** Goes to the timeline. */
   refusal?: BucketRefusal | undefined
-  /** It is certain that the bucket has not made the object. */
+  /** The bucket has certainly not made the object. */
   completeRefused?: boolean | undefined
 }
 
-/**
- * Releases the lease, and counts the bytes that the request brought.
- */
+/** Releases the lease, and counts the bytes that the request brought. */
 export async function releaseLease(
   { db, clock }: { db: Db; clock: Clock },
   lease: Fenced,

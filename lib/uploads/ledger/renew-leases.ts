@@ -3,9 +3,9 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import { type Fenced, heldBy, type LeaseHolder } from './lease-terms.ts'
 
 /**
- * Renews leases of this process in one statement, and returns the ones that nobody has taken over. A lease that was
- * released while this ran is among them: its own writer released it, and must not be told that it was lost. Rows are locked
- * in order, as by every statement that locks several files.
+ * Renews leases of this process in one statement, and returns those that nobody has taken over. They include leases
+ * that were released while this ran: their writers have finished and did not lose them. The rows are locked in the
+ * order of their ids, as by every statement that locks several files.
  */
 export async function renewLeases(
   db: Db,

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Db } from '../../platform/db/database.ts'
 
-/** Retires a finished upload. The object of a partial upload that is part of no file is cleared away. */
+/** Retires a finished upload. The object of a partial upload that was not joined is deleted. */
 export async function retire(db: Db, fileId: string, nowMs: number): Promise<void> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   await db.execute(sql`

@@ -4,8 +4,9 @@ import type { SealedTail } from '../tail-cipher.ts'
 import { type Fenced, lostLease } from './lease-terms.ts'
 
 /**
- * Stores bytes of a body whose checksum is not known yet: a tail past the confirmed offset, which counts once `advance` has
- * moved over it. Otherwise the next writer deletes it when it takes the lease, so an expired lease may stage nothing.
+ * Stores bytes of a body whose checksum has not been verified, as a tail past the confirmed offset. They count once
+ * `advance` has moved the offset over them; otherwise they are deleted when the lease is next taken. So they must not
+ * be stored after the lease has expired.
  */
 export async function stageTail(
   db: Db,

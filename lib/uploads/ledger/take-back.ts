@@ -12,13 +12,13 @@ export async function erase(tx: Db, fileId: string, nowMs: number): Promise<bool
   return erased.length > 0
 }
 
-/** Clears the bucket in a minute: a request on its way there has arrived by then, or never will. */
+/** Has the bucket cleared in a minute: a request on its way there either arrives by then or never. */
 export async function clearLater(tx: Db, fileId: string, nowMs: number): Promise<void> {
   await tx.execute(sql`update file_destinations set abort_pending = true,
     abort_at = ${new Date(nowMs + minutes(1)).toISOString()}::timestamptz where file_id = ${fileId}::uuid`)
 }
 
-/** Takes the upload out of its token's count of files. A partial upload never was in it. */
+/** Removes the upload from its token's count of files. Partial uploads are not in that count. */
 export async function giveBackCount(tx: Db, fileId: string): Promise<void> {
   await tx.execute(sql`update tokens t set files_created = t.files_created - 1 from files f
     where f.id = ${fileId}::uuid and t.id = f.token_id and f.concat is null`)

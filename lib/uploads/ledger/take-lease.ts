@@ -16,13 +16,13 @@ export type Taken = {
   partBytes: number | null
   /** The part numbers that earlier writers left bound. */
   bound: Bound
-  /** The row was as the plan assumed, so the planned parts are bound, too. */
+  /** The row was as the plan assumed, so the planned parts are bound. */
   planned: boolean
   multipartId: string | null
   resumed: boolean
   /** The lease before this one expired instead of being released: its holder died. */
   leaseLapsed: boolean
-  /** The reserved quota was given back, since no byte had come for an hour. */
+  /** The reserved quota was returned, since no bytes had arrived for an hour. */
   reservationLapsed: boolean
   expirySeconds: number
   expiresAtMs: number
@@ -32,13 +32,13 @@ export type Taken = {
 /** What the writer wants to bind with the lease, and the state of the upload that this assumes. */
 export type LeasePlan = { fence: number; offsetBytes: number; bound: Bound; boundEnds: readonly number[] }
 
-/** Remember the last N tokens that continued the upload. */
+/** How many tokens that continued the upload are remembered: the last ones. */
 const MAX_TOKENS = 100
 
 /**
- * Takes the lease if nobody holds it, and binds the planned parts to their numbers if the upload still is as the plan
- * assumed. Undefined if somebody holds it, or if the file takes no more bytes. A lease that expired was never released, so
- * its holder died: that counts as a resume. Bytes that it staged are deleted.
+ * Takes the lease if nobody holds it, and binds the planned parts to their numbers if the upload is still as the plan
+ * assumed. Undefined if somebody holds it, or if the file takes no more bytes. If the previous lease expired without
+ * being released, its holder died: taking over from it counts as a resume, and bytes that it staged are deleted.
  *
  * A lease without `bound_fence` was taken by a version of Sluice that did not bind numbers to bytes. What it sent is
  * unknown, so this writer starts above all numbers it had reserved.

@@ -6,7 +6,7 @@ export type Unfinished = { id: string; key: string; lengthBytes: number; dataSto
 
 const PAGE = 100
 
-/** A page of the uploads of known length, by id, that nobody is writing and whose bucket may be read. */
+/** A page, in the order of ids, of the uploads of known length that nobody is writing and whose bucket may be read. */
 export function unfinishedAfter(db: Db, after: string): Promise<Unfinished[]> {
   return rows<Unfinished>(
     db,

@@ -39,7 +39,7 @@ export type PipeRow = {
   allowedTypes: string[]
   allowedOrigins: string[]
   uploadExpirySeconds: number
-  /** Its webhook output is on now. */
+  /** It has an active webhook. */
   hasWebhooks: boolean
 }
 
@@ -67,26 +67,26 @@ export type UploadRow = {
   /** The next request resumes. */
   interrupted: boolean
   leaseFence: number
-  /** What its part numbers are bound to; null if the last writer was of a version of Sluice that did not bind them. */
+  /** What its part numbers are bound to; null if the last writer ran a version of Sluice that did not bind them. */
   bound: Bound | null
 }
 
-type Standing = { tokenRevoked: boolean; senderRevoked: boolean; tokenExpired: boolean }
+type Validity = { tokenRevoked: boolean; senderRevoked: boolean; tokenExpired: boolean }
 type Common = { token: UploadToken; pipe: PipeRow; dataStore: SealedDataStore }
 export type CreationRight = Common
 /** `upload` is as it was before the lease was taken. */
 export type UploadRight = Common & { upload: UploadRow; first?: FirstLease | undefined }
 
 /**
- * What a temporary token may do, found with all that the request needs in one query. A token creates uploads until it
- * expires; for uploads that it created, or continued while unexpired, it stays good until they end.
+ * Checks what an upload token may do, and reads everything that the request needs in the same query. A token may create
+ * uploads until it expires. An upload that it created, or continued before it expired, it may continue until that ends.
  */
 export type UploadRights = {
-  /** Whether this token may create an upload at this Pipe. */
+  /** Throws unless this token may create an upload at this Pipe. */
   toCreate(secret: string, pipeId: string): Promise<CreationRight>
   /**
-   * Whether this token may continue this upload; if not, the upload is reported as not found. With `whole`, also takes the
-   * lease, if nobody ever held it.
+   * Throws unless this token may continue this upload, which is otherwise reported as not found. With `whole`, also
+   * takes the lease, if nobody has ever held it.
    */
   toContinue(
     secret: string,
@@ -97,7 +97,7 @@ export type UploadRights = {
 
 const MAX_AT_ONCE = 100
 
-/** Requests that ask at the same time share one statement, which is sent after the last of them has asked. */
+/** Requests that arrive at the same time share one statement. */
 export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): UploadRights {
   const findCreation = inGroups((hashes: string[]) => findCreations(db, hashes, clock.now()), {
     most: MAX_AT_ONCE,
@@ -110,7 +110,7 @@ export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): Uploa
   })
   return {
     async toCreate(secret, pipeId) {
-      const right = assertStanding(await findCreation(hashSecret(secret)))
+      const right = assertNotRevoked(await findCreation(hashSecret(secret)))
       assertPipe(right, pipeId)
       if (right.tokenExpired) throw expired()
       if (right.tooManyRefused) throw tooManyRefused()
@@ -119,14 +119,14 @@ export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): Uploa
     async toContinue(secret, { pipeId, fileId }, whole) {
       const asked = { hash: hashSecret(secret), file: fileId }
       const sinceMs = clock.now()
-      const right = assertStanding(
+      const right = assertNotRevoked(
         await (whole
           ? span('lease', () => takeUpload({ ...asked, pipe: pipeId, ...askedOf(whole) }))
           : span('token', () => findUpload(asked))),
       )
       assertPipe(right, pipeId)
-      const { own, sameHand } = right
-      if (!right.upload || !(own || sameHand)) {
+      const { own, sameUploader } = right
+      if (!right.upload || !(own || sameUploader)) {
         if (right.tokenExpired) throw expired()
         throw new SluiceError('upload_not_found', 'There is no such upload at this Pipe.')
       }
@@ -137,7 +137,7 @@ export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): Uploa
   }
 }
 
-type FoundCreation = Common & Standing & { tooManyRefused: boolean }
+type FoundCreation = Common & Validity & { tooManyRefused: boolean }
 
 async function findCreations(
   db: Db,
@@ -157,10 +157,10 @@ async function findCreations(
 
 type AskedUpload = { hash: string; file: string }
 type FoundUpload = Common &
-  Standing & {
+  Validity & {
     upload: UploadRow | null
     own: boolean
-    sameHand: boolean
+    sameUploader: boolean
     first?: Omit<FirstLease, 'sinceMs'> | null
   }
 
@@ -194,7 +194,7 @@ async function takeUploads(db: Db, asked: AskedWhole[], nowMs: number): Promise<
 function uploadOf(nowMs: number): SQL {
   return sql`select ${common(nowMs)}, ${upload()},
         t.id = f.token_id or t.id = any(f.continued_by) as own,
-        f.sender_id = t.sender_id and f.subject is not distinct from t.subject as "sameHand"
+        f.sender_id = t.sender_id and f.subject is not distinct from t.subject as "sameUploader"
       from tokens t join senders s on s.id = t.sender_id join pipes p on p.id = t.pipe_id
       left join files f on f.id = asked.file and f.pipe_id = p.id
       left join file_destinations fd on fd.file_id = f.id
@@ -203,7 +203,9 @@ function uploadOf(nowMs: number): SQL {
       where t.token_hash = asked.hash limit 1`
 }
 
-/** Join it with a limit, so that PostgreSQL looks each row up by its index, whatever row count the planner estimates. */
+/**
+ * Join it with a limit, so that PostgreSQL looks each row up by its index, whatever row count the planner estimates.
+ */
 function askedFor(asked: { hash: string; file?: string }[]): SQL {
   const numbered = JSON.stringify(asked.map((one, n) => ({ n, ...one })))
   return sql`json_to_recordset(${numbered}::json) as asked(n int, hash text, file uuid)`
@@ -240,7 +242,7 @@ function upload(): SQL {
         'recordedParts', f.recorded_parts, 'recordedBytes', f.recorded_bytes, 'boundEnds', f.bound_ends) end) end as upload`
 }
 
-function assertStanding<Row extends Standing>(row: Row | undefined): Row {
+function assertNotRevoked<Row extends Validity>(row: Row | undefined): Row {
   if (!row)
     throw new SluiceError('token_invalid', 'There is no such upload token. Ask your backend for a new one.')
   if (row.tokenRevoked || row.senderRevoked)

@@ -4,7 +4,7 @@ import type { Db } from '../../platform/db/database.ts'
 
 const isUnderWay = eq(files.status, 'uploading')
 
-/** The ids of uploads under way of one Pipe, as many as the limit says. */
+/** The ids of a Pipe's unfinished uploads, up to the limit. */
 export async function uploadsOfPipe(db: Db, pipeId: string, limit: number): Promise<string[]> {
   const found = await db
     .select({ id: files.id })
@@ -14,7 +14,7 @@ export async function uploadsOfPipe(db: Db, pipeId: string, limit: number): Prom
   return found.map(({ id }) => id)
 }
 
-/** It looks from Pipe to Pipe, and not through all uploads under way. */
+/** The query goes from Pipe to Pipe, rather than through all unfinished uploads. */
 export async function uploadsOfDeletedPipes(db: Db, limit: number): Promise<string[]> {
   const left = db
     .select({ id: files.id })

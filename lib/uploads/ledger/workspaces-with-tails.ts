@@ -3,8 +3,8 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import { tailBytes } from './tail-bytes.ts'
 
 /**
- * The workspaces that have so many bytes of tails, or more. Where all tails together take less room, none has, and none of
- * them is looked at.
+ * The workspaces with at least this many bytes of tails. If the whole table is smaller than that, there can be none,
+ * and no row is read.
  */
 export async function workspacesWithTails(db: Db, bytes: number): Promise<string[]> {
   const full = await rows<{ id: string }>(

@@ -6,7 +6,7 @@ import { createPagePool, type PagePool } from './page-pool.ts'
 import { type ResponseMemory, responseMemory } from './response-memory.ts'
 import { type Spillable, Spiller } from './spill-slow-parts.ts'
 
-export type OwnedBucket = { readonly workspaceId: string }
+type OwnedBucket = { readonly workspaceId: string }
 
 export type MemoryAccount = {
   readonly pages: PagePool
@@ -14,13 +14,19 @@ export type MemoryAccount = {
   /** Takes up to a page at a time, and only while the account is not full. */
   take(bytes: number): void
   give(bytes: number): void
-  /** Takes memory in one piece once there is enough. However many wait, each gets it. Resolves to a function that gives it back. */
+  /**
+   * Takes memory all at once, as soon as there is enough. Every request is granted in the end. Resolves to a function
+   * that returns it.
+   */
   reserve(bytes: number, signal: AbortSignal): Promise<() => void>
-  /** Announces bytes that are on their way out and will be free soon; negative once they are. */
+  /** Announces bytes that are being sent or written, and so will be free soon. Negative once they are free. */
   leaving(bytes: number): void
   /** Calls back once there may be room again. */
   whenFree(resume: () => void): void
-  /** Offers a half-filled part to be spilled. Its first byte has just come, so parts offered before it are slower. */
+  /**
+   * Offers a half-filled part for spilling. Its first byte has just arrived, so parts that were offered earlier are
+   * slower.
+   */
   offer(spillable: Spillable): void
   withdraw(spillable: Spillable): void
 }
@@ -29,7 +35,7 @@ export type Workspace = {
   usedBytes: number
   /** Held by responses. */
   responseBytes: number
-  /** Lent to it from the memory for tails. */
+  /** Lent to the workspace from the memory for tails. */
   lentBytes: number
   lastLent: number
 }
@@ -46,13 +52,13 @@ export type Account = {
 type Options = { clock: Clock; onChange?: (usedBytes: number) => void; maxPartBytes?: number }
 
 /**
- * The bytes that uploads may hold in memory, over the whole process: parts as they arrive, tails that are read back, and
- * responses of buckets. Memory is taken before bytes are kept, and given back when they are durable, so the limit is
- * never exceeded. A reader looks at `full` before each chunk of its client, and pauses.
+ * Limits the bytes that all uploads of the process hold in memory: parts as they arrive, tails that are read back, and
+ * responses of buckets. Memory is taken before it is used and returned when the bytes are durable, so the limit is
+ * never exceeded. A reader checks `full` before each chunk from its client, and pauses.
  *
- * Each workspace has an account, which is full when it holds a certain multiple of what is left: one workspace alone may
- * use most of the common memory, and one whose buckets hang, or several, leave the others their share. The same holds
- * for the buckets within a workspace. `memory-shares.ts` has the arithmetic.
+ * An account is full when its workspace holds a certain multiple of the memory that is left. So a workspace that is
+ * alone may use most of the common memory, while workspaces whose buckets do not respond leave some of it to the
+ * others. The same applies to the buckets within a workspace. `memory-shares.ts` has the arithmetic.
  */
 export class MemoryBudget {
   /** The largest part that an upload may have. */
@@ -124,11 +130,11 @@ export class MemoryBudget {
     this.#usedBytes += bytes
     workspace.usedBytes += bytes
     this.#onChange?.(this.#usedBytes)
-    if (bytes < 0) this.#handOn()
+    if (bytes < 0) this.#serveWaiting()
   }
 
-  /** Tails first: each lets a whole part go to the bucket. */
-  #handOn(): void {
+  /** Tails come first: each allows a whole part to be sent. */
+  #serveWaiting(): void {
     this.reservations.grant()
     for (const account of this.spiller.pressed)
       while (account.waiting.length > 0 && !this.isFull(account)) account.waiting.shift()!()
@@ -168,7 +174,7 @@ function openAccount(budget: MemoryBudget, account: Account): MemoryAccount {
   }
 }
 
-/** One object for each id, kept for as long as anything refers to it. */
+/** One object for each id, for as long as anything refers to it. */
 function createWorkspaces() {
   const known = new Map<string, WeakRef<Workspace>>()
   const gone = new FinalizationRegistry((id: string) => {

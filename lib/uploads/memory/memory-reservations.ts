@@ -7,9 +7,10 @@ type Request = { account: Account; bytes: number; granted(giveBack: () => void):
 type Memory = { held(account: Account): Held; take(account: Account, bytes: number): void }
 
 /**
- * Memory in one piece, for bytes that are read back while others of the same part are held. If these requests took turns
- * with readers, uploads could wait for each other forever. So a workspace that has used up its share is lent memory that
- * readers never get: one piece at a time, and next is the workspace whose last loan is the longest ago.
+ * Memory that is taken all at once: for a tail that is read back while the rest of its part is already in memory. If
+ * these requests competed with readers for memory, uploads could deadlock. So some memory is set aside that readers
+ * never get. It is lent to workspaces that have used up their share: one loan each at a time, and whoever had none for
+ * longest goes first.
  */
 export class Reservations {
   readonly #shares: Shares
@@ -23,7 +24,7 @@ export class Reservations {
   }
 
   async reserve(account: Account, bytes: number, signal: AbortSignal): Promise<() => void> {
-    // A copy within the bucket needs no memory, and waits for nothing.
+    // A copy within the bucket needs no memory, so it need not wait.
     if (bytes === 0) return () => {}
     if (bytes > this.#shares.tailBytes) throw tooLittleMemory()
     signal.throwIfAborted()
@@ -74,7 +75,7 @@ export class Reservations {
   }
 }
 
-/** Only the first in line gets a loan: small requests must not overtake a large one again and again. */
+/** Who is next for a loan. Nobody else gets one, or small requests could overtake a large one indefinitely. */
 function longestWithoutLoan(waiting: Iterable<Request>): Request | undefined {
   let first: Request | undefined
   for (const request of waiting) {
@@ -87,7 +88,7 @@ function longestWithoutLoan(waiting: Iterable<Request>): Request | undefined {
 function tooLittleMemory(): SluiceError {
   return new SluiceError(
     'unavailable',
-    'This upload was begun with larger parts than this node has memory for. Its operator must raise UPLOAD_MEMORY_BYTES.',
+    'This upload was begun with larger parts than this node has memory for. The operator must raise UPLOAD_MEMORY_BYTES.',
     { headers: { 'Retry-After': '60' } },
   )
 }

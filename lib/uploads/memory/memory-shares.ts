@@ -2,32 +2,32 @@ import { MIN_PART_BYTES, USUAL_PART_BYTES } from '../part-plan.ts'
 import { FIRST_PAGE_BYTES, PAGE_BYTES } from './page-pool.ts'
 
 /**
- * How the memory budget is divided: a sixty-fourth for the responses of buckets, the largest part's size for tails that
- * are read back, a quarter for workspaces that hold less than one part, and the rest for all.
+ * How the memory budget is divided: a sixty-fourth for the responses of buckets, the size of the largest part for tails
+ * that are read back, a quarter for workspaces that hold less than one part, and the rest for everybody.
  */
 export type Shares = {
   readonly limitBytes: number
-  /** The largest piece that can be reserved. */
+  /** The most that can be reserved at once. */
   readonly tailBytes: number
   readonly responseBytes: number
   /** For parts that are being received or sent. */
   readonly partBytes: number
-  /** The share of `partBytes` for workspaces that hold a whole part already. */
+  /** How much of `partBytes` is open to workspaces that already hold a whole part. */
   readonly commonBytes: number
 }
 
 /** What the process, one workspace, and one of its buckets hold now. */
 export type Held = { allBytes: number; workspaceBytes: number; bucketBytes: number }
 
-/** A workspace may hold this multiple of what is left, so something is always left for another. */
+/** A workspace may hold this multiple of what is left, so that something is always left for the others. */
 const WORKSPACE_SHARE = 3
-/** While a workspace holds less than one part, it may use only 1× what is left, so that many can fill one part. */
+/** The same for a workspace that holds less than one part: lower, so that many of them can fill a part each. */
 const SMALL_WORKSPACE_SHARE = 1
 /** A bucket may hold this multiple of what is left to its workspace. */
 const BUCKET_SHARE = 4
 /** Concatenation reads less than two of the smallest parts at once. */
 const MAX_JOINED_BYTES = 2 * MIN_PART_BYTES
-/** The most that a chunk of one page takes: the end of one part and the beginning of the next. */
+/** The most memory that a chunk of one page takes, where it ends one part and begins the next. */
 const CHUNK_TAKES_BYTES = 2 * PAGE_BYTES + FIRST_PAGE_BYTES
 
 export function divideMemory(limitBytes: number, maxPartBytes: number): Shares {
@@ -37,7 +37,7 @@ export function divideMemory(limitBytes: number, maxPartBytes: number): Shares {
   return { limitBytes, tailBytes, responseBytes, partBytes, commonBytes: partBytes - limitBytes / 4 }
 }
 
-/** Whether the uploads to a bucket hold that fraction of what they may hold. */
+/** Whether the uploads to a bucket hold at least this fraction of what they may hold. */
 export function holdsFraction(fraction: number, shares: Shares, held: Held): boolean {
   const { allBytes, workspaceBytes, bucketBytes } = held
   const mayHoldBytes =
@@ -50,7 +50,7 @@ export function holdsFraction(fraction: number, shares: Shares, held: Held): boo
   )
 }
 
-/** Whether the uploads to a bucket may read no further. While they may, one more chunk is sure to fit. */
+/** Whether the uploads to a bucket have to stop reading. If not, one more chunk is sure to fit. */
 export function isFull(shares: Shares, held: Held): boolean {
   return held.allBytes + CHUNK_TAKES_BYTES > shares.partBytes || holdsFraction(1, shares, held)
 }

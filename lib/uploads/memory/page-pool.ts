@@ -1,25 +1,27 @@
 /**
- * Pages on which parts are gathered. They are reused: a fresh one costs page faults, and chunks that lived as long as a
- * part would cost the garbage collector more than copying them does.
+ * Pages into which the bytes of parts are copied. They are reused, since new ones cost page faults. Keeping the chunks
+ * themselves until their part is sent would cost more in garbage collection than copying them does.
  */
 export type PagePool = { take(): Buffer; give(page: Buffer): void }
 
 export const PAGE_BYTES = 64 * 1024
-/** The size of a part's first page, so that a crowd of clients that sent a few bytes each does not hold a full page each. */
+/**
+ * The size of a part's first page: small, so that many clients that have sent a few bytes do not hold a full page each.
+ */
 export const FIRST_PAGE_BYTES = 4096
 /**
- * Pages are cut from slabs. Single pages would be scattered over malloc's heap, which gives back only what is at its end.
- * A slab is so large that malloc always maps it separately, and the system fills it only where it is written.
+ * Pages are cut from slabs. Single pages would be scattered over malloc's heap, which returns memory to the system only
+ * from its end. A slab is large enough for malloc to map it separately, and uses memory only where it was written.
  */
 export const SLAB_BYTES = 32 * 1024 * 1024
 const SLAB_PAGES = SLAB_BYTES / PAGE_BYTES
-/** How long an empty slab is kept. No request that was aborted is still sending from it by then. */
+/** How long an empty slab is kept. After this time, no aborted request is still sending from it. */
 export const SLAB_KEPT_MS = 60_000
 
 type Slab = { memory: ArrayBuffer; used: number; free: Buffer[]; drop?: NodeJS.Timeout }
 
 export function createPagePool(): PagePool {
-  /** The oldest first. It is used before the others, so that those become empty. */
+  /** The oldest first. Pages come from the first slab with room, so that the later ones become empty. */
   const slabs: Slab[] = []
 
   const addSlab = () => {

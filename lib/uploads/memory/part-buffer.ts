@@ -36,7 +36,7 @@ export class PartBuffer {
     return this.#crc
   }
 
-  /** When the first byte came. */
+  /** When the first byte arrived. */
   get sinceMs(): number {
     return this.#sinceMs
   }
@@ -49,7 +49,7 @@ export class PartBuffer {
       at += chunk.length
       return piece
     })
-    // During a push, or after its pages were given back, its bytes do not match its length and checksum.
+    // During a push, or after `free`, the pages do not match the length and the checksum.
     if (at !== this.#bytes) throw new Error(`A part of ${this.#bytes} bytes has ${at} on its pages.`)
     return Buffer.concat(pieces)
   }
@@ -67,7 +67,7 @@ export class PartBuffer {
     }
   }
 
-  /** Gives the pages back, to be written over: nobody may still be sending them. */
+  /** Returns the pages for reuse: nobody may still be sending them. */
   free(): void {
     for (const page of this.#pages) this.#memory.pages.give(page)
     this.#memory.give(this.#heldBytes)

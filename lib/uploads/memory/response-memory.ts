@@ -1,7 +1,7 @@
 import type { Workspace } from './memory-budget.ts'
 import type { Shares } from './memory-shares.ts'
 
-/** Memory for the responses of buckets. A response that does not fit is refused: nothing waits. */
+/** Memory for the responses of buckets. A response that does not fit is refused rather than made to wait. */
 export type ResponseMemory = {
   /** Returns false if there is not enough. */
   take(bytes: number): boolean

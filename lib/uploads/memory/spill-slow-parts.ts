@@ -2,28 +2,32 @@ import type { Clock } from '../../platform/kernel/clock.ts'
 import type { Account } from './memory-budget.ts'
 
 export type Spillable = {
-  /** What moving it out would free; 0 if it cannot be moved now. */
+  /** How much memory spilling it would free; 0 if it cannot be spilled now. */
   heldBytes(): number
-  /** When its oldest byte came. */
+  /** When its first byte arrived. */
   sinceMs(): number
-  /** Resolves when the database has the part, or at once if it goes to the bucket: other spills do not wait for that. */
+  /**
+   * Resolves when the database has the bytes; at once if they go to the bucket, since other spills need not wait for
+   * that.
+   */
   spill(): Promise<void>
 }
 
 /** Spilling starts above this share of what an account may hold. */
 const SPILL_ABOVE = 0.5
-/** While readers wait. Before that one at a time: a crowd that fills its parts in step is no reason to hurry. */
+/** While readers are waiting for memory; otherwise parts are spilled one at a time, as there is no hurry. */
 const SPILLS_AT_ONCE = 4
 /** The client of a part that has been filling for this long is slow. */
 const SLOW_MS = 3000
-/** With less than this share on its way out, a full account would stay full. */
+/** With no more than this share of its memory about to be freed, a full account would stay full. */
 const STUCK_SHARE = 0.1
 const LOOK_AGAIN_MS = 250
 
 /**
- * Before memory is used up, half-filled parts that fill slowly are moved out, the slowest first, so that slow clients
- * cannot starve fast ones. Parts on their way to the bucket come free by themselves, so a fast client's part is moved only
- * when there is nothing else to wait for. For an account that waits and has no such part, the slowest of any account is moved.
+ * Spills half-filled parts that fill slowly before memory is used up, the slowest first, so that slow clients cannot
+ * starve fast ones. Parts on their way to the bucket free their memory soon, so a fast client's part is spilled only if
+ * an account is waiting and has nothing on its way. If such an account has no part to spill, the slowest of all
+ * accounts is spilled.
  */
 export class Spiller {
   readonly #clock: Clock
@@ -44,7 +48,7 @@ export class Spiller {
     this.#holds = deps.holds
   }
 
-  /** Accounts that are nearly full, or that somebody waits for. */
+  /** Accounts that are short of memory, or that readers are waiting for. */
   get pressed(): ReadonlySet<Account> {
     return this.#pressed
   }
@@ -53,7 +57,7 @@ export class Spiller {
   look(account: Account): void {
     if (this.#pressed.has(account) || !this.#isTight(account)) return
     this.#pressed.add(account)
-    // Defer: the caller may be filling the part we would spill.
+    // Deferred, since the caller may be filling the very part that would be spilled.
     queueMicrotask(() => this.#relieve())
   }
 
@@ -98,7 +102,7 @@ export class Spiller {
     return undefined
   }
 
-  /** A spill that fails shows in the request that owns the part. */
+  /** If a spill fails, the request that owns the part reports it. */
   async #spill(spillable: Spillable): Promise<void> {
     this.#busy.add(spillable)
     await spillable.spill().catch(() => {})

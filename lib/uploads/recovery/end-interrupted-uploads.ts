@@ -2,7 +2,7 @@ import { failInterrupted } from '../endings/fail-interrupted.ts'
 import { findInterrupted } from '../ledger/interrupted-uploads.ts'
 import type { UploadContext } from '../upload-context.ts'
 
-/** Uploads by one request whose node died: nobody can continue them. */
+/** Fails uploads of clients that cannot resume, whose request ended when its node died. */
 export async function endInterruptedUploads(
   context: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,
 ): Promise<number> {

@@ -10,8 +10,8 @@ const AT_ONCE = 8
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 /**
- * For a database that was restored from a backup: looks up the objects of uploads that it takes for unfinished, in buckets
- * whose credentials may read. An upload whose object is complete becomes transferred, with its event.
+ * For a database restored from a backup: where the credentials may read, looks up the objects of uploads that the
+ * database has as unfinished. An upload whose object is complete becomes transferred, with its event.
  */
 export async function findFinished(context: Context): Promise<{ looked: number; found: string[] }> {
   const found: string[] = []

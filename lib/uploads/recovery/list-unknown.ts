@@ -3,7 +3,7 @@ import { bucketFault, type ListedPage } from '../bucket-port.ts'
 import { knownKeys, listedDataStores } from '../ledger/known-objects.ts'
 import type { UploadContext } from '../upload-context.ts'
 
-export type UnknownObject = { key: string; bytes: number; modifiedAt: string }
+type UnknownObject = { key: string; bytes: number; modifiedAt: string }
 export type Listed = { dataStoreId: string; name: string; workspaceId: string } & (
   | { listed: true; unknown: UnknownObject[] }
   | { listed: false; reason: string }
@@ -12,10 +12,10 @@ type Context = Pick<UploadContext, 'db' | 'openBucket'>
 
 /** The folder of the objects that bucket checks write. */
 const PROBE_FOLDER = '.sluice-checks'
-/** There is no index by key, so each query reads all files of the bucket. */
+/** There is no index on keys, so each query reads all files of the bucket. */
 const ASKED_TOGETHER = 5000
 
-/** For each bucket that may be listed, the objects written since then that belong to no file of the database. */
+/** For each bucket that may be listed, the objects written since `sinceMs` that belong to no file in the database. */
 export async function listUnknown(context: Context, sinceMs: number): Promise<Listed[]> {
   const all: Listed[] = []
   for (const { name, dataStore } of await listedDataStores(context.db)) {

@@ -17,15 +17,15 @@ import { recordLastPart } from '../ledger/record-last-part.ts'
 import { withMemory } from '../memory/with-memory.ts'
 import type { UploadContext } from '../upload-context.ts'
 
-/** A file that has no object this long after its last byte gets one more attempt, and then fails. */
+/** A file without an object this long after its last byte gets one more attempt, and then fails. */
 const GIVE_UP_AFTER_MS = hours(24)
 /** How many files one node works on. */
 const AT_ONCE = 32
 const AT_ONCE_PER_BUCKET = 4
 
 /**
- * Finishes files whose bytes are all durable but whose object was not made. An upload that a crash cut short is resumed by
- * its client: see takeLease. Each attempt holds the file's lease, so only one node works on it. Returns how many it began.
+ * Makes the objects of files whose bytes are all durable. (Other interrupted uploads are resumed by their clients: see
+ * takeLease.) An attempt holds the file's lease, so only one node works on it. Returns how many attempts were begun.
  */
 export async function reconcileUploads(context: UploadContext): Promise<number> {
   const { db, leases, clock, reconciling, terms } = context
@@ -37,7 +37,7 @@ export async function reconcileUploads(context: UploadContext): Promise<number> 
     nowMs,
     busy: [...reconciling.values()],
   })
-  // A bucket that hangs must not keep the others waiting.
+  // A bucket that does not respond must not delay the others.
   await within(terms.reconcileMs, Promise.all(claimed.map((file) => begin(context, file, nowMs))))
   return claimed.length
 }
@@ -63,14 +63,16 @@ async function reconcile(context: UploadContext, file: Claimed, sinceMs: number)
   }
 }
 
-/** The attempt before this one was late already. However long Sluice was away, there is one after that. */
+/**
+ * The previous attempt was past the deadline already: even after a long outage of Sluice, there is one late attempt.
+ */
 function isOver({ sinceMs, lastAttemptMs }: Claimed): boolean {
   return lastAttemptMs !== null && lastAttemptMs - sinceMs > GIVE_UP_AFTER_MS
 }
 
 function attempt(context: UploadContext, file: Claimed, lease: Lease): Attempt {
   const { fileId, key, bytes: lengthBytes, sentBefore, dataStore } = file
-  // Credentials that cannot be decrypted any more must not keep a file from its end.
+  // Opened only when used: a file must end even if its credentials can no longer be decrypted.
   const headObject: Bucket['headObject'] = async (...asked) =>
     context.openBucket(dataStore).headObject(...asked)
   return { fileId, lease, bucket: { headObject }, key, lengthBytes, mayRead: dataStore.mayRead, sentBefore }
@@ -106,7 +108,7 @@ async function makeObject(context: UploadContext, file: Claimed, lease: Lease): 
   })
 }
 
-/** Starts over: nothing of an earlier attempt is visible. */
+/** Starts over, as nothing of an earlier attempt is visible. */
 async function joinAgain(context: UploadContext, file: Claimed, lease: Lease, bucket: Bucket): Promise<void> {
   await concatenate(context, {
     fileId: file.fileId,
@@ -118,7 +120,7 @@ async function joinAgain(context: UploadContext, file: Claimed, lease: Lease, bu
   })
 }
 
-/** Stores a file of one part that the bucket did not accept when it came. */
+/** Stores a file of one part that the bucket did not accept when it arrived. */
 async function putFromTail(
   context: UploadContext,
   file: Claimed,
@@ -136,7 +138,7 @@ async function putFromTail(
   return { delivered: { etag, certainty: etag === null ? 'inferred' : 'answered' } }
 }
 
-/** Sends the last part, which was kept in the tail. Every attempt sends the same bytes under the same number. */
+/** Sends the last part, whose bytes are in the tail. Every attempt sends the same bytes under the same number. */
 async function sendTail(
   context: UploadContext,
   file: Claimed,

@@ -11,15 +11,16 @@ import { Tails } from './tails.ts'
 type Waiting = { buffer: PartBuffer; fromBytes: number }
 
 /**
- * The pieces of one request on their way to becoming durable. A piece that may be a part is sent to the bucket; any other
- * becomes a tail, with which the next part begins. The ledger records them in order, and each keeps its buffer until then.
+ * Makes the pieces of one request durable. A piece that may become a part is sent to the bucket; any other becomes a
+ * tail, with which the next part begins. The ledger records the pieces in order, and their buffers are freed
+ * afterwards.
  *
- * An atomic request counts entirely or not at all: nothing is recorded before `commit`. Until then parts are sent and
- * tails staged as usual, and their buffers are freed after that.
+ * An atomic request counts entirely or not at all: nothing is recorded before `commit`. Its parts are sent and its
+ * tails staged before that, and their buffers are freed at once.
  */
 export class Parts {
   readonly isAtomic: boolean
-  /** Fires with the first fault, or when the lease is lost: no more bytes are wanted. */
+  /** Aborted by the first fault, or when the lease is lost: reading should stop. */
   readonly signal: AbortSignal
   readonly #context: UploadContext
   readonly #upload: OpenUpload
@@ -35,7 +36,7 @@ export class Parts {
   #freed = Promise.withResolvers<void>()
   /** Resolves when the database has the tail that the next part begins with. */
   #tailStored: Promise<void> = Promise.resolve()
-  /** The last piece, while it is a part that is not being recorded yet. */
+  /** The last piece, if it is a part that is not being recorded yet. */
   #lastPart: { attached: Attached } | undefined
 
   constructor(context: UploadContext, upload: OpenUpload, { atomic }: { atomic: boolean }) {
@@ -51,7 +52,7 @@ export class Parts {
     this.#tailBytes = upload.tailBytes
   }
 
-  /** Where the upload stands once all pieces are recorded. */
+  /** The offset once all pieces are recorded. */
   get endOffset(): number {
     return this.#endOffset
   }
@@ -61,17 +62,17 @@ export class Parts {
     return this.#tailBytes
   }
 
-  /** How many parts were given to the sender. */
+  /** How many parts this request has sent, or is about to send. */
   get sentParts(): number {
     return this.#sentParts
   }
 
-  /** False while an atomic request has not committed: none of its pieces would count if it ended now. */
+  /** False for an atomic request before `commit`: if it ended now, none of its pieces would count. */
   get isCommitted(): boolean {
     return this.#recorder.isCommitted
   }
 
-  /** No piece is on its way. */
+  /** All pieces are recorded. */
   get isIdle(): boolean {
     return this.#waiting.length === 0
   }
@@ -92,10 +93,10 @@ export class Parts {
     else if (this.mayEndWith(buffer)) {
       this.send(buffer)
       piece.stored()
-    } else piece.stored(this.keep(buffer))
+    } else piece.stored(this.storeAsTail(buffer))
   }
 
-  /** Whether a part may end with these bytes, or they have to be a tail. */
+  /** Whether a part may end with these bytes. If not, they become a tail. */
   mayEndWith({ bytes }: PartBuffer): boolean {
     return this.#upload.numbers.mayEndAt(this.#endOffset + bytes)
   }
@@ -114,7 +115,7 @@ export class Parts {
     const bound = this.#recorder.bind(number)
     const sending = this.#sender.send(number, buffer, tail, bound)
     bound.catch(this.#fail)
-    // The parts of an atomic request are recorded at its end, and must not keep their memory until then.
+    // The parts of an atomic request are recorded at its end, and must not hold memory until then.
     sending.then(() => this.isAtomic && this.#free(buffer), this.#fail)
     const last = { attached }
     this.#lastPart = last
@@ -131,8 +132,8 @@ export class Parts {
     })
   }
 
-  /** Resolves when the database has the bytes. Without `attached` the client is still sending. */
-  keep(buffer: PartBuffer, attached?: Attached): Promise<void> {
+  /** Stores bytes as a tail. Resolves when the database has them. Without `attached`, the client is still sending. */
+  storeAsTail(buffer: PartBuffer, attached?: Attached): Promise<void> {
     this.#lastPart = undefined
     this.#tailBytes += buffer.bytes
     if (this.isCommitted) {
@@ -146,7 +147,7 @@ export class Parts {
     return this.#tailStored
   }
 
-  /** Records a piece that could not be sent as a tail. For use after a fault, when nothing else is recorded any more. */
+  /** For use after a fault, when nothing else is being recorded: records a piece that could not be sent, as a tail. */
   recordAsTail(buffer: PartBuffer, attached: Attached): Promise<void> {
     return this.#tails.record(buffer, attached)
   }
@@ -158,7 +159,7 @@ export class Parts {
     return true
   }
 
-  /** Makes an atomic request count: its pieces are recorded from now on. */
+  /** Makes an atomic request count: its pieces are now recorded. */
   commit(): void {
     this.#recorder.commit()
   }
@@ -168,17 +169,17 @@ export class Parts {
     return this.#recorder.settled
   }
 
-  /** Resolves when the bucket has answered for every part, or failed to. */
+  /** Resolves when every request to the bucket has ended. */
   answered(): Promise<void> {
     return this.#sender.answered()
   }
 
-  /** Sends no more parts: their numbers may be bound to other ranges from now on. */
+  /** Sends no more parts, since their numbers may now be bound to other ranges. */
   close(): void {
     this.#sender.close()
   }
 
-  /** Aborts what is being sent, and frees all buffers. What the numbers were bound to stays in the ledger. */
+  /** Aborts what is being sent and frees all buffers. The numbers stay bound in the ledger. */
   dispose(): void {
     this.#sender.abort()
     for (const { buffer } of [...this.#waiting]) this.#free(buffer)

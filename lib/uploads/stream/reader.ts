@@ -11,13 +11,14 @@ import type { Piece, Rest } from './piece.ts'
 type Options = {
   /** More bytes than this are the client's error. */
   limitBytes: number
-  /** Where the pieces go. The body is read while they have room. */
+  /** Where the pieces go. The body is read only while there is room for another. */
   parts: Pick<Parts, 'room' | 'isIdle' | 'isAtomic' | 'signal'>
 }
 
 /**
- * Cuts the body of a request into pieces. Memory is taken as bytes arrive, and the source is paused while there is none,
- * or while enough parts are on their way. The last bytes of a file stay in the rest: finishing decides about them.
+ * Cuts the body of a request into pieces. Memory is taken as bytes arrive, and the source is paused while there is
+ * none, or while enough parts are in flight. The last bytes of a file are always in the rest: how to store them is up
+ * to finishUpload.
  */
 export class Reader {
   readonly #context: UploadContext
@@ -27,17 +28,17 @@ export class Reader {
   readonly #parts: Options['parts']
   readonly #memory: MemoryAccount
   #buffer: PartBuffer
-  /** Where the buffer begins, and where the part that it belongs to ends. */
+  /** Where the buffer begins, and where its part will end. */
   #startOffset: number
   #targetOffset = 0
   #takenBytes = 0
   #next: PromiseWithResolvers<Piece> | undefined
-  /** The next piece is waited for, and there is room for it. */
+  /** The caller is waiting for the next piece, and there is room for it. */
   #isWanted = false
   #isStarted = false
   #isPaused = false
   #waitsForMemory = false
-  /** No more bytes are wanted or to be had. */
+  /** Reading has ended, whether at the end of the body or before. */
   #isOver = false
   #rest: Rest | undefined
 
@@ -58,7 +59,9 @@ export class Reader {
     parts.signal.addEventListener('abort', this.#abort)
   }
 
-  /** Add each piece to the parts before asking for the next. Rejects with their first fault, or when the lease is lost. */
+  /**
+   * Add each piece to the parts before asking for the next. Rejects with their first fault, or when the lease is lost.
+   */
   next(): Promise<Piece> {
     const next = Promise.withResolvers<Piece>()
     this.#next = next
@@ -74,7 +77,7 @@ export class Reader {
 
   dispose(): void {
     this.#end()
-    // Node keeps a signal that joins others for as long as somebody listens to it, and all that the listener knows.
+    // While a signal made by AbortSignal.any has a listener, Node keeps it alive, with everything the listener refers to.
     this.#parts.signal.removeEventListener('abort', this.#abort)
     this.#buffer.free()
   }
@@ -90,7 +93,7 @@ export class Reader {
   #start(): void {
     this.#isStarted = true
     this.#source.start(this.#onChunk, this.#stop)
-    // After the bytes that have arrived already, which a stop would drop.
+    // Only now, after the bytes that have already arrived were read: a stop would drop them.
     this.#upload.lease.onStop(this.#stop, {
       atomic: this.#parts.isAtomic,
       waitsForUs: () => this.#isPaused,
@@ -106,7 +109,7 @@ export class Reader {
       return chunk.length
     }
     let taken = 0
-    // Other requests may have used the memory up since this source was told to flow.
+    // Other requests may have used up the memory since this source was resumed.
     while (taken < chunk.length && this.#isWanted && !this.#memory.full) {
       const page = chunk.subarray(taken, taken + PAGE_BYTES)
       this.#takePage(page)
@@ -122,7 +125,7 @@ export class Reader {
     this.#push(page.subarray(0, missingBytes))
     if (this.#endOffset < this.#targetOffset || this.#isLast) return
     this.#handOver({ kind: 'part', buffer: this.#buffer })
-    // No part but the last is less than 5 MiB, so what is left of the page is sure to fit the next one.
+    // Every part but the last has 5 MiB or more, so the rest of the page is sure to fit into the next one.
     if (page.length > missingBytes) this.#push(page.subarray(missingBytes))
   }
 
@@ -148,7 +151,7 @@ export class Reader {
   }
 
   readonly #spillable: Spillable = {
-    // A tail cannot overtake a part that is on its way, and finishing the file decides about its last bytes.
+    // A tail cannot be recorded before a part that is in flight, and the file's last bytes are left to finishUpload.
     heldBytes: () => (this.#isWanted && this.#parts.isIdle && !this.#isLast ? this.#buffer.heldBytes : 0),
     sinceMs: () => this.#buffer.sinceMs,
     spill: async () => {

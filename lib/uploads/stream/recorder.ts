@@ -4,19 +4,19 @@ import { bindParts } from '../ledger/bind-parts.ts'
 import { expiresAtMs, type OpenUpload } from '../open-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 
-/** What else changes with the last piece of a request. */
+/** What else is recorded together with the last piece of a request. */
 export type Attached = Pick<Advance, 'become' | 'release' | 'note'>
 
 /**
- * Writes what has become durable to the ledger, one piece after another, so that the offset never counts past a gap.
- * After the first fault nothing more is recorded. An atomic request is recorded from `commit` on.
+ * Records durable pieces in the ledger one after another, so that the offset never passes a gap. After the first fault
+ * nothing more is recorded. Of an atomic request nothing is recorded before `commit`.
  */
 export class Recorder {
   readonly #context: UploadContext
   readonly #upload: OpenUpload
   readonly #commit: (bound: Promise<void>) => void
   #last: Promise<void>
-  /** The last statement that bound numbers before the commit; later ones wait for what is recorded. */
+  /** Before the commit, the last statement that binds numbers. After it, statements simply follow one another. */
   #lastBinding: Promise<void> = Promise.resolve()
   #isCommitted: boolean
 
@@ -68,13 +68,13 @@ export class Recorder {
   #boundWith({ part, release }: Pick<Advance, 'part' | 'release'>) {
     const { numbers } = this.#upload
     const when = { recording: part !== undefined }
-    if (release) return numbers.toKeep(when)
+    if (release) return numbers.boundAfterRelease(when)
     return part && numbers.toBind(when)
   }
 
   /**
    * Resolves when the ledger has bound the number to the range of its part. Usually that was done in advance. If not,
-   * recording the pieces before the part does it along the way; only with no piece before it takes it its own statement.
+   * it happens as the pieces before this part are recorded. Only if there are none does it take a statement of its own.
    */
   bind(number: number): Promise<void> {
     const { lease, numbers, limits } = this.#upload
@@ -94,6 +94,6 @@ export class Recorder {
 function tooManyParts(maxParts: number): SluiceError {
   return new SluiceError(
     'file_too_large',
-    `The bucket's provider takes ${maxParts} parts, and this upload has used them up.`,
+    `The bucket's provider allows ${maxParts} parts, and this upload has used all of them.`,
   )
 }

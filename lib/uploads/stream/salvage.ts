@@ -1,16 +1,16 @@
 import type { OpenUpload } from '../open-upload.ts'
 import type { Parts } from './parts.ts'
 
-/** More than this is not worth writing to the database: the client sends it again. */
+/** More than this is not worth writing to the database: the client can send it again. */
 const MAX_SALVAGE_BYTES = 16 * 1024 * 1024
 
-/** Keeps a part that could not be sent in the tail. True if the file ends with it. */
+/** Records a part that could not be sent as a tail. True if it is the end of the file. */
 export async function salvage(
   upload: OpenUpload,
   parts: Pick<Parts, 'recorded' | 'oldest' | 'recordAsTail'>,
   { mayFinish }: { mayFinish: boolean },
 ): Promise<boolean> {
-  // Parts before the failed one may still be recorded; the failed one is the oldest afterwards.
+  // Parts before the failed one may still be recorded. After that, the failed one is the oldest.
   await parts.recorded().catch(() => {})
   const { oldest } = parts
   if (!oldest || oldest.buffer.bytes === 0 || oldest.buffer.bytes > MAX_SALVAGE_BYTES) return false

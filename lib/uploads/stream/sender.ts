@@ -6,10 +6,10 @@ import { withTail } from './with-tail.ts'
 
 export type Sent = { etag: string; crc32: number }
 
-/** The tail that a part begins with; empty if both ends are equal. */
-export type LeadingTail = { fromBytes: number; toBytes: number; stored: Promise<void> }
+/** The tail that a part begins with. It is empty if `fromBytes` equals `toBytes`. */
+type LeadingTail = { fromBytes: number; toBytes: number; stored: Promise<void> }
 
-/** Sends parts to the bucket side by side, each once its number is bound to its range. */
+/** Sends parts to the bucket concurrently, each as soon as its number is bound to its range. */
 export class Sender {
   readonly #context: UploadContext
   readonly #upload: OpenUpload
@@ -39,12 +39,12 @@ export class Sender {
     return sending
   }
 
-  /** Resolves when the bucket has answered for every part, or failed to. */
+  /** Resolves when every request to the bucket has ended. */
   async answered(): Promise<void> {
     await Promise.allSettled(this.#sending)
   }
 
-  /** Parts that are not on their way yet are not sent any more: their numbers may be bound to other ranges. */
+  /** Parts that are still waiting are not sent, since their numbers may now be bound to other ranges. */
   close(): void {
     this.#isClosed = true
   }

@@ -6,13 +6,16 @@ import type { OpenUpload } from '../open-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 import type { Attached, Recorder } from './recorder.ts'
 
-/** Larger tails are written as several rows: a statement of them takes a third more as text. */
+/** Larger tails are written as several rows, since the text of a statement takes a third more than its bytes. */
 const TAIL_ROW_BYTES = 4 * 1024 * 1024
-/** Row size for small tails that no client awaits: its text fits V8's young space, and other statements get in between. */
+/**
+ * The row size of small tails that no client waits for: the text fits V8's young space, and other statements can run in
+ * between.
+ */
 const UNAWAITED_ROW_BYTES = 90 * 1024
 const SMALL_TAIL_BYTES = 1024 * 1024
 
-/** Writes bytes that are less than a part to the database, encrypted. */
+/** Writes bytes that do not fill a part to the database, encrypted. */
 export class Tails {
   readonly #context: UploadContext
   readonly #upload: OpenUpload
@@ -26,10 +29,10 @@ export class Tails {
     this.#seal = context.tailCipher.sealer(upload.fileId)
   }
 
-  /** Writes the bytes and moves the offset over them. Without `attached` the client is still sending. */
+  /** Writes the bytes and moves the offset over them. Without `attached`, the client is still sending. */
   async record(buffer: PartBuffer, attached?: Attached): Promise<void> {
     const upload = this.#upload
-    // An empty file, or a length declared after its bytes: there is no tail, but `attached` still has to be recorded.
+    // An empty file, or a length that was declared after the last byte: `attached` has to be recorded without a tail.
     if (buffer.bytes === 0)
       return this.#recorder.write({ toBytes: upload.offsetBytes, crc32: upload.crc32, ...attached })
     const endOffset = upload.offsetBytes + buffer.bytes
@@ -43,7 +46,10 @@ export class Tails {
     })
   }
 
-  /** Writes bytes of an atomic request past the confirmed offset, where the next lease deletes them unless they are recorded. */
+  /**
+   * Writes bytes of an atomic request past the confirmed offset. Taking the lease again deletes them, unless they are
+   * recorded.
+   */
   async stage(fromBytes: number, buffer: PartBuffer): Promise<void> {
     const { db } = this.#context
     const { lease } = this.#upload
@@ -66,7 +72,7 @@ export class Tails {
     upload.tailBytes += bytes
   }
 
-  /** Writes one row at a time, so that mass disconnects don't copy every buffer. */
+  /** Writes one row at a time, so that a mass disconnect does not copy every buffer at once. */
   async #rowByRow(
     buffer: PartBuffer,
     { isAwaited }: { isAwaited: boolean },

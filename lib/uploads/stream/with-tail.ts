@@ -7,7 +7,7 @@ import { withMemory } from '../memory/with-memory.ts'
 import type { OpenUpload } from '../open-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 
-/** Reads a range of the tail from the database, and keeps it in memory while `work` runs. */
+/** Reads a range of the tail from the database, and holds it in memory, before the body, while `work` runs. */
 export function withTail<Result>(
   context: Pick<UploadContext, 'db' | 'budget' | 'tailCipher'>,
   { fileId, lease, bucket }: Pick<OpenUpload, 'fileId' | 'lease' | 'bucket'>,
@@ -18,7 +18,7 @@ export function withTail<Result>(
   const tailBytes = toBytes - fromBytes
   return withMemory(context, bucket, { bytes: tailBytes, signal }, async () => {
     const tail = await lease.whileHeld(readTail(context, fileId, { fromBytes, toBytes }))
-    // Another writer has made a part of it already.
+    // Another writer has already sent it as a part.
     if (tail.reduce((sum, piece) => sum + piece.length, 0) !== tailBytes) throw lostLease()
     const tailCrc = tail.reduce((crc, piece) => crc32(piece, crc), 0)
     return work({

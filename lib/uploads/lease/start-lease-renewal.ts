@@ -17,14 +17,18 @@ type Deps = {
 }
 
 const WATCH_MS = 250
-/** One renewal statement locks all its rows, and writers of those files wait for it, so the batch stays small. */
+/** A renewal locks all its rows, and the writers of those files wait for it, so the batches are small. */
 const RENEWED_TOGETHER = 50
 const RENEWALS_AT_ONCE = 4
-/** A group that takes this long hangs, and must not delay the others. */
+/** After this long, a batch no longer delays the others. */
 const RENEWAL_PATIENCE_MS = 2000
 
-/** Renews the leases of this process, and loses any that expires. Returns a function that stops renewing. */
-export function keepLeases(deps: Deps, row: LeaseHolder, held: ReadonlyMap<string, HeldLease>): () => void {
+/** Renews the leases of this process, and marks those that expire as lost. Returns a function that stops this. */
+export function startLeaseRenewal(
+  deps: Deps,
+  row: LeaseHolder,
+  held: ReadonlyMap<string, HeldLease>,
+): () => void {
   const renewing = setInterval(() => void renewDue(deps, row, held), deps.terms.renewMs).unref()
   const watching = setInterval(() => {
     for (const lease of held.values()) lease.watch()
