@@ -6,12 +6,12 @@ import { isOfDraft, namesVersion } from './resumable/fields.ts'
 const OF_TUS = ['upload-defer-length', 'upload-metadata', 'upload-concat']
 
 /**
- * Each protocol has headers of its own, and what has none of them but brings a body is a file. Anything else is a mistake
- * of a TUS client, and told so by its missing version.
+ * Each protocol is recognized by headers that only it has. A request without any of them is a plain upload if it has a
+ * body. Anything else is treated as TUS, which rejects it because Tus-Resumable is missing.
  */
 export function chooseProtocol(method: string, headers: IncomingHttpHeaders): FileProtocol {
   if ('tus-resumable' in headers) return 'tus'
-  // tus-js-client sends the metadata of TUS in this protocol, too.
+  // Checked before the TUS headers: tus-js-client sends Upload-Metadata in this protocol, too.
   if (namesVersion(headers)) return 'resumable-http'
   if (OF_TUS.some((name) => name in headers)) return 'tus'
   if (isOfDraft(headers)) return 'resumable-http'

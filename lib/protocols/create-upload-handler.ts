@@ -8,7 +8,7 @@ import type { Runtime } from '../platform/runtime.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { chooseProtocol } from './choose-protocol.ts'
 import { corsHeaders } from './endpoint/cors.ts'
-import { informs } from './endpoint/informs.ts'
+import { interimSender } from './endpoint/interim-sender.ts'
 import type { Protocol } from './endpoint/protocol.ts'
 import { respond } from './endpoint/respond.ts'
 import { parseUploadPath } from './endpoint/upload-path.ts'
@@ -19,11 +19,11 @@ import { resumableProtocol } from './resumable/resumable-protocol.ts'
 import { tusProtocol } from './tus/tus-protocol.ts'
 
 /**
- * The upload endpoint, on Node's own requests: headers are judged before the database is touched, the token before the
- * body is read, and the body goes from the socket to the bucket without a web stream in between. A request's headers tell
- * its protocol; here is what all of them share.
+ * The upload endpoint. It works on Node's own requests, so that bodies go from the socket to the bucket without a web
+ * stream in between. Headers are checked before the database is queried, and the token before the body is read. This
+ * handler does what all protocols have in common; the headers of a request determine which protocol handles it.
  */
-export type UploadHandler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
+type UploadHandler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 
 const PROTOCOLS: Record<FileProtocol, Protocol> = {
   tus: tusProtocol,
@@ -45,16 +45,16 @@ export function createUploadHandler(
       method,
       origin,
       protocol: name,
-      inform: config.interimResponses ? informs(req, res) : undefined,
+      sendInterim: config.interimResponses ? interimSender(req, res) : undefined,
     }
     try {
       const request = read(req, head)
       noteRequest({ protocol: protocol.nameOf(request) })
-      const given =
+      const response =
         method === 'OPTIONS'
           ? await optionsResponse(context, request)
           : await protocol.handle(context, config.uploadUrl, request)
-      if (given) respond(req, res, { ...given, headers: { ...common, ...given.headers } })
+      if (response) respond(req, res, { ...response, headers: { ...common, ...response.headers } })
       else res.destroy()
     } catch (thrown) {
       const error = protocol.refusal?.(thrown, { method, headers: req.headers }) ?? thrown
@@ -73,15 +73,15 @@ function methodOf(req: IncomingMessage): string {
   return (typeof override === 'string' ? override : (req.method ?? '')).toUpperCase()
 }
 
-/** To the address of a file that is not there yet, which may have any name; a page asks for leave first. */
-const OF_NEW_FILES = new Set(['PUT', 'OPTIONS'])
+/** These also go to an address that ends with the name of a new file: PUT creates it, and OPTIONS is its preflight. */
+const METHODS_FOR_NEW_FILES = new Set(['PUT', 'OPTIONS'])
 
 function read(
   req: IncomingMessage,
-  head: Pick<UploadRequest, 'method' | 'origin' | 'protocol' | 'inform'>,
+  head: Pick<UploadRequest, 'method' | 'origin' | 'protocol' | 'sendInterim'>,
 ): UploadRequest {
   const path = parseUploadPath(req.url ?? '')
-  if (!path || (path.name && !path.fileId && !OF_NEW_FILES.has(head.method)))
+  if (!path || (path.name && !path.fileId && !METHODS_FOR_NEW_FILES.has(head.method)))
     throw new SluiceError('not_found', 'Uploads go to /pipes/<pipe_id>/files/.')
   const { pipeId, fileId } = path
   noteRequest({ pipeId, ...(fileId && head.method !== 'PUT' && { fileId }) })

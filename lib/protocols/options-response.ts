@@ -8,7 +8,10 @@ import type { UploadRequest, UploadResponse } from './endpoint/upload-request.ts
 import { resumableAbilities } from './resumable/abilities.ts'
 import { tusAbilities } from './tus/abilities.ts'
 
-/** What this Pipe can do, and leave for a page of another origin to do it. Neither needs a token. */
+/**
+ * The response to OPTIONS: what this Pipe supports, and whether a page of another origin may use it. No token is
+ * needed.
+ */
 export async function optionsResponse(
   context: UploadContext,
   request: UploadRequest,
@@ -20,7 +23,7 @@ export async function optionsResponse(
   const maxBytes = maxUploadBytes(limits, { tokenBytes: null, pipeBytes: pipe.maxFileBytes })
   const asked = request.headers['access-control-request-method'] !== undefined
   const cors = asked && preflight(request.origin, isAllowedOrigin(pipe.allowedOrigins, request.origin))
-  // TUS allows 204 as well; the system client of iOS takes nothing but 200.
+  // 200 rather than 204, which TUS also allows: the system client of iOS accepts nothing else.
   const abilities = {
     ...tusAbilities(pipe, bucket, maxBytes),
     ...resumableAbilities(request, pipe, maxBytes),

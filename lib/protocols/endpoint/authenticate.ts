@@ -33,20 +33,20 @@ export async function authenticateToContinue(
   return right
 }
 
-/** Only `tmp_`. A Sender's own token here was in a browser, so its owner must hear of it. */
+/** Accepts only `tmp_` tokens. A Sender token here means that it is in a browser, so its owner is warned. */
 async function temporaryToken({ db, clock }: UploadContext, request: UploadRequest): Promise<string> {
   const token = requiredToken(request)
   if (!token.startsWith('sk_')) return token
   await markExposed(db, token, { origin: request.origin, nowMs: clock.now() })
   throw new SluiceError(
     'sender_token_exposed',
-    'A Sender token belongs on a backend. Rotate it now, and send the browser a temporary token.',
+    'A Sender token belongs on a backend. Rotate it now, and give the browser a temporary token.',
   )
 }
 
 function assertOrigin({ allowedOrigins }: PipeRow, { origin }: UploadRequest): void {
   if (!isAllowedOrigin(allowedOrigins, origin))
-    throw new SluiceError('origin_not_allowed', `This Pipe takes no uploads from pages of ${origin}.`)
+    throw new SluiceError('origin_not_allowed', `This Pipe does not accept uploads from pages of ${origin}.`)
 }
 
 const NAMES = {
@@ -55,13 +55,13 @@ const NAMES = {
   http: 'a single HTTP request',
 }
 
-/** Offsets of one protocol mean nothing to the others: only TUS takes an upload for complete when its length is reached. */
+/** An upload cannot change its protocol: only in TUS, for example, is it complete when its length is reached. */
 function assertProtocol({ protocol: created }: UploadRow, { method, protocol }: UploadRequest): void {
   if (created === protocol) return
   if (method === 'HEAD' || method === 'GET')
-    throw new SluiceError('upload_not_found', 'There is no such upload of this protocol.')
+    throw new SluiceError('upload_not_found', 'There is no such upload in this protocol.')
   throw new SluiceError(
     'other_protocol',
-    `The upload was created by ${NAMES[created]}, and continues by that alone.`,
+    `The upload was created by ${NAMES[created]} and can be continued only that way.`,
   )
 }

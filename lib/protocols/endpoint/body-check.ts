@@ -3,10 +3,10 @@ import { crc32ToBase64 } from '../../platform/kernel/crc32.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { fastCrc32 } from '../../platform/kernel/fast-crc32.ts'
 
-/** Judges a body by the digests that its client sent along. */
+/** Compares a body with the digests that its client sent. */
 export type BodyCheck = {
   update(chunk: Buffer): void
-  /** Once the whole body is there. */
+  /** Call this once the whole body has arrived. */
   verify(): void
 }
 
@@ -14,7 +14,7 @@ export type Algorithm = 'md5' | 'sha1' | 'sha256' | 'sha512' | 'crc32'
 export type Digest = { algorithm: Algorithm; base64: string }
 type RunningDigest = { update(chunk: Buffer): void; base64(): string }
 
-/** Which of the algorithms counts may be known only when the body has ended, so `wanted` is asked then. */
+/** `wanted` is called after the body has ended: a trailer may only then say which of the algorithms is meant. */
 export function checkBody(
   algorithms: Iterable<Algorithm>,
   wanted: () => readonly Digest[],
@@ -26,13 +26,13 @@ export function checkBody(
       for (const digest of running.values()) digest.update(chunk)
     },
     verify() {
-      // Two fields may name the same algorithm, and a digest can be taken only once.
+      // A hash can be read only once, but two fields may name the same algorithm.
       const digests = new Map([...running].map(([algorithm, digest]) => [algorithm, digest.base64()]))
       for (const { algorithm, base64 } of wanted())
         if (digests.get(algorithm) !== base64)
           throw new SluiceError(
             'checksum_mismatch',
-            `The ${algorithm} of the body is not the one that was sent with it.`,
+            `The ${algorithm} of the body does not match the one that was sent.`,
             { ...(status && { status }) },
           )
     },

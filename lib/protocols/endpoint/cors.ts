@@ -1,4 +1,4 @@
-/** Cross-origin answers (Fetch, 3.2). Nothing here is decided by cookies, so any origin may read any answer. */
+/** Cross-origin responses (Fetch, 3.2). Since cookies are not used, any origin may read any response. */
 const EXPOSED = [
   'Location',
   'Upload-Offset',
@@ -41,7 +41,7 @@ const ALLOWED_HEADERS = [
 
 export const METHODS = 'POST, PUT, HEAD, PATCH, DELETE, OPTIONS'
 
-/** On every answer, errors included. */
+/** For every response, including errors. */
 export function corsHeaders(origin: string | null): Record<string, string> {
   return {
     'Access-Control-Allow-Origin': origin ?? '*',
@@ -50,7 +50,7 @@ export function corsHeaders(origin: string | null): Record<string, string> {
   }
 }
 
-/** Without leave, the browser itself keeps the page from sending. */
+/** Without the headers that allow it, the browser does not let the page send its request. */
 export function preflight(origin: string | null, allowed: boolean): Record<string, string> {
   if (!allowed) return { Vary: 'Origin' }
   return {

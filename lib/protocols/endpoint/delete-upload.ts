@@ -5,7 +5,7 @@ import { authenticateToContinue } from './authenticate.ts'
 import { assertStillThere } from './look-up.ts'
 import type { UploadRequest, UploadResponse } from './upload-request.ts'
 
-/** Ends an upload that is under way. Of a finished one only the address goes: what was delivered is the customer's. */
+/** Cancels an unfinished upload. A finished one only loses its address, since its object belongs to the customer. */
 export async function deleteUpload(context: UploadContext, request: UploadRequest): Promise<UploadResponse> {
   const { upload } = await authenticateToContinue(context, request)
   assertStillThere(upload, context.clock.now())

@@ -2,7 +2,7 @@ import type { Appended } from '../../uploads/append.ts'
 import type { OpenUpload } from '../../uploads/open-upload.ts'
 import type { UploadResponse } from './upload-request.ts'
 
-/** All bytes are here: 201 with the object in the bucket, or 202 where the bucket takes longer. */
+/** The response once all bytes are durable: 201 if the object is in the bucket, 202 if the bucket takes longer. */
 export function describeFile(
   { fileId, crc32 }: Pick<OpenUpload, 'fileId' | 'crc32'>,
   { offsetBytes, state }: Pick<Appended, 'offsetBytes' | 'state'>,

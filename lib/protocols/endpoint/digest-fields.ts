@@ -3,17 +3,17 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { type BodyCheck, checkBody, type Digest } from './body-check.ts'
 import type { UploadRequest } from './upload-request.ts'
 
-/** Of RFC 9530, those that are not deprecated. */
+/** The algorithms of RFC 9530 that are not deprecated. */
 const ALGORITHMS = { 'sha-256': 'sha256', 'sha-512': 'sha512' } as const
 
-/** What Content-Digest and Repr-Digest (RFC 9530) or Content-MD5 say of a body that is a whole file. */
+/** For a body that is a whole file: checks Content-Digest and Repr-Digest (RFC 9530) and Content-MD5. */
 export function wholeFileCheck(request: Pick<UploadRequest, 'headers'>): BodyCheck | undefined {
   const { headers } = request
   const digests = [...digestsOf(headers['content-digest']), ...digestsOf(headers['repr-digest'])]
   return checkOf([...digests, ...contentMd5(headers['content-md5'])])
 }
 
-/** What Content-Digest says of a body that may be a piece of a file. */
+/** For a body that may be a piece of a file: checks Content-Digest. */
 export function contentCheck({ headers }: Pick<UploadRequest, 'headers'>): BodyCheck | undefined {
   return checkOf(digestsOf(headers['content-digest']))
 }
@@ -27,7 +27,7 @@ function checkOf(digests: Digest[]): BodyCheck | undefined {
   )
 }
 
-/** RFC 9651, 4.2: a field that cannot be parsed is as if it were not there; so is an algorithm that nobody knows here. */
+/** Ignores unknown algorithms and, as RFC 9651, 4.2 demands, a field that cannot be parsed. */
 function digestsOf(header: string | string[] | undefined): Digest[] {
   if (header === undefined) return []
   try {

@@ -7,12 +7,15 @@ import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
 import type { UploadRequest } from './upload-request.ts'
 
-/** The common clients throw an upload away on any other failure of HEAD. */
-const ANSWERS = new Set([401, 403, 404, 405, 410, 412, 423])
+/** Errors that are reported to the client. After any other failure of HEAD, common clients abandon the upload. */
+const REPORTED_STATUSES = new Set([401, 403, 404, 405, 410, 412, 423])
 const PATIENCE_MS = 9500
-const AGAIN_MS = 250
+const RETRY_MS = 250
 
-/** The confirmed offset. A writer is asked to stop first, so that it is exact; a passing trouble is waited out. */
+/**
+ * Reads the upload for a request for its offset. A writer is asked to stop first, so that the offset is exact.
+ * Transient errors are retried.
+ */
 export async function lookUp(context: UploadContext, request: UploadRequest): Promise<UploadRight> {
   const untilMs = performance.now() + PATIENCE_MS
   const right = await within(PATIENCE_MS, whenKnown(context, request, untilMs))
@@ -29,9 +32,9 @@ async function whenKnown(
     try {
       return await lookUpOnce(context, request)
     } catch (error) {
-      if (isSluiceError(error) && ANSWERS.has(error.status)) throw error
+      if (isSluiceError(error) && REPORTED_STATUSES.has(error.status)) throw error
       if (performance.now() >= untilMs) throw busy(error)
-      await sleep(AGAIN_MS)
+      await sleep(RETRY_MS)
     }
   }
 }
@@ -45,7 +48,7 @@ async function lookUpOnce(context: UploadContext, request: UploadRequest): Promi
   return right
 }
 
-/** An active writer extends the expiry, or ends the upload, so the upload is judged after it has stopped. */
+/** An active writer may extend the expiry or end the upload, so the upload is read again after it has stopped. */
 async function afterWriter(
   context: UploadContext,
   request: UploadRequest,
@@ -57,7 +60,7 @@ async function afterWriter(
   return authenticateToContinue(context, request)
 }
 
-/** 410 for what has ended without a file, and for a finished upload whose address was retired. */
+/** Throws 410 if the upload has ended without a file, or is finished and its address was retired. */
 export function assertStillThere({ status, retired, expiresAtMs }: UploadRow, nowMs: number): void {
   const expired = status === 'expired' || (status === 'uploading' && expiresAtMs <= nowMs)
   if (expired) throw new SluiceError('upload_gone', 'The upload was not finished in time, and has expired.')
@@ -66,7 +69,7 @@ export function assertStillThere({ status, retired, expiresAtMs }: UploadRow, no
 }
 
 function busy(cause?: unknown): SluiceError {
-  return new SluiceError('upload_locked', 'The upload cannot be looked up just now. Ask again.', {
+  return new SluiceError('upload_locked', 'The upload cannot be looked up right now. Ask again.', {
     headers: { 'Retry-After': '1' },
     cause,
   })

@@ -6,11 +6,11 @@ import { type OpenUpload, openUpload, releaseUpload, wholeFileRequest } from '..
 import { renewReservation } from '../../uploads/renew-reservation.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
-import type { Body } from './carry-body.ts'
+import type { Body } from './receive-body.ts'
 import { assertStillThere } from './look-up.ts'
 import { requiredFileId, type UploadRequest } from './upload-request.ts'
 
-/** What the headers say of the bytes that come, judged before the database is touched. */
+/** What the headers say about the body. It is checked before the database is queried. */
 export type Chunk = Body & {
   offsetBytes: number
   lengthBytes: number | undefined
@@ -20,10 +20,10 @@ export type Chunk = Body & {
 /** Without `upload` the file takes no more bytes. */
 export type Opened = { right: UploadRight; upload: OpenUpload | undefined }
 type Asked = { request: UploadRequest; chunk: Chunk; refuse: Refuse }
-/** What the client is told of an error. */
+/** Turns an error into the one that is sent to the client. */
 type Refuse = (error: unknown, upload: UploadRight['upload']) => unknown
 
-/** Everything that can be refused before the body is read. */
+/** Opens the upload for this request, with all checks that can be made before the body is read. */
 export async function openToAppend(
   context: UploadContext,
   request: UploadRequest,
@@ -39,7 +39,7 @@ async function open(context: UploadContext, asked: Asked): Promise<Opened> {
   const { origin, protocol } = request
   const whole = wholeFileRequest(context, { ...chunk, origin, protocol })
   const right = await authenticateToContinue(context, request, whole)
-  // An active writer extends the expiry.
+  // While it is leased, its writer may extend the expiry.
   if (!right.upload.leased) assertStillThere(right.upload, context.clock.now())
   try {
     return await take(context, right, asked)
@@ -53,7 +53,7 @@ async function take(context: UploadContext, right: UploadRight, asked: Asked): P
   if (right.upload.status !== 'uploading') return { right, upload: undefined }
   if (!right.upload.leased) assertOffset(right.upload.offsetBytes, chunk)
   const upload = await openUpload(context, right, chunk)
-  // It ended while we waited for its lease.
+  // It has ended while this request waited for its lease.
   if (!upload) return open(context, asked)
   try {
     await prepare(context, right, upload, chunk)
@@ -101,5 +101,5 @@ export function limitBytesOf(right: UploadRight, upload: OpenUpload): number {
 function excess(right: UploadRight, upload: OpenUpload): SluiceError {
   if (upload.lengthBytes === null) return tooLarge(maxBytesOf(right, upload))
   const missing = upload.lengthBytes - upload.offsetBytes
-  return new SluiceError('file_too_large', `Only ${missing} bytes are missing, and the body has more.`)
+  return new SluiceError('file_too_large', `The body is longer than the ${missing} bytes still missing.`)
 }

@@ -1,18 +1,18 @@
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import type { UploadRequest, UploadResponse } from './upload-request.ts'
 
-/** What the endpoint has to know of each of its protocols. */
+/** What the endpoint needs of each of its protocols. */
 export type Protocol = {
-  /** On every answer, refusals included. */
+  /** For every response, including errors. */
   headers: Record<string, string>
   /** For the access log. */
   nameOf(request: UploadRequest): string
-  /** Undefined: the client is gone, and there is nobody to answer. */
+  /** Undefined if the client has disconnected, so that there is nobody to respond to. */
   handle(
     context: UploadContext,
     uploadUrl: string,
     request: UploadRequest,
   ): Promise<UploadResponse | undefined>
-  /** What its clients are told of an error, where that is not what it says itself. */
+  /** Turns an error into one that clients of this protocol understand. */
   refusal?(error: unknown, request: Pick<UploadRequest, 'method' | 'headers'>): unknown
 }

@@ -2,7 +2,7 @@ import { parse } from 'content-disposition'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { UploadRequest } from './upload-request.ts'
 
-/** The name of a new file: the last segment of its address, else what Content-Disposition says (RFC 6266). */
+/** The name of a new file: the last segment of its address, or else the one in Content-Disposition (RFC 6266). */
 export function readName({ name, headers }: Pick<UploadRequest, 'name' | 'headers'>): string {
   const disposition = headers['content-disposition']
   return ofPath(name) || (disposition && ofDisposition(disposition)) || 'file'
@@ -13,7 +13,7 @@ function ofPath(name: string | undefined): string | undefined {
   try {
     return lastSegment(decodeURIComponent(name))
   } catch (cause) {
-    throw new SluiceError('invalid_request', 'The name in the address is not UTF-8 in percent-encoding.', {
+    throw new SluiceError('invalid_request', 'The name in the address is not percent-encoded UTF-8.', {
       cause,
     })
   }
@@ -27,7 +27,7 @@ function ofDisposition(header: string): string | undefined {
   return filename && lastSegment(filename)
 }
 
-/** A name is no path: what a client puts before it, as `..`, is dropped. PostgreSQL keeps no NUL in text. */
+/** A name is not a path: whatever precedes the last segment is dropped. PostgreSQL cannot store NUL in text. */
 function lastSegment(path: string): string | undefined {
   const segments = path.replaceAll('\0', '').split(/[/\\]/)
   return segments.findLast((segment) => !['', '.', '..'].includes(segment))

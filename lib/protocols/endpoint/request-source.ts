@@ -4,22 +4,22 @@ import { isTracing } from '../../platform/tracing/span.ts'
 import type { ByteSource } from '../../uploads/byte-source.ts'
 
 /**
- * A client that sends nothing for this long is gone, whatever its connection says. Node's own limit is off. Less than
- * balancers wait: they could only say that something broke.
+ * A client that sends nothing for this long is taken to be gone, even if its connection is open. (Node's own limit is
+ * off.) This is shorter than the usual timeouts of load balancers, whose error would tell the client nothing.
  */
 export const IDLE_MS = 100_000
-/** Smaller ones do not matter, and may lie in a buffer with others. */
+/** Smaller chunks make no difference, and may share their buffer with others. */
 const DISCARDED_BYTES = 16_384
-/** What is taken before anybody wants it; Node itself would hold as much. */
+/** How much is buffered before reading starts: no more than Node itself would buffer. */
 const EARLY_BYTES = 65_536
 
 /**
- * The body as Node reads it: no web stream, no copy. It is listened to from the first moment, since Node throws away what
- * nobody has read when a client hangs up; unless the client itself waits for leave to send (RFC 9110, 10.1.1).
+ * The body as Node reads it, without a web stream and without a copy. Listening begins at once, since Node drops unread
+ * bytes when a client disconnects; but not if the client is waiting for 100 Continue (RFC 9110, 10.1.1).
  */
 export class RequestSource implements ByteSource {
   readonly #body: IncomingMessage
-  /** What came before anybody wanted it, or when there was no memory for it. */
+  /** Chunks that arrived before reading started, or while there was no memory for them. */
   readonly #untaken: Buffer[] = []
   #earlyBytes = 0
   #flows = false
@@ -35,7 +35,7 @@ export class RequestSource implements ByteSource {
   }
 
   start(onChunk: (chunk: Buffer) => number, onEnd: (how: 'end' | 'cut') => void): void {
-    // A socket and the memory budget call from contexts of their own, or of another request. Half a microsecond each.
+    // The socket and the memory budget call these in the context of another request, or of none. It costs half a microsecond a call.
     this.#onChunk = isTracing() ? inThisRequest(onChunk) : onChunk
     this.#onEnd = inThisRequest((how: 'end' | 'cut') => {
       this.stop()
@@ -57,11 +57,13 @@ export class RequestSource implements ByteSource {
     clearTimeout(this.#idle)
     this.#idle = setTimeout(() => this.#body.destroy(), IDLE_MS)
     this.#deliver()
-    // Any of the chunks may have paused it again.
+    // Delivering the chunks may have paused it again.
     if (this.#flows) this.#body.resume()
   }
 
-  /** What still comes is not held up here: whoever answers lets it flow away, so that the client reads the answer. */
+  /**
+   * Passes nothing on from now on. `respond` drains what still arrives, so that the client gets to read the response.
+   */
   stop(): void {
     this.pause()
     this.#body.off('data', this.#take)
@@ -94,7 +96,7 @@ export class RequestSource implements ByteSource {
   }
 
   #deliver(): void {
-    // What takes a chunk may pause and resume while it does.
+    // `onChunk` may call `pause` and `resume`.
     if (this.#isDelivering) return
     this.#isDelivering = true
     while (this.#flows && this.#untaken.length > 0) {
@@ -104,14 +106,14 @@ export class RequestSource implements ByteSource {
       else discard(chunk)
     }
     this.#isDelivering = false
-    // Who is cut off is not kept waiting for memory: another request may want to go on.
+    // A request that was cut ends at once, even if bytes still wait for memory: another may want to continue the upload.
     if (this.#ended === 'cut' || (this.#ended && this.#untaken.length === 0)) this.#onEnd(this.#ended)
   }
 }
 
 /**
- * Gives the memory of a chunk back now, not at the next collection: left to V8, chunks of 64 KiB make it collect its whole
- * heap some twenty times in a GiB, which costs more than all else that happens to the bytes.
+ * Frees the memory of a chunk at once. Left to V8, chunks of 64 KiB cause some twenty full garbage collections per GiB,
+ * which cost more than everything else that is done with the bytes.
  */
 function discard(chunk: Buffer): void {
   const { buffer } = chunk
@@ -119,7 +121,7 @@ function discard(chunk: Buffer): void {
   if (whole && chunk.byteLength >= DISCARDED_BYTES) buffer.transfer(0)
 }
 
-/** Shows every byte that is taken to somebody else, too. */
+/** Calls `see` with all bytes that are taken from the source. */
 export function observed(source: ByteSource, see: (bytes: Buffer) => void): ByteSource {
   return {
     pause: () => source.pause(),

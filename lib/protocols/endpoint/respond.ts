@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { UploadResponse } from './upload-request.ts'
 
-/** A client that is still sending must be able to read why it should stop, so the line is not cut at once. */
+/** How long the connection stays open for a client that is still sending, so that it can read the response. */
 const LINGER_MS = 1000
 
 export function respond(

@@ -1,6 +1,6 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
 
-/** A node that is stopping has ended an upload that nobody can continue. */
+/** For an upload that cannot be resumed and was cut because its node is stopping. */
 export function stoppedForGood(): SluiceError {
   return new SluiceError('unavailable', 'This node is stopping. Send the file again.', {
     headers: { 'Retry-After': '1' },

@@ -1,6 +1,6 @@
 import { isPipeId, isUuid } from '../../platform/kernel/ids.ts'
 
-/** `/pipes/<pipe_id>/files/`, and what stands after it: an upload's id, or a name for a new file. A last slash may be there. */
+/** `/pipes/<pipe_id>/files/`, followed by an upload's id or the name of a new file, and perhaps a trailing slash. */
 export type UploadPath = { pipeId: string; fileId: string | undefined; name: string | undefined }
 
 export function parseUploadPath(url: string): UploadPath | undefined {

@@ -4,15 +4,15 @@ import { bearerToken } from '../../platform/http/bearer.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { UploadPath } from './upload-path.ts'
 
-/** A request to the upload endpoint: its line is read, and its headers have told its protocol. */
+/** A request to the upload endpoint, with its address parsed and its protocol determined. */
 export type UploadRequest = UploadPath & {
   method: string
   protocol: FileProtocol
   headers: IncomingMessage['headers']
   origin: string | null
   body: IncomingMessage
-  /** Sends an interim answer; false if it is too late. Undefined where the way to the client is not known to carry one. */
-  inform: ((status: number, headers: Record<string, string>) => boolean) | undefined
+  /** Sends an interim response; false if it is too late. Undefined if interim responses may not reach the client. */
+  sendInterim: ((status: number, headers: Record<string, string>) => boolean) | undefined
 }
 
 export type UploadResponse = { status: number; headers: Record<string, string>; body?: string }
@@ -25,20 +25,20 @@ export function requiredToken({ headers }: UploadRequest): string {
 }
 
 export function requiredFileId({ fileId }: UploadRequest): string {
-  if (!fileId) throw new SluiceError('method_not_allowed', 'That is the address of all uploads of this Pipe.')
+  if (!fileId) throw new SluiceError('method_not_allowed', 'This is the address for creating uploads: add the id of one.')
   return fileId
 }
 
-/** A number above what JavaScript counts exactly stays above the largest object of any provider, and is refused as such. */
+/** A number too large for JavaScript is capped. It is still larger than any provider's limit, and refused for that. */
 export function countHeader(request: UploadRequest, name: string): number | undefined {
   const text = request.headers[name]
   if (text === undefined) return undefined
   if (typeof text !== 'string' || !/^\d+$/.test(text))
-    throw new SluiceError('invalid_header', `${title(name)} must be a whole number of bytes, not negative.`)
+    throw new SluiceError('invalid_header', `${title(name)} must be a non-negative whole number of bytes.`)
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER)
 }
 
-/** The bytes that the body will have; undefined if it comes in chunks. */
+/** The length of the body; undefined if the body is chunked. */
 export function bodyBytes(request: UploadRequest): number | undefined {
   if (request.headers['transfer-encoding'] !== undefined) return undefined
   return countHeader(request, 'content-length') ?? 0

@@ -3,7 +3,9 @@ import type { OpenUpload } from '../../uploads/open-upload.ts'
 import { readProgress } from '../../uploads/read-progress.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 
-/** A writer that lost its upload learns where it stands now, or that it has ended. */
+/**
+ * For a writer that has lost its lease: adds the current offset to the error, or replaces it if the upload has ended.
+ */
 export async function withOffset(
   context: UploadContext,
   { fileId }: OpenUpload,
@@ -13,7 +15,7 @@ export async function withOffset(
   const now = await readProgress(context, fileId).catch(() => undefined)
   if (!now) return error
   if (!['uploading', 'transferring', 'transferred'].includes(now.status))
-    return new SluiceError('upload_gone', 'The upload was ended while this request was writing it.')
+    return new SluiceError('upload_gone', 'The upload ended while this request was writing it.')
   return new SluiceError('upload_locked', error.message, {
     headers: { 'Upload-Offset': String(now.offsetBytes) },
   })

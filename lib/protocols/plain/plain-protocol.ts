@@ -4,7 +4,7 @@ import { createUpload } from '../../uploads/creation/create-upload.ts'
 import { failInterrupted } from '../../uploads/endings/fail-interrupted.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
-import { carryFirstBody } from '../endpoint/carry-body.ts'
+import { receiveFirstBody } from '../endpoint/receive-body.ts'
 import { describeFile } from '../endpoint/describe-file.ts'
 import { wholeFileCheck } from '../endpoint/digest-fields.ts'
 import type { Protocol } from '../endpoint/protocol.ts'
@@ -15,8 +15,8 @@ import { uploadAddress } from '../endpoint/upload-path.ts'
 import { bodyBytes, type UploadRequest, type UploadResponse } from '../endpoint/upload-request.ts'
 
 /**
- * A file by one plain request, as curl and devices send it. It goes the way of all bytes, so its quota, its limits, its
- * timeline and its webhook are those of any upload. But it cannot be resumed: cut off, it has failed.
+ * A file sent in one plain request, as by curl or a device. Quotas, limits, the timeline and webhooks are the same as
+ * for any other upload, but it cannot be resumed: if the request is cut, the upload fails.
  */
 export const plainProtocol: Protocol = {
   headers: {},
@@ -31,7 +31,7 @@ async function putFile(
 ): Promise<UploadResponse | undefined> {
   assertNoForm(request)
   if (request.method === 'POST' && request.fileId)
-    throw new SluiceError('method_not_allowed', 'POST goes to the address of all uploads.')
+    throw new SluiceError('method_not_allowed', 'Send POST to the address without an upload id.')
   const filename = readName(request)
   const bytes = bodyBytes(request)
   const body = { source: new RequestSource(request.body), check: wholeFileCheck(request) }
@@ -48,7 +48,7 @@ async function putFile(
   const { fileId, upload } = await createUpload(context, right, declared, { bytes })
   noteRequest({ fileId })
   const how = { body, ends: 'with body', onlyWhole: true } as const
-  const appended = await carryFirstBody(context, right, upload!, how)
+  const appended = await receiveFirstBody(context, right, upload!, how)
   const isCut = appended.why === 'cut'
   if (appended.state === 'uploading')
     await failInterrupted(context, fileId, { cutByClientOf: isCut ? right.token : undefined })
@@ -58,11 +58,11 @@ async function putFile(
   return describeFile(upload!, appended, { filename, location })
 }
 
-/** The parts of a form would be stored as the file. */
+/** A form would be stored as it is, with all its parts. */
 function assertNoForm({ headers }: UploadRequest): void {
   if (headers['content-type']?.toLowerCase().startsWith('multipart/form-data'))
     throw new SluiceError(
       'unsupported_media_type',
-      'Send the file itself as the body, as `curl -T` does, and not a form that holds it.',
+      'Send the file itself as the body, as `curl -T` does, not a form that contains it.',
     )
 }

@@ -5,7 +5,7 @@ import { PARTIAL_UPLOAD } from './fields.ts'
 import { limitHeader } from './state-headers.ts'
 import { spokenVersion } from './versions.ts'
 
-/** What a Pipe takes by Resumable Uploads for HTTP. "the server MUST include the Upload-Limit header field" */
+/** What a Pipe supports of Resumable Uploads for HTTP. "the server MUST include the Upload-Limit header field" */
 export function resumableAbilities(
   { headers }: UploadRequest,
   { uploadExpirySeconds }: PublicPipe,

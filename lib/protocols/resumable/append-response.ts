@@ -7,7 +7,7 @@ import { inconsistentLength } from './problems.ts'
 import { stateHeaders } from './state-headers.ts'
 import type { Version } from './versions.ts'
 
-/** What became of the bytes of a creation or an append: the file, or where the upload stands. */
+/** The response to a creation or an append: the finished file, or the current offset. */
 export function appendResponse(
   version: Version,
   upload: Pick<OpenUpload, 'fileId' | 'crc32' | 'lengthBytes'>,
@@ -25,13 +25,13 @@ export function appendResponse(
   if (why !== 'end')
     throw new SluiceError(
       'unavailable',
-      'The upload was stopped here. Ask for its offset, and go on at once.',
+      'The upload was stopped here. Ask for its offset and continue at once.',
       {
         headers: { 'Retry-After': '1' },
       },
     )
   if (complete)
-    throw inconsistentLength(`Upload-Length is ${upload.lengthBytes}, and the upload ends at ${offsetBytes}.`)
+    throw inconsistentLength(`Upload-Length is ${upload.lengthBytes}, but the upload ends at ${offsetBytes}.`)
   const headers = stateHeaders(version, { complete: false, offsetBytes })
   return { status: 201, headers: { Location: location, ...headers, ...limits } }
 }

@@ -3,7 +3,7 @@ import { endUpload } from '../../uploads/endings/end-upload.ts'
 import type { UploadRight } from '../../uploads/ledger/upload-rights.ts'
 import type { OpenUpload } from '../../uploads/open-upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
-import { carryBody } from '../endpoint/carry-body.ts'
+import { receiveBody } from '../endpoint/receive-body.ts'
 import { contentCheck } from '../endpoint/digest-fields.ts'
 import { assertOffset, type Chunk, limitBytesOf, openToAppend } from '../endpoint/open-to-append.ts'
 import { RequestSource } from '../endpoint/request-source.ts'
@@ -19,7 +19,7 @@ import { type Spoken, spokenVersion } from './versions.ts'
 
 type Append = Chunk & { complete: boolean }
 
-/** Upload Append. Undefined: the client is gone, and there is nobody to answer. */
+/** Upload Append. Undefined if the client has disconnected, so that there is nobody to respond to. */
 export async function appendUpload(
   context: UploadContext,
   uploadUrl: string,
@@ -36,7 +36,7 @@ export async function appendUpload(
   const about = { complete: chunk.complete, filename: right.upload.filename, location }
   if (!upload) return replay(version, right, chunk, { ...about, limits: {} })
   const stop = sendProgress(request, version, upload)
-  const appended = await carry(context, right, upload, chunk).finally(stop)
+  const appended = await receive(context, right, upload, chunk).finally(stop)
   if (appended.why === 'cut' && appended.state === 'uploading') return undefined
   const limits = limitsOf(context, right, version, upload.expiresAtMs)
   return appendResponse(version, upload, appended, { ...about, limits })
@@ -51,7 +51,7 @@ function readAppend(request: UploadRequest, { partialUpload }: Spoken): Append {
   if (offsetBytes === undefined || complete === undefined)
     throw new SluiceError(
       'invalid_header',
-      'PATCH needs Upload-Offset, a whole number, and Upload-Complete, ?0 or ?1.',
+      'PATCH needs Upload-Offset (a whole number) and Upload-Complete (?0 or ?1).',
     )
   const bytes = bodyBytes(request)
   const lengthBytes = readLength(request, { complete, fromBytes: offsetBytes, bytes })
@@ -59,16 +59,16 @@ function readAppend(request: UploadRequest, { partialUpload }: Spoken): Append {
   return { offsetBytes, complete, bytes, lengthBytes, check, source: new RequestSource(request.body) }
 }
 
-async function carry(context: UploadContext, right: UploadRight, upload: OpenUpload, chunk: Append) {
+async function receive(context: UploadContext, right: UploadRight, upload: OpenUpload, chunk: Append) {
   try {
-    return await carryBody(context, upload, chunk, {
+    return await receiveBody(context, upload, chunk, {
       limitBytes: limitBytesOf(right, upload),
       ends: chunk.complete ? 'with body' : 'later',
     })
   } catch (error) {
     if (!isOfLength(error) || upload.lengthBytes === null) throw error
     // "rejecting the request once the offset exceeds the length, marking the upload resource invalid"
-    const reason = 'More bytes came than the length of the upload.'
+    const reason = 'The client sent more bytes than the length of the upload.'
     await endUpload(context, upload.fileId, { status: 'failed', reason, from: ['uploading'] })
     throw inconsistentLength(reason)
   }
@@ -78,7 +78,10 @@ function isOfLength(error: unknown): boolean {
   return isSluiceError(error) && (error.code === 'file_too_large' || error.code === 'invalid_header')
 }
 
-/** The answer to the request that completed it may have been lost: an empty one at its end is told the same. */
+/**
+ * The response to the request that completed the upload may have been lost, so an empty append at its end gets it
+ * again.
+ */
 function replay(
   version: Spoken,
   { upload }: UploadRight,

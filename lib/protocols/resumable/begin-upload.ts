@@ -9,7 +9,7 @@ import type { CreationRight } from '../../uploads/ledger/upload-rights.ts'
 import { expiresAtMs, type OpenUpload } from '../../uploads/open-upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
-import { carryFirstBody } from '../endpoint/carry-body.ts'
+import { receiveFirstBody } from '../endpoint/receive-body.ts'
 import { stoppedForGood } from '../endpoint/stopped-for-good.ts'
 import { uploadAddress } from '../endpoint/upload-path.ts'
 import type { UploadRequest, UploadResponse } from '../endpoint/upload-request.ts'
@@ -19,19 +19,19 @@ import { limitsOf } from './limits-of.ts'
 import { type Creation, readCreation } from './read-creation.ts'
 import { type Spoken, spokenVersion } from './versions.ts'
 
-/** Whose client may not have heard of it is kept no longer, unless it comes back. */
+/** How long an upload is kept if its client may not know the address and does not continue it. */
 const ADDRESS_GRACE_MS = hours(1)
-/** A 104 may be lost with its connection; after this long it has arrived. */
+/** If the connection lasts at least this long after a 104, the client is assumed to have received it. */
 const ARRIVES_MS = seconds(10)
 
-/** Upload Creation: a new file, with all of its bytes, with some, or with none. */
+/** Upload Creation: the request may bring all bytes of the new file, some, or none. */
 export async function beginUpload(
   context: UploadContext,
   uploadUrl: string,
   request: UploadRequest,
 ): Promise<UploadResponse | undefined> {
   if (request.fileId && request.method === 'POST')
-    throw new SluiceError('method_not_allowed', 'POST goes to the address of all uploads.')
+    throw new SluiceError('method_not_allowed', 'Send POST to the address without an upload id.')
   const version = spokenVersion(request.headers)
   const sent = readCreation(request)
   const right = await authenticateToCreate(context, request)
@@ -49,7 +49,7 @@ export async function beginUpload(
     right,
     location: uploadAddress(uploadUrl, request.pipeId, made.fileId),
   }
-  if (made.upload) return carry(context, made.upload, begun)
+  if (made.upload) return receive(context, made.upload, begun)
   const nothing: Appended = { offsetBytes: 0, why: 'end', state: 'uploading' }
   const file = { fileId: made.fileId, crc32: 0, lengthBytes: sent.declared.lengthBytes }
   return appendResponse(version, file, nothing, about(context, begun, made.expiresAtMs))
@@ -73,7 +73,7 @@ function about(context: UploadContext, { version, sent, right, location }: Begun
   }
 }
 
-async function carry(
+async function receive(
   context: UploadContext,
   upload: OpenUpload,
   begun: Begun,
@@ -83,7 +83,7 @@ async function carry(
   const limits = limitsOf(context, right, version, expiresAtMs(upload, nowMs))
   const addressSent = sent.resumable && sendAddress(request, version, { Location: location, ...limits })
   const stop = addressSent ? sendProgress(request, version, upload) : () => {}
-  const appended = await carryFirstBody(context, right, upload, {
+  const appended = await receiveFirstBody(context, right, upload, {
     body: sent.body,
     atomic: sent.atomic,
     addressKnown: addressSent,
@@ -91,7 +91,7 @@ async function carry(
     onlyWhole: !addressSent,
   }).finally(stop)
   const { why, state } = appended
-  // Nobody knows its address, or will be told.
+  // The client does not know the address, and the response will not contain it.
   const isLost = !addressSent && state === 'uploading' && (why !== 'end' || sent.complete)
   if (isLost)
     await failInterrupted(context, upload.fileId, { cutByClientOf: why === 'cut' ? right.token : undefined })

@@ -5,12 +5,12 @@ type Field = string | string[] | undefined
 
 export const PARTIAL_UPLOAD = 'application/partial-upload'
 
-/** So does every client of a draft, and none of TUS. */
+/** Every client of a draft sends this field, and no client of TUS. */
 export function namesVersion(headers: IncomingHttpHeaders): boolean {
   return countField(headers['upload-draft-interop-version']) !== undefined
 }
 
-/** A request of Resumable Uploads for HTTP, by what it alone has. A field that is malformed counts as absent. */
+/** Whether a field shows that this is Resumable Uploads for HTTP. A malformed field counts as absent. */
 export function isOfDraft(headers: IncomingHttpHeaders): boolean {
   return completeness(headers) !== undefined || isPartialUpload(headers)
 }
@@ -20,7 +20,7 @@ export function isPartialUpload(headers: IncomingHttpHeaders): boolean {
   return type.trim().toLowerCase() === PARTIAL_UPLOAD
 }
 
-/** Whether the request brings the end of the file. Undefined: it does not say so, or not in a form that counts. */
+/** Whether the request brings the end of the file. Undefined if the field is absent or malformed. */
 export function completeness(headers: IncomingHttpHeaders): boolean | undefined {
   const complete = booleanField(headers['upload-complete'])
   if (complete !== undefined) return complete
@@ -41,7 +41,7 @@ function booleanField(field: Field): boolean | undefined {
   return typeof value === 'boolean' ? value : undefined
 }
 
-/** RFC 9651, 4.2: a field that cannot be parsed is as if it were not there. */
+/** RFC 9651, 4.2: a field that cannot be parsed is ignored. */
 function itemOf(field: Field): BareItem | undefined {
   if (field === undefined) return undefined
   try {

@@ -5,7 +5,7 @@ import type { UploadContext } from '../../uploads/upload-context.ts'
 import { limitHeader } from './state-headers.ts'
 import type { Version } from './versions.ts'
 
-/** Upload-Limit for an upload that lives until then. */
+/** Upload-Limit for an upload that expires at `untilMs`. */
 export function limitsOf(
   context: UploadContext,
   { token, pipe, dataStore }: CreationRight,

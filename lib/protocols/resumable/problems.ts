@@ -15,12 +15,12 @@ export function inconsistentLength(detail: string): SluiceError {
 }
 
 export function alreadyComplete(): SluiceError {
-  return new SluiceError('invalid_request', 'The upload is complete, and takes no more bytes.', {
+  return new SluiceError('invalid_request', 'The upload is complete and takes no more bytes.', {
     problem: { type: `${TYPES}completed-upload` },
   })
 }
 
-/** What clients of the draft are told of an error: by its problem types, and by statuses after which they go on or give up. */
+/** Gives an error the problem type of the draft, and a status after which clients go on or give up as they should. */
 export function refusal(error: unknown, request: Refused): unknown {
   if (!isSluiceError(error)) return error
   const { code, message, headers } = error
@@ -37,7 +37,7 @@ export function refusal(error: unknown, request: Refused): unknown {
       // "If the server does not consider the upload resource to be active, it MUST respond with a 404".
       return new SluiceError(code, message, { status: 404, headers })
     case 'upload_locked':
-      // After a 4xx a client gives up.
+      // A client gives up after a 4xx.
       return new SluiceError('unavailable', message, { headers: { 'Retry-After': '1', ...headers } })
   }
   return error

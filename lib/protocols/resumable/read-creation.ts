@@ -1,6 +1,6 @@
 import { NO_BYTES } from '../../uploads/byte-source.ts'
 import type { Declared } from '../../uploads/creation/new-upload.ts'
-import type { Body } from '../endpoint/carry-body.ts'
+import type { Body } from '../endpoint/receive-body.ts'
 import { contentCheck, wholeFileCheck } from '../endpoint/digest-fields.ts'
 import { readName } from '../endpoint/read-name.ts'
 import { RequestSource } from '../endpoint/request-source.ts'
@@ -8,17 +8,20 @@ import { bodyBytes, type UploadRequest } from '../endpoint/upload-request.ts'
 import { completeness, isPartialUpload } from './fields.ts'
 import { readLength } from './read-length.ts'
 
-/** What a request says of a new file, judged before the database is touched. */
+/** What a request says about a new file. It is checked before the database is queried. */
 export type Creation = {
   declared: Declared & { concat: null }
-  /** Its body ends the file. */
+  /** The file ends with this body. */
   complete: boolean
-  /** It asked to be resumable; without Upload-Complete it is an ordinary upload. */
+  /** The client wants to be able to resume. Without Upload-Complete it is an ordinary upload. */
   resumable: boolean
   bytes: number | undefined
   hasBody: boolean
   body: Body
-  /** Content-Digest makes a body count whole or not at all. Repr-Digest is of the file, and judged at its end. */
+  /**
+   * With Content-Digest a body counts entirely or not at all. Repr-Digest is the digest of the file, checked at its
+   * end.
+   */
   atomic: boolean
 }
 
@@ -33,7 +36,7 @@ export function readCreation(request: UploadRequest): Creation {
   return {
     declared: {
       filename: readName(request),
-      // tus-js-client names the type of the body here, which says nothing of the file.
+      // Here tus-js-client sends the type of the body, which is not that of the file.
       filetype: isPartialUpload(headers) ? null : (headers['content-type'] ?? null),
       lengthBytes,
       uploadMetadata: {},

@@ -5,7 +5,7 @@ import { limitsOf } from './limits-of.ts'
 import { stateHeaders } from './state-headers.ts'
 import { spokenVersion } from './versions.ts'
 
-/** Offset Retrieval. The upload is complete once all of it is durable, whatever its length says. */
+/** Offset Retrieval. Reaching its length does not complete an upload: it is complete once its client has said so. */
 export async function reportOffset(context: UploadContext, request: UploadRequest): Promise<UploadResponse> {
   const version = spokenVersion(request.headers)
   const right = await lookUp(context, request)

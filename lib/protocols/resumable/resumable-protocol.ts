@@ -9,7 +9,7 @@ import { refusal } from './problems.ts'
 import { reportOffset } from './report-offset.ts'
 import { spokenVersion } from './versions.ts'
 
-/** Resumable Uploads for HTTP (draft-ietf-httpbis-resumable-upload), as iPhones speak it by themselves. */
+/** Resumable Uploads for HTTP (draft-ietf-httpbis-resumable-upload), which iOS supports natively. */
 export const resumableProtocol: Protocol = {
   headers: {},
   nameOf: ({ headers }) => `resumable-http ${spokenVersion(headers).interop ?? ''}`.trimEnd(),
@@ -29,7 +29,7 @@ export const resumableProtocol: Protocol = {
         assertBare(request, ['upload-offset', 'upload-complete', 'upload-incomplete'])
         return deleteUpload(context, request)
     }
-    throw new SluiceError('method_not_allowed', `This address takes ${METHODS}.`, {
+    throw new SluiceError('method_not_allowed', `The methods allowed here are ${METHODS}.`, {
       headers: { Allow: METHODS },
     })
   },

@@ -1,7 +1,7 @@
 import { serializeDictionary } from 'structured-headers'
 import type { Version } from './versions.ts'
 
-/** What an answer tells of the upload. Each version knows all of them, or ignores what it does not know. */
+/** The state of the upload, for a response. A client ignores fields that its version does not know. */
 export function stateHeaders(
   version: Version,
   state: { complete: boolean; offsetBytes?: number; lengthBytes?: number | null },
@@ -14,7 +14,7 @@ export function stateHeaders(
   }
 }
 
-/** Any piece is taken, since what is too small for a part waits in the tail: so there is no limit to what an append brings. */
+/** There are no limits on the size of an append, since bytes that do not fill a part are stored as a tail. */
 export function limitHeader(
   { lifetime }: Version,
   { maxBytes, aliveMs }: { maxBytes: number; aliveMs?: number },

@@ -2,29 +2,27 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { countField } from './fields.ts'
 
 /**
- * Resumable Uploads for HTTP is a draft whose clients name the iteration that they speak. What a server does differently
- * for each is a row here, and nowhere else: where they differ only in what a server may say, all are told the same.
+ * Resumable Uploads for HTTP is a draft, and its clients say which version they speak. What a server has to do
+ * differently for each version is listed here only. Where a difference is optional, all clients are treated the same.
  */
 export type Version = {
-  /** Of Upload-Draft-Interop-Version; null: the RFC, which has no such field. */
+  /** The value of Upload-Draft-Interop-Version. Null stands for the RFC, which has no such field. */
   interop: number | null
-  drafts: string
-  /** By `Upload-Incomplete` an upload was told to be complete with `?0`. */
+  /** The field that says whether an upload is complete. `Upload-Incomplete` says so with `?0`. */
   completeness: 'Upload-Incomplete' | 'Upload-Complete'
-  /** PATCH names the media type application/partial-upload. */
+  /** PATCH must have the Content-Type application/partial-upload. */
   partialUpload: boolean
-  /** HEAD and DELETE with a field about the upload are 400. */
+  /** HEAD and DELETE with a field about the upload are refused with 400. */
   bareOnly: boolean
-  /** What Upload-Limit calls the lifetime; null: there is no Upload-Limit. */
+  /** The name of the lifetime in Upload-Limit; null if there is no Upload-Limit. */
   lifetime: 'expires' | 'max-age' | null
-  /** 104 may tell the offset while bytes come. */
+  /** A 104 response may report the offset while bytes arrive. */
   progress: boolean
 }
 
-/** The newest, and what is told to those who name none. */
+/** The newest version. It is also used for clients that name none, or one that Sluice does not know. */
 const NEWEST: Version = {
   interop: 10,
-  drafts: '13 and 14',
   completeness: 'Upload-Complete',
   partialUpload: true,
   bareOnly: false,
@@ -36,24 +34,23 @@ const VERSIONS: readonly Version[] = [
   {
     ...NEWEST,
     interop: 3,
-    drafts: '01',
     completeness: 'Upload-Incomplete',
     partialUpload: false,
     bareOnly: true,
     lifetime: null,
     progress: false,
   },
-  { ...NEWEST, interop: 6, drafts: '04 and 05', bareOnly: true, lifetime: 'expires' },
-  { ...NEWEST, interop: 8, drafts: '09 to 11' },
-  { ...NEWEST, interop: 9, drafts: '12' },
+  { ...NEWEST, interop: 6, bareOnly: true, lifetime: 'expires' },
+  { ...NEWEST, interop: 8 },
+  { ...NEWEST, interop: 9 },
   NEWEST,
-  { ...NEWEST, interop: null, drafts: '15, to be the RFC' },
+  { ...NEWEST, interop: null },
 ]
 
-/** Set this once the RFC is out: its clients name no version. Until then who names none is told nothing by 104. */
+/** Set this once the RFC is published: its clients name no version. Until then, clients that name none get no 104. */
 const IS_PUBLISHED = false
 
-/** What the client speaks, and whether Sluice knows it: only then may there be a 104. */
+/** The version that the client speaks. Only if it is `known` may a 104 be sent. */
 export type Spoken = Version & { known: boolean }
 
 export function spokenVersion(headers: IncomingHttpHeaders, isPublished = IS_PUBLISHED): Spoken {

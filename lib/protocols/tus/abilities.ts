@@ -3,7 +3,7 @@ import { mayConcatenate } from '../../uploads/creation/may-concatenate.ts'
 import type { PublicPipe } from '../../workspace/pipes/find-public-pipe.ts'
 import { ALGORITHMS } from './checksum.ts'
 
-export const TUS_VERSION = '1.0.0'
+const TUS_VERSION = '1.0.0'
 
 const EXTENSIONS = [
   'creation',
@@ -15,7 +15,7 @@ const EXTENSIONS = [
   'checksum-trailer',
 ]
 
-/** What a Pipe can do by TUS. */
+/** What a Pipe supports of TUS. */
 export function tusAbilities(
   { dataStore }: PublicPipe,
   bucket: Bucket,

@@ -13,10 +13,10 @@ export function bodyCheck(request: UploadRequest): BodyCheck | undefined {
     return checkBody([wanted.algorithm], () => [wanted])
   }
   if (!announcesTrailer(request)) return undefined
-  // Which algorithm it will be is not known before the body has ended.
+  // The algorithm is not known before the body has ended.
   return checkBody(ALGORITHMS, () => {
     const trailer = request.body.trailers['upload-checksum']
-    if (trailer === undefined) throw malformed('The trailer Upload-Checksum was announced, but did not come.')
+    if (trailer === undefined) throw malformed('The trailer Upload-Checksum was announced but not sent.')
     return [parse(trailer)]
   })
 }
@@ -29,7 +29,7 @@ function announcesTrailer({ headers }: UploadRequest): boolean {
 function parse(text: string): Digest {
   const [algorithm, base64, ...more] = text.trim().split(' ')
   if (!(ALGORITHMS as readonly string[]).includes(algorithm ?? ''))
-    throw malformed(`Upload-Checksum knows ${ALGORITHMS.join(', ')}.`)
+    throw malformed(`The algorithms of Upload-Checksum are ${ALGORITHMS.join(', ')}.`)
   if (!base64 || more.length > 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(base64))
     throw malformed('Upload-Checksum must be an algorithm, a space, and the checksum in Base64.')
   return { algorithm: algorithm as Algorithm, base64 }

@@ -3,7 +3,7 @@ import type { Appended } from '../../uploads/append.ts'
 import type { UploadRight } from '../../uploads/ledger/upload-rights.ts'
 import type { OpenUpload } from '../../uploads/open-upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
-import { carryBody } from '../endpoint/carry-body.ts'
+import { receiveBody } from '../endpoint/receive-body.ts'
 import { assertOffset, type Chunk, limitBytesOf, openToAppend } from '../endpoint/open-to-append.ts'
 import { RequestSource } from '../endpoint/request-source.ts'
 import {
@@ -15,7 +15,7 @@ import {
 import { bodyCheck } from './checksum.ts'
 import { assertOffsetStream, expiresHeader } from './tus-headers.ts'
 
-/** Undefined: the client is gone, and there is nobody to answer. */
+/** Undefined if the client has disconnected, so that there is nobody to respond to. */
 export async function patchUpload(
   context: UploadContext,
   request: UploadRequest,
@@ -23,18 +23,20 @@ export async function patchUpload(
   assertOffsetStream(request)
   const chunk = readChunk(request)
   const { right, upload } = await openToAppend(context, request, chunk, addExpiresHeader)
-  return upload ? carry(context, right, upload, chunk) : finishedResponse(right, chunk)
+  return upload ? receive(context, right, upload, chunk) : finishedResponse(right, chunk)
 }
 
 function readChunk(request: UploadRequest): Chunk {
   const offsetBytes = countHeader(request, 'upload-offset')
   if (offsetBytes === undefined) throw new SluiceError('invalid_header', 'PATCH needs Upload-Offset.')
   const lengthBytes = countHeader(request, 'upload-length')
-  const said = { offsetBytes, lengthBytes, bytes: bodyBytes(request), check: bodyCheck(request) }
-  return { ...said, source: new RequestSource(request.body) }
+  const declared = { offsetBytes, lengthBytes, bytes: bodyBytes(request), check: bodyCheck(request) }
+  return { ...declared, source: new RequestSource(request.body) }
 }
 
-/** Upload-Expires "MUST be included in every PATCH response if the upload is going to expire": refusals, too. */
+/**
+ * Upload-Expires "MUST be included in every PATCH response if the upload is going to expire": that includes refusals.
+ */
 function addExpiresHeader(error: unknown, { status, expiresAtMs }: UploadRight['upload']): unknown {
   if (isSluiceError(error) && error.code !== 'upload_gone' && status === 'uploading')
     Object.assign(error.headers, { ...expiresHeader(expiresAtMs), ...error.headers })
@@ -45,18 +47,18 @@ function addExpiresHeader(error: unknown, { status, expiresAtMs }: UploadRight['
 function finishedResponse({ upload }: UploadRight, chunk: Chunk): UploadResponse {
   if (upload.concat === 'final') throw new SluiceError('upload_is_final')
   assertOffset(upload.offsetBytes, chunk)
-  if (chunk.bytes !== 0) throw new SluiceError('file_too_large', 'The upload has all its bytes already.')
+  if (chunk.bytes !== 0) throw new SluiceError('file_too_large', 'The upload already has all its bytes.')
   return { status: 204, headers: { 'Upload-Offset': String(upload.offsetBytes) } }
 }
 
-async function carry(
+async function receive(
   context: UploadContext,
   right: UploadRight,
   upload: OpenUpload,
   chunk: Chunk,
 ): Promise<UploadResponse | undefined> {
   const limitBytes = limitBytesOf(right, upload)
-  return appendResponse(upload, await carryBody(context, upload, chunk, { limitBytes }))
+  return appendResponse(upload, await receiveBody(context, upload, chunk, { limitBytes }))
 }
 
 function appendResponse(

@@ -6,7 +6,7 @@ import { createUpload } from '../../uploads/creation/create-upload.ts'
 import type { Declared } from '../../uploads/creation/new-upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
-import { carryFirstBody } from '../endpoint/carry-body.ts'
+import { receiveFirstBody } from '../endpoint/receive-body.ts'
 import { RequestSource } from '../endpoint/request-source.ts'
 import { uploadAddress } from '../endpoint/upload-path.ts'
 import {
@@ -20,13 +20,13 @@ import { assertOffsetStream, deferHeader, expiresHeader } from './tus-headers.ts
 import { type FinalConcat, parseUploadConcat } from './upload-concat.ts'
 import { parseUploadMetadata } from './upload-metadata.ts'
 
-/** Creation, with the first bytes or without; an empty file is finished at once. */
+/** Creation, with or without the first bytes. An empty file is finished at once. */
 export async function postUpload(
   context: UploadContext,
   uploadUrl: string,
   request: UploadRequest,
 ): Promise<UploadResponse | undefined> {
-  if (request.fileId) throw new SluiceError('method_not_allowed', 'POST goes to the address of all uploads.')
+  if (request.fileId) throw new SluiceError('method_not_allowed', 'Send POST to the address without an upload id.')
   const concat = parseUploadConcat(request.headers['upload-concat'], request.pipeId)
   if (concat?.kind === 'final') return joinUploads(context, uploadUrl, { request, concat })
   const declared = {
@@ -50,7 +50,7 @@ export async function postUpload(
   const location = { Location: uploadAddress(uploadUrl, request.pipeId, made.fileId) }
   const { upload } = made
   if (!upload) return { status: 201, headers: { ...location, ...expiresHeader(made.expiresAtMs) } }
-  const { why, offsetBytes } = await carryFirstBody(context, right, upload, { body: { source, check } })
+  const { why, offsetBytes } = await receiveFirstBody(context, right, upload, { body: { source, check } })
   if (why === 'cut') return undefined
   const headers = { ...location, ...expiresHeader(upload.expiresAtMs), 'Upload-Offset': String(offsetBytes) }
   return { status: 201, headers }
@@ -65,7 +65,7 @@ async function joinUploads(
   if (request.headers['upload-length'] !== undefined || deferHeader(request))
     throw new SluiceError(
       'invalid_header',
-      'A final upload has the length of its partial ones: leave Upload-Length out.',
+      'The length of a final upload is that of its partial uploads: leave out Upload-Length.',
     )
   const declared = {
     ...readMetadata(request),

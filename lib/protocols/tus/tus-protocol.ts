@@ -7,7 +7,7 @@ import { headUpload } from './head-upload.ts'
 import { patchUpload } from './patch-upload.ts'
 import { postUpload } from './post-upload.ts'
 
-/** TUS 1.0.0 (https://tus.io/protocols/resumable-upload). Each method has its file. */
+/** TUS 1.0.0 (https://tus.io/protocols/resumable-upload). Each method has a file of its own. */
 export const tusProtocol: Protocol = {
   headers: { 'Tus-Resumable': TUS_RESUMABLE },
   nameOf: () => `tus ${TUS_RESUMABLE}`,
@@ -27,7 +27,7 @@ export const tusProtocol: Protocol = {
       case 'DELETE':
         return deleteUpload(context, request)
     }
-    throw new SluiceError('method_not_allowed', `This address takes ${METHODS}.`, {
+    throw new SluiceError('method_not_allowed', `The methods allowed here are ${METHODS}.`, {
       headers: { Allow: METHODS },
     })
   },

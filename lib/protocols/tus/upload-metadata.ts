@@ -1,8 +1,8 @@
 import { Metadata } from '@tus/server'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 
-/** The Upload-Metadata of a creation, read. */
-export type UploadMetadata = {
+/** The parsed Upload-Metadata of a creation. */
+type UploadMetadata = {
   header: string | null
   filename: string
   filetype: string | null
@@ -22,7 +22,10 @@ export function parseUploadMetadata(header: string | string[] | undefined): Uplo
   return { header: text, filename: filename || 'file', filetype: filetype || null, custom }
 }
 
-/** Not `Metadata.parse`, which takes names that every object has, as `constructor`, for keys that came twice. */
+/**
+ * Replaces `Metadata.parse`, which takes a key named like a property of every object, such as `constructor`, for a
+ * duplicate.
+ */
 function pairsOf(text: string): Record<string, string> {
   const pairs = new Map<string, string>()
   for (const pair of text.trim().split(/\s*,\s*/)) {
@@ -31,9 +34,9 @@ function pairsOf(text: string): Record<string, string> {
     if (!wellFormed || pairs.has(key))
       throw new SluiceError(
         'invalid_header',
-        'Upload-Metadata must be pairs with commas between: each key once, a space, and its value in Base64.',
+        'Upload-Metadata must be comma-separated pairs: a key, used only once, a space, and the value in Base64.',
       )
-    // PostgreSQL keeps no NUL in text.
+    // PostgreSQL cannot store NUL in text.
     pairs.set(key, Buffer.from(value, 'base64').toString('utf8').replaceAll('\0', ''))
   }
   return Object.fromEntries(pairs)

@@ -4,13 +4,13 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import { seconds } from '../../platform/kernel/clock.ts'
 import type { SealedSecrets } from '../outputs/secrets.ts'
 
-/** A delivery that this process alone may attempt, for as long as `LEASE_MS`. */
+/** A delivery that no other process may attempt within `LEASE_MS`. */
 export type Claimed = {
   deliveryId: string
   /** Identifies this attempt: its outcome is written only while the delivery still has this claim. */
   claim: string
   trigger: AttemptTrigger
-  /** Counted from 1, this attempt included. */
+  /** The number of this attempt, counted from 1. */
   attempt: number
   workspaceId: string
   pipeId: string
@@ -25,13 +25,13 @@ export type Claimed = {
   outputId: string
 }
 
-/** Longer than the longest attempt and its recording. A process that dies in between delays a delivery no longer. */
+/** Longer than the longest attempt with its recording. If the process dies, the delivery is delayed by this at most. */
 const LEASE_MS = seconds(30)
 
 /**
- * Takes up to `count` due deliveries of each output, the longest due first, in one statement. It does not wait for the
- * disk: if the database crashes and forgets a claim, the delivery is simply due again. The array keeps the planner from
- * scanning whole tables, which it would do if it expected many rows.
+ * Claims up to `count` due deliveries of each output in one statement, those that are due longest first. The commit
+ * does not wait for the disk: if the database crashes and loses the claim, the delivery is simply due again. The array
+ * keeps the planner, which expects more rows than there are, from scanning whole tables.
  */
 export async function claimDeliveries(
   db: Db,

@@ -10,7 +10,7 @@ export type Outcome =
 
 type Situation = {
   trigger: AttemptTrigger
-  /** This one included. */
+  /** The number of this attempt, counted from 1. */
   attempt: number
   /** Since when every attempt to this output has failed. */
   failingSince: Date | null
@@ -18,18 +18,19 @@ type Situation = {
 
 export type Decision = {
   state: 'delivered' | 'pending' | 'failed'
-  /** The wait before the next attempt; only where one is to come. */
+  /** How long to wait before the next attempt, if there is to be one. */
   retryInMs?: number
   error?: AttemptError
-  /** Why the output is to be turned off. */
+  /** Set if the output is to be turned off: the reason. */
   turnOff?: string
 }
 
 const GIVE_UP_AFTER_MS = days(5)
 
 /**
- * What follows an attempt. Any 2xx is a delivery; other outcomes are retried by the schedule, and no earlier than a 429 or
- * 503 asks. A 410, or five days of nothing but failures, turns the output off. A test event is tried once and turns off nothing.
+ * Decides what follows an attempt. Any 2xx means that the event is delivered. Other outcomes are retried by the
+ * schedule, but no earlier than a 429 or 503 asks for. A 410, or five days of nothing but failures, turns the output
+ * off. A test event is tried once and never turns an output off.
  */
 export function decide(
   outcome: Outcome,
@@ -40,9 +41,9 @@ export function decide(
   if (isDelivered(outcome)) return { state: 'delivered' }
   const error = outcome.status === undefined ? outcome.error : 'status'
   if (trigger === 'test') return { state: 'failed', error }
-  if (outcome.status === 410) return { state: 'failed', error, turnOff: 'The receiver answered 410 Gone.' }
+  if (outcome.status === 410) return { state: 'failed', error, turnOff: 'The receiver responded with 410 Gone.' }
   if (failingSince && nowMs - failingSince.getTime() >= GIVE_UP_AFTER_MS) {
-    return { state: 'failed', error, turnOff: 'For five days every attempt failed.' }
+    return { state: 'failed', error, turnOff: 'Every attempt has failed for five days.' }
   }
   const scheduled = retryDelayMs(attempt, random)
   if (scheduled === undefined) return { state: 'failed', error }

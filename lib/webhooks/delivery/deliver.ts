@@ -31,8 +31,8 @@ export type Delivering = Pick<Runtime, 'clock' | 'vault' | 'metrics' | 'log'> & 
 }
 
 /**
- * An idle connection is kept no longer than this: receivers close idle ones silently after seconds, and a request on
- * a closed one would be a failed attempt.
+ * How long an idle connection is kept. Receivers silently close idle connections after some seconds, and a request on a
+ * closed one would be a failed attempt.
  */
 export const KEPT_MS = seconds(1)
 
@@ -45,9 +45,9 @@ export const POST_LIMITS: PostLimits = {
 }
 
 /**
- * Makes one attempt, in three steps that share nothing but their results: prepare the request, call the receiver,
- * record the outcome. The process may die between any two: until the record is committed the delivery stays claimed, and
- * when the claim expires another attempt is made with the same event id and the same body.
+ * Makes one attempt in three separate steps: prepare the request, call the receiver, record the outcome. The process
+ * may die between any two of them. The delivery stays claimed until the record is committed, and when the claim
+ * expires, another attempt is made with the same event id and the same body.
  */
 export async function deliver(claimed: Attempt['claimed'], parts: Delivering): Promise<Attempt> {
   const { clock, random, record, checkpoint } = parts

@@ -5,7 +5,7 @@ import { type Attempt, type Delivering, deliver } from './deliver.ts'
 import { dropDeliveries } from './record.ts'
 import { type Pace, PROMPT_MS, type Shares } from './shares.ts'
 
-/** A hint that an output has deliveries due. Its rows say which, and whether it is still true. */
+/** A hint that an output may have deliveries due. Only the database knows whether it has, and which. */
 export type Wake = { outputId: string; workspaceId: string }
 
 /** More outputs than this are not remembered; the sweep wakes them again. */
@@ -15,8 +15,8 @@ const CLAIM_AT_ONCE = 100
 type Wanted = Wake & { count: number }
 
 /**
- * Turns wakes into attempts. It claims no more deliveries of an output than its share leaves room for; the rest stay due
- * in the database, and the output stays ready here until a claim finds fewer than it asked for.
+ * Turns wakes into attempts. It claims no more deliveries of an output than its share allows. The others stay due in
+ * the database, and the output stays ready here until a claim finds fewer deliveries than it asked for.
  */
 export class Dispatcher {
   readonly #runtime: Pick<Runtime, 'db'> & Delivering
@@ -32,7 +32,7 @@ export class Dispatcher {
     this.#shares = shares
   }
 
-  /** Returns at once, except while every place is taken: then it waits, so that another process can take the next jobs. */
+  /** Returns at once, unless every place is taken: then it waits, so that another process takes the next jobs. */
   async wake(wakes: Wake[]): Promise<void> {
     for (const { outputId, workspaceId } of wakes) {
       if (this.#ready.size < MAX_READY) this.#ready.set(outputId, workspaceId)
@@ -41,7 +41,7 @@ export class Dispatcher {
     while (this.#shares.full() && !this.#isStopped) await Promise.race(this.#underWay)
   }
 
-  /** Resolves when nothing is under way, and nothing that is ready has room. */
+  /** Resolves when nothing is under way and nothing else can begin. */
   async idle(): Promise<void> {
     while (this.#claiming || this.#underWay.size > 0) await Promise.all([this.#claiming, ...this.#underWay])
   }
@@ -75,7 +75,10 @@ export class Dispatcher {
     }
   }
 
-  /** Removes the picked outputs from `#ready`, so that a wake during the claim is not lost and each output has its turn. */
+  /**
+   * Removes the picked outputs from `#ready`, so that a wake during the claim is not lost and every output gets its
+   * turn.
+   */
   #pick(): Wanted[] {
     const wanted: Wanted[] = []
     let left = this.#isStopped ? 0 : CLAIM_AT_ONCE
@@ -121,7 +124,7 @@ export class Dispatcher {
   }
 }
 
-/** Runs the attempt in the trace of the request that caused the event; the receiver continues that trace. */
+/** Runs the attempt in the trace of the request that caused the event. The receiver can continue that trace. */
 function traced(
   claimed: Claimed,
   startedAtMs: number,
@@ -145,7 +148,7 @@ function traced(
   })
 }
 
-/** A test goes out even where the output is off: that is how a customer tries it before turning it on. */
+/** A test event is sent even if the output is off, so that a customer can try an output before turning it on. */
 function mayBeSent(claimed: Claimed): claimed is Attempt['claimed'] {
   return claimed.output !== null && (claimed.output.enabled || claimed.trigger === 'test')
 }

@@ -10,8 +10,8 @@ import { type TurningOff, turnOffOutput } from '../outputs/turn-off-output.ts'
 import type { Attempt } from './deliver.ts'
 
 /**
- * A wait up to this long gets a job of its own. The end of a longer one is found by the sweep, so that looking into the
- * queue does not step over jobs that wait for days.
+ * A retry that is due within this time gets a job of its own. Later ones are left to the sweep, so that the queue does
+ * not have to skip jobs that wait for days.
  */
 const OWN_JOB_MS = minutes(1)
 
@@ -61,7 +61,7 @@ function toRow({ claimed, atMs, durationMs, requestHeaders, outcome, decision }:
   }
 }
 
-/** An attempt that lost its claim changes nothing, except that a success always counts. Notifies open pages. */
+/** Updates the deliveries and notifies open pages. If an attempt has lost its claim, only its success counts. */
 async function settle(tx: Db, made: Attempt[], now: Date): Promise<void> {
   const results = made.map(({ claimed, decision: { state, retryInMs, error }, outcome }) => ({
     id: claimed.deliveryId,
@@ -87,7 +87,7 @@ async function settle(tx: Db, made: Attempt[], now: Date): Promise<void> {
   )
 }
 
-/** Keeps when an unbroken run of failures began; test events do not count. */
+/** Records since when all attempts to an output have failed. Test events do not count. */
 async function noteHealth(tx: Db, made: Attempt[], now: Date): Promise<void> {
   const real = made.filter(({ claimed }) => claimed.trigger !== 'test')
   const idsOf = (some: Attempt[]) => [...new Set(some.map(({ claimed }) => claimed.outputId))].sort()
@@ -114,7 +114,7 @@ function nextAttemptAt(retryInMs: number, now: Date): Date {
   return new Date(now.getTime() + retryInMs)
 }
 
-/** Deliveries of an output that is off or gone are not attempted; they can be resent when it is on again. */
+/** Fails deliveries whose output is off or deleted. They can be resent once it is on again. */
 export async function dropDeliveries(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
   dropped: { deliveryId: string; claim: string }[],

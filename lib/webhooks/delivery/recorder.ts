@@ -3,12 +3,13 @@ import { inGroups } from '../../platform/db/in-groups.ts'
 import { seconds } from '../../platform/kernel/clock.ts'
 
 const AT_ONCE = 100
-/** Together well within the claim: once that expires, another process makes the attempt again. */
+/** In total well below the duration of a claim: once that expires, another process makes the attempt again. */
 const WAITS_MS = [250, seconds(1), seconds(4)]
 
 /**
- * Records attempts in batches; if a batch fails, one by one, with a few retries. A moment without the database must not
- * make receivers get events twice, and one attempt that cannot be recorded must not take others along.
+ * Records attempts in batches. If a batch fails, each attempt is recorded alone, with a few retries: a moment without
+ * the database must not make receivers get events twice, and an attempt that cannot be recorded must not affect the
+ * others.
  */
 export function createRecorder<Attempt>(
   recordAll: (made: Attempt[]) => Promise<void>,

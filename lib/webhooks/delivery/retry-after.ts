@@ -2,7 +2,7 @@ import { hours } from '../../platform/kernel/clock.ts'
 
 const LONGEST_MS = hours(1)
 
-/** The wait that a 429 or 503 asks for (RFC 9110, 10.2.3: seconds or a date), an hour at most. */
+/** How long a 429 or 503 asks to wait (RFC 9110, 10.2.3: seconds or a date), but at most an hour. */
 export function retryAfterMs(header: string | undefined, nowMs: number): number {
   if (header === undefined) return 0
   const text = header.trim()

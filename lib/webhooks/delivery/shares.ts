@@ -1,23 +1,23 @@
-/** The receiver responded at once, late, or not at all. */
+/** Whether the receiver responded promptly, late, or not at all. */
 export type Pace = 'prompt' | 'late' | 'dead'
 
-export type ShareLimits = { total: number; perWorkspace: number; perOutput: number }
+type ShareLimits = { total: number; perWorkspace: number; perOutput: number }
 
 const SHARE_LIMITS: ShareLimits = { total: 1000, perWorkspace: 200, perOutput: 40 }
 
 export const PROMPT_MS = 2000
 const FIRST_WINDOW = 2
 const DEAD_WINDOW = 1
-/** Outputs remembered while nothing of theirs is under way; the oldest are forgotten first. */
+/** How many outputs without attempts under way are remembered. The least recently used are forgotten first. */
 const REMEMBERED = 10_000
 
 type Count = { all: number; slow: number }
 type Output = { workspaceId: string; underWay: number; window: number; slow: boolean }
 
 /**
- * How many attempts may be under way, so that no receiver and no customer takes more than a share. An output begins
- * unproven and with few, and gains more by responding, like a TCP window. Outputs that are unproven, slow or dead never
- * get more than half of the places, in their workspace and in all, so the prompt ones always find room.
+ * Limits how many attempts may be under way, so that no receiver and no customer takes more than a fair share. An output
+ * begins with a small window, which grows with each response, as in TCP. New, slow and unresponsive outputs together never
+ * get more than half of the places, in their workspace and overall, so that there is always room for prompt ones.
  */
 export class Shares {
   readonly #limits: ShareLimits
@@ -41,12 +41,12 @@ export class Shares {
     this.#change(outputId, workspaceId, count)
   }
 
-  /** Gives back what was taken and not used. */
+  /** Returns places that were taken and not used. */
   giveBack(outputId: string, workspaceId: string, count: number): void {
     this.#change(outputId, workspaceId, -count)
   }
 
-  /** An attempt has been under way for longer than `PROMPT_MS`: the output counts as slow from now on. */
+  /** Called when an attempt has been under way for longer than `PROMPT_MS`: the output now counts as slow. */
   lag(outputId: string): void {
     const output = this.#outputs.get(outputId)
     if (output) this.#turn(output, { slow: true })
@@ -100,7 +100,7 @@ function free(most: number, taken: Count, slow: boolean): number {
   return Math.min(most - taken.all, slow ? Math.ceil(most / 2) - taken.slow : most)
 }
 
-/** The map is in the order of last use. */
+/** Keeps the map in the order of last use. */
 function remember(outputs: Map<string, Output>, id: string, output: Output): void {
   outputs.delete(id)
   outputs.set(id, output)

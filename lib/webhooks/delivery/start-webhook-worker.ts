@@ -10,7 +10,7 @@ import { Shares } from './shares.ts'
 /** How many jobs are fetched from the queue at once. */
 const WAKES_AT_ONCE = 200
 
-/** Sends webhooks as their jobs come up, until it is stopped. */
+/** Sends webhooks as their jobs become due, until it is stopped. */
 export async function startWebhookWorker(
   runtime: Runtime,
   checkpoint: Checkpoint = () => {},

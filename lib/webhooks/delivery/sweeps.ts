@@ -6,7 +6,7 @@ import { minutes, seconds } from '../../platform/kernel/clock.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import type { Sweep } from '../../platform/sweeps/start-sweeps.ts'
 
-/** A delivery that is due for this long without an attempt has no job. */
+/** A delivery that has been due for this long without an attempt is assumed to have no job. */
 const GRACE_MS = seconds(5)
 const MAX_OUTPUTS = 10_000
 
@@ -20,8 +20,9 @@ export function webhookSweeps(runtime: Needs): Sweep[] {
 }
 
 /**
- * Enqueues a job for each output that has something due: retries after a long wait, and deliveries that a crash left
- * without one. It steps from output to output along an index, so a million events for one dead receiver cost one step.
+ * Enqueues a job for each output that has deliveries due: retries after a long wait, and deliveries whose job was lost
+ * in a crash. The query steps along an index from output to output, so a million events for one dead receiver cost one
+ * step.
  */
 export async function wakeDueOutputs({ db, clock, queue }: Needs): Promise<number> {
   const due = new Date(clock.now() - GRACE_MS).toISOString()
@@ -49,7 +50,9 @@ export async function wakeDueOutputs({ db, clock, queue }: Needs): Promise<numbe
   return jobs.length
 }
 
-/** Older deliveries are not resent, so one that is pending has failed a few days later at the latest. */
+/**
+ * A month is dropped once none of its deliveries is pending. Those fail within days, as older ones cannot be resent.
+ */
 export const EVENTS: Kept = {
   tables: ['events', 'deliveries', 'attempts'],
   keptMs: EVENTS_KEPT_MS,

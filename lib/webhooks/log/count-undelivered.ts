@@ -3,7 +3,7 @@ import type { Actor } from '../../identity/audit/record-audit.ts'
 import { rows } from '../../platform/db/database.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 
-/** Deliveries that were tried and have not arrived. Counts are capped at MOST. */
+/** Deliveries that were attempted without success. The counts are capped at `most`. */
 export type Undelivered = { retrying: number; nextAt: Date | null; failed: number; most: number }
 
 const MOST = 1000

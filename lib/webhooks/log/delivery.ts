@@ -28,7 +28,7 @@ const shared = {
   url: z.string(),
   state: z.enum(DELIVERY_STATES),
   nextAttemptAt: instantAnswer,
-  /** An attempt is being made at this moment. */
+  /** An attempt is being made right now. */
   underWay: z.boolean(),
   deliveredAt: instantAnswer,
   createdAt: z.iso.datetime(),
@@ -37,7 +37,7 @@ const shared = {
 export const deliveryAnswer = z.strictObject({ ...shared, attempts: z.array(attemptAnswer) })
 export type Delivery = z.output<typeof deliveryAnswer>
 
-/** With requests and responses in full. */
+/** Includes the requests and responses. */
 export const wholeDeliveryAnswer = z.strictObject({
   ...shared,
   requestBody: z.string(),
@@ -46,7 +46,7 @@ export const wholeDeliveryAnswer = z.strictObject({
       url: z.string(),
       requestHeaders: headersAnswer,
       responseHeaders: headersAnswer.nullable(),
-      /** The first 16 KiB. */
+      /** At most the first 16 KiB. */
       responseBody: z.string().nullable(),
       /** What went wrong, in words. */
       errorDetail: z.string().nullable(),

@@ -6,7 +6,7 @@ import { type deliveryQuery, listDeliveries } from './list-deliveries.ts'
 
 const AT_ONCE = 500
 
-/** All deliveries that match the query, page by page; each page is read when it is asked for. */
+/** All deliveries that match the query, page by page. Each page is read only when it is requested. */
 export async function* eachDelivery(
   runtime: Pick<Runtime, 'db' | 'clock'>,
   actor: Actor,

@@ -5,7 +5,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
 
-/** Other workspaces' deliveries are reported as not found. */
+/** Deliveries of other workspaces are reported as not found. */
 export async function findDelivery(db: Db, actor: Actor, id: string, lock?: 'update') {
   const query = db
     .select()

@@ -27,7 +27,10 @@ type Query = z.output<typeof deliveryQuery>
 
 const MAX_ATTEMPTS = 20
 
-/** The delivery log by the time of its events, each with its latest attempts. Ids are in the order of time, so each page is read along an index. */
+/**
+ * The delivery log, in the order of the events, with the latest attempts. Ids grow with time, so a page is a range of
+ * an index.
+ */
 export async function listDeliveries(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
   actor: Actor,

@@ -4,10 +4,10 @@ import { isUuid } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { resendDelivery } from './resend-delivery.ts'
 
-/** As many as a page shows. */
+/** The size of a page. */
 const MOST = 100
 
-/** Resends each that can be, and tells why the others cannot. */
+/** Resends those deliveries that can be resent, and returns why the others cannot. */
 export async function resendDeliveries(
   runtime: Pick<Runtime, 'db' | 'clock' | 'queue'>,
   actor: Actor,

@@ -11,7 +11,7 @@ import { showDelivery } from './show-delivery.ts'
 
 const PER_WORKSPACE = { burst: 100, refillMs: 1000 }
 
-/** Sends an event again, whatever its state: at once, and if that fails, by the schedule from its start. */
+/** Sends an event again at once, whatever its state. If that fails, the schedule of retries begins anew. */
 export async function resendDelivery(
   { db, clock, queue }: Pick<Runtime, 'db' | 'clock' | 'queue'>,
   actor: Actor,
@@ -22,13 +22,13 @@ export async function resendDelivery(
   return db.transaction(async (tx) => {
     const row = await findDelivery(tx, actor, id, 'update')
     if (row.createdAt < keptSince(clock.now())) {
-      throw new SluiceError('conflict', 'It is more than 30 days old, and can no longer be resent.')
+      throw new SluiceError('conflict', 'It is more than 30 days old and can no longer be resent.')
     }
     if (row.claimedUntil && row.claimedUntil > now) {
-      throw new SluiceError('conflict', 'An attempt to deliver it is under way. Wait for its end.')
+      throw new SluiceError('conflict', 'An attempt to deliver it is under way. Wait for it to finish.')
     }
     const [output] = await tx.select().from(webhookOutputs).where(eq(webhookOutputs.id, row.webhookOutputId))
-    if (!output) throw new SluiceError('conflict', 'The webhook output is gone.')
+    if (!output) throw new SluiceError('conflict', 'The webhook output was deleted.')
     if (!output.enabled && !row.test) {
       throw new SluiceError('conflict', 'The webhook output is off. Turn it on first.')
     }

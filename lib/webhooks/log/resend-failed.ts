@@ -12,12 +12,12 @@ export const resendFailedInput = z.strictObject({
   /** Events from this time on. */
   since: timeField,
   pipeId: z.string().optional(),
-  /** Also those that are being retried: at once, instead of at their next time. */
+  /** Also resends deliveries that are waiting for a retry. */
   retrying: z.boolean().optional(),
 })
 export const resendFailedAnswer = z.strictObject({
   resent: z.int(),
-  /** More are left than one call takes; call again. */
+  /** There are more than one call resends: call again. */
   more: z.boolean(),
 })
 
@@ -25,13 +25,13 @@ export const resendFailedAnswer = z.strictObject({
 const PER_WORKSPACE = { burst: 10, refillMs: 10_000 }
 const AT_ONCE = 10_000
 
-/** Tried before, and no attempt is under way. */
+/** A condition on a row of `deliveries`: it was attempted before, and no attempt is under way. */
 function isRetried(now: string) {
   return sql`d.state = 'pending' and d.attempt_count > 0
     and (d.claimed_until is null or d.claimed_until < ${now}::timestamptz)`
 }
 
-/** Sends every event again that has failed since then, if its output is on, the oldest first. */
+/** Resends the failed deliveries of events since `since`, the oldest first. Those whose output is off are left out. */
 export async function resendFailed(
   { db, clock, queue }: Pick<Runtime, 'db' | 'clock' | 'queue'>,
   actor: Actor,

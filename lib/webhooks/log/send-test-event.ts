@@ -11,7 +11,7 @@ import { showDelivery } from './show-delivery.ts'
 
 const PER_WORKSPACE = { burst: 30, refillMs: 2000 }
 
-/** An event like a real one, marked as a test, to the output's address; it goes out even while the output is off. */
+/** Sends the output an event like a real one, marked as a test. It is sent even if the output is off. */
 export async function sendTestEvent(
   { db, clock, queue }: Pick<Runtime, 'db' | 'clock' | 'queue'>,
   actor: Actor,

@@ -5,10 +5,10 @@ import type { Runtime } from '../../platform/runtime.ts'
 import { toAttempt, toDelivery, type WholeDelivery } from './delivery.ts'
 import { findDelivery } from './find-delivery.ts'
 
-/** Someone who resends by program can make any number of attempts; the latest are shown. */
+/** Only the latest are shown, since a program that keeps resending can make any number of attempts. */
 const MAX_ATTEMPTS = 100
 
-/** What Sluice sent, and how the receiver responded, oldest attempt first. */
+/** What Sluice sent and how the receiver responded, oldest attempt first. */
 export async function showDelivery(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
   actor: Actor,

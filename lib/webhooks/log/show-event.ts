@@ -5,8 +5,8 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 
-/** An event as it is stored: its content, its file, and its deliveries. */
-export type ShownEvent = {
+/** An event with its content, its file and its deliveries. */
+type ShownEvent = {
   id: string
   kind: string
   pipeId: string

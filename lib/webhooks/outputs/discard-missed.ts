@@ -4,7 +4,7 @@ import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { findPipe } from '../../workspace/pipes/find-pipe.ts'
 
-/** Forgets the events of a Pipe that went to nobody; they can no longer be sent. Its files stay. */
+/** Deletes the missed events of a Pipe, so that they can no longer be sent. The files stay. */
 export async function discardMissed(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
   actor: Actor,

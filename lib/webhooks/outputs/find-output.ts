@@ -15,6 +15,6 @@ export async function findOutput(db: Db, actor: Actor, pipeId: string, lock?: 'u
     .from(webhookOutputs)
     .where(and(eq(webhookOutputs.pipeId, pipeId), eq(webhookOutputs.workspaceId, actor.workspaceId)))
   const [output] = await (lock ? query.for(lock) : query)
-  if (!output) throw new SluiceError('not_found', 'This Pipe has no webhook output yet. PUT one.')
+  if (!output) throw new SluiceError('not_found', 'This Pipe has no webhook output yet. Create one with PUT.')
   return { output, pipeName: pipe.name }
 }

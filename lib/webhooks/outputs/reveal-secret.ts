@@ -3,7 +3,7 @@ import type { Runtime } from '../../platform/runtime.ts'
 import { findOutput } from './find-output.ts'
 import { openSecrets } from './secrets.ts'
 
-/** The secret that signs now, for its owner to see again; that someone looked is in the audit log. */
+/** Shows the current signing secret to its owner. The audit log records that it was shown. */
 export async function revealSecret(
   { db, clock, vault }: Pick<Runtime, 'db' | 'clock' | 'vault'>,
   actor: Actor,

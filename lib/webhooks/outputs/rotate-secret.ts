@@ -11,7 +11,7 @@ import { toWebhookOutput, type WebhookOutput } from './webhook-output.ts'
 
 const OVERLAP_MS = hours(24)
 
-/** A new secret; the one before it signs beside it for a day, so that receivers can change over. */
+/** Creates a new secret. For a day, webhooks are signed with the previous one as well, so that receivers can switch. */
 export async function rotateSecret(
   { db, clock, vault }: Pick<Runtime, 'db' | 'clock' | 'vault'>,
   actor: Actor,
@@ -19,7 +19,7 @@ export async function rotateSecret(
 ): Promise<WebhookOutput & { secret: string }> {
   const secret = newWebhookSecret()
   return db.transaction(async (tx) => {
-    // Before the row is locked, in the order of rotate-keys.
+    // This takes a lock, and must do so before the row is locked: rotate-keys locks in the same order.
     const seal = await sealsForColumns(tx, vault)
     const { output, pipeName } = await findOutput(tx, actor, pipeId, 'update')
     const before = vault.open(output.secretEncrypted, secretPlace(output.id))

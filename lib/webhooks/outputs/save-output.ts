@@ -15,7 +15,7 @@ import { toWebhookOutput, type WebhookOutput, type WebhookOutputInput } from './
 type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'vault'>
 type Saved = WebhookOutput & { secret?: string }
 
-/** Creates a Pipe's webhook output, and returns its secret, or changes the existing one. */
+/** Creates a Pipe's webhook output and returns its secret, or changes the existing output. */
 export async function saveOutput(
   { db, clock, config, vault }: Needs,
   actor: Actor,
@@ -25,7 +25,7 @@ export async function saveOutput(
   assertUrl(input.url, config)
   const now = new Date(clock.now())
   return db.transaction(async (tx) => {
-    // The lock makes two first calls at once into one creation and one change.
+    // With the lock, the second of two concurrent first calls finds the output that the first has created.
     const { pipe } = await findPipe(tx, actor, pipeId, 'update')
     const [before] = await tx.select().from(webhookOutputs).where(eq(webhookOutputs.pipeId, pipeId))
     const audit = (action: string) => {
@@ -47,7 +47,7 @@ export async function saveOutput(
       await audit('webhook.created')
       return { ...toWebhookOutput(created!), secret }
     }
-    // A new address, or turning the output on, clears its record of failures.
+    // Changing the address or turning the output on clears its record of failures.
     const anew = input.url !== before.url || (input.enabled && !before.enabled)
     const [changed] = await tx
       .update(webhookOutputs)

@@ -1,6 +1,6 @@
 import type { Place, Vault } from '../../platform/vault/vault.ts'
 
-/** The signing secrets of an output as its row holds them. */
+/** The encrypted signing secrets of an output, as in its row. */
 export type SealedSecrets = {
   id: string
   secretEncrypted: string
@@ -8,7 +8,7 @@ export type SealedSecrets = {
   previousSecretUntil: Date | null
 }
 
-/** The current secret first, then the previous one while the overlap of a rotation lasts. */
+/** The current secret, and after a rotation also the previous one until it expires. */
 export function openSecrets(vault: Vault, output: SealedSecrets, nowMs: number): string[] {
   const { id, secretEncrypted, previousSecretEncrypted, previousSecretUntil } = output
   const secrets = [vault.open(secretEncrypted, secretPlace(id))]
@@ -18,7 +18,7 @@ export function openSecrets(vault: Vault, output: SealedSecrets, nowMs: number):
   return secrets
 }
 
-/** The places that the two sealed secrets of an output are bound to. */
+/** The places to which the two sealed secrets of an output are bound. */
 const placeIn =
   (column: string) =>
   (id: string): Place => ({ column: `webhook_outputs.${column}`, id, row: `webhook_output:${id}` })

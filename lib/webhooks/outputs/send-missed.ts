@@ -14,19 +14,19 @@ import type { Runtime } from '../../platform/runtime.ts'
 import { findOutput } from './find-output.ts'
 
 export const sendMissedInput = z.strictObject({
-  /** Events from this time on; by default all that are kept. */
+  /** Events from this time on. By default, all that are still stored. */
   since: timeField.optional(),
 })
 export const sendMissedAnswer = z.strictObject({
   sent: z.int(),
-  /** More are left than one call takes; call again. */
+  /** There are more than one call sends: call again. */
   more: z.boolean(),
 })
 
 const PER_WORKSPACE = { burst: 100, refillMs: 1000 }
 const AT_ONCE = 1000
 
-/** Sends the missed events to the output, as if it had been on, the oldest first. */
+/** Sends missed events to the output, the oldest first. */
 export async function sendMissed(
   { db, clock, queue }: Pick<Runtime, 'db' | 'clock' | 'queue'>,
   actor: Actor,
@@ -66,7 +66,7 @@ function takeMissed(tx: Db, pipeId: string, statuses: string[], since: Date) {
   )
 }
 
-/** Each keeps the time at which it happened, from which its retention is counted. */
+/** Each delivery gets the time of its event, since retention is counted from there. */
 async function deliver(
   tx: Db,
   missed: MissedEvent[],
@@ -82,14 +82,14 @@ async function deliver(
     tx,
     sql`with sent as (
       select * from json_to_recordset(${JSON.stringify(sent)}::json) as s(event uuid, body text, delivery uuid)
-    ), told as (
+    ), filled as (
       update events e set payload = sent.body, missed_status = null from sent where e.id = sent.event
       returning e.id, e.workspace_id, e.pipe_id, e.file_id, e.created_at, sent.delivery
     ), given as (
       insert into deliveries (id, workspace_id, event_id, pipe_id, file_id, webhook_output_id, url, next_trigger, next_attempt_at, created_at)
       select delivery, workspace_id, id, pipe_id, file_id, ${output.id}::uuid, ${output.url}, 'manual',
         ${now.toISOString()}::timestamptz, created_at
-      from told
+      from filled
     )
     select pg_notify(${LIVE_CHANNEL}, ${output.workspaceId}::text)`,
   )

@@ -8,19 +8,23 @@ import { firstUuidAt } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { findPipe } from '../../workspace/pipes/find-pipe.ts'
 
-/** Events that went to nobody, since the Pipe had no webhook output, or it was off or did not ask for their status. */
+/**
+ * Events that were not sent because the Pipe had no webhook output, or it was off or not set to receive that status.
+ */
 export const missedAnswer = z.strictObject({
   events: z.int(),
-  /** More exist than are counted. */
+  /** There are more than were counted. */
   more: z.boolean(),
-  /** When the oldest of them happened. */
+  /** The time of the oldest of them. */
   since: z.iso.datetime().nullable(),
 })
 export type Missed = z.output<typeof missedAnswer>
 
 const MAX_COUNTED = 1000
 
-/** The missed events of the last 30 days that the output asks for now; without an output, `transferred`. */
+/**
+ * The missed events of the last 30 days with the statuses that the output is set to now; without one, `transferred`.
+ */
 export async function showMissed(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
   actor: Actor,

@@ -6,7 +6,7 @@ import type { Runtime } from '../../platform/runtime.ts'
 
 export type TurningOff = Pick<Runtime, 'clock' | 'queue'>
 
-/** Sluice itself turns an output off, and says so: on its page, in the audit log and by an alert, which looks at its row. */
+/** Turns an output off on Sluice's own account. Its page, the audit log and an alert, which reads the row, say so. */
 export async function turnOffOutput(
   runtime: TurningOff,
   tx: Db,
@@ -17,7 +17,7 @@ export async function turnOffOutput(
   const [output] = await tx
     .update(webhookOutputs)
     .set({ enabled: false, turnedOffReason: reason, turnedOffAt: now, updatedAt: now })
-    // Only for the address that failed: the customer may have entered another meanwhile.
+    // Only if the failing address is still the current one: the customer may have changed it in the meantime.
     .where(and(eq(webhookOutputs.id, id), eq(webhookOutputs.enabled, true), eq(webhookOutputs.url, url)))
     .returning()
   if (!output) return

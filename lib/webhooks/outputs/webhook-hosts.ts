@@ -1,6 +1,6 @@
 import type { Config } from '../../platform/settings/config.ts'
 
-/** Private hosts that a webhook may go to: those the operator allows, and Sluice's own front door for the inbox. */
+/** Private hosts to which webhooks may be sent: those that the operator allows, and Sluice itself, for the inbox. */
 export function webhookHosts({
   allowedPrivateHosts,
   baseUrl,

@@ -23,12 +23,12 @@ export const webhookOutputAnswer = z.strictObject({
   enabled: z.boolean(),
   url: z.string(),
   statuses: z.array(z.string()),
-  /** Why Sluice itself turned it off. */
+  /** Set if Sluice has turned the output off: the reason. */
   turnedOffReason: z.string().nullable(),
   turnedOffAt: instantAnswer,
-  /** Since when every attempt has failed. */
+  /** All attempts since this time have failed. */
   failingSince: instantAnswer,
-  /** Until when the secret before the last rotation signs, too. */
+  /** Until this time, webhooks are also signed with the secret from before the last rotation. */
   previousSecretUntil: instantAnswer,
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),

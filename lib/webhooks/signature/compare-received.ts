@@ -1,4 +1,4 @@
-/** `Name: value` lines, or the JSON object that many tools show; names come out in lower case. */
+/** Reads `Name: value` lines, or a JSON object, as many tools show headers. Returns the names in lower case. */
 export function readHeaders(text: string): Record<string, string> {
   const pairs = fromJson(text) ?? text.split('\n').map((line) => line.split(/:(.*)/s, 2))
   return Object.fromEntries(

@@ -13,7 +13,7 @@ export const receivedInput = z.strictObject({
   pipeId: z.string().min(1, 'must be a Pipe'),
   headers: z.string().min(1, 'must not be empty').max(20_000, 'is too long'),
   body: z.string().min(1, 'must not be empty').max(1_000_000, 'is too long'),
-  /** The receiver's secret, to compare. It is neither kept nor logged. */
+  /** The receiver's secret, for comparison. It is neither stored nor logged. */
   secret: z.string().max(500, 'is too long').optional(),
 })
 
@@ -62,12 +62,12 @@ async function findSent(db: Runtime['db'], actor: Actor, id: string | undefined)
 }
 
 const WORDS: Record<Finding, string> = {
-  valid: 'It matches, and it is fresh.',
+  valid: 'It matches, and it is recent.',
   missing: 'It is not among the headers.',
   malformed: "It isn't in the format Sluice sends.",
   mismatch: 'It does not match this body and the secret of this Pipe.',
-  too_old: 'It matches, but its time is more than 5 minutes ago. A receiver must refuse it now.',
-  too_new: 'It matches, but its time is ahead of ours: a clock is wrong.',
+  too_old: 'It matches, but it is more than 5 minutes old. A receiver has to reject it now.',
+  too_new: 'It matches, but its time is in the future: one of the clocks is wrong.',
 }
 
 function signaturePart(name: string, finding: Finding): Part {
@@ -82,12 +82,12 @@ function bodyPart(body: string, sent: string | undefined): Part {
       text: 'Sluice knows no event with this id, so there is nothing to compare.',
     }
   const difference = differenceOf(body, sent)
-  return { name: 'Body', ok: !difference, text: difference ?? 'Byte for byte what was sent.' }
+  return { name: 'Body', ok: !difference, text: difference ?? 'Identical to what was sent, byte for byte.' }
 }
 
 const COMPARED = ['x-service-signature', 'webhook-timestamp', 'webhook-signature']
 
-/** Compares with the attempt whose time the headers name, or else with the latest. */
+/** Compares with the attempt that has the same timestamp, or else with the latest. */
 function headerParts(received: Record<string, string>, sent: Record<string, string>[]): Part[] {
   const lower = sent.map((headers) =>
     Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
@@ -105,7 +105,7 @@ function headerParts(received: Record<string, string>, sent: Record<string, stri
 function secretPart(ok: boolean): Part {
   const text = ok
     ? 'It is the secret of this Pipe.'
-    : 'It is not the secret of this Pipe: reveal it there and compare.'
+    : 'It is not the secret of this Pipe. Reveal the secret on its page and compare.'
   return { name: 'Your secret', ok, text }
 }
 

@@ -10,8 +10,8 @@ export type SignedHeaders = {
 type Message = { id: string; body: string; atMs: number }
 
 /**
- * The two signatures of a webhook: Sluice's own, and that of Standard Webhooks 1.0. Both are HMAC-SHA256 with the bytes
- * that a secret's base64 stands for. After a rotation several secrets sign.
+ * Makes the two signatures of a webhook: Sluice's own, and that of Standard Webhooks 1.0. Both are HMAC-SHA256, keyed
+ * with the Base64-decoded secret. After a rotation there is a signature for each of several secrets.
  */
 export function signWebhook(secrets: string[], { id, body, atMs }: Message): SignedHeaders {
   const t = String(Math.floor(atMs / 1000))

@@ -11,7 +11,10 @@ const SNIPPETS = [
   { language: 'Ruby', filename: 'ruby.rb' },
 ]
 
-/** How a receiver verifies a webhook: the very files that the tests run. Next bundles modules, so their path is relative to the working directory. */
+/**
+ * Code with which receivers verify webhooks. Tests run the same files. As Next bundles modules, paths start at the
+ * working directory.
+ */
 export function verificationSnippets(root = process.cwd()): Promise<Snippet[]> {
   const folder = join(root, 'lib/webhooks/signature/snippets')
   return Promise.all(

@@ -2,7 +2,10 @@ import { minutes } from '../../platform/kernel/clock.ts'
 import { secretsEqual } from '../../platform/kernel/ids.ts'
 import { serviceSignature, standardSignature } from './signature.ts'
 
-/** The verdict on one of the two signatures; `mismatch` is a wrong secret or a changed byte, which look the same. */
+/**
+ * The verdict on one of the two signatures. With `mismatch`, the secret is wrong or a byte has changed: nobody can tell
+ * which.
+ */
 export type Finding = 'valid' | 'missing' | 'malformed' | 'too_old' | 'too_new' | 'mismatch'
 export type Verdict = { service: Finding; standard: Finding }
 
@@ -10,10 +13,10 @@ export type Verdict = { service: Finding; standard: Finding }
 type Received = { headers: Record<string, string | undefined>; body: string }
 
 const TOLERANCE_MS = minutes(5)
-/** A header may list several signatures; more than a rotation makes are ignored. */
+/** A header may list several signatures. More than a rotation can cause are ignored. */
 const MAX_SIGNATURES = 5
 
-/** Verifies a webhook as a receiver does: for the inbox, and to explain why a receiver's own check fails. */
+/** Verifies a webhook as a receiver would: for the inbox, and to explain why a receiver's own check fails. */
 export function verifyWebhook({ headers, body }: Received, secrets: string[], nowMs: number): Verdict {
   return {
     service: verifyService(headers['x-service-signature'], body, secrets, nowMs),

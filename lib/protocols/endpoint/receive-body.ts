@@ -10,10 +10,10 @@ import type { BodyCheck } from './body-check.ts'
 import { observed } from './request-source.ts'
 import { withOffset } from './with-offset.ts'
 
-/** The bytes of a request, and how they are to be judged. */
+/** The bytes of a request, and the check of them, if the client sent digests. */
 export type Body = { source: ByteSource; check: BodyCheck | undefined }
 
-export async function carryBody(
+export async function receiveBody(
   context: UploadContext,
   upload: OpenUpload,
   { source, check }: Body,
@@ -31,8 +31,11 @@ export async function carryBody(
   }
 }
 
-/** The first bytes of an upload. If they are refused, so is the creation, unless its client knows the address and may go on. */
-export async function carryFirstBody(
+/**
+ * Receives the first bytes of an upload. If they fail, the creation is undone, unless the client knows the address and
+ * may go on.
+ */
+export async function receiveFirstBody(
   context: UploadContext,
   { token, pipe }: CreationRight,
   upload: OpenUpload,
@@ -45,7 +48,7 @@ export async function carryFirstBody(
   const may = { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes }
   const limitBytes = upload.lengthBytes ?? maxUploadBytes(upload.limits, may)
   try {
-    return await carryBody(context, upload, body, { limitBytes, ...options })
+    return await receiveBody(context, upload, body, { limitBytes, ...options })
   } catch (error) {
     if (addressKnown ? isRefusal(error) : !isGone(error))
       await takeBackUpload(context, upload, { tokenId: token.id, error })
@@ -53,12 +56,12 @@ export async function carryFirstBody(
   }
 }
 
-/** It was ended meanwhile. */
+/** The upload has ended in the meantime. */
 function isGone(error: unknown): boolean {
   return isSluiceError(error) && error.code === 'upload_gone'
 }
 
-/** Of the request itself: the same bytes would be refused again. */
+/** The fault is in the request: the same bytes would be refused again. */
 function isRefusal(error: unknown): boolean {
   return isSluiceError(error) && error.status < 500 && error.code !== 'upload_locked' && !isGone(error)
 }
