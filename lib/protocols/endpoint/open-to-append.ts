@@ -6,8 +6,8 @@ import { type OpenUpload, openUpload, releaseUpload, wholeFileRequest } from '..
 import { renewReservation } from '../../uploads/renew-reservation.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
-import type { Body } from './receive-body.ts'
 import { assertStillThere } from './look-up.ts'
+import type { Body } from './receive-body.ts'
 import { requiredFileId, type UploadRequest } from './upload-request.ts'
 
 /** What the headers say about the body. It is checked before the database is queried. */

@@ -25,7 +25,11 @@ export function requiredToken({ headers }: UploadRequest): string {
 }
 
 export function requiredFileId({ fileId }: UploadRequest): string {
-  if (!fileId) throw new SluiceError('method_not_allowed', 'This is the address for creating uploads: add the id of one.')
+  if (!fileId)
+    throw new SluiceError(
+      'method_not_allowed',
+      'This is the address for creating uploads: add the id of one.',
+    )
   return fileId
 }
 

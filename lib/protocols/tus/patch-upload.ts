@@ -3,8 +3,8 @@ import type { Appended } from '../../uploads/append.ts'
 import type { UploadRight } from '../../uploads/ledger/upload-rights.ts'
 import type { OpenUpload } from '../../uploads/open-upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
-import { receiveBody } from '../endpoint/receive-body.ts'
 import { assertOffset, type Chunk, limitBytesOf, openToAppend } from '../endpoint/open-to-append.ts'
+import { receiveBody } from '../endpoint/receive-body.ts'
 import { RequestSource } from '../endpoint/request-source.ts'
 import {
   bodyBytes,

@@ -26,7 +26,8 @@ export async function postUpload(
   uploadUrl: string,
   request: UploadRequest,
 ): Promise<UploadResponse | undefined> {
-  if (request.fileId) throw new SluiceError('method_not_allowed', 'Send POST to the address without an upload id.')
+  if (request.fileId)
+    throw new SluiceError('method_not_allowed', 'Send POST to the address without an upload id.')
   const concat = parseUploadConcat(request.headers['upload-concat'], request.pipeId)
   if (concat?.kind === 'final') return joinUploads(context, uploadUrl, { request, concat })
   const declared = {

@@ -41,7 +41,8 @@ export function decide(
   if (isDelivered(outcome)) return { state: 'delivered' }
   const error = outcome.status === undefined ? outcome.error : 'status'
   if (trigger === 'test') return { state: 'failed', error }
-  if (outcome.status === 410) return { state: 'failed', error, turnOff: 'The receiver responded with 410 Gone.' }
+  if (outcome.status === 410)
+    return { state: 'failed', error, turnOff: 'The receiver responded with 410 Gone.' }
   if (failingSince && nowMs - failingSince.getTime() >= GIVE_UP_AFTER_MS) {
     return { state: 'failed', error, turnOff: 'Every attempt has failed for five days.' }
   }
