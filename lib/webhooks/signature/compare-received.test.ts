@@ -19,6 +19,9 @@ it.each([
   expect(differenceOf(received, '{"a":1}')).toContain(words)
 })
 
-it('tells leading or trailing whitespace of what is no JSON', () => {
-  expect(differenceOf('abc\n', 'abc')).toContain('trailing whitespace')
+it.each([
+  ['what is no JSON', 'abc\n', 'abc'],
+  ['JSON, which no parser has touched', '{"a":1}\n', '{"a":1}'],
+])('tells leading or trailing whitespace of %s', (_, received, sent) => {
+  expect(differenceOf(received, sent)).toContain('trailing whitespace')
 })

@@ -22,9 +22,9 @@ const AROUND = 24
 /** Describes where a body first differs from what was sent; undefined if it is the same. */
 export function differenceOf(received: string, sent: string): string | undefined {
   if (received === sent) return undefined
+  if (received.trim() === sent) return 'The same, except for leading or trailing whitespace.'
   if (sameJson(received, sent))
     return 'The same JSON, re-serialized by a JSON parser. Verify the raw bytes of the request instead.'
-  if (received.trim() === sent) return 'The same, except for leading or trailing whitespace.'
   let at = 0
   while (at < Math.min(received.length, sent.length) && received[at] === sent[at]) at += 1
   const show = (text: string) => JSON.stringify(text.slice(Math.max(0, at - AROUND), at + AROUND))
