@@ -12,6 +12,10 @@ import { createTestWorkspace } from '../../../test/support/workspace.ts'
 import { openMailJob } from '../../platform/mail/mail.ts'
 import { sweepAlerts } from '../../workspace/notices/sweep-alerts.ts'
 import { previousSecretPlace } from '../outputs/secrets.ts'
+import { type Claimed, claimDeliveries } from './claim.ts'
+import { decide } from './decide.ts'
+import type { Attempt } from './deliver.ts'
+import { recordAttempts } from './record.ts'
 import { RETRY_DELAYS_MS } from './schedule.ts'
 
 const HOUR = 3_600_000
@@ -40,6 +44,13 @@ describeWithDatabase('delivery', (database) => {
   }
   const outputRow = async (id: string) =>
     (await runtime.db.select().from(webhookOutputs).where(eq(webhookOutputs.id, id)))[0]!
+
+  const attemptOf = (claimed: Claimed, status: number, atMs: number): Attempt => {
+    const outcome = { status, headers: {}, body: '' }
+    const output = claimed.output!
+    const decision = decide(outcome, { ...claimed, failingSince: output.failingSince }, atMs, 0.5)
+    return { claimed: { ...claimed, output }, atMs, durationMs: 1, requestHeaders: {}, outcome, decision }
+  }
 
   it('delivers, and keeps what was said on both sides', async () => {
     const { event, work } = dispatching(runtime)
@@ -134,6 +145,50 @@ describeWithDatabase('delivery', (database) => {
     await later(11_000)
     expect(await deliveryOf(fileId)).toMatchObject({ state: 'delivered', attemptCount: 2 })
     expect((await outputRow(output.id)).failingSince).toBeNull()
+  })
+
+  it('forgets that an output was failing by a success that was on its way before the failure', async () => {
+    const { event, work } = dispatching(runtime)
+    const output = await addOutput(runtime.db, receiver.url)
+    const answers: ServerResponse[] = []
+    receiver.answerWith((_, res) => void answers.push(res))
+    await event(output)
+    await event(output)
+    const working = work()
+    await receiver.gets(2)
+    answers[0]!.writeHead(503).end()
+    await expect.poll(async () => (await outputRow(output.id)).failingSince).not.toBeNull()
+    answers[1]!.writeHead(204).end()
+    await working
+    expect((await outputRow(output.id)).failingSince).toBeNull()
+  })
+
+  it.each([
+    ['success last', [503, 204], null],
+    ['failure last', [204, 503], expect.any(Date)],
+  ])('of attempts that are recorded together, the %s decides', async (_, statuses, failingSince) => {
+    const { event } = dispatching(runtime)
+    const output = await addOutput(runtime.db, receiver.url)
+    for (const _ of statuses) await event(output)
+    const now = runtime.clock.now()
+    const claims = await claimDeliveries(runtime.db, [{ outputId: output.id, count: 2 }], now)
+    const made = claims.map((claimed, at) => attemptOf(claimed, statuses[at]!, now))
+    await recordAttempts(runtime, made)
+    expect((await outputRow(output.id)).failingSince).toEqual(failingSince)
+  })
+
+  it('does not turn an output off for five days of failures once another attempt has succeeded', async () => {
+    const { event } = dispatching(runtime)
+    const now = runtime.clock.now()
+    const output = await addOutput(runtime.db, receiver.url, { failingSince: new Date(now - 120 * HOUR) })
+    await event(output)
+    await event(output)
+    const claims = await claimDeliveries(runtime.db, [{ outputId: output.id, count: 2 }], now)
+    const [success, failure] = claims.map((claimed, at) => attemptOf(claimed, [204, 503][at]!, now))
+    expect(failure!.decision.turnOff).toBeDefined()
+    await recordAttempts(runtime, [success!])
+    await recordAttempts(runtime, [failure!])
+    expect(await outputRow(output.id)).toMatchObject({ enabled: true, failingSince: new Date(now) })
   })
 
   it('waits as long as a 503 asks', async () => {

@@ -1,5 +1,5 @@
-import { and, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
-import { attempts as attemptRows, webhookOutputs } from '#drizzle/schema/index.ts'
+import { sql } from 'drizzle-orm'
+import { attempts as attemptRows } from '#drizzle/schema/index.ts'
 import { tallyWebhooks } from '../../events/tally.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { minutes } from '../../platform/kernel/clock.ts'
@@ -61,7 +61,10 @@ function toRow({ claimed, atMs, durationMs, requestHeaders, outcome, decision }:
   }
 }
 
-/** Updates the deliveries and notifies open pages. If an attempt has lost its claim, only its success counts. */
+/**
+ * Updates the deliveries and notifies open pages. An attempt that has lost its claim counts only if it succeeded while the
+ * delivery was still pending.
+ */
 async function settle(tx: Db, made: Attempt[], now: Date): Promise<void> {
   const results = made.map(({ claimed, decision: { state, retryInMs, error }, outcome }) => ({
     id: claimed.deliveryId,
@@ -87,27 +90,31 @@ async function settle(tx: Db, made: Attempt[], now: Date): Promise<void> {
   )
 }
 
-/** Records since when all attempts to an output have failed. Test events do not count. */
+/**
+ * Records since when all attempts to an output have failed. Test events do not count. It goes by the row, not by what the
+ * claims read of it, since other attempts may have ended in between. Among attempts recorded together, the last decides.
+ */
 async function noteHealth(tx: Db, made: Attempt[], now: Date): Promise<void> {
   const real = made.filter(({ claimed }) => claimed.trigger !== 'test')
-  const idsOf = (some: Attempt[]) => [...new Set(some.map(({ claimed }) => claimed.outputId))].sort()
-  const failed = idsOf(real.filter(({ decision }) => decision.state !== 'delivered'))
-  const recovered = idsOf(
-    real.filter(({ claimed, decision }) => decision.state === 'delivered' && claimed.output.failingSince),
+  if (real.length === 0) return
+  const delivered = (one: Attempt) => one.decision.state === 'delivered'
+  const runs = Map.groupBy(real, ({ claimed }) => claimed.outputId)
+  const health = [...runs].map(([id, run]) => ({
+    id,
+    broken: run.some(delivered),
+    failing: !delivered(run.at(-1)!),
+  }))
+  await rows(
+    tx,
+    sql`with changed as (
+      select o.id, r.failing from webhook_outputs o
+      join json_to_recordset(${JSON.stringify(health)}::json) as r(id uuid, broken bool, failing bool) on r.id = o.id
+      where case when o.failing_since is null then r.failing else r.broken end
+      order by o.id for no key update of o
+    )
+    update webhook_outputs o set failing_since = case when c.failing then ${now.toISOString()}::timestamptz end
+    from changed c where o.id = c.id`,
   )
-  const { id, failingSince } = webhookOutputs
-  if (failed.length > 0) {
-    await tx
-      .update(webhookOutputs)
-      .set({ failingSince: now })
-      .where(and(inArray(id, failed), isNull(failingSince)))
-  }
-  if (recovered.length > 0) {
-    await tx
-      .update(webhookOutputs)
-      .set({ failingSince: null })
-      .where(and(inArray(id, recovered), isNotNull(failingSince)))
-  }
 }
 
 function nextAttemptAt(retryInMs: number, now: Date): Date {

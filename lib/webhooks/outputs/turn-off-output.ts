@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, lte } from 'drizzle-orm'
 import { pipes, webhookOutputs } from '#drizzle/schema/index.ts'
 import { recordAudit } from '../../identity/audit/record-audit.ts'
 import type { Db } from '../../platform/db/database.ts'
@@ -10,15 +10,23 @@ export type TurningOff = Pick<Runtime, 'clock' | 'queue'>
 export async function turnOffOutput(
   runtime: TurningOff,
   tx: Db,
-  { id, url }: { id: string; url: string },
+  { id, url, failingSince }: { id: string; url: string; failingSince: Date | null },
   reason: string,
 ): Promise<void> {
   const now = new Date(runtime.clock.now())
   const [output] = await tx
     .update(webhookOutputs)
     .set({ enabled: false, turnedOffReason: reason, turnedOffAt: now, updatedAt: now })
-    // Only if the failing address is still the current one: the customer may have changed it in the meantime.
-    .where(and(eq(webhookOutputs.id, id), eq(webhookOutputs.enabled, true), eq(webhookOutputs.url, url)))
+    .where(
+      and(
+        eq(webhookOutputs.id, id),
+        eq(webhookOutputs.enabled, true),
+        // Only if the failing address is still the current one: the customer may have changed it in the meantime.
+        eq(webhookOutputs.url, url),
+        // Only if no other attempt has succeeded in the meantime.
+        failingSince ? lte(webhookOutputs.failingSince, failingSince) : undefined,
+      ),
+    )
     .returning()
   if (!output) return
   const [pipe] = await tx
