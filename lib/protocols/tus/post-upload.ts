@@ -4,6 +4,7 @@ import { NO_BYTES } from '../../uploads/byte-source.ts'
 import { createFinal } from '../../uploads/concat/create-final.ts'
 import { createUpload } from '../../uploads/creation/create-upload.ts'
 import type { Declared } from '../../uploads/creation/new-upload.ts'
+import { failInterrupted } from '../../uploads/endings/fail-interrupted.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
 import { receiveFirstBody } from '../endpoint/receive-body.ts'
@@ -51,8 +52,14 @@ export async function postUpload(
   const location = { Location: uploadAddress(uploadUrl, request.pipeId, made.fileId) }
   const { upload } = made
   if (!upload) return { status: 201, headers: { ...location, ...expiresHeader(made.expiresAtMs) } }
-  const { why, offsetBytes } = await receiveFirstBody(context, right, upload, { body: { source, check } })
-  if (why === 'cut') return undefined
+  const { why, state, offsetBytes } = await receiveFirstBody(context, right, upload, {
+    body: { source, check },
+  })
+  if (why === 'cut') {
+    // Its address has not been sent to anybody, so nobody can continue it.
+    if (state === 'uploading') await failInterrupted(context, made.fileId, { cutByClientOf: right.token })
+    return undefined
+  }
   const headers = { ...location, ...expiresHeader(upload.expiresAtMs), 'Upload-Offset': String(offsetBytes) }
   return { status: 201, headers }
 }

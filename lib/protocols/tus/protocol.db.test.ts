@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestDatabase } from '../../../test/support/databases.ts'
+import { openCall } from '../../../test/support/http-call.ts'
 import { metadata, OFFSET_STREAM, openPatch, tusCall, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { listFiles } from '../../dashboard/files/list-files.ts'
@@ -315,6 +316,33 @@ describe('a creation whose first bytes are refused', () => {
 
   it('is none of the files that the token may create', async () => {
     const once = await refused()
+    expect((await once.create(1000, {}, bytes)).status).toBe(201)
+    expect(codeOf(await once.create(1000, {}, bytes))).toEqual([403, 'token_exhausted'])
+  })
+})
+
+describe('a creation whose first bytes are cut', () => {
+  const newest = async () =>
+    (
+      await rows<{ status: string; reason: string | null; offset: number }>(
+        database.db,
+        sql`select status, failure_reason as reason, offset_bytes::float8 as offset from files order by id desc limit 1`,
+      )
+    )[0]
+
+  it('has failed, and is none of the files that the token may create', async () => {
+    const once = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token({ maxFiles: 1 }) })
+    const headers = {
+      'Tus-Resumable': '1.0.0',
+      'Upload-Length': '1000',
+      'Content-Length': '1000',
+      ...OFFSET_STREAM,
+    }
+    const post = openCall({ method: 'POST', url: once.collection, token: once.token, headers })
+    await post.write(bytes.subarray(0, 500))
+    await expect.poll(newest).toMatchObject({ status: 'uploading' })
+    post.cut()
+    await expect.poll(newest).toEqual({ status: 'failed', reason: 'interrupted', offset: 500 })
     expect((await once.create(1000, {}, bytes)).status).toBe(201)
     expect(codeOf(await once.create(1000, {}, bytes))).toEqual([403, 'token_exhausted'])
   })
