@@ -19,8 +19,8 @@ export default function Landing() {
           </h1>
           <p className="mt-5 max-w-[34rem] text-ink-soft text-lg leading-relaxed">
             Sluice gives you a TUS endpoint, streams every byte straight into your own S3 bucket, and tells
-            your backend with a signed webhook when the file is there. A dropped connection costs nothing that
-            already arrived.
+            your backend with a signed webhook when the file is there. A dropped connection loses nothing that
+            has already arrived.
           </p>
           <div className="mt-7 flex flex-wrap gap-3">
             <SignUpLink size="lg">

@@ -13,9 +13,9 @@ export default function NotFound() {
       <EmptyState
         icon={SearchX}
         title="There is nothing here"
-        action={<ButtonLink href="/dashboard">To the overview</ButtonLink>}
+        action={<ButtonLink href="/dashboard">Go to the overview</ButtonLink>}
       >
-        What this address led to was deleted, or it never was in this workspace. ⌘K finds what there is.
+        It was deleted, or was never in this workspace. Press ⌘K to search.
       </EmptyState>
     </>
   )

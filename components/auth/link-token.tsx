@@ -16,7 +16,7 @@ export function LinkToken() {
     <>
       <input ref={input} type="hidden" name="link" />
       <noscript>
-        <TextField name="link" label="The link of the mail" mono autoComplete="off" />
+        <TextField name="link" label="The link from the mail" mono autoComplete="off" />
       </noscript>
     </>
   )

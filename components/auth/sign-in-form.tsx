@@ -15,7 +15,7 @@ export function SignInForm({ next }: { next: string }) {
           href="/forgot-password"
           className="ml-auto text-ink-soft text-sm hover:text-ink hover:underline"
         >
-          Forgot the password?
+          Forgot your password?
         </Link>
       }
     >

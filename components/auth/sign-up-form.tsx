@@ -11,8 +11,8 @@ export function SignUpForm() {
       action={register}
       submit="Create account"
       instead={() => (
-        <Notice tone="good" title="Look into your mailbox">
-          There is a mail with a link. Open it, then sign in.
+        <Notice tone="good" title="Check your inbox">
+          We have sent you a link. Open it, then sign in.
         </Notice>
       )}
     >
@@ -22,7 +22,7 @@ export function SignUpForm() {
         label="Password"
         type="password"
         autoComplete="new-password"
-        hint="At least 10 characters. A few words in a row are good."
+        hint="At least 10 characters. Several words make a good password."
         required
       />
     </ActionForm>

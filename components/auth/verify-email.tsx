@@ -33,7 +33,7 @@ export function VerifyEmail() {
         label="Password"
         type="password"
         autoComplete="current-password"
-        hint="The one that you signed up with. Leave it empty if you came by GitHub or Google."
+        hint="The one you signed up with. Leave it empty if you used GitHub or Google."
       />
     </ActionForm>
   )

@@ -3,7 +3,10 @@
 import { type ReactNode, useSyncExternalStore } from 'react'
 import { Notice } from '../ui/notice.tsx'
 
-/** What a mail's link opens. Nothing could come of it without the link, whose token stands after the #: then what to do stands in its place. */
+/**
+ * What a mail's link opens. Nothing could come of it without the link, whose token stands after the #: then what to do
+ * stands in its place.
+ */
 export function WithLink({ next, children }: { next: ReactNode; children: ReactNode }) {
   // Without a script the link is pasted into the form.
   const hasLink = useSyncExternalStore(
@@ -14,7 +17,7 @@ export function WithLink({ next, children }: { next: ReactNode; children: ReactN
   if (hasLink) return children
   return (
     <Notice tone="warn" title="The end of the link is missing" action={next}>
-      Open this page by the link of the mail, the whole of it, with what stands after the #.
+      Open this page with the complete link from the mail, including what follows the #.
     </Notice>
   )
 }

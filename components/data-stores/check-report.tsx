@@ -20,7 +20,7 @@ export function CheckReport({ store }: { store: DataStore }) {
             Ran <Time at={check.checkedAt} />.
           </>
         ) : (
-          'Not run with the present settings yet.'
+          'Not run with the current settings yet.'
         )
       }
       aside={<CheckNow id={store.id} />}

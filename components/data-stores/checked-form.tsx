@@ -67,7 +67,7 @@ function Refused({ check, kept }: { check: BucketCheck; kept: boolean }) {
   return (
     <>
       <Notice tone="bad" title="Nothing was saved: uploads could not go to this bucket.">
-        {kept && 'The settings of before are still in use. '}
+        {kept && 'The previous settings are still in use. '}
         Fix what is refused below, and check again.
       </Notice>
       <CheckedOperations check={check} />

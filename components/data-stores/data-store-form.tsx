@@ -39,7 +39,7 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
           label="Name"
           defaultValue={store?.name}
           placeholder="Media bucket"
-          hint="For you; it is in webhooks only by id."
+          hint="For your own use. Webhooks contain only the id."
           maxLength={100}
         />
         <TextField
@@ -84,14 +84,14 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
           defaultValue={store?.prefix}
           placeholder="uploads/"
           mono
-          hint="Stands before every object key."
+          hint="Every object key begins with it."
           spellCheck={false}
         />
       </div>
       <fieldset className="grid gap-4 border-t pt-5 sm:grid-cols-2">
         <legend className="sr-only">Keys</legend>
         <p className="text-ink-soft text-sm sm:col-span-2">
-          Keys that may put objects into this bucket; nothing more is needed.
+          Keys that may put objects into this bucket. They need no other permission.
           {preset.provider !== 'other' && (
             <>
               {' '}
@@ -115,7 +115,9 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
           mono
           autoComplete="off"
           placeholder={store ? 'unchanged' : undefined}
-          hint={store ? 'Leave it empty to keep the one of now.' : 'Kept encrypted. It is never shown again.'}
+          hint={
+            store ? 'Leave it empty to keep the current one.' : 'Stored encrypted. It is never shown again.'
+          }
         />
       </fieldset>
       <details className="group border-t pt-4">
@@ -136,7 +138,7 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
             key={provider}
             name="forcePathStyle"
             label="Path-style addresses"
-            hint="The bucket stands in the path, not in the host name."
+            hint="The bucket's name is in the path, not in the host name."
             defaultChecked={store && !moved ? store.forcePathStyle : preset.forcePathStyle}
           />
         </div>
@@ -156,7 +158,7 @@ function Encryption({ store }: { store: DataStore | undefined }) {
         value={type}
         onChange={(event) => setType(event.target.value)}
       >
-        <option value="none">As the bucket has it</option>
+        <option value="none">The bucket's default</option>
         <option value="SSE-S3">SSE-S3</option>
         <option value="SSE-KMS">SSE-KMS</option>
       </SelectField>

@@ -22,7 +22,7 @@ export function DeleteDataStore({ id, name }: { id: string; name: string }) {
           <p>
             Its keys are wiped from Sluice. Files keep their record, and their objects stay in your bucket.
           </p>
-          <p>It is refused while a Pipe uses it.</p>
+          <p>A Data Store cannot be deleted while a Pipe uses it.</p>
         </ConfirmDialog>
       }
     >

@@ -6,7 +6,7 @@ export function LeastPolicy({ check }: { check: Pick<BucketCheck, 'policy' | 'li
   const { policy, lifecycleRule } = check
   return (
     <>
-      {policy && <Folded title="The least policy for these keys" code={policy} />}
+      {policy && <Folded title="The minimal policy for these keys" code={policy} />}
       {lifecycleRule && <Folded title="Lifecycle rule that clears unfinished uploads" code={lifecycleRule} />}
     </>
   )

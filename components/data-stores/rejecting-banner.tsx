@@ -38,8 +38,8 @@ export async function RejectingBanner({ actor, only, here = false }: Props) {
         >
           <p className="break-words">{reason}</p>
           <p>
-            Uploads wait and keep what arrived. Fix the bucket or its keys, then run the check. This notice
-            also goes within a minute of an upload that arrives.
+            Uploads wait and keep what has arrived. Fix the bucket or its keys, then run the check. This
+            notice also disappears within a minute of a successful upload.
           </p>
         </Notice>
       ))}

@@ -35,7 +35,7 @@ export function DocsSearch() {
           className="absolute top-full left-0 z-30 mt-1 w-[min(26rem,calc(100vw-2rem))] divide-y overflow-hidden rounded-lg border bg-raised shadow-float"
         >
           {hits.length === 0 && (
-            <li className="px-3.5 py-3 text-ink-faint text-sm">Nothing has these words.</li>
+            <li className="px-3.5 py-3 text-ink-faint text-sm">No page contains these words.</li>
           )}
           {hits.map(({ href, page, heading, excerpt }) => (
             <li key={href}>

@@ -61,7 +61,7 @@ export function OperationView({ operation, baseUrl }: { operation: Operation; ba
         {answer && <Fields title="Answer" fields={fieldsOf(answer, 'output')} answer />}
         {problems.length > 0 && (
           <p className="text-ink-soft">
-            Errors of its own:{' '}
+            Specific errors:{' '}
             {problems.map((problem, index) => {
               const code = typeof problem === 'string' ? problem : problem.code
               const number = typeof problem === 'string' ? errorCodes[problem][0] : problem.status

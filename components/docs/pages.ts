@@ -15,12 +15,12 @@ export const PAGES = [
   {
     slug: 'tus-endpoint',
     title: 'TUS endpoint',
-    summary: 'What the upload address speaks, and what it promises.',
+    summary: 'The protocol of the upload address, and its guarantees.',
   },
   {
     slug: 'without-tus',
     title: 'Without TUS',
-    summary: 'curl, devices and iPhones: plain requests, and the resumable uploads of HTTP itself.',
+    summary: 'curl, devices and iPhones: plain requests and Resumable Uploads for HTTP.',
   },
   { slug: 'webhooks', title: 'Webhooks', summary: 'The event, its signature, and how to verify it.' },
   { slug: 'errors', title: 'Errors', summary: 'The shape of an error and every code.' },

@@ -15,7 +15,7 @@ export function FileActions({ id, name, underWay, cancelable }: Props) {
         confirm="Cancel the upload"
         action={cancel.bind(null, id)}
       >
-        <p>The client gets 410 and what arrived so far is dropped. It cannot be taken up again.</p>
+        <p>The client gets 410, and what has arrived so far is discarded. The upload cannot be resumed.</p>
       </ConfirmDialog>
     )
   }

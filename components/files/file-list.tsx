@@ -92,11 +92,11 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
           now={runtime.clock.now()}
         />
       ) : filtered ? (
-        <EmptyState icon={FileUp} title="Nothing fits these filters">
+        <EmptyState icon={FileUp} title="Nothing matches these filters">
           {page.problem ??
             (page.nextCursor
-              ? 'Not among the newest; look on with Older.'
-              : 'Take one away, or clear them all.')}
+              ? 'Not among the newest. Continue with Older.'
+              : 'Remove one, or clear all of them.')}
         </EmptyState>
       ) : (
         <EmptyState
@@ -108,7 +108,7 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
             </ButtonLink>
           }
         >
-          Each upload is listed here from its first byte, with its progress, its end and every webhook.
+          Each upload is listed here from its first byte, with its progress, its outcome and every webhook.
         </EmptyState>
       )}
       <Pager path={path} query={query} nextCursor={page.nextCursor} previousCursor={page.previousCursor} />

@@ -6,8 +6,8 @@ export type Told = { title: string; text?: string; tone: 'plain' | 'good' | 'bad
 
 /**
  * Requests that follow each other without a break read as one: a client with small chunks makes hundreds. The one that
- * brings the last byte is noted as the completion, and one that the bucket stopped as its refusal, so what they brought is
- * told from where the file stood then.
+ * brings the last byte is noted as the completion, and one that the bucket stopped as its refusal, so what they brought
+ * is told from where the file stood then.
  */
 export function foldRequests(entries: TimelineEntry[], size: number | null): TimelineEntry[] {
   const folded: TimelineEntry[] = []
@@ -87,8 +87,8 @@ export function tellEntry({ kind, detail }: TimelineEntry): Told {
 const CERTAINTY: Record<string, string> = {
   answered: 'Confirmed by the bucket.',
   confirmed: 'It was looked up in the bucket.',
-  found: 'It was found in the bucket: the database was older than it.',
-  inferred: 'The bucket knows the upload no more, which means that it was completed.',
+  found: 'It was found in the bucket: the database had been restored from an older backup.',
+  inferred: 'The bucket no longer has the multipart upload, which means that it was completed.',
 }
 
 const ENDED: Record<string, string> = {

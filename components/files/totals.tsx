@@ -10,7 +10,7 @@ export function Totals({ totals, order }: { totals: FileTotals | undefined; orde
     <p className="tnum mr-auto text-ink-faint text-sm">
       {plural(files, 'file')}, {formatBytes(bytes)}
       {ofNewest !== null &&
-        ` among the newest ${formatCount(ofNewest)}${bySize ? ', of which these are sorted' : ''}; narrow the time to see further`}
+        ` among the newest ${formatCount(ofNewest)}${bySize ? ', of which these are sorted' : ''}; narrow the time range to see more`}
     </p>
   )
 }

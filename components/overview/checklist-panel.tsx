@@ -21,7 +21,7 @@ export function ChecklistPanel({ checklist, dataStoreId, pipeId, seen }: Props) 
     {
       done: checklist.bucketTakesFiles,
       title: dataStoreId ? 'Check your bucket' : 'Connect a bucket',
-      text: 'A Data Store whose check is good, or that took a file.',
+      text: 'A Data Store that has passed its check or received a file.',
       href: `/dashboard/data-stores/${dataStoreId ?? 'new'}`,
     },
     {

@@ -20,7 +20,7 @@ export function CreatePipe({ stores, chosen }: Props) {
       <CheckField
         name="sourceHttp"
         label="Switch on its HTTP (TUS) source"
-        hint="So that it takes uploads at once. You can switch it at any time."
+        hint="It then accepts uploads at once. You can change this at any time."
         defaultChecked
       />
     </ActionForm>

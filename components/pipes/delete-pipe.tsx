@@ -30,8 +30,8 @@ export function DeletePipe({ id, name, underWay }: Props) {
                 <strong className="text-ink">{plural(underWay, 'upload')} under way will be canceled.</strong>
               )}
             </li>
-            <li>Its endpoint answers 404 and its tokens end.</li>
-            <li>Its webhook output goes, with deliveries that have not arrived.</li>
+            <li>Its endpoint responds with 404, and its tokens stop working.</li>
+            <li>Its webhook output is deleted, along with undelivered webhooks.</li>
             <li>Files keep their record. Objects in your bucket are not touched.</li>
           </ul>
         </ConfirmDialog>

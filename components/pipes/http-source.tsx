@@ -18,7 +18,7 @@ export function HttpSource({ pipe }: { pipe: Pipe }) {
           <p className="mb-1.5 font-medium text-sm">Endpoint</p>
           <Copyable text={pipe.uploadUrl} what="endpoint" />
           <p className="mt-2 text-ink-faint text-sm">
-            Put an uploader on your page with the texts under{' '}
+            Put an uploader on your page with the code under{' '}
             <Link
               href={`/dashboard/pipes/${pipe.id}/embed`}
               className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
@@ -37,7 +37,7 @@ export function HttpSource({ pipe }: { pipe: Pipe }) {
         </div>
       ) : (
         <p className="mt-4 border-t pt-4 text-ink-faint text-sm">
-          Switch it on to get the endpoint. While it is off new uploads get 403; those under way go on.
+          Switch it on to get the endpoint. While it is off, new uploads get 403; those under way continue.
         </p>
       )}
     </div>

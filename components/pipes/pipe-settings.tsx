@@ -15,7 +15,7 @@ export function PipeSettings({ pipe, stores }: Props) {
         name="dataStoreId"
         label="Data Store"
         defaultValue={pipe.dataStoreId}
-        hint="Uploads under way go on to the bucket that they began with."
+        hint="Uploads under way stay with the bucket they began with."
       >
         {stores.map(({ id, label }) => (
           <option key={id} value={id}>

@@ -57,7 +57,7 @@ export function RestrictionsForm({ pipe, prefix }: { pipe: Pipe; prefix: string 
           rows={3}
           defaultValue={pipe.allowedTypes.join('\n')}
           placeholder={'image/*\nvideo/mp4'}
-          hint="One a line; empty allows any. It judges the type that the client declares, not the bytes."
+          hint="One per line. Empty allows any. The declared type is checked, not the content."
         />
         <TextArea
           name="allowedOrigins"
@@ -67,7 +67,7 @@ export function RestrictionsForm({ pipe, prefix }: { pipe: Pipe; prefix: string 
           rows={3}
           defaultValue={pipe.allowedOrigins.join('\n')}
           placeholder="https://www.example.com"
-          hint="The pages that may upload. One a line; empty allows any."
+          hint="The pages that may upload. One per line. Empty allows any."
         />
       </div>
     </ActionForm>

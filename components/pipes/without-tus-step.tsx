@@ -10,7 +10,7 @@ export function WithoutTusStep({ target }: { target: EmbedTarget }) {
   return (
     <EmbedStep
       title="Without TUS: scripts, devices, apps"
-      text="The same address takes a file by one plain request, and resumable uploads of iPhones."
+      text="The same address accepts a file in one plain request, and resumable uploads from iPhones."
       snippets={[
         { name: 'curl', language: 'bash', code: curlUploadSnippet(target) },
         { name: 'Swift', language: 'swift', code: swiftUploadSnippet(target) },

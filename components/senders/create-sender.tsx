@@ -45,7 +45,7 @@ export function CreateSender({ asked, button }: Props) {
             name="name"
             label="Name"
             placeholder="web backend"
-            hint="It is on every file and in every webhook."
+            hint="It is shown with every file and sent in every webhook."
             autoFocus
             maxLength={100}
           />

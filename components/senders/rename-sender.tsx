@@ -15,7 +15,7 @@ export function RenameSender({ id, name }: { id: string; name: string }) {
           defaultValue={name}
           maxLength={100}
           className="max-w-sm"
-          hint="Files keep the name that they began with."
+          hint="Existing files keep the old name."
         />
       </ActionForm>
     </Panel>

@@ -10,7 +10,7 @@ export function RevokeSender({ id, name }: { id: string; name: string }) {
     <Panel
       tone="danger"
       title="Revoke"
-      description="At once and for good. Every temporary token that it issued ends too, also for uploads under way."
+      description="Immediate and permanent. Every temporary token that it issued is revoked, too, even for uploads under way."
       aside={
         <ConfirmDialog
           trigger={<Button tone="danger">Revoke…</Button>}

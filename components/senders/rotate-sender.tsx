@@ -19,7 +19,7 @@ export function RotateSender({ id }: { id: string }) {
         open={open}
         onOpenChange={setOpen}
         title="Rotate the token"
-        description="You get a new token. The one of now stays good for the overlap, so that your backends can change over."
+        description="You get a new token. The current one stays valid for the overlap, so that your backends can switch."
         trigger={
           <Button>
             <RefreshCw aria-hidden />

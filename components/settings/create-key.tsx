@@ -20,7 +20,7 @@ export function CreateKey({ hasPassword, asked }: { hasPassword: boolean; asked:
         open={open}
         onOpenChange={setOpen}
         title="Create an account key"
-        description="It can do all that you can do here. Keep it where only your own programs reach it."
+        description="It can do everything that you can do here. Keep it where only your own programs can read it."
         trigger={
           <Button tone="primary">
             <Plus aria-hidden />

@@ -15,7 +15,7 @@ export function PasswordForm({ hasPassword, email }: { hasPassword: boolean; ema
     >
       <input type="hidden" name="username" value={email} autoComplete="username" />
       {hasPassword && (
-        <TextField name="current" label="Present password" type="password" autoComplete="current-password" />
+        <TextField name="current" label="Current password" type="password" autoComplete="current-password" />
       )}
       <TextField
         name="password"

@@ -19,7 +19,7 @@ export function VerifyNotice({ email, sendsMail }: { email: string; sendsMail: b
       }
     >
       {sendsMail
-        ? `We sent a link to ${email}. It is good for two days.`
+        ? `We sent a link to ${email}. It is valid for two days.`
         : `This installation sends no mail. The link for ${email} is kept where it runs: ask whoever runs it.`}
     </Notice>
   )

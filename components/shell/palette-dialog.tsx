@@ -111,7 +111,7 @@ export function PaletteDialog({ open, onOpenChange }: Props) {
               />
             </div>
             <Command.Empty className="px-3 py-8 text-center text-ink-faint text-sm">
-              Nothing here is called that.
+              Nothing found.
             </Command.Empty>
             <Command.List className="max-h-[min(24rem,60vh)] overflow-y-auto p-1.5">
               {(Object.keys(KINDS) as (keyof typeof KINDS)[]).map((kind) => {

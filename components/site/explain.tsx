@@ -33,7 +33,7 @@ export function Explain() {
       language: 'js',
     },
     {
-      title: 'Your backend hears that it is there',
+      title: 'Your backend learns that it is there',
       text: 'The object is in your bucket. The event says where, under which key, with which checksum.',
       code: EVENT,
       language: 'json',

@@ -27,8 +27,8 @@ export function SecretOnce({ secret, what, title, revealable = false, children, 
           <TriangleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
           <span>
             {revealable
-              ? 'Keep it as you keep a password. You can reveal it again on this page; each time is noted in the audit log.'
-              : 'This is the only time that it is shown. Sluice keeps a hash of it, so it cannot be shown again.'}
+              ? 'Keep it like a password. You can reveal it again on this page, which the audit log records.'
+              : 'This is the only time that it is shown. Sluice stores only a hash of it.'}
           </span>
         </p>
         {children}

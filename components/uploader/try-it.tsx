@@ -31,8 +31,8 @@ export function TryIt({ pipeId, endpoint }: { pipeId: string; endpoint: string }
       <section aria-label="Files to upload" className="try-it min-w-0 space-y-3">
         <UploadDropzone control={control} />
         <p className="text-ink-soft text-sm">
-          While they upload, cut the connection, end the token or reload the page: they go on where they were.
-          Files go to this Pipe's bucket for real, and count.
+          While they upload, cut the connection, end the token or reload the page: they resume where they left
+          off. The files really go to this Pipe's bucket and count as transfer.
         </p>
       </section>
       <div className="space-y-5">

@@ -18,7 +18,7 @@ export function MissedEvents({ pipeId, missed, canSend }: Props) {
     <Notice
       tone="info"
       className="mt-4"
-      title={`${count} went to nobody`}
+      title={`${count} not sent`}
       action={
         <div className="flex gap-2">
           {canSend && (

@@ -52,12 +52,15 @@ export function SecretPanel({ pipeId, previousSecretUntil }: Props) {
           onDone={(data) => setSecret(data.secret)}
           outcome={(data) => <SecretShown title="The new webhook secret" secret={data.secret} />}
         >
-          <p>You get a new secret. For 24 hours both sign, so that your receivers can change over.</p>
+          <p>
+            You get a new secret. For 24 hours webhooks are signed with both, so that your receivers can
+            switch.
+          </p>
         </ConfirmDialog>
       </div>
       {previousSecretUntil && new Date(previousSecretUntil) > new Date() && (
         <p className="mt-2 text-ink-faint text-sm">
-          The secret of before signs too, ends <Time at={previousSecretUntil} />.
+          Webhooks are also signed with the previous secret, which ends <Time at={previousSecretUntil} />.
         </p>
       )}
     </div>

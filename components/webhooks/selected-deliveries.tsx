@@ -18,8 +18,8 @@ export function SelectedDeliveries() {
           onDone={clear}
         >
           <p>
-            Each goes out at once with its own id and a fresh signature, also those that were delivered: a
-            receiver that keeps ids takes no harm. What fails is tried again on the schedule from its start.
+            Each is sent at once, with its original id and a new signature, even if it was delivered before: a
+            receiver that checks ids ignores it. Those that fail are retried on the full schedule.
           </p>
         </ConfirmDialog>
       )}

@@ -43,7 +43,7 @@ export function UndeliveredNotice({
       }
       action={<ResendUndelivered pipeId={pipeId} asked={asked} />}
     >
-      Events that were sent, but not taken. The answers are in the list.
+      Events that were sent but not accepted. The responses are in the list.
     </Notice>
   )
 }

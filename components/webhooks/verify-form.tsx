@@ -18,7 +18,7 @@ export function VerifyForm({ pipes }: { pipes: { id: string; name: string }[] })
   const [found, setFound] = useState<Explanation>()
   return (
     <div className="grid items-start gap-5 lg:grid-cols-[1.2fr_1fr]">
-      <Panel title="What your receiver got" description="Paste it as it came. Nothing of it is kept.">
+      <Panel title="What your receiver got" description="Paste it exactly as it arrived. Nothing is stored.">
         <ActionForm<Explanation>
           action={explain}
           submit="Compare"
@@ -62,7 +62,7 @@ function Findings({ found }: { found: Explanation }) {
       {found.valid ? (
         <Notice tone="good" title="This webhook is from Sluice." />
       ) : (
-        <Notice tone="bad" title="A receiver must refuse this one." />
+        <Notice tone="bad" title="A receiver has to reject this one." />
       )}
       <ul className="mt-4 divide-y rounded-md border">
         {found.parts.map(({ name, ok, text }) => {
@@ -92,9 +92,9 @@ function Hints() {
   return (
     <Panel title="When it does not match">
       <ul className="list-disc space-y-1.5 pl-4 text-ink-soft text-sm">
-        <li>The body was parsed and written again before it was verified. Take the raw bytes.</li>
+        <li>The body was parsed and serialized again before it was verified. Use the raw bytes.</li>
         <li>The whole secret was used as the key. It is the base64 after whsec_, decoded.</li>
-        <li>The secret is that of another Pipe, or of before a rotation.</li>
+        <li>The secret belongs to another Pipe, or has been rotated since.</li>
         <li>A clock is wrong by more than five minutes.</li>
       </ul>
     </Panel>

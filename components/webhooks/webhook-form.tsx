@@ -43,7 +43,7 @@ export function WebhookForm({ pipeId, url, statuses, enabled, inboxUrl, submit }
           placeholder="https://api.example.com/hooks/sluice"
           hint={
             address === inboxUrl ? (
-              'This is your inbox here: look at what arrives under Webhooks.'
+              'This is your inbox: what arrives is shown under Webhooks.'
             ) : (
               <>
                 No receiver yet?{' '}

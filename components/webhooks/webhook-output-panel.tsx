@@ -37,7 +37,7 @@ export function WebhookOutputPanel({ pipeId, output, missed, inboxUrl }: Props) 
 }
 
 const PURPOSE = 'Tells your backend when a file is in the bucket.'
-const WHILE_OFF = 'While it is off, events go to nobody and are kept for 30 days.'
+const WHILE_OFF = 'While it is off, events are not sent but kept for 30 days.'
 
 function Introduction() {
   return (

@@ -34,10 +34,10 @@ test('without its database, pages that need no data are there, and the others co
     expect(response!.status(), path).toBe(200)
   }
   await page.goto('/dashboard/files')
-  await expect(page.getByText('The database does not answer.')).toBeVisible()
+  await expect(page.getByText('The database is not responding.')).toBeVisible()
   await expectAccessible(page, 'a page without the database')
   await page.getByRole('button', { name: 'Try again' }).click()
-  await expect(page.getByText('The database does not answer.')).toBeVisible()
+  await expect(page.getByText('The database is not responding.')).toBeVisible()
   line.setAway(false)
   await expect(page.getByRole('heading', { name: 'Files' })).toBeVisible({ timeout: 60_000 })
 

@@ -40,7 +40,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
   await page.getByLabel('Secret access key').fill(demo.bucket.secretAccessKey)
   await page.getByRole('button', { name: 'Check and save' }).click()
   await expect(page.getByText('Uploads can go to this bucket.')).toBeVisible()
-  await expect(page.getByText('The least policy for these keys')).toBeVisible()
+  await expect(page.getByText('The minimal policy for these keys')).toBeVisible()
   await expect(page.getByText('"s3:PutObject"').first()).toBeHidden()
 
   // The check leads on to a Pipe, whose source is off, then on.
@@ -90,7 +90,7 @@ test('a new user gets from sign-up to a file in their bucket and a verified webh
 
   // The texts of the Embed page, as they are: by curl, and on a page of another origin.
   await page.goto(`/dashboard/pipes/${pipeId}/embed`)
-  await expect(page.getByText('After a reload, one click goes on where it was.')).toBeVisible()
+  await expect(page.getByText('After a reload, one click resumes the upload.')).toBeVisible()
   for (const [tab, install] of [
     ['Uppy for React', REACT_INSTALL],
     ['tus-js-client', TUS_JS_INSTALL],

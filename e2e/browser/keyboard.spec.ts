@@ -195,7 +195,7 @@ test('a webhook is switched on, its secret rotated, a test sent and resent, by k
   await expect(page.getByLabel('Raw body')).toBeFocused()
   await page.keyboard.type(' ')
   await press(page, 'Compare')
-  await expect(page.getByText('A receiver must refuse this one.')).toBeVisible()
+  await expect(page.getByText('A receiver has to reject this one.')).toBeVisible()
 })
 
 test('filters keep the focus, and ⌘K finds a file that is then canceled, by keyboard alone', async ({
@@ -366,8 +366,8 @@ test('signing out and in, a new password and the end of a session are done by ke
   const email = await signUp(page, 'reset')
   await press(page, 'Sign out')
   await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible()
-  await press(page, 'Forgot the password?')
-  await expect(page.getByRole('heading', { name: 'Forgot the password?' })).toBeVisible()
+  await press(page, 'Forgot your password?')
+  await expect(page.getByRole('heading', { name: 'Forgot your password?' })).toBeVisible()
   await expect(page.getByLabel('E-mail')).toBeFocused()
   await page.keyboard.type(email)
   await page.keyboard.press('Enter')

@@ -20,7 +20,7 @@ test('the demo outlasts a minute without a network, and goes on by itself', asyn
   await demo.getByRole('button', { name: /of noise/ }).click()
   await expect(demo.getByText('on its way')).toBeVisible()
   await context.setOffline(true)
-  await expect(demo.getByText('Waiting for the network. It goes on by itself.').last()).toBeVisible()
+  await expect(demo.getByText('Waiting for the network. It continues automatically.').last()).toBeVisible()
   for (let seconds = 0; seconds < 60; seconds += 5) await page.clock.runFor(5000)
   await context.setOffline(false)
   await expect(demo.getByText('in the bucket')).toBeVisible({ timeout: 30_000 })

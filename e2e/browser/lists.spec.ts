@@ -48,7 +48,7 @@ test('files are turned, sorted, counted and exported as they are filtered', asyn
   const json = JSON.parse(await download(page, 'Export as JSON')) as { filename: string }[]
   expect(json.map(({ filename }) => filename)).toEqual(all.slice(40, 50).toReversed())
   await page.getByLabel('to', { exact: true }).fill('2020-01-01')
-  await expect(page.getByText('Nothing fits these filters')).toBeVisible()
+  await expect(page.getByText('Nothing matches these filters')).toBeVisible()
 })
 
 test('several files are canceled, or erased and brought back', async ({ owner: page, demo }) => {

@@ -55,8 +55,8 @@ async function watchShifts(page: Page): Promise<void> {
 }
 
 /**
- * What is live is told once, as it is when the page is opened. Afterwards a new row would push those below it down, as it
- * is meant to in a live list: here it would be one that another test has made.
+ * What is live is told once, as it is when the page is opened. Afterwards a new row would push those below it down, as
+ * it is meant to in a live list: here it would be one that another test has made.
  */
 async function holdLive(page: Page): Promise<void> {
   const told = new Set<string>()
@@ -305,8 +305,8 @@ test('where no mail leaves the machine, the owner of the demo finds it in the se
 
 test('a link of a mail without its end says so, and leads to a new one', async ({ page }) => {
   for (const [path, next, to] of [
-    ['/reset-password', 'Ask for a new link', /\/forgot-password$/],
-    ['/verify-email', 'Ask for a new link in the settings', /\/login\?next=/],
+    ['/reset-password', 'Request a new link', /\/forgot-password$/],
+    ['/verify-email', 'Request a new link in the settings', /\/login\?next=/],
   ] as const) {
     await page.goto(path)
     await expect(page.getByText('The end of the link is missing')).toBeVisible()

@@ -62,7 +62,7 @@ test('Try it resumes after a cut, offline, an expired and a revoked token, and a
   await expectAccessible(page, 'Try it while it uploads')
 
   await page.getByRole('button', { name: 'Go offline' }).click()
-  await expect(page.getByText('Waiting for the network. It goes on by itself.').last()).toBeVisible()
+  await expect(page.getByText('Waiting for the network. It continues automatically.').last()).toBeVisible()
   heads = await headsOf(page)
   for (let seconds = 0; seconds < 60; seconds += 5) await page.clock.runFor(5000)
   await page.getByRole('button', { name: 'Go online' }).click()

@@ -81,7 +81,7 @@ test('uploads on the landing page are accessible, under way, waiting and refused
   await expect(demo.getByText('on its way')).toBeVisible()
   await expectAccessible(page, 'the demo under way')
   await context.setOffline(true)
-  await expect(demo.getByText('Waiting for the network. It goes on by itself.').last()).toBeVisible()
+  await expect(demo.getByText('Waiting for the network. It continues automatically.').last()).toBeVisible()
   await expectAccessible(page, 'the demo without a network')
   await context.setOffline(false)
   // What is not finished is not created anew by the next click, but resumed.

@@ -8,11 +8,11 @@ export default function ForgotPassword() {
   const sendsMail = Boolean(getRuntime().config.smtpUrl)
   return (
     <>
-      <h1 className="font-semibold text-2xl tracking-[-0.02em]">Forgot the password?</h1>
+      <h1 className="font-semibold text-2xl tracking-[-0.02em]">Forgot your password?</h1>
       <p className="mt-1 mb-6 text-ink-soft text-sm">
         {sendsMail
-          ? 'We send a link to your address. It is good for an hour.'
-          : 'This installation sends no mail. It makes a link, good for an hour, which whoever runs it can give you.'}
+          ? 'We will send a link to your address. It is valid for an hour.'
+          : 'This installation does not send mail. It creates a link, valid for an hour, which its operator can give you.'}
       </p>
       <ForgotPasswordForm sendsMail={sendsMail} />
       <p className="mt-6 text-sm">

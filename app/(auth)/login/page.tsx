@@ -11,10 +11,7 @@ export const metadata = { title: 'Sign in' }
 
 const REASONS = new Map([
   ['NoEmail', 'That account has no e-mail address that Sluice may see.'],
-  [
-    'AccessDenied',
-    'That did not work. If you have an account here already, sign in the way that you did before.',
-  ],
+  ['AccessDenied', 'That did not work. If you already have an account here, sign in the way you did before.'],
 ])
 
 export default async function Login({ searchParams }: { searchParams: Search }) {

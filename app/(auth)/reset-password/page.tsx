@@ -8,7 +8,7 @@ export default function ResetPassword() {
   return (
     <>
       <h1 className="mb-6 font-semibold text-2xl tracking-[-0.02em]">Set a new password</h1>
-      <WithLink next={<ButtonLink href="/forgot-password">Ask for a new link</ButtonLink>}>
+      <WithLink next={<ButtonLink href="/forgot-password">Request a new link</ButtonLink>}>
         <ResetPasswordForm />
       </WithLink>
     </>

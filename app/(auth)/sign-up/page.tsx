@@ -26,7 +26,7 @@ export default async function SignUp() {
         </Notice>
       )}
       <p className="mt-6 text-ink-soft text-sm">
-        You have one?{' '}
+        Already have an account?{' '}
         <Link
           href="/login"
           className="font-medium text-water underline decoration-water-line underline-offset-3 hover:decoration-current"

@@ -38,7 +38,7 @@ export async function restoreAll(ids: string[]) {
   return act(async (runtime, actor) => {
     const restored = await restoreFiles(runtime, actor, ids)
     return {
-      message: restored === 0 ? 'They are gone already.' : `${plural(restored, 'record')} brought back.`,
+      message: restored === 0 ? 'They are already gone.' : `${plural(restored, 'record')} brought back.`,
     }
   })
 }

@@ -27,7 +27,7 @@ export async function switchSource(id: string, _previous: unknown, data: FormDat
   const http = data.get('on') === 'on'
   return act(async (runtime, actor) => {
     await updatePipe(runtime, actor, id, parseInput(pipeChanges, { source: { http } }))
-    return { message: http ? 'The source is on.' : 'The source is off. Uploads under way go on.' }
+    return { message: http ? 'The source is on.' : 'The source is off. Uploads under way continue.' }
   })
 }
 
@@ -49,7 +49,7 @@ export async function restrict(id: string, _previous: unknown, data: FormData) {
       uploadExpirySeconds: Number(textOf(data, 'expiry')) * Number(textOf(data, 'expiryUnit')),
     }
     await updatePipe(runtime, actor, id, parseInput(pipeChanges, changes))
-    return { message: 'Saved. Uploads under way keep what they began with.' }
+    return { message: 'Saved. Uploads under way keep the settings they began with.' }
   })
 }
 

@@ -24,7 +24,7 @@ export async function create(_previous: unknown, data: FormData) {
 export async function rename(id: string, _previous: unknown, data: FormData) {
   return act(async (runtime, actor) => {
     await renameSender(runtime, actor, id, nameOf(data))
-    return { message: 'Renamed. Files keep the name that they began with.' }
+    return { message: 'Renamed. Existing files keep the old name.' }
   })
 }
 

@@ -42,7 +42,7 @@ export async function sendVerification() {
   const session = await requireSession()
   return act(async (runtime) => {
     await requestVerification(runtime, session.userId)
-    return { message: 'Sent. Look into your mailbox.' }
+    return { message: 'Sent. Check your inbox.' }
   })
 }
 

@@ -15,7 +15,7 @@ export default async function Profile() {
       <Panel title="Profile">
         <ProfileForm email={email} name={name ?? ''} />
       </Panel>
-      <Panel title="Password" description="Changing it signs every other session out.">
+      <Panel title="Password" description="Changing it signs out every other session.">
         <PasswordForm hasPassword={hasPassword} email={email} />
       </Panel>
     </div>

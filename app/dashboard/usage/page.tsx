@@ -34,7 +34,7 @@ export default async function UsagePage({ searchParams }: { searchParams: Search
     <>
       <PageHeader
         title="Usage"
-        description="A byte counts once, when it is accepted. What a client sends again does not count again."
+        description="Each byte counts once, when it is accepted. Bytes that a client sends again are not counted again."
         actions={
           <>
             <MonthPicker month={usage.month} nowMs={getRuntime().clock.now()} />

@@ -85,7 +85,7 @@ export async function discardMissedEvents(pipeId: string) {
 export async function resend(deliveryId: string) {
   return act(async (runtime, actor) => {
     await resendDelivery(runtime, actor, deliveryId)
-    return { message: 'It goes out at once.' }
+    return { message: 'It is being sent now.' }
   })
 }
 

@@ -13,7 +13,7 @@ export default function WebhooksLayout({ children }: { children: ReactNode }) {
     <>
       <PageHeader
         title="Webhooks"
-        description="What your backends were told, what they answered, and when it is tried again."
+        description="What was sent to your backends, how they responded, and when failed deliveries are retried."
       />
       <PageTabs label="Webhooks" tabs={TABS} />
       {children}

@@ -74,13 +74,13 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
       {page.data.length > 0 ? (
         <DeliveryTable deliveries={page.data} filenames={await filenamesOf(page.data)} query={query} />
       ) : filtered ? (
-        <EmptyState icon={Webhook} title="Nothing fits these filters">
+        <EmptyState icon={Webhook} title="Nothing matches these filters">
           {page.problem ?? 'Deliveries are kept for 30 days.'}
         </EmptyState>
       ) : (
         <EmptyState
           icon={Webhook}
-          title="No webhook was sent yet"
+          title="No webhook has been sent yet"
           action={
             <ButtonLink href="/dashboard/pipes" tone="primary">
               Choose a Pipe

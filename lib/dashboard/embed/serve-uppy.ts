@@ -17,7 +17,7 @@ export async function serveUppy(baseUrl: string, version: string, file: string):
     const { status, headers, body } = toProblem(
       new SluiceError(
         'not_found',
-        'There is no such file of Uppy here. The Embed tab of a Pipe names the newest.',
+        'There is no such file of Uppy here. The Embed tab of a Pipe has the newest version.',
       ),
       baseUrl,
     )

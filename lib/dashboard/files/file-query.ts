@@ -11,7 +11,7 @@ const wordField = z
   .string()
   .min(1)
   .max(255)
-  .refine(isPlainText, 'must not have control characters in it')
+  .refine(isPlainText, 'must not contain control characters')
   .optional()
 
 export const FILE_ORDERS = ['newest', 'oldest', 'largest', 'smallest'] as const

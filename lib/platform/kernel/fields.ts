@@ -9,7 +9,7 @@ export const nameField = z
   .trim()
   .min(1, 'must not be empty')
   .max(100, 'must have at most 100 characters')
-  .refine(isPlainText, 'must not have control characters in it')
+  .refine(isPlainText, 'must not contain control characters')
 
 export const bytesField = z
   .int('must be a whole number')

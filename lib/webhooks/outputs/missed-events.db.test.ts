@@ -13,7 +13,7 @@ import { discardMissed } from './discard-missed.ts'
 import { sendMissed } from './send-missed.ts'
 import { showMissed } from './show-missed.ts'
 
-describeWithDatabase('events that went to nobody', (database) => {
+describeWithDatabase('events that were not sent', (database) => {
   let runtime: TestRuntime
   let customer: TestWorkspace
   let receiver: Receiver

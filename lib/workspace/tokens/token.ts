@@ -12,7 +12,7 @@ const metadataField = z
       .string()
       .min(1, 'must have a name')
       .max(100, 'must have a name of at most 100 characters')
-      .refine(isPlainText, 'must not have control characters in it'),
+      .refine(isPlainText, 'must not contain control characters'),
     z
       .string()
       .max(1000, 'must have at most 1000 characters')
@@ -39,7 +39,7 @@ export const tokenInput = z.strictObject({
     .string()
     .min(1, 'must not be empty')
     .max(255, 'must have at most 255 characters')
-    .refine(isPlainText, 'must not have control characters in it')
+    .refine(isPlainText, 'must not contain control characters')
     .optional(),
   metadata: metadataField.default({}),
 })

@@ -17,8 +17,8 @@ export default function ApiReference() {
     <article className="max-w-3xl">
       <h1 className="font-semibold text-3xl tracking-[-0.025em]">API reference</h1>
       <p className="mt-3 mb-4 text-[0.9375rem] text-ink-soft leading-relaxed">
-        Everything that the dashboard does, a program can do. Send an account key, which you make under
-        Settings, as a bearer token. Errors are problem JSON with a stable code; lists answer{' '}
+        Programs can do everything that the dashboard does. Send an account key, which you create under
+        Settings, as a bearer token. Errors are problem JSON with a stable code; lists return{' '}
         <code className="font-mono text-sm">data</code> and{' '}
         <code className="font-mono text-sm">nextCursor</code>. A POST with an{' '}
         <code className="font-mono text-sm">Idempotency-Key</code> can be repeated for a day.

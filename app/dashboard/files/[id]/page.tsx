@@ -97,7 +97,7 @@ function FileFacts({ file, pipeName }: { file: FileWithTimeline; pipeName: strin
             [
               'Size',
               file.size === null ? (
-                'not told yet'
+                'not declared yet'
               ) : (
                 <span key="s" title={`${file.size} bytes`}>
                   {formatBytes(file.size)}

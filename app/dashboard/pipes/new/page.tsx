@@ -20,7 +20,7 @@ export default async function NewPipe({ searchParams }: { searchParams: Search }
       {data.length === 0 ? (
         <EmptyState
           icon={Database}
-          title="A bucket comes first"
+          title="Connect a bucket first"
           action={
             <ButtonLink href="/dashboard/data-stores/new" tone="primary">
               Connect a bucket

@@ -47,7 +47,7 @@ export default async function SenderPage({ params, searchParams }: Props) {
           <Notice tone="bad" title="This token was in a browser">
             It reached the upload endpoint <Time at={sender.exposedAt} />
             {sender.exposedOrigin && <> from a page of {sender.exposedOrigin}</>}. Whoever has seen it can
-            issue tokens in your name. Rotate it without an overlap, and send browsers temporary tokens only.
+            issue tokens in your name. Rotate it without an overlap, and give browsers only temporary tokens.
           </Notice>
         )}
         <Panel title="Token" aside={!sender.revokedAt && <RotateSender id={id} />}>

@@ -21,13 +21,13 @@ export default async function Alerts() {
   return (
     <>
       <p className="mb-3 max-w-2xl text-ink-soft text-sm">
-        Each is told once when it begins, and once more when it is over: by mail to the members of this
+        Each alert is sent once when it begins and once when it is over: by mail to the members of this
         workspace, and as a notice on the Overview.
       </p>
       <AlertsForm kinds={kinds} />
       <Panel title="Latest alerts" className="mt-5" flush>
         {latest.length === 0 ? (
-          <p className="px-4 pb-4 text-ink-faint text-sm">Nothing was wrong so far.</p>
+          <p className="px-4 pb-4 text-ink-faint text-sm">Nothing has been wrong so far.</p>
         ) : (
           <ul className="divide-y border-t">
             {latest.map((alert) => (

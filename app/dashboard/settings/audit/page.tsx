@@ -22,7 +22,7 @@ export default async function Audit({ searchParams }: { searchParams: Search }) 
   )
   return (
     <>
-      <p className="mb-3 text-ink-soft text-sm">Every change, with who made it. It cannot be edited.</p>
+      <p className="mb-3 text-ink-soft text-sm">Every change and who made it. The log cannot be edited.</p>
       <Table caption="Audit log" head={head}>
         {data.map(({ id, at, actor, action, subjectLabel, subjectId }) => (
           <Row key={id}>

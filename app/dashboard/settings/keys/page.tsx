@@ -33,7 +33,7 @@ export default async function Keys({ searchParams }: { searchParams: Search }) {
     <>
       <div className="mb-3 flex flex-wrap items-center justify-between gap-3">
         <p className="text-ink-soft text-sm">
-          Keys for the management API. It can do all that this dashboard does.
+          Keys for the management API, which can do everything that this dashboard does.
         </p>
         <CreateKey hasPassword={session.hasPassword} asked={query.new === '1'} />
       </div>

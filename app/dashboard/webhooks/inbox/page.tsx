@@ -20,8 +20,8 @@ export default async function Inbox() {
       <div className="mb-5 flex flex-wrap items-end gap-3">
         <div className="min-w-0 flex-1 basis-80">
           <p className="mb-1.5 text-ink-soft text-sm">
-            An address that receives webhooks for you, while your own receiver is not up yet. It keeps what
-            your own Pipes signed, and nothing else.
+            An address that receives webhooks until your own receiver is running. It accepts only webhooks
+            that your own Pipes have signed.
           </p>
           <Copyable text={url} what="inbox address" />
         </div>

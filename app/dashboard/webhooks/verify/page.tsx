@@ -14,7 +14,7 @@ export default async function Verify() {
     return (
       <EmptyState
         icon={ShieldCheck}
-        title="A Pipe comes first"
+        title="Create a Pipe first"
         action={
           <ButtonLink href="/dashboard/pipes/new" tone="primary">
             Create a Pipe

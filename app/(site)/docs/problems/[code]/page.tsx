@@ -23,7 +23,7 @@ export default async function ProblemPage({ params }: Props) {
     means,
     '## What to do',
     remedy,
-    'All codes stand under [Errors](/docs/errors).',
+    'All codes are listed under [Errors](/docs/errors).',
   ]
   return (
     <article className="max-w-[44rem] text-[0.9375rem]">

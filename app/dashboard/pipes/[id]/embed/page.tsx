@@ -54,7 +54,7 @@ export default async function Embed({ params }: { params: Promise<{ id: string }
       )}
       <EmbedStep
         title="With the kit: install it"
-        text="From this server, with its digest in your lock file: the names are not on npm yet."
+        text="From this server, since the packages are not on npm yet. Your lock file keeps their digests."
         snippets={[
           {
             name: 'npm',
@@ -65,7 +65,7 @@ export default async function Embed({ params }: { params: Promise<{ id: string }
       />
       <EmbedStep
         title="With the kit: two files"
-        text="A route that gives tokens to whom you allow, and a button. What it uploads outlasts lost networks, ended tokens and reloads."
+        text="A route that issues tokens to the users you allow, and a button. Uploads survive lost connections, expired tokens and reloads."
         snippets={[
           { name: 'Next.js route', language: 'tsx', code: kitRouteSnippet(target) },
           { name: 'Express route', language: 'js', code: kitExpressSnippet(target) },
@@ -73,7 +73,9 @@ export default async function Embed({ params }: { params: Promise<{ id: string }
           { name: 'HTML page', language: 'js', code: KIT_HTML_SNIPPET },
         ]}
       />
-      <p className="border-t pt-7 text-ink-soft text-sm">Without the kit, the same by the bare protocol:</p>
+      <p className="border-t pt-7 text-ink-soft text-sm">
+        The same without the kit, using the protocol directly:
+      </p>
       <EmbedStep
         title="On your backend: ask for a token"
         text="The Sender token comes from the environment of your backend. It never belongs in a page."
@@ -84,7 +86,7 @@ export default async function Embed({ params }: { params: Promise<{ id: string }
       />
       <EmbedStep
         title="On your page: upload"
-        text="It waits out a lost network and a server that is away, and takes a fresh token when the old one nears its end. After a reload, one click goes on where it was."
+        text="It waits while the network or the server is down, and gets a new token before the old one expires. After a reload, one click resumes the upload."
         snippets={[
           { name: 'Uppy', language: 'js', code: plainUppySnippet(target) },
           {
@@ -99,7 +101,7 @@ export default async function Embed({ params }: { params: Promise<{ id: string }
       <WithoutTusStep target={target} />
       <EmbedStep
         title="On your backend: verify the webhook"
-        text="Give it the raw body, before any parser. It refuses what is older than five minutes."
+        text="Pass it the raw body, before any parser. It rejects webhooks older than five minutes."
         snippets={receivers.map(({ language: name, code }) => ({
           name,
           code,
