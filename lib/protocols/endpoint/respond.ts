@@ -1,8 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { UploadResponse } from './upload-request.ts'
 
-/** How long the connection stays open for a client that is still sending, so that it can read the response. */
-const LINGER_MS = 1000
+/**
+ * Many clients read a response only once they have sent their whole body, and lose it if the connection is closed before
+ * that. So what a refused client still sends is read and dropped, within these limits.
+ */
+const DRAIN_BYTES = 64 * 1024 * 1024
+const DRAIN_MS = 30_000
+const DRAIN_IDLE_MS = 1000
 
 export function respond(
   req: IncomingMessage,
@@ -17,10 +22,25 @@ export function respond(
   if (!early) return void res.end(head ? undefined : body)
   res.flushHeaders()
   if (body && !head) res.write(body)
+  drain(req, () => res.end())
+}
+
+function drain(req: IncomingMessage, end: () => void): void {
+  let leftBytes = DRAIN_BYTES
+  const idle = setTimeout(end, DRAIN_IDLE_MS)
+  const longest = setTimeout(end, DRAIN_MS)
+  // A source that was never started would hold the body back.
+  req.removeAllListeners('data')
+  req.on('data', (chunk: Buffer) => {
+    idle.refresh()
+    leftBytes -= chunk.length
+    if (leftBytes < 0) end()
+  })
+  req.once('end', end).once('close', () => {
+    clearTimeout(idle)
+    clearTimeout(longest)
+  })
   req.resume()
-  const end = () => res.end()
-  const timer = setTimeout(end, LINGER_MS)
-  req.once('end', end).once('close', () => clearTimeout(timer))
 }
 
 export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {

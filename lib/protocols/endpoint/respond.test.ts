@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { buffer, text } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { RequestSource } from './request-source.ts'
+import { respond } from './respond.ts'
+
+const MiB = 1024 * 1024
+/** More than the buffers of a connection hold. */
+const BODY = Buffer.alloc(32 * MiB)
+const LENGTH = { 'Content-Length': String(BODY.length) }
+
+/** Refuses every request, as the endpoint does: a source was made for the body, and nobody has started it. */
+const refuse = (req: IncomingMessage, res: ServerResponse) => {
+  new RequestSource(req)
+  respond(req, res, { status: 401, headers: {}, body: 'refused' })
+}
+const server = createServer(refuse).on('checkContinue', refuse)
+const port = () => (server.address() as AddressInfo).port
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+})
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+/** A client that reads nothing before it has sent everything. */
+async function sendThenRead(headers: Record<string, string>, body: Buffer): Promise<string> {
+  const socket = connect({ port: port(), host: '127.0.0.1', allowHalfOpen: true })
+  const lines = Object.entries({ Host: 'x', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.write(`POST / HTTP/1.1\r\n${lines.join('')}\r\n`)
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject)
+    socket.write(body, (error) => (error ? reject(error) : resolve()))
+  })
+  return text(socket)
+}
+
+it.each([
+  ['with a length', LENGTH, BODY],
+  ['in chunks', { 'Transfer-Encoding': 'chunked' }, chunked(BODY)],
+  ['that does not wait for leave', { ...LENGTH, Expect: '100-continue' }, BODY],
+])('is read by a client that sends its whole body first, %s', async (_, headers, body) => {
+  expect(await sendThenRead(headers, body)).toMatch(/^HTTP\/1.1 401 [\s\S]*refused$/)
+})
+
+it.each([
+  ['over kept connections', {}],
+  ['that waits for leave', { Expect: '100-continue' }],
+])('is read by the client of Node, %s', async (_, headers) => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  for (let times = 0; times < 3; times += 1) {
+    const sent = request({ port: port(), method: 'POST', agent, headers: { ...LENGTH, ...headers } })
+    if (!('Expect' in headers)) sent.end(BODY)
+    else sent.once('continue', () => sent.end(BODY)).flushHeaders()
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    expect(response.statusCode).toBe(401)
+    expect((await buffer(response)).toString()).toBe('refused')
+  }
+  agent.destroy()
+})
+
+it('does not go on reading for ever', async () => {
+  const socket = connect(port(), '127.0.0.1')
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  socket.on('error', () => {}).resume()
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999999\r\n\r\n')
+  let sentBytes = 0
+  const more = () => {
+    while (!socket.destroyed && socket.write(BODY.subarray(0, MiB))) sentBytes += MiB
+  }
+  socket.on('drain', more)
+  more()
+  await closed
+  expect(sentBytes).toBeLessThan(128 * MiB)
+})
+
+function chunked(body: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from('\r\n0\r\n\r\n')])
+}
