@@ -153,6 +153,12 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
       'The file is larger than its Pipe, its token or its bucket allows, or more bytes came than were announced.',
     remedy: 'The `Tus-Max-Size` header names the most. Check `Upload-Length`.',
   },
+  parts_used_up: {
+    means:
+      'The provider of the bucket allows only so many parts per object, and this upload has used them up.',
+    remedy:
+      'Begin a new upload, declare the length of the file at its start, and send it in fewer and larger requests.',
+  },
   unsupported_media_type: {
     means: 'The `Content-Type` of the request is not the one that this address takes.',
     remedy:

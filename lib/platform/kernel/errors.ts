@@ -38,6 +38,7 @@ export const errorCodes = {
   version_not_supported: [412, 'The protocol version is not supported'],
   body_too_large: [413, 'The body is too large'],
   file_too_large: [413, 'The file is too large'],
+  parts_used_up: [413, 'The upload has used up its parts'],
   unsupported_media_type: [415, 'The media type is not supported'],
   misdirected_host: [421, 'This server does not answer for that host'],
   upload_locked: [423, 'Another request is writing this upload'],

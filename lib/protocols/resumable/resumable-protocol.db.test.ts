@@ -510,6 +510,18 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await append(url, 5, '?1', Buffer.from(' world'))).status).toBe(409)
     })
 
+    it('that finds no part left is refused by a code of its own, and does not end the upload', async () => {
+      const half = randomBytes(17 * MiB)
+      const size = { 'Upload-Length': String(2 * half.length) }
+      const url = (await begin('?0', half, size)).headers.location!
+      const usedUp = sql`update files set recorded_parts = 10000 where id = ${idOf(url)}::uuid`
+      await database().db.execute(usedUp)
+      const refused = await append(url, half.length, '?1', half)
+      expect(problemOf(refused)).toMatchObject({ status: 413, code: 'parts_used_up' })
+      expect(problemOf(refused).detail).toContain('Begin a new upload')
+      expect((await head(url)).headers['upload-offset']).toBe(String(half.length))
+    })
+
     it('that is cut keeps what came, and is not complete', async () => {
       const url = await started({ 'Upload-Length': String(20 * MiB) })
       const headers = { ...version(8), ...PARTIAL, 'Upload-Offset': '5', 'Upload-Complete': '?1' }

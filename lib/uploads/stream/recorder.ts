@@ -93,7 +93,7 @@ export class Recorder {
 
 function tooManyParts(maxParts: number): SluiceError {
   return new SluiceError(
-    'file_too_large',
-    `The bucket's provider allows ${maxParts} parts, and this upload has used all of them.`,
+    'parts_used_up',
+    `The bucket's provider allows ${maxParts} parts, and this upload has used all of them. Begin a new upload.`,
   )
 }
