@@ -38,10 +38,10 @@ function head(f: Figures): string[] {
   return [
     '# Capacity',
     '',
-    'What a Sluice for many takes, what breaks first, and which change moves it. Nothing here was run at that size: it is arithmetic on what was',
+    'What a large Sluice needs, what breaks first, and how to raise that limit. Nothing here was run at that size: it is arithmetic on what was',
     'measured on one machine of two processors ([benchmarks](benchmarks.md), [beside tusd](beside-tusd.md), and what `npm run capacity -- --simulate`',
-    'measures beside them, in [capacity-simulated.json](capacity-simulated.json)). `npm run capacity` computes this page from those, and a test fails where it',
-    'is behind them. Processors are those of that machine: measure one of yours, and scale.',
+    'measures beside them, in [capacity-simulated.json](capacity-simulated.json)). `npm run capacity` computes this page from those, and a test fails if it',
+    'is out of date. Processors are those of that machine: measure one of yours, and scale.',
     '',
     `Assumed: processors are used to ${percent(ASSUMED.load)}; the busiest second has ${ASSUMED.peak} times the mean of the day; an upload node is \`PROCESSES=${ASSUMED.processesOfANode}\` with`,
     `\`ROLES=upload\`; PostgreSQL has ${ASSUMED.databaseProcessors} processors and \`max_connections = ${ASSUMED.maxConnections}\`; one upload in ${round(1 / ASSUMED.givenUp)} is given up for good.`,
@@ -119,7 +119,7 @@ function bandwidth(f: Figures): string[] {
       names.map((name, at) => [name, ten[at]!, hundred[at]!]),
     ),
     '',
-    'Each byte comes in and goes out, so a node needs as much network each way. Large files hardly touch the database: what one breaks at is',
+    'Each byte comes in and goes out, so a node needs as much network each way. Large files hardly touch the database: what it runs out of is',
     'connections, long before processors.',
     '',
     ...breaks('Gbit/s', [
@@ -169,7 +169,7 @@ function uploadsADay(f: Figures): string[] {
       ],
     ),
     '',
-    `The database grows by ${fixed((f.simulated.bytesOfAFile * 1e6) / 1e9, 1)} GB a day, ${fixed((f.simulated.bytesOfAFile * 365e6) / 1e12, 1)} TB in a year if nothing is deleted. Events, deliveries and attempts go after 30 days; files`,
+    `The database grows by ${fixed((f.simulated.bytesOfAFile * 1e6) / 1e9, 1)} GB a day, ${fixed((f.simulated.bytesOfAFile * 365e6) / 1e12, 1)} TB in a year if nothing is deleted. Events, deliveries and attempts are deleted after 30 days; files`,
     'stay until somebody erases them. [No statement grows with it](growth.md), but backups and restores do.',
     '',
     ...breaks('uploads a day', [
@@ -180,7 +180,7 @@ function uploadsADay(f: Figures): string[] {
       },
       {
         at: aDay(ASSUMED.load * f.webhooksPerSecond),
-        what: 'One worker, to receivers that answer at once',
+        what: 'One worker, to receivers that respond at once',
         moves: 'more workers',
       },
       {
@@ -216,7 +216,7 @@ function openAtOnce(f: Figures): string[] {
     '',
     '## A million open at once',
     '',
-    'Open and idle costs rows. A database with nothing else in it:',
+    'Idle uploads cost rows. A database with nothing else in it:',
     '',
     ...table(
       [
@@ -237,7 +237,7 @@ function openAtOnce(f: Figures): string[] {
       ),
     ),
     '',
-    `An idle upload may have a tail of up to 5 MiB in the database, so a million could have ${fixed((5 * 1e6) / 1024 ** 2, 1)} TiB. What stops that is the bound of a workspace:`,
+    `An idle upload may have a tail of up to 5 MiB in the database, so a million could have ${fixed((5 * 1e6) / 1024 ** 2, 1)} TiB. What prevents that is the limit of a workspace:`,
     `${round(UPLOAD_TERMS.workspaceTailBytes / 1024 ** 3)} GiB, past which its slow uploads wait. Clients that send whole parts leave small tails.`,
     '',
     `Sending costs leases, memory and connections. A million at 10 kB/s are ${round((1e6 * 10e3 * 8) / 1e9)} Gbit/s; a process with ${count(ofAProcess)} such clients was measured at ${f.crowdMiB} MiB,`,
@@ -251,7 +251,7 @@ function openAtOnce(f: Figures): string[] {
       },
       {
         at: most.renewalsPerSecond / perSecond,
-        what: 'Renewals of leases, as measured on two processors shared with those who asked',
+        what: 'Renewals of leases, as measured on two processors shared with the clients',
         moves: 'a larger database, by the next line',
       },
       {
@@ -266,9 +266,9 @@ function openAtOnce(f: Figures): string[] {
 function whatMoves(f: Figures): string[] {
   return [
     '',
-    '## What moves it',
+    '## How to raise the limits',
     '',
-    'Connections without a pooler, all of them busy with the statement of a HEAD, and those who ask on the same two processors:',
+    'Connections without a pooler, all of them busy with the statement of a HEAD, with the clients on the same two processors:',
     '',
     ...table(
       ['Connections', 'Memory of PostgreSQL for each', 'Statements a second', 'p99'],
@@ -281,12 +281,12 @@ function whatMoves(f: Figures): string[] {
     ),
     '',
     '- **More connections** cost that memory, and a longer queue for the same processors. Raise `max_connections` before anything else.',
-    '- **A pooler** helps nothing today: Sluice listens for notifications, so it keeps sessions, and a session is a connection. To share them, listening and the queue',
-    '  would need a connection of their own for each process, and all else could go through transactions.',
-    '- **Partitions** make deleting by age cheap and keep indexes small. They move no limit above: nothing here reads more as tables grow.',
+    '- **A pooler** does not help today: Sluice listens for notifications, so it keeps sessions, and a session is a connection. To share them, listening and the queue',
+    '  would need a connection of their own for each process, and everything else could use transactions.',
+    '- **Partitions** make deleting by age cheap and keep indexes small. They raise no limit above: nothing here reads more as tables grow.',
     '- **A second database** is a second Sluice, with an address of its own: workspaces share nothing, so each lives in one of them. It doubles every limit of the database. Nothing yet',
     '  moves a workspace from one to another.',
-    '- **A region** is the same, near other clients and buckets. Uploads do not move between regions, and a token names the address that it is for.',
+    '- **A region** is the same, near other clients and buckets. Uploads do not move between regions, and each token comes with the address that it is for.',
   ]
 }
 
@@ -299,7 +299,7 @@ const largest = (f: Figures) => f.simulated.openUploads.at(-1)!
 function breaks(unit: string, all: Break[]): string[] {
   const sorted = all.toSorted((one, other) => one.at - other.at)
   return table(
-    [`Breaks at, in ${unit}`, 'What', 'What moves it'],
+    [`Breaks at, in ${unit}`, 'What', 'How to raise it'],
     sorted.map(({ at, what, moves }) => [
       count(at < 100 ? Number(fixed(at, 1)) : Number(at.toPrecision(2))),
       what,

@@ -28,7 +28,7 @@ export function Explain() {
     },
     {
       title: 'The browser uploads, and resumes',
-      text: 'Any TUS client. Close the laptop or change the network: it goes on by itself, from the confirmed offset.',
+      text: 'Any TUS client. Close the laptop or change the network: it continues automatically from the confirmed offset.',
       code: shortUppySnippet(at),
       language: 'js',
     },

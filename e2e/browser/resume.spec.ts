@@ -263,7 +263,9 @@ test('a file that the browser did not keep is picked again after a reload, and g
   await expect.poll(() => figure(page, 'confirmed')).toBeGreaterThan(0)
   await forgetFiles(page)
   await page.reload()
-  await expect(page.getByText('Choose the same file again: it goes on where it was.').first()).toBeVisible()
+  await expect(
+    page.getByText('Choose the same file again: it continues where it stopped.').first(),
+  ).toBeVisible()
   await page.getByLabel('Choose files').setInputFiles(picked)
   await expect(page.getByLabel('What went over the wire')).toContainText('HEAD → 200')
   await expect(page.getByText('Uploaded', { exact: true })).toBeVisible({ timeout: 30_000 })

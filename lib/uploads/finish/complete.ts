@@ -5,7 +5,7 @@ import type { UploadContext } from '../upload-context.ts'
 import type { Stored } from './record-transferred.ts'
 import { settle } from './settle.ts'
 
-/** A file whose bytes are all in parts, about to become an object. */
+/** A file whose bytes are all in parts, ready to become an object. */
 type Assembly = {
   fileId: string
   lease: Lease
@@ -20,8 +20,8 @@ type Assembly = {
 }
 
 /**
- * Makes the object from the parts, once. `complete_sent_at` was committed before this is called, so a crash anywhere in
- * here leaves a file in `transferring`, which the reconciler picks up. False if there is no object yet.
+ * Makes one attempt to make the object from the parts. `complete_sent_at` was committed before this is called, so a
+ * crash at any point leaves a `transferring` file to the reconciler. False if there is no object yet.
  */
 export function completeUpload(context: UploadContext, assembly: Assembly): Promise<boolean> {
   const storing = assemble(context, assembly)
@@ -49,8 +49,8 @@ async function assemble({ db, checkpoint }: UploadContext, assembly: Assembly): 
 }
 
 /**
- * `no_such_upload` and `exists` mean that Complete has happened, if it was ever sent; otherwise the bucket has dropped
- * the upload.
+ * With `no_such_upload` or `exists`, Complete has succeeded if it was ever sent before. If it was not, the bucket has
+ * dropped the upload.
  */
 function mayHaveHappened({ sentBefore }: Assembly, error: unknown): boolean {
   return sentBefore || attemptsOf(error) > 1

@@ -5,28 +5,29 @@ import { heldBy } from '../ledger/lease-terms.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { recordTransferred } from './record-transferred.ts'
 
-/** An upload that is about to become an object, and the lease under which it does. */
+/** An upload whose outcome is still open, and the lease of the attempt. */
 type Unsettled = {
   fileId: string
   lease: Lease
   bucket: Pick<Bucket, 'headObject'>
   key: string
   lengthBytes: number | null
-  /** The credentials may read, so that the object can be looked up. */
+  /** Whether the credentials may read, so that the object can be looked up. */
   mayRead: boolean
 }
 
 /** One more attempt to make the object. */
 export type Attempt = Unsettled & {
-  /** The bucket may have made the object already, in an attempt whose outcome is not known. */
+  /** An earlier attempt, whose outcome is unknown, may have made the object. */
   sentBefore: boolean
 }
 
 type Ledger = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>
 
 /**
- * The bucket has dropped the multipart upload, or the database was restored from before the object was made. If the
- * credentials may read, the bucket says which; otherwise the file fails as `unknown`. True if the object exists.
+ * For a multipart upload that the bucket no longer has: either it was dropped, or the object was made and the database
+ * does not know. If the credentials may read, the object is looked up; otherwise the file fails as `unknown`. True if
+ * the object exists.
  */
 export async function settleByLookingUp(
   context: Ledger,
@@ -44,7 +45,7 @@ export async function settleByLookingUp(
   return false
 }
 
-/** The last attempt is over. What was sent may have become an object all the same, whatever the bucket answered. */
+/** Ends a file after its last attempt. Whatever the bucket responded, an earlier attempt may have made the object. */
 export async function giveUp(context: Ledger, file: Attempt): Promise<void> {
   if (!file.sentBefore) return fail(context, file, { reason: LATE.missing })
   await settleByLookingUp(context, file, LATE).catch(() => failAsUnknown(context, file, LATE))
@@ -54,19 +55,19 @@ type Reasons = { missing: string; unknown: string }
 const DROPPED: Reasons = {
   missing: 'The bucket has dropped the unfinished multipart upload.',
   unknown:
-    'The bucket no longer knows the multipart upload. It is not known whether it was dropped or completed: look for the object',
+    'The bucket no longer has the multipart upload. It is not known whether it was dropped or completed: look for the object',
 }
 const LATE: Reasons = {
-  missing: 'The bucket did not take the object for 24 hours.',
+  missing: 'The bucket did not accept the object for 24 hours.',
   unknown:
-    'The bucket did not confirm the object for 24 hours. It is not known whether it has it: look for the object',
+    'The bucket did not confirm the object for 24 hours. It is not known whether the bucket has it: look for the object',
 }
 
 function failAsUnknown(context: Ledger, file: Unsettled, { unknown }: Reasons): Promise<void> {
   return fail(context, file, { reason: `${unknown} ${file.key}`, certainty: 'unknown' })
 }
 
-/** The file fails for good, unless its lease was lost. */
+/** Fails the file permanently, unless its lease was lost. */
 export async function fail(
   context: Ledger,
   { fileId, lease }: Pick<Unsettled, 'fileId' | 'lease'>,

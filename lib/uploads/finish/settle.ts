@@ -25,7 +25,7 @@ export async function settle(
   }
 }
 
-/** The same for an attempt that has failed while no client was waiting. */
+/** The same for an attempt that has already failed, while no client was waiting. */
 export async function settleFault(
   context: UploadContext,
   file: Attempt,
@@ -48,7 +48,7 @@ export async function settleFault(
   return false
 }
 
-/** It is certain that this attempt has not made the object. */
+/** Whether this attempt has certainly not made the object. */
 function isCertain(step: Step, error: unknown): boolean {
   if (step === 'lastPart') return true
   return step === 'complete' && bucketFault(error) === 'refused' && attemptsOf(error) === 1

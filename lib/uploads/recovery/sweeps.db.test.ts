@@ -147,7 +147,7 @@ describeWithDatabase('what time brings', (database) => {
       await reconciled()
       expect(await fileOf(url)).toMatchObject({ status })
     }
-    expect((await fileOf(url)).reason).toBe('The bucket did not take the object for 24 hours.')
+    expect((await fileOf(url)).reason).toBe('The bucket did not accept the object for 24 hours.')
     site.bucket.faults.clear()
   })
 

@@ -11,12 +11,12 @@ export const WORDS = {
   progress: (name: string) => `Progress of ${name}`,
   queued: 'In the queue',
   uploading: (percent: number) => `${percent}%`,
-  waiting: (reason: string) => `${reason}. It goes on by itself.`,
+  waiting: (reason: string) => `${reason}. It continues automatically.`,
   paused: (percent: number) => `Paused at ${percent}%`,
   failed: (reason: string) => `Failed: ${reason}`,
   done: 'Uploaded',
-  missing: 'Choose the same file again: it goes on where it was.',
-  /** Said to screen readers when the state of an upload changes. */
+  missing: 'Choose the same file again: it continues where it stopped.',
+  /** Announced to screen readers when the state of an upload changes. */
   said: (name: string, state: string) => `${name}: ${state}`,
 }
 export type Words = typeof WORDS
