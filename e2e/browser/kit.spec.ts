@@ -126,13 +126,12 @@ test('several files upload, are paused, resumed and canceled by keyboard, and ev
   await expectAccessible(page, 'uploads that are done')
 })
 
-test('a folder is dropped, with what is in its folders, but for what cannot be read', async ({
+test('a folder is dropped, with what is in its folders, and what cannot be read is listed as failed', async ({
   demo,
   page,
 }) => {
   await using customer = await openCustomer(demo, '<UploadDropzone />')
   await page.goto(customer.url)
-  const complaint = page.waitForEvent('pageerror')
   await page.evaluate(() => {
     const unreadable = {
       isFile: true,
@@ -160,10 +159,52 @@ test('a folder is dropped, with what is in its folders, but for what cannot be r
   })
   await expect(page.getByRole('listitem').filter({ hasText: 'Uploaded' })).toHaveCount(3)
   await expect(page.getByText('trip/day 2/c.txt')).toBeVisible()
-  expect((await complaint).message).toContain('1 of the drop could not be read')
+  const locked = page.getByRole('listitem').filter({ hasText: 'trip/locked.txt' })
+  await expect(locked).toContainText('Failed: The browser could not read it.')
+  await expect(locked.getByRole('button')).toHaveAccessibleName('Remove locked.txt from the list')
   await expect
     .poll(customer.statuses)
     .toEqual({ 'a.txt': 'transferred', 'b.txt': 'transferred', 'c.txt': 'transferred' })
+})
+
+test('an upload that is stopped while it is being created is deleted, or goes on where it is', async ({
+  demo,
+  page,
+}) => {
+  await using customer = await openCustomer(demo, '<UploadDropzone />')
+  await page.goto(customer.url)
+  const gate = Promise.withResolvers<void>()
+  await page.route(`${customer.uploadUrl}**`, async (route) => {
+    if (route.request().method() !== 'POST') return route.continue()
+    const response = await route.fetch()
+    await gate.promise
+    await route.fulfill({ response }).catch(() => undefined)
+  })
+  await page.getByLabel('Choose files').setInputFiles([file('given-up.txt'), file('paused.txt')])
+  await expect.poll(customer.statuses).toEqual({ 'given-up.txt': 'uploading', 'paused.txt': 'uploading' })
+  await page.getByRole('button', { name: 'Cancel given-up.txt' }).click()
+  await page.getByRole('button', { name: 'Pause paused.txt' }).click()
+  gate.resolve()
+  await expect.poll(customer.statuses).toEqual({ 'given-up.txt': 'canceled', 'paused.txt': 'uploading' })
+  await page.getByRole('button', { name: 'Resume paused.txt' }).click()
+  await expect(page.getByRole('listitem')).toContainText('Uploaded')
+  const { data } = await api<{ data: unknown[] }>(demo, 'GET', `/files?pipeId=${customer.pipeId}`)
+  expect(data).toHaveLength(2)
+})
+
+test('a drop of too many files says so', async ({ demo, page }) => {
+  await using customer = await openCustomer(
+    demo,
+    '<UploadDropzone control={{ uploads: [], add() {}, addUnreadable() {} }} />',
+  )
+  await page.goto(customer.url)
+  await page.evaluate(() => {
+    const drop = new Event('drop', { bubbles: true, cancelable: true })
+    const files = Array.from({ length: 10_001 }, (_, n) => new File([''], `${n}.txt`))
+    const dataTransfer = { items: [], files }
+    document.querySelector('.sluice-dropzone')!.dispatchEvent(Object.assign(drop, { dataTransfer }))
+  })
+  await expect(page.getByRole('alert')).toHaveText(/^Only the first 10,000 files/)
 })
 
 test('a refusal is told with its reason, and retried; after a reload it is still there', async ({

@@ -1,37 +1,53 @@
-/** More in one go is a mistake rather than an upload. */
-const MOST_FILES = 10_000
+/** More at once is more likely a mistake than an upload. */
+export const MAX_FILES = 10_000
 
-type Dropped = { files: File[]; faults: unknown[] }
+export type UnreadableFile = { name: string; path?: string }
 
-/** The files of a drop, and those of its folders all the way down. What cannot be read takes none of the others along. */
+type Dropped = {
+  files: File[]
+  /** Files, and folders, that the browser could not read. */
+  unreadable: UnreadableFile[]
+  /** There were more than `MAX_FILES`. */
+  hasMore: boolean
+}
+
+/** The files of a drop, including those in its folders at any depth. What cannot be read does not affect the others. */
 export async function droppedFiles({ items, files }: DataTransfer): Promise<Dropped> {
-  // To be asked before anything is awaited: a drop is empty after its event.
+  // Read before the first await: a drop is empty after its event.
   const entries = [...items].map((item) => item.webkitGetAsEntry?.())
-  if (entries.every((entry) => !entry)) return { files: [...files], faults: [] }
-  const found: Dropped = { files: [], faults: [] }
-  for (const entry of entries) {
-    if (entry) await collect(entry, found).catch((error) => found.faults.push(error))
-  }
+  const found: Dropped = { files: [], unreadable: [], hasMore: false }
+  if (entries.every((entry) => !entry))
+    return { ...found, files: [...files].slice(0, MAX_FILES), hasMore: files.length > MAX_FILES }
+  for (const entry of entries) if (entry) await collect(entry, found)
   return found
 }
 
 async function collect(entry: FileSystemEntry, found: Dropped): Promise<void> {
-  if (found.files.length >= MOST_FILES) return
-  if (entry.isFile) {
-    const file = await new Promise<File>((resolve, reject) =>
-      (entry as FileSystemFileEntry).file(resolve, reject),
-    )
-    found.files.push(withPath(file, entry.fullPath.slice(1)))
-    return
+  const isFull = found.files.length + found.unreadable.length >= MAX_FILES
+  if (isFull && entry.isFile) found.hasMore = true
+  if (found.hasMore) return
+  const path = entry.fullPath.slice(1)
+  try {
+    if (entry.isFile) found.files.push(withPath(await fileOf(entry as FileSystemFileEntry), path))
+    else await collectFolder(entry as FileSystemDirectoryEntry, found)
+  } catch {
+    found.unreadable.push({ name: path.split('/').at(-1)!, ...(path.includes('/') && { path }) })
   }
-  const reader = (entry as FileSystemDirectoryEntry).createReader()
+}
+
+function fileOf(entry: FileSystemFileEntry): Promise<File> {
+  return new Promise((resolve, reject) => entry.file(resolve, reject))
+}
+
+async function collectFolder(entry: FileSystemDirectoryEntry, found: Dropped): Promise<void> {
+  const reader = entry.createReader()
   for (;;) {
     // A hundred at a time, and none at the end.
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),
     )
     if (some.length === 0) return
-    for (const inner of some) await collect(inner, found).catch((error) => found.faults.push(error))
+    for (const inner of some) await collect(inner, found)
   }
 }
 

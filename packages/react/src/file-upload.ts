@@ -18,6 +18,8 @@ export type FileUpload = {
   sentBytes: number
   /** Why it waits, or why it failed. */
   reason?: string
+  /** The browser could not read it, so there is nothing to try again. */
+  unreadable?: boolean
   /** Sluice's id of the file, once it has one: as in the webhook's `file_id`. */
   fileId?: string
 }

@@ -14,6 +14,8 @@ type Way = {
   tokens: Tokens
   transport: Transport
   onUrl(url: string): void
+  /** Of an upload that was stopped while its creation was under way. */
+  onLateUrl(url: string): void
   onProgress(sentBytes: number): void
   onWait(reason: string): void
   onDone(): void
@@ -23,7 +25,7 @@ type Way = {
 const DELETE_PATIENCE_MS = 60_000
 const NATIVE_FETCH: typeof fetch = (...args) => globalThis.fetch(...args)
 
-/** Sends a file until its end, from where the server has it. What is returned stops it, and nothing is told after that. */
+/** Sends a file until its end, from where the server has it. What is returned stops it, and nothing but a late URL is told after that. */
 export function sendFile({ file, hold, url, tokens, transport, ...tell }: Way): () => void {
   const stopped = new AbortController()
   const unless = <Told extends unknown[]>(act: (...told: Told) => void) => {
@@ -40,6 +42,9 @@ export function sendFile({ file, hold, url, tokens, transport, ...tell }: Way): 
     beforeSend,
   })
 
+  // A creation that was sent may have succeeded, so its response is awaited even if the upload is stopped.
+  let isCreating = false
+
   async function begin(): Promise<void> {
     await hold
     const upload = new Upload(file, {
@@ -49,17 +54,26 @@ export function sendFile({ file, hold, url, tokens, transport, ...tell }: Way): 
       metadata: { filename: file.name, filetype: file.type },
       chunkSize: chunkBytes,
       retryDelays,
-      onShouldRetry,
-      // What is stopped while its client is starting goes on inside of it.
-      onBeforeRequest: (request) =>
-        stopped.signal.aborted ? new Promise(() => {}) : onBeforeRequest(request, { data: file }),
+      onShouldRetry: (error, attempt) => !stopped.signal.aborted && onShouldRetry(error, attempt),
+      async onBeforeRequest(request) {
+        // What is stopped while its client is starting goes on inside of it.
+        if (stopped.signal.aborted) await new Promise(() => {})
+        await onBeforeRequest(request, { data: file })
+        isCreating = request.getMethod() === 'POST'
+      },
       onAfterResponse: (request, response) => tellAnswer(transport, request, response),
-      onUploadUrlAvailable: unless(() => tell.onUrl(upload.url!)),
+      onUploadUrlAvailable() {
+        if (!stopped.signal.aborted) return tell.onUrl(upload.url!)
+        void upload.abort()
+        if (isCreating) tell.onLateUrl(upload.url!)
+      },
       onProgress: unless(tell.onProgress),
       onSuccess: unless(tell.onDone),
       onError: fail,
     })
-    stopped.signal.addEventListener('abort', () => void upload.abort())
+    stopped.signal.addEventListener('abort', () => {
+      if (!isCreating) void upload.abort()
+    })
     upload.start()
   }
   begin().catch(fail)

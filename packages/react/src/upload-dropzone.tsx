@@ -1,5 +1,5 @@
 import { type DragEvent, useState } from 'react'
-import { droppedFiles } from './dropped-files.ts'
+import { droppedFiles, MAX_FILES } from './dropped-files.ts'
 import { FilePicker, type UploadProps, useWords } from './upload-button.tsx'
 import { UploadList } from './upload-list.tsx'
 import { type UseUpload, useUpload } from './use-upload.ts'
@@ -17,6 +17,7 @@ function ControlledDropzone(props: UploadProps & { control: UseUpload }) {
   const { control, disabled, multiple = true } = props
   const words = useWords(props.words)
   const [isOver, setOver] = useState(false)
+  const [tooMany, setTooMany] = useState(false)
 
   function hover(event: DragEvent): void {
     event.preventDefault()
@@ -27,10 +28,10 @@ function ControlledDropzone(props: UploadProps & { control: UseUpload }) {
     event.preventDefault()
     setOver(false)
     if (disabled) return
-    const { files, faults } = await droppedFiles(event.dataTransfer)
+    const { files, unreadable, hasMore } = await droppedFiles(event.dataTransfer)
+    setTooMany(hasMore)
+    control.addUnreadable(unreadable, words.unreadable)
     control.add(multiple ? files : files.slice(0, 1))
-    // For the log of the page, as whatever nobody catches.
-    if (faults.length > 0) throw new AggregateError(faults, `${faults.length} of the drop could not be read.`)
   }
 
   return (
@@ -47,6 +48,11 @@ function ControlledDropzone(props: UploadProps & { control: UseUpload }) {
         <span>{words.drop}</span>
         <FilePicker {...props}>{props.children ?? words.choose}</FilePicker>
       </div>
+      {tooMany && (
+        <p role="alert" className="sluice-notice">
+          {words.tooMany(MAX_FILES)}
+        </p>
+      )}
       <UploadList control={control} words={words} />
     </div>
   )

@@ -23,7 +23,7 @@ export function UploadRow({
     <li ref={row} tabIndex={-1} className="sluice-upload" data-state={state}>
       <span className="sluice-name">
         <bdi>{path ?? name}</bdi>
-        <span className="sluice-size">{describeSize(size)}</span>
+        {!upload.unreadable && <span className="sluice-size">{describeSize(size)}</span>}
       </span>
       <span className="sluice-steps">
         {step && (
@@ -62,7 +62,12 @@ function CancelButton({ label, onClick }: { label: string; onClick(): void }) {
 }
 
 /** What can be done with it besides taking it away. */
-function stepOf({ id, name, state }: FileUpload, { pause, resume, retry }: Control, words: Words) {
+function stepOf(
+  { id, name, state, unreadable }: FileUpload,
+  { pause, resume, retry }: Control,
+  words: Words,
+) {
+  if (unreadable) return undefined
   if (state === 'paused') return { label: words.resume(name), icon: <PlayIcon />, act: () => resume(id) }
   if (state === 'failed') return { label: words.retry(name), icon: <RetryIcon />, act: () => retry(id) }
   if (state === 'done' || state === 'missing') return undefined

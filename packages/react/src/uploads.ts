@@ -1,3 +1,4 @@
+import type { UnreadableFile } from './dropped-files.ts'
 import type { FileUpload, UploadOptions, UploadState } from './file-upload.ts'
 import { findMissing } from './find-missing.ts'
 import { type Hold, holdUpload } from './hold-upload.ts'
@@ -68,10 +69,12 @@ export function createUploads(options: UploadOptions = {}) {
       url: entry.url,
       tokens,
       transport,
-      onUrl(url) {
-        entry.url = url
-        change(entry, { fileId: url.split('/').at(-1) })
-        void kept.note(entry.upload.id, { url })
+      onUrl: (url) => noteUrl(entry, url),
+      onLateUrl(url) {
+        // Paused while it was created: it goes on there, unless it was created again since.
+        const goesOn = isOpen && entries.includes(entry) && !entry.stop && !entry.url
+        if (goesOn) noteUrl(entry, url)
+        else void deleteUpload(url, tokens, transport)
       },
       onProgress(sentBytes) {
         const moves = sentBytes > entry.upload.sentBytes || entry.upload.state !== 'waiting'
@@ -90,6 +93,12 @@ export function createUploads(options: UploadOptions = {}) {
         options.onFailed?.(entry.upload)
       },
     })
+  }
+
+  function noteUrl(entry: Entry, url: string): void {
+    entry.url = url
+    change(entry, { fileId: url.split('/').at(-1) })
+    void kept.note(entry.upload.id, { url })
   }
 
   function end(entry: Entry, changed: Partial<FileUpload>): void {
@@ -137,9 +146,17 @@ export function createUploads(options: UploadOptions = {}) {
     next()
   }
 
+  /** Lists what could not be read as failed. */
+  function addUnreadable(unreadable: readonly UnreadableFile[], reason: string): void {
+    const failed = unreadable.map((file) => unreadableEntry(file, reason))
+    entries = entries.concat(failed)
+    tell()
+    for (const { upload } of failed) options.onFailed?.(upload)
+  }
+
   function goOn(id: string, from: UploadState): void {
     const entry = entryWith(id)
-    if (entry?.upload.state !== from) return
+    if (entry?.upload.state !== from || entry.upload.unreadable) return
     change(entry, { state: 'queued', reason: undefined })
     void kept.note(id, { paused: false })
     next()
@@ -175,7 +192,8 @@ export function createUploads(options: UploadOptions = {}) {
       const closed = new AbortController()
       isOpen = true
       for (const entry of entries)
-        if (entry.upload.state !== 'done') entry.hold ??= holdUpload(entry.upload.id)
+        if (entry.upload.state !== 'done' && !entry.upload.unreadable)
+          entry.hold ??= holdUpload(entry.upload.id)
       void restore(closed.signal)
       next()
       return () => {
@@ -189,6 +207,7 @@ export function createUploads(options: UploadOptions = {}) {
       }
     },
     add,
+    addUnreadable,
     pause(id: string): void {
       const entry = entryWith(id)
       if (!entry || !PAUSABLE.includes(entry.upload.state)) return
@@ -221,6 +240,29 @@ function entryOf(file: File): Entry {
   const upload: FileUpload = { id, name, type, size, state: 'queued', sentBytes: 0 }
   if (webkitRelativePath) upload.path = webkitRelativePath
   return { upload, file, lastModified, url: undefined, keptBytes: 0, stop: undefined, hold: holdUpload(id) }
+}
+
+function unreadableEntry({ name, path }: UnreadableFile, reason: string): Entry {
+  const upload: FileUpload = {
+    id: newId(),
+    name,
+    path,
+    type: '',
+    size: 0,
+    state: 'failed',
+    sentBytes: 0,
+    reason,
+    unreadable: true,
+  }
+  return {
+    upload,
+    file: undefined,
+    lastModified: 0,
+    url: undefined,
+    keptBytes: 0,
+    stop: undefined,
+    hold: undefined,
+  }
 }
 
 function keptEntry(

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import type { FileUpload, UploadOptions } from './file-upload.ts'
 import { createUploads, type Uploads } from './uploads.ts'
 
-export type UseUpload = Pick<Uploads, 'add' | 'pause' | 'resume' | 'retry' | 'cancel'> & {
+export type UseUpload = Pick<Uploads, 'add' | 'addUnreadable' | 'pause' | 'resume' | 'retry' | 'cancel'> & {
   uploads: readonly FileUpload[]
   /** Whether any is neither over nor paused. */
   busy: boolean
@@ -32,7 +32,7 @@ export function useUpload(options: UploadOptions = {}): UseUpload {
 /** Of uploads that were created outside of React. */
 export function useUploadsOf(store: Uploads): UseUpload {
   const uploads = useSyncExternalStore(store.watch, store.uploads, () => NONE)
-  const { add, pause, resume, retry, cancel } = store
+  const { add, addUnreadable, pause, resume, retry, cancel } = store
   const busy = uploads.some(({ state }) => !RESTING.includes(state))
-  return { uploads, busy, add, pause, resume, retry, cancel }
+  return { uploads, busy, add, addUnreadable, pause, resume, retry, cancel }
 }

@@ -14,6 +14,9 @@ export const WORDS = {
   waiting: (reason: string) => `${reason}. It continues automatically.`,
   paused: (percent: number) => `Paused at ${percent}%`,
   failed: (reason: string) => `Failed: ${reason}`,
+  unreadable: 'The browser could not read it.',
+  tooMany: (most: number) =>
+    `Only the first ${most.toLocaleString('en')} files of the drop were added. Drop the others separately.`,
   done: 'Uploaded',
   missing: 'Choose the same file again: it continues where it stopped.',
   /** Announced to screen readers when the state of an upload changes. */
