@@ -106,6 +106,7 @@ it('loses no upload and no count when processes are killed', async () => {
   const url = (await client.create(whole.length)).headers.location!
   const cut = openPatch(client, url, { offset: 0, length: whole.length })
   await cut.write(whole.subarray(0, MiB))
+  await client.create(10_000, {}, randomBytes(10_000))
   const before = await counted('sluice_upload_bytes_total')
   expect(before).toBeGreaterThanOrEqual(10_000)
   await killAll()
