@@ -1,6 +1,5 @@
 import { SluiceError } from '../platform/kernel/errors.ts'
 import { requestDetail } from '../platform/kernel/request-context.ts'
-import { within } from '../platform/kernel/within.ts'
 import type { ByteSource } from './byte-source.ts'
 import { endsFile } from './finish/ends-file.ts'
 import { finishUpload } from './finish/finish-upload.ts'
@@ -93,8 +92,8 @@ async function close(request: Request, rest: Rest): Promise<Appended> {
 }
 
 /** Drops an atomic request that did not arrive completely. Of any other request, the parts recorded so far count. */
-async function discard({ context, upload, parts }: Request): Promise<void> {
-  await within(context.terms.settleMs, parts.answered())
+async function discard({ upload, parts }: Request): Promise<void> {
+  await parts.answered()
   parts.close()
   await upload.lease.release({ bound: upload.numbers.boundAfterRelease(), interrupted: true })
 }

@@ -346,7 +346,7 @@ describe('a bucket in trouble', () => {
     const upload = (await openUpload(context, await context.rights.toContinue(client.token, at), {
       bytes: 1000,
     }))!
-    const buffer = new PartBuffer(context.budget.account(upload.bucket))
+    const buffer = new PartBuffer(upload.memory)
     buffer.push(randomBytes(100), 0)
     const tail = context.tailCipher.sealer(upload.fileId)(0, buffer.joined(0, 10))
     const first = { fromBytes: 0, toBytes: 10, crc32: 0, tail }

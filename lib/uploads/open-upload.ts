@@ -5,6 +5,7 @@ import type { Lease } from './lease/held-lease.ts'
 import { type FirstLease, isWhole, type WholeRequest } from './ledger/first-lease.ts'
 import type { Taken } from './ledger/take-lease.ts'
 import type { UploadRight, UploadRow } from './ledger/upload-rights.ts'
+import type { MemoryAccount } from './memory/memory-budget.ts'
 import { type Bound, NOTHING_BOUND, PartNumbers } from './part-numbers.ts'
 import { type PartLimits, partLimits, planParts } from './part-plan.ts'
 import type { UploadContext } from './upload-context.ts'
@@ -15,6 +16,8 @@ export type OpenUpload = {
   readonly workspaceId: string
   readonly lease: Lease
   readonly bucket: Bucket
+  /** Where the memory for its bytes comes from: the account of its bucket. */
+  readonly memory: MemoryAccount
   readonly limits: PartLimits
   readonly key: string
   readonly contentType: string
@@ -165,6 +168,7 @@ function describe(
     workspaceId: file.workspaceId,
     lease: taken.lease,
     bucket,
+    memory: context.budget.account(bucket),
     limits: partLimits(bucket.capabilities, context.budget.maxPartBytes),
     key: file.key,
     contentType: contentTypeOf(file.filetype),

@@ -79,7 +79,7 @@ describeWithDatabase('an encrypted tail', (database) => {
     const right = await context.rights.toContinue(client.token, at)
     const upload = (await openUpload(context, right, { bytes: 1000 }))!
     const parts = new Parts(context, upload, { atomic: true })
-    const buffer = new PartBuffer(context.budget.account(upload.bucket))
+    const buffer = new PartBuffer(upload.memory)
     buffer.push(whole.subarray(0, 1000), 0)
     await parts.storeAsTail(buffer)
     const staged = await sealedOf(url)

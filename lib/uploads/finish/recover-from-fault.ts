@@ -1,5 +1,4 @@
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
-import { within } from '../../platform/kernel/within.ts'
 import { type BucketFaultKind, bucketFault, bucketRefusal } from '../bucket-port.ts'
 import type { OpenUpload } from '../open-upload.ts'
 import type { Parts } from '../stream/parts.ts'
@@ -43,7 +42,7 @@ export async function recoverFromFault(
     if (verdict === 'keep in tail' && parts.isCommitted && (await salvage(upload, parts, { mayFinish })))
       return { offsetBytes: upload.offsetBytes, state: 'transferring' }
     // Rejected bytes must not reach the bucket after those that replace them.
-    if (!parts.isCommitted) await within(context.terms.settleMs, parts.answered())
+    if (!parts.isCommitted) await parts.answered()
     parts.close()
     await lease.release({
       bound: upload.numbers.boundAfterRelease(),

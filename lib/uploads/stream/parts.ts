@@ -1,4 +1,5 @@
 import { combineCrc32 } from '../../platform/kernel/crc32.ts'
+import { within } from '../../platform/kernel/within.ts'
 import type { MemoryAccount } from '../memory/memory-budget.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
 import type { OpenUpload } from '../open-upload.ts'
@@ -42,7 +43,7 @@ export class Parts {
   constructor(context: UploadContext, upload: OpenUpload, { atomic }: { atomic: boolean }) {
     this.#context = context
     this.#upload = upload
-    this.#memory = context.budget.account(upload.bucket)
+    this.#memory = upload.memory
     this.#recorder = new Recorder(context, upload, { atomic })
     this.#sender = new Sender(context, upload)
     this.#tails = new Tails(context, upload, this.#recorder)
@@ -169,9 +170,9 @@ export class Parts {
     return this.#recorder.settled
   }
 
-  /** Resolves when every request to the bucket has ended. */
-  answered(): Promise<void> {
-    return this.#sender.answered()
+  /** Resolves when every request to the bucket has ended, or has had long enough. */
+  async answered(): Promise<void> {
+    await within(this.#context.terms.settleMs, this.#sender.answered())
   }
 
   /** Sends no more parts, since their numbers may now be bound to other ranges. */

@@ -102,11 +102,9 @@ async function request(lengthBytes: number, options: Options = {}) {
       return (Math.floor(parts.endOffset / PART_BYTES) + 1) * PART_BYTES
     },
   }
-  const context = {
-    budget: { account: () => options.account ?? budget },
-    clock: options.clock ?? { now: () => 0 },
-  }
-  const upload = { lease: { touch() {}, onStop }, numbers, lengthBytes, offsetBytes: 0 }
+  const context = { clock: options.clock ?? { now: () => 0 } }
+  const memory = options.account ?? budget
+  const upload = { lease: { touch() {}, onStop }, memory, numbers, lengthBytes, offsetBytes: 0 }
   const reader = new Reader(context as unknown as UploadContext, upload as unknown as OpenUpload, source, {
     limitBytes,
     parts,

@@ -53,7 +53,7 @@ export class Reader {
     this.#source = source
     this.#limitBytes = limitBytes
     this.#parts = parts
-    this.#memory = context.budget.account(upload.bucket)
+    this.#memory = upload.memory
     this.#buffer = new PartBuffer(this.#memory)
     this.#startOffset = upload.offsetBytes
     parts.signal.addEventListener('abort', this.#abort)
