@@ -5,6 +5,7 @@ import { describeWithDatabase } from '../../test/support/databases.ts'
 import { tusClient } from '../../test/support/tus-client.ts'
 import { createSite, serveUploads } from '../../test/support/upload-site.ts'
 import { rows } from '../platform/db/database.ts'
+import { cancelUpload } from './endings/cancel-upload.ts'
 import { clearLeftovers } from './endings/clear-leftovers.ts'
 
 const MiB = 1024 * 1024
@@ -32,6 +33,25 @@ describeWithDatabase('DELETE', (database) => {
     await clearLeftovers(node.context)
     expect(await held()).toEqual({ tails: 0, parts: 0, multiparts: 0, reserved: 0 })
     expect(await site.bucket.objects()).toEqual([])
+    await node.close()
+    await site.close()
+  })
+
+  it('made twice at once succeeds twice', async () => {
+    const site = await createSite(database())
+    const node = await serveUploads(site.runtime)
+    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const url = (await client.create(30 * MiB)).headers.location!
+    const of = { fileId: url.split('/').at(-1)!, workspaceId: site.actor.workspaceId }
+    const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    let second: Promise<number> | undefined
+    const emitEvents: typeof node.context.emitEvents = async (...about) => {
+      second = client.terminate(url).then(({ status }) => status)
+      await expect.poll(() => rows(database().db, waiting)).toHaveLength(1)
+      await node.context.emitEvents(...about)
+    }
+    await cancelUpload({ ...node.context, emitEvents }, of)
+    expect(await second).toBe(204)
     await node.close()
     await site.close()
   })

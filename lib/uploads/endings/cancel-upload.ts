@@ -10,12 +10,17 @@ type Canceling = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>
  */
 export async function cancelUpload(
   context: Canceling,
-  { fileId, workspaceId }: { fileId: string; workspaceId: string },
+  upload: { fileId: string; workspaceId: string },
 ): Promise<void> {
-  const status = await readStatus(context.db, { fileId, workspaceId })
-  if (!status) throw new SluiceError('upload_not_found')
+  const { fileId } = upload
+  let status = await readStatus(context.db, upload)
   const end = { status: 'canceled', reason: null, from: ['uploading'] } as const
-  if (status === 'uploading' && (await endUpload(context, fileId, end))) return
+  if (status === 'uploading') {
+    if (await endUpload(context, fileId, end)) return
+    // It ended in the meantime: the same request may have been made twice.
+    status = await readStatus(context.db, upload)
+  }
+  if (!status) throw new SluiceError('upload_not_found')
   if (status === 'canceled') return
   const words =
     status === 'uploading' || status === 'transferring'
