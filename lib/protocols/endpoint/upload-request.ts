@@ -44,7 +44,11 @@ export function countHeader(request: UploadRequest, name: string): number | unde
 
 /** The length of the body; undefined if the body is chunked. */
 export function bodyBytes(request: UploadRequest): number | undefined {
-  if (request.headers['transfer-encoding'] !== undefined) return undefined
+  const coding = request.headers['transfer-encoding']
+  // A body in any other coding would be stored as it came.
+  if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked')
+    throw new SluiceError('invalid_header', 'Transfer-Encoding may only be chunked.')
+  if (coding !== undefined) return undefined
   return countHeader(request, 'content-length') ?? 0
 }
 

@@ -426,6 +426,14 @@ describe('PATCH', () => {
     expect(codeOf(await send(OFFSET_STREAM))).toEqual([400, 'invalid_header'])
   })
 
+  it('400 in a transfer coding that would be stored as it is', async () => {
+    const url = await begin()
+    const headers = { 'Transfer-Encoding': 'gzip, chunked' }
+    expect(codeOf(await client.patch(url, 0, bytes, headers))).toEqual([400, 'invalid_header'])
+    const chunked = { 'Transfer-Encoding': 'Chunked' }
+    expect((await client.patch(url, 0, bytes, chunked)).status).toBe(204)
+  })
+
   it('409 at another offset, with the confirmed one', async () => {
     const url = await begin()
     await client.patch(url, 0, bytes.subarray(0, 10))
