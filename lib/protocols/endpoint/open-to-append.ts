@@ -17,8 +17,8 @@ export type Chunk = Body & {
   bytes: number | undefined
 }
 
-/** Without `upload` the file takes no more bytes. */
-export type Opened = { right: UploadRight; upload: OpenUpload | undefined }
+/** Without `upload` the file takes no more bytes; with it, `limitBytes` more at most. */
+type Opened = { right: UploadRight; upload: OpenUpload | undefined; limitBytes: number }
 type Asked = { request: UploadRequest; chunk: Chunk; refuse: Refuse }
 /** Turns an error into the one that is sent to the client. */
 type Refuse = (error: unknown, upload: UploadRight['upload']) => unknown
@@ -50,14 +50,13 @@ async function open(context: UploadContext, asked: Asked): Promise<Opened> {
 
 async function take(context: UploadContext, right: UploadRight, asked: Asked): Promise<Opened> {
   const { chunk } = asked
-  if (right.upload.status !== 'uploading') return { right, upload: undefined }
+  if (right.upload.status !== 'uploading') return { right, upload: undefined, limitBytes: 0 }
   if (!right.upload.leased) assertOffset(right.upload.offsetBytes, chunk)
   const upload = await openUpload(context, right, chunk)
   // It has ended while this request waited for its lease.
   if (!upload) return open(context, asked)
   try {
-    await prepare(context, right, upload, chunk)
-    return { right, upload }
+    return { right, upload, limitBytes: await prepare(context, right, upload, chunk) }
   } catch (error) {
     await releaseUpload(upload)
     throw error
@@ -71,35 +70,30 @@ export function assertOffset(confirmedBytes: number, { offsetBytes }: Pick<Chunk
   })
 }
 
+/** Returns how many more bytes the upload takes. */
 async function prepare(
   context: UploadContext,
   right: UploadRight,
   upload: OpenUpload,
   chunk: Chunk,
-): Promise<void> {
+): Promise<number> {
   assertStillThere({ ...right.upload, expiresAtMs: upload.expiresAtMs }, context.clock.now())
   assertOffset(upload.offsetBytes, chunk)
   if (upload.tailBytes === 0) context.tailCap.assertRoom(upload.workspaceId)
   if (chunk.bytes !== 0) await renewReservation(context, upload)
+  const maxBytes = maxBytesOf(right, upload)
   if (chunk.lengthBytes !== undefined && chunk.lengthBytes !== upload.lengthBytes)
-    await declareLength(context, upload, {
-      lengthBytes: chunk.lengthBytes,
-      maxBytes: maxBytesOf(right, upload),
-    })
-  if (chunk.bytes !== undefined && chunk.bytes > limitBytesOf(right, upload)) throw excess(right, upload)
+    await declareLength(context, upload, { lengthBytes: chunk.lengthBytes, maxBytes })
+  const limitBytes = (upload.lengthBytes ?? maxBytes) - upload.offsetBytes
+  if (chunk.bytes !== undefined && chunk.bytes > limitBytes)
+    throw upload.lengthBytes === null ? tooLarge(maxBytes) : tooLong(limitBytes)
+  return limitBytes
 }
 
 function maxBytesOf({ token, pipe }: UploadRight, { limits }: OpenUpload): number {
   return maxUploadBytes(limits, { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes })
 }
 
-/** How many more bytes the upload takes. */
-export function limitBytesOf(right: UploadRight, upload: OpenUpload): number {
-  return (upload.lengthBytes ?? maxBytesOf(right, upload)) - upload.offsetBytes
-}
-
-function excess(right: UploadRight, upload: OpenUpload): SluiceError {
-  if (upload.lengthBytes === null) return tooLarge(maxBytesOf(right, upload))
-  const missing = upload.lengthBytes - upload.offsetBytes
+function tooLong(missing: number): SluiceError {
   return new SluiceError('file_too_large', `The body is longer than the ${missing} bytes still missing.`)
 }

@@ -21,9 +21,9 @@ export async function receiveBody(
 ): Promise<Appended> {
   context.metrics.uploadsOpen.inc()
   try {
-    if (!check) return await appendBytes(context, upload, source, options)
-    const seen = observed(source, (piece) => check.update(piece))
-    return await appendBytes(context, upload, seen, { ...options, verify: () => check.verify() })
+    const seen = check ? observed(source, (piece) => check.update(piece)) : source
+    const verify = check && { verify: () => check.verify() }
+    return await appendBytes(context, upload, seen, { ...options, ...verify })
   } catch (error) {
     throw await withOffset(context, upload, error)
   } finally {

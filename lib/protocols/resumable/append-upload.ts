@@ -4,7 +4,7 @@ import type { UploadRight } from '../../uploads/ledger/upload-rights.ts'
 import type { OpenUpload } from '../../uploads/open-upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { contentCheck } from '../endpoint/digest-fields.ts'
-import { assertOffset, type Chunk, limitBytesOf, openToAppend } from '../endpoint/open-to-append.ts'
+import { assertOffset, type Chunk, openToAppend } from '../endpoint/open-to-append.ts'
 import { receiveBody } from '../endpoint/receive-body.ts'
 import { RequestSource } from '../endpoint/request-source.ts'
 import { uploadAddress } from '../endpoint/upload-path.ts'
@@ -27,16 +27,17 @@ export async function appendUpload(
 ): Promise<UploadResponse | undefined> {
   const version = spokenVersion(request.headers)
   const chunk = readAppend(request, version)
-  const { right, upload } = await openToAppend(context, request, chunk, (error, { lengthBytes }) =>
+  const opened = await openToAppend(context, request, chunk, (error, { lengthBytes }) =>
     isOfLength(error) && lengthBytes !== null
       ? inconsistentLength(`The length of the upload is ${lengthBytes}.`)
       : error,
   )
+  const { right, upload, limitBytes } = opened
   const location = uploadAddress(uploadUrl, request.pipeId, right.upload.id)
   const about = { complete: chunk.complete, filename: right.upload.filename, location }
   if (!upload) return replay(version, right, chunk, { ...about, limits: {} })
   const stop = sendProgress(request, version, upload)
-  const appended = await receive(context, right, upload, chunk).finally(stop)
+  const appended = await receive(context, upload, chunk, limitBytes).finally(stop)
   if (appended.why === 'cut' && appended.state === 'uploading') return undefined
   const limits = limitsOf(context, right, version, upload.expiresAtMs)
   return appendResponse(version, upload, appended, { ...about, limits })
@@ -59,10 +60,10 @@ function readAppend(request: UploadRequest, { partialUpload }: Spoken): Append {
   return { offsetBytes, complete, bytes, lengthBytes, check, source: new RequestSource(request.body) }
 }
 
-async function receive(context: UploadContext, right: UploadRight, upload: OpenUpload, chunk: Append) {
+async function receive(context: UploadContext, upload: OpenUpload, chunk: Append, limitBytes: number) {
   try {
     return await receiveBody(context, upload, chunk, {
-      limitBytes: limitBytesOf(right, upload),
+      limitBytes,
       ends: chunk.complete ? 'with body' : 'later',
     })
   } catch (error) {

@@ -3,7 +3,7 @@ import type { Appended } from '../../uploads/append.ts'
 import type { UploadRight } from '../../uploads/ledger/upload-rights.ts'
 import type { OpenUpload } from '../../uploads/open-upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
-import { assertOffset, type Chunk, limitBytesOf, openToAppend } from '../endpoint/open-to-append.ts'
+import { assertOffset, type Chunk, openToAppend } from '../endpoint/open-to-append.ts'
 import { receiveBody } from '../endpoint/receive-body.ts'
 import { RequestSource } from '../endpoint/request-source.ts'
 import {
@@ -22,8 +22,9 @@ export async function patchUpload(
 ): Promise<UploadResponse | undefined> {
   assertOffsetStream(request)
   const chunk = readChunk(request)
-  const { right, upload } = await openToAppend(context, request, chunk, addExpiresHeader)
-  return upload ? receive(context, right, upload, chunk) : finishedResponse(right, chunk)
+  const { right, upload, limitBytes } = await openToAppend(context, request, chunk, addExpiresHeader)
+  if (!upload) return finishedResponse(right, chunk)
+  return appendResponse(upload, await receiveBody(context, upload, chunk, { limitBytes }))
 }
 
 function readChunk(request: UploadRequest): Chunk {
@@ -49,16 +50,6 @@ function finishedResponse({ upload }: UploadRight, chunk: Chunk): UploadResponse
   assertOffset(upload.offsetBytes, chunk)
   if (chunk.bytes !== 0) throw new SluiceError('file_too_large', 'The upload already has all its bytes.')
   return { status: 204, headers: { 'Upload-Offset': String(upload.offsetBytes) } }
-}
-
-async function receive(
-  context: UploadContext,
-  right: UploadRight,
-  upload: OpenUpload,
-  chunk: Chunk,
-): Promise<UploadResponse | undefined> {
-  const limitBytes = limitBytesOf(right, upload)
-  return appendResponse(upload, await receiveBody(context, upload, chunk, { limitBytes }))
 }
 
 function appendResponse(
