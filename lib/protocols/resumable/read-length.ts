@@ -8,8 +8,8 @@ export function readLength(
   { complete, fromBytes, bytes }: { complete: boolean; fromBytes: number; bytes: number | undefined },
 ): number | undefined {
   const declared = countField(headers['upload-length'])
-  const implied = complete && bytes !== undefined ? fromBytes + bytes : undefined
-  if (declared !== undefined && implied !== undefined && declared !== implied)
-    throw inconsistentLength(`Upload-Length is ${declared}, but the body ends at ${implied}.`)
-  return declared ?? implied
+  const end = bytes === undefined ? undefined : fromBytes + bytes
+  if (declared !== undefined && end !== undefined && (complete ? declared !== end : declared < end))
+    throw inconsistentLength(`Upload-Length is ${declared}, but the body ends at ${end}.`)
+  return declared ?? (complete ? end : undefined)
 }

@@ -510,6 +510,15 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       expect((await append(url, 5, '?1', Buffer.from(' world'))).status).toBe(409)
     })
 
+    it('whose body is longer than its own Upload-Length is 400 as inconsistent, as in a creation', async () => {
+      const size = { 'Upload-Length': '4' }
+      const created = problemOf(await begin('?0', Buffer.from('hello'), size))
+      expect(created).toMatchObject({ status: 400, type: `${TYPES}inconsistent-upload-length` })
+      const url = (await begin('?0', Buffer.alloc(0))).headers.location!
+      const appended = problemOf(await append(url, 0, '?0', Buffer.from('hello'), size))
+      expect(appended).toMatchObject({ status: 400, type: `${TYPES}inconsistent-upload-length` })
+    })
+
     it('that finds no part left is refused by a code of its own, and does not end the upload', async () => {
       const half = randomBytes(17 * MiB)
       const size = { 'Upload-Length': String(2 * half.length) }
