@@ -10,7 +10,7 @@ import { bytea, bytes, createdAt, id, instant } from './columns.ts'
  *   uploading    → transferred   recordWhole, for a file of one PutObject; markFound, after a restore
  *   transferring → transferred   markTransferred; markFound
  *   uploading    → expired       expireUploads; → canceled: cancelUpload, cancelUploadsOfPipe, takeBackUpload
- *   either       → failed        settle's `fail`
+ *   either       → failed        `fail` of look-up-object; from uploading also failInterrupted, and an append past the length
  *   (none)       → transferring  insertFinal, for a file that is joined from partial uploads
  */
 export const FILE_STATUSES = [

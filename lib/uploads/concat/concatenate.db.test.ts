@@ -308,6 +308,26 @@ describe('concatenation', () => {
     for (const piece of urls) expect(await site.bucket.objects()).not.toContain(`${idOf(piece)}/file`)
   })
 
+  it('lets its pieces go when the object is found a day after it was made', async () => {
+    const urls = await Promise.all([randomBytes(6 * MiB), randomBytes(100)].map(partial))
+    const operation = 'CompleteMultipartUpload'
+    const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
+    site.bucket.faults.add({ operation, at: 'answer', effect: { kind: 'cut' } })
+    site.bucket.faults.add({ operation, call: 2, times: 1000, effect })
+    const url = (await join(urls)).headers.location!
+    for (const waitMs of [hours(25), minutes(10)]) {
+      site.clock.advance(waitMs)
+      await reconcileUploads(node.context)
+      await Promise.all(node.context.background)
+    }
+    site.bucket.faults.clear()
+    await renew()
+    expect((await site.bucket.object(`${idOf(url)}/whole`)).length).toBe(6 * MiB + 100)
+    expect((await client.head(url)).status).toBe(200)
+    await clearLeftovers(node.context)
+    for (const piece of urls) expect(await site.bucket.objects()).not.toContain(`${idOf(piece)}/file`)
+  })
+
   it.each([0, 1])(
     'carries parallelUploads of tus-js-client, where %i last answers are lost',
     async (lost) => {

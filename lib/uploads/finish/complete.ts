@@ -42,15 +42,16 @@ async function assemble({ db, checkpoint }: UploadContext, assembly: Assembly): 
     const kind = bucketFault(error)
     if ((kind !== 'no_such_upload' && kind !== 'exists') || !mayHaveHappened(assembly, error)) throw error
     if (!assembly.mayRead) return { delivered: { etag: null, certainty: 'inferred' } }
-    const object = await bucket.headObject(key, { signal: lease.signal })
+    // A lookup that fails leaves the outcome of Complete as unknown as it was.
+    const object = await bucket.headObject(key, { signal: lease.signal }).catch(() => undefined)
     if (object?.bytes !== bytes) throw error
     return { delivered: { etag: object.etag, certainty: 'confirmed' } }
   }
 }
 
 /**
- * With `no_such_upload` or `exists`, Complete has succeeded if it was ever sent before. If it was not, the bucket has
- * dropped the upload.
+ * With `no_such_upload` or `exists`, Complete may have succeeded if it was ever sent before. If it was not, the bucket
+ * has dropped the upload.
  */
 function mayHaveHappened({ sentBefore }: Assembly, error: unknown): boolean {
   return sentBefore || attemptsOf(error) > 1

@@ -35,7 +35,7 @@ const TABLE: Record<Fault, Record<Step, Verdict>> = {
   damaged: { ...always('release'), complete: 'fail', join: 'fail' },
   // A join starts over each time, and a PutObject has no multipart upload.
   no_such_upload: { ...always('look up'), put: 'release', join: 'release' },
-  // The response to an earlier attempt was lost: the next one looks the object up.
+  // An earlier attempt may have made the object. Complete has then looked it up already; otherwise the next attempt does.
   exists: always('release'),
   // While the client is still sending, the customer may correct the Pipe or the Data Store.
   impossible: { ...always('fail'), part: 'release' },

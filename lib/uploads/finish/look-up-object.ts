@@ -29,26 +29,39 @@ type Ledger = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>
  * does not know. If the credentials may read, the object is looked up; otherwise the file fails as `unknown`. True if
  * the object exists.
  */
-export async function settleByLookingUp(
-  context: Ledger,
-  file: Unsettled,
-  reasons: Reasons = DROPPED,
-): Promise<boolean> {
-  const { lease, bucket, key, lengthBytes, mayRead } = file
-  const object = mayRead ? await bucket.headObject(key, { signal: lease.signal }) : undefined
-  if (object && object.bytes === lengthBytes) {
-    if (await lease.whileHeld(recordTransferred(context, lease, { found: object }))) return true
-  }
-  await (mayRead && !object
-    ? fail(context, file, { reason: reasons.missing })
-    : failAsUnknown(context, file, reasons))
-  return false
+export async function settleByLookingUp(context: Ledger, file: Unsettled): Promise<boolean> {
+  return settleFound(context, file, await lookUp(file), DROPPED)
 }
 
 /** Ends a file after its last attempt. Whatever the bucket responded, an earlier attempt may have made the object. */
 export async function giveUp(context: Ledger, file: Attempt): Promise<void> {
   if (!file.sentBefore) return fail(context, file, { reason: LATE.missing })
-  await settleByLookingUp(context, file, LATE).catch(() => failAsUnknown(context, file, LATE))
+  // Only the bucket's silence ends it as unknown: while the ledger cannot record what was found, it is tried again.
+  const found = await lookUp(file).catch(() => 'unknown' as const)
+  await settleFound(context, file, found, LATE)
+}
+
+/** Undefined if there is no object. */
+type Found = Awaited<ReturnType<Bucket['headObject']>> | 'unknown'
+
+async function lookUp({ bucket, key, lease, mayRead }: Unsettled): Promise<Found> {
+  return mayRead ? bucket.headObject(key, { signal: lease.signal }) : 'unknown'
+}
+
+async function settleFound(
+  context: Ledger,
+  file: Unsettled,
+  found: Found,
+  reasons: Reasons,
+): Promise<boolean> {
+  const { lease, lengthBytes } = file
+  if (found && found !== 'unknown' && found.bytes === lengthBytes) {
+    if (await lease.whileHeld(recordTransferred(context, lease, { found }))) return true
+  }
+  await (found === undefined
+    ? fail(context, file, { reason: reasons.missing })
+    : failAsUnknown(context, file, reasons))
+  return false
 }
 
 type Reasons = { missing: string; unknown: string }

@@ -1,6 +1,7 @@
 import type { Db } from '../../platform/db/database.ts'
 import { span } from '../../platform/tracing/span.ts'
 import type { Lease } from '../lease/held-lease.ts'
+import { discardPartials } from '../ledger/discard-partials.ts'
 import { markFound } from '../ledger/mark-found.ts'
 import { type Delivered, markTransferred } from '../ledger/mark-transferred.ts'
 import type { UploadContext } from '../upload-context.ts'
@@ -32,6 +33,8 @@ export async function recordTransferred(
         : await markTransferred(tx, lease, object.delivered, clock.now())
     if (!marked) return false
     if ('also' in object) await object.also?.(tx)
+    // The pieces of a final upload, if its join succeeded without a response.
+    if ('found' in object) await discardPartials(tx, lease.fileId, clock.now())
     await emitEvents(tx, lease.fileId)
     return true
   }

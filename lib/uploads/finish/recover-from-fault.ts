@@ -17,8 +17,8 @@ type Recovered = { offsetBytes: number; state: 'transferring' | 'transferred' }
  * Ends a request in which a part could not be made durable. Confirmed bytes stay, and nothing after the fault counts.
  * After a transient error of the bucket the part is stored as a tail: if it was the last one, every byte is durable,
  * and the object is made later; if not, the client continues after it. Of an atomic request that is not committed,
- * nothing is stored. In all other cases this throws the error for the client. Without `mayFinish` the upload goes on,
- * whatever its length.
+ * nothing is stored. If the object turns out to exist, the file is transferred. Otherwise this throws the error for the
+ * client. Without `mayFinish` the upload continues, whatever its length.
  */
 export async function recoverFromFault(
   context: UploadContext,

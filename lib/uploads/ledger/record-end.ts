@@ -11,7 +11,7 @@ export type BadEnd = {
   from: readonly ('uploading' | 'transferring')[]
   /** A condition that must still hold when the row is locked: things may have changed since the decision to end it. */
   provided?: SQL
-  /** It is not known whether the object exists. */
+  /** It is not known whether the object exists. If it does, it stays: the customer is told to look for it. */
   certainty?: 'unknown'
 }
 
@@ -41,7 +41,8 @@ export async function recordEnd(
         counted_bytes = f.offset_bytes, reserved_bytes = 0, lease_holder = null, lease_until = null, lease_fence = f.lease_fence + 1
       from open where f.id = open.id returning f.id, f.concat_parts, open.leased, ${deltas(sql`open`)}
     ), ${countBytes(sql`ended`, nowMs)}, stopped as (
-      update file_destinations d set status = 'failed', certainty = ${certainty ?? null}, abort_pending = d.multipart_id is not null or ended.leased,
+      update file_destinations d set status = 'failed', certainty = ${certainty ?? null},
+        abort_pending = d.multipart_id is not null or (ended.leased and ${certainty ?? null}::text is null),
         abort_at = ${now} + ended.leased::int * ${ARRIVES_WITHIN_SECONDS}::int * interval '1 second'
       from ended where d.file_id = ended.id
     ), unjoined as (

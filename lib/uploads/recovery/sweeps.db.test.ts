@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
@@ -9,6 +9,8 @@ import { days, hours, minutes } from '../../platform/kernel/clock.ts'
 import { lapseReservations } from '../../workspace/usage/lapse-reservations.ts'
 import { cancelUpload } from '../endings/cancel-upload.ts'
 import { clearLeftovers } from '../endings/clear-leftovers.ts'
+import { fail } from '../finish/look-up-object.ts'
+import { openUpload } from '../open-upload.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { reconcileUploads } from './reconcile.ts'
 
@@ -95,9 +97,11 @@ describeWithDatabase('what time brings', (database) => {
     poor.clock.advance(hours(1) + 1)
     expect(await lapseReservations({ db: database().db, clock: poor.clock })).toBe(1)
     const second = (await theirs.create(1000)).headers.location!
-    const refused = await theirs.patch(first, 0, randomBytes(400))
-    expect(refused.status).toBe(403)
-    expect(JSON.parse(refused.body).code).toBe('quota_exceeded')
+    for (let times = 0; times < 2; times++) {
+      const refused = await theirs.patch(first, 0, randomBytes(400))
+      expect(refused.status).toBe(403)
+      expect(JSON.parse(refused.body).code).toBe('quota_exceeded')
+    }
     expect((await theirs.head(first)).headers['upload-offset']).toBe('0')
     await cancelUpload(strict.context, { fileId: idOf(second), workspaceId: poor.workspaceId })
     expect((await theirs.patch(first, 0, randomBytes(400))).status).toBe(204)
@@ -178,6 +182,67 @@ describeWithDatabase('what time brings', (database) => {
     expect(await fileOf(url)).toMatchObject({ status: 'failed' })
     expect((await fileOf(url)).reason).toContain(`look for the object ${idOf(url)}/file`)
     site.bucket.faults.clear()
+  })
+})
+
+describeWithDatabase('a file that is given up', (database) => {
+  let site: Site
+  let node: Awaited<ReturnType<typeof serveUploads>>
+  let client: ReturnType<typeof tusClient>
+  beforeAll(async () => {
+    site = await createSite(database(), { bucket: { actions: ['s3:PutObject', 's3:GetObject'] } })
+    node = await serveUploads(site.runtime)
+    await database().db.execute(sql`update data_stores set may_read = true`)
+  })
+  beforeEach(async () => {
+    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+  })
+  afterEach(() => site.bucket.faults.clear())
+  afterAll(async () => {
+    await node?.close()
+    await site?.close()
+  })
+  const operation = 'CompleteMultipartUpload'
+  const idOf = (url: string) => url.split('/').at(-1)!
+  const fileOf = async (url: string) =>
+    (
+      await rows<{ status: string; reason: string | null }>(
+        database().db,
+        sql`select status, failure_reason as reason from files where id = ${idOf(url)}::uuid`,
+      )
+    )[0]!
+  const send = async (bytes: number) => {
+    const url = (await client.create(bytes)).headers.location!
+    expect((await client.patch(url, 0, randomBytes(bytes))).status).toBe(204)
+    await Promise.all(node.context.background)
+    return url
+  }
+  const after = async (waitMs: number, context = node.context) => {
+    site.clock.advance(waitMs)
+    await reconcileUploads(context)
+    await Promise.all(context.background)
+  }
+
+  it('is tried again if the ledger could not record the object that was found', async () => {
+    site.bucket.faults.add({ operation, at: 'answer', effect: { kind: 'cut' } })
+    site.bucket.faults.add({ operation, call: 2, times: 100, effect: SLOW_DOWN })
+    const url = await send(9 * MiB)
+    await after(hours(25))
+    const away = () => Promise.reject(new Error('the database is away'))
+    await after(minutes(10), { ...node.context, emitEvents: away })
+    expect(await fileOf(url)).toMatchObject({ status: 'transferring' })
+    await after(hours(1))
+    expect(await fileOf(url)).toMatchObject({ status: 'transferred' })
+  })
+
+  it('leaves the object that its customer is told to look for', async () => {
+    const url = (await client.create(1000)).headers.location!
+    const at = { pipeId: site.pipe.id, fileId: idOf(url) }
+    const { rights } = node.context
+    const upload = await openUpload(node.context, await rights.toContinue(client.token, at), { bytes: 1000 })
+    await fail(node.context, upload!, { reason: 'Nobody knows.', certainty: 'unknown' })
+    const toClear = sql`select abort_pending as pending from file_destinations where file_id = ${at.fileId}::uuid`
+    expect(await rows(database().db, toClear)).toEqual([{ pending: false }])
   })
 })
 

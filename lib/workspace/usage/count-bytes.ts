@@ -36,10 +36,14 @@ export function countBytes(moved: SQL, nowMs: number): SQL {
     )`
 }
 
-/** Assignments that go with `countBytes` in the update of a file `f`, whose earlier row is `was`. */
+/**
+ * Assignments that go with `countBytes` in the update of a file `f`, whose earlier row is `was`. A reservation that has
+ * lapsed stays so: only what asks the quota makes it again.
+ */
 export function counting(was: SQL, offsetBytes: SQL, nowMs: number): SQL {
   return sql`counted_bytes = ${offsetBytes},
-    reserved_bytes = greatest(coalesce(f.length_bytes, 0) - ${offsetBytes}, 0),
+    reserved_bytes = case when ${was}.reserved_bytes = 0 then 0
+      else greatest(coalesce(f.length_bytes, 0) - ${offsetBytes}, 0) end,
     reserved_month = case when ${was}.reserved_bytes = 0 then ${monthOf(nowMs)} else f.reserved_month end`
 }
 
