@@ -315,6 +315,8 @@ test('a link of a mail without its end says so, and leads to a new one', async (
     await expect(page).toHaveURL(to)
   }
   await page.goto('/reset-password')
+  // While it starts, Next writes its own address over one that has just been changed.
+  await expect(page.getByText('The end of the link is missing')).toBeVisible()
   await page.evaluate(() => {
     window.location.hash = 'pasted'
   })
