@@ -1,7 +1,7 @@
 import { encode } from 'next-auth/jwt'
 import { createAccount } from '#lib/identity/accounts/create-account.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
-import { createSession } from '#lib/identity/sessions/create-session.ts'
+import { createSession } from '#lib/identity/sessions/sessions.ts'
 import { migrate } from '#lib/platform/db/migrate.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
 import { systemClock } from '#lib/platform/kernel/clock.ts'

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { emailField } from '../lib/identity/accounts/account.ts'
+import { createAccountKey } from '../lib/identity/accounts/account-keys.ts'
 import {
   disableUser,
   enableUser,
@@ -8,7 +9,6 @@ import {
   resetUser,
 } from '../lib/identity/accounts/administer.ts'
 import { createAccount } from '../lib/identity/accounts/create-account.ts'
-import { createAccountKey } from '../lib/identity/accounts/create-account-key.ts'
 import { hashPassword } from '../lib/identity/accounts/password.ts'
 import type { Db } from '../lib/platform/db/database.ts'
 import { migrate } from '../lib/platform/db/migrate.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { authenticateAccountKey } from '../identity/accounts/authenticate-account-key.ts'
+import { authenticateAccountKey } from '../identity/accounts/account-keys.ts'
 import type { Actor } from '../identity/audit/record-audit.ts'
 import { bearerToken } from '../platform/http/bearer.ts'
 import { toProblem } from '../platform/http/problem.ts'

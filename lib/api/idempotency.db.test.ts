@@ -4,7 +4,7 @@ import { idempotencyKeys, senders } from '#drizzle/schema/index.ts'
 import { describeWithDatabase } from '../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../test/support/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../test/support/workspace.ts'
-import { createAccountKey } from '../identity/accounts/create-account-key.ts'
+import { createAccountKey } from '../identity/accounts/account-keys.ts'
 import { hours } from '../platform/kernel/clock.ts'
 import { handleApiRequest } from './handle-request.ts'
 

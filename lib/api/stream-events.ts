@@ -1,5 +1,5 @@
 import { type EventPlace, listEventIds, readEventBodies } from '../events/read-events.ts'
-import { isKeyGood } from '../identity/accounts/is-key-good.ts'
+import { isKeyGood } from '../identity/accounts/account-keys.ts'
 import type { Actor } from '../identity/audit/record-audit.ts'
 import { createBell } from '../platform/kernel/bell.ts'
 import { hours, seconds } from '../platform/kernel/clock.ts'

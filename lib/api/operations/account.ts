@@ -1,8 +1,11 @@
 import { z } from 'zod'
-import { accountKeyAnswer, accountKeyInput } from '../../identity/accounts/account-key.ts'
-import { createAccountKey } from '../../identity/accounts/create-account-key.ts'
-import { listAccountKeys } from '../../identity/accounts/list-account-keys.ts'
-import { revokeAccountKey } from '../../identity/accounts/revoke-account-key.ts'
+import {
+  accountKeyAnswer,
+  accountKeyInput,
+  createAccountKey,
+  listAccountKeys,
+  revokeAccountKey,
+} from '../../identity/accounts/account-keys.ts'
 import { auditAnswer, listAudit } from '../../identity/audit/list-audit.ts'
 import { pageAnswer, pageQuery } from '../../platform/db/page.ts'
 import { reportUsage, usageAnswer, usageQuery } from '../../workspace/usage/report-usage.ts'

@@ -1,4 +1,4 @@
-import { isSessionOpen } from '../../identity/sessions/is-session-open.ts'
+import { isSessionOpen } from '../../identity/sessions/sessions.ts'
 import { createBell } from '../../platform/kernel/bell.ts'
 import { minutes, seconds } from '../../platform/kernel/clock.ts'
 import { LIVE_CHANNEL } from '../../platform/live-channel.ts'

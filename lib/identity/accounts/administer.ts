@@ -5,11 +5,11 @@ import { rows } from '../../platform/db/database.ts'
 import { StartError } from '../../platform/kernel/errors.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
-import { signOutEverywhere } from '../sessions/sign-out-everywhere.ts'
+import { signOutEverywhere } from '../sessions/sessions.ts'
+import { revokeAllKeys } from './account-keys.ts'
 import { dropResetLinks } from './email-link.ts'
 import { findUserByEmail, type UserRow } from './find-user.ts'
 import { hashPassword } from './password.ts'
-import { revokeAllKeys } from './revoke-all-keys.ts'
 
 /** What an operator does to accounts with `npm run account`, by their e-mail address. */
 type Needs = Pick<Runtime, 'db' | 'clock'>

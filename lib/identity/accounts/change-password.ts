@@ -5,13 +5,13 @@ import { enqueueMail } from '../../platform/mail/mail.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { recordAudit } from '../audit/record-audit.ts'
 import type { Session } from '../sessions/read-session.ts'
-import { signOutEverywhere } from '../sessions/sign-out-everywhere.ts'
+import { signOutEverywhere } from '../sessions/sessions.ts'
 import { newPasswordField } from './account.ts'
+import { revokeAllKeys } from './account-keys.ts'
 import { assertOwner } from './assert-owner.ts'
 import { dropResetLinks } from './email-link.ts'
 import { passwordChangedMail } from './mails.ts'
 import { hashPassword } from './password.ts'
-import { revokeAllKeys } from './revoke-all-keys.ts'
 
 export const passwordChange = z.strictObject({
   current: z.string().max(1000),

@@ -3,7 +3,7 @@ import { EndOtherSessions, EndSession } from '#components/settings/end-session.t
 import { Status } from '#components/ui/status.tsx'
 import { Row, Table, Td, Th } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
-import { listSessions } from '#lib/identity/sessions/list-sessions.ts'
+import { listSessions } from '#lib/identity/sessions/sessions.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../../session.ts'
 

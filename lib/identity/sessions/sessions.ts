@@ -1,0 +1,122 @@
+import { and, desc, eq, gt, isNull, ne, sql } from 'drizzle-orm'
+import { sessions } from '#drizzle/schema/index.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { days } from '../../platform/kernel/clock.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { isUuid, uuidv7 } from '../../platform/kernel/ids.ts'
+import { LIVE_CHANNEL } from '../../platform/live-channel.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import type { Session } from './read-session.ts'
+
+/** The rows behind the cookies: made at sign-in, listed for their owner, and ended from anywhere. */
+export const SESSION_MS = days(30)
+const MAX_USER_AGENT = 300
+
+export type Visitor = { userAgent: string | null; address: string | null }
+
+export async function createSession(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  userId: string,
+  { userAgent, address }: Visitor,
+): Promise<{ id: string; expiresAt: Date }> {
+  const now = new Date(clock.now())
+  const session = { id: uuidv7(clock.now()), expiresAt: new Date(clock.now() + SESSION_MS) }
+  const cleaned = userAgent?.replace(/\p{Cc}/gu, ' ').slice(0, MAX_USER_AGENT) ?? null
+  await db
+    .insert(sessions)
+    .values({ ...session, userId, userAgent: cleaned, address, createdAt: now, lastSeenAt: now })
+  return session
+}
+
+export type ListedSession = {
+  id: string
+  userAgent: string | null
+  address: string | null
+  createdAt: string
+  lastSeenAt: string
+  /** The one that asks. */
+  current: boolean
+}
+
+const MOST = 100
+
+export async function listSessions(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  session: Session,
+): Promise<ListedSession[]> {
+  const rows = await db
+    .select()
+    .from(sessions)
+    .where(
+      and(
+        eq(sessions.userId, session.userId),
+        isNull(sessions.revokedAt),
+        gt(sessions.expiresAt, new Date(clock.now())),
+      ),
+    )
+    .orderBy(desc(sessions.lastSeenAt))
+    .limit(MOST)
+  return rows.map((row) => ({
+    id: row.id,
+    userAgent: row.userAgent,
+    address: row.address,
+    createdAt: row.createdAt.toISOString(),
+    lastSeenAt: row.lastSeenAt.toISOString(),
+    current: row.id === session.id,
+  }))
+}
+
+/** For what outlives the request that read the session. */
+export async function isSessionOpen(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  id: string,
+): Promise<boolean> {
+  const open = await db
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(
+      and(eq(sessions.id, id), isNull(sessions.revokedAt), gt(sessions.expiresAt, new Date(clock.now()))),
+    )
+  return open.length > 0
+}
+
+/** One of the user's own, the present one too. */
+export async function revokeSession(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { userId }: Pick<Session, 'userId'>,
+  id: string,
+): Promise<void> {
+  const revoked = isUuid(id)
+    ? await db
+        .update(sessions)
+        .set({ revokedAt: new Date(clock.now()) })
+        .where(and(eq(sessions.id, id), eq(sessions.userId, userId)))
+        .returning({ id: sessions.id })
+    : []
+  if (revoked.length === 0) throw new SluiceError('not_found', 'There is no such session.')
+  await tellStreams(db, userId)
+}
+
+export async function signOutEverywhere(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  userId: string,
+  { except }: { except?: string } = {},
+): Promise<void> {
+  await db
+    .update(sessions)
+    .set({ revokedAt: new Date(clock.now()) })
+    .where(
+      and(
+        eq(sessions.userId, userId),
+        isNull(sessions.revokedAt),
+        except ? ne(sessions.id, except) : undefined,
+      ),
+    )
+  await tellStreams(db, userId)
+}
+
+/** The open streams of a user look at once whether their session still is. */
+export async function tellStreams(db: Db, userId: string): Promise<void> {
+  await db.execute(sql`
+    select pg_notify(${LIVE_CHANNEL}, workspace_id::text) from members where user_id = ${userId}::uuid`)
+}
