@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { writeBackup } from '../lib/platform/db/backup/write-backup.ts'
+import { writeBackup } from '../lib/platform/db/backup.ts'
 import { openDatabase } from '../lib/platform/db/open-database.ts'
 import { StartError } from '../lib/platform/kernel/errors.ts'
 import { createLogger } from '../lib/platform/log/log.ts'

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { restoreBackup } from '../lib/platform/db/backup/restore-backup.ts'
+import { restoreBackup } from '../lib/platform/db/backup.ts'
 import { openDatabase } from '../lib/platform/db/open-database.ts'
 import { StartError } from '../lib/platform/kernel/errors.ts'
 import { createLogger } from '../lib/platform/log/log.ts'

@@ -1,7 +1,6 @@
 import { migrate } from '../lib/platform/db/migrate.ts'
-import { openDatabase } from '../lib/platform/db/open-database.ts'
+import { openDatabase, untilReached } from '../lib/platform/db/open-database.ts'
 import type { Outages } from '../lib/platform/db/outages.ts'
-import { untilReached } from '../lib/platform/db/until-reached.ts'
 import { systemClock } from '../lib/platform/kernel/clock.ts'
 import type { Logger } from '../lib/platform/log/log.ts'
 import { createMetrics } from '../lib/platform/metrics.ts'

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Db, rows } from '#lib/platform/db/database.ts'
-import { keepMonths, monthsOf } from '#lib/platform/db/months/keep-months.ts'
+import { keepMonths, monthsOf } from '#lib/platform/db/months.ts'
 import { days } from '#lib/platform/kernel/clock.ts'
 import { firstUuidAt } from '#lib/platform/kernel/ids.ts'
 import { TIMELINES } from '#lib/uploads/recovery/upload-sweeps.ts'

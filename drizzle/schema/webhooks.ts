@@ -6,7 +6,7 @@ import { FILE_STATUSES } from './files.ts'
 
 /**
  * What happened, in the exact bytes that every attempt sends. As its deliveries, their attempts and the timelines of files, it
- * is kept by months of its ids: `lib/platform/db/months`.
+ * is kept by months of its ids: `lib/platform/db/months.ts`.
  */
 export const events = pgTable(
   'events',

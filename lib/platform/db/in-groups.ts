@@ -1,5 +1,5 @@
 import { within } from '../kernel/within.ts'
-import { isOutage } from './is-outage.ts'
+import { isOutage } from './outages.ts'
 
 type Waiting<Item, Result> = {
   item: Item

@@ -3,7 +3,7 @@ import postgres from 'postgres'
 import { expect, inject, it } from 'vitest'
 import { freePort } from '../../../test/support/postgres.ts'
 import { rows } from './database.ts'
-import { forgetful } from './forgetful.ts'
+import { forgetful } from './guard-client.ts'
 import { openPostgres } from './open-postgres.ts'
 
 async function preparedBy(url: string): Promise<string[]> {

@@ -1,11 +1,10 @@
 import { parsePgArray } from 'drizzle-orm/pg-core'
 import { drizzle } from 'drizzle-orm/postgres-js'
+import postgres from 'postgres'
 import * as schema from '#drizzle/schema/index.ts'
 import type { Logger } from '../log/log.ts'
-import { connect } from './connect.ts'
 import type { Address, DatabaseHandle } from './database.ts'
-import { forgetful } from './forgetful.ts'
-import { guardTransactions } from './guard-transactions.ts'
+import { forgetful, guardTransactions } from './guard-client.ts'
 import type { Outages } from './outages.ts'
 
 export type PostgresOptions = {
@@ -80,4 +79,10 @@ function tellOutages(address: Address, { watch, log }: { watch: Outages; log: Lo
     onAway: (cause) => log.error({ why: String(cause) }, 'the database does not answer'),
     onBack: (awayMs) => log.warn({ awayMs: Math.round(awayMs) }, 'the database answers again'),
   })
+}
+
+type Options = Exclude<Parameters<typeof postgres>[1], undefined>
+
+export function connect<Given extends Options>(address: Address, options: Given) {
+  return typeof address === 'string' ? postgres(address, options) : postgres({ ...address, ...options })
 }

@@ -4,9 +4,8 @@ import { freezablePostgres } from '../../../test/support/freezable-postgres.ts'
 import { runRequest } from '../kernel/request-context.ts'
 import { createLogger } from '../log/log.ts'
 import { type DatabaseHandle, rows } from './database.ts'
-import { isOutage } from './is-outage.ts'
 import { openPostgres } from './open-postgres.ts'
-import { createOutages } from './outages.ts'
+import { createOutages, isOutage } from './outages.ts'
 
 describe('a PostgreSQL that is frozen', () => {
   let postgres: Awaited<ReturnType<typeof freezablePostgres>>

@@ -1,4 +1,4 @@
-import { isDiskFull, isOutage } from '../db/is-outage.ts'
+import { isDiskFull, isOutage } from '../db/outages.ts'
 import { type ErrorCode, isSluiceError, SluiceError } from '../kernel/errors.ts'
 
 /** RFC 9457 answers. `code` is stable; `detail` says what was wrong and what to do. */

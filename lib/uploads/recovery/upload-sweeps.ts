@@ -1,4 +1,4 @@
-import { type Kept, keepMonths } from '../../platform/db/months/keep-months.ts'
+import { type Kept, keepMonths } from '../../platform/db/months.ts'
 import { days, minutes, seconds } from '../../platform/kernel/clock.ts'
 import type { Sweep } from '../../platform/sweeps/start-sweeps.ts'
 import { countUncountedBytes } from '../../workspace/usage/count-uncounted-bytes.ts'

@@ -6,8 +6,7 @@ import { type Receiver, startReceiver } from '../../../test/support/receiver.ts'
 import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
 import { addOutput } from '../../../test/support/webhook-rows.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
-import { monthsOf } from '../../platform/db/months/keep-months.ts'
-import { type Month, nextMonth, startOf } from '../../platform/db/months/month.ts'
+import { type Month, monthsOf, nextMonth, startOf } from '../../platform/db/months.ts'
 import { keepEvents } from './sweeps.ts'
 
 const DAY = 86_400_000

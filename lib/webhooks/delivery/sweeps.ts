@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { EVENTS_KEPT_MS } from '../../events/kept-since.ts'
 import { rows } from '../../platform/db/database.ts'
-import { type Kept, keepMonths } from '../../platform/db/months/keep-months.ts'
+import { type Kept, keepMonths } from '../../platform/db/months.ts'
 import { minutes, seconds } from '../../platform/kernel/clock.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import type { Sweep } from '../../platform/sweeps/start-sweeps.ts'

@@ -13,10 +13,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { environment, HERE } from './environment.ts'
-import type { Programs } from './find-programs.ts'
+import type { Programs } from './programs.ts'
 import type { RunAs } from './run-as.ts'
-import { SERVER_SETTINGS } from './server-settings.ts'
+import { environment, HERE } from './run-as.ts'
+import { SERVER_SETTINGS } from './start-postmaster.ts'
 
 export const USER = 'sluice'
 /** Tells our folders from others, and has the password for where a socket is not enough. */

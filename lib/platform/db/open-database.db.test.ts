@@ -1,8 +1,8 @@
 import { expect, inject, it } from 'vitest'
 import { openBreakableLine } from '../../../test/support/breakable-line.ts'
 import { createLogger } from '../log/log.ts'
+import { untilReached } from './open-database.ts'
 import { openPostgres } from './open-postgres.ts'
-import { untilReached } from './until-reached.ts'
 
 it('waits for a database that is not there yet, and says so every five seconds', async () => {
   const address = new URL(inject('postgresUrl'))

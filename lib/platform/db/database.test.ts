@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { PgDialect } from 'drizzle-orm/pg-core'
 import { expect, it } from 'vitest'
 import { files } from '#drizzle/schema/index.ts'
-import { compile } from './compile.ts'
+import { compile } from './database.ts'
 
 const dialect = new PgDialect({ casing: 'snake_case' })
 const nested = (n: number) => sql`(${n}::int, ${null}, ${true})`

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { uuidv7 } from '../../kernel/ids.ts'
-import { idsOf, isOver, missingMonths, monthOf, nextMonth } from './month.ts'
+import { uuidv7 } from '../kernel/ids.ts'
+import { idsOf, isOver, missingMonths, monthOf, nextMonth } from './months.ts'
 
 const at = (text: string) => Date.parse(text)
 

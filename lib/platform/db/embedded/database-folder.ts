@@ -1,0 +1,148 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  existsSync,
+  lchownSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { basename, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { StartError } from '../../kernel/errors.ts'
+import type { Place } from '../database.ts'
+import { PASSWORD_FILE, USER } from './make-cluster.ts'
+import type { RunAs } from './run-as.ts'
+
+/** As long as a socket's path may be: sockaddr_un.sun_path, with its end. */
+const LONGEST_SOCKET = process.platform === 'darwin' ? 103 : 107
+const SOCKET_PORT = 5432
+const DATABASE = 'postgres'
+
+/**
+ * Where PostgreSQL listens: at a socket in its own folder, which nobody but its owner can enter, else on this machine's
+ * loopback, where everybody can knock and needs the password.
+ */
+export async function choosePlace(folder: string): Promise<Place> {
+  if (socketFits(folder)) return socketIn(folder)
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  await new Promise((resolve) => probe.close(resolve))
+  return loopback(folder, port)
+}
+
+/** Where the one that another process started listens. */
+export function readPlace(folder: string): Place {
+  if (socketFits(folder)) return socketIn(folder)
+  const port = Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[3])
+  return loopback(folder, port)
+}
+
+function socketFits(folder: string): boolean {
+  const path = join(folder, `.s.PGSQL.${SOCKET_PORT}`)
+  return process.platform !== 'win32' && Buffer.byteLength(path) <= LONGEST_SOCKET
+}
+
+const socketIn = (folder: string): Place => ({
+  host: folder,
+  port: SOCKET_PORT,
+  user: USER,
+  password: '',
+  database: DATABASE,
+})
+
+function loopback(folder: string, port: number): Place {
+  const password = readFileSync(join(folder, PASSWORD_FILE), 'utf8')
+  return { host: '127.0.0.1', port, user: USER, password, database: DATABASE }
+}
+
+/** Whether PostgreSQL's folder is there; an error if it is there but not for us. */
+export function clusterIsThere(folder: string, major: number, as: RunAs | undefined): boolean {
+  const found = statSync(folder, { throwIfNoEntry: false })
+  if (!found) return false
+  const uid = as?.uid ?? process.getuid?.()
+  // PostgreSQL never runs as root, so this is a copy that root has made.
+  const isCopy = as !== undefined && found.uid === 0
+  if (uid !== undefined && found.uid !== uid && !isCopy) {
+    const who = `user ${found.uid}, and PostgreSQL has to run as its owner, but would run as user ${uid}`
+    throw new StartError(
+      `The folder of the embedded database, ${folder}, belongs to ${who}. Start Sluice as its owner, or give it away: chown -R ${uid} ${folder}`,
+    )
+  }
+  const version = readFileSync(join(folder, 'PG_VERSION'), 'utf8').trim()
+  if (!existsSync(join(folder, PASSWORD_FILE))) {
+    throw new StartError(
+      `${folder} was not made by this Sluice; early versions kept a PGlite database there, which PostgreSQL cannot open. It is left untouched: move it away, or choose another DATA_DIR.`,
+    )
+  }
+  if (Number(version) !== major) {
+    throw new StartError(
+      `${folder} was written by PostgreSQL ${version}, but this version of Sluice brings PostgreSQL ${major}, which cannot open it. Start the Sluice that wrote it, run \`npm run backup\`, and restore that into a new DATA_DIR with this one.`,
+    )
+  }
+  if (isCopy) handOver(folder, as)
+  return true
+}
+
+function handOver(folder: string, { uid, gid }: RunAs): void {
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
+    lchownSync(join(folder, name), uid, gid)
+  lchownSync(folder, uid, gid)
+  chmodSync(folder, 0o700)
+}
+
+/** How long each way of asking may take. */
+const STEPS: [NodeJS.Signals, ms: number][] = [
+  ['SIGINT', 10_000],
+  ['SIGQUIT', 5000],
+  ['SIGKILL', 1000],
+]
+const LOOK_EVERY_MS = 20
+
+/**
+ * Ends the PostgreSQL of a Sluice that was killed; whoever holds the folder's lock knows that it is nobody's any more. A
+ * number in postmaster.pid that now belongs to somebody else, as after a container's restart, would keep PostgreSQL
+ * from starting.
+ */
+export async function endOrphan(folder: string): Promise<void> {
+  const file = join(folder, 'postmaster.pid')
+  const pid = readPid(file)
+  if (pid === undefined) return
+  for (const [signal, ms] of STEPS) {
+    if (!isPostmasterOf(pid, folder)) break
+    process.kill(pid, signal)
+    const deadlineMs = performance.now() + ms
+    while (isPostmasterOf(pid, folder) && performance.now() < deadlineMs) await delay(LOOK_EVERY_MS)
+  }
+  if (readPid(file) === pid) rmSync(file, { force: true })
+}
+
+function readPid(file: string): number | undefined {
+  try {
+    const pid = Number.parseInt(readFileSync(file, 'utf8'), 10)
+    return pid > 0 ? pid : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isPostmasterOf(pid: number, folder: string): boolean {
+  try {
+    if (process.platform === 'linux') {
+      const program = basename(readlinkSync(`/proc/${pid}/exe`)).replace(/ \(deleted\)$/, '')
+      return program === 'postgres' && readlinkSync(`/proc/${pid}/cwd`) === realpathSync(folder)
+    }
+    process.kill(pid, 0)
+    if (process.platform === 'win32') return true
+    const command = execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' })
+    return command.includes('postgres') && command.includes(folder)
+  } catch {
+    return false
+  }
+}
