@@ -4,13 +4,13 @@ import { removeLeftWorkspaces } from '../lib/identity/accounts/delete-account.ts
 import { type Db, rows } from '../lib/platform/db/database.ts'
 import { days, minutes, seconds } from '../lib/platform/kernel/clock.ts'
 import type { Runtime } from '../lib/platform/runtime.ts'
-import { backlogSweep } from '../lib/platform/sweeps/measure-backlog.ts'
 import type { Sweep } from '../lib/platform/sweeps/start-sweeps.ts'
 import { cancelUploadsOfDeletedPipes } from '../lib/uploads/endings/cancel-uploads-of-pipe.ts'
 import { forgetRejections } from '../lib/workspace/data-stores/forget-rejections.ts'
 import { notifyOwners } from '../lib/workspace/notices/notify-owners.ts'
 import { sweepAlerts } from '../lib/workspace/notices/sweep-alerts.ts'
 import { foldTallies, pruneCounts } from '../lib/workspace/usage/fold-tallies.ts'
+import { backlogSweep } from './measure-backlog.ts'
 
 const BATCH = 1000
 

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { Handler } from '../lib/platform/http/front-door.ts'
-import { upgradesForNext } from '../lib/platform/http/upgrades.ts'
-import { captureConsole } from '../lib/platform/log/capture-console.ts'
 import type { Runtime } from '../lib/platform/runtime.ts'
+import { captureConsole } from './capture-console.ts'
+import type { Handler } from './http/front-door.ts'
+import { upgradesForNext } from './http/upgrades.ts'
 
 const FOLDER = join(import.meta.dirname, '..')
 const BUILD = join(FOLDER, '.next')

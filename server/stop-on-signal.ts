@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { refuseConnections } from '../lib/platform/http/refuse-connections.ts'
 import type { Runtime } from '../lib/platform/runtime.ts'
-import type { Tracing } from '../lib/platform/tracing/open-tracing.ts'
+import { refuseConnections } from './http/refuse-connections.ts'
+import type { Tracing } from './open-tracing.ts'
 
 /** How long what is under way may take to reach a boundary. */
 export const DRAIN_MS = 10_000

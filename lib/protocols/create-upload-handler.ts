@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FileProtocol } from '#drizzle/schema/index.ts'
-import { routeOf } from '../platform/http/observe-request.ts'
 import { toProblem } from '../platform/http/problem.ts'
+import { routeOf } from '../platform/http/route-of.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
 import { noteRequest } from '../platform/kernel/request-context.ts'
 import type { Runtime } from '../platform/runtime.ts'

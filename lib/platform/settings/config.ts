@@ -1,7 +1,6 @@
 import { availableParallelism, totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { z } from 'zod'
-import type { CertificateFiles } from '../http/open-server.ts'
 import { StartError } from '../kernel/errors.ts'
 import { explainFolder } from '../log/say-fault.ts'
 import { type LocalSecrets, readLocalSecrets } from './local-secrets.ts'
@@ -13,6 +12,8 @@ import { decodeKey, ROLES, type Role, settings } from './settings.ts'
  */
 type Parsed = { [Name in keyof typeof settings]?: z.output<(typeof settings)[Name]['schema']> }
 type Provider = { clientId: string; clientSecret: string }
+/** Both in PEM. */
+export type CertificateFiles = { certFile: string; keyFile: string }
 
 export type Config = {
   databaseUrl: string | undefined

@@ -2,13 +2,11 @@ import { readFileSync, watchFile } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { createSecureContext } from 'node:tls'
-import { seconds } from '../kernel/clock.ts'
-import { StartError } from '../kernel/errors.ts'
-import type { Logger } from '../log/log.ts'
+import { seconds } from '../../lib/platform/kernel/clock.ts'
+import { StartError } from '../../lib/platform/kernel/errors.ts'
+import type { Logger } from '../../lib/platform/log/log.ts'
+import type { CertificateFiles } from '../../lib/platform/settings/config.ts'
 import { SERVER_OPTIONS } from './server-options.ts'
-
-/** Both in PEM. */
-export type CertificateFiles = { certFile: string; keyFile: string }
 
 type Options = { tls: CertificateFiles | undefined; log: Logger; checkEveryMs?: number }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { SluiceError } from '../kernel/errors.ts'
+import { SluiceError } from '../../lib/platform/kernel/errors.ts'
 
 /**
  * What may call a server action must come from a page of the same host: the browser sends the cookies along with it.

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import type { Logger } from './log/log.ts'
+import type { Logger } from '../lib/platform/log/log.ts'
 
 export type Descriptors = { open: number; limit: number }
 

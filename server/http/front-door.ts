@@ -1,15 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { SluiceError } from '../kernel/errors.ts'
-import { failSoon, noteRequest, type RequestContext, runRequest } from '../kernel/request-context.ts'
-import type { Logger } from '../log/log.ts'
-import type { Runtime } from '../runtime.ts'
+import { type Problem, toProblem } from '../../lib/platform/http/problem.ts'
+import { SluiceError } from '../../lib/platform/kernel/errors.ts'
+import {
+  failSoon,
+  noteRequest,
+  type RequestContext,
+  runRequest,
+} from '../../lib/platform/kernel/request-context.ts'
+import type { Logger } from '../../lib/platform/log/log.ts'
+import type { Runtime } from '../../lib/platform/runtime.ts'
 import { setBodyDeadline } from './body-deadline.ts'
 import { refuseCrossSite } from './cross-site.ts'
 import { allowedHosts } from './hosts.ts'
 import { type AccessLog, countBody, observeRequest, openAccessLog } from './observe-request.ts'
 import { answerProbe } from './probes.ts'
-import { type Problem, toProblem } from './problem.ts'
 import { nameRequest } from './request-id.ts'
 import { toOriginForm } from './request-target.ts'
 import { contentSecurityPolicy, setSecurityHeaders } from './security-headers.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { routeOf } from './observe-request.ts'
+import { routeOf } from './route-of.ts'
 
 it.each([
   ['/pipes/pipe_x1/files/', '/pipes/:id/files/'],

@@ -9,8 +9,8 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream/promises'
-import { SluiceError } from '../kernel/errors.ts'
-import { currentRequest } from '../kernel/request-context.ts'
+import { SluiceError } from '../../lib/platform/kernel/errors.ts'
+import { currentRequest } from '../../lib/platform/kernel/request-context.ts'
 import type { Handler } from './front-door.ts'
 import type { ProxyTrust } from './trusted-proxies.ts'
 

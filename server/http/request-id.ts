@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { uuidv7 } from '../kernel/ids.ts'
+import { uuidv7 } from '../../lib/platform/kernel/ids.ts'
 import type { ProxyTrust } from './trusted-proxies.ts'
 
 const REQUEST_ID = /^[\w.:+/=-]{8,128}$/

@@ -1,5 +1,5 @@
 import { format } from 'node:util'
-import { type Logger, withoutQuery } from './log.ts'
+import { type Logger, withoutQuery } from '../lib/platform/log/log.ts'
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one.
 const COLOUR = /\u001b\[[0-9;]*m/g

@@ -1,8 +1,8 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { rows } from '../db/database.ts'
-import { seconds } from '../kernel/clock.ts'
-import type { Runtime } from '../runtime.ts'
-import type { Sweep } from './start-sweeps.ts'
+import { rows } from '../lib/platform/db/database.ts'
+import { seconds } from '../lib/platform/kernel/clock.ts'
+import type { Runtime } from '../lib/platform/runtime.ts'
+import type { Sweep } from '../lib/platform/sweeps/start-sweeps.ts'
 
 type Needs = Pick<Runtime, 'db' | 'clock' | 'metrics'>
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { SluiceError } from '../kernel/errors.ts'
+import { SluiceError } from '../../lib/platform/kernel/errors.ts'
 
 const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/i
 

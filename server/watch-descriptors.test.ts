@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { createLogger } from './log/log.ts'
+import { createLogger } from '../lib/platform/log/log.ts'
 import { countDescriptors, type Descriptors, watchDescriptors } from './watch-descriptors.ts'
 
 it('says once that the limit is near, and once that it no longer is', () => {

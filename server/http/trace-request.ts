@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { RequestContext } from '../kernel/request-context.ts'
-import { isTracing, span } from '../tracing/span.ts'
-import { routeOf } from './observe-request.ts'
+import { routeOf } from '../../lib/platform/http/route-of.ts'
+import type { RequestContext } from '../../lib/platform/kernel/request-context.ts'
+import { isTracing, span } from '../../lib/platform/tracing/span.ts'
 
 /**
  * The span of a whole request, until its answer is sent or its client gone. From here on the request bears its

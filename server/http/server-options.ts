@@ -1,4 +1,4 @@
-import { seconds } from '../kernel/clock.ts'
+import { seconds } from '../../lib/platform/kernel/clock.ts'
 
 /**
  * An upload may take days, so there is no limit for a whole request; each kind of body has its own. With none, Node waits

@@ -1,6 +1,6 @@
-import type { Logger } from '../log/log.ts'
-import type { Config } from '../settings/config.ts'
-import { setTracer } from './span.ts'
+import type { Logger } from '../lib/platform/log/log.ts'
+import type { Config } from '../lib/platform/settings/config.ts'
+import { setTracer } from '../lib/platform/tracing/span.ts'
 
 export type Tracing = {
   /** Sends what was not sent yet. */
@@ -13,7 +13,7 @@ export async function openTracing(
   log: Logger,
 ): Promise<Tracing | undefined> {
   if (!tracing) return undefined
-  const { openTelemetry } = await import('./open-telemetry.ts')
+  const { openTelemetry } = await import('../lib/platform/tracing/open-telemetry.ts')
   const { tracer, stop } = openTelemetry({ ...tracing, roles: [...roles] }, log)
   setTracer(tracer)
   return { stop }

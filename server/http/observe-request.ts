@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { RequestContext } from '../kernel/request-context.ts'
-import type { Logger } from '../log/log.ts'
-import type { Runtime } from '../runtime.ts'
+import { routeOf } from '../../lib/platform/http/route-of.ts'
+import type { RequestContext } from '../../lib/platform/kernel/request-context.ts'
+import type { Logger } from '../../lib/platform/log/log.ts'
+import type { Runtime } from '../../lib/platform/runtime.ts'
 
 /** Written to however much else LOG_LEVEL leaves out, unless that is all. */
 export type AccessLog = { log: Logger; fromStatus: number }
@@ -65,19 +66,4 @@ export function countBody(req: IncomingMessage): () => number {
 
 function handlerOf(path: string): 'tus' | 'api' | 'pages' {
   return path.startsWith('/pipes/') ? 'tus' : path.startsWith('/api/') ? 'api' : 'pages'
-}
-
-/** An id, or a key of an inbox, which is a secret. */
-const NAME_OF_ONE = /^(?:[0-9a-f]{8}-[0-9a-f-]{27}|[a-z]+_\w+|[\w-]{20,})$/i
-/** The name that a plain PUT gives its file. */
-const NAMED_FILE = /^(\/pipes\/[^/]+\/files\/)(?![0-9a-f]{8}-[0-9a-f-]{27}$).+/i
-const MAX_CHARACTERS = 200
-
-/** The path without what names one thing: that has fields of its own. */
-export function routeOf(url: string): string {
-  const path = url.split('?', 1)[0]!
-  const [, before] = path.match(NAMED_FILE) ?? []
-  const known = before ? `${before}:name` : path
-  const parts = known.split('/').map((part) => (NAME_OF_ONE.test(part) ? ':id' : part))
-  return parts.join('/').slice(0, MAX_CHARACTERS)
 }

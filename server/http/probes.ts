@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { migrationsApplied } from '../db/migrate.ts'
-import { secretsEqual } from '../kernel/ids.ts'
-import type { Runtime } from '../runtime.ts'
-import { bearerToken } from './bearer.ts'
+import { migrationsApplied } from '../../lib/platform/db/migrate.ts'
+import { bearerToken } from '../../lib/platform/http/bearer.ts'
+import { secretsEqual } from '../../lib/platform/kernel/ids.ts'
+import type { Runtime } from '../../lib/platform/runtime.ts'
 import type { Opened } from './front-door.ts'
 
 const PROBE_TIMEOUT_MS = 3000

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { CERTIFICATE, RENEWED_CERTIFICATE } from '../../../test/support/certificates.ts'
-import { createLogger } from '../log/log.ts'
+import { createLogger } from '../../lib/platform/log/log.ts'
+import { CERTIFICATE, RENEWED_CERTIFICATE } from '../../test/support/certificates.ts'
 import { openServer } from './open-server.ts'
 
 const lines: string[] = []

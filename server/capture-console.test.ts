@@ -1,7 +1,7 @@
 import { DrizzleQueryError } from 'drizzle-orm'
 import { expect, it } from 'vitest'
+import { createLogger } from '../lib/platform/log/log.ts'
 import { captureConsole } from './capture-console.ts'
-import { createLogger } from './log.ts'
 
 const lines: string[] = []
 const target = {} as Console
