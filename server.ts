@@ -12,6 +12,7 @@ import { createLogger } from './lib/platform/log/log.ts'
 import { sayFault } from './lib/platform/log/say-fault.ts'
 import type { Runtime } from './lib/platform/runtime.ts'
 import { type Config, loadConfig } from './lib/platform/settings/config.ts'
+import { risksOf } from './lib/platform/settings/reach.ts'
 import { startSweeps } from './lib/platform/sweeps/start-sweeps.ts'
 import { createUploadHandler } from './lib/protocols/create-upload-handler.ts'
 import { drainUploads } from './lib/uploads/recovery/drain.ts'
@@ -65,6 +66,7 @@ async function main(): Promise<void> {
   const tracing = await openTracing(own, log)
   const runtime = await openRuntime(own, { log, outages, share: membership !== undefined })
   const parts: Part[] = demo ? [demo] : []
+  if (!membership) for (const risk of risksOf(config)) log.warn(risk)
   if (demo) await tellDemo(runtime, demo)
   const start = supervises ? supervise(config) : serve
   const say = await start(runtime, { server, opening, parts })

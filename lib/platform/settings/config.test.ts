@@ -29,6 +29,26 @@ describe('loadConfig', () => {
     expect(statSync(join(DATA_DIR, 'secrets.json')).mode & 0o777).toBe(0o600)
   })
 
+  it.each([
+    [{ BASE_URL: 'https://sluice.example.com' }],
+    [{ UPLOAD_URL: 'https://uploads.example.com' }],
+    [{ BASE_URL: 'http://192.168.1.7:3000' }],
+    [{ BASE_URL: 'http://127.0.0.1.example.com' }],
+    [{ TRUSTED_PROXIES: '127.0.0.1' }],
+  ])('keeps private addresses closed behind a proxy on the same machine: %j', (env) => {
+    const embedded = { DATA_DIR, HOST: '127.0.0.1', ...env }
+    expect(loadConfig(embedded).allowedPrivateHosts).toEqual([])
+    const chosen = { ...embedded, ALLOWED_PRIVATE_HOSTS: 'minio.internal:9000' }
+    expect(loadConfig(chosen).allowedPrivateHosts).toEqual(['minio.internal:9000'])
+  })
+
+  it.each([
+    [{ HOST: '::1', BASE_URL: 'http://[::1]:3000' }],
+    [{ BASE_URL: 'http://127.0.0.2:3000', UPLOAD_URL: 'http://uploads.localhost:3000' }],
+  ])('opens them where only this machine can reach it: %j', (env) => {
+    expect(loadConfig({ DATA_DIR, ...env }).allowedPrivateHosts).toEqual(['*'])
+  })
+
   it('takes PORT into the addresses', () => {
     expect(loadConfig({ DATA_DIR, PORT: '4000' }).uploadUrl).toBe('http://localhost:4000')
   })

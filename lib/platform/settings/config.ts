@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { StartError } from '../kernel/errors.ts'
 import { explainFolder } from '../log/say-fault.ts'
 import { type LocalSecrets, readLocalSecrets } from './local-secrets.ts'
+import { isForThisMachineAlone, isLoopback } from './reach.ts'
 import { decodeKey, ROLES, type Role, settings } from './settings.ts'
 
 /**
@@ -93,7 +94,7 @@ function parse(env: Environment): { parsed: Parsed; faults: string[] } {
 function contradictions(env: Environment, parsed: Parsed, unreadable: boolean): string[] {
   const faults: string[] = []
   const embedded = !env.DATABASE_URL
-  if (embedded && isPublic(env.HOST)) {
+  if (embedded && env.HOST && !isLoopback(env.HOST)) {
     const missing = [...(env.DEMO === '0' ? [] : ['DEMO=0']), ...KEYS.filter((name) => !env[name])]
     if (missing.length > 0)
       faults.push(
@@ -136,43 +137,33 @@ function faultsOfTls({ TLS_CERT_FILE, TLS_KEY_FILE, ...env }: Environment): stri
 
 const KEYS = ['ENCRYPTION_KEY', 'AUTH_SECRET'] as const
 
-function isPublic(host: string | undefined): boolean {
-  return !!host && host !== 'localhost' && host !== '::1' && !/^127\./.test(host)
-}
-
 function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefined): Config {
-  const port = parsed.PORT ?? 3000
   const roles = new Set(parsed.ROLES ?? ROLES)
   const processes = roles.has('upload') ? countProcesses(parsed) : 1
   const uploadMemoryBytes =
     parsed.UPLOAD_MEMORY_BYTES ?? Math.max(uploadMemory(machine(), processes), processes * MIN_SHARE_BYTES)
-  const tls = certificateFiles(parsed)
-  const baseUrl = parsed.BASE_URL ?? `${tls ? 'https' : 'http'}://localhost:${port}`
   const embedded = local !== undefined
+  const reach = reachOf(parsed, embedded)
   return {
+    ...reach,
     databaseUrl: parsed.DATABASE_URL,
     dataDir,
-    port,
-    host: parsed.HOST ?? (embedded ? '127.0.0.1' : '0.0.0.0'),
-    baseUrl,
-    uploadUrl: parsed.UPLOAD_URL ?? baseUrl,
-    tls,
     roles,
     processes,
     uploadMemoryBytes,
     uploadMemoryShares: 1,
     databaseConnections: 20,
-    trustedProxies: parsed.TRUSTED_PROXIES ?? [],
-    interimResponses: parsed.INTERIM_RESPONSES ?? (parsed.TRUSTED_PROXIES ?? []).length === 0,
+    interimResponses: parsed.INTERIM_RESPONSES ?? reach.trustedProxies.length === 0,
     smtpUrl: parsed.SMTP_URL,
-    mailFrom: parsed.MAIL_FROM ?? `Sluice <sluice@${new URL(baseUrl).hostname}>`,
+    mailFrom: parsed.MAIL_FROM ?? `Sluice <sluice@${new URL(reach.baseUrl).hostname}>`,
     encryptionKeys: parsed.ENCRYPTION_KEY ?? [decodeKey(local!.encryptionKey)],
     authSecret: parsed.AUTH_SECRET ?? local!.authSecret,
     metricsToken: parsed.METRICS_TOKEN ?? local?.metricsToken,
     demo: parsed.DEMO ?? embedded,
     signUp: parsed.SIGN_UP ?? 'open',
     freeTierBytes: parsed.FREE_TIER_BYTES ?? 10_000_000_000,
-    allowedPrivateHosts: parsed.ALLOWED_PRIVATE_HOSTS ?? (embedded && !isPublic(parsed.HOST) ? ['*'] : []),
+    allowedPrivateHosts:
+      parsed.ALLOWED_PRIVATE_HOSTS ?? (embedded && isForThisMachineAlone(reach) ? ['*'] : []),
     logLevel: parsed.LOG_LEVEL ?? 'info',
     accessLog: parsed.ACCESS_LOG ?? 'errors',
     tracing: parsed.OTEL_EXPORTER_OTLP_ENDPOINT
@@ -180,6 +171,21 @@ function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefin
       : undefined,
     github: provider(parsed.GITHUB_CLIENT_ID, parsed.GITHUB_CLIENT_SECRET),
     google: provider(parsed.GOOGLE_CLIENT_ID, parsed.GOOGLE_CLIENT_SECRET),
+  }
+}
+
+/** Where it is reached, and by whom. */
+function reachOf(parsed: Parsed, embedded: boolean) {
+  const port = parsed.PORT ?? 3000
+  const tls = certificateFiles(parsed)
+  const baseUrl = parsed.BASE_URL ?? `${tls ? 'https' : 'http'}://localhost:${port}`
+  return {
+    port,
+    host: parsed.HOST ?? (embedded ? '127.0.0.1' : '0.0.0.0'),
+    baseUrl,
+    uploadUrl: parsed.UPLOAD_URL ?? baseUrl,
+    tls,
+    trustedProxies: parsed.TRUSTED_PROXIES ?? [],
   }
 }
 

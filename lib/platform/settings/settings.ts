@@ -169,7 +169,7 @@ export const settings = {
   },
   ALLOWED_PRIVATE_HOSTS: {
     description:
-      'Private or plain http hosts that buckets and webhooks may use, as host:port; * for all loopback and private ones.',
+      'Private or plain http hosts that buckets and webhooks may use, as host:port; * for all loopback and private ones, which is the default only where HOST, BASE_URL and UPLOAD_URL are all this machine, without TRUSTED_PROXIES or DATABASE_URL.',
     example: 'minio.internal:9000',
     schema: list,
   },

@@ -12,6 +12,7 @@ import { createTestWorkspace, type TestWorkspace } from '../../../test/support/w
 import type { DatabaseHandle } from '../../platform/db/database.ts'
 import { minutes } from '../../platform/kernel/clock.ts'
 import { parseInput } from '../../platform/kernel/parse-input.ts'
+import { loadConfig } from '../../platform/settings/config.ts'
 import { checkBucket, checkDataStore } from './check-data-store.ts'
 import { createDataStore } from './create-data-store.ts'
 import { dataStoreInput } from './data-store.ts'
@@ -236,5 +237,28 @@ describe('the bucket doctor', () => {
     expect(await messageOf({ endpoint: `http://127.0.0.1:${port}` })).toBe(
       `127.0.0.1:${port} did not answer within 9 seconds.`,
     )
+  })
+
+  it('tells nobody behind a proxy of the same machine which ports of it are open, also for what was made before', async () => {
+    const { port } = silent.address() as { port: number }
+    const before = await createDataStore(runtime, mine.actor, entered())
+    const env = { DATA_DIR: directory, HOST: '127.0.0.1', BASE_URL: 'https://sluice.example.com' }
+    const { allowedPrivateHosts } = loadConfig(env)
+    const behindProxy = { ...runtime, config: { ...runtime.config, allowedPrivateHosts } }
+    const told = async (openPort: number) => {
+      const { operations } = await checkBucket(
+        behindProxy,
+        mine.actor,
+        entered({ endpoint: `https://127.0.0.1:${openPort}` }),
+      )
+      return operations.map(({ message }) => message)
+    }
+    const refusal = [expect.stringContaining('is not on the public internet')]
+    expect(await told(port)).toEqual(refusal)
+    expect(await told(1)).toEqual(await told(port))
+    const plain = checkBucket(behindProxy, mine.actor, entered())
+    await expect(plain).rejects.toMatchObject({ code: 'invalid_request' })
+    const { check: checked } = await checkDataStore(behindProxy, mine.actor, before.id)
+    expect(checked!.operations.map(({ message }) => message)).toEqual(refusal)
   })
 })

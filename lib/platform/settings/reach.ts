@@ -1,0 +1,60 @@
+import type { Config } from './config.ts'
+
+/**
+ * Who can reach this server. Where only this machine can, private addresses are open by themselves. Anywhere else its
+ * customers are strangers, and what they name must not lead into the operator's network unless the operator says so.
+ */
+type Reach = Pick<Config, 'host' | 'baseUrl' | 'uploadUrl' | 'trustedProxies'>
+
+/** HOST alone does not tell: with a proxy on the same machine it stays loopback. */
+export function isForThisMachineAlone({ host, baseUrl, uploadUrl, trustedProxies }: Reach): boolean {
+  const hosts = [host, hostOf(baseUrl), hostOf(uploadUrl)]
+  return trustedProxies.length === 0 && hosts.every(isLoopback)
+}
+
+export function isLoopback(host: string): boolean {
+  const name = host.toLowerCase().replace(/^\[(.*)\]$/, '$1')
+  return /^127(\.\d{1,3}){3}$/.test(name) || name === '::1' || /^(.+\.)?localhost$/.test(name)
+}
+
+const hostOf = (address: string) => new URL(address).hostname
+
+type Risk = { applies(config: Config): boolean; warning: string }
+
+/** Settings that are sound by themselves and seldom meant together: each is said once at the start. */
+export const RISKS: Record<string, Risk> = {
+  privateHosts: {
+    applies: ({ allowedPrivateHosts }) => allowedPrivateHosts.includes('*'),
+    warning:
+      'ALLOWED_PRIVATE_HOSTS=* lets every customer reach private addresses of your network. Name the hosts instead, as minio.internal:9000.',
+  },
+  signUpWithoutMail: {
+    applies: ({ signUp, smtpUrl }) => signUp === 'open' && !smtpUrl,
+    warning:
+      'Anybody can sign up, and no address can be proved without SMTP_URL. Set SMTP_URL, or SIGN_UP=closed.',
+  },
+  demo: {
+    applies: ({ demo }) => demo,
+    warning:
+      'The demo workspace is on an address that others reach, and everybody can upload into the bucket on this machine. Set DEMO=0.',
+  },
+  plainHttp: {
+    applies: ({ baseUrl, uploadUrl }) =>
+      [baseUrl, uploadUrl].some((address) => address.startsWith('http:') && !isLoopback(hostOf(address))),
+    warning:
+      'BASE_URL or UPLOAD_URL begins with http://, so passwords, tokens and files cross the network in the clear. Use https://.',
+  },
+  everybodyIsProxy: {
+    applies: ({ trustedProxies }) => trustedProxies.some((network) => network.endsWith('/0')),
+    warning:
+      'TRUSTED_PROXIES names every address, so every client can say that it has another one, and no limit for each address holds. Name your proxies alone.',
+  },
+}
+
+/** Nothing where nobody else can reach this server. */
+export function risksOf(config: Config): string[] {
+  if (isForThisMachineAlone(config)) return []
+  return Object.values(RISKS)
+    .filter(({ applies }) => applies(config))
+    .map(({ warning }) => warning)
+}
