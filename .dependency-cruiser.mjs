@@ -40,9 +40,11 @@ const upwards = LAYERS.flatMap((layer, at) =>
  * type, which all of them may use.
  */
 const UPLOAD_LAYERS = [
-  ['ledger', 'memory'],
-  ['lease'],
-  ['creation', 'endings'],
+  ['rules'],
+  ['ledger'],
+  ['lease', 'memory'],
+  ['opening'],
+  ['endings'],
   ['stream'],
   ['finish'],
   ['concat'],

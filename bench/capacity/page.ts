@@ -1,4 +1,4 @@
-import { UPLOAD_TERMS } from '#lib/uploads/upload-terms.ts'
+import { UPLOAD_TERMS } from '#lib/uploads/rules/upload-terms.ts'
 import type { Figures } from './figures.ts'
 
 /** docs/capacity.md: what breaks first, by the figures of the benchmarks. */

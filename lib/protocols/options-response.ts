@@ -1,6 +1,6 @@
 import { SluiceError } from '../platform/kernel/errors.ts'
-import { maxUploadBytes } from '../uploads/creation/may-create.ts'
-import { partLimits } from '../uploads/part-plan.ts'
+import { maxUploadBytes } from '../uploads/opening/may-create.ts'
+import { partLimits } from '../uploads/rules/part-plan.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
 import { findPublicPipe } from '../workspace/pipes/find-public-pipe.ts'
 import { isAllowedOrigin, METHODS, preflight } from './endpoint/cors.ts'

@@ -10,9 +10,9 @@ import type { Insertion } from './ledger/insert-upload.ts'
 import type { Whole } from './ledger/record-whole.ts'
 import type { UploadRights } from './ledger/upload-rights.ts'
 import type { MemoryBudget } from './memory/memory-budget.ts'
-import type { TailCap } from './tail-cap.ts'
-import type { TailCipher } from './tail-cipher.ts'
-import type { UploadTerms } from './upload-terms.ts'
+import type { TailCap } from './memory/tail-cap.ts'
+import type { TailCipher } from './rules/tail-cipher.ts'
+import type { UploadTerms } from './rules/upload-terms.ts'
 
 /** What the functions of this folder need. */
 export type UploadContext = {

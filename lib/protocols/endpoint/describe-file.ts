@@ -1,5 +1,5 @@
 import type { Appended } from '../../uploads/append.ts'
-import type { OpenUpload } from '../../uploads/open-upload.ts'
+import type { OpenUpload } from '../../uploads/opening/open-upload.ts'
 import type { UploadResponse } from './upload-request.ts'
 
 /** The response once all bytes are durable: 201 if the object is in the bucket, 202 if the bucket takes longer. */

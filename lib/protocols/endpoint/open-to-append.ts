@@ -1,9 +1,14 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import { declareLength } from '../../uploads/creation/declare-length.ts'
-import { maxUploadBytes, tooLarge } from '../../uploads/creation/may-create.ts'
 import type { UploadRight } from '../../uploads/ledger/upload-rights.ts'
-import { type OpenUpload, openUpload, releaseUpload, wholeFileRequest } from '../../uploads/open-upload.ts'
-import { renewReservation } from '../../uploads/renew-reservation.ts'
+import { declareLength } from '../../uploads/opening/declare-length.ts'
+import { maxUploadBytes, tooLarge } from '../../uploads/opening/may-create.ts'
+import {
+  type OpenUpload,
+  openUpload,
+  releaseUpload,
+  wholeFileRequest,
+} from '../../uploads/opening/open-upload.ts'
+import { renewReservation } from '../../uploads/opening/renew-reservation.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
 import { assertStillThere } from './look-up.ts'

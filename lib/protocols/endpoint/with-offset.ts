@@ -1,6 +1,6 @@
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
-import type { OpenUpload } from '../../uploads/open-upload.ts'
-import { readProgress } from '../../uploads/read-progress.ts'
+import type { OpenUpload } from '../../uploads/opening/open-upload.ts'
+import { readProgress } from '../../uploads/opening/read-progress.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { noteRequest } from '../../platform/kernel/request-context.ts'
-import { createUpload } from '../../uploads/creation/create-upload.ts'
 import { failInterrupted } from '../../uploads/endings/fail-interrupted.ts'
+import { createUpload } from '../../uploads/opening/create-upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
 import { describeFile } from '../endpoint/describe-file.ts'

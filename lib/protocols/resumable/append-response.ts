@@ -1,6 +1,6 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Appended } from '../../uploads/append.ts'
-import type { OpenUpload } from '../../uploads/open-upload.ts'
+import type { OpenUpload } from '../../uploads/opening/open-upload.ts'
 import { describeFile } from '../endpoint/describe-file.ts'
 import type { UploadResponse } from '../endpoint/upload-request.ts'
 import { inconsistentLength } from './problems.ts'

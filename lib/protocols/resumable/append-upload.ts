@@ -1,7 +1,7 @@
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { endUpload } from '../../uploads/endings/end-upload.ts'
 import type { UploadRight } from '../../uploads/ledger/upload-rights.ts'
-import type { OpenUpload } from '../../uploads/open-upload.ts'
+import type { OpenUpload } from '../../uploads/opening/open-upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { contentCheck } from '../endpoint/digest-fields.ts'
 import { assertOffset, type Chunk, openToAppend } from '../endpoint/open-to-append.ts'

@@ -1,4 +1,4 @@
-import type { OpenUpload } from '../../uploads/open-upload.ts'
+import type { OpenUpload } from '../../uploads/opening/open-upload.ts'
 import type { UploadRequest } from '../endpoint/upload-request.ts'
 import type { Spoken } from './versions.ts'
 

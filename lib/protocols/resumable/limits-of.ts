@@ -1,6 +1,6 @@
-import { maxUploadBytes } from '../../uploads/creation/may-create.ts'
 import type { CreationRight } from '../../uploads/ledger/upload-rights.ts'
-import { partLimits } from '../../uploads/part-plan.ts'
+import { maxUploadBytes } from '../../uploads/opening/may-create.ts'
+import { partLimits } from '../../uploads/rules/part-plan.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { limitHeader } from './state-headers.ts'
 import type { Version } from './versions.ts'

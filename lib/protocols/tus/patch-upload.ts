@@ -1,7 +1,7 @@
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import type { Appended } from '../../uploads/append.ts'
 import type { UploadRight } from '../../uploads/ledger/upload-rights.ts'
-import type { OpenUpload } from '../../uploads/open-upload.ts'
+import type { OpenUpload } from '../../uploads/opening/open-upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { assertOffset, type Chunk, openToAppend } from '../endpoint/open-to-append.ts'
 import { receiveBody } from '../endpoint/receive-body.ts'

@@ -3,7 +3,7 @@ import { isSluiceError } from '../../platform/kernel/errors.ts'
 import { countRefusedCreation } from '../../workspace/tokens/refused-creations.ts'
 import { bucketFault } from '../bucket-port.ts'
 import { clearLater, erase, giveBackCount } from '../ledger/take-back.ts'
-import type { OpenUpload } from '../open-upload.ts'
+import type { OpenUpload } from '../opening/open-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { endUpload } from './end-upload.ts'
 

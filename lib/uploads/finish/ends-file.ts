@@ -1,6 +1,6 @@
 import type { AppendOptions } from '../append.ts'
-import { declareLength } from '../creation/declare-length.ts'
-import type { OpenUpload } from '../open-upload.ts'
+import { declareLength } from '../opening/declare-length.ts'
+import type { OpenUpload } from '../opening/open-upload.ts'
 import type { Parts } from '../stream/parts.ts'
 import type { Rest } from '../stream/piece.ts'
 import type { UploadContext } from '../upload-context.ts'

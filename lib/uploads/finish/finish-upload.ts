@@ -1,7 +1,7 @@
 import { within } from '../../platform/kernel/within.ts'
 import { inBackground } from '../in-background.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
-import type { OpenUpload } from '../open-upload.ts'
+import type { OpenUpload } from '../opening/open-upload.ts'
 import type { Parts } from '../stream/parts.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { completeUpload } from './complete.ts'

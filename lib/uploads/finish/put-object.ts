@@ -1,10 +1,10 @@
 import { within } from '../../platform/kernel/within.ts'
 import type { Body } from '../bucket-port.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
-import type { OpenUpload } from '../open-upload.ts'
+import type { OpenUpload } from '../opening/open-upload.ts'
+import { verdictOn } from '../rules/faults.ts'
 import { withTail } from '../stream/with-tail.ts'
 import type { UploadContext } from '../upload-context.ts'
-import { verdictOn } from './fault-table.ts'
 
 /**
  * Puts the object: the tail, if there is one, and the last bytes. Undefined if the bucket takes too long or has a

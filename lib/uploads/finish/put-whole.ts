@@ -1,7 +1,7 @@
 import { combineCrc32 } from '../../platform/kernel/crc32.ts'
 import { lostLease } from '../ledger/lease-terms.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
-import type { OpenUpload } from '../open-upload.ts'
+import type { OpenUpload } from '../opening/open-upload.ts'
 import type { Parts } from '../stream/parts.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { putObject } from './put-object.ts'

@@ -1,11 +1,11 @@
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { type BucketFaultKind, bucketFault, bucketRefusal } from '../bucket-port.ts'
-import type { OpenUpload } from '../open-upload.ts'
+import type { OpenUpload } from '../opening/open-upload.ts'
+import { verdictOn } from '../rules/faults.ts'
 import type { Parts } from '../stream/parts.ts'
-import { salvage } from '../stream/salvage.ts'
 import type { UploadContext } from '../upload-context.ts'
-import { verdictOn } from './fault-table.ts'
 import { fail, settleByLookingUp } from './look-up-object.ts'
+import { salvage } from './salvage.ts'
 
 type Unrecorded = Pick<
   Parts,

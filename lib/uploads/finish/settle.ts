@@ -1,7 +1,7 @@
 import { attemptsOf, bucketFault, bucketRefusal } from '../bucket-port.ts'
 import { lostLease } from '../ledger/lease-terms.ts'
+import { type Step, verdictOn } from '../rules/faults.ts'
 import type { UploadContext } from '../upload-context.ts'
-import { type Step, verdictOn } from './fault-table.ts'
 import { type Attempt, fail, settleByLookingUp } from './look-up-object.ts'
 import { recordTransferred, type Stored } from './record-transferred.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { UPLOAD_TERMS } from '../upload-terms.ts'
+import { UPLOAD_TERMS } from '../rules/upload-terms.ts'
 import { HeldLease } from './held-lease.ts'
 
 function leaseBy(now: () => number, ends = { forget() {}, async releaseRow() {} }) {

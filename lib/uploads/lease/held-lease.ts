@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/kernel/clock.ts'
 import { type Fenced, lostLease } from '../ledger/lease-terms.ts'
 import type { Release } from '../ledger/release-lease.ts'
-import type { UploadTerms } from '../upload-terms.ts'
+import type { UploadTerms } from '../rules/upload-terms.ts'
 
 /** A lease held by this process: how long it lasts, and when its holder has to stop. */
 export type Lease = Fenced & {

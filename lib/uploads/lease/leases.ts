@@ -8,7 +8,7 @@ import { type Fenced, LEASE_CHANNEL, type LeaseHolder } from '../ledger/lease-te
 import { readLease } from '../ledger/read-lease.ts'
 import { type Release, releaseLease } from '../ledger/release-lease.ts'
 import { type LeasePlan, type Taken, takeLease } from '../ledger/take-lease.ts'
-import type { UploadTerms } from '../upload-terms.ts'
+import type { UploadTerms } from '../rules/upload-terms.ts'
 import { HeldLease, type Lease } from './held-lease.ts'
 import { IncomingRequests } from './incoming-requests.ts'
 import { startLeaseRenewal } from './start-lease-renewal.ts'

@@ -5,7 +5,7 @@ import type { Logger } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import type { LeaseHolder } from '../ledger/lease-terms.ts'
 import { renewLeases } from '../ledger/renew-leases.ts'
-import type { UploadTerms } from '../upload-terms.ts'
+import type { UploadTerms } from '../rules/upload-terms.ts'
 import type { HeldLease } from './held-lease.ts'
 
 type Deps = {

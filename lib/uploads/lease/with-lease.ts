@@ -3,7 +3,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { type Clock, seconds } from '../../platform/kernel/clock.ts'
 import { releaseLease } from '../ledger/release-lease.ts'
 import { takeLease } from '../ledger/take-lease.ts'
-import { UPLOAD_TERMS } from '../upload-terms.ts'
+import { UPLOAD_TERMS } from '../rules/upload-terms.ts'
 import { HeldLease, type Lease } from './held-lease.ts'
 
 const LEASE_MS = seconds(30)

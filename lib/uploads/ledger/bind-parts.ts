@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
-import type { Bound } from '../part-numbers.ts'
+import type { Bound } from '../rules/part-numbers.ts'
 import { boundColumns } from './bound-columns.ts'
 import { type Fenced, heldBy, lostLease } from './lease-terms.ts'
 

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { Bound } from '../part-numbers.ts'
+import type { Bound } from '../rules/part-numbers.ts'
 
 /**
  * Assignments for an update of `files`. A writer that never learned the result of an earlier statement may be behind

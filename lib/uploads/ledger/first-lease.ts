@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { FileProtocol } from '#drizzle/schema/index.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
-import { USUAL_PART_BYTES } from '../part-plan.ts'
+import { USUAL_PART_BYTES } from '../rules/part-plan.ts'
 import type { LeaseHolder } from './lease-terms.ts'
 
 /**

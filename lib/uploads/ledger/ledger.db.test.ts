@@ -11,7 +11,7 @@ import { countUncountedBytes } from '../../workspace/usage/count-uncounted-bytes
 import { endUpload } from '../endings/end-upload.ts'
 import { endingContext } from '../endings/ending-context.ts'
 import { expireUploads } from '../recovery/expire-uploads.ts'
-import { createTailCipher } from '../tail-cipher.ts'
+import { createTailCipher } from '../rules/tail-cipher.ts'
 import { advance } from './advance.ts'
 import { claimTransferring } from './claim-transferring.ts'
 import { type Fenced, heldBy } from './lease-terms.ts'

@@ -4,8 +4,8 @@ import { blocked, openTestDatabase } from '../../../test/support/databases.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
 import { monthOf } from '../../workspace/usage/count-bytes.ts'
-import { createUpload } from '../creation/create-upload.ts'
-import type { Incoming } from '../open-upload.ts'
+import { createUpload } from '../opening/create-upload.ts'
+import type { Incoming } from '../opening/open-upload.ts'
 import { renewLeases } from './renew-leases.ts'
 
 describe('locks are taken in one order, so that no two wait for each other', () => {

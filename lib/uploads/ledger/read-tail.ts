@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
-import type { TailCipher } from '../tail-cipher.ts'
+import type { TailCipher } from '../rules/tail-cipher.ts'
 
 /** The bytes of a range that are in the database only, in order. By default, of the whole file. */
 export async function readTail(

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { byteaParam, type Db, rows } from '../../platform/db/database.ts'
-import type { SealedTail } from '../tail-cipher.ts'
+import type { SealedTail } from '../rules/tail-cipher.ts'
 import { type Fenced, lostLease } from './lease-terms.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
-import type { Bound } from '../part-numbers.ts'
+import type { Bound } from '../rules/part-numbers.ts'
 import { bigints } from './bound-columns.ts'
 import { type LeaseHolder, sealedFence } from './lease-terms.ts'
 import { tailBytes } from './tail-bytes.ts'

@@ -5,7 +5,7 @@ import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { rows } from '../../platform/db/database.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
-import { createUpload } from '../creation/create-upload.ts'
+import { createUpload } from '../opening/create-upload.ts'
 import type { Whole } from './record-whole.ts'
 
 describeWithDatabase('uploads that come at the same time', (database) => {

@@ -8,7 +8,7 @@ import { hashSecret } from '../../platform/kernel/ids.ts'
 import { span } from '../../platform/tracing/span.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
 import { hasTooManyRefused, tooManyRefused } from '../../workspace/tokens/refused-creations.ts'
-import type { Bound } from '../part-numbers.ts'
+import type { Bound } from '../rules/part-numbers.ts'
 import {
   ASKED_COLUMNS,
   askedOf,

@@ -1,5 +1,5 @@
 import type { Clock } from '../../platform/kernel/clock.ts'
-import { largestPartBytes } from '../part-plan.ts'
+import { largestPartBytes } from '../rules/part-plan.ts'
 import { Reservations } from './memory-reservations.ts'
 import { divideMemory, type Held, holdsFraction, isFull, type Shares } from './memory-shares.ts'
 import { createPagePool, type PagePool } from './page-pool.ts'

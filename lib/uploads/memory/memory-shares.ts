@@ -1,4 +1,4 @@
-import { MIN_PART_BYTES, USUAL_PART_BYTES } from '../part-plan.ts'
+import { MIN_PART_BYTES, USUAL_PART_BYTES } from '../rules/part-plan.ts'
 import { FIRST_PAGE_BYTES, PAGE_BYTES } from './page-pool.ts'
 
 /**

@@ -10,7 +10,7 @@ import { lapseReservations } from '../../workspace/usage/lapse-reservations.ts'
 import { cancelUpload } from '../endings/cancel-upload.ts'
 import { clearLeftovers } from '../endings/clear-leftovers.ts'
 import { fail } from '../finish/look-up-object.ts'
-import { openUpload } from '../open-upload.ts'
+import { openUpload } from '../opening/open-upload.ts'
 import { expireUploads } from './expire-uploads.ts'
 import { reconcileUploads } from './reconcile.ts'
 

@@ -6,7 +6,7 @@ import { openPatch, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
 import { PartBuffer } from '../memory/part-buffer.ts'
-import { openUpload } from '../open-upload.ts'
+import { openUpload } from '../opening/open-upload.ts'
 import { Parts } from './parts.ts'
 
 const MiB = 1024 * 1024

@@ -1,11 +1,11 @@
 import { getEventListeners } from 'node:events'
 import { expect, it } from 'vitest'
-import type { ByteSource } from '../byte-source.ts'
 import type { StopReason } from '../lease/held-lease.ts'
 import { type MemoryAccount, MemoryBudget } from '../memory/memory-budget.ts'
 import type { Spillable } from '../memory/spill-slow-parts.ts'
-import type { OpenUpload } from '../open-upload.ts'
+import type { OpenUpload } from '../opening/open-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
+import type { ByteSource } from './byte-source.ts'
 import type { Piece } from './piece.ts'
 import { Reader } from './reader.ts'
 

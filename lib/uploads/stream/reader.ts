@@ -1,10 +1,10 @@
-import type { ByteSource } from '../byte-source.ts'
 import type { MemoryAccount } from '../memory/memory-budget.ts'
 import { PAGE_BYTES } from '../memory/page-pool.ts'
 import { PartBuffer } from '../memory/part-buffer.ts'
 import type { Spillable } from '../memory/spill-slow-parts.ts'
-import type { OpenUpload } from '../open-upload.ts'
+import type { OpenUpload } from '../opening/open-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
+import type { ByteSource } from './byte-source.ts'
 import type { Parts } from './parts.ts'
 import type { Piece, Rest } from './piece.ts'
 

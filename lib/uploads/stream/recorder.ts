@@ -1,7 +1,7 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { type Advance, advance } from '../ledger/advance.ts'
 import { bindParts } from '../ledger/bind-parts.ts'
-import { expiresAtMs, type OpenUpload } from '../open-upload.ts'
+import { expiresAtMs, type OpenUpload } from '../opening/open-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 /** What else is recorded together with the last piece of a request. */

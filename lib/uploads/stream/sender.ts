@@ -1,7 +1,7 @@
-import { beginMultipart } from '../begin-multipart.ts'
 import type { Body } from '../bucket-port.ts'
-import type { OpenUpload } from '../open-upload.ts'
+import type { OpenUpload } from '../opening/open-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
+import { beginMultipart } from './begin-multipart.ts'
 import { withTail } from './with-tail.ts'
 
 export type Sent = { etag: string; crc32: number }

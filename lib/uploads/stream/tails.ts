@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { combineCrc32 } from '../../platform/kernel/crc32.ts'
 import { stageTail } from '../ledger/stage-tail.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
-import type { OpenUpload } from '../open-upload.ts'
+import type { OpenUpload } from '../opening/open-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 import type { Attached, Recorder } from './recorder.ts'
 

@@ -4,7 +4,7 @@ import type { Body } from '../bucket-port.ts'
 import { lostLease } from '../ledger/lease-terms.ts'
 import { readTail } from '../ledger/read-tail.ts'
 import { withMemory } from '../memory/with-memory.ts'
-import type { OpenUpload } from '../open-upload.ts'
+import type { OpenUpload } from '../opening/open-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 /** Reads a range of the tail from the database, and holds it in memory, before the body, while `work` runs. */

@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { blocked, openTestDatabase } from '../../test/support/databases.ts'
-import { tusClient } from '../../test/support/tus-client.ts'
-import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
-import { type DatabaseHandle, rows } from '../platform/db/database.ts'
-import { days, hours } from '../platform/kernel/clock.ts'
+import { blocked, openTestDatabase } from '../../../test/support/databases.ts'
+import { tusClient } from '../../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
+import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
+import { days, hours } from '../../platform/kernel/clock.ts'
 import { openUpload } from './open-upload.ts'
 
 const MiB = 1024 * 1024

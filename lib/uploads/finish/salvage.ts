@@ -1,5 +1,5 @@
-import type { OpenUpload } from '../open-upload.ts'
-import type { Parts } from './parts.ts'
+import type { OpenUpload } from '../opening/open-upload.ts'
+import type { Parts } from '../stream/parts.ts'
 
 /** More than this is not worth writing to the database: the client can send it again. */
 const MAX_SALVAGE_BYTES = 16 * 1024 * 1024

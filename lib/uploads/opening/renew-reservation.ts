@@ -1,6 +1,6 @@
-import { reserveAgain } from './ledger/reserve-again.ts'
+import { reserveAgain } from '../ledger/reserve-again.ts'
+import type { UploadContext } from '../upload-context.ts'
 import type { OpenUpload } from './open-upload.ts'
-import type { UploadContext } from './upload-context.ts'
 
 /**
  * A reservation lapses when no bytes arrive for an hour, and other uploads may have used the quota since. So before

@@ -1,5 +1,5 @@
-import { currentOffset } from './ledger/current-offset.ts'
-import type { UploadContext } from './upload-context.ts'
+import { currentOffset } from '../ledger/current-offset.ts'
+import type { UploadContext } from '../upload-context.ts'
 
 /** The current offset and status, for a writer that has lost its lease. */
 export function readProgress(

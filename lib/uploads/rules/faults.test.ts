@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { BucketError, type BucketErrorKind } from '../../buckets/bucket-error.ts'
-import { type Step, type Verdict, verdictOn } from './fault-table.ts'
+import { type Step, type Verdict, verdictOn } from './faults.ts'
 
 const STEPS: Step[] = ['part', 'put', 'lastPart', 'complete', 'join']
 const of = (kind: BucketErrorKind, code = 'Code') => new BucketError(kind, code, 'words')

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
-import { describeWithDatabase } from '../../test/support/databases.ts'
-import { tusClient } from '../../test/support/tus-client.ts'
-import { createSite, serveUploads } from '../../test/support/upload-site.ts'
-import { rows } from '../platform/db/database.ts'
-import { cancelUpload } from './endings/cancel-upload.ts'
-import { clearLeftovers } from './endings/clear-leftovers.ts'
+import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { tusClient } from '../../../test/support/tus-client.ts'
+import { createSite, serveUploads } from '../../../test/support/upload-site.ts'
+import { rows } from '../../platform/db/database.ts'
+import { cancelUpload } from './cancel-upload.ts'
+import { clearLeftovers } from './clear-leftovers.ts'
 
 const MiB = 1024 * 1024
 

@@ -1,6 +1,6 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { CreationRight } from '../ledger/upload-rights.ts'
-import { largestUpload, type PartLimits, partLimits } from '../part-plan.ts'
+import { largestUpload, type PartLimits, partLimits } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { mayConcatenate } from './may-concatenate.ts'
 import type { Declared } from './new-upload.ts'

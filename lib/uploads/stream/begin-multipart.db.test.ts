@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { blocked, openTestDatabase } from '../../test/support/databases.ts'
-import { tusClient } from '../../test/support/tus-client.ts'
-import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
-import type { DatabaseHandle } from '../platform/db/database.ts'
-import { recordMultipart } from './ledger/record-multipart.ts'
+import { blocked, openTestDatabase } from '../../../test/support/databases.ts'
+import { tusClient } from '../../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
+import type { DatabaseHandle } from '../../platform/db/database.ts'
+import { recordMultipart } from '../ledger/record-multipart.ts'
 
 const MiB = 1024 * 1024
 let database: DatabaseHandle

@@ -4,8 +4,8 @@ import { currentRequest } from '../../platform/kernel/request-context.ts'
 import { renderObjectKey } from '../../workspace/pipes/key-template.ts'
 import type { Bucket } from '../bucket-port.ts'
 import type { CreationRight, UploadRow } from '../ledger/upload-rights.ts'
-import { expiresAtMs } from '../open-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
+import { expiresAtMs } from './open-upload.ts'
 
 const MAX_AGE_MS = days(30)
 

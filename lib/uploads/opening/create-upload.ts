@@ -1,9 +1,9 @@
 import type { CreationRight } from '../ledger/upload-rights.ts'
-import { describeFirst, type Incoming, numbersOf, type OpenUpload } from '../open-upload.ts'
-import { equalPartBytes, partLimits } from '../part-plan.ts'
+import { equalPartBytes, partLimits } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { assertMayCreate } from './may-create.ts'
 import { type Declared, describeNew } from './new-upload.ts'
+import { describeFirst, type Incoming, numbersOf, type OpenUpload } from './open-upload.ts'
 
 export type Created = {
   fileId: string

@@ -1,4 +1,4 @@
-import { minutes, seconds } from '../platform/kernel/clock.ts'
+import { minutes, seconds } from '../../platform/kernel/clock.ts'
 
 /** The times and limits of uploads, in one place, so that tests can shorten them. */
 export type UploadTerms = {

@@ -1,8 +1,8 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { recordLength } from '../ledger/record-length.ts'
-import type { OpenUpload } from '../open-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { tooLarge } from './may-create.ts'
+import type { OpenUpload } from './open-upload.ts'
 
 /**
  * TUS 1.0.0, Creation With Deferred Length: "Once set the length MUST NOT be changed." The missing bytes are reserved.

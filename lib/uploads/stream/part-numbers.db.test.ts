@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { openTestDatabase } from '../../test/support/databases.ts'
-import { openHoldingProxy } from '../../test/support/holding-proxy.ts'
-import { openPatch, tusClient } from '../../test/support/tus-client.ts'
-import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
-import { type DatabaseHandle, rows } from '../platform/db/database.ts'
-import { advance } from './ledger/advance.ts'
-import { releaseLease } from './ledger/release-lease.ts'
-import { openUpload } from './open-upload.ts'
+import { openTestDatabase } from '../../../test/support/databases.ts'
+import { openHoldingProxy } from '../../../test/support/holding-proxy.ts'
+import { openPatch, tusClient } from '../../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
+import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
+import { advance } from '../ledger/advance.ts'
+import { releaseLease } from '../ledger/release-lease.ts'
+import { openUpload } from '../opening/open-upload.ts'
 
 /**
  * The local bucket rejects gaps in part numbers, as AWS does. Whatever happens to an upload, its parts run from 1 without a

@@ -1,6 +1,6 @@
-import { markInterrupted } from './ledger/mark-interrupted.ts'
-import type { UploadRow } from './ledger/upload-rights.ts'
-import type { UploadContext } from './upload-context.ts'
+import { markInterrupted } from '../ledger/mark-interrupted.ts'
+import type { UploadRow } from '../ledger/upload-rights.ts'
+import type { UploadContext } from '../upload-context.ts'
 
 /** A client has asked for the offset of an unfinished upload, so it was interrupted: see `markInterrupted`. */
 export async function noteOffsetRequest({ db, clock }: UploadContext, upload: UploadRow): Promise<void> {
