@@ -4,7 +4,7 @@ import { demoVaultContext } from '../lib/dashboard/demo/demo-document.ts'
 import { type Db, rows } from '../lib/platform/db/database.ts'
 import type { Place, Vault } from '../lib/platform/vault/vault.ts'
 import { tailKeyContext } from '../lib/uploads/rules/tail-cipher.ts'
-import { previousSecretPlace, secretPlace } from '../lib/webhooks/outputs/secrets.ts'
+import { previousSecretPlace, secretPlace } from '../lib/webhooks/outputs/signing-secrets.ts'
 import { accessKeyPlace, secretKeyPlace } from '../lib/workspace/data-stores/data-store.ts'
 import { canaryPlace } from './open-vault.ts'
 

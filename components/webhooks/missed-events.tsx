@@ -1,7 +1,7 @@
 'use client'
 
 import { discardMissedEvents, sendMissedEvents } from '#app/dashboard/webhooks/actions.ts'
-import type { Missed } from '#lib/webhooks/outputs/show-missed.ts'
+import type { Missed } from '#lib/webhooks/outputs/missed-events.ts'
 import { plural } from '../format.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'

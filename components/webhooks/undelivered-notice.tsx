@@ -1,4 +1,4 @@
-import type { Undelivered } from '#lib/webhooks/log/count-undelivered.ts'
+import type { Undelivered } from '#lib/webhooks/log/list-deliveries.ts'
 import { formatCount } from '../format.ts'
 import { Countdown } from '../ui/countdown.tsx'
 import { Notice } from '../ui/notice.tsx'

@@ -1,5 +1,5 @@
 import { switchWebhook } from '#app/dashboard/webhooks/actions.ts'
-import type { Missed } from '#lib/webhooks/outputs/show-missed.ts'
+import type { Missed } from '#lib/webhooks/outputs/missed-events.ts'
 import type { WebhookOutput } from '#lib/webhooks/outputs/webhook-output.ts'
 import { Notice } from '../ui/notice.tsx'
 import { ActionSwitch } from '../ui/switch.tsx'

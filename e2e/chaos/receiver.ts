@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { verifyWebhook } from '#lib/webhooks/signature/verify.ts'
+import { verifyWebhook } from '#lib/webhooks/signature/signature.ts'
 import type { Random } from './random.ts'
 
 export type Received = { id: string; body: string; attempts: number; accepted: boolean }

@@ -1,4 +1,6 @@
+import { sql } from 'drizzle-orm'
 import type { DestinationStatus, FileStatus } from '#drizzle/schema/files.ts'
+import { invariant } from '../platform/kernel/invariant.ts'
 
 /** What a `file.status_changed` tells. The names inside `data` are those of the specification. */
 export type FileEvent = {
@@ -60,4 +62,29 @@ export function fileEventBody({ id, at, test, file }: FileEvent): string {
       })),
     },
   })
+}
+
+/** A file that has ended, as the database knows it. It no longer changes. */
+export type EndedFile = Omit<FileEvent['file'], 'sizeBytes' | 'crc32'> & {
+  workspaceId: string
+  lengthBytes: number | null
+  offsetBytes: number
+  /** Null where the bytes were not all seen. */
+  crc32: number | null
+}
+
+/** The columns of a file `f`. */
+export const ENDED_FILE = sql`f.id, f.workspace_id as "workspaceId", f.pipe_id as "pipeId", f.filename, f.filetype, f.status,
+  f.length_bytes as "lengthBytes", f.offset_bytes as "offsetBytes", f.sender_name as "senderName", f.protocol, f.subject,
+  f.metadata, f.upload_metadata as "uploadMetadata",
+  case when not exists (select from file_destinations d where d.file_id = f.id and d.certainty = 'found') then f.crc32 end as crc32,
+  (select coalesce(json_agg(json_build_object('dataStoreId', d.data_store_id, 'status', d.status,
+      'bucket', d.bucket, 'key', d.key, 'etag', d.etag, 'certainty', d.certainty) order by d.data_store_id), '[]'::json)
+    from file_destinations d where d.file_id = f.id) as destinations`
+
+/** The size of a file that did not finish is its confirmed offset. */
+export function toEventFile({ lengthBytes, offsetBytes, crc32, ...file }: EndedFile): FileEvent['file'] {
+  const done = file.status === 'transferred'
+  invariant(!done || lengthBytes !== null, 'a transferred file has a length')
+  return { ...file, sizeBytes: done ? lengthBytes! : offsetBytes, crc32: done ? crc32 : null }
 }

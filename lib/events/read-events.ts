@@ -1,7 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../platform/db/database.ts'
-import { ENDED_FILE, type EndedFile, toEventFile } from './ended-file.ts'
-import { fileEventBody } from './file-event.ts'
+import { days } from '../platform/kernel/clock.ts'
+import { ENDED_FILE, type EndedFile, fileEventBody, toEventFile } from './file-event.ts'
+
+/** For so long an event can be looked at and sent. It goes with its month, once all of that is older. */
+export const EVENTS_KEPT_MS = days(30)
+
+export const keptSince = (nowMs: number): Date => new Date(nowMs - EVENTS_KEPT_MS)
 
 export type EventPlace = { workspaceId: string; pipeId?: string | undefined }
 

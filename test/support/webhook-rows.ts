@@ -10,7 +10,7 @@ import {
 import type { Db } from '#lib/platform/db/database.ts'
 import { newPipeId, newWebhookSecret, uuidv7 } from '#lib/platform/kernel/ids.ts'
 import { createVault } from '#lib/platform/vault/vault.ts'
-import { secretPlace } from '#lib/webhooks/outputs/secrets.ts'
+import { secretPlace } from '#lib/webhooks/outputs/signing-secrets.ts'
 
 /** The rows that an event needs around it, for tests of what comes after an upload. */
 export const testVault = createVault([Buffer.alloc(32, 7)])

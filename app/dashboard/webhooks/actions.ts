@@ -3,15 +3,16 @@
 import { plural } from '#components/format.ts'
 import { hours, timeAgo } from '#lib/platform/kernel/clock.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
-import { resendDeliveries } from '#lib/webhooks/log/resend-deliveries.ts'
-import { resendDelivery } from '#lib/webhooks/log/resend-delivery.ts'
-import { resendFailed, resendFailedInput } from '#lib/webhooks/log/resend-failed.ts'
+import {
+  resendDeliveries,
+  resendDelivery,
+  resendFailed,
+  resendFailedInput,
+} from '#lib/webhooks/log/resend.ts'
 import { sendTestEvent } from '#lib/webhooks/log/send-test-event.ts'
-import { discardMissed } from '#lib/webhooks/outputs/discard-missed.ts'
-import { revealSecret } from '#lib/webhooks/outputs/reveal-secret.ts'
-import { rotateSecret } from '#lib/webhooks/outputs/rotate-secret.ts'
+import { discardMissed, sendMissed } from '#lib/webhooks/outputs/missed-events.ts'
 import { saveOutput } from '#lib/webhooks/outputs/save-output.ts'
-import { sendMissed } from '#lib/webhooks/outputs/send-missed.ts'
+import { revealSecret, rotateSecret } from '#lib/webhooks/outputs/signing-secrets.ts'
 import { webhookOutputInput } from '#lib/webhooks/outputs/webhook-output.ts'
 import { act } from '../../actions/act.ts'
 import { textOf } from '../../actions/form-fields.ts'

@@ -2,16 +2,25 @@ import { z } from 'zod'
 import { pageAnswer } from '../../platform/db/page.ts'
 import { deliveryAnswer, wholeDeliveryAnswer } from '../../webhooks/log/delivery.ts'
 import { deliveryQuery, listDeliveries } from '../../webhooks/log/list-deliveries.ts'
-import { resendDelivery } from '../../webhooks/log/resend-delivery.ts'
-import { resendFailed, resendFailedAnswer, resendFailedInput } from '../../webhooks/log/resend-failed.ts'
+import {
+  resendDelivery,
+  resendFailed,
+  resendFailedAnswer,
+  resendFailedInput,
+} from '../../webhooks/log/resend.ts'
 import { sendTestEvent } from '../../webhooks/log/send-test-event.ts'
 import { showDelivery } from '../../webhooks/log/show-delivery.ts'
-import { discardMissed } from '../../webhooks/outputs/discard-missed.ts'
-import { rotateSecret } from '../../webhooks/outputs/rotate-secret.ts'
+import { showOutput } from '../../webhooks/outputs/find-output.ts'
+import {
+  discardMissed,
+  missedAnswer,
+  sendMissed,
+  sendMissedAnswer,
+  sendMissedInput,
+  showMissed,
+} from '../../webhooks/outputs/missed-events.ts'
 import { saveOutput } from '../../webhooks/outputs/save-output.ts'
-import { sendMissed, sendMissedAnswer, sendMissedInput } from '../../webhooks/outputs/send-missed.ts'
-import { missedAnswer, showMissed } from '../../webhooks/outputs/show-missed.ts'
-import { showOutput } from '../../webhooks/outputs/show-output.ts'
+import { rotateSecret } from '../../webhooks/outputs/signing-secrets.ts'
 import { webhookOutputAnswer, webhookOutputInput } from '../../webhooks/outputs/webhook-output.ts'
 import { operation } from '../operation.ts'
 

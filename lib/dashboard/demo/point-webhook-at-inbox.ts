@@ -3,7 +3,7 @@ import { webhookOutputs, workspaces } from '#drizzle/schema/index.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { sealsForColumns } from '../../platform/vault/seals-for-columns.ts'
-import { secretPlace } from '../../webhooks/outputs/secrets.ts'
+import { secretPlace } from '../../webhooks/outputs/signing-secrets.ts'
 import { inboxUrl } from '../inbox/show-inbox.ts'
 
 type Output = { workspaceId: string; pipeId: string; secret: string }

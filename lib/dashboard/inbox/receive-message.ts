@@ -4,8 +4,8 @@ import type { Db } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isPipeId, uuidv7 } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
-import { openSecrets } from '../../webhooks/outputs/secrets.ts'
-import { verifyWebhook } from '../../webhooks/signature/verify.ts'
+import { openSecrets } from '../../webhooks/outputs/signing-secrets.ts'
+import { verifyWebhook } from '../../webhooks/signature/signature.ts'
 
 /**
  * The inbox is a webhook receiver inside Sluice, for people whose own is not up yet, and for the demo. It does what a good

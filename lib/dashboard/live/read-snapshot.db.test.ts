@@ -7,7 +7,7 @@ import { addOutput } from '../../../test/support/webhook-rows.ts'
 import { createTestWorkspace } from '../../../test/support/workspace.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { listDeliveries } from '../../webhooks/log/list-deliveries.ts'
-import { resendDelivery } from '../../webhooks/log/resend-delivery.ts'
+import { resendDelivery } from '../../webhooks/log/resend.ts'
 import { isTopic, readSnapshot, type Topic } from './read-snapshot.ts'
 
 describeWithDatabase('what a page follows', (database) => {

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { AttemptTrigger } from '#drizzle/schema/webhooks.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { seconds } from '../../platform/kernel/clock.ts'
-import type { SealedSecrets } from '../outputs/secrets.ts'
+import type { SealedSecrets } from '../outputs/signing-secrets.ts'
 
 /** A delivery that no other process may attempt within `LEASE_MS`. */
 export type Claimed = {

@@ -4,7 +4,7 @@ import { type PostLimits, type PostRequest, post } from '../../platform/net/post
 import { PostError } from '../../platform/net/post-error.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { span } from '../../platform/tracing/span.ts'
-import { openSecrets } from '../outputs/secrets.ts'
+import { openSecrets } from '../outputs/signing-secrets.ts'
 import { signWebhook } from '../signature/signature.ts'
 import type { Claimed } from './claim.ts'
 import { type Decision, decide, isDelivered, type Outcome } from './decide.ts'

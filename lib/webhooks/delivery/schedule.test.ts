@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { retryAfterMs } from './retry-after.ts'
-import { RETRY_DELAYS_MS, retryDelayMs } from './schedule.ts'
+import { RETRY_DELAYS_MS, retryAfterMs, retryDelayMs } from './schedule.ts'
 
 const SECOND = 1000
 const HOUR = 3600 * SECOND
@@ -30,10 +29,12 @@ it('stays within ten percent, both ways', () => {
 
 it.each([
   [undefined, 0],
+  ['', 0],
   ['120', 120 * SECOND],
   [' 7 ', 7 * SECOND],
   ['0', 0],
   ['3600', HOUR],
+  ['3601', HOUR],
   ['86400', HOUR],
   ['999999999999999999999', HOUR],
   ['Thu, 05 Nov 2026 10:00:30 GMT', 30 * SECOND],
@@ -43,4 +44,14 @@ it.each([
   ['soon', 0],
 ])('takes Retry-After: %s for %d ms', (header, ms) => {
   expect(retryAfterMs(header, Date.parse('2026-11-05T10:00:00Z'))).toBe(ms)
+})
+
+it('waits from nothing to an hour, whatever a receiver says', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.bigInt().map(String), fc.date().map(String)), (header) => {
+      const ms = retryAfterMs(header, 0)
+      expect(ms >= 0 && ms <= 3_600_000).toBe(true)
+    }),
+    { numRuns: 500 },
+  )
 })

@@ -1,10 +1,9 @@
 import { createGuardedAgents } from '../../platform/net/guarded-agents.ts'
 import type { Runtime } from '../../platform/runtime.ts'
-import { webhookHosts } from '../outputs/webhook-hosts.ts'
+import { webhookHosts } from '../outputs/save-output.ts'
 import { type Attempt, type Checkpoint, KEPT_MS, POST_LIMITS } from './deliver.ts'
 import { Dispatcher, type Wake } from './dispatcher.ts'
-import { recordAttempts } from './record.ts'
-import { createRecorder } from './recorder.ts'
+import { createRecorder, recordAttempts } from './record.ts'
 import { Shares } from './shares.ts'
 
 /** How many jobs are fetched from the queue at once. */

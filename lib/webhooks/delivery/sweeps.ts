@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { EVENTS_KEPT_MS } from '../../events/kept-since.ts'
+import { EVENTS_KEPT_MS } from '../../events/read-events.ts'
 import { rows } from '../../platform/db/database.ts'
 import { type Kept, keepMonths } from '../../platform/db/months.ts'
 import { minutes, seconds } from '../../platform/kernel/clock.ts'

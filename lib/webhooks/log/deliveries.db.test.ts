@@ -10,8 +10,7 @@ import { createTestWorkspace, type TestWorkspace } from '../../../test/support/w
 import { parseInput } from '../../platform/kernel/parse-input.ts'
 import { RETRY_DELAYS_MS } from '../delivery/schedule.ts'
 import { deliveryQuery, listDeliveries } from './list-deliveries.ts'
-import { resendDelivery } from './resend-delivery.ts'
-import { resendFailed } from './resend-failed.ts'
+import { resendDelivery, resendFailed } from './resend.ts'
 import { sendTestEvent } from './send-test-event.ts'
 import { showDelivery } from './show-delivery.ts'
 

@@ -2,7 +2,7 @@ import { and, asc, desc, eq, gt, gte, lt, or, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { attempts, DELIVERY_STATES, deliveries } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
-import type { Db } from '../../platform/db/database.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
 import { pageQuery, readTurn, type TurnedPage, turnPage } from '../../platform/db/page.ts'
 import { timeField } from '../../platform/kernel/fields.ts'
 import { firstUuidAt, isUuid } from '../../platform/kernel/ids.ts'
@@ -88,4 +88,46 @@ async function latestAttempts(
     .innerJoin(latest, eq(latest.id, id))
     .where(sql`${latest.rank} <= ${MAX_ATTEMPTS}`)
     .orderBy(asc(id))
+}
+
+const AT_ONCE = 500
+
+/** All deliveries that match the query, page by page. Each page is read only when it is requested. */
+export async function* eachDelivery(
+  runtime: Pick<Runtime, 'db' | 'clock'>,
+  actor: Actor,
+  query: z.output<typeof deliveryQuery>,
+): AsyncGenerator<Delivery[]> {
+  let cursor: string | undefined
+  do {
+    const page = await listDeliveries(runtime, actor, { ...query, cursor, limit: AT_ONCE })
+    yield page.data
+    cursor = page.nextCursor ?? undefined
+  } while (cursor)
+}
+
+/** Deliveries that were attempted without success. The counts are capped at `most`. */
+export type Undelivered = { retrying: number; nextAt: Date | null; failed: number; most: number }
+
+const MOST = 1000
+
+export async function countUndelivered(
+  { db }: Pick<Runtime, 'db'>,
+  { workspaceId }: Actor,
+  pipeId: string | undefined,
+): Promise<Undelivered> {
+  const mine = sql`workspace_id = ${workspaceId}::uuid and not test ${pipeId ? sql`and pipe_id = ${pipeId}` : sql``}`
+  const [row] = await rows<{ retrying: number; nextAtMs: number | null; failed: number }>(
+    db,
+    sql`select r.retrying, r."nextAtMs", f.failed from (
+        select count(*)::int as retrying, floor(extract(epoch from min(next_attempt_at)) * 1000)::bigint as "nextAtMs"
+        from (select next_attempt_at from deliveries where ${mine} and state = 'pending' and attempt_count > 0
+          limit ${MOST}) one
+      ) r, (
+        select count(*)::int as failed
+        from (select from deliveries where ${mine} and state = 'failed' limit ${MOST}) one
+      ) f`,
+  )
+  const { retrying, nextAtMs, failed } = row!
+  return { retrying, failed, nextAt: nextAtMs === null ? null : new Date(Number(nextAtMs)), most: MOST }
 }

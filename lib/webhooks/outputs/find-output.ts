@@ -3,7 +3,9 @@ import { webhookOutputs } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
+import type { Runtime } from '../../platform/runtime.ts'
 import { findPipe } from '../../workspace/pipes/find-pipe.ts'
+import { toWebhookOutput, type WebhookOutput } from './webhook-output.ts'
 
 type Found = { output: typeof webhookOutputs.$inferSelect; pipeName: string }
 
@@ -17,4 +19,12 @@ export async function findOutput(db: Db, actor: Actor, pipeId: string, lock?: 'u
   const [output] = await (lock ? query.for(lock) : query)
   if (!output) throw new SluiceError('not_found', 'This Pipe has no webhook output yet. Create one with PUT.')
   return { output, pipeName: pipe.name }
+}
+
+export async function showOutput(
+  { db }: Pick<Runtime, 'db'>,
+  actor: Actor,
+  pipeId: string,
+): Promise<WebhookOutput> {
+  return toWebhookOutput((await findOutput(db, actor, pipeId)).output)
 }

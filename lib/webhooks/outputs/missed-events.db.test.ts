@@ -9,9 +9,7 @@ import { addDestination, addFile, addOutput } from '../../../test/support/webhoo
 import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
 import { eraseFile } from '../../dashboard/files/erase-file.ts'
 import { days } from '../../platform/kernel/clock.ts'
-import { discardMissed } from './discard-missed.ts'
-import { sendMissed } from './send-missed.ts'
-import { showMissed } from './show-missed.ts'
+import { discardMissed, sendMissed, showMissed } from './missed-events.ts'
 
 describeWithDatabase('events that were not sent', (database) => {
   let runtime: TestRuntime

@@ -6,10 +6,10 @@ import { newWebhookSecret, uuidv7 } from '../../platform/kernel/ids.ts'
 import { invalidRequest } from '../../platform/kernel/parse-input.ts'
 import { assertAllowedUrl } from '../../platform/net/assert-allowed-url.ts'
 import type { Runtime } from '../../platform/runtime.ts'
+import type { Config } from '../../platform/settings/config.ts'
 import { sealsForColumns } from '../../platform/vault/seals-for-columns.ts'
 import { findPipe } from '../../workspace/pipes/find-pipe.ts'
-import { secretPlace } from './secrets.ts'
-import { webhookHosts } from './webhook-hosts.ts'
+import { secretPlace } from './signing-secrets.ts'
 import { toWebhookOutput, type WebhookOutput, type WebhookOutputInput } from './webhook-output.ts'
 
 type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'vault'>
@@ -70,4 +70,13 @@ function assertUrl(url: string, config: Runtime['config']): void {
     if (!isSluiceError(error)) throw error
     throw invalidRequest([{ field: 'url', message: `is not allowed: ${error.message}` }])
   }
+}
+
+/** Private hosts to which webhooks may be sent: those that the operator allows, and Sluice itself, for the inbox. */
+export function webhookHosts({
+  allowedPrivateHosts,
+  baseUrl,
+}: Pick<Config, 'allowedPrivateHosts' | 'baseUrl'>): string[] {
+  const { hostname, port, protocol } = new URL(baseUrl)
+  return [...allowedPrivateHosts, `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`]
 }

@@ -5,9 +5,8 @@ import type { Actor } from '../../identity/audit/record-audit.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { findOutput } from '../outputs/find-output.ts'
-import { openSecrets } from '../outputs/secrets.ts'
-import { differenceOf, readHeaders } from './compare-received.ts'
-import { type Finding, verifyWebhook } from './verify.ts'
+import { openSecrets } from '../outputs/signing-secrets.ts'
+import { type Finding, verifyWebhook } from './signature.ts'
 
 export const receivedInput = z.strictObject({
   pipeId: z.string().min(1, 'must be a Pipe'),
@@ -111,4 +110,45 @@ function secretPart(ok: boolean): Part {
 
 function idOf(body: string): string | undefined {
   return body.match(/"id"\s*:\s*"([0-9a-f-]{36})"/)?.[1]
+}
+
+/** Reads `Name: value` lines, or a JSON object, as many tools show headers. Returns the names in lower case. */
+export function readHeaders(text: string): Record<string, string> {
+  const pairs = fromJson(text) ?? text.split('\n').map((line) => line.split(/:(.*)/s, 2))
+  return Object.fromEntries(
+    pairs.flatMap(([name, value]) =>
+      name && value !== undefined ? [[name.trim().toLowerCase(), String(value).trim()]] : [],
+    ),
+  )
+}
+
+function fromJson(text: string): (string | undefined)[][] | undefined {
+  if (!text.trim().startsWith('{')) return undefined
+  try {
+    return Object.entries(JSON.parse(text) as Record<string, string>)
+  } catch {
+    return undefined
+  }
+}
+
+const AROUND = 24
+
+/** Describes where a body first differs from what was sent; undefined if it is the same. */
+export function differenceOf(received: string, sent: string): string | undefined {
+  if (received === sent) return undefined
+  if (received.trim() === sent) return 'The same, except for leading or trailing whitespace.'
+  if (sameJson(received, sent))
+    return 'The same JSON, re-serialized by a JSON parser. Verify the raw bytes of the request instead.'
+  let at = 0
+  while (at < Math.min(received.length, sent.length) && received[at] === sent[at]) at += 1
+  const show = (text: string) => JSON.stringify(text.slice(Math.max(0, at - AROUND), at + AROUND))
+  return `It differs from character ${at + 1}: sent ${show(sent)}, received ${show(received)}.`
+}
+
+function sameJson(one: string, other: string): boolean {
+  try {
+    return JSON.stringify(JSON.parse(one)) === JSON.stringify(JSON.parse(other))
+  } catch {
+    return false
+  }
 }

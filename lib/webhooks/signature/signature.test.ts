@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 import { newWebhookSecret } from '../../platform/kernel/ids.ts'
-import { signWebhook } from './signature.ts'
-import { verifyWebhook } from './verify.ts'
+import { signWebhook, verifyWebhook } from './signature.ts'
 
 const OLD = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', body: '{"test": 2432232314}', atMs: 1_614_265_330_000 }

@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto'
+import { minutes } from '../../platform/kernel/clock.ts'
+import { secretsEqual } from '../../platform/kernel/ids.ts'
 
 export type SignedHeaders = {
   'X-Service-Signature': string
@@ -36,4 +38,68 @@ export function standardSignature(secret: string, id: string, t: string, body: s
 
 function keyOf(secret: string): Buffer {
   return Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+}
+
+/**
+ * The verdict on one of the two signatures. With `mismatch`, the secret is wrong or a byte has changed: nobody can tell
+ * which.
+ */
+export type Finding = 'valid' | 'missing' | 'malformed' | 'too_old' | 'too_new' | 'mismatch'
+export type Verdict = { service: Finding; standard: Finding }
+
+/** Header names in lower case. */
+type Received = { headers: Record<string, string | undefined>; body: string }
+
+const TOLERANCE_MS = minutes(5)
+/** A header may list several signatures. More than a rotation can cause are ignored. */
+const MAX_SIGNATURES = 5
+
+/** Verifies a webhook as a receiver would: for the inbox, and to explain why a receiver's own check fails. */
+export function verifyWebhook({ headers, body }: Received, secrets: string[], nowMs: number): Verdict {
+  return {
+    service: verifyService(headers['x-service-signature'], body, secrets, nowMs),
+    standard: verifyStandard(headers, body, secrets, nowMs),
+  }
+}
+
+function verifyService(header: string | undefined, body: string, secrets: string[], nowMs: number): Finding {
+  if (!header) return 'missing'
+  const parts = header
+    .split(',')
+    .map((part) => part.trim().split(/=(.*)/s, 2) as [string, string | undefined])
+  const t = parts.find(([name]) => name === 't')?.[1]
+  const given = parts.flatMap(([name, value]) => (name === 'v1' && value ? [value] : []))
+  if (!t || given.length === 0) return 'malformed'
+  return judge(t, given, (secret) => serviceSignature(secret, t, body), secrets, nowMs)
+}
+
+function verifyStandard(
+  headers: Received['headers'],
+  body: string,
+  secrets: string[],
+  nowMs: number,
+): Finding {
+  const [id, t, list] = [headers['webhook-id'], headers['webhook-timestamp'], headers['webhook-signature']]
+  if (!id || !t || !list) return 'missing'
+  const given = list.split(' ').flatMap((entry) => (entry.startsWith('v1,') ? [entry.slice(3)] : []))
+  if (given.length === 0) return 'malformed'
+  return judge(t, given, (secret) => standardSignature(secret, id, t, body), secrets, nowMs)
+}
+
+function judge(
+  t: string,
+  given: string[],
+  sign: (secret: string) => string,
+  secrets: string[],
+  nowMs: number,
+): Finding {
+  if (!/^\d{1,12}$/.test(t)) return 'malformed'
+  const right = secrets.map(sign)
+  const matches = given
+    .slice(0, MAX_SIGNATURES)
+    .some((one) => right.some((other) => secretsEqual(one, other)))
+  if (!matches) return 'mismatch'
+  const ageMs = nowMs - Number(t) * 1000
+  if (ageMs > TOLERANCE_MS) return 'too_old'
+  return ageMs < -TOLERANCE_MS ? 'too_new' : 'valid'
 }

@@ -1,7 +1,6 @@
 import type { NextRequest } from 'next/server'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
-import { eachDelivery } from '#lib/webhooks/log/each-delivery.ts'
-import { deliveryQuery } from '#lib/webhooks/log/list-deliveries.ts'
+import { deliveryQuery, eachDelivery } from '#lib/webhooks/log/list-deliveries.ts'
 import { exportOrProblem } from '../../export-or-problem.ts'
 import { streamExport } from '../../stream-export.ts'
 import { wantedDeliveries } from '../wanted-deliveries.ts'

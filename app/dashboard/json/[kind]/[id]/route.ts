@@ -1,7 +1,6 @@
 import { showFile } from '#lib/dashboard/files/show-file.ts'
 import { SluiceError } from '#lib/platform/kernel/errors.ts'
-import { showDelivery } from '#lib/webhooks/log/show-delivery.ts'
-import { showEvent } from '#lib/webhooks/log/show-event.ts'
+import { showDelivery, showEvent } from '#lib/webhooks/log/show-delivery.ts'
 import { exportOrProblem } from '../../../export-or-problem.ts'
 
 const SHOW = { file: showFile, event: showEvent, delivery: showDelivery }

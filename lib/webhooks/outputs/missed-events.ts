@@ -1,17 +1,63 @@
-import { sql } from 'drizzle-orm'
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import { ENDED_FILE, type EndedFile, toEventFile } from '../../events/ended-file.ts'
-import { fileEventBody } from '../../events/file-event.ts'
-import { keptSince } from '../../events/kept-since.ts'
+import { events, webhookOutputs } from '#drizzle/schema/index.ts'
+import { ENDED_FILE, type EndedFile, fileEventBody, toEventFile } from '../../events/file-event.ts'
+import { keptSince } from '../../events/read-events.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { timeField } from '../../platform/kernel/fields.ts'
-import { uuidv7 } from '../../platform/kernel/ids.ts'
+import { firstUuidAt, uuidv7 } from '../../platform/kernel/ids.ts'
 import { LIVE_CHANNEL } from '../../platform/live-channel.ts'
 import { takeFromLimit } from '../../platform/rate-limits/take.ts'
 import type { Runtime } from '../../platform/runtime.ts'
+import { findPipe } from '../../workspace/pipes/find-pipe.ts'
 import { findOutput } from './find-output.ts'
+
+/**
+ * Events that were not sent because the Pipe had no webhook output, or it was off or not set to receive that status.
+ */
+export const missedAnswer = z.strictObject({
+  events: z.int(),
+  /** There are more than were counted. */
+  more: z.boolean(),
+  /** The time of the oldest of them. */
+  since: z.iso.datetime().nullable(),
+})
+export type Missed = z.output<typeof missedAnswer>
+
+const MAX_COUNTED = 1000
+
+/**
+ * The missed events of the last 30 days with the statuses that the output is set to now; without one, `transferred`.
+ */
+export async function showMissed(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  actor: Actor,
+  pipeId: string,
+): Promise<Missed> {
+  await findPipe(db, actor, pipeId)
+  const [output] = await db
+    .select({ statuses: webhookOutputs.statuses })
+    .from(webhookOutputs)
+    .where(eq(webhookOutputs.pipeId, pipeId))
+  const statuses = JSON.stringify(output?.statuses ?? ['transferred'])
+  const [found] = await rows<{ events: number; since: string | Date | null }>(
+    db,
+    sql`select count(*)::int as events, min(created_at) as since from (
+      select created_at from events
+      where pipe_id = ${pipeId} and missed_status in (select json_array_elements_text(${statuses}::json))
+        and id >= ${firstUuidAt(keptSince(clock.now()).getTime())}::uuid
+      order by id limit ${MAX_COUNTED + 1}
+    ) missed`,
+  )
+  const { events, since } = found!
+  return {
+    events: Math.min(events, MAX_COUNTED),
+    more: events > MAX_COUNTED,
+    since: since && new Date(since).toISOString(),
+  }
+}
 
 export const sendMissedInput = z.strictObject({
   /** Events from this time on. By default, all that are still stored. */
@@ -93,4 +139,18 @@ async function deliver(
     )
     select pg_notify(${LIVE_CHANNEL}, ${output.workspaceId}::text)`,
   )
+}
+
+/** Deletes the missed events of a Pipe, so that they can no longer be sent. The files stay. */
+export async function discardMissed(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  actor: Actor,
+  pipeId: string,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    const { pipe } = await findPipe(tx, actor, pipeId)
+    await tx.delete(events).where(and(eq(events.pipeId, pipeId), isNotNull(events.missedStatus)))
+    const subject = { subjectId: pipeId, subjectLabel: pipe.name }
+    await recordAudit({ db: tx, clock }, actor, { action: 'webhook.missed_discarded', ...subject })
+  })
 }

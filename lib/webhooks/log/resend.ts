@@ -1,12 +1,79 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import { keptSince } from '../../events/kept-since.ts'
+import { deliveries, webhookOutputs } from '#drizzle/schema/index.ts'
+import { keptSince } from '../../events/read-events.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { rows } from '../../platform/db/database.ts'
+import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { timeField } from '../../platform/kernel/fields.ts'
+import { isUuid } from '../../platform/kernel/ids.ts'
 import { takeFromLimit } from '../../platform/rate-limits/take.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { findPipe } from '../../workspace/pipes/find-pipe.ts'
+import type { WholeDelivery } from './delivery.ts'
+import { findDelivery, showDelivery } from './show-delivery.ts'
+
+const ONE_BY_ONE = { burst: 100, refillMs: 1000 }
+
+/** Sends an event again at once, whatever its state. If that fails, the schedule of retries begins anew. */
+export async function resendDelivery(
+  { db, clock, queue }: Pick<Runtime, 'db' | 'clock' | 'queue'>,
+  actor: Actor,
+  id: string,
+): Promise<WholeDelivery> {
+  const now = new Date(clock.now())
+  await takeFromLimit({ db, clock }, `resend:${actor.workspaceId}`, ONE_BY_ONE)
+  return db.transaction(async (tx) => {
+    const row = await findDelivery(tx, actor, id, 'update')
+    if (row.createdAt < keptSince(clock.now())) {
+      throw new SluiceError('conflict', 'It is more than 30 days old and can no longer be resent.')
+    }
+    if (row.claimedUntil && row.claimedUntil > now) {
+      throw new SluiceError('conflict', 'An attempt to deliver it is under way. Wait for it to finish.')
+    }
+    const [output] = await tx.select().from(webhookOutputs).where(eq(webhookOutputs.id, row.webhookOutputId))
+    if (!output) throw new SluiceError('conflict', 'The webhook output was deleted.')
+    if (!output.enabled && !row.test) {
+      throw new SluiceError('conflict', 'The webhook output is off. Turn it on first.')
+    }
+    await tx
+      .update(deliveries)
+      .set({
+        state: 'pending',
+        attemptCount: 0,
+        nextTrigger: row.test ? 'test' : 'manual',
+        nextAttemptAt: now,
+        claimedBy: null,
+        claimedUntil: null,
+      })
+      .where(eq(deliveries.id, id))
+    await recordAudit({ db: tx, clock }, actor, { action: 'delivery.resent', subjectId: id })
+    await queue.enqueue(tx, 'webhook-attempt', { outputId: output.id, workspaceId: row.workspaceId })
+    return showDelivery({ db: tx, clock }, actor, id)
+  })
+}
+
+/** The size of a page. */
+const MOST = 100
+
+/** Resends those deliveries that can be resent, and returns why the others cannot. */
+export async function resendDeliveries(
+  runtime: Pick<Runtime, 'db' | 'clock' | 'queue'>,
+  actor: Actor,
+  ids: string[],
+): Promise<{ resent: number; refused: string[] }> {
+  const refused: string[] = []
+  const wanted = ids.filter(isUuid).slice(0, MOST)
+  for (const id of wanted) {
+    try {
+      await resendDelivery(runtime, actor, id)
+    } catch (error) {
+      if (!isSluiceError(error) || error.status >= 500) throw error
+      refused.push(error.message)
+    }
+  }
+  return { resent: wanted.length - refused.length, refused }
+}
 
 export const resendFailedInput = z.strictObject({
   /** Events from this time on. */
@@ -22,7 +89,7 @@ export const resendFailedAnswer = z.strictObject({
 })
 
 /** Each call resends up to 10,000 deliveries. */
-const PER_WORKSPACE = { burst: 10, refillMs: 10_000 }
+const IN_BULK = { burst: 10, refillMs: 10_000 }
 const AT_ONCE = 10_000
 
 /** A condition on a row of `deliveries`: it was attempted before, and no attempt is under way. */
@@ -40,7 +107,7 @@ export async function resendFailed(
   const now = new Date(clock.now()).toISOString()
   const kept = keptSince(clock.now())
   const from = since > kept ? since : kept
-  await takeFromLimit({ db, clock }, `resend-failed:${actor.workspaceId}`, PER_WORKSPACE)
+  await takeFromLimit({ db, clock }, `resend-failed:${actor.workspaceId}`, IN_BULK)
   return db.transaction(async (tx) => {
     if (pipeId) await findPipe(tx, actor, pipeId)
     const resent = await rows<{ output_id: string }>(

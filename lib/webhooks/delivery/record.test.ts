@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createRecorder } from './recorder.ts'
+import { createRecorder } from './record.ts'
 
 function recording(fault: (made: number[], call: number) => boolean) {
   const calls: number[][] = []

@@ -5,9 +5,34 @@ import { hours } from '../../platform/kernel/clock.ts'
 import { newWebhookSecret } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { sealsForColumns } from '../../platform/vault/seals-for-columns.ts'
+import type { Place, Vault } from '../../platform/vault/vault.ts'
 import { findOutput } from './find-output.ts'
-import { previousSecretPlace, secretPlace } from './secrets.ts'
 import { toWebhookOutput, type WebhookOutput } from './webhook-output.ts'
+
+/** The encrypted signing secrets of an output, as in its row. */
+export type SealedSecrets = {
+  id: string
+  secretEncrypted: string
+  previousSecretEncrypted: string | null
+  previousSecretUntil: Date | null
+}
+
+/** The current secret, and after a rotation also the previous one until it expires. */
+export function openSecrets(vault: Vault, output: SealedSecrets, nowMs: number): string[] {
+  const { id, secretEncrypted, previousSecretEncrypted, previousSecretUntil } = output
+  const secrets = [vault.open(secretEncrypted, secretPlace(id))]
+  if (previousSecretEncrypted && previousSecretUntil && previousSecretUntil.getTime() > nowMs) {
+    secrets.push(vault.open(previousSecretEncrypted, previousSecretPlace(id)))
+  }
+  return secrets
+}
+
+/** The places to which the two sealed secrets of an output are bound. */
+const placeIn =
+  (column: string) =>
+  (id: string): Place => ({ column: `webhook_outputs.${column}`, id, row: `webhook_output:${id}` })
+export const secretPlace = placeIn('secret_encrypted')
+export const previousSecretPlace = placeIn('previous_secret_encrypted')
 
 const OVERLAP_MS = hours(24)
 
@@ -36,5 +61,20 @@ export async function rotateSecret(
     const entry = { action: 'webhook.secret_rotated', subjectId: pipeId, subjectLabel: pipeName }
     await recordAudit({ db: tx, clock }, actor, entry)
     return { ...toWebhookOutput(row!), secret }
+  })
+}
+
+/** Shows the current signing secret to its owner. The audit log records that it was shown. */
+export async function revealSecret(
+  { db, clock, vault }: Pick<Runtime, 'db' | 'clock' | 'vault'>,
+  actor: Actor,
+  pipeId: string,
+): Promise<string> {
+  return db.transaction(async (tx) => {
+    const { output, pipeName } = await findOutput(tx, actor, pipeId)
+    const entry = { action: 'webhook.secret_revealed', subjectId: pipeId, subjectLabel: pipeName }
+    await recordAudit({ db: tx, clock }, actor, entry)
+    const [secret] = openSecrets(vault, output, clock.now())
+    return secret!
   })
 }

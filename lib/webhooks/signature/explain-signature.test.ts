@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { differenceOf, readHeaders } from './compare-received.ts'
+import { differenceOf, readHeaders } from './explain-signature.ts'
 
 it('reads headers as lines and as JSON', () => {
   const lines = 'X-Service-Signature: t=1,v1=ab\r\nwebhook-id:  7 \n\nnonsense'
