@@ -5,7 +5,7 @@ import { cache } from 'react'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
 import { readSession, type Session } from '#lib/identity/sessions/read-session.ts'
 import { createSession, revokeSession, SESSION_MS, type Visitor } from '#lib/identity/sessions/sessions.ts'
-import { within } from '#lib/platform/kernel/within.ts'
+import { within } from '#lib/platform/kernel/waits.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 
 /**

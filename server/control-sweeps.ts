@@ -4,7 +4,7 @@ import { removeLeftWorkspaces } from '../lib/identity/accounts/delete-account.ts
 import { type Db, rows } from '../lib/platform/db/database.ts'
 import { days, minutes, seconds } from '../lib/platform/kernel/clock.ts'
 import type { Runtime } from '../lib/platform/runtime.ts'
-import type { Sweep } from '../lib/platform/sweeps/start-sweeps.ts'
+import type { Sweep } from '../lib/platform/sweeps.ts'
 import { cancelUploadsOfDeletedPipes } from '../lib/uploads/endings/cancel-uploads-of-pipe.ts'
 import { forgetRejections } from '../lib/workspace/data-stores/forget-rejections.ts'
 import { notifyOwners } from '../lib/workspace/notices/notify-owners.ts'

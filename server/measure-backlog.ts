@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { rows } from '../lib/platform/db/database.ts'
 import { seconds } from '../lib/platform/kernel/clock.ts'
 import type { Runtime } from '../lib/platform/runtime.ts'
-import type { Sweep } from '../lib/platform/sweeps/start-sweeps.ts'
+import type { Sweep } from '../lib/platform/sweeps.ts'
 
 type Needs = Pick<Runtime, 'db' | 'clock' | 'metrics'>
 

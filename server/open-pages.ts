@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Runtime } from '../lib/platform/runtime.ts'
 import { captureConsole } from './capture-console.ts'
 import type { Handler } from './http/front-door.ts'
-import { upgradesForNext } from './http/upgrades.ts'
+import { upgradesForNext } from './http/open-server.ts'
 
 const FOLDER = join(import.meta.dirname, '..')
 const BUILD = join(FOLDER, '.next')

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { afterEach, expect, it } from 'vitest'
 import { dataStores, webhookOutputs } from '#drizzle/schema/index.ts'
-import { createVault } from '../lib/platform/vault/vault.ts'
+import { createVault } from '../lib/platform/vault.ts'
 import { saveOutput } from '../lib/webhooks/outputs/save-output.ts'
 import { openSecrets, revealSecret, rotateSecret } from '../lib/webhooks/outputs/signing-secrets.ts'
 import { showDataStore } from '../lib/workspace/data-stores/show-data-store.ts'

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Runtime } from '../lib/platform/runtime.ts'
-import { refuseConnections } from './http/refuse-connections.ts'
+import { refuseConnections } from './http/open-server.ts'
 import type { Tracing } from './open-tracing.ts'
 
 /** How long what is under way may take to reach a boundary. */

@@ -1,5 +1,5 @@
 import { findDemoPipe } from '#lib/dashboard/demo/issue-demo-token.ts'
-import { within } from '#lib/platform/kernel/within.ts'
+import { within } from '#lib/platform/kernel/waits.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { HeroTrace } from './hero-trace.tsx'
 import { LiveDemo } from './live-demo.tsx'

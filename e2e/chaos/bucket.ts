@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { within } from '#lib/platform/kernel/within.ts'
+import { within } from '#lib/platform/kernel/waits.ts'
 import type { Fault } from '#packages/local-bucket/faults.ts'
 import type { BucketKey } from '#packages/local-bucket/grants.ts'
 import { startLocalBucket } from '#packages/local-bucket/start.ts'

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { invariant } from '../platform/kernel/invariant.ts'
+import { invariant } from '../platform/kernel/errors.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import { type Asked, answerRequest } from './answer-request.ts'
 

@@ -1,4 +1,4 @@
-import { readBytes, type Sent } from '../platform/http/read-bytes.ts'
+import { readBytes, type Sent } from '../platform/http/read-request.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
 
 const MAX_BODY_BYTES = 64 * 1024

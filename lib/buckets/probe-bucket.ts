@@ -1,7 +1,6 @@
 import type { FoundCapabilities } from '#drizzle/schema/index.ts'
 import type { Clock } from '../platform/kernel/clock.ts'
-import { createGuardedAgents } from '../platform/net/guarded-agents.ts'
-import { resolveHost } from '../platform/net/resolve-host.ts'
+import { createGuardedAgents, resolveHost } from '../platform/net/guarded-agents.ts'
 import { addressOf } from './address-of.ts'
 import { isBucketError } from './bucket-error.ts'
 import { explainRefusal, type Refusal, unresolved } from './explain-refusal.ts'

@@ -4,7 +4,7 @@ import { deliveries, events } from '#drizzle/schema/index.ts'
 import { describeWithDatabase } from '../../test/support/databases.ts'
 import { addDestination, addFile, addOutput, addPipe, addWorkspace } from '../../test/support/webhook-rows.ts'
 import type { Db } from '../platform/db/database.ts'
-import type { Queue } from '../platform/queue/open-queue.ts'
+import type { Queue } from '../platform/queue.ts'
 import { emitFileEvent } from './emit-file-event.ts'
 
 const NOW = Date.parse('2026-11-05T10:00:00.123Z')

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { DestinationStatus, FileStatus } from '#drizzle/schema/files.ts'
-import { invariant } from '../platform/kernel/invariant.ts'
+import { invariant } from '../platform/kernel/errors.ts'
 
 /** What a `file.status_changed` tells. The names inside `data` are those of the specification. */
 export type FileEvent = {

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../platform/db/database.ts'
 import { uuidv7 } from '../platform/kernel/ids.ts'
 import { LIVE_CHANNEL } from '../platform/live-channel.ts'
-import type { Queue } from '../platform/queue/open-queue.ts'
+import type { Queue } from '../platform/queue.ts'
 
 export type NewEvent = {
   id: string

@@ -1,5 +1,5 @@
 /** So many streams may be open in this process, and so many of them for one owner. */
-export type Places = {
+type Places = {
   /** Gives the place back when it is called; undefined where there is none. */
   take(owner: string): (() => void) | undefined
 }

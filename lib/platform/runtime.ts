@@ -1,11 +1,11 @@
 import type { DatabaseHandle, Db } from './db/database.ts'
 import type { Clock } from './kernel/clock.ts'
-import { invariant } from './kernel/invariant.ts'
+import { invariant } from './kernel/errors.ts'
 import type { Logger } from './log/log.ts'
 import type { Metrics } from './metrics.ts'
-import type { Queue } from './queue/open-queue.ts'
+import type { Queue } from './queue.ts'
 import type { Config } from './settings/config.ts'
-import type { Vault } from './vault/vault.ts'
+import type { Vault } from './vault.ts'
 
 /** What a running process is made of. A verb takes the few of these that it needs. */
 export type Runtime = {

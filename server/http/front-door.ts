@@ -10,17 +10,17 @@ import {
 } from '../../lib/platform/kernel/request-context.ts'
 import type { Logger } from '../../lib/platform/log/log.ts'
 import type { Runtime } from '../../lib/platform/runtime.ts'
-import { setBodyDeadline } from './body-deadline.ts'
-import { refuseCrossSite } from './cross-site.ts'
-import { allowedHosts } from './hosts.ts'
-import { type AccessLog, countBody, observeRequest, openAccessLog } from './observe-request.ts'
+import { type AccessLog, countBody, observeRequest, openAccessLog, traceRequest } from './observe-request.ts'
 import { answerProbe } from './probes.ts'
-import { nameRequest } from './request-id.ts'
-import { toOriginForm } from './request-target.ts'
+import {
+  allowedHosts,
+  refuseCrossSite,
+  refuseUnreadableForm,
+  setBodyDeadline,
+  toOriginForm,
+} from './request-guards.ts'
 import { contentSecurityPolicy, setSecurityHeaders } from './security-headers.ts'
-import { traceRequest } from './trace-request.ts'
-import { forwarded, type ProxyTrust } from './trusted-proxies.ts'
-import { refuseUnreadableForm } from './unreadable-forms.ts'
+import { forwarded, nameRequest, type ProxyTrust } from './trusted-proxies.ts'
 
 export type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 export type Handlers = {

@@ -1,14 +1,25 @@
 import { readFileSync, watchFile } from 'node:fs'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type RequestListener, Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
+import { Server as NetServer } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { seconds } from '../../lib/platform/kernel/clock.ts'
 import { StartError } from '../../lib/platform/kernel/errors.ts'
 import type { Logger } from '../../lib/platform/log/log.ts'
 import type { CertificateFiles } from '../../lib/platform/settings/config.ts'
-import { SERVER_OPTIONS } from './server-options.ts'
 
 type Options = { tls: CertificateFiles | undefined; log: Logger; checkEveryMs?: number }
+
+/**
+ * An upload may take days, so there is no limit for a whole request; each kind of body has its own. With none, Node waits
+ * for ever for the headers, too, unless told otherwise: a client that drips them would hold its connection.
+ */
+export const SERVER_OPTIONS = {
+  requestTimeout: 0,
+  headersTimeout: seconds(30),
+  connectionsCheckingInterval: seconds(5),
+  keepAliveTimeout: seconds(65),
+}
 
 /** A client that never finishes its handshake would hold its connection. */
 const TLS_OPTIONS = { ...SERVER_OPTIONS, handshakeTimeout: seconds(30) }
@@ -55,4 +66,34 @@ function read(name: string, file: string): Buffer {
   } catch (cause) {
     throw new StartError(`${name} cannot be read: ${(cause as Error).message}`, { cause })
   }
+}
+
+/**
+ * Refuses new connections at once, so balancers go to another node. Resolves when none is left. A connection that is kept
+ * open is answered once more and closed with its answer: were it closed under a request on its way, a POST would fail, as
+ * nobody may repeat it.
+ */
+export function refuseConnections(server: Server): Promise<void> {
+  const closeAfter = (_: unknown, res: ServerResponse) => {
+    res.shouldKeepAlive = false
+  }
+  server.prependListener('request', closeAfter).prependListener('checkContinue', closeAfter)
+  // Not that of HTTP, which closes idle connections first.
+  return new Promise((resolve) => NetServer.prototype.close.call(server, () => resolve()))
+}
+
+/**
+ * The server that Next is given in place of ours. On the one that it gets, Next listens for upgrades, and it neither
+ * answers nor closes those that it does not know. A server without a listener treats them as ordinary requests
+ * (RFC 9110, 7.8: a server may ignore Upgrade), so they pass the front door and its deadlines.
+ */
+export function upgradesForNext(server: Server, dev: boolean): Server {
+  const upgrades = new Server()
+  if (dev) {
+    server.on('upgrade', (req, socket, head) => {
+      if (req.url?.startsWith('/_next/hmr')) upgrades.emit('upgrade', req, socket, head)
+      else socket.destroy()
+    })
+  }
+  return upgrades
 }

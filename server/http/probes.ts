@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { migrationsApplied } from '../../lib/platform/db/migrate.ts'
-import { bearerToken } from '../../lib/platform/http/bearer.ts'
+import { bearerToken } from '../../lib/platform/http/read-request.ts'
 import { secretsEqual } from '../../lib/platform/kernel/ids.ts'
 import type { Runtime } from '../../lib/platform/runtime.ts'
 import type { Opened } from './front-door.ts'

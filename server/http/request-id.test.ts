@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { expect, it } from 'vitest'
-import { nameRequest } from './request-id.ts'
-import { proxyTrust } from './trusted-proxies.ts'
+import { nameRequest, proxyTrust } from './trusted-proxies.ts'
 
 const trusts = proxyTrust(['10.0.0.1'])
 const name = (remoteAddress: string, headers: Record<string, string>) =>

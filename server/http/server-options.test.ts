@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, it } from 'vitest'
-import { SERVER_OPTIONS } from './server-options.ts'
+import { SERVER_OPTIONS } from './open-server.ts'
 
 it('gives headers a minute at most', () => {
   const server = createServer(SERVER_OPTIONS)

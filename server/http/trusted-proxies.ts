@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
+import { uuidv7 } from '../../lib/platform/kernel/ids.ts'
 
 /** Which peers may say, by X-Forwarded-*, what the client asked for and where it is. */
 export type ProxyTrust = (address: string) => boolean
@@ -42,4 +43,19 @@ function clientAddress(chain: string, trusts: ProxyTrust): string | undefined {
     .map((part) => part.trim())
     .filter((part) => isIP(part) !== 0)
   return addresses.reverse().find((address) => !trusts(address)) ?? addresses.at(-1)
+}
+
+const REQUEST_ID = /^[\w.:+/=-]{8,128}$/
+/** https://www.w3.org/TR/trace-context/#traceparent-header-field-values: version, trace, span, flags; never all zeros. */
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/
+
+/** What a trusted proxy calls the request, so that its log and ours can be read together; else an id of our own. */
+export function nameRequest(
+  req: IncomingMessage,
+  trusts: ProxyTrust,
+): { id: string; traceparent: string | undefined } {
+  const given = trusts(req.socket.remoteAddress ?? '') ? req.headers : {}
+  const traceparent = TRACEPARENT.exec(String(given.traceparent ?? '').trim())?.[0]
+  const id = String(given['x-request-id'] ?? '')
+  return { id: REQUEST_ID.test(id) ? id : uuidv7(), traceparent }
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, it } from 'vitest'
-import { upgradesForNext } from './upgrades.ts'
+import { upgradesForNext } from './open-server.ts'
 
 it('in development passes on what reloads pages, and closes every other upgrade', async () => {
   const server = createServer().listen(0, '127.0.0.1')

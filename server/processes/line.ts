@@ -3,7 +3,7 @@ export type Line = {
   /** Undefined where the other side has gone, or is silent for long. */
   ask(question: string, patienceMs?: number): Promise<unknown>
 }
-export type Answers = Record<string, () => Promise<unknown>>
+type Answers = Record<string, () => Promise<unknown>>
 
 /** `process` on the one side, a worker of `node:cluster` on the other. */
 type Channel = {

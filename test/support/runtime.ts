@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import type { DatabaseHandle } from '#lib/platform/db/database.ts'
 import { createLogger } from '#lib/platform/log/log.ts'
 import { createMetrics } from '#lib/platform/metrics.ts'
-import type { QueueName } from '#lib/platform/queue/open-queue.ts'
+import type { QueueName } from '#lib/platform/queue.ts'
 import type { Runtime } from '#lib/platform/runtime.ts'
 import { loadConfig } from '#lib/platform/settings/config.ts'
-import { createVault } from '#lib/platform/vault/vault.ts'
+import { createVault } from '#lib/platform/vault.ts'
 
 export type TestRuntime = Runtime & {
   clock: { now(): number; advance(ms: number): void }

@@ -9,7 +9,7 @@ import {
 } from '#drizzle/schema/index.ts'
 import type { Db } from '#lib/platform/db/database.ts'
 import { newPipeId, newWebhookSecret, uuidv7 } from '#lib/platform/kernel/ids.ts'
-import { createVault } from '#lib/platform/vault/vault.ts'
+import { createVault } from '#lib/platform/vault.ts'
 import { secretPlace } from '#lib/webhooks/outputs/signing-secrets.ts'
 
 /** The rows that an event needs around it, for tests of what comes after an upload. */

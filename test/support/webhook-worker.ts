@@ -1,10 +1,10 @@
 import { openDatabase } from '#lib/platform/db/open-database.ts'
 import { createLogger } from '#lib/platform/log/log.ts'
 import { createMetrics } from '#lib/platform/metrics.ts'
-import { openQueue, type Queue } from '#lib/platform/queue/open-queue.ts'
+import { openQueue, type Queue } from '#lib/platform/queue.ts'
 import { loadConfig } from '#lib/platform/settings/config.ts'
-import { startSweeps } from '#lib/platform/sweeps/start-sweeps.ts'
-import { createVault } from '#lib/platform/vault/vault.ts'
+import { startSweeps } from '#lib/platform/sweeps.ts'
+import { createVault } from '#lib/platform/vault.ts'
 import { startWebhookWorker } from '#lib/webhooks/delivery/start-webhook-worker.ts'
 import { webhookSweeps } from '#lib/webhooks/delivery/sweeps.ts'
 

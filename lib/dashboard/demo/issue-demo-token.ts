@@ -1,7 +1,7 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import { pipes, workspaces } from '#drizzle/schema/index.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import { takeForAddress } from '../../platform/rate-limits/take-for-address.ts'
+import { takeForAddress } from '../../platform/rate-limits.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { uploadUrlOf } from '../../workspace/pipes/pipe.ts'
 import { issueTrialToken, type TrialToken } from '../../workspace/tokens/issue-trial-token.ts'

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { webhookOutputs, workspaces } from '#drizzle/schema/index.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
-import { sealsForColumns } from '../../platform/vault/seals-for-columns.ts'
+import { sealsForColumns } from '../../platform/vault.ts'
 import { secretPlace } from '../../webhooks/outputs/signing-secrets.ts'
 import { inboxUrl } from '../inbox/show-inbox.ts'
 

@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { FILE_PROTOCOLS, FILE_STATUSES, files } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { pageQuery } from '../../platform/db/page.ts'
-import { isPlainText, timeField } from '../../platform/kernel/fields.ts'
 import { firstUuidAt, isPipeId, isUuid } from '../../platform/kernel/ids.ts'
+import { isPlainText, timeField } from '../../platform/kernel/parse-input.ts'
 import { listed } from './listed.ts'
 
 const wordField = z

@@ -1,5 +1,5 @@
 import { toProblem } from '../../platform/http/problem.ts'
-import { readBytes } from '../../platform/http/read-bytes.ts'
+import { readBytes } from '../../platform/http/read-request.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { receiveMessage } from './receive-message.ts'
 

@@ -1,6 +1,6 @@
 import { isSessionOpen } from '../../identity/sessions/sessions.ts'
-import { createBell } from '../../platform/kernel/bell.ts'
 import { minutes, seconds } from '../../platform/kernel/clock.ts'
+import { createBell } from '../../platform/kernel/waits.ts'
 import { LIVE_CHANNEL } from '../../platform/live-channel.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { readSnapshot, type Snapshot, type Topic } from './read-snapshot.ts'

@@ -2,14 +2,14 @@ import { and, desc, eq, isNull, lt, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { accountKeys } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
-import { notOfDemo } from '../../platform/db/not-of-demo.ts'
 import { type Page, type PageQuery, readCursor, toPage } from '../../platform/db/page.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import { nameField } from '../../platform/kernel/fields.ts'
 import { hashSecret, isUuid, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
-import { takeCreation } from '../../platform/rate-limits/take-creation.ts'
+import { nameField } from '../../platform/kernel/parse-input.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
+import { notOfDemo } from '../not-of-demo.ts'
+import { takeCreation } from '../take-creation.ts'
 
 /** The keys of the management API: made, listed, revoked, and known again. */
 export const accountKeyInput = z.strictObject({ name: nameField })

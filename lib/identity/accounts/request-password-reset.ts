@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { hashSecret } from '../../platform/kernel/ids.ts'
 import { enqueueMail } from '../../platform/mail/mail.ts'
-import { takeFromLimit } from '../../platform/rate-limits/take.ts'
-import { takeForAddress } from '../../platform/rate-limits/take-for-address.ts'
+import { takeForAddress, takeFromLimit } from '../../platform/rate-limits.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { emailField } from './account.ts'
 

@@ -1,5 +1,5 @@
 import { enqueueMail } from '../../platform/mail/mail.ts'
-import { takeFromLimit } from '../../platform/rate-limits/take.ts'
+import { takeFromLimit } from '../../platform/rate-limits.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { createEmailLink } from './email-link.ts'
 import { findUser } from './find-user.ts'

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
 import { users } from '#drizzle/schema/index.ts'
-import { nameField } from '../../platform/kernel/fields.ts'
+import { nameField } from '../../platform/kernel/parse-input.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { recordAudit } from '../audit/record-audit.ts'
 import type { Session } from '../sessions/read-session.ts'

@@ -1,10 +1,10 @@
 import { and, eq, gt, isNull, lt, sql } from 'drizzle-orm'
 import { members, sessions, users, workspaces } from '#drizzle/schema/index.ts'
-import { notOfDemo } from '../../platform/db/not-of-demo.ts'
 import { minutes } from '../../platform/kernel/clock.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import type { Actor } from '../audit/record-audit.ts'
+import { notOfDemo } from '../not-of-demo.ts'
 
 export type Session = {
   id: string

@@ -1,4 +1,4 @@
-import { within } from '../kernel/within.ts'
+import { within } from '../kernel/waits.ts'
 import { isOutage } from './outages.ts'
 
 type Waiting<Item, Result> = {

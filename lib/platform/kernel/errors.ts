@@ -52,9 +52,9 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes
 export type FieldError = { field: string; message: string }
 
-export type StandardProblem = { type: string; members?: Record<string, number> }
+type StandardProblem = { type: string; members?: Record<string, number> }
 
-export type ErrorOptions = {
+type ErrorOptions = {
   status?: number
   fields?: FieldError[]
   /** Headers that belong to the answer, as `Retry-After`. */
@@ -95,4 +95,9 @@ export function isSluiceError(error: unknown): error is SluiceError {
 /** A reason not to start that the operator can mend: shown as it is, without a stack. */
 export class StartError extends Error {
   override readonly name = 'StartError'
+}
+
+/** Says what must be true here. A false one is a bug of ours, never a fault of a caller. */
+export function invariant(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new Error(`invariant broken: ${message}`)
 }

@@ -10,7 +10,7 @@ const SECRET_BYTES = 32
 /** 62^43 is the first power of 62 above 2^256, so 43 digits hold 32 bytes. */
 const SECRET_DIGITS = 43
 
-export type SecretPrefix = 'sk_' | 'tmp_' | 'ak_'
+type SecretPrefix = 'sk_' | 'tmp_' | 'ak_'
 
 export function newPipeId(): string {
   return `pipe_${Array.from(randomBytes(20), (byte) => BASE32[byte & 31]).join('')}`

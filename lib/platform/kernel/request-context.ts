@@ -13,7 +13,7 @@ export type RequestContext = {
 }
 
 /** For the access log; each room adds what it finds out. */
-export type RequestNotes = {
+type RequestNotes = {
   workspaceId?: string
   pipeId?: string
   fileId?: string

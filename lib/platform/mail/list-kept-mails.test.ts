@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { testRuntime } from '../../../test/support/runtime.ts'
 import { deliverMail } from './deliver-mail.ts'
-import { listKeptMails } from './list-kept-mails.ts'
+import { listKeptMails } from './mail.ts'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'sluice-mails-'))
 afterAll(() => rmSync(dataDir, { recursive: true }))

@@ -3,9 +3,8 @@ import http, { createServer, type Server } from 'node:http'
 import https from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { assertAllowedUrl } from './assert-allowed-url.ts'
-import { createGuardedAgents, type GuardedAgents } from './guarded-agents.ts'
-import type { ResolveHost } from './resolve-host.ts'
+import { createGuardedAgents, type GuardedAgents, type ResolveHost } from './guarded-agents.ts'
+import { assertAllowedUrl } from './judge-connection.ts'
 
 let server: Server
 let port: number

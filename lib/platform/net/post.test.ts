@@ -3,8 +3,7 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createGuardedAgents } from './guarded-agents.ts'
-import { type PostLimits, post } from './post.ts'
-import { readFault } from './post-error.ts'
+import { type PostLimits, post, readFault } from './post.ts'
 
 /** A slow machine is no slow receiver: a test that wants one cut short says so. */
 const LIMITS: PostLimits = {

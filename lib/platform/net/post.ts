@@ -1,8 +1,7 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import { isSluiceError } from '../kernel/errors.ts'
 import type { GuardedAgents } from './guarded-agents.ts'
-import { PostError, readFault } from './post-error.ts'
-import { readAnswer } from './read-answer.ts'
 
 /** Every one of them cuts a hostile or broken receiver short. */
 export type PostLimits = {
@@ -18,7 +17,7 @@ export type PostLimits = {
 
 export type PostRequest = { url: string; headers: Record<string, string>; body: Uint8Array }
 
-export type PostAnswer = {
+type PostAnswer = {
   status: number
   headers: Record<string, string>
   /** The first `bodyBytes` of it. */
@@ -82,4 +81,112 @@ function answerOf(attempt: ClientRequest, body: Uint8Array, limits: PostLimits):
       clearTimeout(connecting)
       clearTimeout(answering)
     })
+}
+
+/** Takes what is to be kept of an answer, and lets go of the connection if there is more. */
+async function readAnswer(
+  response: IncomingMessage,
+  { bodyMs, bodyBytes }: PostLimits,
+  untilMs: number,
+): Promise<PostAnswer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  const patienceMs = Math.max(0, Math.min(bodyMs, untilMs - performance.now()))
+  const cut = await new Promise<string | undefined>((resolve) => {
+    const timer = setTimeout(
+      end,
+      patienceMs,
+      `Its body was not complete ${Math.ceil(patienceMs / 1000)} s after its headers; the rest was not read.`,
+    )
+    function end(why?: string) {
+      clearTimeout(timer)
+      if (why) response.destroy()
+      resolve(why)
+    }
+    response.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size > bodyBytes) end(`Its body is longer than ${bodyBytes / 1024} KiB; the rest was not read.`)
+    })
+    response.once('end', () => end())
+    response.on('error', () => end('The connection was closed in the middle of its body.'))
+    response.once('close', () => end())
+  })
+  return {
+    status: response.statusCode!,
+    headers: storable(response.headers),
+    body: withoutNul(Buffer.concat(chunks).subarray(0, bodyBytes).toString('utf8')),
+    ...(cut && { cut }),
+  }
+}
+
+function storable(headers: IncomingMessage['headers']): Record<string, string> {
+  const entries = Object.entries(headers).map(([name, value]) => [
+    name,
+    withoutNul([value].flat().join(', ')),
+  ])
+  return Object.fromEntries(entries)
+}
+
+/** PostgreSQL keeps no NUL in a text. */
+function withoutNul(text: string): string {
+  return text.replaceAll('\u0000', '\ufffd')
+}
+
+type PostFault = 'dns' | 'connect' | 'tls' | 'timeout' | 'blocked' | 'status'
+
+/** Why there is no answer, in the classes and words of the delivery log. */
+export class PostError extends Error {
+  override readonly name = 'PostError'
+  readonly fault: PostFault
+
+  constructor(fault: PostFault, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.fault = fault
+  }
+}
+
+const CLOSED = 'The connection was closed without an answer.'
+const NETWORK: Record<string, string> = {
+  ECONNRESET: CLOSED,
+  EPIPE: CLOSED,
+  ECONNABORTED: CLOSED,
+  ECONNREFUSED: 'The connection was refused.',
+  EHOSTUNREACH: 'The host cannot be reached.',
+  ENETUNREACH: 'The network cannot be reached.',
+}
+/** What `getaddrinfo` and the name servers answer. */
+const DNS = /^(ENOTFOUND|EAI_.+|ENODATA|ESERVFAIL|EREFUSED|EBADRESP|EFORMERR|ENONAME|EBADNAME|ENOTIMP)$/
+
+export function readFault(error: unknown, limits: PostLimits): PostError {
+  if (error instanceof PostError) return error
+  if (isSluiceError(error)) return new PostError('blocked', error.message, error)
+  const { code = '', syscall, message } = error as NodeJS.ErrnoException
+  const because = (fault: PostFault, words: string) => new PostError(fault, words, error)
+  if (DNS.test(code)) return because('dns', `The host name does not resolve (${code}).`)
+  // A name server that does not answer says ETIMEOUT; a host that does not says ETIMEDOUT.
+  if (code === 'ETIMEOUT' || syscall?.startsWith('query'))
+    return because('dns', `The name servers do not answer (${code}).`)
+  if (code === 'ETIMEDOUT') return because('timeout', 'The host does not answer.')
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return because('status', `Its headers are larger than ${limits.headerBytes / 1024} KiB.`)
+  }
+  if (code.startsWith('HPE_')) return because('status', `Its answer is not HTTP (${code}).`)
+  if (isTls(code)) return because('tls', `${tlsWords(code, message)}`)
+  return because('connect', NETWORK[code] ?? `The connection failed (${code || 'unknown'}).`)
+}
+
+function isTls(code: string): boolean {
+  return /^(ERR_SSL|ERR_TLS|EPROTO|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERROR_IN_CERT|HOSTNAME_MISMATCH|INVALID_CA|OUT_OF_MEM|PATH_LENGTH)/.test(
+    code,
+  )
+}
+
+function tlsWords(code: string, message: string): string {
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'Its certificate is for another host name.'
+  if (code === 'CERT_HAS_EXPIRED') return 'Its certificate has expired.'
+  if (/SELF_SIGNED/.test(code)) return 'Its certificate is self-signed.'
+  if (/^UNABLE_TO_/.test(code))
+    return 'Its certificate cannot be verified: an intermediate certificate is missing, or its issuer is unknown.'
+  return `TLS failed: ${message.replace(/^.*?:error:/, '').slice(0, 200)}`
 }

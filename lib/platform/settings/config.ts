@@ -1,9 +1,9 @@
 import { availableParallelism, totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { type LocalSecrets, readLocalSecrets } from '../data-dir.ts'
 import { StartError } from '../kernel/errors.ts'
 import { explainFolder } from '../log/say-fault.ts'
-import { type LocalSecrets, readLocalSecrets } from './local-secrets.ts'
 import { isForThisMachineAlone, isLoopback } from './reach.ts'
 import { decodeKey, ROLES, type Role, settings } from './settings.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
-import { within } from '../../platform/kernel/within.ts'
+import { within } from '../../platform/kernel/waits.ts'
 import type { UploadRight, UploadRow } from '../../uploads/ledger/upload-rights.ts'
 import { noteOffsetRequest } from '../../uploads/opening/note-offset-request.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FileProtocol } from '#drizzle/schema/index.ts'
-import { bearerToken } from '../../platform/http/bearer.ts'
+import { bearerToken } from '../../platform/http/read-request.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { UploadPath } from './upload-path.ts'
 

@@ -1,5 +1,5 @@
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
-import { within } from '../../platform/kernel/within.ts'
+import { within } from '../../platform/kernel/waits.ts'
 import { inBackground } from '../in-background.ts'
 import { findFinal } from '../ledger/find-final.ts'
 import { insertFinal } from '../ledger/insert-final.ts'

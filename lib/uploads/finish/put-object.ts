@@ -1,4 +1,4 @@
-import { within } from '../../platform/kernel/within.ts'
+import { within } from '../../platform/kernel/waits.ts'
 import type { Body } from '../bucket-port.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
 import type { OpenUpload } from '../opening/open-upload.ts'

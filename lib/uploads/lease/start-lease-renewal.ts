@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/database.ts'
-import { atMost } from '../../platform/kernel/at-most.ts'
 import type { Clock } from '../../platform/kernel/clock.ts'
+import { atMost } from '../../platform/kernel/waits.ts'
 import type { Logger } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import type { LeaseHolder } from '../ledger/lease-terms.ts'

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { hours } from '../../platform/kernel/clock.ts'
-import { within } from '../../platform/kernel/within.ts'
+import { within } from '../../platform/kernel/waits.ts'
 import type { Bucket } from '../bucket-port.ts'
 import { concatenate } from '../concat/concatenate.ts'
 import { completeUpload } from '../finish/complete.ts'

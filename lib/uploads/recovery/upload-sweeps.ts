@@ -1,6 +1,6 @@
 import { type Kept, keepMonths } from '../../platform/db/months.ts'
 import { days, minutes, seconds } from '../../platform/kernel/clock.ts'
-import type { Sweep } from '../../platform/sweeps/start-sweeps.ts'
+import type { Sweep } from '../../platform/sweeps.ts'
 import { countUncountedBytes } from '../../workspace/usage/count-uncounted-bytes.ts'
 import { lapseReservations } from '../../workspace/usage/lapse-reservations.ts'
 import { clearLeftovers } from '../endings/clear-leftovers.ts'

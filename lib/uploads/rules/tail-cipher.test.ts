@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { createVault } from '../../platform/vault/vault.ts'
+import { createVault } from '../../platform/vault.ts'
 import { createTailCipher, SEAL_BYTES } from './tail-cipher.ts'
 
 const [first, second] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]

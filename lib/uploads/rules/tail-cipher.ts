@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import type { Vault } from '../../platform/vault/vault.ts'
+import type { Vault } from '../../platform/vault.ts'
 
 /** A row of `upload_tails`: its bytes, and the key they are encrypted with, wrapped by the vault. */
 export type SealedTail = { key: string; bytes: Buffer }

@@ -1,5 +1,5 @@
 import { combineCrc32 } from '../../platform/kernel/crc32.ts'
-import { within } from '../../platform/kernel/within.ts'
+import { within } from '../../platform/kernel/waits.ts'
 import type { MemoryAccount } from '../memory/memory-budget.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
 import type { OpenUpload } from '../opening/open-upload.ts'

@@ -1,7 +1,6 @@
 import { seconds } from '../../platform/kernel/clock.ts'
 import type { GuardedAgents } from '../../platform/net/guarded-agents.ts'
-import { type PostLimits, type PostRequest, post } from '../../platform/net/post.ts'
-import { PostError } from '../../platform/net/post-error.ts'
+import { PostError, type PostLimits, type PostRequest, post } from '../../platform/net/post.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { span } from '../../platform/tracing/span.ts'
 import { openSecrets } from '../outputs/signing-secrets.ts'

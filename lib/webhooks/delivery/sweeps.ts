@@ -4,7 +4,7 @@ import { rows } from '../../platform/db/database.ts'
 import { type Kept, keepMonths } from '../../platform/db/months.ts'
 import { minutes, seconds } from '../../platform/kernel/clock.ts'
 import type { Runtime } from '../../platform/runtime.ts'
-import type { Sweep } from '../../platform/sweeps/start-sweeps.ts'
+import type { Sweep } from '../../platform/sweeps.ts'
 
 /** A delivery that has been due for this long without an attempt is assumed to have no job. */
 const GRACE_MS = seconds(5)

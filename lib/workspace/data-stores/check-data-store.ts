@@ -4,7 +4,7 @@ import { probeBucket } from '../../buckets/probe-bucket.ts'
 import { capabilitiesOf } from '../../buckets/providers.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
-import { takeFromLimit } from '../../platform/rate-limits/take.ts'
+import { takeFromLimit } from '../../platform/rate-limits.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { applyChanges } from './apply-changes.ts'
 import {

@@ -1,9 +1,9 @@
 import { dataStores } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
+import { takeCreation } from '../../identity/take-creation.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
-import { takeCreation } from '../../platform/rate-limits/take-creation.ts'
 import type { Runtime } from '../../platform/runtime.ts'
-import { sealsForColumns } from '../../platform/vault/seals-for-columns.ts'
+import { sealsForColumns } from '../../platform/vault.ts'
 import {
   accessKeyPlace,
   type DataStore,

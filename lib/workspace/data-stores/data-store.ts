@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { dataStores } from '#drizzle/schema/index.ts'
-import { nameField } from '../../platform/kernel/fields.ts'
-import type { Place, Vault } from '../../platform/vault/vault.ts'
+import { nameField } from '../../platform/kernel/parse-input.ts'
+import type { Place, Vault } from '../../platform/vault.ts'
 import { keyPrefixField } from '../pipes/key-prefix.ts'
 
 export const PROVIDERS = [

@@ -3,7 +3,7 @@ import { dataStores } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Runtime } from '../../platform/runtime.ts'
-import { sealsForColumns } from '../../platform/vault/seals-for-columns.ts'
+import { sealsForColumns } from '../../platform/vault.ts'
 import { applyChanges, isElsewhere } from './apply-changes.ts'
 import { countUploadsUnderWay, uploads } from './count-uploads-under-way.ts'
 import {

@@ -1,7 +1,7 @@
 import { pipeDestinations, pipes } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
+import { takeCreation } from '../../identity/take-creation.ts'
 import { newPipeId } from '../../platform/kernel/ids.ts'
-import { takeCreation } from '../../platform/rate-limits/take-creation.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { lockDataStore } from './lock-data-store.ts'
 import { type Pipe, type PipeInput, toPipe } from './pipe.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isPlainText } from '../../platform/kernel/fields.ts'
+import { isPlainText } from '../../platform/kernel/parse-input.ts'
 
 /** S3 keys have 1,024 bytes of UTF-8 at most. */
 export const MAX_KEY_BYTES = 1024

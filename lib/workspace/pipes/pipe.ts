@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { pipes } from '#drizzle/schema/index.ts'
-import { bytesField, nameField } from '../../platform/kernel/fields.ts'
+import { bytesField, nameField } from '../../platform/kernel/parse-input.ts'
 import { DEFAULT_KEY_TEMPLATE, keyTemplateFault } from './key-template.ts'
 
 /** A media type, or all of one kind: `image/png`, `image/*` (RFC 9110, 8.3.1). */

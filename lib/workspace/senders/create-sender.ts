@@ -1,7 +1,7 @@
 import { senders } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
+import { takeCreation } from '../../identity/take-creation.ts'
 import { hashSecret, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
-import { takeCreation } from '../../platform/rate-limits/take-creation.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { type Sender, type SenderInput, toSender } from './sender.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { senders } from '#drizzle/schema/index.ts'
-import { nameField } from '../../platform/kernel/fields.ts'
+import { nameField } from '../../platform/kernel/parse-input.ts'
 
 export const senderInput = z.strictObject({ name: nameField })
 export type SenderInput = z.output<typeof senderInput>

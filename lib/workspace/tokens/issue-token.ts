@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { notOfDemo } from '../../identity/not-of-demo.ts'
 import { rows } from '../../platform/db/database.ts'
-import { notOfDemo } from '../../platform/db/not-of-demo.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, isPipeId, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'

@@ -1,6 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { isSluiceError, type SluiceError } from '../../platform/kernel/errors.ts'
-import { isSpent, limitReached, takeFromLimit } from '../../platform/rate-limits/take.ts'
+import { isSpent, limitReached, takeFromLimit } from '../../platform/rate-limits.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 
 /** An upload whose first bytes are refused is not one of the files that its token may create, so these are limited. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { tokens } from '#drizzle/schema/index.ts'
-import { bytesField, isPlainText } from '../../platform/kernel/fields.ts'
+import { bytesField, isPlainText } from '../../platform/kernel/parse-input.ts'
 import { keyPrefixField } from '../pipes/key-prefix.ts'
 import { mediaRangeField } from '../pipes/pipe.ts'
 

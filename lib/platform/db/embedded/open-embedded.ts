@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { holderOf, lockFolder } from '../../data-dir/lock-folder.ts'
+import { holderOf, lockFolder } from '../../data-dir.ts'
 import { keepRunning } from '../../keep-running.ts'
 import { StartError } from '../../kernel/errors.ts'
 import type { Logger } from '../../log/log.ts'

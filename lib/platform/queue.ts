@@ -1,15 +1,15 @@
 import { sql } from 'drizzle-orm'
 import { fromDrizzle, PgBoss } from 'pg-boss'
-import type { DatabaseHandle, Db } from '../db/database.ts'
-import { isOutage } from '../db/outages.ts'
-import type { Logger } from '../log/log.ts'
+import type { DatabaseHandle, Db } from './db/database.ts'
+import { isOutage } from './db/outages.ts'
+import type { Logger } from './log/log.ts'
 
 /**
  * The queue is pg-boss on the database that holds everything else, so a job can be put in by the transaction
  * that makes it necessary. A job is an alarm clock: the rows it speaks of are the truth, and a sweep finds
  * those that a crash left without one.
  */
-export const QUEUES = ['webhook-attempt', 'mail'] as const
+const QUEUES = ['webhook-attempt', 'mail'] as const
 export type QueueName = (typeof QUEUES)[number]
 
 export type Queue = {
@@ -31,7 +31,7 @@ export type Queue = {
   stop(): Promise<void>
 }
 
-export type QueueOptions = { worker: boolean; log: Logger }
+type QueueOptions = { worker: boolean; log: Logger }
 
 /**
  * The queue's own connections take jobs and tick them off; jobs are put in by the connections of others. A crash of the

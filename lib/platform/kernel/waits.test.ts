@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { atMost } from './at-most.ts'
+import { atMost } from './waits.ts'
 
 it('runs so many at once, the others in their order, whatever becomes of those before them', async () => {
   const turn = atMost(2, 60_000)

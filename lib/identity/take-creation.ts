@@ -1,5 +1,5 @@
-import type { Runtime } from '../runtime.ts'
-import { takeFromLimit } from './take.ts'
+import { takeFromLimit } from '../platform/rate-limits.ts'
+import type { Runtime } from '../platform/runtime.ts'
 
 /** A workspace may have any number of them, but not make them without end at one go. */
 const PER_WORKSPACE = { burst: 1000, refillMs: 10_000 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { minutes } from '../kernel/clock.ts'
-import { createLogger } from '../log/log.ts'
-import { startSweeps } from './start-sweeps.ts'
+import { minutes } from './kernel/clock.ts'
+import { createLogger } from './log/log.ts'
+import { startSweeps } from './sweeps.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { StartError } from '../kernel/errors.ts'
-import { makeDataDir } from './make-data-dir.ts'
+import { makeDataDir } from './data-dir.ts'
+import { StartError } from './kernel/errors.ts'
 
 let folder: string
 beforeAll(() => {

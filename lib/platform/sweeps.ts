@@ -1,4 +1,4 @@
-import type { Logger } from '../log/log.ts'
+import type { Logger } from './log/log.ts'
 
 /**
  * Work that comes up by the passing of time. A sweep may run on several nodes at once: it claims its rows

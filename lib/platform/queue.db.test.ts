@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { describeWithDatabase } from '../../../test/support/databases.ts'
-import { createLogger } from '../log/log.ts'
-import { openQueue, type Queue } from './open-queue.ts'
+import { describeWithDatabase } from '../../test/support/databases.ts'
+import { createLogger } from './log/log.ts'
+import { openQueue, type Queue } from './queue.ts'
 
 const log = createLogger('silent')
 

@@ -1,5 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
-import { SluiceError, StartError } from '../kernel/errors.ts'
+import { sql } from 'drizzle-orm'
+import { type Db, rows } from './db/database.ts'
+import { SluiceError, StartError } from './kernel/errors.ts'
 
 /** One of several columns of a row that hold secrets. `row` is what older releases bound them to, and no more. */
 export type Place = { column: string; id: string; row: string }
@@ -79,4 +81,19 @@ function cannotOpen(reason: string): SluiceError {
 /** Names a key without telling anything of it. */
 function keyId(key: Buffer): string {
   return createHash('sha256').update('sluice key id').update(key).digest('base64url').slice(0, 8)
+}
+
+export const CANARY = 'canary'
+
+/**
+ * Seals secrets in the form that every node on this database can open, which is the form of the canary. Holds the
+ * canary until the transaction ends, so that the change of form waits for what is written in the old one.
+ */
+export async function sealsForColumns(tx: Db, vault: Vault): Promise<(text: string, place: Place) => string> {
+  const [canary] = await rows<{ sealed: string }>(
+    tx,
+    sql`select sealed from sealed_canary where id = ${CANARY} for share`,
+  )
+  const bound = !canary || isBoundToColumn(canary.sealed)
+  return (text, place) => vault.seal(text, bound ? place : place.row)
 }

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto'
+import { accessSync, constants, mkdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { StartError } from './kernel/errors.ts'
+import { explainFolder } from './log/say-fault.ts'
+
+const MiB = 1024 * 1024
+/** Less than this, and the embedded database fails in its first minutes with words of its own. */
+const MIN_FREE_BYTES = 32 * MiB
+
+/** The folder of the embedded parts, for its owner alone. */
+export function makeDataDir(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (error) {
+    throw explainFolder(dataDir, error)
+  }
+  const { bavail, bsize } = statfsSync(dataDir)
+  const freeBytes = bavail * bsize
+  if (freeBytes < MIN_FREE_BYTES)
+    throw new StartError(
+      `Sluice cannot use ${dataDir}: its disk has ${Math.floor(freeBytes / MiB)} MiB left, and Sluice starts with ${MIN_FREE_BYTES / MiB}. Make room there, or set DATA_DIR to a folder on another disk.`,
+    )
+}
+
+export type LocalSecrets = { encryptionKey: string; authSecret: string; metricsToken: string }
+
+/** The keys of the embedded default: made once, readable by their owner alone. */
+export function readLocalSecrets(dataDir: string): LocalSecrets {
+  const file = join(dataDir, 'secrets.json')
+  const random = () => randomBytes(32).toString('base64')
+  makeDataDir(dataDir)
+  const fresh: LocalSecrets = { encryptionKey: random(), authSecret: random(), metricsToken: random() }
+  try {
+    writeFileSync(file, `${JSON.stringify(fresh, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+    return fresh
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    return JSON.parse(readFileSync(file, 'utf8')) as LocalSecrets
+  }
+}
+
+/**
+ * A lock that the operating system lets go when the process ends, however it ends. Node has no flock of its
+ * own; SQLite takes one, and nothing is ever written to its file. Undefined while another process holds it.
+ */
+export function lockFolder(folder: string): (() => void) | undefined {
+  const lock = new (loadSqlite().DatabaseSync)(`${folder}.lock`, { timeout: 0 })
+  try {
+    lock.exec('pragma journal_mode = memory; begin exclusive')
+  } catch (error) {
+    lock.close()
+    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
+    return undefined
+  }
+  writeFileSync(`${folder}.pid`, `${process.pid}\n`)
+  return () => lock.close()
+}
+
+const SQLITE_BUSY = 5
+
+/** Node 22 calls it experimental at each start, of which whoever starts Sluice can make nothing. */
+function loadSqlite(): typeof import('node:sqlite') {
+  const { emitWarning } = process
+  process.emitWarning = () => {}
+  try {
+    return process.getBuiltinModule('node:sqlite')
+  } finally {
+    process.emitWarning = emitWarning
+  }
+}
+
+/** Who holds the lock, in words. */
+export function holderOf(folder: string): string {
+  try {
+    return `process ${Number.parseInt(readFileSync(`${folder}.pid`, 'utf8'), 10)}`
+  } catch {
+    return 'another process'
+  }
+}
