@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -12,7 +12,9 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-const [first] = readList('.')
+const all = readList('.')
+const first = all.find(({ name }) => sqlFiles('.').includes(name))
+const replaced = all.slice(0, all.indexOf(first!))
 const write = (name: string, text: string) => writeFileSync(join(folder, MIGRATIONS, name), text)
 const append = (name: string, text: string) => appendFileSync(join(folder, MIGRATIONS, name), text)
 const git = (...args: string[]) =>
@@ -20,7 +22,8 @@ const git = (...args: string[]) =>
 
 /** The list as it would be if every file were as it should be. */
 function listAll(): void {
-  const lines = sqlFiles(folder).map((name) => `${hashOf(folder, name)}  ${name}\n`)
+  const files = sqlFiles(folder).map((name) => ({ hash: hashOf(folder, name), name }))
+  const lines = [...replaced, ...files].map(({ hash, name }) => `${hash}  ${name}\n`)
   writeFileSync(join(folder, LIST), lines.join(''))
 }
 
@@ -45,6 +48,18 @@ it('rejects a list that names other migrations than the journal', () => {
   write('9999_planted.sql', 'create table planted (n int)')
   listAll()
   expect(migrationFaults(folder)).toEqual([expect.stringContaining('do not name the same migrations')])
+})
+
+it('rejects a list without those that the baseline replaces, where there is history', () => {
+  git('init', '--quiet', '--initial-branch=main')
+  git('add', '.')
+  git('commit', '--quiet', '--message=Land')
+  const text = readFileSync(join(folder, LIST), 'utf8')
+  writeFileSync(join(folder, LIST), text.slice(text.indexOf(first!.hash)))
+  const { hash, name } = replaced[0]!
+  expect(migrationFaults(folder)).toContain(
+    `the line "${hash}  ${name}" of ${LIST} has landed and may not change`,
+  )
 })
 
 it('rejects an edit that changed the list as well, where there is history', () => {

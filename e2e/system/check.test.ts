@@ -129,8 +129,8 @@ describe('npm run check', () => {
   })
 
   it('finds an edit to a landed migration', () => {
-    const { status, output } = check('migrations', { 'drizzle/migrations/0000_init.sql': 'select 1' })
-    expect(output).toContain('0000_init.sql differs from drizzle/migrations/landed.txt')
+    const { status, output } = check('migrations', { 'drizzle/migrations/0014_baseline.sql': 'select 1' })
+    expect(output).toContain('0014_baseline.sql differs from drizzle/migrations/landed.txt')
     expect(status).toBe(1)
   })
 

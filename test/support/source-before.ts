@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { removeWithThisProcess } from './until-exit.ts'
 
-/**
- * The source as it was before the newest migration landed, beside the packages of today; without a later migration than
- * the first, the commit before this one. Undefined where there is no such history, as in a shallow clone.
- */
+/** The oldest version that is upgraded from, and the newest that has landed. */
+const COMMIT = '757d55cce15938c2f7702cfdb1414b48e48db2d4'
+
+/** The source of that version, beside the packages of today. Undefined in a clone that does not have it. */
 export function sourceBefore(): { folder: string; commit: string } | undefined {
   const commit = commitBefore()
   if (!commit) return undefined
@@ -24,8 +24,7 @@ export function sourceBefore(): { folder: string; commit: string } | undefined {
 
 function commitBefore(): string | undefined {
   try {
-    const landings = git(['log', '--format=%H', '--', 'drizzle/migrations/landed.txt']).split('\n')
-    return git(['rev-parse', '--verify', landings.length > 1 ? `${landings[0]}~1` : 'HEAD~1'])
+    return git(['rev-parse', '--verify', `${COMMIT}^{commit}`])
   } catch {
     return undefined
   }

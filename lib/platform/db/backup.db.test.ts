@@ -102,7 +102,7 @@ it('restores nothing of a file that is not whole, newer, or no backup', async ()
     [text.slice(0, -12), 'ends too soon'],
     [text.slice(0, -20), 'is damaged'],
     [text.slice(0, text.indexOf('\n\\.') + 1), 'ends too soon'],
-    [text.replace('"migrations":["', '"migrations":["unknown","'), 'newer version of Sluice'],
+    [text.replace('"migrations":["', '"migrations":["unknown","'), 'another version of Sluice'],
     [text.replace(/^COPY/m, 'DELETE'), 'is damaged'],
     ['select 1', 'is no backup of Sluice'],
   ] as const) {

@@ -6,7 +6,7 @@ import { finished, pipeline } from 'node:stream/promises'
 import type { TransactionSql } from 'postgres'
 import { StartError } from '../kernel/errors.ts'
 import type { Address, DatabaseHandle } from './database.ts'
-import { MIGRATIONS, migrate } from './migrate.ts'
+import { migrate, REPLACED, schemaOf } from './migrate.ts'
 import { connect } from './open-postgres.ts'
 
 /**
@@ -131,12 +131,15 @@ async function prepareSchema(
   client: ReturnType<typeof connect>,
   { migrations }: Heading,
 ): Promise<void> {
-  const schema = MIGRATIONS.slice(0, migrations.length)
-  if (schema.length < migrations.length || schema.some(({ hash }) => !migrations.includes(hash))) {
-    throw new StartError('This backup was made by a newer version of Sluice. Restore it with that one.')
+  const schema = schemaOf(migrations)
+  const hashes = [...REPLACED, ...(schema ?? []).map(({ hash }) => hash)]
+  if (!schema || migrations.some((hash) => !hashes.includes(hash))) {
+    throw new StartError(
+      'This backup was made by another version of Sluice, which is newer or too old. Restore it with that one.',
+    )
   }
   await migrate(database.db, schema)
-  const [newer] = await client`select 1 from sluice_migrations where not hash = any(${migrations})`
+  const [newer] = await client`select 1 from sluice_migrations where not hash = any(${hashes})`
   if (newer) throw new StartError(NOT_EMPTY)
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import type { MigrationMeta } from 'drizzle-orm/migrator'
-import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../test/support/postgres.ts'
 import { StartError } from '../kernel/errors.ts'
 import { type DatabaseHandle, rows } from './database.ts'
@@ -66,6 +66,51 @@ it.each([
   )
   await expect(migrate(handle.db, wanted)).rejects.toBeInstanceOf(StartError)
   expect(await tables()).toEqual(before)
+})
+
+describe('with a baseline that stands for earlier migrations', () => {
+  const replaced = ['first', 'second']
+  const record = async (...hashes: string[]) => {
+    await migrate(handle.db, [], [])
+    for (const hash of hashes) await handle.db.execute(sql`insert into sluice_migrations values (${hash})`)
+  }
+  const recorded = async () => {
+    const found = await rows<{ hash: string }>(handle.db, sql`select hash from sluice_migrations`)
+    return found.map(({ hash }) => hash).sort()
+  }
+  const everything = [...replaced, one.hash, two.hash].sort()
+
+  it('takes a database that has exactly those for one that has the baseline', async () => {
+    await record(...replaced)
+    await migrate(handle.db, [one, two], replaced)
+    expect(await tables()).toEqual(['two'])
+    expect(await recorded()).toEqual(everything)
+    await migrate(handle.db, [one, two, three], replaced)
+    expect(await tables()).toEqual(['three', 'two'])
+  })
+
+  it('makes an empty database from the baseline, and records what it stands for', async () => {
+    await migrate(handle.db, [one, two], replaced)
+    expect(await tables()).toEqual(['one', 'two'])
+    expect(await recorded()).toEqual(everything)
+  })
+
+  it('refuses a database of a time before, and says how to get on', async () => {
+    await record('first')
+    await expect(migrate(handle.db, [one, two], replaced)).rejects.toThrow(
+      /^The database is older than this version of Sluice can upgrade: start the version of .* on it once, and then this one\.$/,
+    )
+    expect(await recorded()).toEqual(['first'])
+  })
+
+  it.each([[['second', 'unknown']], [[...replaced, 'unknown']], [[...replaced, two.hash]]])(
+    'refuses a database that has recorded %s',
+    async (hashes) => {
+      await record(...hashes)
+      await expect(migrate(handle.db, [one, two], replaced)).rejects.toThrow('that this one cannot upgrade')
+      expect(await recorded()).toEqual(hashes.toSorted())
+    },
+  )
 })
 
 it("refuses a database that holds somebody else's tables, and says what to do", async () => {

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { CreateMultipartUploadCommand, S3Client, UploadPartCommand } from '@aws-sdk/client-s3'
 import { generateDrizzleJson, generateMigration } from 'drizzle-kit/api'
 import { sql } from 'drizzle-orm'
-import { readMigrationFiles } from 'drizzle-orm/migrator'
-import { afterEach, beforeAll, expect, inject, it } from 'vitest'
+import { afterEach, expect, inject, it } from 'vitest'
 import * as schema from '#drizzle/schema/index.ts'
 import { keystream } from '../../../test/support/keystream.ts'
 import { createDatabase } from '../../../test/support/postgres.ts'
@@ -11,47 +12,27 @@ import { testRuntime } from '../../../test/support/runtime.ts'
 import { tusClient } from '../../../test/support/tus-client.ts'
 import { openTestBucket, serveUploads, type TestBucket } from '../../../test/support/upload-site.ts'
 import { claimDeliveries } from '../../webhooks/delivery/claim.ts'
-import { days, systemClock } from '../kernel/clock.ts'
-import { uuidv7 } from '../kernel/ids.ts'
-import { type DatabaseHandle, type Db, rows } from './database.ts'
+import { systemClock } from '../kernel/clock.ts'
+import { type Db, rows } from './database.ts'
 import { migrate } from './migrate.ts'
 import { openPostgres } from './open-postgres.ts'
 
-/**
- * Each landed schema, with data and uploads in progress, is brought to the newest, which is that of drizzle/schema, and
- * the uploads go on. The data is that of the newest file in e2e/landed which the schema can take: an old node may still write on a newer schema.
- */
-const folder = 'drizzle/migrations'
-const migrations = readMigrationFiles({ migrationsFolder: folder })
-const journal = JSON.parse(readFileSync(`${folder}/meta/_journal.json`, 'utf8'))
-const tags: string[] = journal.entries.map(({ tag }: { tag: string }) => tag)
+/** A database as commit 757d55c left it, the oldest state that is upgraded from, with data and uploads in progress. */
+const LANDED = 'e2e/landed/757d55c'
 const MiB = 1024 * 1024
-const PIPE = 'pipe_kpwlxh5g22atxm5txv76'
-const TOKEN = 'tmp_A6FU7mGw0I7KniRL2bBPa2XjothLXKT5A8Jmu23vYhv'
-const OUTPUT = '01a202dc-306e-7099-ac63-20f7668f6c6d'
-const SMALL = '01a202dc-30bf-73e5-832c-148f99ba4f7f'
-const LARGE = '01a202dc-30dd-7441-b71e-bd44df882c70'
+const PIPE = 'pipe_d4i3aysouyldygkdplnj'
+const TOKEN = 'tmp_Ayq1VdK9M90tbnCWZ2tnpGSbh03gjhzZOAfrcGj5yKS'
+const OUTPUT = 'd2c562df-e3f3-4ffa-87a3-abfd93ca27dc'
+const SMALL = '01a20b40-1035-73d5-b365-ac12b028d839'
+const LARGE = '01a20b40-104f-74dd-8541-f0320031e3f3'
 
 const closing: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-let wanted: string[]
-beforeAll(async () => {
-  const { url, drop } = await createDatabase(inject('postgresUrl'))
-  const { db, close } = openPostgres({ address: url })
-  const [empty, whole] = [{}, schema].map((tables) =>
-    generateDrizzleJson(tables, undefined, undefined, 'snake_case'),
-  )
-  for (const statement of await generateMigration(empty!, whole!)) await db.execute(sql.raw(statement))
-  wanted = await catalog(db)
-  await close()
-  await drop()
-})
-
-it.each(tags.map((tag, at) => [tag, at] as const))('goes from %s to the newest schema', async (_, at) => {
-  const database = await openLanded(at)
+it('goes to the schema of drizzle/schema with all its data, and its uploads go on', async () => {
+  const database = await openLanded()
   const { db } = database
   const bucket = await openTestBucket()
   closing.push(() => bucket.close())
@@ -60,7 +41,7 @@ it.each(tags.map((tag, at) => [tag, at] as const))('goes from %s to the newest s
 
   await migrate(db)
 
-  expect(await catalog(db)).toEqual(wanted)
+  expect(await catalog(db)).toEqual(await wantedCatalog())
   expect(await counts(db)).toMatchObject(before)
   const node = await serveUploads({ ...testRuntime(database), clock: systemClock })
   closing.push(() => node.close())
@@ -82,34 +63,68 @@ it.each(tags.map((tag, at) => [tag, at] as const))('goes from %s to the newest s
   ])
 })
 
-it('takes along what bears a time to come, of a clock that was ahead', async () => {
-  const { db } = await openLanded(tags.indexOf('0011_find_cut_requests'))
-  const later = uuidv7(Date.now() + days(400))
-  const before = await counts(db)
-  await db.execute(
-    sql`update file_timeline set id = ${later}::uuid where id = (select max(id::text)::uuid from file_timeline)`,
-  )
-  await db.execute(
-    sql`update events set id = ${later}::uuid where id not in (select event_id from deliveries)`,
-  )
-  await migrate(db)
-  expect(await counts(db)).toMatchObject(before)
-  expect((await counts(db)).file_timeline_default).toBe(1)
+it('has the schema of a fresh start then, in every detail that the catalog tells', async () => {
+  const [upgraded, fresh] = [await openLanded(), await openEmpty()]
+  await migrate(upgraded.db)
+  await migrate(fresh.db)
+  const schema = await everything(fresh.db)
+  expect(schema.length).toBeGreaterThan(300)
+  expect(await everything(upgraded.db)).toEqual(schema)
 })
 
-/** A database that was made at this migration, with data of that time. */
-async function openLanded(at: number): Promise<DatabaseHandle> {
+it('has the schema of a fresh start then, as pg_dump writes it', async ({ skip }) => {
+  const [upgraded, fresh] = [await openLanded(), await openEmpty()]
+  const program = await findDump(fresh.db)
+  if (!program) return skip('There is no pg_dump as new as the server.')
+  await migrate(upgraded.db)
+  await migrate(fresh.db)
+  const schema = dump(program, fresh)
+  expect(schema).toContain('CREATE TABLE public.files')
+  expect(dump(program, upgraded)).toBe(schema)
+})
+
+it('is recorded by a fresh start, too, so that a node of 757d55c may go on there', async () => {
+  const { db } = await openEmpty()
+  await migrate(db)
+  const recorded = await rows<{ hash: string }>(db, sql`select hash from sluice_migrations`)
+  const hashes = recorded.map(({ hash }) => hash)
+  expect(hashes).toEqual(expect.arrayContaining(landed.map(({ hash }) => hash)))
+})
+
+/** The migrations of that commit, which `landed.txt` knows. */
+const landed = readdirSync(LANDED)
+  .filter((name) => name !== 'data.sql')
+  .sort()
+  .map((name) => {
+    const text = readFileSync(`${LANDED}/${name}`, 'utf8')
+    const hash = createHash('sha256').update(text).digest('hex')
+    return { line: `${hash}  ${name}`, hash, statements: text.split('--> statement-breakpoint') }
+  })
+
+async function openEmpty() {
   const { url, drop } = await createDatabase(inject('postgresUrl'))
   const handle = openPostgres({ address: url })
   closing.push(drop, handle.close)
-  await migrate(handle.db, migrations.slice(0, at + 1))
-  const data = tags
-    .slice(0, at + 1)
-    .map((tag) => `e2e/landed/${tag}.sql`)
-    .findLast((file) => existsSync(file))
-  const text = readFileSync(data!, 'utf8').replace(/^--.*\n/gm, '')
-  for (const statement of text.split(/;\n/).filter(Boolean)) await handle.db.execute(sql.raw(statement))
-  return handle
+  return { ...handle, url }
+}
+
+async function openLanded() {
+  const database = await openEmpty()
+  const { db } = database
+  const list = readFileSync('drizzle/migrations/landed.txt', 'utf8').split('\n')
+  expect(list.slice(0, landed.length)).toEqual(landed.map(({ line }) => line))
+  await db.execute(
+    sql`create table sluice_migrations (hash text primary key, applied_at timestamptz not null default now())`,
+  )
+  await db.transaction(async (tx) => {
+    for (const { hash, statements } of landed) {
+      for (const statement of statements) await tx.execute(sql.raw(statement))
+      await tx.execute(sql`insert into sluice_migrations (hash) values (${hash})`)
+    }
+  })
+  const text = readFileSync(`${LANDED}/data.sql`, 'utf8').replace(/^--.*\n/gm, '')
+  for (const statement of text.split(/;\n/).filter(Boolean)) await db.execute(sql.raw(statement))
+  return database
 }
 
 /** The bucket's side of the upload that has a part there. */
@@ -130,6 +145,15 @@ async function beginLarge(db: Db, bucket: TestBucket): Promise<void> {
   await db.execute(
     sql`update file_destinations set multipart_id = ${UploadId} where file_id = ${LARGE}::uuid`,
   )
+}
+
+async function wantedCatalog(): Promise<string[]> {
+  const { db } = await openEmpty()
+  const [empty, whole] = [{}, schema].map((tables) =>
+    generateDrizzleJson(tables, undefined, undefined, 'snake_case'),
+  )
+  for (const statement of await generateMigration(empty!, whole!)) await db.execute(sql.raw(statement))
+  return catalog(db)
 }
 
 /** Every column, index and constraint, a line each; of a table of months only its own. */
@@ -153,6 +177,49 @@ async function catalog(db: Db): Promise<string[]> {
     .map(({ line }) => line)
     .filter((line) => !line.includes('sluice_migrations'))
     .sort()
+}
+
+/** What `pg_dump -s` writes, a line each: columns in their order, and the tables of months with their indexes. */
+async function everything(db: Db): Promise<string[]> {
+  const found = await rows<{ line: string }>(
+    db,
+    sql`select concat_ws(' ', attrelid::regclass, attnum, attname, format_type(atttypid, atttypmod),
+        case when attnotnull then 'not null' end, 'default ' || pg_get_expr(adbin, adrelid)) as line
+      from pg_attribute join pg_class on pg_class.oid = attrelid
+      left join pg_attrdef on adrelid = attrelid and adnum = attnum
+      where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace and attnum > 0
+      union all select concat_ws(' ', relname, relkind, pg_get_expr(relpartbound, oid), pg_get_partkeydef(oid))
+      from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace
+      union all select pg_get_indexdef(indexrelid)
+      from pg_index join pg_class on pg_class.oid = indrelid where relnamespace = 'public'::regnamespace
+      union all select concat_ws(' ', conrelid::regclass, conname, conislocal, pg_get_constraintdef(oid))
+      from pg_constraint where connamespace = 'public'::regnamespace
+      union all select pg_get_triggerdef(t.oid)
+      from pg_trigger t join pg_class c on c.oid = tgrelid
+      where relnamespace = 'public'::regnamespace and not tgisinternal
+      union all select pg_get_functiondef(oid) from pg_proc where pronamespace = 'public'::regnamespace`,
+  )
+  return found.map(({ line }) => line).sort()
+}
+
+/** One that is no older than the server, which it would refuse to dump. */
+async function findDump(db: Db): Promise<string | undefined> {
+  const [server] = await rows<Record<string, string>>(db, sql`show server_version_num`)
+  const needed = Math.floor(Number(Object.values(server!)[0]) / 10_000)
+  const programs = ['pg_dump', ...globSync('/usr/lib/postgresql/*/bin/pg_dump')]
+  return programs.find((program) => {
+    const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' })
+    return Number(stdout?.match(/ (\d+)/)?.[1]) >= needed
+  })
+}
+
+/** Without the lines that are random in each dump. */
+function dump(program: string, { url }: { url: string }): string {
+  const { stdout, stderr, status } = spawnSync(program, ['--schema-only', '--dbname', url], {
+    encoding: 'utf8',
+  })
+  expect(status, stderr).toBe(0)
+  return stdout.replace(/^\\(un)?restrict .*\n/gm, '')
 }
 
 /** How many rows each table has. */
