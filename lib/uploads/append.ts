@@ -1,12 +1,11 @@
 import { SluiceError } from '../platform/kernel/errors.ts'
 import { requestDetail } from '../platform/kernel/request-context.ts'
-import { endsFile } from './finish/ends-file.ts'
 import { finishUpload } from './finish/finish-upload.ts'
 import { recoverFromFault } from './finish/recover-from-fault.ts'
+import { declareLength } from './opening/declare-length.ts'
 import type { OpenUpload } from './opening/open-upload.ts'
-import type { ByteSource } from './stream/byte-source.ts'
+import type { ByteSource, Rest } from './stream/body.ts'
 import { Parts } from './stream/parts.ts'
-import type { Rest } from './stream/piece.ts'
 import { Reader } from './stream/reader.ts'
 import type { UploadContext } from './upload-context.ts'
 
@@ -115,4 +114,20 @@ async function storeRest(
   await parts.recorded()
   // Has no effect if recording the last piece has released the lease already.
   await upload.lease.release({ bound: upload.numbers.boundAfterRelease(), ...release })
+}
+
+/** Whether this request completes the file. If the length was unknown until now, it is recorded. */
+async function endsFile(
+  context: UploadContext,
+  upload: OpenUpload,
+  parts: Parts,
+  { rest, ends }: { rest: Pick<Rest, 'buffer' | 'why'>; ends: AppendOptions['ends'] },
+): Promise<boolean> {
+  const endOffset = parts.endOffset + rest.buffer.bytes
+  if (ends === 'later' || (ends === 'with body' && rest.why !== 'end')) return false
+  if (ends === 'with body' && upload.lengthBytes === null) {
+    await parts.recorded()
+    await declareLength(context, upload, { lengthBytes: endOffset, maxBytes: endOffset })
+  }
+  return endOffset === upload.lengthBytes
 }

@@ -55,3 +55,23 @@ export const CHECKPOINTS = [
   'transferred',
 ] as const
 export type Checkpoint = (typeof CHECKPOINTS)[number]
+
+/** Lets work continue after its request has ended. A node that is stopping waits for it; a failure is logged. */
+export function inBackground(
+  { background, log }: Pick<UploadContext, 'background' | 'log'>,
+  work: Promise<unknown>,
+): void {
+  const ended = work
+    .then(
+      () => {},
+      (err: unknown) => log.warn({ err }, 'work that continued after its request failed'),
+    )
+    .finally(() => background.delete(ended))
+  background.add(ended)
+}
+
+/** Stops all writers once what has arrived is recorded, and waits for background work. */
+export async function drainUploads({ leases, background }: UploadContext): Promise<void> {
+  await leases.stop()
+  await Promise.allSettled(background)
+}

@@ -2,7 +2,7 @@
 
 import { redirect } from 'next/navigation'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
-import { cancelUploadsOfPipe } from '#lib/uploads/endings/cancel-uploads-of-pipe.ts'
+import { cancelUploadsOfPipe } from '#lib/uploads/endings/end-upload.ts'
 import { createPipe } from '#lib/workspace/pipes/create-pipe.ts'
 import { deletePipe } from '#lib/workspace/pipes/delete-pipe.ts'
 import { pipeChanges, pipeInput } from '#lib/workspace/pipes/pipe.ts'

@@ -9,7 +9,7 @@ import { requestVerification } from '#lib/identity/accounts/request-verification
 import { profileChanges, updateProfile } from '#lib/identity/accounts/update-profile.ts'
 import { revokeSession, signOutEverywhere } from '#lib/identity/sessions/sessions.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
-import { cancelUploadsOfPipe } from '#lib/uploads/endings/cancel-uploads-of-pipe.ts'
+import { cancelUploadsOfPipe } from '#lib/uploads/endings/end-upload.ts'
 import { act } from '../../actions/act.ts'
 import { textOf } from '../../actions/form-fields.ts'
 import { requireSession } from '../../session.ts'

@@ -1,7 +1,6 @@
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import type { Runtime } from '../../platform/runtime.ts'
-import { cancelUpload } from '../../uploads/endings/cancel-upload.ts'
-import { endingContext } from '../../uploads/endings/ending-context.ts'
+import { cancelUpload, endingContext } from '../../uploads/endings/end-upload.ts'
 import type { File } from './file.ts'
 import { findFile } from './find-file.ts'
 import { readFiles } from './list-files.ts'

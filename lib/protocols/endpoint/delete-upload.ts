@@ -1,5 +1,4 @@
-import { cancelUpload } from '../../uploads/endings/cancel-upload.ts'
-import { retireUpload } from '../../uploads/endings/retire-upload.ts'
+import { cancelUpload, retireUpload } from '../../uploads/endings/end-upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
 import { assertStillThere } from './look-up.ts'

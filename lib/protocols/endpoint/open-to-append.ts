@@ -1,6 +1,6 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { UploadRight } from '../../uploads/ledger/upload-rights.ts'
-import { declareLength } from '../../uploads/opening/declare-length.ts'
+import { declareLength, renewReservation } from '../../uploads/opening/declare-length.ts'
 import { maxUploadBytes, tooLarge } from '../../uploads/opening/may-create.ts'
 import {
   type OpenUpload,
@@ -8,7 +8,6 @@ import {
   releaseUpload,
   wholeFileRequest,
 } from '../../uploads/opening/open-upload.ts'
-import { renewReservation } from '../../uploads/opening/renew-reservation.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
 import { assertStillThere } from './look-up.ts'

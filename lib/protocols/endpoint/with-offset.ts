@@ -1,6 +1,6 @@
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import type { OpenUpload } from '../../uploads/opening/open-upload.ts'
-import { readProgress } from '../../uploads/opening/read-progress.ts'
+import { readProgress } from '../../uploads/opening/report-offset.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 
 /**

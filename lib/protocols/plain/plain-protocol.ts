@@ -1,6 +1,6 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { noteRequest } from '../../platform/kernel/request-context.ts'
-import { failInterrupted } from '../../uploads/endings/fail-interrupted.ts'
+import { failInterrupted } from '../../uploads/endings/end-upload.ts'
 import { createUpload } from '../../uploads/opening/create-upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'

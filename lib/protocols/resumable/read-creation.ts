@@ -1,5 +1,5 @@
-import type { Declared } from '../../uploads/opening/new-upload.ts'
-import { NO_BYTES } from '../../uploads/stream/byte-source.ts'
+import type { Declared } from '../../uploads/opening/create-upload.ts'
+import { NO_BYTES } from '../../uploads/stream/body.ts'
 import { contentCheck, wholeFileCheck } from '../endpoint/digest-fields.ts'
 import { readName } from '../endpoint/read-name.ts'
 import type { Body } from '../endpoint/receive-body.ts'

@@ -10,9 +10,9 @@ import { listFiles } from '../../dashboard/files/list-files.ts'
 import { rows } from '../../platform/db/database.ts'
 import { days, hours, minutes, seconds } from '../../platform/kernel/clock.ts'
 import { clearLeftovers } from '../../uploads/endings/clear-leftovers.ts'
-import { drainUploads } from '../../uploads/recovery/drain.ts'
-import { expireUploads } from '../../uploads/recovery/expire-uploads.ts'
 import { reconcileUploads } from '../../uploads/recovery/reconcile.ts'
+import { expireUploads } from '../../uploads/recovery/upload-sweeps.ts'
+import { drainUploads } from '../../uploads/upload-context.ts'
 
 const MiB = 1024 * 1024
 const TYPES = 'https://iana.org/assignments/http-problem-types#'

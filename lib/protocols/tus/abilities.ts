@@ -1,5 +1,5 @@
 import type { Bucket } from '../../uploads/bucket-port.ts'
-import { mayConcatenate } from '../../uploads/opening/may-concatenate.ts'
+import { mayConcatenate } from '../../uploads/opening/may-create.ts'
 import type { PublicPipe } from '../../workspace/pipes/find-public-pipe.ts'
 import { ALGORITHMS } from './checksum.ts'
 

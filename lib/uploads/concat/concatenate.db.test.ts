@@ -8,8 +8,8 @@ import { createSite, type Site, serveUploads } from '../../../test/support/uploa
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
 import { days, hours, minutes } from '../../platform/kernel/clock.ts'
 import { clearLeftovers } from '../endings/clear-leftovers.ts'
-import { expireUploads } from '../recovery/expire-uploads.ts'
 import { reconcileUploads } from '../recovery/reconcile.ts'
+import { expireUploads } from '../recovery/upload-sweeps.ts'
 
 const MiB = 1024 * 1024
 let database: DatabaseHandle

@@ -1,15 +1,14 @@
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { within } from '../../platform/kernel/waits.ts'
-import { inBackground } from '../in-background.ts'
 import { findFinal } from '../ledger/find-final.ts'
 import { insertFinal } from '../ledger/insert-final.ts'
+import { type PartialObject, readFinishedPartials } from '../ledger/read-partials.ts'
 import type { CreationRight } from '../ledger/upload-rights.ts'
+import { type Declared, describeNew } from '../opening/create-upload.ts'
 import { assertMayCreate } from '../opening/may-create.ts'
-import { type Declared, describeNew } from '../opening/new-upload.ts'
 import { contentTypeOf } from '../rules/content-type.ts'
-import type { UploadContext } from '../upload-context.ts'
+import { inBackground, type UploadContext } from '../upload-context.ts'
 import { concatenate, totalOf } from './concatenate.ts'
-import { findPartials } from './find-partials.ts'
 
 type Pieces = { partialIds: readonly string[]; concatHeader: string }
 type DeclaredFinal = Declared & { concat: 'final' }
@@ -65,4 +64,23 @@ async function join(
   inBackground(context, joining)
   await within(terms.assembleMs, joining)
   return { fileId }
+}
+
+/** Returns the partial uploads in the order of `fileIds`. All must be finished, and belong to the client. */
+export async function findPartials(
+  { db }: Pick<UploadContext, 'db'>,
+  right: CreationRight,
+  fileIds: readonly string[],
+): Promise<PartialObject[]> {
+  const found = await readFinishedPartials(db, right, fileIds)
+  const byId = new Map(found.map((partial) => [partial.fileId, partial]))
+  return fileIds.map((fileId) => {
+    const partial = byId.get(fileId)
+    if (!partial)
+      throw new SluiceError(
+        'invalid_header',
+        `Upload-Concat names ${fileId}, which is not a finished partial upload.`,
+      )
+    return partial
+  })
 }

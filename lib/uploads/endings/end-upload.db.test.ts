@@ -6,9 +6,9 @@ import { tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
 import { days, minutes } from '../../platform/kernel/clock.ts'
-import { expireUploads } from '../recovery/expire-uploads.ts'
-import { cancelUpload } from './cancel-upload.ts'
+import { expireUploads } from '../recovery/upload-sweeps.ts'
 import { clearLeftovers } from './clear-leftovers.ts'
+import { cancelUpload } from './end-upload.ts'
 
 const MiB = 1024 * 1024
 const idOf = (url: string) => url.split('/').at(-1)!

@@ -1,15 +1,35 @@
+import { emitFileEvent } from '../../events/emit-file-event.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { countRefusedCreation } from '../../workspace/tokens/refused-creations.ts'
+import { bucketFault } from '../bucket-port.ts'
+import { capExpiry } from '../ledger/cap-expiry.ts'
+import { lacksBytes } from '../ledger/interrupted-uploads.ts'
+import { readStatus } from '../ledger/read-status.ts'
 import { type BadEnd, recordEnd } from '../ledger/record-end.ts'
+import { retire } from '../ledger/retire.ts'
+import { clearLater, erase, giveBackCount } from '../ledger/take-back.ts'
+import { uploadsOfDeletedPipes, uploadsOfPipe } from '../ledger/uploads-of-pipe.ts'
+import type { OpenUpload } from '../opening/open-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 
+type Ending = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>
+
+/** For callers that have no context: what ending an upload needs, made of the parts of the runtime. */
+type Needs = Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>
+
+export function endingContext(runtime: Needs): Ending {
+  const { db, clock, metrics } = runtime
+  return { db, clock, metrics, emitEvents: (tx, ...fileIds) => emitFileEvent(tx, runtime, ...fileIds) }
+}
+
 /**
- * Ends an upload that will not become an object. One transaction changes its status, writes its event, deletes its tail
- * and returns its reservation. A request that is writing it loses its lease. False if it had ended already.
+ * Every way in which an upload ends without an object comes through here: it fails, expires, or is canceled. One
+ * transaction changes the status of the upload, writes its event, deletes its tail and returns its reservation. A
+ * request that is writing it loses its lease. False if it had ended already.
  */
-export async function endUpload(
-  context: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,
-  fileId: string,
-  end: BadEnd,
-): Promise<boolean> {
+export async function endUpload(context: Ending, fileId: string, end: BadEnd): Promise<boolean> {
   const ended = await context.db.transaction(async (tx) => {
     const done = await recordEnd(tx, fileId, end, context.clock.now())
     if (done) await context.emitEvents(tx, fileId)
@@ -17,4 +37,137 @@ export async function endUpload(
   })
   if (ended) context.metrics.uploadsFinished.inc({ status: end.status })
   return ended
+}
+
+/** Cancels an unfinished upload for its client or the customer. */
+export async function cancelUpload(
+  context: Ending,
+  upload: { fileId: string; workspaceId: string },
+): Promise<void> {
+  const { fileId } = upload
+  let status = await readStatus(context.db, upload)
+  const end = { status: 'canceled', reason: null, from: ['uploading'] } as const
+  if (status === 'uploading') {
+    if (await endUpload(context, fileId, end)) return
+    // It ended in the meantime: the same request may have been made twice.
+    status = await readStatus(context.db, upload)
+  }
+  if (!status) throw new SluiceError('upload_not_found')
+  if (status === 'canceled') return
+  const words =
+    status === 'uploading' || status === 'transferring'
+      ? 'All its bytes are here and it is being completed, so it can no longer be canceled.'
+      : `It is already ${status}.`
+  throw new SluiceError('conflict', words)
+}
+
+const AT_ONCE = 100
+
+/** Cancels a batch of uploads whose Pipe was deleted. Also runs as a sweep, for uploads that a crash left behind. */
+export async function cancelUploadsOfDeletedPipes(runtime: Needs): Promise<number> {
+  return cancelAll(runtime, await uploadsOfDeletedPipes(runtime.db, AT_ONCE))
+}
+
+/** Used by the deletion of a Pipe, or of an account with its Pipes. */
+export function cancelUploadsOfPipe(runtime: Needs): (pipeId: string) => Promise<number> {
+  return async (pipeId) => {
+    let canceled = 0
+    for (;;) {
+      const due = await uploadsOfPipe(runtime.db, pipeId, AT_ONCE)
+      if (due.length === 0) return canceled
+      canceled += await cancelAll(runtime, due)
+    }
+  }
+}
+
+async function cancelAll(runtime: Needs, due: readonly string[]): Promise<number> {
+  const end = { status: 'canceled', reason: 'Its Pipe was deleted.', from: ['uploading'] } as const
+  let canceled = 0
+  for (const fileId of due) if (await endUpload(endingContext(runtime), fileId, end)) canceled++
+  return canceled
+}
+
+const INTERRUPTED = {
+  status: 'failed',
+  reason: 'interrupted',
+  from: ['uploading'],
+  provided: lacksBytes,
+} as const
+
+/**
+ * Fails an upload whose only request was cut and which nobody can continue. It does not count as one of the files that
+ * the token may create, so the client can send it again; but if the client cut the request, that counts against a
+ * separate limit. False if it had ended already.
+ */
+export async function failInterrupted(
+  context: Ending,
+  fileId: string,
+  { cutByClientOf }: { cutByClientOf?: { id: string } | undefined } = {},
+): Promise<boolean> {
+  const ended = await context.db.transaction(async (tx) => {
+    const done = await endUpload({ ...context, db: tx }, fileId, INTERRUPTED)
+    if (done) await giveBackCount(tx, fileId)
+    return done
+  })
+  if (ended && cutByClientOf) await countRefusedCreation(context, cutByClientOf.id)
+  return ended
+}
+
+/**
+ * Undoes a creation whose first bytes were refused. Its client never learns the address, so the upload ends at once,
+ * returns its reservation, and does not count as one of the files that the token may create. It leaves no record and
+ * sends no event, unless some of its bytes were counted or the bucket may have an object that nothing but the record
+ * refers to. If the refusal was the client's fault, the creation counts against a separate limit.
+ */
+export async function takeBackUpload(
+  context: UploadContext,
+  { fileId, wasPut }: Pick<OpenUpload, 'fileId' | 'wasPut'>,
+  refused: { tokenId: string; error: unknown },
+): Promise<void> {
+  const end = { status: 'canceled', reason: 'Its creation was refused.', from: ['uploading'] } as const
+  const mayBeThere = wasPut && !wasRejected(refused.error)
+  const eraseOrEmit = async (tx: Db) => {
+    if (mayBeThere || !(await erase(tx, fileId, context.clock.now()))) await context.emitEvents(tx, fileId)
+  }
+  const takeBack = context.db.transaction(async (tx) => {
+    if (!(await endUpload({ ...context, emitEvents: eraseOrEmit, db: tx }, fileId, end))) return
+    if (mayBeThere) await clearLater(tx, fileId, context.clock.now())
+    await giveBackCount(tx, fileId)
+  })
+  // If the database cannot be reached, the upload stays until it expires.
+  const warn = (error: unknown) =>
+    context.log.warn({ err: error, fileId }, 'could not roll back a refused upload creation')
+  await takeBack.catch(warn)
+  if (isClientsFault(refused.error)) await countRefusedCreation(context, refused.tokenId).catch(warn)
+}
+
+/** The bucket refused the only attempt. After several attempts, one whose response was lost may have succeeded. */
+function wasRejected(error: unknown): boolean {
+  const cause = isSluiceError(error) ? error.cause : error
+  const kind = bucketFault(cause)
+  return (kind === 'refused' || kind === 'impossible') && (cause as { attempts?: number }).attempts === 1
+}
+
+function isClientsFault(error: unknown): boolean {
+  return isSluiceError(error) && error.status < 500 && error.code !== 'upload_locked'
+}
+
+/** For an upload whose client may not have learned its address: it expires unless it is continued within `withinMs`. */
+export function expireSoon(
+  { db, clock }: Pick<UploadContext, 'db' | 'clock'>,
+  fileId: string,
+  withinMs: number,
+): Promise<void> {
+  return capExpiry(db, fileId, clock.now() + withinMs)
+}
+
+/**
+ * Makes the address of a finished upload invalid. The object and the record stay, since they were delivered. Only the
+ * object of a partial upload that was not joined is deleted.
+ */
+export function retireUpload(
+  { db, clock }: Pick<UploadContext, 'db' | 'clock'>,
+  fileId: string,
+): Promise<void> {
+  return retire(db, fileId, clock.now())
 }

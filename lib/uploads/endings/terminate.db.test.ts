@@ -5,8 +5,8 @@ import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, serveUploads } from '../../../test/support/upload-site.ts'
 import { rows } from '../../platform/db/database.ts'
-import { cancelUpload } from './cancel-upload.ts'
 import { clearLeftovers } from './clear-leftovers.ts'
+import { cancelUpload } from './end-upload.ts'
 
 const MiB = 1024 * 1024
 

@@ -1,11 +1,17 @@
+import { combineCrc32 } from '../../platform/kernel/crc32.ts'
 import { within } from '../../platform/kernel/waits.ts'
-import { inBackground } from '../in-background.ts'
+import type { Body } from '../bucket-port.ts'
+import { lostLease } from '../ledger/lease-terms.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
 import type { OpenUpload } from '../opening/open-upload.ts'
+import { verdictOn } from '../rules/faults.ts'
 import type { Parts } from '../stream/parts.ts'
-import type { UploadContext } from '../upload-context.ts'
+import { withTail } from '../stream/tails.ts'
+import { inBackground, type UploadContext } from '../upload-context.ts'
 import { completeUpload } from './complete.ts'
-import { type Finished, putWhole } from './put-whole.ts'
+import { recordTransferred } from './record-transferred.ts'
+
+type Finished = { offsetBytes: number; state: 'transferring' | 'transferred' }
 
 /**
  * Stores a file whose last byte has arrived. A file of one part takes a single PutObject; any other becomes
@@ -46,4 +52,70 @@ async function assembleParts(
   inBackground(context, completing)
   const done = await within(context.terms.assembleMs, completing)
   return { offsetBytes: upload.offsetBytes, state: done === true ? 'transferred' : 'transferring' }
+}
+
+/**
+ * Stores a file by a single PutObject. Nothing is confirmed before the bucket has answered: after a crash the client
+ * sends the bytes again, and the same key is written again. If the bucket has a transient error, the bytes go to the
+ * database, and the reconciler sends them.
+ */
+async function putWhole(
+  context: UploadContext,
+  upload: OpenUpload,
+  parts: Parts,
+  last: PartBuffer,
+): Promise<Finished> {
+  await parts.recorded()
+  const crc32 = combineCrc32(upload.crc32, last.crc32, last.bytes)
+  const answer = await putObject(context, upload, last, crc32)
+  if (!answer) {
+    context.log.warn({ fileId: upload.fileId }, 'bucket unavailable; object buffered in the database')
+    void parts.storeAsTail(last, { become: 'transferring', release: { interrupted: false } })
+    await parts.recorded()
+    return { offsetBytes: upload.offsetBytes, state: 'transferring' }
+  }
+  context.checkpoint('object put')
+  const { lease, workspaceId, hasWebhooks, offsetBytes: fromBytes } = upload
+  const { etag } = answer
+  const toBytes = fromBytes + last.bytes
+  const delivered = { etag, certainty: etag === null ? 'inferred' : 'answered' } as const
+  const whole = { workspaceId, lease, hasWebhooks, fromBytes, toBytes, crc32, delivered }
+  const recording = recordTransferred(context, lease, { whole: () => context.recordWhole(whole) })
+  if (!(await lease.whileHeld(recording))) throw lostLease()
+  context.checkpoint('transferred')
+  upload.offsetBytes = toBytes
+  upload.crc32 = crc32
+  context.metrics.uploadBytes.inc(last.bytes)
+  return { offsetBytes: toBytes, state: 'transferred' }
+}
+
+/**
+ * Puts the object: the tail, if there is one, and the last bytes. Undefined if the bucket takes too long or has a
+ * transient error. `crc32` was computed as the bytes arrived, so the bucket refuses the object if the tail was damaged
+ * since.
+ */
+async function putObject(
+  context: UploadContext,
+  upload: OpenUpload,
+  last: PartBuffer,
+  crc32: number,
+): Promise<{ etag: string | null } | undefined> {
+  const { lease, bucket, key, contentType } = upload
+  // The PUT must be aborted before its buffers are reused.
+  const late = new AbortController()
+  const signal = AbortSignal.any([lease.signal, late.signal])
+  const put = (body: Body) => {
+    lease.assertHeld()
+    upload.wasPut = true
+    const { chunks, bytes } = body
+    return bucket.putObject({ key, contentType }, { chunks, bytes, crc32 }, { signal })
+  }
+  const tailed = { fromBytes: 0, toBytes: upload.offsetBytes, body: last, signal }
+  const putting = upload.tailBytes > 0 ? withTail(context, upload, tailed, put) : put(last)
+  const answer = await within(context.terms.assembleMs, putting).catch((error: unknown) => {
+    if (verdictOn('put', error) === 'keep in tail') return 'late' as const
+    throw error
+  })
+  late.abort()
+  return answer === 'late' ? undefined : answer
 }

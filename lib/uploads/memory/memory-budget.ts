@@ -1,9 +1,10 @@
 import type { Clock } from '../../platform/kernel/clock.ts'
+import type { Bucket } from '../bucket-port.ts'
 import { largestPartBytes } from '../rules/part-plan.ts'
+import type { UploadContext } from '../upload-context.ts'
 import { Reservations } from './memory-reservations.ts'
 import { divideMemory, type Held, holdsFraction, isFull, type Shares } from './memory-shares.ts'
 import { createPagePool, type PagePool } from './page-pool.ts'
-import { type ResponseMemory, responseMemory } from './response-memory.ts'
 import { type Spillable, Spiller } from './spill-slow-parts.ts'
 
 type OwnedBucket = { readonly workspaceId: string }
@@ -189,5 +190,54 @@ function createWorkspaces() {
       gone.register(workspace, id)
       return workspace
     },
+  }
+}
+
+/** Reserves memory for what `work` reads back, and returns it afterwards. */
+export async function withMemory<Result>(
+  { budget }: Pick<UploadContext, 'budget'>,
+  bucket: Bucket,
+  { bytes, signal }: { bytes: number; signal: AbortSignal },
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const giveBack = await budget.account(bucket).reserve(bytes, signal)
+  try {
+    return await work()
+  } finally {
+    giveBack()
+  }
+}
+
+/** Memory for the responses of buckets. A response that does not fit is refused rather than made to wait. */
+export type ResponseMemory = {
+  /** Returns false if there is not enough. */
+  take(bytes: number): boolean
+  give(bytes: number): void
+}
+
+/** While memory is short, one workspace may use this share of the memory for responses. */
+const WORKSPACE_FRACTION = 1 / 4
+
+export function responseMemory(
+  { limitBytes, partBytes, responseBytes }: Shares,
+  workspace: Workspace,
+  memory: { usedBytes(): number; change(workspace: Workspace, bytes: number): void },
+): ResponseMemory {
+  const fits = (bytes: number) => {
+    const usedBytes = memory.usedBytes() + bytes
+    if (usedBytes <= partBytes) return true
+    return usedBytes <= limitBytes && workspace.responseBytes + bytes <= responseBytes * WORKSPACE_FRACTION
+  }
+  const change = (bytes: number) => {
+    workspace.responseBytes += bytes
+    memory.change(workspace, bytes)
+  }
+  return {
+    take(bytes) {
+      if (!fits(bytes)) return false
+      change(bytes)
+      return true
+    },
+    give: (bytes) => change(-bytes),
   }
 }

@@ -1,9 +1,13 @@
-import type { CreationRight } from '../ledger/upload-rights.ts'
+import { days, hours } from '../../platform/kernel/clock.ts'
+import { uuidv7 } from '../../platform/kernel/ids.ts'
+import { currentRequest } from '../../platform/kernel/request-context.ts'
+import { renderObjectKey } from '../../workspace/pipes/key-template.ts'
+import type { Bucket } from '../bucket-port.ts'
+import type { CreationRight, UploadRow } from '../ledger/upload-rights.ts'
 import { equalPartBytes, partLimits } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { assertMayCreate } from './may-create.ts'
-import { type Declared, describeNew } from './new-upload.ts'
-import { describeFirst, type Incoming, numbersOf, type OpenUpload } from './open-upload.ts'
+import { describeFirst, expiresAtMs, type Incoming, numbersOf, type OpenUpload } from './open-upload.ts'
 
 export type Created = {
   fileId: string
@@ -46,4 +50,84 @@ export async function createUpload(
     hasWebhooks: right.pipe.hasWebhooks,
   })
   return { fileId, expiresAtMs, upload: opened }
+}
+
+const MAX_AGE_MS = days(30)
+
+/** What a client declares about a file before it sends the bytes. */
+export type Declared = {
+  lengthBytes: number | null
+  filename: string
+  filetype: string | null
+  uploadMetadata: Record<string, string>
+  uploadMetadataHeader: string | null
+  concat: 'partial' | 'final' | null
+  protocol: UploadRow['protocol']
+  /** Set if the client may never learn the address: the upload expires this soon unless some bytes become durable. */
+  graceMs?: number
+}
+
+/** What every new upload needs, however it is sent: an owner, names, a destination and a time to expire. */
+export function describeNew(
+  { clock }: Pick<UploadContext, 'clock'>,
+  right: CreationRight,
+  { filename, filetype, uploadMetadata, uploadMetadataHeader, protocol, graceMs = Infinity }: Declared,
+  bucket: Bucket,
+) {
+  const { token, pipe, dataStore } = right
+  const { workspaceId, id: tokenId, maxFiles, maxBytes, senderId, senderName, subject, metadata } = token
+  const nowMs = clock.now()
+  const fileId = uuidv7(nowMs)
+  const expirySeconds = pipe.uploadExpirySeconds
+  const expiresByMs = nowMs + maxAgeMs(bucket)
+  return {
+    fileId,
+    workspaceId,
+    pipeId: pipe.id,
+    tokenId,
+    maxFiles,
+    maxBytes,
+    senderId,
+    senderName,
+    subject,
+    metadata,
+    filename,
+    filetype,
+    uploadMetadata,
+    uploadMetadataHeader,
+    protocol,
+    expirySeconds,
+    expiresByMs,
+    createdAtMs: nowMs,
+    request: currentRequest(),
+    expiresAtMs: Math.min(expiresAtMs({ expirySeconds, expiresByMs }, nowMs), nowMs + graceMs),
+    destination: {
+      dataStoreId: dataStore.id,
+      bucket: dataStore.bucket,
+      key: keyOf(right, { fileId, filename, nowMs }),
+    },
+  }
+}
+
+function keyOf(
+  { token, pipe, dataStore }: CreationRight,
+  { fileId, filename, nowMs }: { fileId: string; filename: string; nowMs: number },
+): string {
+  return renderObjectKey(pipe.keyTemplate, {
+    prefix: dataStore.prefix,
+    keyPrefix: token.keyPrefix,
+    fileId,
+    filename,
+    sender: token.senderName,
+    pipeId: pipe.id,
+    at: new Date(nowMs),
+  })
+}
+
+/**
+ * After this time an upload expires even while it receives bytes: the provider deletes unfinished ones an hour later.
+ */
+function maxAgeMs({ capabilities }: Bucket): number {
+  const { dropsUnfinishedAfterHours: most } = capabilities
+  return most === null ? MAX_AGE_MS : Math.min(MAX_AGE_MS, hours(most - 1))
 }

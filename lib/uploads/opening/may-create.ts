@@ -1,9 +1,10 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
+import type { SealedDataStore } from '../../workspace/data-stores/sealed-data-store.ts'
+import type { Bucket } from '../bucket-port.ts'
 import type { CreationRight } from '../ledger/upload-rights.ts'
 import { largestUpload, type PartLimits, partLimits } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
-import { mayConcatenate } from './may-concatenate.ts'
-import type { Declared } from './new-upload.ts'
+import type { Declared } from './create-upload.ts'
 
 /**
  * Throws unless the Pipe and the token allow this upload. A partial upload has no type to check: the final one does.
@@ -66,4 +67,12 @@ export function tooLarge(maxBytes: number): SluiceError {
 function matchesType(range: string, filetype: string | null): boolean {
   const type = (filetype ?? '').split(';', 1)[0]!.trim().toLowerCase()
   return range.endsWith('/*') ? type.startsWith(range.slice(0, -1)) : type === range
+}
+
+/**
+ * Concatenation copies within the bucket, reads ranges that are too small to copy, and deletes the pieces. Not every
+ * provider can copy parts, and where all parts must have the same size, pieces of arbitrary sizes cannot become parts.
+ */
+export function mayConcatenate({ mayRead, mayDelete }: SealedDataStore, { capabilities }: Bucket): boolean {
+  return mayRead && mayDelete && capabilities.copyParts && !capabilities.equalParts
 }

@@ -10,9 +10,8 @@ import type { DatabaseHandle } from '../../platform/db/database.ts'
 import { days } from '../../platform/kernel/clock.ts'
 import { clearLeftovers } from '../endings/clear-leftovers.ts'
 import { dropLapsedLeases } from '../ledger/drop-lapsed-leases.ts'
-import { expireUploads } from './expire-uploads.ts'
-import { findFinished } from './find-finished.ts'
-import { listUnknown } from './list-unknown.ts'
+import { findFinished, listUnknown } from './after-restore.ts'
+import { expireUploads } from './upload-sweeps.ts'
 
 const BYTES = 1000
 const idOf = (url: string) => url.split('/').at(-1)!

@@ -7,12 +7,12 @@ import { createSite, type Site, serveUploads } from '../../../test/support/uploa
 import { rows } from '../../platform/db/database.ts'
 import { days, hours, minutes } from '../../platform/kernel/clock.ts'
 import { lapseReservations } from '../../workspace/usage/lapse-reservations.ts'
-import { cancelUpload } from '../endings/cancel-upload.ts'
 import { clearLeftovers } from '../endings/clear-leftovers.ts'
-import { fail } from '../finish/look-up-object.ts'
+import { cancelUpload } from '../endings/end-upload.ts'
+import { fail } from '../finish/settle.ts'
 import { openUpload } from '../opening/open-upload.ts'
-import { expireUploads } from './expire-uploads.ts'
 import { reconcileUploads } from './reconcile.ts'
+import { expireUploads } from './upload-sweeps.ts'
 
 const MiB = 1024 * 1024
 const SLOW_DOWN = { kind: 'refuse', status: 503, code: 'SlowDown' } as const

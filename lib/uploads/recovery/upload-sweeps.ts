@@ -4,11 +4,11 @@ import type { Sweep } from '../../platform/sweeps.ts'
 import { countUncountedBytes } from '../../workspace/usage/count-uncounted-bytes.ts'
 import { lapseReservations } from '../../workspace/usage/lapse-reservations.ts'
 import { clearLeftovers } from '../endings/clear-leftovers.ts'
+import { endUpload, failInterrupted } from '../endings/end-upload.ts'
 import { CLEARED_AT_ONCE } from '../ledger/claim-leftovers.ts'
-import { LATE_AT_ONCE } from '../ledger/late-uploads.ts'
+import { findInterrupted } from '../ledger/interrupted-uploads.ts'
+import { findLate, isLate, LATE_AT_ONCE, retirePartials } from '../ledger/late-uploads.ts'
 import type { UploadContext } from '../upload-context.ts'
-import { endInterruptedUploads } from './end-interrupted-uploads.ts'
-import { expireUploads } from './expire-uploads.ts'
 import { reconcileUploads } from './reconcile.ts'
 
 export function uploadSweeps(context: UploadContext): Sweep[] {
@@ -37,3 +37,30 @@ export const TIMELINES: Kept = { tables: ['file_timeline'], keptMs: days(365) }
 
 export const keepTimelines = ({ db, clock }: Pick<UploadContext, 'db' | 'clock'>): Promise<number> =>
   keepMonths(db, TIMELINES, clock.now())
+
+/** Fails uploads of clients that cannot resume, whose request ended when its node died. */
+export async function endInterruptedUploads(
+  context: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,
+): Promise<number> {
+  const found = await findInterrupted(context.db)
+  let ended = 0
+  for (const fileId of found) if (await failInterrupted(context, fileId)) ended += 1
+  return ended
+}
+
+/** Ends uploads that were not finished in time, except those that somebody is writing or that have all their bytes. */
+export async function expireUploads(
+  context: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,
+): Promise<number> {
+  const { db, clock } = context
+  const nowMs = clock.now()
+  let ended = 0
+  for (const { id, droppedAfterHours } of await findLate(db, nowMs)) {
+    const reason = droppedAfterHours
+      ? `It was not finished within ${droppedAfterHours} hours of its start; the bucket deletes unfinished uploads after that.`
+      : 'It was not finished in time.'
+    const end = { status: 'expired', reason, from: ['uploading'], provided: isLate(nowMs) } as const
+    if (await endUpload(context, id, end)) ended += 1
+  }
+  return ended + (await retirePartials(db, clock.now()))
+}

@@ -5,8 +5,7 @@ import { type MemoryAccount, MemoryBudget } from '../memory/memory-budget.ts'
 import type { Spillable } from '../memory/spill-slow-parts.ts'
 import type { OpenUpload } from '../opening/open-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
-import type { ByteSource } from './byte-source.ts'
-import type { Piece } from './piece.ts'
+import type { ByteSource, Piece } from './body.ts'
 import { Reader } from './reader.ts'
 
 const MiB = 1024 * 1024

@@ -4,9 +4,8 @@ import { PartBuffer } from '../memory/part-buffer.ts'
 import type { Spillable } from '../memory/spill-slow-parts.ts'
 import type { OpenUpload } from '../opening/open-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
-import type { ByteSource } from './byte-source.ts'
+import type { ByteSource, Piece, Rest } from './body.ts'
 import type { Parts } from './parts.ts'
-import type { Piece, Rest } from './piece.ts'
 
 type Options = {
   /** More bytes than this are the client's error. */

@@ -2,7 +2,7 @@ import type { Body } from '../bucket-port.ts'
 import type { OpenUpload } from '../opening/open-upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { beginMultipart } from './begin-multipart.ts'
-import { withTail } from './with-tail.ts'
+import { withTail } from './tails.ts'
 
 export type Sent = { etag: string; crc32: number }
 

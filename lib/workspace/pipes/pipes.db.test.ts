@@ -7,10 +7,7 @@ import { addFile } from '../../../test/support/webhook-rows.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
 import { isSluiceError } from '../../platform/kernel/errors.ts'
 import { parseInput } from '../../platform/kernel/parse-input.ts'
-import {
-  cancelUploadsOfDeletedPipes,
-  cancelUploadsOfPipe,
-} from '../../uploads/endings/cancel-uploads-of-pipe.ts'
+import { cancelUploadsOfDeletedPipes, cancelUploadsOfPipe } from '../../uploads/endings/end-upload.ts'
 import { createPipe } from './create-pipe.ts'
 import { deletePipe, previewPipeDeletion } from './delete-pipe.ts'
 import { listPipes } from './list-pipes.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fail } from './look-up-object.ts'
+import { fail } from './settle.ts'
 
 it('a file that could not be failed leaves no lease to renew', async () => {
   let isHeld = true

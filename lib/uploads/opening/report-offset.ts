@@ -1,6 +1,15 @@
+import { currentOffset } from '../ledger/current-offset.ts'
 import { markInterrupted } from '../ledger/mark-interrupted.ts'
 import type { UploadRow } from '../ledger/upload-rights.ts'
 import type { UploadContext } from '../upload-context.ts'
+
+/** The current offset and status, for a writer that has lost its lease. */
+export function readProgress(
+  { db }: Pick<UploadContext, 'db'>,
+  fileId: string,
+): ReturnType<typeof currentOffset> {
+  return currentOffset(db, fileId)
+}
 
 /** A client has asked for the offset of an unfinished upload, so it was interrupted: see `markInterrupted`. */
 export async function noteOffsetRequest({ db, clock }: UploadContext, upload: UploadRow): Promise<void> {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createLogger } from '../platform/log/log.ts'
-import { inBackground } from './in-background.ts'
+import { inBackground } from './upload-context.ts'
 
 it('waits for work that continues, and reports its failure', async () => {
   const lines: string[] = []
