@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Random } from '../../test/support/random.ts'
 import type { Log } from './log.ts'
-import type { Random } from './random.ts'
 import { type Call, type Reply, send } from './send.ts'
 import type { Source } from './source.ts'
 

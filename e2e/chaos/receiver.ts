@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { verifyWebhook } from '#lib/webhooks/signature/signature.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../../test/support/random.ts'
 
 export type Received = { id: string; body: string; attempts: number; accepted: boolean }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Random } from './random.ts'
+import type { Random } from '../../test/support/random.ts'
 
 const MIB = 1024 * 1024
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Upload } from 'tus-js-client'
+import type { Random } from '../../test/support/random.ts'
 import { newToken, type Outcome, type Site } from './client.ts'
-import type { Random } from './random.ts'
 import type { Source } from './source.ts'
 
 const MIB = 1024 * 1024

@@ -1,4 +1,4 @@
-import type { Random } from '../chaos/random.ts'
+import type { Random } from '../../test/support/random.ts'
 
 /** One request as the fuzz run makes it: of every kind that this server takes, each part right, nearly right or noise. */
 export type Shaped = {

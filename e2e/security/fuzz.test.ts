@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { beforeAll, expect, inject, it } from 'vitest'
+import { randomOf } from '../../test/support/random.ts'
 import { ask } from '../../test/support/raw-http.ts'
 import { targetOf } from '../../test/support/target.ts'
 import { newTus, type Tus } from '../../test/support/tus.ts'
-import { randomOf } from '../chaos/random.ts'
 import { knowTarget, sendShaped } from '../fuzz/send-shaped.ts'
 import { shapeRequest } from '../fuzz/shape-requests.ts'
 

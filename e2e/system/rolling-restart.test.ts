@@ -1,6 +1,6 @@
 import { expect, inject, it } from 'vitest'
+import { randomOf } from '../../test/support/random.ts'
 import { createLog } from '../chaos/log.ts'
-import { randomOf } from '../chaos/random.ts'
 import { judge, uploadMany } from '../chaos/run.ts'
 import { openWorld } from '../chaos/world.ts'
 

@@ -10,9 +10,9 @@ import { findChromium } from '../../test/support/chromium.ts'
 import { startCustomerSite } from '../../test/support/customer-site.ts'
 import { openCuttingProxy } from '../../test/support/cutting-proxy.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
+import { randomOf } from '../../test/support/random.ts'
 import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
-import { randomOf } from '../chaos/random.ts'
 
 /** Uppy with @uppy/tus in a real Chromium, set up by the very text of the Embed page, on a line that breaks at random bytes. */
 const MiB = 1024 * 1024

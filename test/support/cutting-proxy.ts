@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import type { Random } from '../../e2e/chaos/random.ts'
 import { coupleSockets } from './couple-sockets.ts'
+import type { Random } from './random.ts'
 
 type Options = {
   /** So many connections are cut; then all live. */

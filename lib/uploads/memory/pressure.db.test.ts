@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { type Random, randomOf } from '../../../e2e/chaos/random.ts'
 import { openTestDatabase } from '../../../test/support/databases.ts'
+import { type Random, randomOf } from '../../../test/support/random.ts'
 import { openPatch, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
