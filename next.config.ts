@@ -7,7 +7,12 @@ const config: NextConfig = {
   typescript: { ignoreBuildErrors: true },
   // The server brings these.
   serverExternalPackages: ['pg-boss', 'pino', 'postgres', 'prom-client', 'nodemailer'],
-  experimental: { serverActions: { bodySizeLimit: '1mb' }, turbopackFileSystemCacheForBuild: false },
+  experimental: {
+    serverActions: { bodySizeLimit: '1mb' },
+    turbopackFileSystemCacheForBuild: false,
+    // `forbidden()`, for a page that the role of its visitor does not allow.
+    authInterrupts: true,
+  },
   devIndicators: false,
   // Has Next put together what runs the pages, for scripts/bring-next.ts. Of ours all is there anyway.
   output: 'standalone',

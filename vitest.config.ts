@@ -14,9 +14,9 @@ const common = {
 const UNIT_TESTS = '{lib,server,packages,app,components,scripts,bench,deploy}/**/*.test.{ts,tsx}'
 const DATABASE_TESTS = '{lib,server,app,scripts,bench}/**/*.db.test.ts'
 /** These replace a module, and would replace it for those after them. */
-const replacing = globSync(UNIT_TESTS, { exclude: [DATABASE_TESTS] }).filter((file) =>
-  readFileSync(file, 'utf8').includes('vi.mock('),
-)
+const replaces = (file: string) => readFileSync(file, 'utf8').includes('vi.mock(')
+const replacing = globSync(UNIT_TESTS, { exclude: [DATABASE_TESTS] }).filter(replaces)
+const replacingWithDatabase = globSync(DATABASE_TESTS).filter(replaces)
 
 // Four rings, from quick to whole: the file name says which one a test belongs to.
 export default defineConfig({
@@ -45,6 +45,19 @@ export default defineConfig({
           ...common,
           name: 'database',
           include: [DATABASE_TESTS],
+          exclude: replacingWithDatabase,
+          globalSetup: ['test/support/postgres-setup.ts'],
+          setupFiles: ['test/support/cheap-scrypt.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      },
+      {
+        test: {
+          ...common,
+          name: 'database-replacing',
+          include: replacingWithDatabase,
+          isolate: true,
           globalSetup: ['test/support/postgres-setup.ts'],
           setupFiles: ['test/support/cheap-scrypt.ts'],
           testTimeout: 60_000,

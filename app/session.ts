@@ -1,9 +1,15 @@
 import { cookies, headers } from 'next/headers'
-import { redirect } from 'next/navigation'
+import { forbidden, redirect } from 'next/navigation'
 import { decode, encode } from 'next-auth/jwt'
 import { cache } from 'react'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
-import { readSession, type Session } from '#lib/identity/sessions/read-session.ts'
+import { may, type Right } from '#lib/identity/rights.ts'
+import {
+  type Person,
+  readStanding,
+  type Session,
+  type Standing,
+} from '#lib/identity/sessions/read-session.ts'
 import { createSession, revokeSession, SESSION_MS, type Visitor } from '#lib/identity/sessions/sessions.ts'
 import { within } from '#lib/platform/kernel/waits.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
@@ -22,10 +28,21 @@ function isSecure(): boolean {
   return getRuntime().config.baseUrl.startsWith('https:')
 }
 
-export const currentSession = cache(async (): Promise<Session | undefined> => {
+export const currentStanding = cache(async (): Promise<Standing | undefined> => {
   const id = await sessionIdOfCookie()
-  return id === undefined ? undefined : readSession(getRuntime(), id)
+  return id === undefined ? undefined : readStanding(getRuntime(), id)
 })
+
+export async function currentSession(): Promise<Session | undefined> {
+  const standing = await currentStanding()
+  return standing?.state === 'in' ? standing.session : undefined
+}
+
+/** Also of somebody who has no workspace open. */
+export async function currentPerson(): Promise<Person | undefined> {
+  const standing = await currentStanding()
+  return standing && (standing.state === 'in' ? standing.session : standing.person)
+}
 
 async function sessionIdOfCookie(): Promise<string | undefined> {
   const token = (await cookies()).get(cookieName())?.value
@@ -42,14 +59,31 @@ export async function sessionIfKnown(): Promise<Session | undefined> {
   return session === 'late' ? undefined : session
 }
 
-/** For pages and actions of the dashboard: somebody without a session is sent to sign in. */
-export async function requireSession(): Promise<Session> {
-  return (await currentSession()) ?? redirect('/login')
+/** Where somebody goes who has no workspace open: what is still to be done stands there. */
+const PAGE_OF = {
+  no_workspace: '/workspaces',
+  code_due: '/second-factor',
+  factor_due: '/second-factor',
+} as const
+
+/** For actions: somebody without a session is sent to sign in. What they may do is asked next. */
+export async function enteredSession(): Promise<Session> {
+  const standing = await currentStanding()
+  if (!standing) redirect('/login')
+  if (standing.state !== 'in') redirect(PAGE_OF[standing.state])
+  return standing.session
+}
+
+/** For pages of the dashboard, which name what their visitor must be allowed to do. */
+export async function requireSession(right: Right): Promise<Session> {
+  const session = await enteredSession()
+  if (!may(session.actor, right)) forbidden()
+  return session
 }
 
 /** Whom the verbs are to act for. */
-export async function currentActor(): Promise<Actor> {
-  return (await requireSession()).actor
+export async function currentActor(right: Right): Promise<Actor> {
+  return (await requireSession(right)).actor
 }
 
 /** What the sign-in limits and the list of sessions go by; the front door has judged X-Forwarded-For. */
@@ -75,8 +109,8 @@ export async function openSession(userId: string): Promise<void> {
 const cookieOptions = () => ({ httpOnly: true, sameSite: 'lax', path: '/', secure: isSecure() }) as const
 
 export async function closeSession(): Promise<void> {
-  const session = await currentSession()
-  if (session) await revokeSession(getRuntime(), session, session.id)
+  const person = await currentPerson()
+  if (person) await revokeSession(getRuntime(), person, person.id)
   const store = await cookies()
   // A browser lets go of a `__Secure-` cookie only where the answer that ends it is marked as secure, too.
   store.set(cookieName(), '', { ...cookieOptions(), expires: new Date(0) })

@@ -107,7 +107,7 @@ async function createOwners(db: Db): Promise<{ actor: Actor; owners: string[] }>
   const account = { email: 'bench@example.com', passwordHash: null, emailVerified: true }
   const { workspaceId, userId } = await createAccount(runtime, account)
   const other = await createAccount(runtime, { ...account, email: 'other@example.com' })
-  const actor: Actor = { workspaceId, kind: 'user', id: userId, label: account.email }
+  const actor: Actor = { workspaceId, kind: 'user', id: userId, label: account.email, role: 'owner' }
   return { actor, owners: [workspaceId, other.workspaceId] }
 }
 

@@ -6,7 +6,7 @@ import type { Db } from '#lib/platform/db/database.ts'
 import { migrate } from '#lib/platform/db/migrate.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
 import { systemClock } from '#lib/platform/kernel/clock.ts'
-import { STEPS } from '#lib/workspace/usage/fold-tallies.ts'
+import { STEPS } from '#lib/workspace/usage/durations.ts'
 import { createDatabase } from '../test/support/postgres.ts'
 import type { Finding } from './cases.ts'
 
@@ -26,7 +26,7 @@ export async function benchOverview(postgresUrl: string): Promise<Finding[]> {
     await migrate(db)
     const account = { email: 'bench@example.com', passwordHash: null, emailVerified: true }
     const { workspaceId, userId } = await createAccount({ db, clock: systemClock }, account)
-    const actor: Actor = { workspaceId, kind: 'user', id: userId, label: account.email }
+    const actor: Actor = { workspaceId, kind: 'user', id: userId, label: account.email, role: 'owner' }
     await fillCounts(db, workspaceId)
     await fillFiles(db, workspaceId)
     const findings: Finding[] = []

@@ -102,7 +102,7 @@ async function furnish(env: Record<string, string>): Promise<{ owner: Owner; coo
   const runtime = { db: database.db, clock: systemClock, config, vault: createVault(config.encryptionKeys) }
   const account = { email: 'bench@example.com', passwordHash: null, emailVerified: true }
   const { workspaceId, userId } = await createAccount(runtime, account)
-  const actor: Actor = { workspaceId, kind: 'user', id: userId, label: account.email }
+  const actor: Actor = { workspaceId, kind: 'user', id: userId, label: account.email, role: 'owner' }
   const dataStore = await createDataStore(runtime, actor, {
     name: 'Bench',
     provider: 'gcs',

@@ -82,7 +82,7 @@ async function addPipe(database: DatabaseHandle, sinkUrl: string) {
   const runtime = { ...testRuntime(database), clock: { now: () => Date.now() } }
   const account = { email: 'bench@example.com', passwordHash: null, emailVerified: true }
   const { userId, workspaceId } = await createAccount(runtime, account)
-  const actor = { workspaceId, kind: 'user', id: userId, label: 'bench' } as const
+  const actor = { workspaceId, kind: 'user', id: userId, label: 'bench', role: 'owner' } as const
   const dataStore = await createDataStore(runtime, actor, {
     name: 'Sink',
     provider: 'minio',

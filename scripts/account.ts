@@ -74,7 +74,13 @@ async function makeAccount({ db, clock }: Given, address: string, name: string |
   return db.transaction(async (tx) => {
     const runtime = { db: tx, clock }
     const made = await createAccount(runtime, { email: address, name, passwordHash, emailVerified: true })
-    const actor = { ...made, kind: 'system', id: null, label: 'npm run account' } as const
+    const actor = {
+      ...made,
+      kind: 'system',
+      id: made.userId,
+      label: 'npm run account',
+      role: 'owner',
+    } as const
     const { key } = await createAccountKey(runtime, actor, { name: 'First key' })
     return { email: address, password, accountKey: key, workspaceId: made.workspaceId }
   })

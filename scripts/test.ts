@@ -74,7 +74,7 @@ const playwrightFailures = (suite: Suite): Failure[] => [
 
 const RINGS: Ring[] = [
   vitest('unit', ['unit', 'unit-replacing']),
-  vitest('database'),
+  vitest('database', ['database', 'database-replacing']),
   vitest('system', ['system', 'served']),
   {
     name: 'browser',

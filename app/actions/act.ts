@@ -1,19 +1,23 @@
 import { revalidatePath } from 'next/cache'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
+import { assertMay, type Right } from '#lib/identity/rights.ts'
+import type { Session } from '#lib/identity/sessions/read-session.ts'
 import { isSluiceError } from '#lib/platform/kernel/errors.ts'
 import { getRuntime, type Runtime } from '#lib/platform/runtime.ts'
-import { currentActor } from '../session.ts'
+import { enteredSession } from '../session.ts'
 import type { FormState } from './form-state.ts'
 
 type Outcome<Data> = { message?: string; data?: Data }
 
-/** Runs a verb for whoever is signed in and turns what it says into what a form shows. */
+/** Runs a verb for whoever is signed in and has the right to it, and turns what it says into what a form shows. */
 export async function act<Data = undefined>(
-  verb: (runtime: Runtime, actor: Actor) => Promise<Outcome<Data> | undefined>,
+  right: Right,
+  verb: (runtime: Runtime, actor: Actor, session: Session) => Promise<Outcome<Data> | undefined>,
 ): Promise<FormState<Data>> {
-  const actor = await currentActor()
+  const session = await enteredSession()
   return answer(async () => {
-    const outcome = await verb(getRuntime(), actor)
+    assertMay(session.actor, right)
+    const outcome = await verb(getRuntime(), session.actor, session)
     revalidatePath('/dashboard', 'layout')
     return outcome
   })

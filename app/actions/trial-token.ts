@@ -1,23 +1,29 @@
 'use server'
 
+import { assertMay } from '#lib/identity/rights.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { expireToken, revokeToken } from '#lib/workspace/tokens/given-tokens.ts'
+import { expireToken } from '#lib/workspace/tokens/expire-token.ts'
 import { issueTrialToken } from '#lib/workspace/tokens/issue-trial-token.ts'
-import { currentActor } from '../session.ts'
+import { revokeToken } from '#lib/workspace/tokens/revoke-token.ts'
+import { enteredSession } from '../session.ts'
 import { answer } from './act.ts'
 import { textArgument } from './form-fields.ts'
 import { type TokenOrRefusal, tokenOrRefusal } from './token-or-refusal.ts'
 
 /** The part of the customer's backend, for the uploader on the dashboard's own page. */
 export async function takeTrialToken(pipeId: string): Promise<TokenOrRefusal> {
-  const actor = await currentActor()
-  const subject = `dashboard:${actor.id}`
-  return tokenOrRefusal(() => issueTrialToken(getRuntime(), actor, textArgument(pipeId), { subject }))
+  const { actor } = await enteredSession()
+  return tokenOrRefusal(async () => {
+    assertMay(actor, 'operate')
+    const subject = `dashboard:${actor.id}`
+    return issueTrialToken(getRuntime(), actor, textArgument(pipeId), { subject })
+  })
 }
 
 export async function endTrialToken(id: string, how: 'expire' | 'revoke') {
-  const actor = await currentActor()
+  const { actor } = await enteredSession()
   return answer(async () => {
+    assertMay(actor, 'operate')
     if (how === 'revoke') await revokeToken(getRuntime(), actor, textArgument(id))
     else await expireToken(getRuntime(), actor, textArgument(id))
     return undefined

@@ -1,16 +1,19 @@
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
+import { assertMay, type Right } from '#lib/identity/rights.ts'
 import { toProblem } from '#lib/platform/http/problem.ts'
 import { getRuntime, type Runtime } from '#lib/platform/runtime.ts'
 import { currentSession } from '../session.ts'
 
 /** A download for whoever is signed in. What is wrong with the filters is said before the first byte. */
 export async function exportOrProblem(
+  right: Right,
   give: (runtime: Runtime, actor: Actor) => Response | Promise<Response>,
 ): Promise<Response> {
   const runtime = getRuntime()
   const session = await currentSession()
   if (!session) return Response.redirect(new URL('/login', runtime.config.baseUrl))
   try {
+    assertMay(session.actor, right)
     return await give(runtime, session.actor)
   } catch (error) {
     const { status, headers, body } = toProblem(error, runtime.config.baseUrl)

@@ -7,7 +7,7 @@ import { Sidebar } from '#components/shell/sidebar.tsx'
 import { currentActor } from '../session.ts'
 
 export default async function DashboardLayout({ children }: { children: ReactNode }) {
-  const actor = await currentActor()
+  const actor = await currentActor('see')
   const account = <AccountMenu email={actor.label} />
   return (
     <div className="min-h-dvh lg:flex">

@@ -7,12 +7,13 @@ import { QuotaPanel } from '#components/overview/quota-panel.tsx'
 import { rangeOf } from '#components/overview/ranges.ts'
 import { UploadsUnderWay } from '#components/overview/uploads-under-way.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
-import { readSnapshot, type Topic } from '#lib/dashboard/live.ts'
+import { readSnapshot, type Topic } from '#lib/dashboard/live/read-snapshot.ts'
+import { listFailures } from '#lib/dashboard/overview/list-failures.ts'
+import { readChecklist } from '#lib/dashboard/overview/read-checklist.ts'
 import { readFigures } from '#lib/dashboard/overview/read-figures.ts'
-import { listFailures, readChecklist } from '#lib/dashboard/overview/read-overview.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { listDataStores } from '#lib/workspace/data-stores/read-data-stores.ts'
-import { listPipes } from '#lib/workspace/pipes/read-pipes.ts'
+import { listDataStores } from '#lib/workspace/data-stores/list-data-stores.ts'
+import { listPipes } from '#lib/workspace/pipes/list-pipes.ts'
 import { reportUsage } from '#lib/workspace/usage/report-usage.ts'
 import { currentActor } from '../session.ts'
 import { readSearch, type Search } from './page-query.ts'
@@ -23,7 +24,7 @@ export default async function Overview({ searchParams }: { searchParams: Search 
   const query = await readSearch(searchParams)
   const range = rangeOf(query.range)
   const pipeId = query.pipeId || undefined
-  const actor = await currentActor()
+  const actor = await currentActor('see')
   const runtime = getRuntime()
   const look = (topic: Topic) => readSnapshot(runtime.db, actor.workspaceId, topic)
   const [files, deliveries] = await Promise.all([look('files'), look('deliveries')])

@@ -6,12 +6,15 @@ import { createKey } from '#app/dashboard/settings/actions.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
-import { TextField } from '../ui/field.tsx'
+import { SelectField, TextField } from '../ui/field.tsx'
 import { SecretOnce } from '../ui/secret-once.tsx'
 import { SecretShown } from '../ui/secret-shown.tsx'
 import { useAskedOpen } from '../ui/use-asked-open.ts'
 
-export function CreateKey({ hasPassword, asked }: { hasPassword: boolean; asked: boolean }) {
+type Props = { hasPassword: boolean; asked: boolean; scopes: Scope[] }
+type Scope = { value: string; label: string }
+
+export function CreateKey({ hasPassword, asked, scopes }: Props) {
   const [open, setOpen] = useAskedOpen(asked, '/dashboard/settings/keys')
   const [key, setKey] = useState<string>()
   return (
@@ -20,7 +23,7 @@ export function CreateKey({ hasPassword, asked }: { hasPassword: boolean; asked:
         open={open}
         onOpenChange={setOpen}
         title="Create an account key"
-        description="It can do everything that you can do here. Keep it where only your own programs can read it."
+        description="It never has more rights than you have. Keep it where only your own programs can read it."
         trigger={
           <Button tone="primary">
             <Plus aria-hidden />
@@ -38,6 +41,20 @@ export function CreateKey({ hasPassword, asked }: { hasPassword: boolean; asked:
           }}
         >
           <TextField name="name" label="Name" placeholder="deploy script" autoFocus maxLength={100} />
+          <SelectField name="scope" label="Scope">
+            {scopes.map(({ value, label }) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </SelectField>
+          <SelectField name="days" label="Expires">
+            <option value="">Never</option>
+            <option value="7">In 7 days</option>
+            <option value="30">In 30 days</option>
+            <option value="90">In 90 days</option>
+            <option value="365">In a year</option>
+          </SelectField>
           {hasPassword && (
             <TextField
               name="password"

@@ -29,7 +29,7 @@ export const users = pgTable(
   (t) => [uniqueIndex('users_email_unique').on(sql`lower(${t.email})`)],
 )
 
-/** A user's account at GitHub or Google. */
+/** A user's account at a provider: GitHub, Google, or that of OIDC_ISSUER. */
 export const identities = pgTable(
   'identities',
   {
@@ -38,6 +38,8 @@ export const identities = pgTable(
     userId: uuid()
       .notNull()
       .references(() => users.id, { onDelete: 'cascade' }),
+    /** What the provider calls the person; for showing. */
+    email: text(),
     createdAt: createdAt(),
   },
   (t) => [primaryKey({ columns: [t.provider, t.providerAccountId] }), index().on(t.userId)],
@@ -54,11 +56,35 @@ export const sessions = pgTable(
     address: inet(),
     createdAt: createdAt(),
     lastSeenAt: instant().notNull().defaultNow(),
+    /** The workspace that is open in it; null, or one that they left: the first that they belong to. */
+    workspaceId: uuid(),
+    /** When a code of the second factor was given in it. */
+    secondFactorAt: instant(),
     expiresAt: instant().notNull(),
     revokedAt: instant(),
   },
   (t) => [index().on(t.userId)],
 )
+
+/** Codes by time (TOTP) that a user gives beside the password or provider. */
+export const secondFactors = pgTable('second_factors', {
+  userId: uuid()
+    .primaryKey()
+    .references(() => users.id, { onDelete: 'cascade' }),
+  /** Sealed. */
+  secret: text().notNull(),
+  /** Null until the first code showed that the authenticator has the secret. */
+  enabledAt: instant(),
+  /** The step of time of the last code that was accepted: no code of it or before it is accepted again. */
+  lastStep: bytes().notNull().default(0),
+  /** SHA-256 of the recovery codes that are left. */
+  recoveryHashes: text().array().notNull().default([]),
+  /** Since the last right one. */
+  wrongCodes: integer().notNull().default(0),
+  /** From then on only a recovery code is accepted. */
+  lockedAt: instant(),
+  createdAt: createdAt(),
+})
 
 /** One-time links of mails: to verify an address, to reset a password. */
 export const emailLinks = pgTable(
@@ -77,7 +103,7 @@ export const emailLinks = pgTable(
   (t) => [index().on(t.userId)],
 )
 
-/** The owner of everything else. One for each user now; the shape allows several members. */
+/** The owner of everything else. */
 export const workspaces = pgTable(
   'workspaces',
   {
@@ -92,10 +118,24 @@ export const workspaces = pgTable(
     demoSealed: text(),
     /** Transfer in a month, where the operator gave more or less than FREE_TIER_BYTES; 0 is unlimited. */
     transferLimitBytes: bytes(),
+    /** The other limits that the operator set; null: the usual one. */
+    tokensPerSecond: integer(),
+    memorySharePercent: integer(),
+    maxFileBytes: bytes(),
+    /** Nobody enters without a second factor. */
+    requireSecondFactor: boolean().notNull().default(false),
+    /** The operator suspended it: no tokens, no bytes; everything stays and can be read. */
+    suspendedAt: instant(),
+    suspendedReason: text(),
+    /** Its owner deleted it: until then it can be brought back, and is as a suspended one. */
+    deleteAfter: instant(),
     createdAt: createdAt(),
   },
   (t) => [uniqueIndex('workspaces_one_demo').on(t.demo).where(sql`${t.demo}`)],
 )
+
+/** From the fewest rights to the most; what each may is the table of `lib/identity/rights.ts`. */
+export const MEMBER_ROLES = ['viewer', 'developer', 'admin', 'owner'] as const
 
 export const members = pgTable(
   'members',
@@ -106,11 +146,35 @@ export const members = pgTable(
     userId: uuid()
       .notNull()
       .references(() => users.id, { onDelete: 'cascade' }),
-    role: text({ enum: ['owner'] }).notNull(),
+    role: text({ enum: MEMBER_ROLES }).notNull(),
     createdAt: createdAt(),
   },
   (t) => [primaryKey({ columns: [t.workspaceId, t.userId] }), index().on(t.userId)],
 )
+
+/** Who may become a member, by a link that was mailed to them. */
+export const invitations = pgTable(
+  'invitations',
+  {
+    id: id(),
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    email: text().notNull(),
+    role: text({ enum: MEMBER_ROLES }).notNull(),
+    /** Of the link that was sent last. */
+    tokenHash: text().notNull().unique(),
+    /** The words to show for whoever invited. */
+    invitedBy: text().notNull(),
+    sentAt: instant().notNull(),
+    expiresAt: instant().notNull(),
+    createdAt: createdAt(),
+  },
+  // Accepted and withdrawn ones are deleted, so an address has one at most.
+  (t) => [uniqueIndex('invitations_one_for_each').on(t.workspaceId, sql`lower(${t.email})`)],
+)
+
+export const KEY_SCOPES = ['read', 'write', 'admin'] as const
 
 export const accountKeys = pgTable(
   'account_keys',
@@ -122,11 +186,15 @@ export const accountKeys = pgTable(
     name: text().notNull(),
     keyHash: text().notNull().unique(),
     last4: text().notNull(),
+    scope: text({ enum: KEY_SCOPES }).notNull().default('admin'),
+    /** The user whose rights it never exceeds; null where a version made it that did not note them. */
+    createdBy: uuid(),
+    expiresAt: instant(),
     lastUsedAt: instant(),
     revokedAt: instant(),
     createdAt: createdAt(),
   },
-  (t) => [index().on(t.workspaceId, t.id)],
+  (t) => [index().on(t.workspaceId, t.id), index().on(t.createdBy)],
 )
 
 export const auditLog = pgTable(
@@ -136,7 +204,7 @@ export const auditLog = pgTable(
     workspaceId: uuid()
       .notNull()
       .references(() => workspaces.id, { onDelete: 'cascade' }),
-    actorKind: text({ enum: ['user', 'account_key', 'system'] }).notNull(),
+    actorKind: text({ enum: ['user', 'account_key', 'operator', 'system'] }).notNull(),
     actorId: text(),
     /** The words to show for the actor: an e-mail address or the key's name at that time. */
     actorLabel: text().notNull(),

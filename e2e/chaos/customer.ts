@@ -28,7 +28,7 @@ export async function addCustomer(database: DatabaseHandle, place: Place): Promi
   const { endpoint, accessKeyId, secretAccessKey, receiverUrl } = place
   const account = { email: 'customer@example.com', passwordHash: null, emailVerified: true }
   const { workspaceId } = await createAccount(runtime, account)
-  const actor: Actor = { workspaceId, kind: 'system', id: null, label: 'test' }
+  const actor: Actor = { workspaceId, kind: 'system', id: null, label: 'test', role: 'owner' }
   const pipes: CustomerPipe[] = []
   for (const provider of PROVIDERS) {
     const store = await createDataStore(runtime, actor, {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { authenticateAccountKey } from '../identity/accounts/account-keys.ts'
+import { authenticateAccountKey } from '../identity/accounts/authenticate-account-key.ts'
 import type { Actor } from '../identity/audit/record-audit.ts'
+import { assertMay } from '../identity/rights.ts'
 import { toProblem } from '../platform/http/problem.ts'
 import { bearerToken, type Sent } from '../platform/http/read-request.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
@@ -80,6 +81,7 @@ async function identify(runtime: Runtime, operation: Operation, request: Asked):
   if (operation.auth === 'actor') {
     const actor = await authenticateAccountKey(runtime, bearer)
     noteRequest({ workspaceId: actor.workspaceId })
+    assertMay(actor, operation.right!)
     return actor
   }
   if (bearer) return bearer

@@ -168,7 +168,12 @@ const STATUS_WORDS = { 200: 'Done', 201: 'Created', 202: 'Accepted', 204: 'Done'
 
 function problems(operation: Operation): Json {
   const byStatus = Map.groupBy(
-    [...COMMON[operation.auth], ...ofInput(operation), ...(operation.problems ?? [])].map(withStatus),
+    [
+      ...COMMON[operation.auth],
+      ...ofRight(operation),
+      ...ofInput(operation),
+      ...(operation.problems ?? []),
+    ].map(withStatus),
     ({ status }) => status,
   )
   const entries = [...byStatus].map(([status, codes]) => [
@@ -185,6 +190,11 @@ const COMMON: Record<Operation['auth'], Problem[]> = {
   actor: ['account_key_missing', 'account_key_invalid', 'unavailable'],
   sender: ['token_missing', 'token_invalid', 'token_revoked', 'unavailable'],
   nobody: ['unavailable'],
+}
+
+/** Every role may see, and every scope of a key. */
+function ofRight({ right }: Operation): Problem[] {
+  return right === undefined || right === 'see' ? [] : ['forbidden']
 }
 
 function ofInput({ body, query, method, auth }: Operation): Problem[] {

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Actor } from '../identity/audit/record-audit.ts'
+import type { Right } from '../identity/rights.ts'
 import type { ErrorCode } from '../platform/kernel/errors.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import type { Asked } from './answer-request.ts'
@@ -34,6 +35,8 @@ export type Operation<Query = unknown, Body = unknown, Answer = unknown, Who = u
   summary: string
   /** `actor`: an `ak_` key, for its workspace. `sender`: the `sk_` token itself. `nobody`: open. */
   auth: 'actor' | 'sender' | 'nobody'
+  /** What an actor must be allowed to do. */
+  right?: Right
   query?: Schema
   body?: Schema
   status: 200 | 201 | 202 | 204
@@ -62,7 +65,7 @@ type Typed<
   B extends Schema | undefined,
   A extends Schema | undefined,
   Who,
-> = Omit<Operation, 'auth' | 'query' | 'body' | 'answer' | 'run' | 'after'> & {
+> = Omit<Operation, 'auth' | 'right' | 'query' | 'body' | 'answer' | 'run' | 'after'> & {
   query?: Q
   body?: B
   answer?: A
@@ -75,7 +78,7 @@ export function operation<
   Q extends Schema | undefined = undefined,
   B extends Schema | undefined = undefined,
   A extends Schema | undefined = undefined,
->(row: Typed<Q, B, A, Actor>): Operation {
+>(row: Typed<Q, B, A, Actor> & { right: Right }): Operation {
   return { ...row, auth: 'actor' } as unknown as Operation
 }
 

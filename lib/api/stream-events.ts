@@ -1,9 +1,10 @@
 import { type EventPlace, listEventIds, readEventBodies } from '../events/read-events.ts'
-import { isKeyGood } from '../identity/accounts/account-keys.ts'
+import { isKeyGood } from '../identity/accounts/authenticate-account-key.ts'
 import type { Actor } from '../identity/audit/record-audit.ts'
 import { hours, seconds } from '../platform/kernel/clock.ts'
-import { invalidRequest, SluiceError } from '../platform/kernel/errors.ts'
+import { SluiceError } from '../platform/kernel/errors.ts'
 import { firstUuidAt, isUuid } from '../platform/kernel/ids.ts'
+import { invalidRequest } from '../platform/kernel/parse-input.ts'
 import { createBell } from '../platform/kernel/waits.ts'
 import { LIVE_CHANNEL } from '../platform/live-channel.ts'
 import { createPlaces } from '../platform/places.ts'
@@ -76,6 +77,7 @@ async function* messages(
     if (since !== undefined && since < beganMs - KEPT_MS)
       yield `event: gap\ndata: ${JSON.stringify({ until: new Date(beganMs - KEPT_MS) })}\n\n`
     while (!signal.aborted && clock.now() < beganMs + LIFE_MS) {
+      if (!(await isKeyGood({ db, clock }, keyId))) return
       const lookedMs = clock.now()
       for await (const ids of eachNew(db, place, fromMs, told)) {
         for (const { id, body } of await readEventBodies(db, ids))
@@ -85,7 +87,6 @@ async function* messages(
       fromMs = lookedMs - LATE_MS
       forget(told, fromMs)
       if (lookedMs - beatMs >= BEAT_MS) {
-        if (!(await isKeyGood(db, keyId))) return
         beatMs = lookedMs
         yield `: beat\n${placeAt(lookedMs)}`
       }

@@ -111,7 +111,7 @@ export async function createSite(database: DatabaseHandle, options: SiteOptions 
     passwordHash: null,
     emailVerified: true,
   })
-  const actor: Actor = { workspaceId, kind: 'user', id: userId, label: email }
+  const actor: Actor = { workspaceId, kind: 'user', id: userId, label: email, role: 'owner' }
   const dataStore = await createDataStore(runtime, actor, {
     name: 'Bucket',
     provider: (options.provider ?? 'aws') as 'aws',

@@ -15,7 +15,7 @@ let made = 0
 export async function createTestWorkspace(runtime: TestRuntime, passwordHash: string | null = null) {
   const email = `customer-${++made}@example.com`
   const { userId, workspaceId } = await createAccount(runtime, { email, passwordHash, emailVerified: true })
-  const actor: Actor = { workspaceId, kind: 'user', id: userId, label: email }
+  const actor: Actor = { workspaceId, kind: 'user', id: userId, label: email, role: 'owner' }
   const accountKey = await createAccountKey(runtime, actor, { name: 'Test key' })
   const dataStore = await createDataStore(runtime, actor, {
     name: 'Bucket',

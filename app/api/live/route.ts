@@ -1,5 +1,7 @@
 import type { NextRequest } from 'next/server'
-import { follow, isTopic } from '#lib/dashboard/live.ts'
+import { follow } from '#lib/dashboard/live/follow.ts'
+import { isTopic } from '#lib/dashboard/live/read-snapshot.ts'
+import { may } from '#lib/identity/rights.ts'
 import { createPlaces } from '#lib/platform/places.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { currentSession } from '../../session.ts'
@@ -11,6 +13,7 @@ const places = createPlaces({ most: 500, mostForEach: 30 })
 export async function GET(request: NextRequest): Promise<Response> {
   const session = await currentSession()
   if (!session) return new Response(null, { status: 401 })
+  if (!may(session.actor, 'see')) return new Response(null, { status: 403 })
   const topic = request.nextUrl.searchParams.get('topic') ?? ''
   if (!isTopic(topic)) return new Response(null, { status: 400 })
   // The page then looks for itself every few seconds.

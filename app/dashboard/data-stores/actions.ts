@@ -18,7 +18,7 @@ import { assertConfirmed, textOf } from '../../actions/form-fields.ts'
 
 /** Checks what is entered, and saves it if uploads could go there, or if that is asked for all the same. */
 export async function connect(_previous: unknown, data: FormData) {
-  return act<{ refused?: BucketCheck }>(async (runtime, actor) => {
+  return act<{ refused?: BucketCheck }>('administer', async (runtime, actor) => {
     const input = parseInput(dataStoreInput, read(data))
     if (!saveAnyway(data)) {
       const found = await checkBucket(runtime, actor, input)
@@ -32,7 +32,7 @@ export async function connect(_previous: unknown, data: FormData) {
 
 /** Keys that do not work would end every upload of now, so they replace those of before only if that is asked for. */
 export async function update(id: string, _previous: unknown, data: FormData) {
-  return act<{ refused?: BucketCheck }>(async (runtime, actor) => {
+  return act<{ refused?: BucketCheck }>('administer', async (runtime, actor) => {
     const { accessKeyId, secretAccessKey, ...fields } = read(data)
     const credentials = { ...(accessKeyId && { accessKeyId }), ...(secretAccessKey && { secretAccessKey }) }
     const changes = parseInput(dataStoreChanges, { ...fields, ...credentials })
@@ -47,13 +47,13 @@ export async function update(id: string, _previous: unknown, data: FormData) {
 }
 
 export async function check(id: string) {
-  return act(async (runtime, actor) => {
+  return act('operate', async (runtime, actor) => {
     await checkDataStore(runtime, actor, id)
   })
 }
 
 export async function remove(id: string, _previous: unknown, data: FormData) {
-  return act(async (runtime, actor) => {
+  return act('administer', async (runtime, actor) => {
     assertConfirmed(data)
     await deleteDataStore(runtime, actor, id)
     redirect('/dashboard/data-stores')

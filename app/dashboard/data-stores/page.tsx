@@ -9,8 +9,8 @@ import { EmptyState } from '#components/ui/empty-state.tsx'
 import { Row, Table, Td, Th } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
+import { listDataStores } from '#lib/workspace/data-stores/list-data-stores.ts'
 import { PRESETS } from '#lib/workspace/data-stores/presets.ts'
-import { listDataStores } from '#lib/workspace/data-stores/read-data-stores.ts'
 import { currentActor } from '../../session.ts'
 import { orNotFound } from '../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../page-query.ts'
@@ -19,7 +19,7 @@ export const metadata = { title: 'Data Stores' }
 
 export default async function DataStores({ searchParams }: { searchParams: Search }) {
   const query = await readSearch(searchParams)
-  const actor = await currentActor()
+  const actor = await currentActor('see')
   const { data, nextCursor } = await orNotFound(listDataStores(getRuntime(), actor, pageOf(query)))
   const connect = (
     <ButtonLink href="/dashboard/data-stores/new" tone="primary">

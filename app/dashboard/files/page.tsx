@@ -13,7 +13,7 @@ export default async function Files({ searchParams }: { searchParams: Search }) 
         title="Files"
         description="Every upload, from its first byte to the object in your bucket."
       />
-      <FileList actor={await currentActor()} path="/dashboard/files" query={query} />
+      <FileList actor={await currentActor('see')} path="/dashboard/files" query={query} />
     </>
   )
 }

@@ -12,7 +12,7 @@ import { assertConfirmed, bytesOf, listOf, textOf } from '../../actions/form-fie
 
 /** A new Pipe begins with its source on: the person who makes one wants to use it. */
 export async function create(_previous: unknown, data: FormData) {
-  return act(async (runtime, actor) => {
+  return act('build', async (runtime, actor) => {
     const given = {
       name: textOf(data, 'name'),
       dataStoreId: textOf(data, 'dataStoreId'),
@@ -25,14 +25,14 @@ export async function create(_previous: unknown, data: FormData) {
 
 export async function switchSource(id: string, _previous: unknown, data: FormData) {
   const http = data.get('on') === 'on'
-  return act(async (runtime, actor) => {
+  return act('build', async (runtime, actor) => {
     await updatePipe(runtime, actor, id, parseInput(pipeChanges, { source: { http } }))
     return { message: http ? 'The source is on.' : 'The source is off. Uploads under way continue.' }
   })
 }
 
 export async function save(id: string, _previous: unknown, data: FormData) {
-  return act(async (runtime, actor) => {
+  return act('build', async (runtime, actor) => {
     const given = { name: textOf(data, 'name') ?? '', dataStoreId: textOf(data, 'dataStoreId') }
     await updatePipe(runtime, actor, id, parseInput(pipeChanges, given))
     return { message: 'Saved.' }
@@ -40,7 +40,7 @@ export async function save(id: string, _previous: unknown, data: FormData) {
 }
 
 export async function restrict(id: string, _previous: unknown, data: FormData) {
-  return act(async (runtime, actor) => {
+  return act('build', async (runtime, actor) => {
     const changes = {
       keyTemplate: textOf(data, 'keyTemplate') ?? '',
       maxFileBytes: bytesOf(data, 'maxFileBytes'),
@@ -54,7 +54,7 @@ export async function restrict(id: string, _previous: unknown, data: FormData) {
 }
 
 export async function remove(id: string, _previous: unknown, data: FormData) {
-  return act(async (runtime, actor) => {
+  return act('build', async (runtime, actor) => {
     assertConfirmed(data)
     await deletePipe(runtime, actor, id, cancelUploadsOfPipe(runtime))
     redirect('/dashboard/pipes')

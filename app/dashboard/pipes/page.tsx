@@ -9,8 +9,8 @@ import { Status } from '#components/ui/status.tsx'
 import { Row, Table, Td, Th } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { listDataStores } from '#lib/workspace/data-stores/read-data-stores.ts'
-import { listPipes } from '#lib/workspace/pipes/read-pipes.ts'
+import { listDataStores } from '#lib/workspace/data-stores/list-data-stores.ts'
+import { listPipes } from '#lib/workspace/pipes/list-pipes.ts'
 import { currentActor } from '../../session.ts'
 import { orNotFound } from '../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../page-query.ts'
@@ -19,7 +19,7 @@ export const metadata = { title: 'Pipes' }
 
 export default async function Pipes({ searchParams }: { searchParams: Search }) {
   const query = await readSearch(searchParams)
-  const actor = await currentActor()
+  const actor = await currentActor('see')
   const [{ data, nextCursor }, stores] = await Promise.all([
     orNotFound(listPipes(getRuntime(), actor, pageOf(query))),
     listDataStores(getRuntime(), actor, { limit: 100 }),

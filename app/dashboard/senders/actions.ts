@@ -1,15 +1,12 @@
 'use server'
 
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
-import {
-  renameSender,
-  revokeSender,
-  rotateSender,
-  rotateSenderInput,
-} from '#lib/workspace/senders/change-sender.ts'
 import { createSender } from '#lib/workspace/senders/create-sender.ts'
+import { renameSender } from '#lib/workspace/senders/rename-sender.ts'
+import { revokeSender } from '#lib/workspace/senders/revoke-sender.ts'
+import { rotateSender, rotateSenderInput } from '#lib/workspace/senders/rotate-sender.ts'
 import { senderInput } from '#lib/workspace/senders/sender.ts'
-import { revokeToken } from '#lib/workspace/tokens/given-tokens.ts'
+import { revokeToken } from '#lib/workspace/tokens/revoke-token.ts'
 import { act } from '../../actions/act.ts'
 import { assertConfirmed, textOf } from '../../actions/form-fields.ts'
 
@@ -18,21 +15,21 @@ type Shown = { id: string; token: string }
 const nameOf = (data: FormData) => parseInput(senderInput, { name: textOf(data, 'name') })
 
 export async function create(_previous: unknown, data: FormData) {
-  return act<Shown>(async (runtime, actor) => {
+  return act<Shown>('build', async (runtime, actor) => {
     const { id, token } = await createSender(runtime, actor, nameOf(data))
     return { data: { id, token } }
   })
 }
 
 export async function rename(id: string, _previous: unknown, data: FormData) {
-  return act(async (runtime, actor) => {
+  return act('build', async (runtime, actor) => {
     await renameSender(runtime, actor, id, nameOf(data))
     return { message: 'Renamed. Existing files keep the old name.' }
   })
 }
 
 export async function rotate(id: string, _previous: unknown, data: FormData) {
-  return act<Shown>(async (runtime, actor) => {
+  return act<Shown>('build', async (runtime, actor) => {
     const input = parseInput(rotateSenderInput, { overlapDays: Number(textOf(data, 'overlapDays')) })
     const { token } = await rotateSender(runtime, actor, id, input)
     return { data: { id, token } }
@@ -40,7 +37,7 @@ export async function rotate(id: string, _previous: unknown, data: FormData) {
 }
 
 export async function revoke(id: string, _previous: unknown, data: FormData) {
-  return act(async (runtime, actor) => {
+  return act('build', async (runtime, actor) => {
     assertConfirmed(data)
     await revokeSender(runtime, actor, id)
     return { message: 'Revoked, with every token that it issued.' }
@@ -48,7 +45,7 @@ export async function revoke(id: string, _previous: unknown, data: FormData) {
 }
 
 export async function revokeIssued(tokenId: string) {
-  return act(async (runtime, actor) => {
+  return act('build', async (runtime, actor) => {
     await revokeToken(runtime, actor, tokenId)
     return { message: 'The token was revoked.' }
   })

@@ -6,7 +6,7 @@ import { Pager } from '#components/shell/pager.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { listSenders } from '#lib/workspace/senders/read-senders.ts'
+import { listSenders } from '#lib/workspace/senders/list-senders.ts'
 import { currentActor } from '../../session.ts'
 import { orNotFound } from '../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../page-query.ts'
@@ -16,7 +16,7 @@ export const metadata = { title: 'Senders' }
 export default async function Senders({ searchParams }: { searchParams: Search }) {
   const query = await readSearch(searchParams)
   const { data, nextCursor } = await orNotFound(
-    listSenders(getRuntime(), await currentActor(), pageOf(query)),
+    listSenders(getRuntime(), await currentActor('see'), pageOf(query)),
   )
   return (
     <>

@@ -8,23 +8,21 @@ import { accountDeletion, deleteAccount } from '#lib/identity/accounts/delete-ac
 import { requestVerification } from '#lib/identity/accounts/request-verification.ts'
 import { profileChanges, updateProfile } from '#lib/identity/accounts/update-profile.ts'
 import { revokeSession, signOutEverywhere } from '#lib/identity/sessions/sessions.ts'
+import { days } from '#lib/platform/kernel/clock.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { cancelUploadsOfPipe } from '#lib/uploads/endings/end-upload.ts'
 import { act } from '../../actions/act.ts'
 import { textOf } from '../../actions/form-fields.ts'
-import { requireSession } from '../../session.ts'
 
 export async function saveProfile(_previous: unknown, data: FormData) {
-  const session = await requireSession()
-  return act(async (runtime) => {
+  return act('see', async (runtime, _actor, session) => {
     await updateProfile(runtime, session, parseInput(profileChanges, { name: textOf(data, 'name') ?? '' }))
     return { message: 'Saved.' }
   })
 }
 
 export async function savePassword(_previous: unknown, data: FormData) {
-  const session = await requireSession()
-  return act(async (runtime) => {
+  return act('see', async (runtime, _actor, session) => {
     const given = {
       current: String(data.get('current') ?? ''),
       password: String(data.get('password') ?? ''),
@@ -36,16 +34,14 @@ export async function savePassword(_previous: unknown, data: FormData) {
 }
 
 export async function sendVerification() {
-  const session = await requireSession()
-  return act(async (runtime) => {
+  return act('see', async (runtime, _actor, session) => {
     await requestVerification(runtime, session.userId)
     return { message: 'Sent. Check your inbox.' }
   })
 }
 
 export async function endSession(id: string) {
-  const session = await requireSession()
-  return act(async (runtime) => {
+  return act('see', async (runtime, _actor, session) => {
     await revokeSession(runtime, session, id)
     if (id === session.id) redirect('/login')
     return { message: 'That session was signed out.' }
@@ -53,34 +49,34 @@ export async function endSession(id: string) {
 }
 
 export async function endOtherSessions() {
-  const session = await requireSession()
-  return act(async (runtime) => {
+  return act('see', async (runtime, _actor, session) => {
     await signOutEverywhere(runtime, session.userId, { except: session.id })
     return { message: 'Every other session was signed out.' }
   })
 }
 
 export async function createKey(_previous: unknown, data: FormData) {
-  const session = await requireSession()
-  return act<{ key: string }>(async (runtime, actor) => {
+  return act<{ key: string }>('build', async (runtime, actor, session) => {
     const fault = { field: 'password', message: 'is not your password' }
     await assertOwner(runtime, session, String(data.get('password') ?? ''), fault)
-    const input = parseInput(accountKeyInput, { name: textOf(data, 'name') ?? '' })
+    const forDays = Number(textOf(data, 'days') ?? 0) || undefined
+    const expiresAt = forDays && new Date(runtime.clock.now() + days(forDays)).toISOString()
+    const given = { name: textOf(data, 'name') ?? '', scope: textOf(data, 'scope'), expiresAt }
+    const input = parseInput(accountKeyInput, given)
     const { key } = await createAccountKey(runtime, actor, input)
     return { data: { key } }
   })
 }
 
 export async function revokeKey(id: string) {
-  return act(async (runtime, actor) => {
+  return act('build', async (runtime, actor) => {
     await revokeAccountKey(runtime, actor, id)
     return { message: 'The key was revoked.' }
   })
 }
 
 export async function removeAccount(_previous: unknown, data: FormData) {
-  const session = await requireSession()
-  return act(async (runtime) => {
+  return act('see', async (runtime, _actor, session) => {
     const given = { email: textOf(data, 'email') ?? '', password: String(data.get('password') ?? '') }
     await deleteAccount(runtime, session, parseInput(accountDeletion, given), cancelUploadsOfPipe(runtime))
     redirect('/')

@@ -16,7 +16,7 @@ const TABS = [
 const MAILS = { href: '/dashboard/settings/mails', title: 'Mails' }
 
 export default async function SettingsLayout({ children }: { children: ReactNode }) {
-  const { workspace } = await requireSession()
+  const { workspace } = await requireSession('see')
   const tabs =
     workspace.demo && !getRuntime().config.smtpUrl ? [...TABS.slice(0, -1), MAILS, ...TABS.slice(-1)] : TABS
   return (

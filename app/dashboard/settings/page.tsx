@@ -8,7 +8,7 @@ import { requireSession } from '../../session.ts'
 export const metadata = { title: 'Profile' }
 
 export default async function Profile() {
-  const { email, name, emailVerified, hasPassword } = await requireSession()
+  const { email, name, emailVerified, hasPassword } = await requireSession('see')
   return (
     <div className="max-w-2xl space-y-5">
       {!emailVerified && <VerifyNotice email={email} sendsMail={Boolean(getRuntime().config.smtpUrl)} />}

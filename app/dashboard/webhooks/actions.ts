@@ -21,7 +21,7 @@ type Secret = { secret: string }
 
 /** The first saving makes the output, and answers its secret. */
 export async function saveWebhook(pipeId: string, _previous: unknown, data: FormData) {
-  return act<Partial<Secret>>(async (runtime, actor) => {
+  return act<Partial<Secret>>('build', async (runtime, actor) => {
     const given = {
       url: textOf(data, 'url') ?? '',
       enabled: data.get('enabled') !== 'off',
@@ -40,34 +40,34 @@ export async function switchWebhook(
   data: FormData,
 ) {
   const enabled = data.get('on') === 'on'
-  return act(async (runtime, actor) => {
+  return act('build', async (runtime, actor) => {
     await saveOutput(runtime, actor, pipeId, parseInput(webhookOutputInput, { url, statuses, enabled }))
     return { message: enabled ? 'The webhook is on.' : 'The webhook is off.' }
   })
 }
 
 export async function reveal(pipeId: string) {
-  return act<Secret>(async (runtime, actor) => ({
+  return act<Secret>('build', async (runtime, actor) => ({
     data: { secret: await revealSecret(runtime, actor, pipeId) },
   }))
 }
 
 export async function rotate(pipeId: string) {
-  return act<Secret>(async (runtime, actor) => {
+  return act<Secret>('build', async (runtime, actor) => {
     const { secret } = await rotateSecret(runtime, actor, pipeId)
     return { data: { secret } }
   })
 }
 
 export async function sendTest(pipeId: string) {
-  return act<{ deliveryId: string }>(async (runtime, actor) => {
+  return act<{ deliveryId: string }>('operate', async (runtime, actor) => {
     const { id } = await sendTestEvent(runtime, actor, pipeId)
     return { data: { deliveryId: id } }
   })
 }
 
 export async function sendMissedEvents(pipeId: string) {
-  return act(async (runtime, actor) => {
+  return act('operate', async (runtime, actor) => {
     const { sent, more } = await sendMissed(runtime, actor, pipeId, {})
     const rest = more ? ' There are more: send them, too.' : ''
     return {
@@ -77,21 +77,21 @@ export async function sendMissedEvents(pipeId: string) {
 }
 
 export async function discardMissedEvents(pipeId: string) {
-  return act(async (runtime, actor) => {
+  return act('operate', async (runtime, actor) => {
     await discardMissed(runtime, actor, pipeId)
     return { message: 'Discarded.' }
   })
 }
 
 export async function resend(deliveryId: string) {
-  return act(async (runtime, actor) => {
+  return act('operate', async (runtime, actor) => {
     await resendDelivery(runtime, actor, deliveryId)
     return { message: 'It is being sent now.' }
   })
 }
 
 export async function resendAll(ids: string[]) {
-  return act(async (runtime, actor) => {
+  return act('operate', async (runtime, actor) => {
     const { resent, refused } = await resendDeliveries(runtime, actor, ids)
     const rest = refused.length > 0 ? ` ${plural(refused.length, 'event')} not: ${refused[0]}` : ''
     return { message: `${plural(resent, 'event')} sent again.${rest}` }
@@ -99,7 +99,7 @@ export async function resendAll(ids: string[]) {
 }
 
 export async function resendUndelivered(pipeId: string | undefined, _previous: unknown, data: FormData) {
-  return act(async (runtime, actor) => {
+  return act('operate', async (runtime, actor) => {
     const since = timeAgo(runtime.clock.now(), hours(Number(textOf(data, 'hours')) || 0))
     const input = parseInput(resendFailedInput, { since, retrying: true, ...(pipeId && { pipeId }) })
     const { resent, more } = await resendFailed(runtime, actor, input)

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { PageTabs } from '#components/shell/page-tabs.tsx'
+import { requireSession } from '../../session.ts'
 
 const TABS = [
   { href: '/dashboard/webhooks', title: 'Deliveries' },
@@ -8,7 +9,8 @@ const TABS = [
   { href: '/dashboard/webhooks/verify', title: 'Verify a signature' },
 ]
 
-export default function WebhooksLayout({ children }: { children: ReactNode }) {
+export default async function WebhooksLayout({ children }: { children: ReactNode }) {
+  await requireSession('see')
   return (
     <>
       <PageHeader

@@ -11,14 +11,14 @@ import { DeliveryDrawer } from '#components/webhooks/delivery-drawer.tsx'
 import { DeliveryTable } from '#components/webhooks/delivery-table.tsx'
 import { UndeliveredNotice } from '#components/webhooks/undelivered-notice.tsx'
 import { readFiles } from '#lib/dashboard/files/list-files.ts'
-import { readSnapshot } from '#lib/dashboard/live.ts'
+import { readSnapshot } from '#lib/dashboard/live/read-snapshot.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import type { Delivery } from '#lib/webhooks/log/delivery.ts'
 import { countUndelivered, deliveryQuery, listDeliveries } from '#lib/webhooks/log/list-deliveries.ts'
 import { showDelivery } from '#lib/webhooks/log/show-delivery.ts'
-import { listPipes } from '#lib/workspace/pipes/read-pipes.ts'
+import { listPipes } from '#lib/workspace/pipes/list-pipes.ts'
 import { currentActor } from '../../session.ts'
 import { listOrProblem } from '../list-or-problem.ts'
 import { orNothing } from '../or-nothing.ts'
@@ -31,7 +31,7 @@ const FILTERS = ['state', 'pipeId', 'within', 'from', 'to', 'search', 'cursor']
 
 export default async function Deliveries({ searchParams }: { searchParams: Search }) {
   const query = await readSearch(searchParams)
-  const actor = await currentActor()
+  const actor = await currentActor('see')
   const { pipeId } = query
   const runtime = getRuntime()
   const filters = wantedDeliveries(query, runtime.clock.now())

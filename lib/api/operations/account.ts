@@ -16,6 +16,7 @@ const tag = 'Account'
 export const accountOperations = [
   operation({
     id: 'reportUsage',
+    right: 'see',
     method: 'GET',
     path: '/usage',
     tag,
@@ -27,6 +28,7 @@ export const accountOperations = [
   }),
   operation({
     id: 'createAccountKey',
+    right: 'build',
     method: 'POST',
     path: '/account-keys',
     tag,
@@ -39,6 +41,7 @@ export const accountOperations = [
   }),
   operation({
     id: 'listAccountKeys',
+    right: 'see',
     method: 'GET',
     path: '/account-keys',
     tag,
@@ -50,6 +53,7 @@ export const accountOperations = [
   }),
   operation({
     id: 'revokeAccountKey',
+    right: 'build',
     method: 'DELETE',
     path: '/account-keys/{id}',
     tag,
@@ -61,6 +65,7 @@ export const accountOperations = [
   }),
   operation({
     id: 'listAudit',
+    right: 'see',
     method: 'GET',
     path: '/audit-log',
     tag,

@@ -3,7 +3,8 @@ import { checkDataStore, checkSavedDataStore } from '../../workspace/data-stores
 import { createDataStore } from '../../workspace/data-stores/create-data-store.ts'
 import { dataStoreAnswer, dataStoreChanges, dataStoreInput } from '../../workspace/data-stores/data-store.ts'
 import { deleteDataStore } from '../../workspace/data-stores/delete-data-store.ts'
-import { listDataStores, showDataStore } from '../../workspace/data-stores/read-data-stores.ts'
+import { listDataStores } from '../../workspace/data-stores/list-data-stores.ts'
+import { showDataStore } from '../../workspace/data-stores/show-data-store.ts'
 import { updateDataStore } from '../../workspace/data-stores/update-data-store.ts'
 import { operation } from '../operation.ts'
 
@@ -12,6 +13,7 @@ const tag = 'Data Stores'
 export const dataStoreOperations = [
   operation({
     id: 'createDataStore',
+    right: 'administer',
     method: 'POST',
     path: '/data-stores',
     tag,
@@ -25,6 +27,7 @@ export const dataStoreOperations = [
   }),
   operation({
     id: 'listDataStores',
+    right: 'see',
     method: 'GET',
     path: '/data-stores',
     tag,
@@ -36,6 +39,7 @@ export const dataStoreOperations = [
   }),
   operation({
     id: 'showDataStore',
+    right: 'see',
     method: 'GET',
     path: '/data-stores/{id}',
     tag,
@@ -47,6 +51,7 @@ export const dataStoreOperations = [
   }),
   operation({
     id: 'updateDataStore',
+    right: 'administer',
     method: 'PATCH',
     path: '/data-stores/{id}',
     tag,
@@ -61,6 +66,7 @@ export const dataStoreOperations = [
   }),
   operation({
     id: 'checkDataStore',
+    right: 'operate',
     method: 'POST',
     path: '/data-stores/{id}/check',
     tag,
@@ -73,6 +79,7 @@ export const dataStoreOperations = [
   }),
   operation({
     id: 'deleteDataStore',
+    right: 'administer',
     method: 'DELETE',
     path: '/data-stores/{id}',
     tag,

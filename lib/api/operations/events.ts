@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { findPipe } from '../../workspace/pipes/read-pipes.ts'
+import { findPipe } from '../../workspace/pipes/find-pipe.ts'
 import { operation } from '../operation.ts'
 import { streamEvents } from '../stream-events.ts'
 
 export const eventOperations = [
   operation({
     id: 'streamEvents',
+    right: 'see',
     method: 'GET',
     path: '/events/stream',
     tag: 'Events',

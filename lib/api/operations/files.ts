@@ -1,4 +1,5 @@
-import { cancelFile, eraseFile } from '../../dashboard/files/act-on-files.ts'
+import { cancelFile } from '../../dashboard/files/cancel-file.ts'
+import { eraseFile } from '../../dashboard/files/erase-file.ts'
 import { fileAnswer, fileWithTimelineAnswer } from '../../dashboard/files/file.ts'
 import { fileQuery } from '../../dashboard/files/file-query.ts'
 import { listFiles } from '../../dashboard/files/list-files.ts'
@@ -11,6 +12,7 @@ const tag = 'Files'
 export const fileOperations = [
   operation({
     id: 'listFiles',
+    right: 'see',
     method: 'GET',
     path: '/files',
     tag,
@@ -26,6 +28,7 @@ export const fileOperations = [
   }),
   operation({
     id: 'showFile',
+    right: 'see',
     method: 'GET',
     path: '/files/{id}',
     tag,
@@ -37,6 +40,7 @@ export const fileOperations = [
   }),
   operation({
     id: 'cancelFile',
+    right: 'operate',
     method: 'POST',
     path: '/files/{id}/cancel',
     tag,
@@ -48,6 +52,7 @@ export const fileOperations = [
   }),
   operation({
     id: 'eraseFile',
+    right: 'administer',
     method: 'DELETE',
     path: '/files/{id}',
     tag,

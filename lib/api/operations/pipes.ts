@@ -2,8 +2,9 @@ import { pageAnswer, pageQuery } from '../../platform/db/page.ts'
 import { cancelUploadsOfPipe } from '../../uploads/endings/end-upload.ts'
 import { createPipe } from '../../workspace/pipes/create-pipe.ts'
 import { deletedPipeAnswer, deletePipe } from '../../workspace/pipes/delete-pipe.ts'
+import { listPipes } from '../../workspace/pipes/list-pipes.ts'
 import { pipeAnswer, pipeChanges, pipeInput } from '../../workspace/pipes/pipe.ts'
-import { listPipes, showPipe } from '../../workspace/pipes/read-pipes.ts'
+import { showPipe } from '../../workspace/pipes/show-pipe.ts'
 import { updatePipe } from '../../workspace/pipes/update-pipe.ts'
 import { operation } from '../operation.ts'
 
@@ -12,6 +13,7 @@ const tag = 'Pipes'
 export const pipeOperations = [
   operation({
     id: 'createPipe',
+    right: 'build',
     method: 'POST',
     path: '/pipes',
     tag,
@@ -24,6 +26,7 @@ export const pipeOperations = [
   }),
   operation({
     id: 'listPipes',
+    right: 'see',
     method: 'GET',
     path: '/pipes',
     tag,
@@ -35,6 +38,7 @@ export const pipeOperations = [
   }),
   operation({
     id: 'showPipe',
+    right: 'see',
     method: 'GET',
     path: '/pipes/{id}',
     tag,
@@ -46,6 +50,7 @@ export const pipeOperations = [
   }),
   operation({
     id: 'updatePipe',
+    right: 'build',
     method: 'PATCH',
     path: '/pipes/{id}',
     tag,
@@ -58,6 +63,7 @@ export const pipeOperations = [
   }),
   operation({
     id: 'deletePipe',
+    right: 'build',
     method: 'DELETE',
     path: '/pipes/{id}',
     tag,

@@ -1,14 +1,12 @@
 import { z } from 'zod'
 import { pageAnswer, pageQuery } from '../../platform/db/page.ts'
-import {
-  renameSender,
-  revokeSender,
-  rotateSender,
-  rotateSenderInput,
-} from '../../workspace/senders/change-sender.ts'
 import { createSender } from '../../workspace/senders/create-sender.ts'
-import { listSenders, showSender } from '../../workspace/senders/read-senders.ts'
+import { listSenders } from '../../workspace/senders/list-senders.ts'
+import { renameSender } from '../../workspace/senders/rename-sender.ts'
+import { revokeSender } from '../../workspace/senders/revoke-sender.ts'
+import { rotateSender, rotateSenderInput } from '../../workspace/senders/rotate-sender.ts'
 import { senderAnswer, senderInput } from '../../workspace/senders/sender.ts'
+import { showSender } from '../../workspace/senders/show-sender.ts'
 import { operation } from '../operation.ts'
 
 const tag = 'Senders'
@@ -17,6 +15,7 @@ const withToken = senderAnswer.extend({ token: z.string() })
 export const senderOperations = [
   operation({
     id: 'createSender',
+    right: 'build',
     method: 'POST',
     path: '/senders',
     tag,
@@ -29,6 +28,7 @@ export const senderOperations = [
   }),
   operation({
     id: 'listSenders',
+    right: 'see',
     method: 'GET',
     path: '/senders',
     tag,
@@ -40,6 +40,7 @@ export const senderOperations = [
   }),
   operation({
     id: 'showSender',
+    right: 'see',
     method: 'GET',
     path: '/senders/{id}',
     tag,
@@ -51,6 +52,7 @@ export const senderOperations = [
   }),
   operation({
     id: 'renameSender',
+    right: 'build',
     method: 'PATCH',
     path: '/senders/{id}',
     tag,
@@ -63,6 +65,7 @@ export const senderOperations = [
   }),
   operation({
     id: 'rotateSender',
+    right: 'build',
     method: 'POST',
     path: '/senders/{id}/rotate',
     tag,
@@ -75,6 +78,7 @@ export const senderOperations = [
   }),
   operation({
     id: 'revokeSender',
+    right: 'build',
     method: 'DELETE',
     path: '/senders/{id}',
     tag,

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { pageAnswer, pageQuery } from '../../platform/db/page.ts'
-import { listTokens, revokeToken } from '../../workspace/tokens/given-tokens.ts'
 import { issueToken } from '../../workspace/tokens/issue-token.ts'
+import { listTokens } from '../../workspace/tokens/list-tokens.ts'
+import { revokeToken } from '../../workspace/tokens/revoke-token.ts'
 import { issuedTokenAnswer, tokenAnswer, tokenInput } from '../../workspace/tokens/token.ts'
 import { operation, senderOperation } from '../operation.ts'
 
@@ -22,6 +23,7 @@ export const tokenOperations = [
   }),
   operation({
     id: 'listTokens',
+    right: 'see',
     method: 'GET',
     path: '/tokens',
     tag,
@@ -33,6 +35,7 @@ export const tokenOperations = [
   }),
   operation({
     id: 'revokeToken',
+    right: 'build',
     method: 'POST',
     path: '/tokens/{id}/revoke',
     tag,

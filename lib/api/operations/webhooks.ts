@@ -30,6 +30,7 @@ const deliveries = { tag: 'Deliveries' }
 export const webhookOperations = [
   operation({
     id: 'saveWebhookOutput',
+    right: 'build',
     method: 'PUT',
     path: '/pipes/{id}/webhook',
     tag: outputs.tag,
@@ -42,6 +43,7 @@ export const webhookOperations = [
   }),
   operation({
     id: 'showWebhookOutput',
+    right: 'see',
     method: 'GET',
     path: '/pipes/{id}/webhook',
     tag: outputs.tag,
@@ -53,6 +55,7 @@ export const webhookOperations = [
   }),
   operation({
     id: 'rotateWebhookSecret',
+    right: 'build',
     method: 'POST',
     path: '/pipes/{id}/webhook/rotate',
     tag: outputs.tag,
@@ -64,6 +67,7 @@ export const webhookOperations = [
   }),
   operation({
     id: 'sendTestEvent',
+    right: 'operate',
     method: 'POST',
     path: '/pipes/{id}/webhook/test',
     tag: outputs.tag,
@@ -75,6 +79,7 @@ export const webhookOperations = [
   }),
   operation({
     id: 'showMissedEvents',
+    right: 'see',
     method: 'GET',
     path: '/pipes/{id}/webhook/missed',
     tag: outputs.tag,
@@ -87,6 +92,7 @@ export const webhookOperations = [
   }),
   operation({
     id: 'sendMissedEvents',
+    right: 'operate',
     method: 'POST',
     path: '/pipes/{id}/webhook/missed/send',
     tag: outputs.tag,
@@ -99,6 +105,7 @@ export const webhookOperations = [
   }),
   operation({
     id: 'discardMissedEvents',
+    right: 'operate',
     method: 'DELETE',
     path: '/pipes/{id}/webhook/missed',
     tag: outputs.tag,
@@ -109,6 +116,7 @@ export const webhookOperations = [
   }),
   operation({
     id: 'listDeliveries',
+    right: 'see',
     method: 'GET',
     path: '/deliveries',
     tag: deliveries.tag,
@@ -123,6 +131,7 @@ export const webhookOperations = [
   }),
   operation({
     id: 'showDelivery',
+    right: 'see',
     method: 'GET',
     path: '/deliveries/{id}',
     tag: deliveries.tag,
@@ -134,6 +143,7 @@ export const webhookOperations = [
   }),
   operation({
     id: 'resendDelivery',
+    right: 'operate',
     method: 'POST',
     path: '/deliveries/{id}/resend',
     tag: deliveries.tag,
@@ -145,6 +155,7 @@ export const webhookOperations = [
   }),
   operation({
     id: 'resendFailed',
+    right: 'operate',
     method: 'POST',
     path: '/deliveries/resend-failed',
     tag: deliveries.tag,

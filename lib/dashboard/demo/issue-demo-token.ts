@@ -32,6 +32,12 @@ export async function issueDemoToken(runtime: Needs, address: string): Promise<T
   await takeForAddress(runtime, 'demo', address, PER_ADDRESS)
   const pipe = await findDemoPipe(runtime)
   if (!pipe) throw new SluiceError('not_found', 'There is no demo here.')
-  const actor = { workspaceId: pipe.workspaceId, kind: 'system', id: null, label: 'Sluice' } as const
+  const actor = {
+    workspaceId: pipe.workspaceId,
+    kind: 'system',
+    id: null,
+    label: 'Sluice',
+    role: 'owner',
+  } as const
   return issueTrialToken(runtime, actor, pipe.id, { ...LIMITS, subject: `visitor:${address}` })
 }

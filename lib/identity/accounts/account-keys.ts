@@ -1,64 +1,146 @@
-import { and, desc, eq, isNull, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, lt } from 'drizzle-orm'
 import { z } from 'zod'
-import { accountKeys } from '#drizzle/schema/index.ts'
-import { type Db, rows } from '../../platform/db/database.ts'
+import { accountKeys, KEY_SCOPES, users } from '#drizzle/schema/index.ts'
+import type { Db } from '../../platform/db/database.ts'
 import { type Page, type PageQuery, readCursor, toPage } from '../../platform/db/page.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, isUuid, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
-import { nameField } from '../../platform/kernel/parse-input.ts'
+import { invalidRequest, nameField, timeField } from '../../platform/kernel/parse-input.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
-import { notOfDemo } from '../not-of-demo.ts'
+import { lesserRole, type Role, withArticle } from '../rights.ts'
 import { takeCreation } from '../take-creation.ts'
 
-/** The keys of the management API: made, listed, revoked, and known again. */
-export const accountKeyInput = z.strictObject({ name: nameField })
+/**
+ * The keys of the management API: made, listed and revoked. A key may do what its scope allows and its creator may do now:
+ * whoever loses a right, or leaves, takes it from their keys as well.
+ */
+export type KeyScope = (typeof KEY_SCOPES)[number]
+
+/** What a key of each scope may do at most. */
+export const ROLE_OF_SCOPE: Record<KeyScope, Role> = { read: 'viewer', write: 'developer', admin: 'admin' }
+
+export const accountKeyInput = z.strictObject({
+  name: nameField,
+  /** Without it: as much as its creator may. */
+  scope: z.enum(KEY_SCOPES).optional(),
+  expiresAt: timeField.nullable().optional(),
+})
 
 export const accountKeyAnswer = z.strictObject({
   id: z.uuid(),
   name: z.string(),
   last4: z.string(),
+  scope: z.enum(KEY_SCOPES),
+  /** The e-mail address of whoever made it, or null where that is not known. */
+  createdBy: z.string().nullable(),
+  expiresAt: z.iso.datetime().nullable(),
   lastUsedAt: z.iso.datetime().nullable(),
   revokedAt: z.iso.datetime().nullable(),
   createdAt: z.iso.datetime(),
 })
 export type AccountKey = z.output<typeof accountKeyAnswer>
 
-export function toAccountKey(row: typeof accountKeys.$inferSelect): AccountKey {
+type Row = Omit<typeof accountKeys.$inferSelect, 'createdBy' | 'keyHash' | 'workspaceId'> & {
+  createdBy: string | null
+}
+
+function toAccountKey(row: Row): AccountKey {
   return {
     id: row.id,
     name: row.name,
     last4: row.last4,
+    scope: row.scope,
+    createdBy: row.createdBy,
+    expiresAt: row.expiresAt?.toISOString() ?? null,
     lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
     revokedAt: row.revokedAt?.toISOString() ?? null,
     createdAt: row.createdAt.toISOString(),
   }
 }
 
+const SHOWN = {
+  id: accountKeys.id,
+  name: accountKeys.name,
+  last4: accountKeys.last4,
+  scope: accountKeys.scope,
+  createdBy: users.email,
+  expiresAt: accountKeys.expiresAt,
+  lastUsedAt: accountKeys.lastUsedAt,
+  revokedAt: accountKeys.revokedAt,
+  createdAt: accountKeys.createdAt,
+}
+
+/** The scopes of keys that somebody may make, the largest first. */
+export function scopesFor({ role }: { role: Role }): KeyScope[] {
+  return KEY_SCOPES.filter(
+    (scope) => lesserRole(ROLE_OF_SCOPE[scope], role) === ROLE_OF_SCOPE[scope],
+  ).toReversed()
+}
+
 /** The key itself is in this answer and nowhere else. */
 export async function createAccountKey(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
   actor: Actor,
-  { name }: z.output<typeof accountKeyInput>,
+  { name, ...wanted }: z.output<typeof accountKeyInput>,
 ): Promise<AccountKey & { key: string }> {
   const key = newSecret('ak_')
+  const scope = wanted.scope ?? scopesFor(actor)[0]!
+  assertKeyAllowed(actor, { scope, expiresAt: wanted.expiresAt }, clock.now())
   return db.transaction(async (tx) => {
     await takeCreation({ db: tx, clock }, actor, 'account keys')
+    const maker = await findMaker(tx, actor)
+    const expiresAt = earlier(wanted.expiresAt ?? null, maker.expiresAt)
+    const id = uuidv7(clock.now())
     const [row] = await tx
       .insert(accountKeys)
       .values({
-        id: uuidv7(clock.now()),
+        id,
         workspaceId: actor.workspaceId,
         name,
         keyHash: hashSecret(key),
         last4: key.slice(-4),
+        scope,
+        createdBy: maker.userId,
+        expiresAt,
         createdAt: new Date(clock.now()),
       })
       .returning()
-    const entry = { action: 'account_key.created', subjectId: row!.id, subjectLabel: name }
+    const detail = { scope, expiresAt: expiresAt?.toISOString() ?? null }
+    const entry = { action: 'account_key.created', subjectId: id, subjectLabel: name, detail }
     await recordAudit({ db: tx, clock }, actor, entry)
-    return { ...toAccountKey(row!), key }
+    return { ...toAccountKey({ ...row!, createdBy: maker.email }), key }
   })
+}
+
+type Wanted = { scope: KeyScope; expiresAt: Date | null | undefined }
+
+function assertKeyAllowed(actor: Actor, { scope, expiresAt }: Wanted, nowMs: number): void {
+  if (!scopesFor(actor).includes(scope)) {
+    const message = `is more than you may: you have the rights of ${withArticle(actor.role)}`
+    throw invalidRequest([{ field: 'scope', message }])
+  }
+  if (expiresAt && expiresAt.getTime() <= nowMs)
+    throw invalidRequest([{ field: 'expiresAt', message: 'must be in the future' }])
+}
+
+type Maker = { userId: string | null; email: string | null; expiresAt: Date | null }
+
+/** A key that makes another makes it for its own creator, and it ends no later than itself. */
+async function findMaker(tx: Db, actor: Actor): Promise<Maker> {
+  if (actor.kind === 'user') return { userId: actor.id, email: actor.label, expiresAt: null }
+  if (actor.kind !== 'account_key') return { userId: actor.id, email: null, expiresAt: null }
+  const [maker] = await tx
+    .select({ userId: accountKeys.createdBy, email: users.email, expiresAt: accountKeys.expiresAt })
+    .from(accountKeys)
+    .leftJoin(users, eq(users.id, accountKeys.createdBy))
+    .where(eq(accountKeys.id, actor.id!))
+  return maker!
+}
+
+function earlier(one: Date | null, other: Date | null): Date | null {
+  if (!one || !other) return one ?? other
+  return one < other ? one : other
 }
 
 export async function listAccountKeys(
@@ -67,15 +149,16 @@ export async function listAccountKeys(
   { limit, cursor }: PageQuery,
 ): Promise<Page<AccountKey>> {
   const before = readCursor(cursor, isUuid)
-  const rows = await db
-    .select()
+  const found = await db
+    .select(SHOWN)
     .from(accountKeys)
+    .leftJoin(users, eq(users.id, accountKeys.createdBy))
     .where(
       and(eq(accountKeys.workspaceId, actor.workspaceId), before ? lt(accountKeys.id, before) : undefined),
     )
     .orderBy(desc(accountKeys.id))
     .limit(limit + 1)
-  return toPage(rows, limit, toAccountKey, (row) => row.id)
+  return toPage(found, limit, toAccountKey, (row) => row.id)
 }
 
 /** At once and for good. Revoking again changes nothing. */
@@ -86,8 +169,17 @@ export async function revokeAccountKey(
 ): Promise<AccountKey> {
   return db.transaction(async (tx) => {
     const mine = and(eq(accountKeys.id, id), eq(accountKeys.workspaceId, actor.workspaceId))
-    const [before] = isUuid(id) ? await tx.select().from(accountKeys).where(mine).for('update') : []
+    const [before] = isUuid(id)
+      ? await tx
+          .select(SHOWN)
+          .from(accountKeys)
+          .leftJoin(users, eq(users.id, accountKeys.createdBy))
+          .where(mine)
+          .for('update', { of: accountKeys })
+      : []
     if (!before) throw new SluiceError('not_found', 'There is no such account key.')
+    if (!scopesFor(actor).includes(before.scope))
+      throw new SluiceError('forbidden', 'This key may do more than you. An admin can revoke it.')
     if (before.revokedAt) return toAccountKey(before)
     const revokedAt = new Date(clock.now())
     await tx.update(accountKeys).set({ revokedAt }).where(mine)
@@ -97,48 +189,27 @@ export async function revokeAccountKey(
   })
 }
 
-/** Every account key of the workspace, each with its line in the audit log. */
-export async function revokeAllKeys(runtime: Pick<Runtime, 'db' | 'clock'>, actor: Actor): Promise<void> {
-  const revoked = await runtime.db
+/** All keys of the workspace, or those that one user made; each has its line in the audit log. */
+export async function revokeKeys(
+  { db, clock }: { db: Db; clock: Runtime['clock'] },
+  actor: Actor,
+  { madeBy }: { madeBy?: string } = {},
+): Promise<void> {
+  const revoked = await db
     .update(accountKeys)
-    .set({ revokedAt: new Date(runtime.clock.now()) })
-    .where(and(eq(accountKeys.workspaceId, actor.workspaceId), isNull(accountKeys.revokedAt)))
+    .set({ revokedAt: new Date(clock.now()) })
+    .where(
+      and(
+        eq(accountKeys.workspaceId, actor.workspaceId),
+        isNull(accountKeys.revokedAt),
+        madeBy === undefined ? undefined : eq(accountKeys.createdBy, madeBy),
+      ),
+    )
     .returning({ id: accountKeys.id, name: accountKeys.name })
   for (const { id, name } of revoked)
-    await recordAudit(runtime, actor, { action: 'account_key.revoked', subjectId: id, subjectLabel: name })
-}
-
-type Found = { id: string; workspace_id: string; name: string; revoked: boolean }
-
-/** Who calls the management API. The key's last use is kept to the minute, to spare a write for each request. */
-export async function authenticateAccountKey(
-  { db, clock, config }: Pick<Runtime, 'db' | 'clock' | 'config'>,
-  key: string | undefined,
-): Promise<Actor> {
-  if (key === undefined) {
-    throw new SluiceError('account_key_missing', 'Send an account key: Authorization: Bearer ak_…')
-  }
-  const now = new Date(clock.now()).toISOString()
-  const [found] = await rows<Found>(
-    db,
-    sql`
-      with found as (
-        select id, workspace_id, name, revoked_at is not null as revoked, last_used_at
-        from account_keys k where key_hash = ${hashSecret(key)} and ${notOfDemo(config, sql`k.workspace_id`)}
-      ), used as (
-        update account_keys set last_used_at = ${now}::timestamptz from found
-        where account_keys.id = found.id and not found.revoked
-          and (found.last_used_at is null or found.last_used_at < ${now}::timestamptz - interval '1 minute')
-      )
-      select id, workspace_id, name, revoked from found`,
-  )
-  if (!found) throw new SluiceError('account_key_invalid', 'There is no such account key.')
-  if (found.revoked) throw new SluiceError('account_key_invalid', 'This account key was revoked.')
-  return { workspaceId: found.workspace_id, kind: 'account_key', id: found.id, label: found.name }
-}
-
-/** For what goes on long after the key was shown. */
-export async function isKeyGood(db: Db, keyId: string): Promise<boolean> {
-  const found = await rows(db, sql`select from account_keys where id = ${keyId}::uuid and revoked_at is null`)
-  return found.length > 0
+    await recordAudit({ db, clock }, actor, {
+      action: 'account_key.revoked',
+      subjectId: id,
+      subjectLabel: name,
+    })
 }

@@ -8,8 +8,9 @@ import { reportUsage } from '../../workspace/usage/report-usage.ts'
 import { reserved } from '../../workspace/usage/reserve.ts'
 import { readSession } from '../sessions/read-session.ts'
 import { createSession } from '../sessions/sessions.ts'
-import { authenticateAccountKey, createAccountKey } from './account-keys.ts'
+import { createAccountKey } from './account-keys.ts'
 import { disableUser, enableUser, limitWorkspace, listUsers, resetUser } from './administer.ts'
+import { authenticateAccountKey } from './authenticate-account-key.ts'
 import { createAccount } from './create-account.ts'
 import { hashPassword } from './password.ts'
 import { signIn } from './sign-in.ts'
@@ -22,7 +23,7 @@ describeWithDatabase('an operator', (database) => {
     const runtime = testRuntime(database(), { FREE_TIER_BYTES: '1000' })
     const passwordHash = await hashPassword(PASSWORD)
     const account = await createAccount(runtime, { email, passwordHash, emailVerified: true })
-    const actor = { ...account, kind: 'user', id: account.userId, label: email } as const
+    const actor = { ...account, kind: 'user', id: account.userId, label: email, role: 'owner' } as const
     const enter = (password = PASSWORD) => signIn(runtime, { email, password }, '192.0.2.1')
     return { runtime, email, actor, enter, ...account }
   }

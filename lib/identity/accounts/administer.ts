@@ -6,7 +6,7 @@ import { StartError } from '../../platform/kernel/errors.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { signOutEverywhere } from '../sessions/sessions.ts'
-import { revokeAllKeys } from './account-keys.ts'
+import { revokeKeys } from './account-keys.ts'
 import { dropResetLinks } from './email-link.ts'
 import { findUserByEmail, type UserRow } from './find-user.ts'
 import { hashPassword } from './password.ts'
@@ -48,7 +48,7 @@ export function disableUser(runtime: Needs, email: string): Promise<void> {
       .set({ disabledAt: new Date(inTx.clock.now()) })
       .where(eq(users.id, user.id))
     await signOutEverywhere(inTx, user.id)
-    await revokeAllKeys(inTx, actor)
+    await revokeKeys(inTx, actor)
   })
 }
 
@@ -88,7 +88,7 @@ async function change(
     if (!user) throw new StartError(`There is no account of ${email}. \`npm run account -- list\` shows all.`)
     const [member] = await tx.select().from(members).where(eq(members.userId, user.id))
     const label = 'npm run account'
-    const actor: Actor = { workspaceId: member!.workspaceId, kind: 'system', id: null, label }
+    const actor: Actor = { workspaceId: member!.workspaceId, kind: 'system', id: null, label, role: 'owner' }
     await work({ db: tx, clock }, user, actor)
     await recordAudit({ db: tx, clock }, actor, { action, subjectId: user.id, subjectLabel: user.email })
   })

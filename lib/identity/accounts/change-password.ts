@@ -7,7 +7,7 @@ import { recordAudit } from '../audit/record-audit.ts'
 import type { Session } from '../sessions/read-session.ts'
 import { signOutEverywhere } from '../sessions/sessions.ts'
 import { newPasswordField } from './account.ts'
-import { revokeAllKeys } from './account-keys.ts'
+import { revokeKeys } from './account-keys.ts'
 import { assertOwner } from './assert-owner.ts'
 import { dropResetLinks } from './email-link.ts'
 import { passwordChangedMail } from './mails.ts'
@@ -24,7 +24,7 @@ export const passwordChange = z.strictObject({
 export async function changePassword(
   runtime: Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>,
   session: Session,
-  { current, password, revokeKeys }: z.output<typeof passwordChange>,
+  { current, password, revokeKeys: alsoKeys }: z.output<typeof passwordChange>,
 ): Promise<void> {
   const { db, clock, config } = runtime
   const fault = { field: 'current', message: 'is not your present password' }
@@ -35,7 +35,7 @@ export async function changePassword(
     await dropResetLinks(tx, session.userId)
     await signOutEverywhere({ db: tx, clock }, session.userId, { except: session.id })
     await recordAudit({ db: tx, clock }, session.actor, { action: 'password.changed' })
-    if (revokeKeys) await revokeAllKeys({ db: tx, clock }, session.actor)
+    if (alsoKeys) await revokeKeys({ db: tx, clock }, session.actor, { madeBy: session.userId })
     const mail = passwordChangedMail(session.email, config.baseUrl)
     await enqueueMail(runtime, tx, { kind: 'mail', mail })
   })

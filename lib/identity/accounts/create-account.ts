@@ -22,7 +22,7 @@ export async function createAccount(
   const now = new Date(clock.now())
   const userId = uuidv7(clock.now())
   const workspaceId = uuidv7(clock.now())
-  const actor: Actor = { workspaceId, kind: 'user', id: userId, label: account.email }
+  const actor: Actor = { workspaceId, kind: 'user', id: userId, label: account.email, role: 'owner' }
   await db.transaction(async (tx) => {
     const made = await tx
       .insert(users)

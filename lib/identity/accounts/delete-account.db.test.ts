@@ -11,7 +11,7 @@ import { issueToken } from '../../workspace/tokens/issue-token.ts'
 import { tokenInput } from '../../workspace/tokens/token.ts'
 import { readSession } from '../sessions/read-session.ts'
 import { createSession } from '../sessions/sessions.ts'
-import { authenticateAccountKey } from './account-keys.ts'
+import { authenticateAccountKey } from './authenticate-account-key.ts'
 import { deleteAccount, removeLeftWorkspaces } from './delete-account.ts'
 import { hashPassword } from './password.ts'
 

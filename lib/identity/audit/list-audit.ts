@@ -10,7 +10,7 @@ export const auditAnswer = z.strictObject({
   id: z.uuid(),
   at: z.iso.datetime(),
   actor: z.strictObject({
-    kind: z.enum(['user', 'account_key', 'system']),
+    kind: z.enum(['user', 'account_key', 'operator', 'system']),
     id: z.string().nullable(),
     label: z.string(),
     /** Of the client that asked; null for what Sluice did by itself. */

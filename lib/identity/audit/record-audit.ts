@@ -3,14 +3,17 @@ import type { Db } from '../../platform/db/database.ts'
 import type { Clock } from '../../platform/kernel/clock.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
+import type { Role } from '../rights.ts'
 
 /** Who asks a verb to do something, and the workspace that all of it stays in. */
 export type Actor = {
   workspaceId: string
-  kind: 'user' | 'account_key' | 'system'
+  kind: 'user' | 'account_key' | 'operator' | 'system'
   id: string | null
   /** What the audit log calls them: an e-mail address, or the name of an account key. */
   label: string
+  /** What it may do: see `may`. Of an account key: the smaller of its scope and its creator's role. */
+  role: Role
 }
 
 export type AuditEntry = {

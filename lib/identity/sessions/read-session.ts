@@ -1,69 +1,121 @@
-import { and, eq, gt, isNull, lt, sql } from 'drizzle-orm'
-import { members, sessions, users, workspaces } from '#drizzle/schema/index.ts'
+import { sql } from 'drizzle-orm'
+import { rows } from '../../platform/db/database.ts'
 import { minutes } from '../../platform/kernel/clock.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import type { Actor } from '../audit/record-audit.ts'
 import { notOfDemo } from '../not-of-demo.ts'
+import type { Role } from '../rights.ts'
 
-export type Session = {
+/** Whoever is signed in, with or without a workspace. */
+export type Person = {
+  /** Of the session. */
   id: string
   userId: string
   email: string
   name: string | null
   emailVerified: boolean
   hasPassword: boolean
+  hasSecondFactor: boolean
   signedInAt: Date
-  workspace: { id: string; name: string; demo: boolean; inboxKey: string }
+}
+
+export type Session = Person & {
+  workspace: {
+    id: string
+    name: string
+    demo: boolean
+    inboxKey: string
+    requiresSecondFactor: boolean
+    suspended: boolean
+    /** Its owner deleted it, and it can be brought back until then. */
+    deleteAfter: Date | null
+  }
   actor: Actor
 }
 
+/** How far somebody has come: only the first has a workspace open. */
+export type Standing =
+  | { state: 'in'; session: Session }
+  /** They belong to no workspace. */
+  | { state: 'no_workspace'; person: Person }
+  /** They have a second factor, and have not given its code in this session. */
+  | { state: 'code_due'; person: Person }
+  /** The workspace demands a second factor, and they have none. */
+  | { state: 'factor_due'; person: Person; workspace: Session['workspace'] }
+
 const SEEN_EVERY_MS = minutes(5)
 
-/** Asked for each page: a session that was revoked is over with the next request. */
-export async function readSession(
-  { db, clock, config }: Pick<Runtime, 'db' | 'clock' | 'config'>,
-  id: string,
-): Promise<Session | undefined> {
-  if (!isUuid(id)) return undefined
-  const now = new Date(clock.now())
-  const [found] = await db
-    .select({ session: sessions, user: users, workspace: workspaces })
-    .from(sessions)
-    .innerJoin(users, eq(users.id, sessions.userId))
-    .innerJoin(members, eq(members.userId, users.id))
-    .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
-    .where(
-      and(
-        eq(sessions.id, id),
-        isNull(sessions.revokedAt),
-        gt(sessions.expiresAt, now),
-        isNull(users.disabledAt),
-        notOfDemo(config, sql`${workspaces.id}`),
-      ),
-    )
-    .limit(1)
-  if (!found) return undefined
-  const { session, user, workspace } = found
-  const seenLongAgo = new Date(clock.now() - SEEN_EVERY_MS)
-  if (session.lastSeenAt < seenLongAgo) {
-    const stale = and(eq(sessions.id, id), lt(sessions.lastSeenAt, seenLongAgo))
-    await db.update(sessions).set({ lastSeenAt: now }).where(stale)
-  }
-  return {
+type Needs = Pick<Runtime, 'db' | 'clock' | 'config'>
+
+/** The session of somebody who has a workspace open. */
+export async function readSession(runtime: Needs, id: string): Promise<Session | undefined> {
+  const standing = await readStanding(runtime, id)
+  return standing?.state === 'in' ? standing.session : undefined
+}
+
+/**
+ * Read for each request: a session that was revoked, a membership that ended, a role that changed count from the next one on,
+ * on every node.
+ */
+export async function readStanding(runtime: Needs, id: string): Promise<Standing | undefined> {
+  const row = isUuid(id) ? await findSession(runtime, id) : undefined
+  if (!row) return undefined
+  await noteSeen(runtime, row)
+  const person: Person = {
     id,
-    userId: user.id,
-    email: user.email,
-    name: user.name,
-    emailVerified: user.emailVerifiedAt !== null,
-    hasPassword: user.passwordHash !== null,
-    signedInAt: session.createdAt,
-    workspace: {
-      id: workspace.id,
-      name: workspace.name,
-      demo: workspace.demo,
-      inboxKey: workspace.inboxKey,
-    },
-    actor: { workspaceId: workspace.id, kind: 'user', id: user.id, label: user.email },
+    userId: row.userId,
+    email: row.email,
+    name: row.name,
+    emailVerified: row.emailVerified,
+    hasPassword: row.hasPassword,
+    hasSecondFactor: row.hasSecondFactor,
+    signedInAt: new Date(row.createdAt),
   }
+  if (row.hasSecondFactor && !row.gaveCode) return { state: 'code_due', person }
+  if (!row.workspace) return { state: 'no_workspace', person }
+  const { role, deleteAfter, ...rest } = row.workspace
+  const workspace = { ...rest, deleteAfter: deleteAfter === null ? null : new Date(deleteAfter) }
+  if (workspace.requiresSecondFactor && !row.hasSecondFactor)
+    return { state: 'factor_due', person, workspace }
+  const actor: Actor = { workspaceId: workspace.id, kind: 'user', id: row.userId, label: row.email, role }
+  return { state: 'in', session: { ...person, workspace, actor } }
+}
+
+type Found = Omit<Person, 'id' | 'signedInAt'> & {
+  id: string
+  createdAt: string
+  seenAt: string
+  gaveCode: boolean
+  workspace: (Omit<Session['workspace'], 'deleteAfter'> & { role: Role; deleteAfter: string | null }) | null
+}
+
+/** With the workspace that was chosen, else the first that they joined. */
+async function findSession({ db, clock, config }: Needs, id: string): Promise<Found | undefined> {
+  const [found] = await rows<Found>(
+    db,
+    sql`select s.id, u.id as "userId", u.email, u.name, u.email_verified_at is not null as "emailVerified",
+        u.password_hash is not null as "hasPassword", f.user_id is not null as "hasSecondFactor",
+        s.second_factor_at is not null as "gaveCode", s.created_at as "createdAt", s.last_seen_at as "seenAt",
+        case when w.id is not null then json_build_object('id', w.id, 'name', w.name, 'demo', w.demo,
+          'inboxKey', w.inbox_key, 'requiresSecondFactor', w.require_second_factor,
+          'suspended', w.suspended_at is not null, 'deleteAfter', w.delete_after, 'role', m.role) end as workspace
+      from sessions s join users u on u.id = s.user_id
+        left join second_factors f on f.user_id = u.id and f.enabled_at is not null
+        left join members m on m.user_id = u.id and ${notOfDemo(config, sql`m.workspace_id`)}
+        left join workspaces w on w.id = m.workspace_id
+      where s.id = ${id}::uuid and s.revoked_at is null and u.disabled_at is null
+        and s.expires_at > ${new Date(clock.now()).toISOString()}::timestamptz
+      order by coalesce(m.workspace_id = s.workspace_id, false) desc, m.created_at, m.workspace_id
+      limit 1`,
+  )
+  return found
+}
+
+async function noteSeen({ db, clock }: Needs, { id, seenAt }: Found): Promise<void> {
+  const seenLongAgo = clock.now() - SEEN_EVERY_MS
+  if (new Date(seenAt).getTime() >= seenLongAgo) return
+  await db.execute(sql`
+    update sessions set last_seen_at = ${new Date(clock.now()).toISOString()}::timestamptz
+    where id = ${id}::uuid and last_seen_at < ${new Date(seenLongAgo).toISOString()}::timestamptz`)
 }

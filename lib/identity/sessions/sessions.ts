@@ -66,20 +66,6 @@ export async function listSessions(
   }))
 }
 
-/** For what outlives the request that read the session. */
-export async function isSessionOpen(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
-  id: string,
-): Promise<boolean> {
-  const open = await db
-    .select({ id: sessions.id })
-    .from(sessions)
-    .where(
-      and(eq(sessions.id, id), isNull(sessions.revokedAt), gt(sessions.expiresAt, new Date(clock.now()))),
-    )
-  return open.length > 0
-}
-
 /** One of the user's own, the present one too. */
 export async function revokeSession(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,

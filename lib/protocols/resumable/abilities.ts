@@ -1,5 +1,5 @@
 import { seconds } from '../../platform/kernel/clock.ts'
-import type { PublicPipe } from '../../workspace/pipes/read-pipes.ts'
+import type { PublicPipe } from '../../workspace/pipes/find-public-pipe.ts'
 import type { UploadRequest } from '../endpoint/upload-request.ts'
 import { PARTIAL_UPLOAD } from './fields.ts'
 import { limitHeader } from './state-headers.ts'

@@ -1,6 +1,6 @@
 import type { Bucket } from '../../uploads/bucket-port.ts'
 import { mayConcatenate } from '../../uploads/opening/may-create.ts'
-import type { PublicPipe } from '../../workspace/pipes/read-pipes.ts'
+import type { PublicPipe } from '../../workspace/pipes/find-public-pipe.ts'
 import { ALGORITHMS } from './checksum.ts'
 
 const TUS_VERSION = '1.0.0'

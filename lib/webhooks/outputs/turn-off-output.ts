@@ -33,7 +33,13 @@ export async function turnOffOutput(
     .select({ id: pipes.id, name: pipes.name })
     .from(pipes)
     .where(eq(pipes.id, output.pipeId))
-  const actor = { workspaceId: output.workspaceId, kind: 'system', id: null, label: 'Sluice' } as const
+  const actor = {
+    workspaceId: output.workspaceId,
+    kind: 'system',
+    id: null,
+    label: 'Sluice',
+    role: 'owner',
+  } as const
   await recordAudit({ db: tx, clock: runtime.clock }, actor, {
     action: 'webhook.turned_off',
     subjectId: pipe!.id,

@@ -8,7 +8,7 @@ import { PageHeader } from '#components/shell/page-header.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { showDataStore } from '#lib/workspace/data-stores/read-data-stores.ts'
+import { showDataStore } from '#lib/workspace/data-stores/show-data-store.ts'
 import { currentActor } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
 import { titleOf } from '../../title-of.ts'
@@ -17,14 +17,14 @@ import { update } from '../actions.ts'
 export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params
   return titleOf(
-    showDataStore(getRuntime(), await currentActor(), id).then(({ name }) => name),
+    showDataStore(getRuntime(), await currentActor('see'), id).then(({ name }) => name),
     'Data Stores',
   )
 }
 
 export default async function DataStorePage({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params
-  const actor = await currentActor()
+  const actor = await currentActor('see')
   const store = await orNotFound(showDataStore(getRuntime(), actor, id))
   return (
     <>

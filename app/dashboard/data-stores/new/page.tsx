@@ -2,11 +2,13 @@ import { CheckedForm } from '#components/data-stores/checked-form.tsx'
 import { FORM_PRESETS } from '#components/data-stores/provider-presets.ts'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { Panel } from '#components/ui/panel.tsx'
+import { requireSession } from '../../../session.ts'
 import { connect } from '../actions.ts'
 
 export const metadata = { title: 'Connect a bucket' }
 
-export default function NewDataStore() {
+export default async function NewDataStore() {
+  await requireSession('administer')
   return (
     <>
       <PageHeader

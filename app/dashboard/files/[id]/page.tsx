@@ -14,11 +14,12 @@ import { Panel } from '#components/ui/panel.tsx'
 import { Progress } from '#components/ui/progress.tsx'
 import { Status } from '#components/ui/status.tsx'
 import { Time } from '#components/ui/time.tsx'
-import { explainFailure, type FileWithTimeline, isWaiting } from '#lib/dashboard/files/file.ts'
+import { explainFailure } from '#lib/dashboard/files/explain-failure.ts'
+import { type FileWithTimeline, isWaiting } from '#lib/dashboard/files/file.ts'
 import { showFile } from '#lib/dashboard/files/show-file.ts'
-import { readSnapshot } from '#lib/dashboard/live.ts'
+import { readSnapshot } from '#lib/dashboard/live/read-snapshot.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
+import { showPipe } from '#lib/workspace/pipes/show-pipe.ts'
 import { currentActor } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
 import { orNothing } from '../../or-nothing.ts'
@@ -27,7 +28,7 @@ import { titleOf } from '../../title-of.ts'
 export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params
   return titleOf(
-    showFile(getRuntime(), await currentActor(), id).then(({ filename }) => filename),
+    showFile(getRuntime(), await currentActor('see'), id).then(({ filename }) => filename),
     'Files',
   )
 }
@@ -35,7 +36,7 @@ export async function generateMetadata({ params }: { params: Promise<{ id: strin
 export default async function FilePage({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params
   const runtime = getRuntime()
-  const actor = await currentActor()
+  const actor = await currentActor('see')
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, `file:${id}`)
   const file = await orNotFound(showFile(runtime, actor, id))
   const pipe = await showPipe(runtime, actor, file.pipeId).catch(orNothing)

@@ -5,7 +5,7 @@ import { PageTabs } from '#components/shell/page-tabs.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { Status } from '#components/ui/status.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
+import { showPipe } from '#lib/workspace/pipes/show-pipe.ts'
 import { currentActor } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
 
@@ -13,7 +13,7 @@ type Props = { params: Promise<{ id: string }>; children: ReactNode }
 
 export default async function PipeLayout({ params, children }: Props) {
   const { id } = await params
-  const actor = await currentActor()
+  const actor = await currentActor('see')
   const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
   const at = `/dashboard/pipes/${id}`
   return (

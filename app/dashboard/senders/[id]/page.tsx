@@ -11,8 +11,8 @@ import { Notice } from '#components/ui/notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { showSender } from '#lib/workspace/senders/read-senders.ts'
-import { listTokens } from '#lib/workspace/tokens/given-tokens.ts'
+import { showSender } from '#lib/workspace/senders/show-sender.ts'
+import { listTokens } from '#lib/workspace/tokens/list-tokens.ts'
 import { currentActor } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
 import { pageOf, readSearch, type Search } from '../../page-query.ts'
@@ -23,7 +23,7 @@ type Props = { params: Promise<{ id: string }>; searchParams: Search }
 export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params
   return titleOf(
-    showSender(getRuntime(), await currentActor(), id).then(({ name }) => name),
+    showSender(getRuntime(), await currentActor('see'), id).then(({ name }) => name),
     'Senders',
   )
 }
@@ -31,7 +31,7 @@ export async function generateMetadata({ params }: { params: Promise<{ id: strin
 export default async function SenderPage({ params, searchParams }: Props) {
   const { id } = await params
   const query = await readSearch(searchParams)
-  const actor = await currentActor()
+  const actor = await currentActor('see')
   const sender = await orNotFound(showSender(getRuntime(), actor, id))
   const tokens = await orNotFound(listTokens(getRuntime(), actor, { ...pageOf(query, 20), senderId: id }))
   return (

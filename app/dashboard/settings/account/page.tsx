@@ -1,14 +1,14 @@
 import { DeleteAccount } from '#components/settings/delete-account.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
-import { countUnderWay } from '#lib/dashboard/overview/read-overview.ts'
+import { countUnderWay } from '#lib/dashboard/overview/count-under-way.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../../session.ts'
 
 export const metadata = { title: 'Delete the account' }
 
 export default async function Account() {
-  const { actor, email, hasPassword, workspace } = await requireSession()
+  const { actor, email, hasPassword, workspace } = await requireSession('see')
   const underWay = await countUnderWay(getRuntime(), actor)
   return (
     <Panel tone="danger" title="Delete the account" className="max-w-2xl">

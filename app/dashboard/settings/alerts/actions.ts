@@ -1,10 +1,10 @@
 'use server'
 
-import { saveAlertSettings } from '#lib/workspace/notices/alerts.ts'
+import { saveAlertSettings } from '#lib/workspace/notices/alert-settings.ts'
 import { act } from '../../../actions/act.ts'
 
 export async function saveAlerts(_previous: unknown, data: FormData) {
-  return act(async (runtime, actor) => {
+  return act('build', async (runtime, actor) => {
     await saveAlertSettings(runtime, actor, data.getAll('wanted').map(String))
     return { message: 'Saved.' }
   })

@@ -5,13 +5,14 @@ import { Status } from '#components/ui/status.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { ALERT_KINDS, ALERT_WORDS } from '#lib/workspace/notices/alert.ts'
-import { listAlerts, readAlertSettings } from '#lib/workspace/notices/alerts.ts'
+import { readAlertSettings } from '#lib/workspace/notices/alert-settings.ts'
+import { listAlerts } from '#lib/workspace/notices/list-alerts.ts'
 import { currentActor } from '../../../session.ts'
 
 export const metadata = { title: 'Alerts' }
 
 export default async function Alerts() {
-  const actor = await currentActor()
+  const actor = await currentActor('see')
   const [settings, latest] = await Promise.all([
     readAlertSettings(getRuntime(), actor),
     listAlerts(getRuntime(), actor),

@@ -11,7 +11,9 @@ export const metadata = { title: 'Audit log' }
 
 export default async function Audit({ searchParams }: { searchParams: Search }) {
   const query = await readSearch(searchParams)
-  const { data, nextCursor } = await orNotFound(listAudit(getRuntime(), await currentActor(), pageOf(query)))
+  const { data, nextCursor } = await orNotFound(
+    listAudit(getRuntime(), await currentActor('see'), pageOf(query)),
+  )
   const head = (
     <>
       <Th>When</Th>

@@ -10,7 +10,7 @@ import { requireSession } from '../../../session.ts'
 export const metadata = { title: 'Sessions' }
 
 export default async function Sessions() {
-  const sessions = await listSessions(getRuntime(), await requireSession())
+  const sessions = await listSessions(getRuntime(), await requireSession('see'))
   const head = (
     <>
       <Th>Browser</Th>

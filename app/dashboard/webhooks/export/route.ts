@@ -6,7 +6,7 @@ import { streamExport } from '../../stream-export.ts'
 import { wantedDeliveries } from '../wanted-deliveries.ts'
 
 export function GET(request: NextRequest): Promise<Response> {
-  return exportOrProblem((runtime, actor) => {
+  return exportOrProblem('see', (runtime, actor) => {
     const { format, cursor: _, ...query } = Object.fromEntries(request.nextUrl.searchParams)
     const wanted = wantedDeliveries(query, runtime.clock.now())
     return streamExport({

@@ -3,8 +3,8 @@ import { LiveTail } from '#components/live/live-tail.tsx'
 import { Copyable } from '#components/ui/copyable.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { InboxMessageView } from '#components/webhooks/inbox-message-view.tsx'
-import { showInbox } from '#lib/dashboard/inbox.ts'
-import { readSnapshot } from '#lib/dashboard/live.ts'
+import { showInbox } from '#lib/dashboard/inbox/show-inbox.ts'
+import { readSnapshot } from '#lib/dashboard/live/read-snapshot.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { currentActor } from '../../../session.ts'
 
@@ -12,7 +12,7 @@ export const metadata = { title: 'Webhook inbox' }
 
 export default async function Inbox() {
   const runtime = getRuntime()
-  const actor = await currentActor()
+  const actor = await currentActor('see')
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, 'inbox')
   const { url, messages } = await showInbox(runtime, actor)
   return (

@@ -3,13 +3,13 @@ import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { VerifyForm } from '#components/webhooks/verify-form.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { listPipes } from '#lib/workspace/pipes/read-pipes.ts'
+import { listPipes } from '#lib/workspace/pipes/list-pipes.ts'
 import { currentActor } from '../../../session.ts'
 
 export const metadata = { title: 'Verify a signature' }
 
 export default async function Verify() {
-  const { data } = await listPipes(getRuntime(), await currentActor(), { limit: 100 })
+  const { data } = await listPipes(getRuntime(), await currentActor('see'), { limit: 100 })
   if (data.length === 0) {
     return (
       <EmptyState

@@ -11,7 +11,7 @@ export async function GET(
   { params }: { params: Promise<{ kind: string; id: string }> },
 ): Promise<Response> {
   const { kind, id } = await params
-  return exportOrProblem(async (runtime, actor) => {
+  return exportOrProblem('see', async (runtime, actor) => {
     if (!Object.hasOwn(SHOW, kind)) throw new SluiceError('not_found')
     const shown = await SHOW[kind as keyof typeof SHOW](runtime, actor, id)
     return Response.json(shown, { headers: { 'Cache-Control': 'no-store' } })

@@ -9,18 +9,17 @@ import {
   TUS_JS_INSTALL,
   tusJsSnippet,
 } from '#lib/dashboard/embed/browser-snippets.ts'
-import { installKit } from '#lib/dashboard/embed/kit.ts'
+import { installKit } from '#lib/dashboard/embed/kit-files.ts'
 import {
-  curlTokenSnippet,
   KIT_HTML_SNIPPET,
   KIT_PAGE_SNIPPET,
   kitExpressSnippet,
   kitRouteSnippet,
-  nodeTokenSnippet,
-} from '#lib/dashboard/embed/snippets.ts'
+} from '#lib/dashboard/embed/kit-snippets.ts'
+import { curlTokenSnippet, nodeTokenSnippet } from '#lib/dashboard/embed/token-snippets.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { verificationSnippets } from '#lib/webhooks/signature/verification-snippets.ts'
-import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
+import { showPipe } from '#lib/workspace/pipes/show-pipe.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { titleOf } from '../../../title-of.ts'
@@ -36,14 +35,14 @@ const HIGHLIGHT: Record<string, Language> = {
 export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params
   return titleOf(
-    showPipe(getRuntime(), await currentActor(), id).then(({ name }) => name),
+    showPipe(getRuntime(), await currentActor('see'), id).then(({ name }) => name),
     'Embed',
   )
 }
 
 export default async function Embed({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params
-  const pipe = await orNotFound(showPipe(getRuntime(), await currentActor(), id))
+  const pipe = await orNotFound(showPipe(getRuntime(), await currentActor('see'), id))
   const target = { baseUrl: getRuntime().config.baseUrl, uploadUrl: pipe.uploadUrl, pipeId: pipe.id }
   const receivers = await verificationSnippets()
   return (

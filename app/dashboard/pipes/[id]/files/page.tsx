@@ -1,14 +1,15 @@
 import { FileList } from '#components/files/file-list.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
+import { showPipe } from '#lib/workspace/pipes/show-pipe.ts'
 import { currentActor } from '../../../../session.ts'
+import { orNotFound } from '../../../or-not-found.ts'
 import { readSearch, type Search } from '../../../page-query.ts'
 import { titleOf } from '../../../title-of.ts'
 
 export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params
   return titleOf(
-    showPipe(getRuntime(), await currentActor(), id).then(({ name }) => name),
+    showPipe(getRuntime(), await currentActor('see'), id).then(({ name }) => name),
     'Files',
   )
 }
@@ -18,7 +19,7 @@ type Props = { params: Promise<{ id: string }>; searchParams: Search }
 export default async function PipeFiles({ params, searchParams }: Props) {
   const { id } = await params
   const query = await readSearch(searchParams)
-  return (
-    <FileList actor={await currentActor()} path={`/dashboard/pipes/${id}/files`} query={query} pipeId={id} />
-  )
+  const actor = await currentActor('see')
+  await orNotFound(showPipe(getRuntime(), actor, id))
+  return <FileList actor={actor} path={`/dashboard/pipes/${id}/files`} query={query} pipeId={id} />
 }

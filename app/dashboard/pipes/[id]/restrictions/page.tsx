@@ -1,8 +1,8 @@
 import { RestrictionsForm } from '#components/pipes/restrictions-form.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { showDataStore } from '#lib/workspace/data-stores/read-data-stores.ts'
-import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
+import { showDataStore } from '#lib/workspace/data-stores/show-data-store.ts'
+import { showPipe } from '#lib/workspace/pipes/show-pipe.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { titleOf } from '../../../title-of.ts'
@@ -10,14 +10,14 @@ import { titleOf } from '../../../title-of.ts'
 export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params
   return titleOf(
-    showPipe(getRuntime(), await currentActor(), id).then(({ name }) => name),
+    showPipe(getRuntime(), await currentActor('see'), id).then(({ name }) => name),
     'Restrictions',
   )
 }
 
 export default async function Restrictions({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params
-  const actor = await currentActor()
+  const actor = await currentActor('see')
   const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
   const { prefix } = await showDataStore(getRuntime(), actor, pipe.dataStoreId)
   return (

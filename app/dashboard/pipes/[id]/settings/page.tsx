@@ -2,9 +2,9 @@ import { DeletePipe } from '#components/pipes/delete-pipe.tsx'
 import { PipeSettings } from '#components/pipes/pipe-settings.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { listDataStores } from '#lib/workspace/data-stores/read-data-stores.ts'
+import { listDataStores } from '#lib/workspace/data-stores/list-data-stores.ts'
 import { previewPipeDeletion } from '#lib/workspace/pipes/delete-pipe.ts'
-import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
+import { showPipe } from '#lib/workspace/pipes/show-pipe.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { titleOf } from '../../../title-of.ts'
@@ -12,14 +12,14 @@ import { titleOf } from '../../../title-of.ts'
 export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params
   return titleOf(
-    showPipe(getRuntime(), await currentActor(), id).then(({ name }) => name),
+    showPipe(getRuntime(), await currentActor('see'), id).then(({ name }) => name),
     'Settings',
   )
 }
 
 export default async function Settings({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params
-  const actor = await currentActor()
+  const actor = await currentActor('see')
   const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
   const [stores, { uploadsUnderWay }] = await Promise.all([
     listDataStores(getRuntime(), actor, { limit: 100 }),

@@ -4,7 +4,7 @@ import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { TryIt } from '#components/uploader/try-it.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
+import { showPipe } from '#lib/workspace/pipes/show-pipe.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { titleOf } from '../../../title-of.ts'
@@ -12,14 +12,14 @@ import { titleOf } from '../../../title-of.ts'
 export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params
   return titleOf(
-    showPipe(getRuntime(), await currentActor(), id).then(({ name }) => name),
+    showPipe(getRuntime(), await currentActor('operate'), id).then(({ name }) => name),
     'Try it',
   )
 }
 
 export default async function Try({ params }: { params: Promise<{ id: string }> }) {
   const { id } = await params
-  const actor = await currentActor()
+  const actor = await currentActor('operate')
   const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
   if (!pipe.source.http) {
     return (

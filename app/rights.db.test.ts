@@ -1,0 +1,193 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { NextRequest } from 'next/server'
+import { encode } from 'next-auth/jwt'
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { members } from '#drizzle/schema/index.ts'
+import { createAccount } from '#lib/identity/accounts/create-account.ts'
+import { ALL_RIGHTS, may, type Right, ROLES, type Role } from '#lib/identity/rights.ts'
+import { createSession } from '#lib/identity/sessions/sessions.ts'
+import { setRuntime } from '#lib/platform/runtime.ts'
+import { type Furnished, furnish } from '../test/support/api-recipes.ts'
+import { describeWithDatabase } from '../test/support/databases.ts'
+import { type TestRuntime, testRuntime } from '../test/support/runtime.ts'
+
+/**
+ * Everything that Next serves, found in the files themselves: each names a right, is asked by every role, and does what
+ * the table says. What is public is named here; anything else without a right fails.
+ */
+const PUBLIC = [
+  '(auth)/**',
+  '(site)/**',
+  'api/auth/**',
+  'api/inbox/**',
+  // By its table of operations: see lib/api/rights.db.test.ts.
+  'api/v1/**',
+  'kit/**',
+  'uppy/**',
+  '{llms,robots}.txt/**',
+  'sitemap.xml/**',
+  'actions/{demo-token,sign-out}.ts',
+]
+const found = (pattern: string) =>
+  globSync(pattern, { cwd: 'app', exclude: PUBLIC })
+    .filter((file) => !file.includes('.test.'))
+    .sort()
+const sourceOf = (file: string) => readFileSync(join('app', file), 'utf8')
+
+const PAGES = found('**/page.tsx')
+const LAYOUTS = found('**/*/layout.tsx')
+const ROUTES = found('**/route.ts')
+const ACTIONS = found('**/*.ts').filter((file) => /^'use server'$/m.test(sourceOf(file)))
+const DECLARED = new RegExp(
+  `(?:act(?:<[^(]*>)?|currentActor|requireSession|exportOrProblem|(?:may|assertMay)\\([\\w.]+)(?:\\(|, )\\s*'(${ALL_RIGHTS.join('|')})'`,
+)
+const rightOf = (source: string) => DECLARED.exec(source)?.[1] as Right | undefined
+
+const jar = new Map<string, string>()
+vi.mock('next/headers', () => ({
+  cookies: async () => ({
+    get: (name: string) => (jar.has(name) ? { value: jar.get(name) } : undefined),
+    set: () => {},
+  }),
+  headers: async () => new Headers({ 'x-forwarded-for': '192.0.2.1' }),
+}))
+vi.mock('next/cache', () => ({ revalidatePath: () => {} }))
+
+type Module = Record<string, (...args: unknown[]) => Promise<unknown>>
+const load = (file: string) => import(/* @vite-ignore */ join(process.cwd(), 'app', file)) as Promise<Module>
+
+describe('the rights of what Next serves', () => {
+  it.each([...PAGES, ...LAYOUTS, ...ROUTES])('%s names its right', (file) => {
+    expect(rightOf(sourceOf(file))).toBeDefined()
+  })
+
+  it('finds all of them', () => {
+    expect(PAGES.length).toBeGreaterThan(25)
+    expect(ROUTES.length).toBeGreaterThan(4)
+    expect(ACTIONS.length).toBeGreaterThan(8)
+  })
+})
+
+describeWithDatabase('the rights of what Next serves', (database) => {
+  let runtime: TestRuntime
+  let mine: Furnished
+  let theirs: Furnished
+  const cookieOf = {} as Record<Role, string>
+
+  beforeAll(async () => {
+    vi.stubEnv('__NEXT_EXPERIMENTAL_AUTH_INTERRUPTS', 'true')
+    runtime = testRuntime(database())
+    mine = await furnish(runtime)
+    theirs = await furnish(runtime)
+    for (const role of ROLES) cookieOf[role] = await memberCookie(runtime, mine.workspaceId, role)
+  })
+  beforeEach(() => setRuntime(runtime))
+
+  const as = (role: Role) => jar.set('next-auth.session-token', cookieOf[role])
+
+  describe.each(PAGES)('%s', (file) => {
+    it.each(ROLES)('opens to %s as the table says, and shows nothing of another workspace', async (role) => {
+      as(role)
+      const right = rightOf(sourceOf(file))!
+      const { default: page } = await load(file)
+      const open = (whose: Furnished) => outcomeOf(page!(propsOf(file, whose)))
+      if (!may({ role }, right)) {
+        expect(await open(mine)).toBe(403)
+        return expect(await open(theirs)).toBe(403)
+      }
+      const own = await open(mine)
+      expect(own).toBe(file.includes('settings/mails') ? 404 : 200)
+      if (file.includes('[id]')) expect(await open(theirs)).toBe(404)
+    })
+  })
+
+  describe.each(LAYOUTS)('%s', (file) => {
+    it.each(ROLES)('opens to %s as the table says', async (role) => {
+      as(role)
+      const { default: layout } = await load(file)
+      const allowed = may({ role }, rightOf(sourceOf(file))!)
+      expect(await outcomeOf(layout!(propsOf(file, mine)))).toBe(allowed ? 200 : 403)
+    })
+  })
+
+  describe.each(ROUTES)('%s', (file) => {
+    it.each(ROLES)('answers %s as the table says, and nobody who is not signed in', async (role) => {
+      const { GET } = await load(file)
+      const kinds = file.includes('[kind]') ? ['file', 'delivery'] : ['']
+      for (const kind of kinds) {
+        const ask = async (whose: Furnished) => {
+          const request = new NextRequest('http://localhost:3000/x?topic=files')
+          const id = kind === 'file' ? whose.arrived : whose.delivery.id
+          const response = (await GET!(request, { params: Promise.resolve({ kind, id }) })) as Response
+          await response.body?.cancel()
+          return response.status
+        }
+        jar.clear()
+        expect([302, 401]).toContain(await ask(mine))
+        as(role)
+        expect(await ask(mine)).toBe(may({ role }, rightOf(sourceOf(file))!) ? 200 : 403)
+        if (kind) expect(await ask(theirs)).toBe(404)
+      }
+    })
+  })
+
+  describe.each(ACTIONS)('%s', (file) => {
+    const functions = sourceOf(file)
+      .split(/^(?=export async function )/m)
+      .slice(1)
+    it.each(functions.map((source) => [/function (\w+)/.exec(source)![1]!, source]))(
+      '%s refuses every role that the table refuses, and no other',
+      async (name, source) => {
+        const right = rightOf(source)
+        expect(right, 'names no right').toBeDefined()
+        const actions = await load(file)
+        expect(Object.keys(actions)).toHaveLength(functions.length)
+        for (const role of ROLES) {
+          as(role)
+          // Nonsense does nothing in any of them; whoever may not ask is told so before it is looked at.
+          const said = await actions[name]!(
+            'nonsense',
+            new FormData(),
+            new FormData(),
+            [],
+            new FormData(),
+          ).catch((error: Error & { digest?: string }) => error.digest ?? error.message)
+          const refused = /Your role here is/.test(JSON.stringify(said))
+          expect(refused, `${role}: ${JSON.stringify(said)}`).toBe(!may({ role }, right!))
+        }
+      },
+    )
+  })
+})
+
+async function memberCookie(runtime: TestRuntime, workspaceId: string, role: Role): Promise<string> {
+  const account = { email: `${role}@members.example.com`, passwordHash: null, emailVerified: true }
+  const { userId } = await createAccount(runtime, account)
+  const at = new Date(runtime.clock.now() - 1)
+  await runtime.db.insert(members).values({ workspaceId, userId, role, createdAt: at })
+  const { id: sid } = await createSession(runtime, userId, { userAgent: null, address: null })
+  return encode({ token: { sid }, secret: runtime.config.authSecret })
+}
+
+function propsOf(file: string, whose: Furnished) {
+  const { pipe, sender, dataStore, arrived } = whose
+  const id = { pipes: pipe.id, senders: sender.id, 'data-stores': dataStore.id, files: arrived }
+  const kind = Object.keys(id).find((name) => file.includes(`${name}/[id]`))
+  const params = Promise.resolve(kind ? { id: id[kind as keyof typeof id] } : {})
+  return { params, searchParams: Promise.resolve({}), children: null }
+}
+
+/** `forbidden()` and `notFound()` throw what Next answers with. */
+async function outcomeOf(shown: Promise<unknown>): Promise<number> {
+  try {
+    await shown
+    return 200
+  } catch (error) {
+    const status = /^NEXT_HTTP_ERROR_FALLBACK;(\d+)$/.exec(
+      String((error as { digest?: unknown }).digest),
+    )?.[1]
+    if (!status) throw error
+    return Number(status)
+  }
+}

@@ -1,0 +1,83 @@
+import { sql } from 'drizzle-orm'
+import { rows } from '../../platform/db/database.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { hashSecret } from '../../platform/kernel/ids.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import type { Actor } from '../audit/record-audit.ts'
+import { notOfDemo } from '../not-of-demo.ts'
+import { lesserRole, type Role } from '../rights.ts'
+import { type KeyScope, ROLE_OF_SCOPE } from './account-keys.ts'
+
+type Known = {
+  id: string
+  workspace_id: string
+  name: string
+  scope: KeyScope
+  revoked: boolean
+  expired: boolean
+  role: Role | null
+}
+
+/** Who calls the management API. The key's last use is kept to the minute, to spare a write for each request. */
+export async function authenticateAccountKey(
+  { db, clock, config }: Pick<Runtime, 'db' | 'clock' | 'config'>,
+  key: string | undefined,
+): Promise<Actor> {
+  if (key === undefined) {
+    throw new SluiceError('account_key_missing', 'Send an account key: Authorization: Bearer ak_…')
+  }
+  const now = sql`${new Date(clock.now()).toISOString()}::timestamptz`
+  const [found] = await rows<Known>(
+    db,
+    sql`
+      with found as (
+        select id, workspace_id, name, scope, revoked_at is not null as revoked,
+          coalesce(expires_at <= ${now}, false) as expired, last_used_at, ${ROLE_OF_CREATOR} as role
+        from account_keys k where key_hash = ${hashSecret(key)} and ${notOfDemo(config, sql`k.workspace_id`)}
+      ), used as (
+        update account_keys set last_used_at = ${now} from found
+        where account_keys.id = found.id and not found.revoked and not found.expired and found.role is not null
+          and (found.last_used_at is null or found.last_used_at < ${now} - interval '1 minute')
+      )
+      select id, workspace_id, name, scope, revoked, expired, role from found`,
+  )
+  const fault = faultOf(found)
+  if (fault) throw new SluiceError('account_key_invalid', fault)
+  const { id, workspace_id, name, scope, role } = found!
+  return {
+    workspaceId: workspace_id,
+    kind: 'account_key',
+    id,
+    label: name,
+    role: lesserRole(ROLE_OF_SCOPE[scope], role!),
+  }
+}
+
+function faultOf(found: Known | undefined): string | undefined {
+  if (!found) return 'There is no such account key.'
+  if (found.revoked) return 'This account key was revoked.'
+  if (found.expired) return 'This account key has expired. Create another.'
+  if (!found.role) return 'Whoever made this account key is no longer a member of the workspace.'
+  return undefined
+}
+
+/**
+ * What the creator of key `k` may do now; null for somebody who left or was disabled. A key of which no creator is known
+ * was made by an earlier version, for which everybody was an owner.
+ */
+const ROLE_OF_CREATOR = sql`case when k.created_by is null then 'owner' else (
+    select m.role from members m join users u on u.id = m.user_id
+    where m.workspace_id = k.workspace_id and m.user_id = k.created_by and u.disabled_at is null) end`
+
+/** For what goes on long after the key was shown. */
+export async function isKeyGood(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  keyId: string,
+): Promise<boolean> {
+  const found = await rows(
+    db,
+    sql`select from account_keys k where id = ${keyId}::uuid and revoked_at is null and ${ROLE_OF_CREATOR} is not null
+      and (expires_at is null or expires_at > ${new Date(clock.now()).toISOString()}::timestamptz)`,
+  )
+  return found.length > 0
+}

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import { ALL_RIGHTS, assertMay, lesserRole, may, ROLES } from './rights.ts'
+
+it('has the rights of each role', () => {
+  const table = Object.fromEntries(
+    ROLES.map((role) => [role, ALL_RIGHTS.filter((right) => may({ role }, right))]),
+  )
+  expect(table).toEqual({
+    viewer: ['see'],
+    developer: ['see', 'operate', 'build'],
+    admin: ['see', 'operate', 'build', 'administer'],
+    owner: ['see', 'operate', 'build', 'administer', 'own'],
+  })
+})
+
+it('says which role would do, to people and to keys', () => {
+  expect(() => assertMay({ role: 'developer' }, 'administer')).toThrow(
+    'Your role here is a developer; this needs an admin.',
+  )
+  expect(() => assertMay({ role: 'viewer', kind: 'account_key' }, 'build')).toThrow(
+    'This account key has the rights of a viewer; this needs a developer.',
+  )
+})
+
+it('knows the one of fewer rights', () => {
+  expect(lesserRole('admin', 'viewer')).toBe('viewer')
+  expect(lesserRole('developer', 'owner')).toBe('developer')
+})

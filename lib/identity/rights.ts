@@ -1,0 +1,45 @@
+import { MEMBER_ROLES } from '#drizzle/schema/index.ts'
+import { SluiceError } from '../platform/kernel/errors.ts'
+
+/**
+ * Who may do what in a workspace: one table, and one function that reads it. Every operation of the API, server action,
+ * page, stream and export names the right that it needs where it is declared, and asks before it does anything else.
+ */
+export const ROLES = MEMBER_ROLES
+export type Role = (typeof ROLES)[number]
+
+const RIGHTS = {
+  /** See everything except secrets. */
+  see: { viewer: true, developer: true, admin: true, owner: true },
+  /** Use Try it; resend, test and repair; cancel a file. */
+  operate: { viewer: false, developer: true, admin: true, owner: true },
+  /** Create and change Pipes, outputs and Senders; reveal secrets; make account keys. */
+  build: { viewer: false, developer: true, admin: true, owner: true },
+  /** Manage Data Stores, members up to admins, and limits; erase records. */
+  administer: { viewer: false, developer: false, admin: true, owner: true },
+  /** Manage owners; rename and delete the workspace. */
+  own: { viewer: false, developer: false, admin: false, owner: true },
+} satisfies Record<string, Record<Role, boolean>>
+export type Right = keyof typeof RIGHTS
+export const ALL_RIGHTS = Object.keys(RIGHTS) as Right[]
+
+export function may({ role }: { role: Role }, right: Right): boolean {
+  return RIGHTS[right][role]
+}
+
+export function assertMay(actor: { role: Role; kind?: string }, right: Right): void {
+  if (may(actor, right)) return
+  const least = ROLES.find((role) => may({ role }, right))
+  const who = actor.kind === 'account_key' ? 'This account key has the rights of' : 'Your role here is'
+  throw new SluiceError('forbidden', `${who} ${withArticle(actor.role)}; this needs ${withArticle(least!)}.`)
+}
+
+/** The one of fewer rights. */
+export function lesserRole(one: Role, other: Role): Role {
+  return ROLES[Math.min(ROLES.indexOf(one), ROLES.indexOf(other))]!
+}
+
+/** `an admin` */
+export function withArticle(role: Role): string {
+  return `${/^[aeo]/.test(role) ? 'an' : 'a'} ${role}`
+}
