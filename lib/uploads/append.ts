@@ -2,8 +2,8 @@ import { SluiceError } from '../platform/kernel/errors.ts'
 import { requestDetail } from '../platform/kernel/request-context.ts'
 import { finishUpload } from './finish/finish-upload.ts'
 import { recoverFromFault } from './finish/recover-from-fault.ts'
-import { declareLength } from './opening/declare-length.ts'
-import type { OpenUpload } from './opening/open-upload.ts'
+import { declareLength } from './opening/open-upload.ts'
+import type { Upload } from './opening/upload.ts'
 import type { ByteSource, Rest } from './stream/body.ts'
 import { Parts } from './stream/parts.ts'
 import { Reader } from './stream/reader.ts'
@@ -35,14 +35,14 @@ export type AppendOptions = {
  */
 export async function appendBytes(
   context: UploadContext,
-  upload: OpenUpload,
+  upload: Upload,
   source: ByteSource,
   options: AppendOptions,
 ): Promise<Appended> {
   const { limitBytes, verify, atomic = verify !== undefined, ends = 'at length', onlyWhole = false } = options
   const parts = new Parts(context, upload, { atomic })
   const reader = new Reader(context, upload, source, { limitBytes, parts })
-  const fromBytes = upload.offsetBytes
+  const fromBytes = upload.progress.offsetBytes
   const storesCutBody = !atomic && !onlyWhole
   const mayFinish = ends === 'at length'
   const request: Request = { context, upload, parts, verify, ends, fromBytes, storesCutBody, mayFinish }
@@ -63,7 +63,7 @@ export async function appendBytes(
 
 type Request = Pick<AppendOptions, 'verify' | 'ends'> & {
   context: UploadContext
-  upload: OpenUpload
+  upload: Upload
   parts: Parts
   fromBytes: number
   /** Bytes that arrived before a cut are stored. */
@@ -87,7 +87,7 @@ async function close(request: Request, rest: Rest): Promise<Appended> {
     if (request.mayFinish) return { ...(await finishUpload(context, upload, parts, buffer)), why }
     await storeRest(request, buffer, why)
   }
-  return { offsetBytes: upload.offsetBytes, why, state: 'uploading' }
+  return { offsetBytes: upload.progress.offsetBytes, why, state: 'uploading' }
 }
 
 /** Drops an atomic request that did not arrive completely. Of any other request, the parts recorded so far count. */
@@ -119,15 +119,15 @@ async function storeRest(
 /** Whether this request completes the file. If the length was unknown until now, it is recorded. */
 async function endsFile(
   context: UploadContext,
-  upload: OpenUpload,
+  upload: Upload,
   parts: Parts,
   { rest, ends }: { rest: Pick<Rest, 'buffer' | 'why'>; ends: AppendOptions['ends'] },
 ): Promise<boolean> {
   const endOffset = parts.endOffset + rest.buffer.bytes
   if (ends === 'later' || (ends === 'with body' && rest.why !== 'end')) return false
-  if (ends === 'with body' && upload.lengthBytes === null) {
+  if (ends === 'with body' && upload.progress.lengthBytes === null) {
     await parts.recorded()
     await declareLength(context, upload, { lengthBytes: endOffset, maxBytes: endOffset })
   }
-  return endOffset === upload.lengthBytes
+  return endOffset === upload.progress.lengthBytes
 }

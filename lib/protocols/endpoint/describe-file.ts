@@ -1,10 +1,10 @@
 import type { Appended } from '../../uploads/append.ts'
-import type { OpenUpload } from '../../uploads/opening/open-upload.ts'
+import type { Progress } from '../../uploads/opening/upload.ts'
 import type { UploadResponse } from './upload-request.ts'
 
 /** The response once all bytes are durable: 201 if the object is in the bucket, 202 if the bucket takes longer. */
 export function describeFile(
-  { fileId, crc32 }: Pick<OpenUpload, 'fileId' | 'crc32'>,
+  { fileId, progress }: { fileId: string; progress: Pick<Progress, 'crc32'> },
   { offsetBytes, state }: Pick<Appended, 'offsetBytes' | 'state'>,
   { filename, location }: { filename: string; location: string },
 ): UploadResponse {
@@ -14,7 +14,7 @@ export function describeFile(
     filename,
     size: offsetBytes,
     status: state,
-    checksum: isThere ? `crc32:${crc32.toString(16).padStart(8, '0')}` : null,
+    checksum: isThere ? `crc32:${progress.crc32.toString(16).padStart(8, '0')}` : null,
   }
   const headers = { Location: location, 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
   return { status: isThere ? 201 : 202, headers, body: JSON.stringify(file) }

@@ -1,13 +1,14 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { UploadRight } from '../../uploads/ledger/upload-rights.ts'
-import { declareLength, renewReservation } from '../../uploads/opening/declare-length.ts'
 import { maxUploadBytes, tooLarge } from '../../uploads/opening/may-create.ts'
 import {
-  type OpenUpload,
+  declareLength,
   openUpload,
   releaseUpload,
+  renewReservation,
   wholeFileRequest,
 } from '../../uploads/opening/open-upload.ts'
+import type { Upload } from '../../uploads/opening/upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
 import { assertStillThere } from './look-up.ts'
@@ -22,7 +23,7 @@ export type Chunk = Body & {
 }
 
 /** Without `upload` the file takes no more bytes; with it, `limitBytes` more at most. */
-type Opened = { right: UploadRight; upload: OpenUpload | undefined; limitBytes: number }
+type Opened = { right: UploadRight; upload: Upload | undefined; limitBytes: number }
 type Asked = { request: UploadRequest; chunk: Chunk; refuse: Refuse }
 /** Turns an error into the one that is sent to the client. */
 type Refuse = (error: unknown, upload: UploadRight['upload']) => unknown
@@ -78,23 +79,23 @@ export function assertOffset(confirmedBytes: number, { offsetBytes }: Pick<Chunk
 async function prepare(
   context: UploadContext,
   right: UploadRight,
-  upload: OpenUpload,
+  upload: Upload,
   chunk: Chunk,
 ): Promise<number> {
-  assertStillThere({ ...right.upload, expiresAtMs: upload.expiresAtMs }, context.clock.now())
-  assertOffset(upload.offsetBytes, chunk)
-  if (upload.tailBytes === 0) context.tailCap.assertRoom(upload.workspaceId)
+  assertStillThere({ ...right.upload, expiresAtMs: upload.progress.expiresAtMs }, context.clock.now())
+  assertOffset(upload.progress.offsetBytes, chunk)
+  if (upload.progress.tailBytes === 0) context.tailCap.assertRoom(upload.workspaceId)
   if (chunk.bytes !== 0) await renewReservation(context, upload)
   const maxBytes = maxBytesOf(right, upload)
-  if (chunk.lengthBytes !== undefined && chunk.lengthBytes !== upload.lengthBytes)
+  if (chunk.lengthBytes !== undefined && chunk.lengthBytes !== upload.progress.lengthBytes)
     await declareLength(context, upload, { lengthBytes: chunk.lengthBytes, maxBytes })
-  const limitBytes = (upload.lengthBytes ?? maxBytes) - upload.offsetBytes
+  const limitBytes = (upload.progress.lengthBytes ?? maxBytes) - upload.progress.offsetBytes
   if (chunk.bytes !== undefined && chunk.bytes > limitBytes)
-    throw upload.lengthBytes === null ? tooLarge(maxBytes) : tooLong(limitBytes)
+    throw upload.progress.lengthBytes === null ? tooLarge(maxBytes) : tooLong(limitBytes)
   return limitBytes
 }
 
-function maxBytesOf({ token, pipe }: UploadRight, { limits }: OpenUpload): number {
+function maxBytesOf({ token, pipe }: UploadRight, { limits }: Upload): number {
   return maxUploadBytes(limits, { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes })
 }
 

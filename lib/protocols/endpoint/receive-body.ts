@@ -3,7 +3,7 @@ import { type Appended, type AppendOptions, appendBytes } from '../../uploads/ap
 import { takeBackUpload } from '../../uploads/endings/end-upload.ts'
 import type { CreationRight } from '../../uploads/ledger/upload-rights.ts'
 import { maxUploadBytes } from '../../uploads/opening/may-create.ts'
-import type { OpenUpload } from '../../uploads/opening/open-upload.ts'
+import type { Upload } from '../../uploads/opening/upload.ts'
 import type { ByteSource } from '../../uploads/stream/body.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import type { BodyCheck } from './body-check.ts'
@@ -15,7 +15,7 @@ export type Body = { source: ByteSource; check: BodyCheck | undefined }
 
 export async function receiveBody(
   context: UploadContext,
-  upload: OpenUpload,
+  upload: Upload,
   { source, check }: Body,
   options: Omit<AppendOptions, 'verify'>,
 ): Promise<Appended> {
@@ -38,7 +38,7 @@ export async function receiveBody(
 export async function receiveFirstBody(
   context: UploadContext,
   { token, pipe }: CreationRight,
-  upload: OpenUpload,
+  upload: Upload,
   {
     body,
     addressKnown,
@@ -46,7 +46,7 @@ export async function receiveFirstBody(
   }: Omit<AppendOptions, 'verify' | 'limitBytes'> & { body: Body; addressKnown?: boolean },
 ): Promise<Appended> {
   const may = { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes }
-  const limitBytes = upload.lengthBytes ?? maxUploadBytes(upload.limits, may)
+  const limitBytes = upload.progress.lengthBytes ?? maxUploadBytes(upload.limits, may)
   try {
     return await receiveBody(context, upload, body, { limitBytes, ...options })
   } catch (error) {

@@ -1,6 +1,6 @@
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
-import type { OpenUpload } from '../../uploads/opening/open-upload.ts'
 import { readProgress } from '../../uploads/opening/report-offset.ts'
+import type { Upload } from '../../uploads/opening/upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 
 /**
@@ -8,7 +8,7 @@ import type { UploadContext } from '../../uploads/upload-context.ts'
  */
 export async function withOffset(
   context: UploadContext,
-  { fileId }: OpenUpload,
+  { fileId }: Upload,
   error: unknown,
 ): Promise<unknown> {
   if (!isSluiceError(error) || error.code !== 'upload_locked' || error.headers['Upload-Offset']) return error

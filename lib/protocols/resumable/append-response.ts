@@ -1,6 +1,6 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Appended } from '../../uploads/append.ts'
-import type { OpenUpload } from '../../uploads/opening/open-upload.ts'
+import type { Progress } from '../../uploads/opening/upload.ts'
 import { describeFile } from '../endpoint/describe-file.ts'
 import type { UploadResponse } from '../endpoint/upload-request.ts'
 import { inconsistentLength } from './problems.ts'
@@ -10,7 +10,7 @@ import type { Version } from './versions.ts'
 /** The response to a creation or an append: the finished file, or the current offset. */
 export function appendResponse(
   version: Version,
-  upload: Pick<OpenUpload, 'fileId' | 'crc32' | 'lengthBytes'>,
+  upload: { fileId: string; progress: Pick<Progress, 'crc32' | 'lengthBytes'> },
   { offsetBytes, why, state }: Appended,
   about: { complete: boolean; filename: string; location: string; limits: Record<string, string> },
 ): UploadResponse {
@@ -31,7 +31,9 @@ export function appendResponse(
       },
     )
   if (complete)
-    throw inconsistentLength(`Upload-Length is ${upload.lengthBytes}, but the upload ends at ${offsetBytes}.`)
+    throw inconsistentLength(
+      `Upload-Length is ${upload.progress.lengthBytes}, but the upload ends at ${offsetBytes}.`,
+    )
   const headers = stateHeaders(version, { complete: false, offsetBytes })
   return { status: 201, headers: { Location: location, ...headers, ...limits } }
 }

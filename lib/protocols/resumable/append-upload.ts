@@ -1,7 +1,7 @@
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { endUpload } from '../../uploads/endings/end-upload.ts'
 import type { UploadRight } from '../../uploads/ledger/upload-rights.ts'
-import type { OpenUpload } from '../../uploads/opening/open-upload.ts'
+import type { Upload } from '../../uploads/opening/upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { contentCheck } from '../endpoint/digest-fields.ts'
 import { assertOffset, type Chunk, openToAppend } from '../endpoint/open-to-append.ts'
@@ -39,7 +39,7 @@ export async function appendUpload(
   const stop = sendProgress(request, version, upload)
   const appended = await receive(context, upload, chunk, limitBytes).finally(stop)
   if (appended.why === 'cut' && appended.state === 'uploading') return undefined
-  const limits = limitsOf(context, right, version, upload.expiresAtMs)
+  const limits = limitsOf(context, right, version, upload.progress.expiresAtMs)
   return appendResponse(version, upload, appended, { ...about, limits })
 }
 
@@ -60,14 +60,14 @@ function readAppend(request: UploadRequest, { partialUpload }: Spoken): Append {
   return { offsetBytes, complete, bytes, lengthBytes, check, source: new RequestSource(request.body) }
 }
 
-async function receive(context: UploadContext, upload: OpenUpload, chunk: Append, limitBytes: number) {
+async function receive(context: UploadContext, upload: Upload, chunk: Append, limitBytes: number) {
   try {
     return await receiveBody(context, upload, chunk, {
       limitBytes,
       ends: chunk.complete ? 'with body' : 'later',
     })
   } catch (error) {
-    if (!isOfLength(error) || upload.lengthBytes === null) throw error
+    if (!isOfLength(error) || upload.progress.lengthBytes === null) throw error
     // "rejecting the request once the offset exceeds the length, marking the upload resource invalid"
     const reason = 'The client sent more bytes than the length of the upload.'
     await endUpload(context, upload.fileId, { status: 'failed', reason, from: ['uploading'] })
@@ -92,6 +92,6 @@ function replay(
   assertOffset(upload.offsetBytes, chunk)
   if (!chunk.complete || chunk.bytes !== 0) throw alreadyComplete()
   const state = upload.status === 'transferred' ? 'transferred' : 'transferring'
-  const file = { fileId: upload.id, crc32: upload.crc32, lengthBytes: upload.lengthBytes }
+  const file = { fileId: upload.id, progress: upload }
   return appendResponse(version, file, { offsetBytes: upload.offsetBytes, why: 'end', state }, about)
 }

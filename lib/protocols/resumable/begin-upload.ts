@@ -5,7 +5,7 @@ import type { Appended } from '../../uploads/append.ts'
 import { expireSoon, failInterrupted } from '../../uploads/endings/end-upload.ts'
 import type { CreationRight } from '../../uploads/ledger/upload-rights.ts'
 import { createUpload } from '../../uploads/opening/create-upload.ts'
-import { expiresAtMs, type OpenUpload } from '../../uploads/opening/open-upload.ts'
+import { expiresAtMs, type Upload } from '../../uploads/opening/upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
 import { receiveFirstBody } from '../endpoint/receive-body.ts'
@@ -50,7 +50,8 @@ export async function beginUpload(
   }
   if (made.upload) return receive(context, made.upload, begun)
   const nothing: Appended = { offsetBytes: 0, why: 'end', state: 'uploading' }
-  const file = { fileId: made.fileId, crc32: 0, lengthBytes: sent.declared.lengthBytes }
+  const { lengthBytes } = sent.declared
+  const file = { fileId: made.fileId, progress: { crc32: 0, lengthBytes } }
   return appendResponse(version, file, nothing, about(context, begun, made.expiresAtMs))
 }
 
@@ -74,12 +75,12 @@ function about(context: UploadContext, { version, sent, right, location }: Begun
 
 async function receive(
   context: UploadContext,
-  upload: OpenUpload,
+  upload: Upload,
   begun: Begun,
 ): Promise<UploadResponse | undefined> {
   const { request, version, sent, right, location } = begun
   const nowMs = context.clock.now()
-  const limits = limitsOf(context, right, version, expiresAtMs(upload, nowMs))
+  const limits = limitsOf(context, right, version, expiresAtMs(upload.progress.expiry, nowMs))
   const addressSent = sent.resumable && sendAddress(request, version, { Location: location, ...limits })
   const stop = addressSent ? sendProgress(request, version, upload) : () => {}
   const appended = await receiveFirstBody(context, right, upload, {
@@ -98,5 +99,5 @@ async function receive(
     await expireSoon(context, upload.fileId, ADDRESS_GRACE_MS)
   if (why === 'cut' && state === 'uploading') return undefined
   if (isLost && why !== 'end') throw stoppedForGood()
-  return appendResponse(version, upload, appended, about(context, begun, upload.expiresAtMs))
+  return appendResponse(version, upload, appended, about(context, begun, upload.progress.expiresAtMs))
 }

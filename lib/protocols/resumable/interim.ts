@@ -1,4 +1,4 @@
-import type { OpenUpload } from '../../uploads/opening/open-upload.ts'
+import type { Upload } from '../../uploads/opening/upload.ts'
 import type { UploadRequest } from '../endpoint/upload-request.ts'
 import type { Spoken } from './versions.ts'
 
@@ -23,11 +23,11 @@ export function sendAddress(
 }
 
 /** Sends the client the confirmed offset while it is still sending the body. Returns a function that stops this. */
-export function sendProgress(request: UploadRequest, version: Spoken, upload: OpenUpload): () => void {
-  let reported = upload.offsetBytes
+export function sendProgress(request: UploadRequest, version: Spoken, upload: Upload): () => void {
+  let reported = upload.progress.offsetBytes
   const report = () => {
-    if (upload.offsetBytes === reported) return
-    reported = upload.offsetBytes
+    if (upload.progress.offsetBytes === reported) return
+    reported = upload.progress.offsetBytes
     sendInterim(request, version, { 'Upload-Offset': String(reported) })
   }
   if (!version.progress) return () => {}

@@ -1,7 +1,7 @@
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import type { Appended } from '../../uploads/append.ts'
 import type { UploadRight } from '../../uploads/ledger/upload-rights.ts'
-import type { OpenUpload } from '../../uploads/opening/open-upload.ts'
+import type { Upload } from '../../uploads/opening/upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { assertOffset, type Chunk, openToAppend } from '../endpoint/open-to-append.ts'
 import { receiveBody } from '../endpoint/receive-body.ts'
@@ -52,13 +52,10 @@ function finishedResponse({ upload }: UploadRight, chunk: Chunk): UploadResponse
   return { status: 204, headers: { 'Upload-Offset': String(upload.offsetBytes) } }
 }
 
-function appendResponse(
-  upload: OpenUpload,
-  { offsetBytes, why, state }: Appended,
-): UploadResponse | undefined {
+function appendResponse(upload: Upload, { offsetBytes, why, state }: Appended): UploadResponse | undefined {
   const headers = {
     'Upload-Offset': String(offsetBytes),
-    ...(state === 'uploading' && expiresHeader(upload.expiresAtMs)),
+    ...(state === 'uploading' && expiresHeader(upload.progress.expiresAtMs)),
   }
   if (why === 'cut') return undefined
   if (state !== 'uploading' || why === 'end') return { status: 204, headers }

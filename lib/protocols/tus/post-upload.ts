@@ -60,7 +60,11 @@ export async function postUpload(
     if (state === 'uploading') await failInterrupted(context, made.fileId, { cutByClientOf: right.token })
     return undefined
   }
-  const headers = { ...location, ...expiresHeader(upload.expiresAtMs), 'Upload-Offset': String(offsetBytes) }
+  const headers = {
+    ...location,
+    ...expiresHeader(upload.progress.expiresAtMs),
+    'Upload-Offset': String(offsetBytes),
+  }
   return { status: 201, headers }
 }
 

@@ -43,10 +43,8 @@ export async function concatenate(context: UploadContext, joining: Joining): Pro
   const file = {
     fileId,
     lease,
-    bucket,
-    key: joining.target.key,
     lengthBytes: totalOf(partials).bytes,
-    mayRead: true,
+    destination: { bucket, key: joining.target.key, mayRead: true },
     // Each attempt starts over, whatever the outcome of the earlier ones.
     sentBefore: true,
   }
@@ -83,13 +81,14 @@ async function assemble(context: UploadContext, joining: Joining): Promise<{ eta
   const repeated = leftMultipartId !== null
   if (steps.length === 0) return bucket.putObject(target, { chunks: [], ...whole }, { signal, repeated })
   const copying = bucket.forCopies()
+  const account = context.budget.account(bucket)
   const multipartId = await beginMultipart(context, { bucket: copying, target, lease })
   const parts: SentPart[] = []
   for (const [n, step] of steps.entries()) {
     lease.assertHeld()
     const memory = { bytes: readBytes(step), signal }
     const part = { key, multipartId, number: n + 1 }
-    parts.push(await withMemory(context, bucket, memory, () => sendStep(joining, copying, step, part)))
+    parts.push(await withMemory(account, memory, () => sendStep(joining, copying, step, part)))
     checkpoint('part sent')
   }
   lease.assertHeld()

@@ -11,7 +11,7 @@ import { type BadEnd, recordEnd } from '../ledger/record-end.ts'
 import { retire } from '../ledger/retire.ts'
 import { clearLater, erase, giveBackCount } from '../ledger/take-back.ts'
 import { uploadsOfDeletedPipes, uploadsOfPipe } from '../ledger/uploads-of-pipe.ts'
-import type { OpenUpload } from '../opening/open-upload.ts'
+import type { Upload } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 type Ending = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>
@@ -121,11 +121,11 @@ export async function failInterrupted(
  */
 export async function takeBackUpload(
   context: UploadContext,
-  { fileId, wasPut }: Pick<OpenUpload, 'fileId' | 'wasPut'>,
+  { fileId, destination }: Pick<Upload, 'fileId' | 'destination'>,
   refused: { tokenId: string; error: unknown },
 ): Promise<void> {
   const end = { status: 'canceled', reason: 'Its creation was refused.', from: ['uploading'] } as const
-  const mayBeThere = wasPut && !wasRejected(refused.error)
+  const mayBeThere = destination.wasPut && !wasRejected(refused.error)
   const eraseOrEmit = async (tx: Db) => {
     if (mayBeThere || !(await erase(tx, fileId, context.clock.now()))) await context.emitEvents(tx, fileId)
   }

@@ -351,7 +351,7 @@ describe('a bucket in trouble', () => {
     const tail = context.tailCipher.sealer(upload.fileId)(0, buffer.joined(0, 10))
     const first = { fromBytes: 0, toBytes: 10, crc32: 0, tail }
     await advance(context.db, upload.lease, first, context.clock.now())
-    upload.offsetBytes = 10
+    upload.progress.moveTo({ offsetBytes: 10, crc32: 0, tailBytes: 10 }, context.clock.now())
     const stuck = {
       isCommitted: true,
       sentParts: 0,

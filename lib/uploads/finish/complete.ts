@@ -9,14 +9,12 @@ import { settle } from './settle.ts'
 type Assembly = {
   fileId: string
   lease: Lease
-  bucket: Bucket
-  key: string
+  destination: { bucket: Bucket; key: string; mayRead: boolean }
   multipartId: string
   bytes: number
   crc32: number
   /** The bucket may have made the object already, in an attempt whose outcome is not known. */
   sentBefore: boolean
-  mayRead: boolean
 }
 
 /**
@@ -29,7 +27,8 @@ export function completeUpload(context: UploadContext, assembly: Assembly): Prom
 }
 
 async function assemble({ db, checkpoint }: UploadContext, assembly: Assembly): Promise<Stored> {
-  const { fileId, lease, bucket, key, multipartId, bytes, crc32 } = assembly
+  const { fileId, lease, multipartId, bytes, crc32 } = assembly
+  const { bucket, key, mayRead } = assembly.destination
   const parts = await lease.whileHeld(readParts(db, fileId))
   lease.assertHeld()
   try {
@@ -41,7 +40,7 @@ async function assemble({ db, checkpoint }: UploadContext, assembly: Assembly): 
   } catch (error) {
     const kind = bucketFault(error)
     if ((kind !== 'no_such_upload' && kind !== 'exists') || !mayHaveHappened(assembly, error)) throw error
-    if (!assembly.mayRead) return { delivered: { etag: null, certainty: 'inferred' } }
+    if (!mayRead) return { delivered: { etag: null, certainty: 'inferred' } }
     // A lookup that fails leaves the outcome of Complete as unknown as it was.
     const object = await bucket.headObject(key, { signal: lease.signal }).catch(() => undefined)
     if (object?.bytes !== bytes) throw error

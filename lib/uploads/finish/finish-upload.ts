@@ -3,7 +3,7 @@ import { within } from '../../platform/kernel/waits.ts'
 import type { Body } from '../bucket-port.ts'
 import { lostLease } from '../ledger/lease-terms.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
-import type { OpenUpload } from '../opening/open-upload.ts'
+import type { Upload } from '../opening/upload.ts'
 import { verdictOn } from '../rules/faults.ts'
 import type { Parts } from '../stream/parts.ts'
 import { withTail } from '../stream/tails.ts'
@@ -20,17 +20,17 @@ type Finished = { offsetBytes: number; state: 'transferring' | 'transferred' }
  */
 export async function finishUpload(
   context: UploadContext,
-  upload: OpenUpload,
+  upload: Upload,
   parts: Parts,
   last: PartBuffer,
 ): Promise<Finished> {
-  const hasParts = upload.multipartId !== null || parts.sentParts > 0
+  const hasParts = upload.destination.multipartId !== null || parts.sentParts > 0
   return hasParts ? assembleParts(context, upload, parts, last) : putWhole(context, upload, parts, last)
 }
 
 async function assembleParts(
   context: UploadContext,
-  upload: OpenUpload,
+  upload: Upload,
   parts: Parts,
   last: PartBuffer,
 ): Promise<Finished> {
@@ -41,17 +41,15 @@ async function assembleParts(
   const completing = completeUpload(context, {
     fileId: upload.fileId,
     lease: upload.lease,
-    bucket: upload.bucket,
-    key: upload.key,
-    multipartId: upload.multipartId!,
-    bytes: upload.offsetBytes,
-    crc32: upload.crc32,
+    destination: upload.destination,
+    multipartId: upload.destination.multipartId!,
+    bytes: upload.progress.offsetBytes,
+    crc32: upload.progress.crc32,
     sentBefore: false,
-    mayRead: upload.mayRead,
   })
   inBackground(context, completing)
   const done = await within(context.terms.assembleMs, completing)
-  return { offsetBytes: upload.offsetBytes, state: done === true ? 'transferred' : 'transferring' }
+  return { offsetBytes: upload.progress.offsetBytes, state: done === true ? 'transferred' : 'transferring' }
 }
 
 /**
@@ -61,31 +59,31 @@ async function assembleParts(
  */
 async function putWhole(
   context: UploadContext,
-  upload: OpenUpload,
+  upload: Upload,
   parts: Parts,
   last: PartBuffer,
 ): Promise<Finished> {
   await parts.recorded()
-  const crc32 = combineCrc32(upload.crc32, last.crc32, last.bytes)
+  const crc32 = combineCrc32(upload.progress.crc32, last.crc32, last.bytes)
   const answer = await putObject(context, upload, last, crc32)
   if (!answer) {
     context.log.warn({ fileId: upload.fileId }, 'bucket unavailable; object buffered in the database')
     void parts.storeAsTail(last, { become: 'transferring', release: { interrupted: false } })
     await parts.recorded()
-    return { offsetBytes: upload.offsetBytes, state: 'transferring' }
+    return { offsetBytes: upload.progress.offsetBytes, state: 'transferring' }
   }
   context.checkpoint('object put')
-  const { lease, workspaceId, hasWebhooks, offsetBytes: fromBytes } = upload
+  const { lease, workspaceId, hasWebhooks, progress } = upload
+  const fromBytes = progress.offsetBytes
   const { etag } = answer
   const toBytes = fromBytes + last.bytes
   const delivered = { etag, certainty: etag === null ? 'inferred' : 'answered' } as const
   const whole = { workspaceId, lease, hasWebhooks, fromBytes, toBytes, crc32, delivered }
-  const recording = recordTransferred(context, lease, { whole: () => context.recordWhole(whole) })
-  if (!(await lease.whileHeld(recording))) throw lostLease()
-  context.checkpoint('transferred')
-  upload.offsetBytes = toBytes
-  upload.crc32 = crc32
-  context.metrics.uploadBytes.inc(last.bytes)
+  await parts.recordWhole({ offsetBytes: toBytes, crc32 }, async () => {
+    const recording = recordTransferred(context, lease, { whole: () => context.recordWhole(whole) })
+    if (!(await lease.whileHeld(recording))) throw lostLease()
+    context.checkpoint('transferred')
+  })
   return { offsetBytes: toBytes, state: 'transferred' }
 }
 
@@ -96,22 +94,23 @@ async function putWhole(
  */
 async function putObject(
   context: UploadContext,
-  upload: OpenUpload,
+  upload: Upload,
   last: PartBuffer,
   crc32: number,
 ): Promise<{ etag: string | null } | undefined> {
-  const { lease, bucket, key, contentType } = upload
+  const { lease, destination, progress } = upload
+  const { bucket, key, contentType } = destination
   // The PUT must be aborted before its buffers are reused.
   const late = new AbortController()
   const signal = AbortSignal.any([lease.signal, late.signal])
   const put = (body: Body) => {
     lease.assertHeld()
-    upload.wasPut = true
+    destination.puttingObject()
     const { chunks, bytes } = body
     return bucket.putObject({ key, contentType }, { chunks, bytes, crc32 }, { signal })
   }
-  const tailed = { fromBytes: 0, toBytes: upload.offsetBytes, body: last, signal }
-  const putting = upload.tailBytes > 0 ? withTail(context, upload, tailed, put) : put(last)
+  const tailed = { fromBytes: 0, toBytes: progress.offsetBytes, body: last, signal }
+  const putting = progress.tailBytes > 0 ? withTail(context, upload, tailed, put) : put(last)
   const answer = await within(context.terms.assembleMs, putting).catch((error: unknown) => {
     if (verdictOn('put', error) === 'keep in tail') return 'late' as const
     throw error

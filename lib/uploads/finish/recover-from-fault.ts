@@ -1,6 +1,6 @@
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { type BucketFaultKind, bucketFault, bucketRefusal } from '../bucket-port.ts'
-import type { OpenUpload } from '../opening/open-upload.ts'
+import type { Upload } from '../opening/upload.ts'
 import { verdictOn } from '../rules/faults.ts'
 import type { Parts } from '../stream/parts.ts'
 import type { UploadContext } from '../upload-context.ts'
@@ -21,25 +21,29 @@ type Recovered = { offsetBytes: number; state: 'transferring' | 'transferred' }
  */
 export async function recoverFromFault(
   context: UploadContext,
-  upload: OpenUpload,
+  upload: Upload,
   parts: Unrecorded,
   { fault, mayFinish }: { fault: unknown; mayFinish: boolean },
 ): Promise<Recovered> {
-  const { lease } = upload
+  const { fileId, lease, destination, progress } = upload
   // If nothing was sent as a part, what failed was a single PutObject.
-  const verdict = verdictOn(upload.multipartId === null && parts.sentParts === 0 ? 'put' : 'part', fault)
+  const verdict = verdictOn(
+    upload.destination.multipartId === null && parts.sentParts === 0 ? 'put' : 'part',
+    fault,
+  )
+  const file = { fileId, lease, destination, lengthBytes: progress.lengthBytes }
   let error = fault
   try {
     if (lease.signal.aborted) throw lease.signal.reason
     if (verdict === 'look up') {
-      const isThere = await settleByLookingUp(context, upload).catch((unanswered: unknown) => {
+      const isThere = await settleByLookingUp(context, file).catch((unanswered: unknown) => {
         error = unanswered
       })
-      if (isThere) return { offsetBytes: upload.lengthBytes!, state: 'transferred' }
+      if (isThere) return { offsetBytes: progress.lengthBytes!, state: 'transferred' }
     }
     if (verdict === 'fail') await fail(context, upload, { reason: (fault as Error).message })
     if (verdict === 'keep in tail' && parts.isCommitted && (await salvage(upload, parts, { mayFinish })))
-      return { offsetBytes: upload.offsetBytes, state: 'transferring' }
+      return { offsetBytes: upload.progress.offsetBytes, state: 'transferring' }
     // Rejected bytes must not reach the bucket after those that replace them.
     if (!parts.isCommitted) await parts.answered()
     parts.close()
@@ -66,7 +70,7 @@ const MAX_SALVAGE_BYTES = 16 * 1024 * 1024
 
 /** Records a part that could not be sent as a tail. True if it is the end of the file. */
 export async function salvage(
-  upload: OpenUpload,
+  upload: Upload,
   parts: Pick<Parts, 'recorded' | 'oldest' | 'recordAsTail'>,
   { mayFinish }: { mayFinish: boolean },
 ): Promise<boolean> {
@@ -75,8 +79,9 @@ export async function salvage(
   const { oldest } = parts
   if (!oldest || oldest.buffer.bytes === 0 || oldest.buffer.bytes > MAX_SALVAGE_BYTES) return false
   // If the database failed, too, the part may not begin at the confirmed offset.
-  if (oldest.fromBytes !== upload.offsetBytes) return false
-  const isLast = mayFinish && upload.offsetBytes + oldest.buffer.bytes === upload.lengthBytes
+  if (oldest.fromBytes !== upload.progress.offsetBytes) return false
+  const isLast =
+    mayFinish && upload.progress.offsetBytes + oldest.buffer.bytes === upload.progress.lengthBytes
   await parts.recordAsTail(
     oldest.buffer,
     isLast ? { become: 'transferring', release: { interrupted: false } } : {},

@@ -2,6 +2,7 @@ import { attemptsOf, type Bucket, bucketFault, bucketRefusal } from '../bucket-p
 import { endUpload } from '../endings/end-upload.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { heldBy, lostLease } from '../ledger/lease-terms.ts'
+import type { Destination } from '../opening/upload.ts'
 import { type Step, verdictOn } from '../rules/faults.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { recordTransferred, type Stored } from './record-transferred.ts'
@@ -59,11 +60,8 @@ function isCertain(step: Step, error: unknown): boolean {
 type Unsettled = {
   fileId: string
   lease: Lease
-  bucket: Pick<Bucket, 'headObject'>
-  key: string
   lengthBytes: number | null
-  /** Whether the credentials may read, so that the object can be looked up. */
-  mayRead: boolean
+  destination: Pick<Destination, 'key' | 'mayRead'> & { bucket: Pick<Bucket, 'headObject'> }
 }
 
 /** One more attempt to make the object. */
@@ -94,7 +92,7 @@ export async function giveUp(context: Ledger, file: Attempt): Promise<void> {
 /** Undefined if there is no object. */
 type Found = Awaited<ReturnType<Bucket['headObject']>> | 'unknown'
 
-async function lookUp({ bucket, key, lease, mayRead }: Unsettled): Promise<Found> {
+async function lookUp({ destination: { bucket, key, mayRead }, lease }: Unsettled): Promise<Found> {
   return mayRead ? bucket.headObject(key, { signal: lease.signal }) : 'unknown'
 }
 
@@ -127,7 +125,7 @@ const LATE: Reasons = {
 }
 
 function failAsUnknown(context: Ledger, file: Unsettled, { unknown }: Reasons): Promise<void> {
-  return fail(context, file, { reason: `${unknown} ${file.key}`, certainty: 'unknown' })
+  return fail(context, file, { reason: `${unknown} ${file.destination.key}`, certainty: 'unknown' })
 }
 
 /** Fails the file permanently, unless its lease was lost. */

@@ -1,7 +1,5 @@
 import type { Clock } from '../../platform/kernel/clock.ts'
-import type { Bucket } from '../bucket-port.ts'
 import { largestPartBytes } from '../rules/part-plan.ts'
-import type { UploadContext } from '../upload-context.ts'
 import { Reservations } from './memory-reservations.ts'
 import { divideMemory, type Held, holdsFraction, isFull, type Shares } from './memory-shares.ts'
 import { createPagePool, type PagePool } from './page-pool.ts'
@@ -195,12 +193,11 @@ function createWorkspaces() {
 
 /** Reserves memory for what `work` reads back, and returns it afterwards. */
 export async function withMemory<Result>(
-  { budget }: Pick<UploadContext, 'budget'>,
-  bucket: Bucket,
+  memory: Pick<MemoryAccount, 'reserve'>,
   { bytes, signal }: { bytes: number; signal: AbortSignal },
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const giveBack = await budget.account(bucket).reserve(bytes, signal)
+  const giveBack = await memory.reserve(bytes, signal)
   try {
     return await work()
   } finally {

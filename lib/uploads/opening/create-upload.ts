@@ -7,12 +7,13 @@ import type { CreationRight, UploadRow } from '../ledger/upload-rights.ts'
 import { equalPartBytes, partLimits } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { assertMayCreate } from './may-create.ts'
-import { describeFirst, expiresAtMs, type Incoming, numbersOf, type OpenUpload } from './open-upload.ts'
+import { adoptUpload, type Incoming, numbersOf } from './open-upload.ts'
+import { expiresAtMs, type Upload } from './upload.ts'
 
 export type Created = {
   fileId: string
   expiresAtMs: number
-  upload: OpenUpload | undefined
+  upload: Upload | undefined
 }
 
 /** Creates an upload. With `incoming`, also opens it for the bytes that the same request brings. */
@@ -34,21 +35,15 @@ export async function createUpload(
   const made = describeNew(context, right, declared, bucket)
   const { fileId, expiresAtMs, createdAtMs } = made
   const state = { lengthBytes, offsetBytes: 0, partBytes, multipartId: null, bound: null }
-  const numbers = incoming && numbersOf(context, limits, state, incoming)
-  const firstParts = numbers?.toBind()
-  const firstLease = firstParts && { ...leases.holder, boundEnds: firstParts.boundEnds }
+  const firstParts = incoming && numbersOf(context, limits, state, incoming).toBind()
+  const lease = firstParts && { ...leases.holder, boundEnds: firstParts.boundEnds }
   const upload = { ...made, lengthBytes, partBytes, concat }
-  await context.insertUpload({ upload, quota, nowMs: createdAtMs, ...(firstLease && { lease: firstLease }) })
+  await context.insertUpload({ upload, quota, nowMs: createdAtMs, ...(lease && { lease }) })
   context.checkpoint('upload created')
-  if (!numbers) return { fileId, expiresAtMs, upload: undefined }
-  numbers.bindingWritten(firstParts!)
-  const lease = leases.adopt({ fileId, fence: 1 }, createdAtMs)
+  if (!lease) return { fileId, expiresAtMs, upload: undefined }
   const row = { ...upload, id: fileId, key: made.destination.key, filetype: declared.filetype }
-  const opened = describeFirst(context, row, lease, bucket, {
-    numbers,
-    mayRead: right.dataStore.mayRead,
-    hasWebhooks: right.pipe.hasWebhooks,
-  })
+  const first = { ...made, sinceMs: createdAtMs, boundEnds: lease.boundEnds }
+  const opened = await adoptUpload(context, { ...right, upload: row }, first, incoming)
   return { fileId, expiresAtMs, upload: opened }
 }
 

@@ -1,68 +1,36 @@
+import { SluiceError } from '../../platform/kernel/errors.ts'
 import { span } from '../../platform/tracing/span.ts'
 import type { Bucket } from '../bucket-port.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { type FirstLease, isWhole, type WholeRequest } from '../ledger/first-lease.ts'
+import { recordLength } from '../ledger/record-length.ts'
+import { reserveAgain } from '../ledger/reserve-again.ts'
 import type { Taken } from '../ledger/take-lease.ts'
 import type { UploadRight, UploadRow } from '../ledger/upload-rights.ts'
-import type { MemoryAccount } from '../memory/memory-budget.ts'
 import { contentTypeOf } from '../rules/content-type.ts'
 import { type Bound, NOTHING_BOUND, PartNumbers } from '../rules/part-numbers.ts'
 import { type PartLimits, partLimits, planParts } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
-
-/** An upload that no other request may write, with what its writer needs from the ledger. */
-export type OpenUpload = {
-  readonly fileId: string
-  readonly workspaceId: string
-  readonly lease: Lease
-  readonly bucket: Bucket
-  /** Where the memory for its bytes comes from: the account of its bucket. */
-  readonly memory: MemoryAccount
-  readonly limits: PartLimits
-  readonly key: string
-  readonly contentType: string
-  readonly mayRead: boolean
-  /** Its Pipe had an active webhook when the request came. */
-  readonly hasWebhooks: boolean
-  readonly expirySeconds: number
-  readonly expiresByMs: number
-  /** The value in its row. */
-  expiresAtMs: number
-  lengthBytes: number | null
-  /** Confirmed, the tail included. */
-  offsetBytes: number
-  crc32: number
-  tailBytes: number
-  /** The missing bytes no longer have quota reserved. */
-  reservationLapsed: boolean
-  /** The size of every part, if the provider wants all of them equal. */
-  partBytes: number | null
-  multipartId: string | null
-  /** A single PutObject was sent: the object may exist, whatever the outcome. */
-  wasPut: boolean
-  readonly numbers: PartNumbers
-}
+import { tooLarge } from './may-create.ts'
+import { Destination, Progress, type Upload } from './upload.ts'
 
 /** What a request declares about its bytes before they arrive. */
 export type Incoming = { bytes: number | undefined; lengthBytes?: number | undefined }
 
-/** How many parts are bound to their numbers in advance: those that may be in flight, and the one being filled. */
-function boundAhead({ terms }: Pick<UploadContext, 'terms'>): number {
-  return terms.partsInFlight + 1
-}
-
-/** Takes the lease, waiting for another writer to release it. Undefined if the upload takes no more bytes. */
+/**
+ * Opens an upload for writing. Takes its lease, waiting for another writer to release it, unless the statement that
+ * checked the token has taken it already. Undefined if the upload takes no more bytes.
+ */
 export async function openUpload(
   context: UploadContext,
   right: UploadRight,
   incoming: Incoming,
-): Promise<OpenUpload | undefined> {
-  if (right.first) return openFirst(context, { ...right, first: right.first }, incoming)
-  const { upload, pipe, dataStore, token } = right
+): Promise<Upload | undefined> {
+  if (right.first) return adoptUpload(context, right, right.first, incoming)
+  const { upload, dataStore, token } = right
   // Done first, so that credentials which cannot be decrypted throw before the lease is taken.
   const bucket = context.openBucket(dataStore)
-  const numbers = (state: Numbered) =>
-    numbersOf(context, partLimits(bucket.capabilities, context.budget.maxPartBytes), state, incoming)
+  const numbers = (state: Numbered) => numbersOf(context, limitsOf(context, bucket), state, incoming)
   const expected = numbers(upload)
   const boundEnds = expected.toBind().boundEnds
   const { leaseFence: fence, offsetBytes, bound } = upload
@@ -76,11 +44,43 @@ export async function openUpload(
     context.metrics.savedBytes.inc(taken.offsetBytes)
   }
   if (taken.planned) expected.bindingWritten({ ...taken.bound, boundEnds })
-  return describe(context, { ...upload, ...taken }, taken, bucket, {
+  return describe(context, right, { ...upload, ...taken }, bucket, {
+    lease: taken.lease,
     numbers: taken.planned ? expected : numbers(taken),
-    mayRead: dataStore.mayRead,
-    hasWebhooks: pipe.hasWebhooks,
   })
+}
+
+/** What an upload without bytes has in its row. */
+const EMPTY = { offsetBytes: 0, crc32: 0, tailBytes: 0, reservationLapsed: false, multipartId: null }
+
+type Fresh = Pick<
+  UploadRow,
+  'id' | 'workspaceId' | 'key' | 'filetype' | 'lengthBytes' | 'partBytes' | 'expiresAtMs'
+>
+
+/**
+ * Opens an upload without bytes whose first lease was taken by another statement: the one that created it, and bound
+ * its first parts, or the one that checked its token.
+ */
+export async function adoptUpload(
+  context: UploadContext,
+  right: Pick<UploadRight, 'pipe' | 'dataStore'> & { upload: Fresh },
+  first: FirstLease & { boundEnds?: readonly number[] },
+  incoming: Incoming,
+): Promise<Upload> {
+  const { upload } = right
+  const { boundEnds = [] } = first
+  const lease = context.leases.adopt({ fileId: upload.id, fence: 1 }, first.sinceMs)
+  try {
+    const bucket = context.openBucket(right.dataStore)
+    const state = { ...upload, ...EMPTY, bound: NOTHING_BOUND }
+    const numbers = numbersOf(context, limitsOf(context, bucket), state, incoming)
+    numbers.bindingWritten({ ...NOTHING_BOUND, boundEnds })
+    return describe(context, right, { ...state, ...first }, bucket, { lease, numbers })
+  } catch (error) {
+    await lease.release({ bound: NOTHING_BOUND, interrupted: false }).catch(() => {})
+    throw error
+  }
 }
 
 /** A newly declared length may still be refused, so no part is bound on its basis before it is recorded. */
@@ -88,105 +88,35 @@ function isNewLength({ lengthBytes }: Incoming, upload: { lengthBytes: number | 
   return lengthBytes !== undefined && lengthBytes !== upload.lengthBytes
 }
 
-/** For a request that is refused after it has opened the upload. */
-export async function releaseUpload({ lease, numbers }: OpenUpload): Promise<void> {
-  await lease.release({ bound: numbers.boundAfterRelease(), interrupted: false }).catch(() => {})
-}
+type Row = Pick<Fresh, 'id' | 'workspaceId' | 'key' | 'filetype'> &
+  Pick<Taken, 'lengthBytes' | 'offsetBytes' | 'crc32' | 'tailBytes' | 'reservationLapsed' | 'multipartId'> &
+  Pick<Taken, 'expirySeconds' | 'expiresAtMs' | 'expiresByMs'>
 
-/**
- * Undefined unless the request brings a whole file whose length is known already: recording a length takes a statement
- * of its own.
- */
-export function wholeFileRequest(
-  { leases }: Pick<UploadContext, 'leases'>,
-  {
-    offsetBytes,
-    origin,
-    protocol,
-    ...incoming
-  }: Incoming & {
-    offsetBytes: number
-    origin: string | null
-    protocol: UploadRow['protocol']
-  },
-): WholeRequest | undefined {
-  const { bytes, lengthBytes } = incoming
-  if (lengthBytes !== undefined || bytes === undefined || !isWhole({ offsetBytes, bytes })) return undefined
-  return { bytes, origin, protocol, lease: leases.holder }
-}
-
-/** Opens an upload whose lease was taken by the statement that checked its token. */
-async function openFirst(
-  context: UploadContext,
-  { upload, pipe, dataStore, first }: UploadRight & { first: FirstLease },
-  incoming: Incoming,
-): Promise<OpenUpload> {
-  const lease = context.leases.adopt({ fileId: upload.id, fence: 1 }, first.sinceMs)
-  try {
-    const bucket = context.openBucket(dataStore)
-    const limits = partLimits(bucket.capabilities, context.budget.maxPartBytes)
-    const state = { ...upload, offsetBytes: 0, multipartId: null, bound: NOTHING_BOUND }
-    const numbers = numbersOf(context, limits, state, incoming)
-    return describeFirst(context, { ...upload, ...first }, lease, bucket, {
-      numbers,
-      mayRead: dataStore.mayRead,
-      hasWebhooks: pipe.hasWebhooks,
-    })
-  } catch (error) {
-    await lease.release({ bound: NOTHING_BOUND, interrupted: false }).catch(() => {})
-    throw error
-  }
-}
-
-type Described = Pick<UploadRow, 'id' | 'workspaceId' | 'key' | 'filetype'>
-type NewlyCreated = Described &
-  Pick<UploadRow, 'lengthBytes' | 'partBytes' | 'expiresAtMs'> &
-  Pick<FirstLease, 'expirySeconds' | 'expiresByMs'>
-type Known = Pick<OpenUpload, 'numbers' | 'mayRead' | 'hasWebhooks'>
-
-/** An upload without bytes, opened under its first lease. */
-export function describeFirst(
-  context: Pick<UploadContext, 'budget'>,
-  upload: NewlyCreated,
-  lease: Lease,
-  bucket: Bucket,
-  known: Known,
-): OpenUpload {
-  const empty = { offsetBytes: 0, crc32: 0, tailBytes: 0, reservationLapsed: false, multipartId: null }
-  return describe(context, upload, { ...upload, ...empty, lease }, bucket, known)
-}
-
+/** The only place where an upload is put together. */
 function describe(
   context: Pick<UploadContext, 'budget'>,
-  file: Described,
-  taken: Omit<Taken, 'fence' | 'bound' | 'planned' | 'resumed' | 'leaseLapsed'> & { lease: Lease },
+  { pipe, dataStore }: Pick<UploadRight, 'pipe' | 'dataStore'>,
+  row: Row,
   bucket: Bucket,
-  { numbers, mayRead, hasWebhooks }: Known,
-): OpenUpload {
+  { lease, numbers }: { lease: Lease; numbers: PartNumbers },
+): Upload {
+  const contentType = contentTypeOf(row.filetype)
+  const place = { bucket, key: row.key, contentType, mayRead: dataStore.mayRead }
   return {
-    fileId: file.id,
-    workspaceId: file.workspaceId,
-    lease: taken.lease,
-    bucket,
+    fileId: row.id,
+    workspaceId: row.workspaceId,
+    limits: limitsOf(context, bucket),
     memory: context.budget.account(bucket),
-    limits: partLimits(bucket.capabilities, context.budget.maxPartBytes),
-    key: file.key,
-    contentType: contentTypeOf(file.filetype),
-    mayRead,
-    hasWebhooks,
-    expirySeconds: taken.expirySeconds,
-    expiresByMs: taken.expiresByMs,
-    expiresAtMs: taken.expiresAtMs,
-    lengthBytes: taken.lengthBytes,
-    offsetBytes: taken.offsetBytes,
-    crc32: taken.crc32,
-    tailBytes: taken.tailBytes,
-    reservationLapsed: taken.reservationLapsed,
-    partBytes: taken.partBytes,
-    multipartId: taken.multipartId,
-    wasPut: false,
+    hasWebhooks: pipe.hasWebhooks,
+    lease,
+    progress: new Progress(row),
     numbers,
+    destination: new Destination(place, row.multipartId),
   }
+}
+
+function limitsOf({ budget }: Pick<UploadContext, 'budget'>, { capabilities }: Bucket): PartLimits {
+  return partLimits(capabilities, budget.maxPartBytes)
 }
 
 type Numbered = {
@@ -199,7 +129,7 @@ type Numbered = {
 
 /** The part numbers of an upload, with the plan for those that this request uses. */
 export function numbersOf(
-  context: Pick<UploadContext, 'terms'>,
+  { terms }: Pick<UploadContext, 'terms'>,
   limits: PartLimits,
   { lengthBytes, offsetBytes, partBytes, multipartId, bound }: Numbered,
   incoming: Incoming,
@@ -212,10 +142,64 @@ export function numbersOf(
   const found = bound ?? NOTHING_BOUND
   // Parts sent to a multipart upload whose id was lost no longer matter.
   const inherited = multipartId === null ? { ...found, boundEnds: [] } : found
-  return new PartNumbers(inherited, plan, boundAhead(context))
+  // Bound in advance are the numbers of the parts that may be in flight, and of the one being filled.
+  return new PartNumbers(inherited, plan, terms.partsInFlight + 1)
 }
 
-/** When an upload expires that receives no more bytes after `nowMs`. */
-export function expiresAtMs(of: { expirySeconds: number; expiresByMs: number }, nowMs: number): number {
-  return Math.min(nowMs + of.expirySeconds * 1000, of.expiresByMs)
+/**
+ * What the statement that checks the token needs to take the lease as well. Undefined unless the request brings a whole
+ * file whose length is known already: recording a length takes a statement of its own.
+ */
+export function wholeFileRequest(
+  { leases }: Pick<UploadContext, 'leases'>,
+  request: Incoming & Pick<WholeRequest, 'origin' | 'protocol'> & { offsetBytes: number },
+): WholeRequest | undefined {
+  const { bytes, lengthBytes, offsetBytes, origin, protocol } = request
+  if (lengthBytes !== undefined || bytes === undefined || !isWhole({ offsetBytes, bytes })) return undefined
+  return { bytes, origin, protocol, lease: leases.holder }
+}
+
+/** For a request that is refused after it has opened the upload. */
+export async function releaseUpload({ lease, numbers }: Upload): Promise<void> {
+  await lease.release({ bound: numbers.boundAfterRelease(), interrupted: false }).catch(() => {})
+}
+
+type Quotas = Pick<UploadContext, 'db' | 'clock' | 'quota'>
+
+/**
+ * TUS 1.0.0, Creation With Deferred Length: "Once set the length MUST NOT be changed." The missing bytes are reserved.
+ */
+export async function declareLength(
+  { db, clock, quota }: Quotas,
+  { lease, progress }: Upload,
+  { lengthBytes, maxBytes }: { lengthBytes: number; maxBytes: number },
+): Promise<void> {
+  const { lengthBytes: declared, offsetBytes } = progress
+  if (declared !== null)
+    throw new SluiceError('invalid_header', `Upload-Length was ${declared} and cannot be changed.`)
+  if (lengthBytes < offsetBytes)
+    throw new SluiceError(
+      'invalid_header',
+      `Upload-Length is less than the ${offsetBytes} bytes received so far.`,
+    )
+  if (lengthBytes > maxBytes) throw tooLarge(maxBytes)
+  const missing = { lengthBytes, restBytes: lengthBytes - offsetBytes }
+  await recordLength(db, lease, missing, { quota, nowMs: clock.now() })
+  progress.lengthDeclared(lengthBytes)
+}
+
+/**
+ * A reservation lapses when no bytes arrive for an hour, and other uploads may have used the quota since. So before
+ * more bytes are accepted, quota for the missing ones is reserved again; if there is not enough, the request is
+ * refused.
+ */
+export async function renewReservation(
+  { db, clock, quota }: Quotas,
+  { workspaceId, lease, progress }: Upload,
+): Promise<void> {
+  const { lengthBytes, offsetBytes, reservationLapsed } = progress
+  if (!reservationLapsed || lengthBytes === null) return
+  const missing = { workspaceId, restBytes: lengthBytes - offsetBytes }
+  await reserveAgain(db, lease, missing, { quota, nowMs: clock.now() })
+  progress.reservationRenewed()
 }

@@ -74,7 +74,8 @@ function attempt(context: UploadContext, file: Claimed, lease: Lease): Attempt {
   // Opened only when used: a file must end even if its credentials can no longer be decrypted.
   const headObject: Bucket['headObject'] = async (...asked) =>
     context.openBucket(dataStore).headObject(...asked)
-  return { fileId, lease, bucket: { headObject }, key, lengthBytes, mayRead: dataStore.mayRead, sentBefore }
+  const destination = { bucket: { headObject }, key, mayRead: dataStore.mayRead }
+  return { fileId, lease, destination, lengthBytes, sentBefore }
 }
 
 async function makeObject(context: UploadContext, file: Claimed, lease: Lease): Promise<void> {
@@ -82,28 +83,27 @@ async function makeObject(context: UploadContext, file: Claimed, lease: Lease): 
   const { mayRead } = file.dataStore
   const bucket = context.openBucket(file.dataStore)
   if (file.concat === 'final') return joinAgain(context, file, lease, bucket)
+  const account = context.budget.account(bucket)
   const memory = { bytes: file.tailBytes, signal: lease.signal }
   const unsettled = attempt(context, file, lease)
   if (multipartId === null) {
-    const putting = withMemory(context, bucket, memory, () => putFromTail(context, file, lease, bucket))
+    const putting = withMemory(account, memory, () => putFromTail(context, file, lease, bucket))
     return void (await settle(context, unsettled, 'put', putting))
   }
   if (file.tailBytes > 0)
     try {
-      await withMemory(context, bucket, memory, () => sendTail(context, file, multipartId, { lease, bucket }))
+      await withMemory(account, memory, () => sendTail(context, file, multipartId, { lease, bucket }))
     } catch (error) {
       return void (await settleFault(context, unsettled, 'lastPart', error))
     }
   await completeUpload(context, {
     fileId,
     lease,
-    bucket,
-    key,
+    destination: { bucket, key, mayRead },
     multipartId,
     bytes,
     crc32,
     sentBefore,
-    mayRead,
   })
 }
 

@@ -2,7 +2,7 @@ import { combineCrc32 } from '../../platform/kernel/crc32.ts'
 import { within } from '../../platform/kernel/waits.ts'
 import type { MemoryAccount } from '../memory/memory-budget.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
-import type { OpenUpload } from '../opening/open-upload.ts'
+import type { Confirmed, Upload } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 import type { Piece, Rest } from './body.ts'
 import { type Attached, Recorder } from './recorder.ts'
@@ -24,7 +24,7 @@ export class Parts {
   /** Aborted by the first fault, or when the lease is lost: reading should stop. */
   readonly signal: AbortSignal
   readonly #context: UploadContext
-  readonly #upload: OpenUpload
+  readonly #upload: Upload
   readonly #memory: MemoryAccount
   readonly #recorder: Recorder
   readonly #sender: Sender
@@ -40,7 +40,7 @@ export class Parts {
   /** The last piece, if it is a part that is not being recorded yet. */
   #lastPart: { attached: Attached } | undefined
 
-  constructor(context: UploadContext, upload: OpenUpload, { atomic }: { atomic: boolean }) {
+  constructor(context: UploadContext, upload: Upload, { atomic }: { atomic: boolean }) {
     this.#context = context
     this.#upload = upload
     this.#memory = upload.memory
@@ -49,8 +49,8 @@ export class Parts {
     this.#tails = new Tails(context, upload, this.#recorder)
     this.isAtomic = atomic
     this.signal = AbortSignal.any([upload.lease.signal, this.#faults.signal])
-    this.#endOffset = upload.offsetBytes
-    this.#tailBytes = upload.tailBytes
+    this.#endOffset = upload.progress.offsetBytes
+    this.#tailBytes = upload.progress.tailBytes
   }
 
   /** The offset once all pieces are recorded. */
@@ -125,10 +125,9 @@ export class Parts {
     this.#recordInOrder(buffer, async () => {
       const sent = await sending
       if (this.#lastPart === last) this.#lastPart = undefined
-      const crc = combineCrc32(upload.crc32, buffer.crc32, buffer.bytes)
+      const crc = combineCrc32(upload.progress.crc32, buffer.crc32, buffer.bytes)
       const part = { number, offsetBytes, sizeBytes: toBytes - offsetBytes, ...sent }
       await this.#recorder.write({ toBytes, crc32: crc, part, ...last.attached })
-      upload.tailBytes = 0
       this.#context.checkpoint('part recorded')
     })
   }
@@ -163,6 +162,11 @@ export class Parts {
   /** Makes an atomic request count: its pieces are now recorded. */
   commit(): void {
     this.#recorder.commit()
+  }
+
+  /** Records a file that a single PutObject has stored, by `record`. */
+  recordWhole(whole: Omit<Confirmed, 'tailBytes'>, record: () => Promise<void>): Promise<void> {
+    return this.#recorder.writeWhole(whole, record)
   }
 
   /** Resolves when all pieces are recorded; rejects with the first fault. */

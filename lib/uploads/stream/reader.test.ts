@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { StopReason } from '../lease/held-lease.ts'
 import { type MemoryAccount, MemoryBudget } from '../memory/memory-budget.ts'
 import type { Spillable } from '../memory/spill-slow-parts.ts'
-import type { OpenUpload } from '../opening/open-upload.ts'
+import type { Upload } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 import type { ByteSource, Piece } from './body.ts'
 import { Reader } from './reader.ts'
@@ -103,8 +103,8 @@ async function request(lengthBytes: number, options: Options = {}) {
   }
   const context = { clock: options.clock ?? { now: () => 0 } }
   const memory = options.account ?? budget
-  const upload = { lease: { touch() {}, onStop }, memory, numbers, lengthBytes, offsetBytes: 0 }
-  const reader = new Reader(context as unknown as UploadContext, upload as unknown as OpenUpload, source, {
+  const upload = { lease: { touch() {}, onStop }, memory, numbers, progress: { lengthBytes, offsetBytes: 0 } }
+  const reader = new Reader(context as unknown as UploadContext, upload as unknown as Upload, source, {
     limitBytes,
     parts,
   })

@@ -2,7 +2,7 @@ import type { MemoryAccount } from '../memory/memory-budget.ts'
 import { PAGE_BYTES } from '../memory/page-pool.ts'
 import { PartBuffer } from '../memory/part-buffer.ts'
 import type { Spillable } from '../memory/spill-slow-parts.ts'
-import type { OpenUpload } from '../opening/open-upload.ts'
+import type { Upload } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 import type { ByteSource, Piece, Rest } from './body.ts'
 import type { Parts } from './parts.ts'
@@ -21,7 +21,7 @@ type Options = {
  */
 export class Reader {
   readonly #context: UploadContext
-  readonly #upload: OpenUpload
+  readonly #upload: Upload
   readonly #source: ByteSource
   readonly #limitBytes: number
   readonly #parts: Options['parts']
@@ -41,12 +41,7 @@ export class Reader {
   #isOver = false
   #rest: Rest | undefined
 
-  constructor(
-    context: UploadContext,
-    upload: OpenUpload,
-    source: ByteSource,
-    { limitBytes, parts }: Options,
-  ) {
+  constructor(context: UploadContext, upload: Upload, source: ByteSource, { limitBytes, parts }: Options) {
     this.#context = context
     this.#upload = upload
     this.#source = source
@@ -54,7 +49,7 @@ export class Reader {
     this.#parts = parts
     this.#memory = upload.memory
     this.#buffer = new PartBuffer(this.#memory)
-    this.#startOffset = upload.offsetBytes
+    this.#startOffset = upload.progress.offsetBytes
     parts.signal.addEventListener('abort', this.#abort)
   }
 
@@ -138,7 +133,7 @@ export class Reader {
   }
 
   get #isLast(): boolean {
-    return this.#endOffset === this.#upload.lengthBytes
+    return this.#endOffset === this.#upload.progress.lengthBytes
   }
 
   #handOver(piece: Exclude<Piece, Rest>): void {

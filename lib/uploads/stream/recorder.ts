@@ -1,7 +1,7 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { type Advance, advance } from '../ledger/advance.ts'
 import { bindParts } from '../ledger/bind-parts.ts'
-import { expiresAtMs, type OpenUpload } from '../opening/open-upload.ts'
+import type { Confirmed, Upload } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 /** What else is recorded together with the last piece of a request. */
@@ -13,14 +13,14 @@ export type Attached = Pick<Advance, 'become' | 'release' | 'note'>
  */
 export class Recorder {
   readonly #context: UploadContext
-  readonly #upload: OpenUpload
+  readonly #upload: Upload
   readonly #commit: (bound: Promise<void>) => void
   #last: Promise<void>
   /** Before the commit, the last statement that binds numbers. After it, statements simply follow one another. */
   #lastBinding: Promise<void> = Promise.resolve()
   #isCommitted: boolean
 
-  constructor(context: UploadContext, upload: OpenUpload, { atomic }: { atomic: boolean }) {
+  constructor(context: UploadContext, upload: Upload, { atomic }: { atomic: boolean }) {
     this.#context = context
     this.#upload = upload
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -50,19 +50,33 @@ export class Recorder {
   }
 
   async write(change: Omit<Advance, 'fromBytes' | 'bound' | 'unreserved'>): Promise<void> {
-    const { db, clock, quota, metrics } = this.#context
-    const { lease, numbers, offsetBytes: fromBytes, lengthBytes } = this.#upload
+    const { db, clock, quota } = this.#context
+    const { lease, numbers, progress } = this.#upload
+    const { offsetBytes: fromBytes, lengthBytes } = progress
     const bound = this.#boundWith(change)
     const unreserved = lengthBytes === null ? quota : undefined
     const nowMs = clock.now()
     const advanced = { fromBytes, unreserved, ...(bound && { bound }), ...change }
     await lease.whileHeld(advance(db, lease, advanced, nowMs))
     if (bound) numbers.bindingWritten(bound)
-    this.#upload.offsetBytes = change.toBytes
-    this.#upload.expiresAtMs = expiresAtMs(this.#upload, nowMs)
-    this.#upload.crc32 = change.crc32
-    metrics.uploadBytes.inc(change.toBytes - fromBytes)
+    const isTail = change.tail !== undefined
+    const tailBytes = change.part ? 0 : progress.tailBytes + (isTail ? change.toBytes - fromBytes : 0)
+    this.#move({ offsetBytes: change.toBytes, crc32: change.crc32, tailBytes }, nowMs)
     if (change.release) lease.forget()
+  }
+
+  /** For a file that a single PutObject has stored. `record` writes all of it into the ledger. */
+  async writeWhole(whole: Omit<Confirmed, 'tailBytes'>, record: () => Promise<void>): Promise<void> {
+    const nowMs = this.#context.clock.now()
+    await record()
+    this.#move({ ...whole, tailBytes: 0 }, nowMs)
+  }
+
+  /** The only code that moves the confirmed offset of an upload. The ledger has committed it. */
+  #move(confirmed: Confirmed, nowMs: number): void {
+    const { progress } = this.#upload
+    this.#context.metrics.uploadBytes.inc(confirmed.offsetBytes - progress.offsetBytes)
+    progress.moveTo(confirmed, nowMs)
   }
 
   #boundWith({ part, release }: Pick<Advance, 'part' | 'release'>) {

@@ -1,5 +1,5 @@
 import type { Body } from '../bucket-port.ts'
-import type { OpenUpload } from '../opening/open-upload.ts'
+import type { Upload } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { beginMultipart } from './begin-multipart.ts'
 import { withTail } from './tails.ts'
@@ -12,14 +12,14 @@ type LeadingTail = { fromBytes: number; toBytes: number; stored: Promise<void> }
 /** Sends parts to the bucket concurrently, each as soon as its number is bound to its range. */
 export class Sender {
   readonly #context: UploadContext
-  readonly #upload: OpenUpload
+  readonly #upload: Upload
   readonly #aborted = new AbortController()
   readonly #signal: AbortSignal
   readonly #sending = new Set<Promise<unknown>>()
   #multipart: Promise<string> | undefined
   #isClosed = false
 
-  constructor(context: UploadContext, upload: OpenUpload) {
+  constructor(context: UploadContext, upload: Upload) {
     this.#context = context
     this.#upload = upload
     this.#signal = AbortSignal.any([upload.lease.signal, this.#aborted.signal])
@@ -55,7 +55,8 @@ export class Sender {
   }
 
   async #put(number: number, body: Body, bound: Promise<void>): Promise<Sent> {
-    const { lease, bucket, key, numbers } = this.#upload
+    const { lease, numbers, destination } = this.#upload
+    const { bucket, key } = destination
     this.#multipart ??= this.#openMultipart()
     const [multipartId] = await Promise.all([this.#multipart, bound])
     lease.assertHeld()
@@ -67,10 +68,11 @@ export class Sender {
   }
 
   async #openMultipart(): Promise<string> {
-    const { multipartId, bucket, key, contentType, lease } = this.#upload
-    if (multipartId) return multipartId
-    const beginning = { bucket, target: { key, contentType }, lease }
-    this.#upload.multipartId = await beginMultipart(this.#context, beginning)
-    return this.#upload.multipartId
+    const { destination, lease } = this.#upload
+    if (destination.multipartId) return destination.multipartId
+    const { bucket, key, contentType } = destination
+    const id = await beginMultipart(this.#context, { bucket, target: { key, contentType }, lease })
+    destination.multipartBegun(id)
+    return id
   }
 }

@@ -6,7 +6,7 @@ import { readTail } from '../ledger/read-tail.ts'
 import { stageTail } from '../ledger/stage-tail.ts'
 import { withMemory } from '../memory/memory-budget.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
-import type { OpenUpload } from '../opening/open-upload.ts'
+import type { Upload } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 import type { Attached, Recorder } from './recorder.ts'
 
@@ -22,11 +22,11 @@ const SMALL_TAIL_BYTES = 1024 * 1024
 /** Writes bytes that do not fill a part to the database, encrypted. */
 export class Tails {
   readonly #context: UploadContext
-  readonly #upload: OpenUpload
+  readonly #upload: Upload
   readonly #recorder: Recorder
   readonly #seal: ReturnType<UploadContext['tailCipher']['sealer']>
 
-  constructor(context: UploadContext, upload: OpenUpload, recorder: Recorder) {
+  constructor(context: UploadContext, upload: Upload, recorder: Recorder) {
     this.#context = context
     this.#upload = upload
     this.#recorder = recorder
@@ -38,15 +38,18 @@ export class Tails {
     const upload = this.#upload
     // An empty file, or a length that was declared after the last byte: `attached` has to be recorded without a tail.
     if (buffer.bytes === 0)
-      return this.#recorder.write({ toBytes: upload.offsetBytes, crc32: upload.crc32, ...attached })
-    const endOffset = upload.offsetBytes + buffer.bytes
+      return this.#recorder.write({
+        toBytes: upload.progress.offsetBytes,
+        crc32: upload.progress.crc32,
+        ...attached,
+      })
+    const endOffset = upload.progress.offsetBytes + buffer.bytes
     const isAwaited = attached !== undefined && !attached.release?.interrupted
     await this.#rowByRow(buffer, { isAwaited }, async (bytes) => {
-      const toBytes = upload.offsetBytes + bytes.length
-      const tail = this.#seal(upload.offsetBytes, bytes)
-      const crc = crc32(bytes, upload.crc32)
+      const toBytes = upload.progress.offsetBytes + bytes.length
+      const tail = this.#seal(upload.progress.offsetBytes, bytes)
+      const crc = crc32(bytes, upload.progress.crc32)
       await this.#recorder.write({ toBytes, crc32: crc, tail, ...(toBytes === endOffset && attached) })
-      upload.tailBytes += bytes.length
     })
   }
 
@@ -69,11 +72,10 @@ export class Tails {
   async recordStaged({ bytes, crc32: crc }: Pick<PartBuffer, 'bytes' | 'crc32'>): Promise<void> {
     const upload = this.#upload
     await this.#recorder.write({
-      toBytes: upload.offsetBytes + bytes,
-      crc32: combineCrc32(upload.crc32, crc, bytes),
+      toBytes: upload.progress.offsetBytes + bytes,
+      crc32: combineCrc32(upload.progress.crc32, crc, bytes),
       tail: 'staged',
     })
-    upload.tailBytes += bytes
   }
 
   /** Writes one row at a time, so that a mass disconnect does not copy every buffer at once. */
@@ -95,14 +97,14 @@ export class Tails {
 
 /** Reads a range of the tail from the database, and holds it in memory, before the body, while `work` runs. */
 export function withTail<Result>(
-  context: Pick<UploadContext, 'db' | 'budget' | 'tailCipher'>,
-  { fileId, lease, bucket }: Pick<OpenUpload, 'fileId' | 'lease' | 'bucket'>,
+  context: Pick<UploadContext, 'db' | 'tailCipher'>,
+  { fileId, lease, memory }: Pick<Upload, 'fileId' | 'lease' | 'memory'>,
   tailed: { fromBytes: number; toBytes: number; body: Body; signal: AbortSignal },
   work: (body: Body) => Promise<Result>,
 ): Promise<Result> {
   const { fromBytes, toBytes, body, signal } = tailed
   const tailBytes = toBytes - fromBytes
-  return withMemory(context, bucket, { bytes: tailBytes, signal }, async () => {
+  return withMemory(memory, { bytes: tailBytes, signal }, async () => {
     const tail = await lease.whileHeld(readTail(context, fileId, { fromBytes, toBytes }))
     // Another writer has already sent it as a part.
     if (tail.reduce((sum, piece) => sum + piece.length, 0) !== tailBytes) throw lostLease()

@@ -1,0 +1,147 @@
+import type { Bucket } from '../bucket-port.ts'
+import type { Lease } from '../lease/held-lease.ts'
+import type { MemoryAccount } from '../memory/memory-budget.ts'
+import type { PartNumbers } from '../rules/part-numbers.ts'
+import type { PartLimits } from '../rules/part-plan.ts'
+
+/**
+ * An upload that no other request may write, as `openUpload` hands it to its writer. Nothing here changes while the
+ * request runs. What does change is in four objects, each of which changes only by its own methods: how far the upload
+ * has come, what its bucket may hold, which part numbers are bound, and the lease.
+ */
+export type Upload = {
+  readonly fileId: string
+  readonly workspaceId: string
+  readonly limits: PartLimits
+  /** Where the memory for its bytes comes from: the account of its bucket. */
+  readonly memory: MemoryAccount
+  /** Its Pipe had an active webhook when the request came. */
+  readonly hasWebhooks: boolean
+  readonly lease: Lease
+  readonly progress: Progress
+  readonly numbers: PartNumbers
+  readonly destination: Destination
+}
+
+/** A position up to which the bytes of an upload are confirmed. */
+export type Confirmed = {
+  readonly offsetBytes: number
+  /** Of all bytes before the offset. */
+  readonly crc32: number
+  /** How many of these bytes, the last ones, are in the database only. */
+  readonly tailBytes: number
+}
+
+/** How long an upload is kept that receives no more bytes, and the time after which it takes none at all. */
+type Expiry = { readonly expirySeconds: number; readonly expiresByMs: number }
+
+/** When an upload expires that receives no more bytes after `nowMs`. */
+export function expiresAtMs({ expirySeconds, expiresByMs }: Expiry, nowMs: number): number {
+  return Math.min(nowMs + expirySeconds * 1000, expiresByMs)
+}
+
+/**
+ * How far an upload has come, as its row in the ledger says. Each method is called by one function alone, after the
+ * ledger has committed the change. Only the recorder moves the offset.
+ */
+export class Progress {
+  readonly expiry: Expiry
+  #confirmed: Confirmed
+  #expiresAtMs: number
+  #lengthBytes: number | null
+  #reservationLapsed: boolean
+
+  constructor(
+    row: Confirmed & Expiry & { expiresAtMs: number; lengthBytes: number | null; reservationLapsed: boolean },
+  ) {
+    this.expiry = row
+    this.#confirmed = row
+    this.#expiresAtMs = row.expiresAtMs
+    this.#lengthBytes = row.lengthBytes
+    this.#reservationLapsed = row.reservationLapsed
+  }
+
+  get offsetBytes(): number {
+    return this.#confirmed.offsetBytes
+  }
+
+  get crc32(): number {
+    return this.#confirmed.crc32
+  }
+
+  get tailBytes(): number {
+    return this.#confirmed.tailBytes
+  }
+
+  get expiresAtMs(): number {
+    return this.#expiresAtMs
+  }
+
+  /** Null until the client has declared it. */
+  get lengthBytes(): number | null {
+    return this.#lengthBytes
+  }
+
+  /** The missing bytes no longer have quota reserved. */
+  get reservationLapsed(): boolean {
+    return this.#reservationLapsed
+  }
+
+  /** By the recorder. */
+  moveTo(confirmed: Confirmed, nowMs: number): void {
+    this.#confirmed = confirmed
+    this.#expiresAtMs = expiresAtMs(this.expiry, nowMs)
+  }
+
+  /** By `declareLength`. */
+  lengthDeclared(lengthBytes: number): void {
+    this.#lengthBytes = lengthBytes
+  }
+
+  /** By `renewReservation`. */
+  reservationRenewed(): void {
+    this.#reservationLapsed = false
+  }
+}
+
+/** What the bucket may hold of an upload, whatever became of the requests to it. */
+type Held = { kind: 'nothing' } | { kind: 'multipart'; id: string } | { kind: 'object' }
+
+type Place = { bucket: Bucket; key: string; contentType: string; mayRead: boolean }
+
+/** Where the bytes of an upload go. Whoever sends them there says what the bucket may hold by now. */
+export class Destination {
+  readonly bucket: Bucket
+  readonly key: string
+  readonly contentType: string
+  /** Whether the credentials may read, so that the object can be looked up. */
+  readonly mayRead: boolean
+  #held: Held
+
+  constructor({ bucket, key, contentType, mayRead }: Place, multipartId: string | null) {
+    this.bucket = bucket
+    this.key = key
+    this.contentType = contentType
+    this.mayRead = mayRead
+    this.#held = multipartId === null ? { kind: 'nothing' } : { kind: 'multipart', id: multipartId }
+  }
+
+  get multipartId(): string | null {
+    return this.#held.kind === 'multipart' ? this.#held.id : null
+  }
+
+  /** A single PutObject was sent: the object may exist, whatever the outcome. */
+  get wasPut(): boolean {
+    return this.#held.kind === 'object'
+  }
+
+  /** By the sender of its parts. */
+  multipartBegun(id: string): void {
+    this.#held = { kind: 'multipart', id }
+  }
+
+  /** By `finishUpload`, before it sends a whole file. */
+  puttingObject(): void {
+    this.#held = { kind: 'object' }
+  }
+}
