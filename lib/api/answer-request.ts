@@ -3,15 +3,14 @@ import { authenticateAccountKey } from '../identity/accounts/authenticate-accoun
 import type { Actor } from '../identity/audit/record-audit.ts'
 import { assertMay } from '../identity/rights.ts'
 import { toProblem } from '../platform/http/problem.ts'
-import { bearerToken, type Sent } from '../platform/http/read-request.ts'
+import { bearerToken, readBytes, type Sent } from '../platform/http/read-request.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
 import { parseInput } from '../platform/kernel/parse-input.ts'
 import { noteRequest } from '../platform/kernel/request-context.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import { answerOnce } from './answer-once.ts'
-import { matchOperation } from './match-operation.ts'
 import type { Operation } from './operation.ts'
-import { readBody } from './read-body.ts'
+import { OPERATIONS } from './operations.ts'
 
 /**
  * The whole way of an API request: find its operation, know who asks, parse, run the verb, answer. No answer
@@ -19,7 +18,7 @@ import { readBody } from './read-body.ts'
  * requests nor Next's: each door puts its own into this shape, which a `Request` has as it is.
  */
 export type Asked = Sent & { method: string; url: string; signal?: AbortSignal }
-export type Answer = {
+type Answer = {
   status: number
   headers: Record<string, string>
   body: string | AsyncIterable<string> | null
@@ -108,4 +107,40 @@ function respondWithStream(messages: unknown): Answer {
     'X-Accel-Buffering': 'no',
   }
   return { status: 200, headers, body: messages as AsyncIterable<string> }
+}
+
+const compiled = OPERATIONS.map((operation) => ({
+  operation,
+  pattern: new RegExp(`^${operation.path.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
+}))
+
+function matchOperation(
+  method: string,
+  path: string,
+): { operation: Operation; params: Record<string, string> } {
+  const here = compiled.filter(({ pattern }) => pattern.test(path))
+  if (here.length === 0) throw new SluiceError('not_found', 'The API has no such address.')
+  const found = here.find(({ operation }) => operation.method === method)
+  if (found) return { operation: found.operation, params: { ...path.match(found.pattern)!.groups } }
+  const Allow = here.map(({ operation }) => operation.method).join(', ')
+  throw new SluiceError('method_not_allowed', `Use ${Allow}.`, { headers: { Allow } })
+}
+
+const MAX_BODY_BYTES = 64 * 1024
+
+/** The JSON of a request, at most 64 KiB of it; undefined where there is no body. */
+async function readBody(request: Sent): Promise<unknown> {
+  const bytes = await readBytes(request, MAX_BODY_BYTES)
+  if (bytes.length === 0) return undefined
+  assertJson(request.headers.get('content-type'))
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (cause) {
+    throw new SluiceError('invalid_json', 'The body is not JSON in UTF-8.', { cause })
+  }
+}
+
+function assertJson(contentType: string | null): void {
+  if (/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(contentType ?? '')) return
+  throw new SluiceError('unsupported_media_type', 'Send the body as Content-Type: application/json.')
 }

@@ -1,6 +1,8 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
+import { invariant } from '../platform/kernel/errors.ts'
 import type { Runtime } from '../platform/runtime.ts'
-import { answerRequest } from './answer-request.ts'
+import { type Asked, answerRequest } from './answer-request.ts'
 
 /** For the route handlers of Next. A stream ends with the signal. */
 export async function handleApiRequest(
@@ -13,4 +15,33 @@ export async function handleApiRequest(
   if (answered === null || typeof answered === 'string') return new Response(answered, head)
   const text = Readable.toWeb(Readable.from(answered, { highWaterMark: 1 })) as ReadableStream<string>
   return new Response(text.pipeThrough(new TextEncoderStream()), head)
+}
+
+/** For what the front door answers without Next, by the function that the route handlers call. */
+export function createApiHandler(
+  runtime: Runtime,
+): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
+  return async (req, res) => {
+    const { status, headers, body } = await answerRequest(runtime, toAsked(req))
+    invariant(body === null || typeof body === 'string', 'streams come by the route handlers')
+    const length = body === null ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
+    res.writeHead(status, { ...headers, ...length }).end(body ?? undefined)
+    // The rest of a body that was refused stands before the next request of its connection.
+    req.resume()
+  }
+}
+
+function toAsked(req: IncomingMessage): Asked {
+  return {
+    method: req.method ?? '',
+    url: `http://${req.headers.host}${req.url}`,
+    headers: {
+      get(name) {
+        const value = req.headers[name]
+        return Array.isArray(value) ? value.join(', ') : (value ?? null)
+      },
+    },
+    // A refusal of a long body must still reach its sender.
+    body: req.iterator({ destroyOnReturn: false }),
+  }
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { fileEventSchema } from '../events/file-event-schema.ts'
 import { type ErrorCode, errorCodes, SluiceError } from '../platform/kernel/errors.ts'
-import { type Links, linksOf } from './links.ts'
 import type { Operation, Problem } from './operation.ts'
 
 /** OpenAPI 3.1, made from the very schemas that judge the requests. */
@@ -207,4 +206,50 @@ function ofInput({ body, query, method, auth }: Operation): Problem[] {
 
 function withStatus(problem: Problem): { code: ErrorCode; status: number } {
   return typeof problem === 'string' ? { code: problem, status: new SluiceError(problem).status } : problem
+}
+
+/** OpenAPI links: where the ids of an answer lead. */
+type Links = Record<string, { operationId: string; parameters: { id: string }; description: string }>
+
+/** `id` names what the address is about; the others name something else. */
+const NAMED: Record<string, string> = {
+  pipeId: '/pipes/{id}',
+  dataStoreId: '/data-stores/{id}',
+  fileId: '/files/{id}',
+  senderId: '/senders/{id}',
+}
+
+function linksOf(operation: Operation, all: Operation[]): Links {
+  if (!(operation.answer instanceof z.ZodObject)) return {}
+  const fields = Object.keys(operation.answer.shape)
+  const own = operation.path.split('/{id}')[0]
+  const below = all.filter(({ path }) => fields.includes('id') && path.startsWith(`${own}/{id}`))
+  const named = fields.flatMap((field) =>
+    all
+      .filter(({ path, method }) => method === 'GET' && path === NAMED[field])
+      .map((to) => [to, field] as const),
+  )
+  return Object.fromEntries(
+    [...below.map((to) => [to, 'id'] as const), ...named]
+      .filter(([to]) => to.id !== operation.id)
+      .map(([{ id, summary }, field]) => [
+        id,
+        { operationId: id, parameters: { id: `$response.body#/${field}` }, description: summary },
+      ]),
+  )
+}
+
+/** The description of all the others; it needs no key. */
+export function documentOperation(described: Operation[]): Operation {
+  return {
+    id: 'openApi',
+    method: 'GET',
+    path: '/openapi.json',
+    tag: 'Document',
+    summary: 'This document.',
+    auth: 'nobody',
+    status: 200,
+    answer: z.record(z.string(), z.unknown()),
+    run: async ({ runtime }) => openApiDocument(described, runtime.config.baseUrl),
+  }
 }

@@ -9,9 +9,9 @@ import type { Asked } from './answer-request.ts'
  * One row of the API. Routes, `openapi.json` and the test that calls every operation are all made from these
  * rows, so the three cannot disagree. A row holds no rule: it parses, calls a verb, and answers.
  */
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-export type Call<Query, Body, Who> = {
+type Call<Query, Body, Who> = {
   runtime: Runtime
   who: Who
   /** From the path, as they came: the verbs judge them. */

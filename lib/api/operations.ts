@@ -1,7 +1,7 @@
+import { documentOperation } from './open-api-document.ts'
 import type { Operation } from './operation.ts'
 import { accountOperations } from './operations/account.ts'
 import { dataStoreOperations } from './operations/data-stores.ts'
-import { documentOperation } from './operations/document.ts'
 import { eventOperations } from './operations/events.ts'
 import { fileOperations } from './operations/files.ts'
 import { pipeOperations } from './operations/pipes.ts'

@@ -7,7 +7,7 @@
 export type BucketErrorKind = 'trouble' | 'refused' | 'no_such_upload' | 'exists' | 'impossible' | 'aborted'
 
 /** What the bucket said, as far as it helps to find the cause. */
-export type Told = {
+type Told = {
   status: number
   /** Only the message: the rest of the body may contain the string that was signed. */
   words: string

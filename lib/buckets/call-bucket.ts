@@ -1,14 +1,12 @@
 import type { Agent } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../platform/kernel/clock.ts'
 import { isSluiceError } from '../platform/kernel/errors.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { span } from '../platform/tracing/span.ts'
-import { addressOf } from './address-of.ts'
 import { BucketError, badAnswer, isBucketError, readFault } from './bucket-error.ts'
-import type { BucketPlace } from './bucket-place.ts'
-import type { ResponseMemory } from './collect-answer.ts'
-import { type Answer, exchange } from './exchange.ts'
-import { RETRY_DELAYS_MS, withRetries } from './retry.ts'
+import { addressOf, type BucketPlace } from './bucket-place.ts'
+import { type Answer, exchange, type ResponseMemory } from './exchange.ts'
 import {
   type Credentials,
   canonicalQuery,
@@ -155,3 +153,44 @@ function unanswered(operation: string, bucket: string, error: unknown): BucketEr
 }
 
 const UNSENDABLE = new Set(['ERR_INVALID_CHAR', 'ERR_HTTP_INVALID_HEADER_VALUE', 'ERR_UNESCAPED_CHARACTERS'])
+
+/** How long to wait before each retry; a quarter is random, so that many do not come back at once. */
+const RETRY_DELAYS_MS: readonly number[] = [100, 400, 1200, 3000]
+
+type RetryOptions = {
+  delaysMs: readonly number[]
+  signal?: AbortSignal | undefined
+  mayRepeat?: (error: BucketError, delayMs: number) => boolean
+  random?: () => number
+}
+
+/** Retries after transient errors. `attempt` gets the number of attempts before it. */
+export async function withRetries<Result>(
+  attempt: (earlier: number) => Promise<Result>,
+  { delaysMs, signal, mayRepeat = () => true, random = Math.random }: RetryOptions,
+): Promise<Result> {
+  for (let earlier = 0; ; earlier++) {
+    if (signal?.aborted) throw givenUp(signal)
+    try {
+      return await attempt(earlier)
+    } catch (error) {
+      if (signal?.aborted) throw givenUp(signal)
+      const delayMs = delaysMs[earlier]
+      if (isBucketError(error)) error.attempts = earlier + 1
+      if (
+        delayMs === undefined ||
+        !isBucketError(error) ||
+        error.kind !== 'trouble' ||
+        !mayRepeat(error, delayMs)
+      )
+        throw error
+      await sleep(delayMs * (0.75 + random() / 4), undefined, { signal }).catch(() => {})
+    }
+  }
+}
+
+function givenUp(signal: AbortSignal): BucketError {
+  return new BucketError('aborted', 'aborted', 'The request to the bucket was given up.', {
+    cause: signal.reason,
+  })
+}

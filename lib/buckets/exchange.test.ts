@@ -4,8 +4,7 @@ import { Agent as HttpsAgent } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startDrippingBucket } from '../../test/support/dripping-bucket.ts'
-import type { ResponseMemory } from './collect-answer.ts'
-import { exchange } from './exchange.ts'
+import { exchange, type ResponseMemory } from './exchange.ts'
 
 const KiB = 1024
 const MiB = 1024 * KiB

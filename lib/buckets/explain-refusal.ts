@@ -1,7 +1,6 @@
 import { isSluiceError } from '../platform/kernel/errors.ts'
-import { addressOf } from './address-of.ts'
 import { type BucketError, isBucketError } from './bucket-error.ts'
-import type { BucketPlace } from './bucket-place.ts'
+import { addressOf, type BucketPlace } from './bucket-place.ts'
 
 /** Why a bucket did not do what it was asked, in words that say what to change. */
 export type Refusal = {

@@ -1,15 +1,13 @@
+import { createHash } from 'node:crypto'
 import { crc32FromBase64, crc32ToBase64 } from '../platform/kernel/crc32.ts'
-import { asExisting } from './as-existing.ts'
 import { BucketError, badAnswer, isBucketError, tag } from './bucket-error.ts'
 import { type BucketPlace, objectHeaders } from './bucket-place.ts'
 import { type BucketDeps, type CallBucket, createCaller } from './call-bucket.ts'
-import { checksumHeaders } from './checksum-headers.ts'
-import { completeBody, type NamedPart } from './complete-body.ts'
-import { type ListedPage, listPage } from './list-page.ts'
 import type { Capabilities } from './providers.ts'
 import { type Credentials, encodePath } from './sign-request.ts'
+import { completeBody, type ListedPage, listPage, type NamedPart } from './xml-bodies.ts'
 
-export type Body = { chunks: readonly Uint8Array[]; bytes: number; crc32: number }
+type Body = { chunks: readonly Uint8Array[]; bytes: number; crc32: number }
 type Options = { signal?: AbortSignal | undefined }
 /** `repeated`: it was sent before, perhaps by another process, and the outcome is not known. */
 type WriteOptions = Options & { repeated?: boolean }
@@ -18,8 +16,6 @@ type Upload = { key: string; multipartId: string }
 
 /** CompleteMultipartUpload may take minutes, in which S3 sends whitespace and others send nothing. */
 const ASSEMBLE_SILENCE_MS = 600_000
-
-export type Bucket = ReturnType<typeof openBucket>
 
 /**
  * A bucket as uploads use it. The four operations that `s3:PutObject` allows come first; Sluice works without the others,
@@ -230,4 +226,44 @@ function header(value: string | string[] | undefined): string | null {
 function wanted(value: string | null | undefined, operation: string): string {
   if (value) return value
   throw badAnswer(operation)
+}
+
+/** The permission that replacing an object needs on Google Cloud Storage, beside the one to create it. */
+const REPLACING = 'storage.objects.delete'
+
+/**
+ * The error as `exists`, if the key of the write already has an object; else undefined. Where credentials that may only put
+ * are denied replacing, that is a 403 that names the missing permission. If it names none, only a repeated write counts as
+ * `exists`: without the permission to create, the first one would have been denied, too.
+ */
+function asExisting(
+  error: unknown,
+  { deniesReplacing }: Pick<Capabilities, 'deniesReplacing'>,
+  repeated: boolean,
+): BucketError | undefined {
+  if (!isBucketError(error)) return undefined
+  if (error.kind === 'exists') return error
+  if (!deniesReplacing || error.code !== 'AccessDenied') return undefined
+  const details = error.told?.details
+  const denied = details ? details.includes(REPLACING) : repeated || error.attempts > 1
+  if (!denied) return undefined
+  const existing = new BucketError('exists', error.code, error.message, { cause: error, told: error.told })
+  existing.attempts = error.attempts
+  return existing
+}
+
+/** Headers that make the bucket check the bytes that arrive. MD5 costs far more than CRC32: only for providers that insist. */
+function checksumHeaders(
+  { bodyChecksum }: Pick<Capabilities, 'bodyChecksum'>,
+  body: { chunks: readonly Uint8Array[]; crc32: number },
+): Record<string, string> {
+  if (bodyChecksum === 'crc32') return { 'x-amz-checksum-crc32': crc32ToBase64(body.crc32) }
+  if (bodyChecksum === 'md5') return { 'content-md5': md5(body.chunks) }
+  return {}
+}
+
+function md5(chunks: readonly Uint8Array[]): string {
+  const hash = createHash('md5')
+  for (const chunk of chunks) hash.update(chunk)
+  return hash.digest('base64')
 }

@@ -1,12 +1,10 @@
 import type { FoundCapabilities } from '#drizzle/schema/index.ts'
 import type { Clock } from '../platform/kernel/clock.ts'
 import { createGuardedAgents, resolveHost } from '../platform/net/guarded-agents.ts'
-import { addressOf } from './address-of.ts'
 import { isBucketError } from './bucket-error.ts'
+import { addressOf } from './bucket-place.ts'
 import { explainRefusal, type Refusal, unresolved } from './explain-refusal.ts'
-import { findCapabilities } from './find-capabilities.ts'
-import { ProbeOperations } from './probe-operations.ts'
-import type { ProbePlace } from './probe-place.ts'
+import { findCapabilities, ProbeOperations, type ProbePlace } from './probe-operations.ts'
 
 export type ProbedOperation = { name: string; ok: boolean; needed: boolean; message: string }
 
@@ -18,7 +16,7 @@ export type Probe = {
   found: FoundCapabilities
 }
 
-export type ProbeOptions = { allowedPrivateHosts: string[]; clock: Clock; timeoutMs?: number }
+type ProbeOptions = { allowedPrivateHosts: string[]; clock: Clock; timeoutMs?: number }
 
 /** For all operations together; a healthy bucket answers within one second. */
 const TIMEOUT_MS = 9000

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { isBucketError } from './bucket-error.ts'
+import type { BucketPlace } from './bucket-place.ts'
 import type { BucketDeps } from './call-bucket.ts'
 import { openBucket } from './open-bucket.ts'
-import type { ProbePlace } from './probe-place.ts'
 import type { Capabilities } from './providers.ts'
+import type { Credentials } from './sign-request.ts'
 
 /** The folder of the objects that checks write, under the Data Store's prefix. */
 export const PROBE_FOLDER = '.sluice-checks'
@@ -101,3 +103,58 @@ export class ProbeOperations {
     return key
   }
 }
+
+/** What to try if a bucket refuses an assumed capability. */
+const OTHERWISE = {
+  bodyChecksum: ['crc32', 'md5', null],
+  fullObjectCrc32: [false],
+  ifNoneMatch: [false],
+  ifNoneMatchOnComplete: [false],
+} as const satisfies { [Name in keyof Capabilities]?: readonly Capabilities[Name][] }
+
+type Findable = keyof typeof OTHERWISE
+
+/** Error codes that mean a missing or unsupported header, or a checksum mismatch. */
+const TELLING = new Set([
+  ...['InvalidRequest', 'InvalidArgument', 'NotImplemented', 'MissingContentMD5', 'InvalidDigest'],
+  ...['XAmzContentChecksumMismatch', 'InvalidPart', 'BadDigest', 'BadRequest', 'HTTP 400', 'HTTP 501'],
+])
+
+/**
+ * Tries an operation with the assumed capabilities. If it is refused because of its headers, tries others, and assumes from
+ * then on what worked. A capability that works is never changed: uploads that have begun rely on it.
+ */
+export async function findCapabilities<T>(
+  bucket: ProbeOperations,
+  names: readonly Findable[],
+  operation: () => Promise<T>,
+): Promise<T> {
+  const assumed = bucket.capabilities
+  const [first, ...others] = combinations(assumed, names)
+  let refusal: unknown
+  for (const capabilities of [first!, ...others]) {
+    bucket.assume(capabilities)
+    try {
+      return await operation()
+    } catch (error) {
+      refusal ??= error
+      if (!isBucketError(error) || !TELLING.has(error.code)) break
+    }
+  }
+  bucket.assume(assumed)
+  throw refusal
+}
+
+/** The assumed capabilities come first. */
+function combinations(assumed: Capabilities, names: readonly Findable[]): Capabilities[] {
+  return names.reduce<Capabilities[]>(
+    (sets, name) => {
+      const values = [...new Set<unknown>([assumed[name], ...OTHERWISE[name]])]
+      return values.flatMap((value) => sets.map((set) => ({ ...set, [name]: value })))
+    },
+    [assumed],
+  )
+}
+
+/** A bucket as its customer entered it, with the credentials in plain text. */
+export type ProbePlace = BucketPlace & Credentials & { prefix: string }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { BucketError } from './bucket-error.ts'
-import { withRetries } from './retry.ts'
+import { withRetries } from './call-bucket.ts'
 
 it('repeats what may pass, but not what has had its time', async () => {
   const attempts = async (code: string) => {

@@ -1,9 +1,9 @@
 import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto'
 
 /** AWS Signature Version 4 in the Authorization header, for S3: the path is encoded once, the body may go unsigned. */
-export type Signer = (request: Unsigned, nowMs: number) => Record<string, string>
+type Signer = (request: Unsigned, nowMs: number) => Record<string, string>
 
-export type Unsigned = {
+type Unsigned = {
   method: string
   /** Encoded as it is sent. */
   path: string

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { chooseProtocol } from './choose-protocol.ts'
+import { chooseProtocol } from './create-upload-handler.ts'
 
 const body = { 'content-length': '5' }
 

@@ -1,22 +1,27 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { FileProtocol } from '#drizzle/schema/index.ts'
 import { toProblem } from '../platform/http/problem.ts'
 import { routeOf } from '../platform/http/route-of.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
 import { noteRequest } from '../platform/kernel/request-context.ts'
 import type { Runtime } from '../platform/runtime.ts'
+import { maxUploadBytes } from '../uploads/opening/may-create.ts'
+import { partLimits } from '../uploads/rules/part-plan.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
-import { chooseProtocol } from './choose-protocol.ts'
-import { corsHeaders } from './endpoint/cors.ts'
-import { interimSender } from './endpoint/interim-sender.ts'
-import type { Protocol } from './endpoint/protocol.ts'
-import { respond } from './endpoint/respond.ts'
-import { parseUploadPath } from './endpoint/upload-path.ts'
-import type { UploadRequest } from './endpoint/upload-request.ts'
-import { optionsResponse } from './options-response.ts'
+import { findPublicPipe } from '../workspace/pipes/find-public-pipe.ts'
+import { corsHeaders, isAllowedOrigin, METHODS, preflight } from './endpoint/cors.ts'
+import { hasBody, interimSender, respond } from './endpoint/respond.ts'
+import {
+  type Protocol,
+  parseUploadPath,
+  type UploadRequest,
+  type UploadResponse,
+} from './endpoint/upload-request.ts'
 import { plainProtocol } from './plain/plain-protocol.ts'
+import { isOfDraft, namesVersion } from './resumable/fields.ts'
+import { resumableAbilities } from './resumable/responses.ts'
 import { resumableProtocol } from './resumable/resumable-protocol.ts'
-import { tusProtocol } from './tus/tus-protocol.ts'
+import { tusAbilities, tusProtocol } from './tus/tus-protocol.ts'
 
 /**
  * The upload endpoint. It works on Node's own requests, so that bodies go from the socket to the bucket without a web
@@ -86,4 +91,41 @@ function read(
   const { pipeId, fileId } = path
   noteRequest({ pipeId, ...(fileId && head.method !== 'PUT' && { fileId }) })
   return { ...path, ...head, headers: req.headers, body: req }
+}
+
+const OF_TUS = ['upload-defer-length', 'upload-metadata', 'upload-concat']
+
+/**
+ * Each protocol is recognized by headers that only it has. A request without any of them is a plain upload if it has a
+ * body. Anything else is treated as TUS, which rejects it because Tus-Resumable is missing.
+ */
+export function chooseProtocol(method: string, headers: IncomingHttpHeaders): FileProtocol {
+  if ('tus-resumable' in headers) return 'tus'
+  // Checked before the TUS headers: tus-js-client sends Upload-Metadata in this protocol, too.
+  if (namesVersion(headers)) return 'resumable-http'
+  if (OF_TUS.some((name) => name in headers)) return 'tus'
+  if (isOfDraft(headers)) return 'resumable-http'
+  if ('upload-length' in headers) return 'tus'
+  if (method === 'PUT' || (method === 'POST' && hasBody({ headers }))) return 'http'
+  return 'tus'
+}
+
+/**
+ * The response to OPTIONS: what this Pipe supports, and whether a page of another origin may use it. No token is
+ * needed.
+ */
+async function optionsResponse(context: UploadContext, request: UploadRequest): Promise<UploadResponse> {
+  const pipe = await findPublicPipe(context.db, request.pipeId)
+  if (!pipe) throw new SluiceError('pipe_not_found', 'There is no such Pipe.')
+  const bucket = context.openBucket(pipe.dataStore)
+  const limits = partLimits(bucket.capabilities, context.budget.maxPartBytes)
+  const maxBytes = maxUploadBytes(limits, { tokenBytes: null, pipeBytes: pipe.maxFileBytes })
+  const asked = request.headers['access-control-request-method'] !== undefined
+  const cors = asked && preflight(request.origin, isAllowedOrigin(pipe.allowedOrigins, request.origin))
+  // 200 rather than 204, which TUS also allows: the system client of iOS accepts nothing else.
+  const abilities = {
+    ...tusAbilities(pipe, bucket, maxBytes),
+    ...resumableAbilities(request, pipe, maxBytes),
+  }
+  return { status: 200, headers: { Allow: METHODS, ...abilities, ...cors } }
 }

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { within } from '../../platform/kernel/waits.ts'
+import { cancelUpload, retireUpload } from '../../uploads/endings/end-upload.ts'
 import type { UploadRight, UploadRow } from '../../uploads/ledger/upload-rights.ts'
 import { noteOffsetRequest } from '../../uploads/opening/report-offset.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
-import type { UploadRequest } from './upload-request.ts'
+import type { UploadRequest, UploadResponse } from './upload-request.ts'
 
 /** Errors that are reported to the client. After any other failure of HEAD, common clients abandon the upload. */
 const REPORTED_STATUSES = new Set([401, 403, 404, 405, 410, 412, 423])
@@ -73,4 +74,13 @@ function busy(cause?: unknown): SluiceError {
     headers: { 'Retry-After': '1' },
     cause,
   })
+}
+
+/** Cancels an unfinished upload. A finished one only loses its address, since its object belongs to the customer. */
+export async function deleteUpload(context: UploadContext, request: UploadRequest): Promise<UploadResponse> {
+  const { upload } = await authenticateToContinue(context, request)
+  assertStillThere(upload, context.clock.now())
+  if (upload.status === 'transferred') await retireUpload(context, upload.id)
+  else await cancelUpload(context, { fileId: upload.id, workspaceId: upload.workspaceId })
+  return { status: 204, headers: {} }
 }

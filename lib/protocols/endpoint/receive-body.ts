@@ -1,14 +1,14 @@
-import { isSluiceError } from '../../platform/kernel/errors.ts'
+import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { type Appended, type AppendOptions, appendBytes } from '../../uploads/append.ts'
 import { takeBackUpload } from '../../uploads/endings/end-upload.ts'
 import type { CreationRight } from '../../uploads/ledger/upload-rights.ts'
 import { maxUploadBytes } from '../../uploads/opening/may-create.ts'
+import { readProgress } from '../../uploads/opening/report-offset.ts'
 import type { Upload } from '../../uploads/opening/upload.ts'
 import type { ByteSource } from '../../uploads/stream/body.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import type { BodyCheck } from './body-check.ts'
 import { observed } from './request-source.ts'
-import { withOffset } from './with-offset.ts'
 
 /** The bytes of a request, and the check of them, if the client sent digests. */
 export type Body = { source: ByteSource; check: BodyCheck | undefined }
@@ -64,4 +64,18 @@ function isGone(error: unknown): boolean {
 /** The fault is in the request: the same bytes would be refused again. */
 function isRefusal(error: unknown): boolean {
   return isSluiceError(error) && error.status < 500 && error.code !== 'upload_locked' && !isGone(error)
+}
+
+/**
+ * For a writer that has lost its lease: adds the current offset to the error, or replaces it if the upload has ended.
+ */
+async function withOffset(context: UploadContext, { fileId }: Upload, error: unknown): Promise<unknown> {
+  if (!isSluiceError(error) || error.code !== 'upload_locked' || error.headers['Upload-Offset']) return error
+  const now = await readProgress(context, fileId).catch(() => undefined)
+  if (!now) return error
+  if (!['uploading', 'transferring', 'transferred'].includes(now.status))
+    return new SluiceError('upload_gone', 'The upload ended while this request was writing it.')
+  return new SluiceError('upload_locked', error.message, {
+    headers: { 'Upload-Offset': String(now.offsetBytes) },
+  })
 }

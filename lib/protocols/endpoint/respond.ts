@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { UploadResponse } from './upload-request.ts'
+import type { UploadRequest, UploadResponse } from './upload-request.ts'
 
 /**
  * Many clients read a response only once they have sent their whole body, and lose it if the connection is closed before
@@ -48,4 +48,14 @@ export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean 
     headers['transfer-encoding'] !== undefined ||
     (headers['content-length'] !== undefined && headers['content-length'] !== '0')
   )
+}
+
+/** Undefined if interim responses cannot be sent: Node 22 knows only some of their statuses, and HTTP/1.0 has none. */
+export function interimSender(req: IncomingMessage, res: ServerResponse): UploadRequest['sendInterim'] {
+  if (typeof res.writeInformation !== 'function' || req.httpVersion === '1.0') return undefined
+  return (status, headers) => {
+    if (res.headersSent || res.destroyed || !res.socket?.writable) return false
+    res.writeInformation(status, headers)
+    return true
+  }
 }

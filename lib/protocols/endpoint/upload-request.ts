@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { FileProtocol } from '#drizzle/schema/index.ts'
 import { bearerToken } from '../../platform/http/read-request.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import type { UploadPath } from './upload-path.ts'
+import { isPipeId, isUuid } from '../../platform/kernel/ids.ts'
+import type { UploadContext } from '../../uploads/upload-context.ts'
 
 /** A request to the upload endpoint, with its address parsed and its protocol determined. */
 export type UploadRequest = UploadPath & {
@@ -54,4 +55,35 @@ export function bodyBytes(request: UploadRequest): number | undefined {
 
 function title(name: string): string {
   return name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase())
+}
+
+/** `/pipes/<pipe_id>/files/`, followed by an upload's id or the name of a new file, and perhaps a trailing slash. */
+type UploadPath = { pipeId: string; fileId: string | undefined; name: string | undefined }
+
+export function parseUploadPath(url: string): UploadPath | undefined {
+  const path = url.split('?', 1)[0]!
+  const [, pipeId, name] = path.match(/^\/pipes\/([^/]+)\/files(?:\/(.+?))?\/?$/) ?? []
+  if (!pipeId || !isPipeId(pipeId)) return undefined
+  const fileId = name !== undefined && isUuid(name.toLowerCase()) ? name.toLowerCase() : undefined
+  return { pipeId, fileId, name }
+}
+
+export function uploadAddress(uploadUrl: string, pipeId: string, fileId: string): string {
+  return `${uploadUrl}/pipes/${pipeId}/files/${fileId}`
+}
+
+/** What the endpoint needs of each of its protocols. */
+export type Protocol = {
+  /** For every response, including errors. */
+  headers: Record<string, string>
+  /** For the access log. */
+  nameOf(request: UploadRequest): string
+  /** Undefined if the client has disconnected, so that there is nobody to respond to. */
+  handle(
+    context: UploadContext,
+    uploadUrl: string,
+    request: UploadRequest,
+  ): Promise<UploadResponse | undefined>
+  /** Turns an error into one that clients of this protocol understand. */
+  refusal?(error: unknown, request: Pick<UploadRequest, 'method' | 'headers'>): unknown
 }

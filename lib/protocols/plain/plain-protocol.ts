@@ -4,15 +4,18 @@ import { failInterrupted } from '../../uploads/endings/end-upload.ts'
 import { createUpload } from '../../uploads/opening/create-upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
-import { describeFile } from '../endpoint/describe-file.ts'
-import { wholeFileCheck } from '../endpoint/digest-fields.ts'
-import type { Protocol } from '../endpoint/protocol.ts'
+import { wholeFileCheck } from '../endpoint/body-check.ts'
+import { describeFile, stoppedForGood } from '../endpoint/file-response.ts'
 import { readName } from '../endpoint/read-name.ts'
 import { receiveFirstBody } from '../endpoint/receive-body.ts'
 import { RequestSource } from '../endpoint/request-source.ts'
-import { stoppedForGood } from '../endpoint/stopped-for-good.ts'
-import { uploadAddress } from '../endpoint/upload-path.ts'
-import { bodyBytes, type UploadRequest, type UploadResponse } from '../endpoint/upload-request.ts'
+import {
+  bodyBytes,
+  type Protocol,
+  type UploadRequest,
+  type UploadResponse,
+  uploadAddress,
+} from '../endpoint/upload-request.ts'
 
 /**
  * A file sent in one plain request, as by curl or a device. Quotas, limits, the timeline and webhooks are the same as

@@ -3,19 +3,26 @@ import { endUpload } from '../../uploads/endings/end-upload.ts'
 import type { UploadRight } from '../../uploads/ledger/upload-rights.ts'
 import type { Upload } from '../../uploads/opening/upload.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
-import { contentCheck } from '../endpoint/digest-fields.ts'
+import { contentCheck } from '../endpoint/body-check.ts'
 import { assertOffset, type Chunk, openToAppend } from '../endpoint/open-to-append.ts'
 import { receiveBody } from '../endpoint/receive-body.ts'
 import { RequestSource } from '../endpoint/request-source.ts'
-import { uploadAddress } from '../endpoint/upload-path.ts'
-import { bodyBytes, type UploadRequest, type UploadResponse } from '../endpoint/upload-request.ts'
-import { appendResponse } from './append-response.ts'
-import { completeness, countField, isPartialUpload, PARTIAL_UPLOAD } from './fields.ts'
-import { sendProgress } from './interim.ts'
-import { limitsOf } from './limits-of.ts'
-import { alreadyComplete, inconsistentLength } from './problems.ts'
-import { readLength } from './read-length.ts'
-import { type Spoken, spokenVersion } from './versions.ts'
+import {
+  bodyBytes,
+  type UploadRequest,
+  type UploadResponse,
+  uploadAddress,
+} from '../endpoint/upload-request.ts'
+import {
+  completeness,
+  countField,
+  isPartialUpload,
+  PARTIAL_UPLOAD,
+  type Spoken,
+  spokenVersion,
+} from './fields.ts'
+import { alreadyComplete, inconsistentLength, readLength } from './problems.ts'
+import { appendResponse, limitsOf, sendProgress } from './responses.ts'
 
 type Append = Chunk & { complete: boolean }
 

@@ -4,19 +4,25 @@ import { noteRequest } from '../../platform/kernel/request-context.ts'
 import type { Appended } from '../../uploads/append.ts'
 import { expireSoon, failInterrupted } from '../../uploads/endings/end-upload.ts'
 import type { CreationRight } from '../../uploads/ledger/upload-rights.ts'
-import { createUpload } from '../../uploads/opening/create-upload.ts'
+import { createUpload, type Declared } from '../../uploads/opening/create-upload.ts'
 import { expiresAtMs, type Upload } from '../../uploads/opening/upload.ts'
+import { NO_BYTES } from '../../uploads/stream/body.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
-import { receiveFirstBody } from '../endpoint/receive-body.ts'
-import { stoppedForGood } from '../endpoint/stopped-for-good.ts'
-import { uploadAddress } from '../endpoint/upload-path.ts'
-import type { UploadRequest, UploadResponse } from '../endpoint/upload-request.ts'
-import { appendResponse } from './append-response.ts'
-import { sendAddress, sendProgress } from './interim.ts'
-import { limitsOf } from './limits-of.ts'
-import { type Creation, readCreation } from './read-creation.ts'
-import { type Spoken, spokenVersion } from './versions.ts'
+import { contentCheck, wholeFileCheck } from '../endpoint/body-check.ts'
+import { stoppedForGood } from '../endpoint/file-response.ts'
+import { readName } from '../endpoint/read-name.ts'
+import { type Body, receiveFirstBody } from '../endpoint/receive-body.ts'
+import { RequestSource } from '../endpoint/request-source.ts'
+import {
+  bodyBytes,
+  type UploadRequest,
+  type UploadResponse,
+  uploadAddress,
+} from '../endpoint/upload-request.ts'
+import { completeness, isPartialUpload, type Spoken, spokenVersion } from './fields.ts'
+import { readLength } from './problems.ts'
+import { appendResponse, limitsOf, sendAddress, sendProgress } from './responses.ts'
 
 /** How long an upload is kept if its client may not know the address and does not continue it. */
 const ADDRESS_GRACE_MS = hours(1)
@@ -100,4 +106,49 @@ async function receive(
   if (why === 'cut' && state === 'uploading') return undefined
   if (isLost && why !== 'end') throw stoppedForGood()
   return appendResponse(version, upload, appended, about(context, begun, upload.progress.expiresAtMs))
+}
+
+/** What a request says about a new file. It is checked before the database is queried. */
+type Creation = {
+  declared: Declared & { concat: null }
+  /** The file ends with this body. */
+  complete: boolean
+  /** The client wants to be able to resume. Without Upload-Complete it is an ordinary upload. */
+  resumable: boolean
+  bytes: number | undefined
+  hasBody: boolean
+  body: Body
+  /**
+   * With Content-Digest a body counts entirely or not at all. Repr-Digest is the digest of the file, checked at its
+   * end.
+   */
+  atomic: boolean
+}
+
+function readCreation(request: UploadRequest): Creation {
+  const { headers } = request
+  const said = completeness(headers)
+  const complete = said ?? true
+  const bytes = bodyBytes(request)
+  const hasBody = complete || bytes !== 0
+  const lengthBytes = readLength(request, { complete, fromBytes: 0, bytes }) ?? null
+  const source = bytes === 0 ? NO_BYTES : new RequestSource(request.body)
+  return {
+    declared: {
+      filename: readName(request),
+      // Here tus-js-client sends the type of the body, which is not that of the file.
+      filetype: isPartialUpload(headers) ? null : (headers['content-type'] ?? null),
+      lengthBytes,
+      uploadMetadata: {},
+      uploadMetadataHeader: null,
+      concat: null,
+      protocol: request.protocol,
+    },
+    complete,
+    resumable: said !== undefined,
+    bytes,
+    hasBody,
+    body: { source, check: complete ? wholeFileCheck(request) : contentCheck(request) },
+    atomic: headers['content-digest'] !== undefined,
+  }
 }

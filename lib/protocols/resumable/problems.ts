@@ -1,8 +1,6 @@
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import type { UploadRequest } from '../endpoint/upload-request.ts'
-import { countField } from './fields.ts'
-import { stateHeaders } from './state-headers.ts'
-import { spokenVersion } from './versions.ts'
+import { countField, spokenVersion, stateHeaders } from './fields.ts'
 
 type Refused = Pick<UploadRequest, 'method' | 'headers'>
 
@@ -52,4 +50,16 @@ function mismatchingOffset({ message, headers }: SluiceError, request: Refused):
     headers,
     problem: { type: `${TYPES}mismatching-upload-offset`, members },
   })
+}
+
+/** "If indicators (1) and (2) are both present in the same request, their indicated lengths MUST match." */
+export function readLength(
+  { headers }: Pick<UploadRequest, 'headers'>,
+  { complete, fromBytes, bytes }: { complete: boolean; fromBytes: number; bytes: number | undefined },
+): number | undefined {
+  const declared = countField(headers['upload-length'])
+  const end = bytes === undefined ? undefined : fromBytes + bytes
+  if (declared !== undefined && end !== undefined && (complete ? declared !== end : declared < end))
+    throw inconsistentLength(`Upload-Length is ${declared}, but the body ends at ${end}.`)
+  return declared ?? (complete ? end : undefined)
 }

@@ -1,13 +1,13 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
+import type { UploadContext } from '../../uploads/upload-context.ts'
 import { METHODS } from '../endpoint/cors.ts'
-import { deleteUpload } from '../endpoint/delete-upload.ts'
-import type { Protocol } from '../endpoint/protocol.ts'
-import type { UploadRequest } from '../endpoint/upload-request.ts'
+import { deleteUpload, lookUp } from '../endpoint/look-up.ts'
+import type { Protocol, UploadRequest, UploadResponse } from '../endpoint/upload-request.ts'
 import { appendUpload } from './append-upload.ts'
 import { beginUpload } from './begin-upload.ts'
+import { spokenVersion, stateHeaders } from './fields.ts'
 import { refusal } from './problems.ts'
-import { reportOffset } from './report-offset.ts'
-import { spokenVersion } from './versions.ts'
+import { limitsOf } from './responses.ts'
 
 /** Resumable Uploads for HTTP (draft-ietf-httpbis-resumable-upload), which iOS supports natively. */
 export const resumableProtocol: Protocol = {
@@ -40,4 +40,19 @@ function assertBare({ method, headers }: UploadRequest, names: string[]): void {
   if (!spokenVersion(headers).bareOnly) return
   const found = names.find((name) => headers[name] !== undefined)
   if (found) throw new SluiceError('invalid_header', `${method} must not have ${found}.`)
+}
+
+/** Offset Retrieval. Reaching its length does not complete an upload: it is complete once its client has said so. */
+async function reportOffset(context: UploadContext, request: UploadRequest): Promise<UploadResponse> {
+  const version = spokenVersion(request.headers)
+  const right = await lookUp(context, request)
+  const { status, offsetBytes, lengthBytes, expiresAtMs } = right.upload
+  return {
+    status: 204,
+    headers: {
+      ...stateHeaders(version, { complete: status !== 'uploading', offsetBytes, lengthBytes }),
+      ...limitsOf(context, right, version, expiresAtMs),
+      'Cache-Control': 'no-store',
+    },
+  }
 }

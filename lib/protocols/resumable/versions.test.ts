@@ -1,7 +1,5 @@
 import { expect, it } from 'vitest'
-import { completeness, countField } from './fields.ts'
-import { limitHeader, stateHeaders } from './state-headers.ts'
-import { spokenVersion } from './versions.ts'
+import { completeness, countField, limitHeader, spokenVersion, stateHeaders } from './fields.ts'
 
 const spoken = (interop: string | undefined, isPublished?: boolean) =>
   spokenVersion({ 'upload-draft-interop-version': interop }, isPublished)

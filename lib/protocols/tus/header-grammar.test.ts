@@ -3,12 +3,13 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { isSluiceError } from '../../platform/kernel/errors.ts'
 import { newPipeId, uuidv7 } from '../../platform/kernel/ids.ts'
-import { parseUploadPath, uploadAddress } from '../endpoint/upload-path.ts'
-import { countHeader, type UploadRequest } from '../endpoint/upload-request.ts'
-import { bodyCheck } from './checksum.ts'
-import { deferHeader } from './tus-headers.ts'
-import { parseUploadConcat } from './upload-concat.ts'
-import { parseUploadMetadata } from './upload-metadata.ts'
+import {
+  countHeader,
+  parseUploadPath,
+  type UploadRequest,
+  uploadAddress,
+} from '../endpoint/upload-request.ts'
+import { bodyCheck, deferHeader, parseUploadConcat, parseUploadMetadata } from './tus-headers.ts'
 
 /** Each header is read, or refused as malformed: no text makes anything else happen. */
 const anyText = fc.oneof(fc.string({ unit: 'binary', maxLength: 100 }), fc.string({ maxLength: 100 }))

@@ -12,8 +12,7 @@ import {
   type UploadRequest,
   type UploadResponse,
 } from '../endpoint/upload-request.ts'
-import { bodyCheck } from './checksum.ts'
-import { assertOffsetStream, expiresHeader } from './tus-headers.ts'
+import { assertOffsetStream, bodyCheck, expiresHeader } from './tus-headers.ts'
 
 /** Undefined if the client has disconnected, so that there is nobody to respond to. */
 export async function patchUpload(

@@ -2,24 +2,28 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { noteRequest } from '../../platform/kernel/request-context.ts'
 import { createFinal } from '../../uploads/concat/create-final.ts'
 import { failInterrupted } from '../../uploads/endings/end-upload.ts'
-import type { Declared } from '../../uploads/opening/create-upload.ts'
-import { createUpload } from '../../uploads/opening/create-upload.ts'
+import { createUpload, type Declared } from '../../uploads/opening/create-upload.ts'
 import { NO_BYTES } from '../../uploads/stream/body.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
 import { receiveFirstBody } from '../endpoint/receive-body.ts'
 import { RequestSource } from '../endpoint/request-source.ts'
-import { uploadAddress } from '../endpoint/upload-path.ts'
 import {
   bodyBytes,
   countHeader,
   type UploadRequest,
   type UploadResponse,
+  uploadAddress,
 } from '../endpoint/upload-request.ts'
-import { bodyCheck } from './checksum.ts'
-import { assertOffsetStream, deferHeader, expiresHeader } from './tus-headers.ts'
-import { type FinalConcat, parseUploadConcat } from './upload-concat.ts'
-import { parseUploadMetadata } from './upload-metadata.ts'
+import {
+  assertOffsetStream,
+  bodyCheck,
+  deferHeader,
+  expiresHeader,
+  type FinalConcat,
+  parseUploadConcat,
+  parseUploadMetadata,
+} from './tus-headers.ts'
 
 /** Creation, with or without the first bytes. An empty file is finished at once. */
 export async function postUpload(

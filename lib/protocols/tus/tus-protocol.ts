@@ -1,11 +1,16 @@
 import { TUS_RESUMABLE } from '@tus/server'
 import { SluiceError } from '../../platform/kernel/errors.ts'
+import type { Bucket } from '../../uploads/bucket-port.ts'
+import type { UploadRow } from '../../uploads/ledger/upload-rights.ts'
+import { mayConcatenate } from '../../uploads/opening/may-create.ts'
+import type { UploadContext } from '../../uploads/upload-context.ts'
+import type { PublicPipe } from '../../workspace/pipes/find-public-pipe.ts'
 import { METHODS } from '../endpoint/cors.ts'
-import { deleteUpload } from '../endpoint/delete-upload.ts'
-import type { Protocol } from '../endpoint/protocol.ts'
-import { headUpload } from './head-upload.ts'
+import { deleteUpload, lookUp } from '../endpoint/look-up.ts'
+import type { Protocol, UploadRequest, UploadResponse } from '../endpoint/upload-request.ts'
 import { patchUpload } from './patch-upload.ts'
 import { postUpload } from './post-upload.ts'
+import { ALGORITHMS, expiresHeader } from './tus-headers.ts'
 
 /** TUS 1.0.0 (https://tus.io/protocols/resumable-upload). Each method has a file of its own. */
 export const tusProtocol: Protocol = {
@@ -31,4 +36,53 @@ export const tusProtocol: Protocol = {
       headers: { Allow: METHODS },
     })
   },
+}
+
+async function headUpload(context: UploadContext, request: UploadRequest): Promise<UploadResponse> {
+  const { upload } = await lookUp(context, request)
+  return { status: 200, headers: describe(upload) }
+}
+
+function describe(upload: UploadRow): Record<string, string> {
+  const { lengthBytes, uploadMetadataHeader, status } = upload
+  return {
+    'Upload-Offset': String(upload.offsetBytes),
+    ...(lengthBytes === null ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(lengthBytes) }),
+    ...(uploadMetadataHeader !== null && { 'Upload-Metadata': uploadMetadataHeader }),
+    ...concatHeaderOf(upload),
+    ...(status === 'uploading' && expiresHeader(upload.expiresAtMs)),
+    'Cache-Control': 'no-store',
+  }
+}
+
+/** Concatenation: "MUST include the Upload-Concat header and its value as received". */
+function concatHeaderOf({ concat, concatHeader }: UploadRow): Record<string, string> {
+  return concat === null ? {} : { 'Upload-Concat': concatHeader ?? concat }
+}
+
+const TUS_VERSION = '1.0.0'
+
+const EXTENSIONS = [
+  'creation',
+  'creation-with-upload',
+  'creation-defer-length',
+  'termination',
+  'expiration',
+  'checksum',
+  'checksum-trailer',
+]
+
+/** What a Pipe supports of TUS. */
+export function tusAbilities(
+  { dataStore }: PublicPipe,
+  bucket: Bucket,
+  maxBytes: number,
+): Record<string, string> {
+  const extensions = mayConcatenate(dataStore, bucket) ? [...EXTENSIONS, 'concatenation'] : EXTENSIONS
+  return {
+    'Tus-Version': TUS_VERSION,
+    'Tus-Extension': extensions.join(','),
+    'Tus-Checksum-Algorithm': ALGORITHMS.join(','),
+    'Tus-Max-Size': String(maxBytes),
+  }
 }

@@ -3,7 +3,7 @@ import { createServer, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { testRuntime } from '../../test/support/runtime.ts'
-import { createApiHandler } from './create-api-handler.ts'
+import { createApiHandler } from './handle-request.ts'
 
 /** None of these reaches the database. */
 const server = createServer(createApiHandler(testRuntime({} as never)))

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { addressOf } from './address-of.ts'
+import { addressOf } from './bucket-place.ts'
 
 it.each([
   ['media', 'https://s3.example.com', false, 'media.s3.example.com', ''],

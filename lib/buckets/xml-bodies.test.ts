@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Call } from './call-bucket.ts'
-import { listPage } from './list-page.ts'
+import { listPage } from './xml-bodies.ts'
 
 const entry = (key: string) =>
   `<Contents><Key>${key}</Key><LastModified>2026-11-22T14:00:00.000Z</LastModified><Size>7</Size></Contents>`

@@ -1,3 +1,4 @@
+import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Appended } from '../../uploads/append.ts'
 import type { Progress } from '../../uploads/opening/upload.ts'
 import type { UploadResponse } from './upload-request.ts'
@@ -18,4 +19,11 @@ export function describeFile(
   }
   const headers = { Location: location, 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
   return { status: isThere ? 201 : 202, headers, body: JSON.stringify(file) }
+}
+
+/** For an upload that cannot be resumed and was cut because its node is stopping. */
+export function stoppedForGood(): SluiceError {
+  return new SluiceError('unavailable', 'This node is stopping. Send the file again.', {
+    headers: { 'Retry-After': '1' },
+  })
 }

@@ -1,7 +1,27 @@
+import { crc32ToBase64 } from '../platform/kernel/crc32.ts'
 import { badAnswer, tag } from './bucket-error.ts'
 import type { CallBucket } from './call-bucket.ts'
 
-export type ListedObject = { key: string; bytes: number; modifiedMs: number }
+/** The CRC32 of a copied part is known only if the bucket returned it. */
+export type NamedPart = { number: number; etag: string; crc32: number | null }
+
+/** The XML of CompleteMultipartUpload: the parts by number, with their ETags and checksums. */
+export function completeBody(parts: readonly NamedPart[], withChecksums: boolean): Buffer {
+  const lines = parts.map(({ number, etag, crc32 }) => {
+    const checksum =
+      withChecksums && crc32 !== null ? `<ChecksumCRC32>${crc32ToBase64(crc32)}</ChecksumCRC32>` : ''
+    return `<Part><PartNumber>${number}</PartNumber><ETag>${escapeXml(etag)}</ETag>${checksum}</Part>`
+  })
+  return Buffer.from(
+    `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${lines.join('')}</CompleteMultipartUpload>`,
+  )
+}
+
+function escapeXml(text: string): string {
+  return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;')
+}
+
+type ListedObject = { key: string; bytes: number; modifiedMs: number }
 /** Some of the objects of a bucket, in the order of their keys, and where the next page begins. */
 export type ListedPage = { objects: ListedObject[]; next: string | null }
 

@@ -1,0 +1,110 @@
+import { seconds } from '../../platform/kernel/clock.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import type { Appended } from '../../uploads/append.ts'
+import type { CreationRight } from '../../uploads/ledger/upload-rights.ts'
+import { maxUploadBytes } from '../../uploads/opening/may-create.ts'
+import type { Progress, Upload } from '../../uploads/opening/upload.ts'
+import { partLimits } from '../../uploads/rules/part-plan.ts'
+import type { UploadContext } from '../../uploads/upload-context.ts'
+import type { PublicPipe } from '../../workspace/pipes/find-public-pipe.ts'
+import { describeFile } from '../endpoint/file-response.ts'
+import type { UploadRequest, UploadResponse } from '../endpoint/upload-request.ts'
+import {
+  limitHeader,
+  PARTIAL_UPLOAD,
+  type Spoken,
+  spokenVersion,
+  stateHeaders,
+  type Version,
+} from './fields.ts'
+import { inconsistentLength } from './problems.ts'
+
+/** The response to a creation or an append: the finished file, or the current offset. */
+export function appendResponse(
+  version: Version,
+  upload: { fileId: string; progress: Pick<Progress, 'crc32' | 'lengthBytes'> },
+  { offsetBytes, why, state }: Appended,
+  about: { complete: boolean; filename: string; location: string; limits: Record<string, string> },
+): UploadResponse {
+  const { complete, filename, location, limits } = about
+  if (state !== 'uploading') {
+    const response = describeFile(upload, { offsetBytes, state }, { filename, location })
+    return {
+      ...response,
+      headers: { ...response.headers, ...stateHeaders(version, { complete: true, offsetBytes }) },
+    }
+  }
+  if (why !== 'end')
+    throw new SluiceError(
+      'unavailable',
+      'The upload was stopped here. Ask for its offset and continue at once.',
+      {
+        headers: { 'Retry-After': '1' },
+      },
+    )
+  if (complete)
+    throw inconsistentLength(
+      `Upload-Length is ${upload.progress.lengthBytes}, but the upload ends at ${offsetBytes}.`,
+    )
+  const headers = stateHeaders(version, { complete: false, offsetBytes })
+  return { status: 201, headers: { Location: location, ...headers, ...limits } }
+}
+
+/** Upload-Limit for an upload that expires at `untilMs`. */
+export function limitsOf(
+  context: UploadContext,
+  { token, pipe, dataStore }: CreationRight,
+  version: Version,
+  untilMs: number,
+): Record<string, string> {
+  const bucket = context.openBucket(dataStore)
+  const limits = partLimits(bucket.capabilities, context.budget.maxPartBytes)
+  const may = { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes }
+  return limitHeader(version, {
+    maxBytes: maxUploadBytes(limits, may),
+    aliveMs: untilMs - context.clock.now(),
+  })
+}
+
+/** What a Pipe supports of Resumable Uploads for HTTP. "the server MUST include the Upload-Limit header field" */
+export function resumableAbilities(
+  { headers }: UploadRequest,
+  { uploadExpirySeconds }: PublicPipe,
+  maxBytes: number,
+): Record<string, string> {
+  const limits = limitHeader(spokenVersion(headers), { maxBytes, aliveMs: seconds(uploadExpirySeconds) })
+  return { 'Accept-Patch': PARTIAL_UPLOAD, ...limits }
+}
+
+const SUPPORTED = 104
+const PROGRESS_MS = 1000
+
+/** "MUST NOT send a 104 … when the interop version … is missing or mismatching" */
+function sendInterim(request: UploadRequest, version: Spoken, headers: Record<string, string>): boolean {
+  if (!version.known || !request.sendInterim) return false
+  const draft: Record<string, string> =
+    version.interop === null ? {} : { 'Upload-Draft-Interop-Version': String(version.interop) }
+  return request.sendInterim(SUPPORTED, { ...draft, ...headers })
+}
+
+/** Sends the client the address of the upload while it is still sending the body. False if that is not possible. */
+export function sendAddress(
+  request: UploadRequest,
+  version: Spoken,
+  headers: { Location: string } & Record<string, string>,
+): boolean {
+  return sendInterim(request, version, headers)
+}
+
+/** Sends the client the confirmed offset while it is still sending the body. Returns a function that stops this. */
+export function sendProgress(request: UploadRequest, version: Spoken, upload: Upload): () => void {
+  let reported = upload.progress.offsetBytes
+  const report = () => {
+    if (upload.progress.offsetBytes === reported) return
+    reported = upload.progress.offsetBytes
+    sendInterim(request, version, { 'Upload-Offset': String(reported) })
+  }
+  if (!version.progress) return () => {}
+  const timer = setInterval(report, PROGRESS_MS)
+  return () => clearInterval(timer)
+}
