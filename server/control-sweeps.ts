@@ -5,7 +5,10 @@ import { type Db, rows } from '../lib/platform/db/database.ts'
 import { days, minutes, seconds } from '../lib/platform/kernel/clock.ts'
 import type { Runtime } from '../lib/platform/runtime.ts'
 import type { Sweep } from '../lib/platform/sweeps.ts'
-import { cancelUploadsOfDeletedPipes } from '../lib/uploads/endings/end-upload.ts'
+import {
+  cancelUploadsOfDeletedPipes,
+  cancelUploadsToTurnedOffDataStores,
+} from '../lib/uploads/endings/end-upload.ts'
 import { forgetRejections } from '../lib/workspace/data-stores/forget-rejections.ts'
 import { notifyOwners } from '../lib/workspace/notices/notify-owners.ts'
 import { sweepAlerts } from '../lib/workspace/notices/sweep-alerts.ts'
@@ -24,6 +27,11 @@ export function controlSweeps(runtime: Runtime): Sweep[] {
       name: 'uploads of deleted Pipes',
       everyMs: minutes(1),
       run: () => cancelUploadsOfDeletedPipes(runtime),
+    },
+    {
+      name: 'uploads to Data Stores that are off',
+      everyMs: minutes(1),
+      run: () => cancelUploadsToTurnedOffDataStores(runtime),
     },
     { name: 'buckets that reject', everyMs: seconds(15), run: () => forgetRejections(runtime) },
     { name: 'what is counted', everyMs: seconds(3), routine: true, run: () => foldTallies(runtime) },
@@ -47,8 +55,11 @@ export async function pruneExpired(db: Db, nowMs: number): Promise<number> {
     sql`delete from idempotency_keys where ctid = any(array(
       select ctid from idempotency_keys where created_at < ${before(days(1))} limit ${BATCH})) returning 1`,
     sql`delete from email_links where expires_at < ${before(days(7))} returning 1`,
-    sql`delete from sessions where id = any(array(
-      select id from sessions where expires_at < ${before(days(7))} limit ${BATCH})) returning 1`,
+    // That somebody was in the account stays known: a node of an older version noted it in the session alone.
+    sql`with gone as (delete from sessions where id = any(array(
+        select id from sessions where expires_at < ${before(days(7))} limit ${BATCH})) returning user_id, created_at),
+      noted as (update users u set entered_at = gone.created_at from gone where u.id = gone.user_id and u.entered_at is null)
+      select 1 from gone`,
     // A token stays good for its uploads until they end, which is 30 days after their creation at the latest.
     sql`delete from tokens where id = any(array(
       select id from tokens where expires_at < ${before(days(31))} order by expires_at limit ${BATCH})) returning 1`,

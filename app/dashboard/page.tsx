@@ -6,6 +6,7 @@ import { FiguresSection } from '#components/overview/figures-section.tsx'
 import { QuotaPanel } from '#components/overview/quota-panel.tsx'
 import { rangeOf } from '#components/overview/ranges.ts'
 import { UploadsUnderWay } from '#components/overview/uploads-under-way.tsx'
+import { TurnedOffNotice } from '#components/settings/turned-off-notice.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { readSnapshot, type Topic } from '#lib/dashboard/live/read-snapshot.ts'
 import { listFailures } from '#lib/dashboard/overview/list-failures.ts'
@@ -41,6 +42,7 @@ export default async function Overview({ searchParams }: { searchParams: Search 
   return (
     <>
       <PageHeader title="Overview" />
+      <TurnedOffNotice actor={actor} />
       <RejectingBanner actor={actor} />
       <AlertNotices actor={actor} />
       <div className="space-y-5">

@@ -22,6 +22,8 @@ export const users = pgTable(
     /** scrypt, in the form that `lib/identity/accounts/password.ts` writes; null for those who only sign in by a provider. */
     passwordHash: text(),
     emailVerifiedAt: instant(),
+    /** When somebody was first in this account. It never goes, as sessions do, since an unproven one that nobody entered may be given away. */
+    enteredAt: instant(),
     /** The operator keeps them out. */
     disabledAt: instant(),
     createdAt: createdAt(),
@@ -195,6 +197,23 @@ export const accountKeys = pgTable(
     createdAt: createdAt(),
   },
   (t) => [index().on(t.workspaceId, t.id), index().on(t.createdBy)],
+)
+
+export const TURNED_OFF_KINDS = ['account_key', 'sender', 'webhook', 'data_store'] as const
+export type TurnedOffKind = (typeof TURNED_OFF_KINDS)[number]
+
+/** What was turned off when the owner of an address took their account from whoever had been in it. */
+export const turnedOff = pgTable(
+  'turned_off',
+  {
+    workspaceId: uuid()
+      .notNull()
+      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    kind: text({ enum: TURNED_OFF_KINDS }).notNull(),
+    subjectId: uuid().notNull(),
+    turnedOffAt: instant().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.workspaceId, t.kind, t.subjectId] })],
 )
 
 export const auditLog = pgTable(

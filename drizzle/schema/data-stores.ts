@@ -69,6 +69,8 @@ export const dataStores = pgTable(
     found: jsonb().$type<FoundCapabilities>(),
     /** When a check first succeeded at this place: until then it takes no uploads. */
     readyAt: instant(),
+    /** While it takes no uploads at all: whoever made it was turned out of the account. */
+    turnedOffAt: instant(),
     createdAt: createdAt(),
     updatedAt: instant().notNull().defaultNow(),
     /** Files remember their Data Store; its keys are wiped when it goes. */
@@ -77,5 +79,6 @@ export const dataStores = pgTable(
   (t) => [
     index().on(t.workspaceId, t.id),
     index('data_stores_rejecting').on(t.recheckAt).where(sql`${t.rejectingSince} is not null`),
+    index('data_stores_turned_off').on(t.id).where(sql`${t.turnedOffAt} is not null`),
   ],
 )

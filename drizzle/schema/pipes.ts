@@ -18,6 +18,8 @@ export const pipes = pgTable(
     allowedTypes: text().array().notNull().default([]),
     allowedOrigins: text().array().notNull().default([]),
     uploadExpirySeconds: integer().notNull(),
+    /** Tokens for it must name the person who uploads. */
+    requireSubject: boolean().notNull().default(false),
     createdAt: createdAt(),
     updatedAt: instant().notNull().defaultNow(),
     deletedAt: instant(),

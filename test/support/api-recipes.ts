@@ -1,6 +1,7 @@
-import { fileDestinations, fileTimeline } from '#drizzle/schema/index.ts'
+import { fileDestinations, fileTimeline, turnedOff } from '#drizzle/schema/index.ts'
 import type { Operation } from '#lib/api/operation.ts'
 import { OPERATIONS } from '#lib/api/operations.ts'
+import { createAccountKey, revokeAccountKey } from '#lib/identity/accounts/account-keys.ts'
 import { uuidv7 } from '#lib/platform/kernel/ids.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { sendTestEvent } from '#lib/webhooks/log/send-test-event.ts'
@@ -35,7 +36,11 @@ export async function furnish(runtime: TestRuntime) {
   const entered = { name: 'Spare', provider: 'minio', endpoint: 'http://127.0.0.1:1', bucket: 'spare' }
   const keys = { accessKeyId: 'KEY', secretAccessKey: 'a-secret' }
   const spare = await createDataStore(runtime, actor, parseInput(dataStoreInput, { ...entered, ...keys }))
-  return { ...made, spare, token: token!, arrived, underWay, delivery }
+  const off = await createAccountKey(runtime, actor, { name: 'Of a stranger' })
+  await revokeAccountKey(runtime, actor, off.id)
+  const was = { workspaceId, kind: 'account_key' as const, subjectId: off.id, turnedOffAt: at }
+  await db.insert(turnedOff).values(was)
+  return { ...made, off, spare, token: token!, arrived, underWay, delivery }
 }
 export type Furnished = Awaited<ReturnType<typeof furnish>>
 
@@ -104,6 +109,8 @@ export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   reportUsage: () => ({ query: { month: '2026-02' } }),
   createAccountKey: () => ({ body: { name: 'Another' } }),
   listAccountKeys: () => ({}),
+  listTurnedOff: () => ({}),
+  switchOn: (mine) => ({ params: { id: mine.off.id } }),
   listAudit: () => ({}),
   openApi: () => ({}),
   revokeSender: (mine) => ({ params: { id: mine.sender.id } }),

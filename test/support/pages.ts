@@ -54,6 +54,7 @@ export const DASHBOARD_PAGES = [
   '/dashboard/settings/keys',
   '/dashboard/settings/alerts',
   '/dashboard/settings/audit',
+  '/dashboard/settings/turned-off',
   '/dashboard/settings/mails',
   '/dashboard/settings/account',
 ]

@@ -6,6 +6,7 @@ import { assertOwner } from '#lib/identity/accounts/assert-owner.ts'
 import { changePassword, passwordChange } from '#lib/identity/accounts/change-password.ts'
 import { accountDeletion, deleteAccount } from '#lib/identity/accounts/delete-account.ts'
 import { requestVerification } from '#lib/identity/accounts/request-verification.ts'
+import { switchOn } from '#lib/identity/accounts/turned-off.ts'
 import { profileChanges, updateProfile } from '#lib/identity/accounts/update-profile.ts'
 import { revokeSession, signOutEverywhere } from '#lib/identity/sessions/sessions.ts'
 import { days } from '#lib/platform/kernel/clock.ts'
@@ -72,6 +73,13 @@ export async function revokeKey(id: string) {
   return act('build', async (runtime, actor) => {
     await revokeAccountKey(runtime, actor, id)
     return { message: 'The key was revoked.' }
+  })
+}
+
+export async function switchOnAgain(id: string) {
+  return act('administer', async (runtime, actor) => {
+    const { name } = await switchOn(runtime, actor, id)
+    return { message: `${name} is on again.` }
   })
 }
 

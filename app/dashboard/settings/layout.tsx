@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { PageTabs } from '#components/shell/page-tabs.tsx'
+import { listTurnedOff } from '#lib/identity/accounts/turned-off.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../session.ts'
 
@@ -13,12 +14,19 @@ const TABS = [
   { href: '/dashboard/settings/account', title: 'Delete' },
 ]
 
+const TURNED_OFF = { href: '/dashboard/settings/turned-off', title: 'Turned off' }
 const MAILS = { href: '/dashboard/settings/mails', title: 'Mails' }
 
 export default async function SettingsLayout({ children }: { children: ReactNode }) {
-  const { workspace } = await requireSession('see')
-  const tabs =
-    workspace.demo && !getRuntime().config.smtpUrl ? [...TABS.slice(0, -1), MAILS, ...TABS.slice(-1)] : TABS
+  const { workspace, actor } = await requireSession('see')
+  const runtime = getRuntime()
+  const turnedOff = await listTurnedOff(runtime, actor)
+  const tabs = [
+    ...TABS.slice(0, -1),
+    ...(turnedOff.length > 0 ? [TURNED_OFF] : []),
+    ...(workspace.demo && !runtime.config.smtpUrl ? [MAILS] : []),
+    ...TABS.slice(-1),
+  ]
   return (
     <>
       <PageHeader title="Settings" />

@@ -6,6 +6,12 @@ import {
   listAccountKeys,
   revokeAccountKey,
 } from '../../identity/accounts/account-keys.ts'
+import {
+  listTurnedOff,
+  switchOn,
+  turnedOffAnswer,
+  turnedOffList,
+} from '../../identity/accounts/turned-off.ts'
 import { auditAnswer, listAudit } from '../../identity/audit/list-audit.ts'
 import { pageAnswer, pageQuery } from '../../platform/db/page.ts'
 import { reportUsage, usageAnswer, usageQuery } from '../../workspace/usage/report-usage.ts'
@@ -62,6 +68,30 @@ export const accountOperations = [
     answer: accountKeyAnswer,
     problems: ['not_found'],
     run: ({ runtime, who, params }) => revokeAccountKey(runtime, who, params.id!),
+  }),
+  operation({
+    id: 'listTurnedOff',
+    method: 'GET',
+    path: '/turned-off',
+    right: 'see',
+    tag,
+    summary:
+      'What was turned off because somebody had been in the account before its owner proved the address.',
+    status: 200,
+    answer: turnedOffList,
+    run: async ({ runtime, who }) => ({ data: await listTurnedOff(runtime, who) }),
+  }),
+  operation({
+    id: 'switchOn',
+    method: 'POST',
+    path: '/turned-off/{id}/switch-on',
+    right: 'administer',
+    tag,
+    summary: 'Switch one of them on again, with all that it opens.',
+    status: 200,
+    answer: turnedOffAnswer,
+    problems: ['not_found'],
+    run: ({ runtime, who, params }) => switchOn(runtime, who, params.id!),
   }),
   operation({
     id: 'listAudit',

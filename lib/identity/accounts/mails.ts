@@ -1,4 +1,6 @@
+import type { TurnedOffKind } from '#drizzle/schema/index.ts'
 import type { Mail } from '../../platform/mail/mail.ts'
+import type { TurnedOffThing } from './turn-out-strangers.ts'
 
 const SIGNATURE = '\n\n--\nSluice\n'
 const NOT_YOU = 'If this was not you, leave it: nothing happens.'
@@ -21,4 +23,21 @@ export function resetMail(to: string, link: string): Mail {
 export function passwordChangedMail(to: string, baseUrl: string): Mail {
   const text = `The password of your account was changed, and every other session was signed out.\n\nIf this was not you, set a new one at once:\n\n${baseUrl}/forgot-password`
   return { to, subject: 'Your password was changed', text: text + SIGNATURE }
+}
+
+/** What a mail or a page calls each kind of thing that was turned off. */
+export const TURNED_OFF_NAMES: Record<TurnedOffKind, string> = {
+  account_key: 'Account key',
+  sender: 'Sender',
+  webhook: 'Webhook of the Pipe',
+  data_store: 'Data Store',
+}
+
+const MOST_LISTED = 50
+
+export function turnedOffMail(to: string, things: TurnedOffThing[], baseUrl: string): Mail {
+  const listed = things.slice(0, MOST_LISTED).map(({ kind, name }) => `- ${TURNED_OFF_NAMES[kind]} “${name}”`)
+  const more = things.length > MOST_LISTED ? [`- and ${things.length - MOST_LISTED} more`] : []
+  const text = `Somebody had been in your account before you proved that this address is yours. It may have been you. In case it was not, everything that could act or listen there was turned off:\n\n${[...listed, ...more].join('\n')}\n\nUploads under way were canceled. Switch on again what you know:\n\n${baseUrl}/dashboard/settings/turned-off`
+  return { to, subject: 'What was turned off in your account', text: text + SIGNATURE }
 }

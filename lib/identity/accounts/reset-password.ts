@@ -7,7 +7,7 @@ import { signOutEverywhere } from '../sessions/sessions.ts'
 import { newPasswordField } from './account.ts'
 import { dropResetLinks, findEmailLink, useEmailLink } from './email-link.ts'
 import { findUser } from './find-user.ts'
-import { passwordChangedMail } from './mails.ts'
+import { passwordChangedMail, turnedOffMail } from './mails.ts'
 import { hashPassword } from './password.ts'
 import { mustVerify } from './sign-in.ts'
 import { turnOutStrangers } from './turn-out-strangers.ts'
@@ -29,13 +29,18 @@ export async function resetPassword(
     const { userId, email } = await useEmailLink({ db: tx, clock }, 'reset', token)
     const before = await findUser(tx, userId)
     await tx.update(users).set({ passwordHash, emailVerifiedAt: now }).where(eq(users.id, userId))
-    if (mustVerify(config) && !before?.emailVerifiedAt) await turnOutStrangers(tx, userId, now)
+    const proves = mustVerify(config) && !before?.emailVerifiedAt
+    const things = proves ? await turnOutStrangers({ db: tx, clock }, userId) : []
     await dropResetLinks(tx, userId)
     await signOutEverywhere({ db: tx, clock }, userId)
     await enqueueMail({ queue, vault }, tx, {
       kind: 'mail',
       mail: passwordChangedMail(email, config.baseUrl),
     })
+    if (things.length > 0) {
+      const mail = turnedOffMail(email, things, config.baseUrl)
+      await enqueueMail({ queue, vault }, tx, { kind: 'mail', mail })
+    }
     return { userId }
   })
 }

@@ -6,6 +6,7 @@ import type { Runtime } from '../../platform/runtime.ts'
 import { createAccount } from './create-account.ts'
 import { findUser, findUserByEmail } from './find-user.ts'
 import { takeOverUnproven } from './take-over-unproven.ts'
+import { turnOutStrangers } from './turn-out-strangers.ts'
 
 /** What GitHub or Google says of somebody. */
 export type ProviderProfile = {
@@ -50,10 +51,13 @@ async function joinOrCreate(
   if (existing) {
     if (emailVerified && existing.emailVerifiedAt) return existing.id
     const now = new Date(runtime.clock.now())
-    if (emailVerified && (await takeOverUnproven(runtime.db, existing.id, now))) return existing.id
+    if (emailVerified && (await takeOverUnproven(runtime.db, existing.id, now))) {
+      await turnOutStrangers(runtime, existing.id)
+      return existing.id
+    }
     throw new SluiceError(
       'forbidden',
-      'There is an account with this e-mail address that is not proven to be yours. Sign in with its password.',
+      'There is an account with this e-mail address that is not proven to be yours. Sign in with its password, or set a new one: the link for that proves it.',
     )
   }
   if (runtime.config.signUp === 'closed') {

@@ -1,13 +1,137 @@
-import { eq, inArray } from 'drizzle-orm'
-import { accountKeys, identities, members } from '#drizzle/schema/index.ts'
-import type { Db } from '../../platform/db/database.ts'
+import { and, eq, inArray, isNull, ne, sql } from 'drizzle-orm'
+import {
+  accountKeys,
+  dataStores,
+  identities,
+  invitations,
+  members,
+  pipes,
+  secondFactors,
+  senders,
+  type TurnedOffKind,
+  turnedOff,
+  webhookOutputs,
+  workspaces,
+} from '#drizzle/schema/index.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
+import type { Clock } from '../../platform/kernel/clock.ts'
+import { type Actor, recordAudit } from '../audit/record-audit.ts'
+import { tellStreams } from '../sessions/sessions.ts'
+
+export type TurnedOffThing = { kind: TurnedOffKind; id: string; name: string }
+
+type Needs = { db: Db; clock: Clock }
 
 /**
- * Whoever came in by a provider before the address was proven may not be its owner, and might have waited for them.
- * Their provider's account and the keys that they made open nothing from now on.
+ * Whoever was in an account before its address was proven may not be its owner, and might have waited for them. Nothing
+ * that is there acts or listens from now on: provider accounts and sessions open nothing, keys and Senders (with every token
+ * that they issued) are revoked, webhooks are off, Data Stores take no uploads, and whom they let in is out. The owner sees the list and may switch each
+ * on again: `turned-off.ts`. Call it in the transaction in which the owner proves the address.
  */
-export async function turnOutStrangers(tx: Db, userId: string, at: Date): Promise<void> {
-  await tx.delete(identities).where(eq(identities.userId, userId))
-  const theirs = tx.select({ id: members.workspaceId }).from(members).where(eq(members.userId, userId))
-  await tx.update(accountKeys).set({ revokedAt: at }).where(inArray(accountKeys.workspaceId, theirs))
+export async function turnOutStrangers(runtime: Needs, userId: string): Promise<TurnedOffThing[]> {
+  const { db } = runtime
+  await db.delete(identities).where(eq(identities.userId, userId))
+  await db.delete(secondFactors).where(eq(secondFactors.userId, userId))
+  const things: TurnedOffThing[] = []
+  for (const workspaceId of await ownWorkspaces(db, userId)) {
+    await letNobodyElseIn(db, workspaceId, userId)
+    things.push(...(await turnOffWorkspace(runtime, workspaceId)))
+  }
+  if (things.length > 0) await tellStreams(db, userId)
+  return things
+}
+
+/** Those that were made with the account; one that they were invited to is somebody else's. */
+async function ownWorkspaces(db: Db, userId: string): Promise<string[]> {
+  const found = await rows<{ id: string }>(
+    db,
+    sql`select m.workspace_id as id from members m where m.user_id = ${userId}::uuid and m.role = 'owner'
+      and not exists (select from members o where o.workspace_id = m.workspace_id and o.created_at < m.created_at)`,
+  )
+  return found.map(({ id }) => id)
+}
+
+async function letNobodyElseIn(db: Db, workspaceId: string, userId: string): Promise<void> {
+  await db.delete(invitations).where(eq(invitations.workspaceId, workspaceId))
+  await db.delete(members).where(and(eq(members.workspaceId, workspaceId), ne(members.userId, userId)))
+}
+
+const AUDITED: Record<TurnedOffKind, string> = {
+  account_key: 'account_key.revoked',
+  sender: 'sender.revoked',
+  webhook: 'webhook.turned_off',
+  data_store: 'data_store.turned_off',
+}
+const REASON = 'The account changed hands.'
+
+async function turnOffWorkspace(runtime: Needs, workspaceId: string): Promise<TurnedOffThing[]> {
+  const { db, clock } = runtime
+  const now = new Date(clock.now())
+  // They may have muted what would tell of them, and the owner has no second factor yet.
+  const free = { mutedAlerts: [], requireSecondFactor: false }
+  await db.update(workspaces).set(free).where(eq(workspaces.id, workspaceId))
+  const things = await turnOffAll(db, workspaceId, now)
+  if (things.length === 0) return []
+  const rows = things.map(({ kind, id }) => ({ workspaceId, kind, subjectId: id, turnedOffAt: now }))
+  await db
+    .insert(turnedOff)
+    .values(rows)
+    .onConflictDoUpdate({
+      target: [turnedOff.workspaceId, turnedOff.kind, turnedOff.subjectId],
+      set: { turnedOffAt: now },
+    })
+  const actor: Actor = { workspaceId, kind: 'system', id: null, label: 'Sluice', role: 'owner' }
+  for (const { kind, id, name } of things) {
+    const entry = { action: AUDITED[kind], subjectId: id, subjectLabel: name, detail: { reason: REASON } }
+    await recordAudit(runtime, actor, entry)
+  }
+  return things
+}
+
+async function turnOffAll(db: Db, workspaceId: string, now: Date): Promise<TurnedOffThing[]> {
+  const keys = await db
+    .update(accountKeys)
+    .set({ revokedAt: now })
+    .where(and(eq(accountKeys.workspaceId, workspaceId), isNull(accountKeys.revokedAt)))
+    .returning({ id: accountKeys.id, name: accountKeys.name })
+  const backends = await db
+    .update(senders)
+    .set({ revokedAt: now })
+    .where(and(eq(senders.workspaceId, workspaceId), isNull(senders.revokedAt)))
+    .returning({ id: senders.id, name: senders.name })
+  const outputs = await db
+    .update(webhookOutputs)
+    .set({ enabled: false, turnedOffReason: REASON, turnedOffAt: now, updatedAt: now })
+    .where(and(eq(webhookOutputs.workspaceId, workspaceId), webhookOutputs.enabled))
+    .returning({ id: webhookOutputs.id, pipeId: webhookOutputs.pipeId })
+  const buckets = await db
+    .update(dataStores)
+    .set({ turnedOffAt: now, updatedAt: now })
+    .where(
+      and(
+        eq(dataStores.workspaceId, workspaceId),
+        isNull(dataStores.turnedOffAt),
+        isNull(dataStores.deletedAt),
+      ),
+    )
+    .returning({ id: dataStores.id, name: dataStores.name })
+  const names = await namesOfPipes(
+    db,
+    outputs.map(({ pipeId }) => pipeId),
+  )
+  const as = (kind: TurnedOffKind) => (thing: { id: string; name: string }) => ({ kind, ...thing })
+  return [
+    ...keys.map(as('account_key')),
+    ...backends.map(as('sender')),
+    ...outputs.map(({ id, pipeId }) => ({ kind: 'webhook' as const, id, name: names.get(pipeId) ?? pipeId })),
+    ...buckets.map(as('data_store')),
+  ]
+}
+
+async function namesOfPipes(db: Db, ids: string[]): Promise<Map<string, string>> {
+  const found = await db
+    .select({ id: pipes.id, name: pipes.name })
+    .from(pipes)
+    .where(ids.length > 0 ? inArray(pipes.id, ids) : sql`false`)
+  return new Map(found.map(({ id, name }) => [id, name]))
 }

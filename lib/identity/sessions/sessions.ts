@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, isNull, ne, sql } from 'drizzle-orm'
-import { sessions } from '#drizzle/schema/index.ts'
+import { sessions, users } from '#drizzle/schema/index.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { days } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
@@ -22,9 +22,15 @@ export async function createSession(
   const now = new Date(clock.now())
   const session = { id: uuidv7(clock.now()), expiresAt: new Date(clock.now() + SESSION_MS) }
   const cleaned = userAgent?.replace(/\p{Cc}/gu, ' ').slice(0, MAX_USER_AGENT) ?? null
-  await db
-    .insert(sessions)
-    .values({ ...session, userId, userAgent: cleaned, address, createdAt: now, lastSeenAt: now })
+  await db.transaction(async (tx) => {
+    await tx
+      .insert(sessions)
+      .values({ ...session, userId, userAgent: cleaned, address, createdAt: now, lastSeenAt: now })
+    await tx
+      .update(users)
+      .set({ enteredAt: now })
+      .where(and(eq(users.id, userId), isNull(users.enteredAt)))
+  })
   return session
 }
 

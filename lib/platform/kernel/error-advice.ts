@@ -88,8 +88,10 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
     remedy: 'Switch the source on under the inputs of the Pipe. Uploads under way go on either way.',
   },
   data_store_not_ready: {
-    means: 'No check of the Data Store of this Pipe has succeeded yet, and no upload to it has.',
-    remedy: 'Check the Data Store in the dashboard, and change what the check names. Then it takes uploads.',
+    means:
+      'No check of the Data Store of this Pipe has succeeded yet, and no upload to it has; or it was turned off when the account changed hands.',
+    remedy:
+      'Check the Data Store in the dashboard, and change what the check names. Then it takes uploads. One that was turned off can be switched on again under the settings.',
   },
   upload_is_final: {
     means:

@@ -2,6 +2,7 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { noteRequest } from '../../platform/kernel/request-context.ts'
 import type { WholeRequest } from '../../uploads/ledger/first-lease.ts'
 import type { CreationRight, PipeRow, UploadRight, UploadRow } from '../../uploads/ledger/upload-rights.ts'
+import { assertNotOff } from '../../uploads/opening/may-create.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { markExposed } from '../../workspace/tokens/mark-exposed.ts'
 import { isAllowedOrigin } from './cors.ts'
@@ -30,6 +31,7 @@ export async function authenticateToContinue(
   noteRequest({ workspaceId: right.token.workspaceId, tokenId: right.token.id })
   assertOrigin(right.pipe, request)
   assertProtocol(right.upload, request)
+  assertNotOff(right.dataStore)
   return right
 }
 

@@ -10,7 +10,11 @@ import { readStatus } from '../ledger/read-status.ts'
 import { type BadEnd, recordEnd } from '../ledger/record-end.ts'
 import { retire } from '../ledger/retire.ts'
 import { clearLater, erase, giveBackCount } from '../ledger/take-back.ts'
-import { uploadsOfDeletedPipes, uploadsOfPipe } from '../ledger/uploads-of-pipe.ts'
+import {
+  uploadsOfDeletedPipes,
+  uploadsOfPipe,
+  uploadsToTurnedOffDataStores,
+} from '../ledger/uploads-of-pipe.ts'
 import type { Upload } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 
@@ -62,10 +66,20 @@ export async function cancelUpload(
 }
 
 const AT_ONCE = 100
+const PIPE_DELETED = 'Its Pipe was deleted.'
 
 /** Cancels a batch of uploads whose Pipe was deleted. Also runs as a sweep, for uploads that a crash left behind. */
 export async function cancelUploadsOfDeletedPipes(runtime: Needs): Promise<number> {
-  return cancelAll(runtime, await uploadsOfDeletedPipes(runtime.db, AT_ONCE))
+  return cancelAll(runtime, await uploadsOfDeletedPipes(runtime.db, AT_ONCE), PIPE_DELETED)
+}
+
+/**
+ * A Data Store that is turned off may be switched on again, and still nothing of before goes on: its bytes are from whoever
+ * was turned out. What had arrived whole by then is in that bucket already, and becomes an object.
+ */
+export async function cancelUploadsToTurnedOffDataStores(runtime: Needs): Promise<number> {
+  const due = await uploadsToTurnedOffDataStores(runtime.db, AT_ONCE)
+  return cancelAll(runtime, due, 'Its Data Store was turned off.')
 }
 
 /** Used by the deletion of a Pipe, or of an account with its Pipes. */
@@ -75,13 +89,13 @@ export function cancelUploadsOfPipe(runtime: Needs): (pipeId: string) => Promise
     for (;;) {
       const due = await uploadsOfPipe(runtime.db, pipeId, AT_ONCE)
       if (due.length === 0) return canceled
-      canceled += await cancelAll(runtime, due)
+      canceled += await cancelAll(runtime, due, PIPE_DELETED)
     }
   }
 }
 
-async function cancelAll(runtime: Needs, due: readonly string[]): Promise<number> {
-  const end = { status: 'canceled', reason: 'Its Pipe was deleted.', from: ['uploading'] } as const
+async function cancelAll(runtime: Needs, due: readonly string[], reason: string): Promise<number> {
+  const end = { status: 'canceled', reason, from: ['uploading'] } as const
   let canceled = 0
   for (const fileId of due) if (await endUpload(endingContext(runtime), fileId, end)) canceled++
   return canceled

@@ -14,6 +14,7 @@ import { checkDataStore } from '../../workspace/data-stores/check-data-store.ts'
 import { forgetRejections } from '../../workspace/data-stores/forget-rejections.ts'
 import { listRejecting } from '../../workspace/data-stores/list-rejecting.ts'
 import { updateDataStore } from '../../workspace/data-stores/update-data-store.ts'
+import { cancelUploadsToTurnedOffDataStores } from '../endings/end-upload.ts'
 import { advance } from '../ledger/advance.ts'
 import { PartBuffer } from '../memory/part-buffer.ts'
 import { openUpload } from '../opening/open-upload.ts'
@@ -414,6 +415,25 @@ describe('a Data Store that takes nothing', () => {
     expect(await creation()).toEqual(notReady)
     await change(site.bucket.endpoint)
     expect(await creation()).toEqual(notReady)
+  })
+
+  it('takes nothing while it is turned off, and its uploads under way are canceled', async () => {
+    await database.db.execute(sql`update data_stores set ready_at = now() where id = ${storeId()}`)
+    const url = await begin(client, 10)
+    const turn = (at: string) =>
+      database.db.execute(
+        sql`update data_stores set turned_off_at = ${sql.raw(at)}, updated_at = now() where id = ${storeId()}`,
+      )
+    await turn('now()')
+    expect(await creation()).toEqual(notReady)
+    expect(codeOf(await client.patch(url, 0, Buffer.from('abc')))).toEqual(notReady)
+    expect((await client.head(url)).status).toBe(403)
+    expect(await cancelUploadsToTurnedOffDataStores(site.runtime)).toBeGreaterThan(0)
+    expect(await statusOf(database, url)).toBe('canceled')
+    await turn('null')
+    expect((await client.head(url)).status).toBe(410)
+    await database.db.execute(sql`update data_stores set ready_at = now() where id = ${storeId()}`)
+    expect(await creation()).toBe(201)
   })
 
   it('takes uploads once one to it has succeeded that was begun before', async () => {

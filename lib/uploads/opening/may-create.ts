@@ -19,7 +19,8 @@ export function assertMayCreate(
       'pipe_source_off',
       'Its owner can switch the HTTP (TUS) source on in the dashboard.',
     )
-  if (!dataStore.ready)
+  assertNotOff(dataStore)
+  if (dataStore.state === 'unchecked')
     throw new SluiceError(
       'data_store_not_ready',
       'No check of its Data Store has succeeded yet. Its owner can check it in the dashboard.',
@@ -42,6 +43,15 @@ export function assertMayCreate(
   const limits = partLimits(bucket.capabilities, context.budget.maxPartBytes)
   const maxBytes = maxUploadBytes(limits, right(token, pipe))
   if (lengthBytes !== null && lengthBytes > maxBytes) throw tooLarge(maxBytes)
+}
+
+/** Also asked before each request that continues an upload. */
+export function assertNotOff({ state }: CreationRight['dataStore']): void {
+  if (state !== 'off') return
+  throw new SluiceError(
+    'data_store_not_ready',
+    'Its Data Store was turned off when the account changed hands. Its owner can switch it on again in the dashboard.',
+  )
 }
 
 const right = (token: { maxBytes: number | null }, pipe: { maxFileBytes: number | null }) => ({

@@ -21,8 +21,8 @@ export type SealedDataStore = {
   mayRead: boolean
   mayDelete: boolean
   found: FoundCapabilities | null
-  /** A check or an upload has succeeded there. */
-  ready: boolean
+  /** `ready` once a check or an upload has succeeded there; `off` since its maker was turned out. */
+  state: 'ready' | 'unchecked' | 'off'
 }
 
 /** For every query that ends at a bucket; `ds` is the row. */
@@ -32,7 +32,7 @@ export function sealedDataStoreColumn(): SQL {
       'accessKeyIdEncrypted', ds.access_key_id_encrypted,
       'secretAccessKeyEncrypted', ds.secret_access_key_encrypted, 'storageClass', ds.storage_class,
       'encryption', ds.encryption, 'mayAbort', ds.may_abort, 'mayRead', ds.may_read, 'mayDelete', ds.may_delete,
-      'found', ds.found, 'ready', ${isReady})`
+      'found', ds.found, 'state', case when ds.turned_off_at is not null then 'off' when ${isReady} then 'ready' else 'unchecked' end)`
 }
 
 /** The upload was begun before this was asked for, and is looked for only where nothing else has succeeded. */

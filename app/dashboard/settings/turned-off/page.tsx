@@ -1,0 +1,61 @@
+import { Power } from 'lucide-react'
+import Link from 'next/link'
+import { SwitchOn } from '#components/settings/switch-on.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { Row, Table, Td, Th } from '#components/ui/table.tsx'
+import { Time } from '#components/ui/time.tsx'
+import { TURNED_OFF_NAMES } from '#lib/identity/accounts/mails.ts'
+import { listTurnedOff } from '#lib/identity/accounts/turned-off.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
+import { currentActor } from '../../../session.ts'
+
+export const metadata = { title: 'Turned off' }
+
+export default async function TurnedOff() {
+  const things = await listTurnedOff(getRuntime(), await currentActor('see'))
+  if (things.length === 0)
+    return (
+      <EmptyState icon={Power} title="Nothing is turned off">
+        If somebody had been in this account before you proved your address, what they could have left behind
+        would be listed here.
+      </EmptyState>
+    )
+  const head = (
+    <>
+      <Th>Name</Th>
+      <Th>What it is</Th>
+      <Th>Turned off</Th>
+      <Th>
+        <span className="sr-only">Actions</span>
+      </Th>
+    </>
+  )
+  return (
+    <>
+      <p className="mb-3 max-w-2xl text-ink-soft text-sm">
+        Somebody had been in this account before you proved that its address is yours. In case it was not you,
+        everything that could act or listen was turned off, and uploads under way were canceled. Switch on
+        what you know, and leave the rest off. The <Link href="/dashboard/settings/audit">audit log</Link>{' '}
+        shows when each was made, and from which address.
+      </p>
+      <Table caption="Turned off" head={head}>
+        {things.map(({ kind, id, name, turnedOffAt }) => (
+          <Row key={id}>
+            <Td long className="font-medium">
+              {name}
+            </Td>
+            <Td label="What it is" className="text-ink-soft">
+              {TURNED_OFF_NAMES[kind]}
+            </Td>
+            <Td label="Turned off" className="text-ink-soft">
+              <Time at={turnedOffAt} />
+            </Td>
+            <Td className="text-right">
+              <SwitchOn id={id} kind={kind} name={name} />
+            </Td>
+          </Row>
+        ))}
+      </Table>
+    </>
+  )
+}

@@ -1,0 +1,30 @@
+'use client'
+
+import { switchOnAgain } from '#app/dashboard/settings/actions.ts'
+import type { TurnedOff } from '#lib/identity/accounts/turned-off.ts'
+import { Button } from '../ui/button.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+
+const CONSEQUENCES: Record<TurnedOff['kind'], string> = {
+  account_key: 'Whoever has this key can manage the whole workspace again.',
+  sender: 'Whoever has its token can upload to every Pipe of this workspace again.',
+  webhook: 'Its receiver is told the name of every file that arrives from now on.',
+  data_store: 'Pipes that use it store files there again, in a bucket whose owner can read them.',
+}
+
+export function SwitchOn({ id, kind, name }: { id: string; kind: TurnedOff['kind']; name: string }) {
+  return (
+    <ConfirmDialog
+      trigger={
+        <Button tone="quiet" size="sm">
+          Switch on
+        </Button>
+      }
+      title={`Switch on ${name}`}
+      confirm="Switch on"
+      action={switchOnAgain.bind(null, id)}
+    >
+      <p>{CONSEQUENCES[kind]} Do it only if you know who made it.</p>
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,38 @@
+import { listTurnedOff } from '#lib/identity/accounts/turned-off.ts'
+import type { Actor } from '#lib/identity/audit/record-audit.ts'
+import { days } from '#lib/platform/kernel/clock.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
+import { ButtonLink } from '../ui/button-link.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { Time } from '../ui/time.tsx'
+
+/** What stays off after that is off on purpose. */
+const SHOWN_MS = days(30)
+
+export async function TurnedOffNotice({ actor }: { actor: Actor }) {
+  const runtime = getRuntime()
+  const [newest] = await listTurnedOff(runtime, actor)
+  if (!newest || Date.parse(newest.turnedOffAt) < runtime.clock.now() - SHOWN_MS) return null
+  return (
+    <div className="mb-5">
+      <Notice
+        tone="warn"
+        title={
+          <>
+            Keys, Senders, webhooks and Data Stores were turned off <Time at={newest.turnedOffAt} />
+          </>
+        }
+        action={
+          <ButtonLink href="/dashboard/settings/turned-off" size="sm">
+            Look at them
+          </ButtonLink>
+        }
+      >
+        <p>
+          Somebody had been in this account before you proved that its address is yours. Switch on again what
+          you know.
+        </p>
+      </Notice>
+    </div>
+  )
+}

@@ -1,0 +1,178 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { eq, sql } from 'drizzle-orm'
+import { beforeEach, expect, it } from 'vitest'
+import { auditLog, dataStores, senders, users, webhookOutputs, workspaces } from '#drizzle/schema/index.ts'
+import { pruneExpired } from '../../../server/control-sweeps.ts'
+import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
+import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
+import { days } from '../../platform/kernel/clock.ts'
+import { parseInput } from '../../platform/kernel/parse-input.ts'
+import { openMailJob } from '../../platform/mail/mail.ts'
+import { saveOutput } from '../../webhooks/outputs/save-output.ts'
+import { webhookOutputInput } from '../../webhooks/outputs/webhook-output.ts'
+import { issueToken } from '../../workspace/tokens/issue-token.ts'
+import { tokenInput } from '../../workspace/tokens/token.ts'
+import { createSession } from '../sessions/sessions.ts'
+import { createAccountKey } from './account-keys.ts'
+import { authenticateAccountKey } from './authenticate-account-key.ts'
+import { createEmailLink } from './email-link.ts'
+import { resetPassword } from './reset-password.ts'
+import { signInWithProvider } from './sign-in-with-provider.ts'
+import { listTurnedOff, switchOn } from './turned-off.ts'
+
+const VISITOR = { userAgent: 'Test', address: '192.0.2.1' }
+
+describeWithDatabase('an account that its owner takes from a stranger', (database) => {
+  let runtime: TestRuntime
+  let stranger: TestWorkspace
+  beforeEach(async () => {
+    runtime = testRuntime(database(), { SMTP_URL: 'smtp://mail.example.com' })
+    stranger = await createTestWorkspace(runtime)
+    await runtime.db.update(users).set({ emailVerifiedAt: null }).where(eq(users.id, stranger.userId))
+  })
+  const owner = () => ({
+    provider: 'google' as const,
+    providerAccountId: stranger.email,
+    email: stranger.email,
+    emailVerified: true,
+  })
+  const takeBack = async () => {
+    const link = await createEmailLink(runtime, 'reset', { id: stranger.userId, email: stranger.email })
+    return resetPassword(runtime, { token: link.split('#')[1]!, password: 'a password of the owner' })
+  }
+  const addWebhook = () =>
+    saveOutput(
+      runtime,
+      stranger.actor,
+      stranger.pipe.id,
+      parseInput(webhookOutputInput, { url: 'https://stranger.example.com/' }),
+    )
+  const ask = (pipeId: string) =>
+    issueToken(runtime, stranger.sender.token, parseInput(tokenInput, { pipeId }))
+
+  const rowsOf = async (table: typeof auditLog) =>
+    runtime.db.select().from(table).where(eq(table.workspaceId, stranger.workspaceId))
+  const row = async (table: typeof webhookOutputs | typeof dataStores | typeof workspaces) => {
+    const column = table === workspaces ? workspaces.id : (table as typeof dataStores).workspaceId
+    return (await runtime.db.select().from(table).where(eq(column, stranger.workspaceId)))[0]
+  }
+
+  it('is not given away once the stranger’s sessions are pruned', async () => {
+    await createSession(runtime, stranger.userId, VISITOR)
+    runtime.clock.advance(days(38))
+    await pruneExpired(runtime.db, runtime.clock.now())
+    await expect(signInWithProvider(runtime, owner())).rejects.toMatchObject({ code: 'forbidden' })
+  })
+
+  it('is not given away where a node of the version before let the stranger in', async () => {
+    await createSession(runtime, stranger.userId, VISITOR)
+    await runtime.db.update(users).set({ enteredAt: null }).where(eq(users.id, stranger.userId))
+    await expect(signInWithProvider(runtime, owner())).rejects.toMatchObject({ code: 'forbidden' })
+    runtime.clock.advance(days(38))
+    await pruneExpired(runtime.db, runtime.clock.now())
+    await expect(signInWithProvider(runtime, owner())).rejects.toMatchObject({ code: 'forbidden' })
+  })
+
+  it('of an older database counts as entered if anything there shows it', async () => {
+    const untouched = await signedUpOnly()
+    await runtime.db.update(users).set({ enteredAt: null })
+    for (const statement of backfill()) await runtime.db.execute(sql.raw(statement))
+    const entered = async (id: string) =>
+      (await runtime.db.select().from(users).where(eq(users.id, id)))[0]!.enteredAt !== null
+    expect(await entered(stranger.userId)).toBe(true)
+    expect(await entered(untouched)).toBe(false)
+  })
+
+  it('does nothing for the stranger any more, and tells the owner of each thing', async () => {
+    await addWebhook()
+    await runtime.db.update(workspaces).set({ mutedAlerts: ['mail:output_off'] })
+    runtime.jobs.length = 0
+    await takeBack()
+    await expect(authenticateAccountKey(runtime, stranger.accountKey.key)).rejects.toMatchObject({
+      code: 'account_key_invalid',
+    })
+    await expect(ask(stranger.pipe.id)).rejects.toMatchObject({ code: 'token_revoked' })
+    expect(await row(webhookOutputs)).toMatchObject({ enabled: false })
+    expect(await row(dataStores)).toMatchObject({ turnedOffAt: expect.any(Date) })
+    expect(await row(workspaces)).toMatchObject({ mutedAlerts: [] })
+    const listed = await listTurnedOff(runtime, stranger.actor)
+    expect(listed.map(({ kind, name }) => [kind, name])).toEqual([
+      ['account_key', 'Test key'],
+      ['data_store', 'Bucket'],
+      ['sender', 'Backend'],
+      ['webhook', 'Photos'],
+    ])
+    const mails = runtime.jobs.map(({ data }) => openMailJob(runtime, data as { sealed: string }))
+    const told = mails.flatMap((job) => (job.kind === 'mail' ? [job.mail] : [])).at(-1)!
+    expect(told.to).toBe(stranger.email)
+    for (const words of [
+      'Account key “Test key”',
+      'Sender “Backend”',
+      'Webhook of the Pipe “Photos”',
+      'Data Store “Bucket”',
+    ])
+      expect(told.text).toContain(words)
+    const actions = (await rowsOf(auditLog)).map(({ action }) => action)
+    for (const action of [
+      'account_key.revoked',
+      'sender.revoked',
+      'webhook.turned_off',
+      'data_store.turned_off',
+    ])
+      expect(actions).toContain(action)
+  })
+
+  it('leaves alone what had been revoked before, and the owner switches on the rest one by one', async () => {
+    const old = await createAccountKey(runtime, stranger.actor, { name: 'Revoked long ago' })
+    const revokedAt = new Date(runtime.clock.now() - days(9))
+    await runtime.db.execute(
+      sql`update account_keys set revoked_at = ${revokedAt.toISOString()}::timestamptz where id = ${old.id}::uuid`,
+    )
+    await addWebhook()
+    await takeBack()
+    for (const { id } of await listTurnedOff(runtime, stranger.actor))
+      await switchOn(runtime, stranger.actor, id)
+    expect(await listTurnedOff(runtime, stranger.actor)).toEqual([])
+    await authenticateAccountKey(runtime, stranger.accountKey.key)
+    await ask(stranger.pipe.id)
+    expect(await row(webhookOutputs)).toMatchObject({
+      enabled: true,
+      turnedOffReason: null,
+    })
+    expect(await row(dataStores)).toMatchObject({ turnedOffAt: null })
+    await expect(authenticateAccountKey(runtime, old.key)).rejects.toMatchObject({
+      code: 'account_key_invalid',
+    })
+    await expect(switchOn(runtime, stranger.actor, old.id)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('lets nobody else switch anything on', async () => {
+    await takeBack()
+    const other = await createTestWorkspace(runtime)
+    const [row] = await runtime.db.select().from(senders).where(eq(senders.workspaceId, stranger.workspaceId))
+    await expect(switchOn(runtime, other.actor, row!.id)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  async function signedUpOnly(): Promise<string> {
+    const { userId, workspaceId } = await createTestWorkspace(runtime)
+    await runtime.db.update(users).set({ emailVerifiedAt: null }).where(eq(users.id, userId))
+    for (const table of ['account_keys', 'senders', 'pipes', 'data_stores'])
+      await runtime.db.execute(
+        sql`delete from ${sql.identifier(table)} where workspace_id = ${workspaceId}::uuid`,
+      )
+    await runtime.db.execute(
+      sql`delete from audit_log where workspace_id = ${workspaceId}::uuid and action <> 'account.created'`,
+    )
+    return userId
+  }
+})
+
+/** What the migration that adds the column says of the accounts that are there. */
+function backfill(): string[] {
+  const folder = 'drizzle/migrations'
+  const statements = readdirSync(folder)
+    .filter((name) => name.endsWith('.sql'))
+    .flatMap((name) => readFileSync(`${folder}/${name}`, 'utf8').split('--> statement-breakpoint'))
+  return statements.filter((statement) => /UPDATE "users".*"entered_at"/.test(statement))
+}
