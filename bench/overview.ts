@@ -6,7 +6,7 @@ import type { Db } from '#lib/platform/db/database.ts'
 import { migrate } from '#lib/platform/db/migrate.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
 import { systemClock } from '#lib/platform/kernel/clock.ts'
-import { STEPS } from '#lib/workspace/usage/durations.ts'
+import { STEPS } from '#lib/workspace/usage/fold-tallies.ts'
 import { createDatabase } from '../test/support/postgres.ts'
 import type { Finding } from './cases.ts'
 

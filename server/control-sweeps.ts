@@ -9,7 +9,7 @@ import {
   cancelUploadsOfDeletedPipes,
   cancelUploadsToTurnedOffDataStores,
 } from '../lib/uploads/endings/end-upload.ts'
-import { forgetRejections } from '../lib/workspace/data-stores/forget-rejections.ts'
+import { forgetRejections } from '../lib/workspace/data-stores/rejections.ts'
 import { notifyOwners } from '../lib/workspace/notices/notify-owners.ts'
 import { sweepAlerts } from '../lib/workspace/notices/sweep-alerts.ts'
 import { foldTallies, pruneCounts } from '../lib/workspace/usage/fold-tallies.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { idempotencyContext } from '../lib/api/answer-once.ts'
-import { demoVaultContext } from '../lib/dashboard/demo/demo-document.ts'
+import { demoVaultContext } from '../lib/dashboard/demo/ensure-demo.ts'
 import { type Db, rows } from '../lib/platform/db/database.ts'
 import type { Place, Vault } from '../lib/platform/vault.ts'
 import { tailKeyContext } from '../lib/uploads/rules/tail-cipher.ts'

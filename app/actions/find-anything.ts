@@ -1,6 +1,6 @@
 'use server'
 
-import { type Found, findInWorkspace } from '#lib/dashboard/search/find-in-workspace.ts'
+import { type Found, findInWorkspace } from '#lib/dashboard/find-in-workspace.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { currentActor } from '../session.ts'
 import { textArgument } from './form-fields.ts'

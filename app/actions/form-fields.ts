@@ -1,4 +1,4 @@
-import { invalidRequest } from '#lib/platform/kernel/parse-input.ts'
+import { invalidRequest } from '#lib/platform/kernel/errors.ts'
 
 /** Reads a form the way people fill it in: blanks around a value do not count, an empty field is not given. */
 export function textOf(data: FormData, name: string): string | undefined {

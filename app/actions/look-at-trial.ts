@@ -1,7 +1,7 @@
 'use server'
 
 import type { DeliveryState, FileStatus } from '#drizzle/schema/index.ts'
-import { trialResult } from '#lib/dashboard/live/trial-result.ts'
+import { trialResult } from '#lib/dashboard/files/show-file.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { currentActor } from '../session.ts'
 import { textArgument } from './form-fields.ts'

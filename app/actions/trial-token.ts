@@ -2,9 +2,8 @@
 
 import { assertMay } from '#lib/identity/rights.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { expireToken } from '#lib/workspace/tokens/expire-token.ts'
+import { expireToken, revokeToken } from '#lib/workspace/tokens/given-tokens.ts'
 import { issueTrialToken } from '#lib/workspace/tokens/issue-trial-token.ts'
-import { revokeToken } from '#lib/workspace/tokens/revoke-token.ts'
 import { enteredSession } from '../session.ts'
 import { answer } from './act.ts'
 import { textArgument } from './form-fields.ts'

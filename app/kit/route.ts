@@ -1,4 +1,4 @@
-import { listKit } from '#lib/dashboard/embed/serve-kit.ts'
+import { listKit } from '#lib/dashboard/embed/kit.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 
 export const dynamic = 'force-dynamic'

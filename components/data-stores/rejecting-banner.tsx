@@ -1,6 +1,6 @@
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { listRejecting } from '#lib/workspace/data-stores/list-rejecting.ts'
+import { listRejecting } from '#lib/workspace/data-stores/rejections.ts'
 import { ButtonLink } from '../ui/button-link.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Time } from '../ui/time.tsx'

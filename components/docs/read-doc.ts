@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { plainUppySnippet, REACT_INSTALL, reactUppySnippet } from '#lib/dashboard/embed/browser-snippets.ts'
-import type { EmbedTarget } from '#lib/dashboard/embed/embed-target.ts'
-import { installKit } from '#lib/dashboard/embed/kit-files.ts'
+import { installKit } from '#lib/dashboard/embed/kit.ts'
 import {
+  type EmbedTarget,
   KIT_HTML_SNIPPET,
   KIT_PAGE_SNIPPET,
   kitExpressSnippet,
   kitRouteSnippet,
-} from '#lib/dashboard/embed/kit-snippets.ts'
-import { nodeTokenSnippet } from '#lib/dashboard/embed/token-snippets.ts'
+  nodeTokenSnippet,
+} from '#lib/dashboard/embed/snippets.ts'
 import { errorCodes } from '#lib/platform/kernel/errors.ts'
 import { settings } from '#lib/platform/settings/settings.ts'
 import { verificationSnippets } from '#lib/webhooks/signature/verification-snippets.ts'

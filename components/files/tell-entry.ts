@@ -1,5 +1,4 @@
-import { explainFailure } from '#lib/dashboard/files/explain-failure.ts'
-import type { TimelineEntry } from '#lib/dashboard/files/file.ts'
+import { explainFailure, type TimelineEntry } from '#lib/dashboard/files/file.ts'
 import { formatBytes, formatDuration, formatExact, plural } from '../format.ts'
 
 export type Told = { title: string; text?: string; tone: 'plain' | 'good' | 'bad' | 'warn' }

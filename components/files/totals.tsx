@@ -1,4 +1,4 @@
-import type { FileTotals } from '#lib/dashboard/files/count-files.ts'
+import type { FileTotals } from '#lib/dashboard/files/list-files.ts'
 import { formatBytes, formatCount, plural } from '../format.ts'
 
 /** How much there is of what is shown, as far as that is cheap to know. */

@@ -2,7 +2,7 @@
 
 import { useRouter } from 'next/navigation'
 import { useEffect, useRef } from 'react'
-import type { Topic } from '#lib/dashboard/live/read-snapshot.ts'
+import type { Topic } from '#lib/dashboard/live.ts'
 import { useLive } from './use-live.ts'
 
 const REST_MS = 1000

@@ -2,7 +2,7 @@
 
 import { Pause, Play } from 'lucide-react'
 import { useState } from 'react'
-import type { Topic } from '#lib/dashboard/live/read-snapshot.ts'
+import type { Topic } from '#lib/dashboard/live.ts'
 import { Button } from '../ui/button.tsx'
 import { LiveRefresh } from './live-refresh.tsx'
 

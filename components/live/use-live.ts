@@ -1,7 +1,7 @@
 'use client'
 
 import { useEffect, useEffectEvent } from 'react'
-import type { LiveUpload, Topic } from '#lib/dashboard/live/read-snapshot.ts'
+import type { LiveUpload, Topic } from '#lib/dashboard/live.ts'
 
 type Told = { uploads?: LiveUpload[]; mark?: string }
 

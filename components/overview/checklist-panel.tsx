@@ -1,6 +1,6 @@
 import { Check, ChevronRight } from 'lucide-react'
 import Link from 'next/link'
-import type { Checklist } from '#lib/dashboard/overview/read-checklist.ts'
+import type { Checklist } from '#lib/dashboard/overview/read-overview.ts'
 import { LiveRefresh } from '../live/live-refresh.tsx'
 
 type Step = { done: boolean; title: string; text: string; href: string }

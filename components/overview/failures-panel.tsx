@@ -1,6 +1,6 @@
 import { FileX, Webhook } from 'lucide-react'
 import Link from 'next/link'
-import type { Failure } from '#lib/dashboard/overview/list-failures.ts'
+import type { Failure } from '#lib/dashboard/overview/read-overview.ts'
 import { Panel } from '../ui/panel.tsx'
 import { Time } from '../ui/time.tsx'
 

@@ -2,7 +2,7 @@
 
 import Link from 'next/link'
 import { useState } from 'react'
-import type { LiveUpload } from '#lib/dashboard/live/read-snapshot.ts'
+import type { LiveUpload } from '#lib/dashboard/live.ts'
 import { formatBytes, formatPercent, plural } from '../format.ts'
 import { useLive } from '../live/use-live.ts'
 import { Panel } from '../ui/panel.tsx'

@@ -1,8 +1,7 @@
 import { ArrowRight } from 'lucide-react'
 import Link from 'next/link'
 import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
-import { PRESETS } from '#lib/workspace/data-stores/presets.ts'
-import { unfinishedLimit } from '#lib/workspace/data-stores/unfinished-limit.ts'
+import { PRESETS, unfinishedLimit } from '#lib/workspace/data-stores/presets.ts'
 import { DataStoreState } from '../data-stores/data-store-state.tsx'
 
 export function PipeDestination({ store }: { store: DataStore }) {

@@ -1,9 +1,9 @@
-import type { EmbedTarget } from '#lib/dashboard/embed/embed-target.ts'
 import {
   curlUploadSnippet,
+  type EmbedTarget,
   fetchUploadSnippet,
   swiftUploadSnippet,
-} from '#lib/dashboard/embed/plain-snippets.ts'
+} from '#lib/dashboard/embed/snippets.ts'
 import { EmbedStep } from './embed-step.tsx'
 
 export function WithoutTusStep({ target }: { target: EmbedTarget }) {

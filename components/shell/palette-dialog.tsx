@@ -21,7 +21,7 @@ import { useRouter } from 'next/navigation'
 import * as Radix from 'radix-ui/dialog'
 import { useEffect, useState } from 'react'
 import { findAnything } from '#app/actions/find-anything.ts'
-import type { Found } from '#lib/dashboard/search/find-in-workspace.ts'
+import type { Found } from '#lib/dashboard/find-in-workspace.ts'
 import { useReturnFocus } from '../ui/return-focus.ts'
 import { NAV_ITEMS } from './nav-items.ts'
 

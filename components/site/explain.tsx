@@ -1,5 +1,5 @@
 import { shortUppySnippet } from '#lib/dashboard/embed/browser-snippets.ts'
-import { nodeTokenSnippet } from '#lib/dashboard/embed/token-snippets.ts'
+import { nodeTokenSnippet } from '#lib/dashboard/embed/snippets.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { CodeBlock } from '../ui/code-block.tsx'
 

@@ -1,5 +1,5 @@
 import { ChevronRight } from 'lucide-react'
-import type { InboxMessage } from '#lib/dashboard/inbox/inbox-message.ts'
+import type { InboxMessage } from '#lib/dashboard/inbox.ts'
 import { Code } from '../ui/code-block.tsx'
 import { REACHABLE } from '../ui/reachable.ts'
 import { Status } from '../ui/status.tsx'

@@ -70,7 +70,7 @@ export const counts = pgTable(
     delivered: integer().notNull().default(0),
     undelivered: integer().notNull().default(0),
     bytes: bytes().notNull().default(0),
-    /** How many of the transferred took how long, on the scale of `lib/workspace/usage/durations.ts`. */
+    /** How many of the transferred took how long, on the scale of `lib/workspace/usage/fold-tallies.ts`. */
     durations: integer().array().notNull(),
   },
   (t) => [

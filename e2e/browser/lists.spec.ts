@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright/test'
-import type { DemoDocument } from '#lib/dashboard/demo/demo-document.ts'
+import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 import { makeRefusedPipe } from '../../test/support/addresses.ts'
 import { beginUpload, tokenFor, uploadEmpty } from '../../test/support/begin-upload.ts'
 import { api, expect, test } from '../../test/support/browser.ts'

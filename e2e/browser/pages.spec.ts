@@ -1,5 +1,5 @@
 import type { Page } from 'playwright/test'
-import type { DemoDocument } from '#lib/dashboard/demo/demo-document.ts'
+import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 import { fillIn } from '../../test/support/addresses.ts'
 import { expectAccessible } from '../../test/support/axe.ts'
 import { beginUpload, tokenFor } from '../../test/support/begin-upload.ts'

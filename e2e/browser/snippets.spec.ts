@@ -7,18 +7,18 @@ import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import type { Page } from 'playwright/test'
 import ts from 'typescript'
-import type { DemoDocument } from '#lib/dashboard/demo/demo-document.ts'
+import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 import { plainUppySnippet, reactUppySnippet, tusJsSnippet } from '#lib/dashboard/embed/browser-snippets.ts'
-import type { EmbedTarget } from '#lib/dashboard/embed/embed-target.ts'
 import {
+  type EmbedTarget,
+  fetchUploadSnippet,
   KIT_HTML_SNIPPET,
   KIT_PAGE_SNIPPET,
   kitExpressSnippet,
   kitRouteSnippet,
-} from '#lib/dashboard/embed/kit-snippets.ts'
-import { fetchUploadSnippet } from '#lib/dashboard/embed/plain-snippets.ts'
-import { nodeTokenSnippet } from '#lib/dashboard/embed/token-snippets.ts'
-import { currentUppy } from '#lib/dashboard/embed/uppy-bundles.ts'
+  nodeTokenSnippet,
+} from '#lib/dashboard/embed/snippets.ts'
+import { currentUppy } from '#lib/dashboard/embed/uppy.ts'
 import { api, expect, listen, test } from '../../test/support/browser.ts'
 import { loadTokenHandler, startCustomerSite } from '../../test/support/customer-site.ts'
 import { removeWithThisProcess } from '../../test/support/until-exit.ts'

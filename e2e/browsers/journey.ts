@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { DemoDocument } from '#lib/dashboard/demo/demo-document.ts'
+import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 import { fillIn } from '../../test/support/addresses.ts'
 import { DASHBOARD_PAGES, PUBLIC_PAGES } from '../../test/support/pages.ts'
 import type { Visitor } from './visitor.ts'

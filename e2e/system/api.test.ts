@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OPERATIONS } from '#lib/api/operations.ts'
-import type { DemoDocument } from '#lib/dashboard/demo/demo-document.ts'
+import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 
 /** The API and sign-in through the whole server: the front door, Next and the routes. */

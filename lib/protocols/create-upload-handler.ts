@@ -8,7 +8,7 @@ import type { Runtime } from '../platform/runtime.ts'
 import { maxUploadBytes } from '../uploads/opening/may-create.ts'
 import { partLimits } from '../uploads/rules/part-plan.ts'
 import type { UploadContext } from '../uploads/upload-context.ts'
-import { findPublicPipe } from '../workspace/pipes/find-public-pipe.ts'
+import { findPublicPipe } from '../workspace/pipes/read-pipes.ts'
 import { corsHeaders, isAllowedOrigin, METHODS, preflight } from './endpoint/cors.ts'
 import { hasBody, interimSender, respond } from './endpoint/respond.ts'
 import {

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { DemoDocument } from '../../lib/dashboard/demo/demo-document.ts'
+import type { DemoDocument } from '../../lib/dashboard/demo/ensure-demo.ts'
 import { type Db, rows } from '../../lib/platform/db/database.ts'
 import { openDatabase } from '../../lib/platform/db/open-database.ts'
 import { createLogger } from '../../lib/platform/log/log.ts'

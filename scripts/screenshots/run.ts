@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, chromium } from 'playwright'
-import type { DemoDocument } from '../../lib/dashboard/demo/demo-document.ts'
+import type { DemoDocument } from '../../lib/dashboard/demo/ensure-demo.ts'
 import { findChromium } from '../../test/support/chromium.ts'
 import { DASHBOARD_PAGES, PUBLIC_PAGES } from '../../test/support/pages.ts'
 import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'

@@ -1,4 +1,4 @@
-import type { DemoDocument } from '#lib/dashboard/demo/demo-document.ts'
+import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 import { api } from './api.ts'
 import { beginUpload, tokenFor, uploadEmpty } from './begin-upload.ts'
 

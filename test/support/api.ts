@@ -1,4 +1,4 @@
-import type { DemoDocument } from '#lib/dashboard/demo/demo-document.ts'
+import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 
 /** A call of the management API in the name of the demo workspace. */
 export async function api<Answer>(

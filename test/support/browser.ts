@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test as base, expect, type Page } from 'playwright/test'
-import type { DemoDocument } from '#lib/dashboard/demo/demo-document.ts'
+import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 
 type Fixtures = {
   demo: DemoDocument

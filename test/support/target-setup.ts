@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { TestProject } from 'vitest/node'
-import type { DemoDocument } from '#lib/dashboard/demo/demo-document.ts'
+import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 import { startSluice, temporaryFolder } from './sluice.ts'
 import { readDemo } from './target.ts'
 

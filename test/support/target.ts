@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DemoDocument } from '#lib/dashboard/demo/demo-document.ts'
+import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 
 /** A running Sluice that tests speak to: that of TARGET (the path of a demo.json), else one of their own. */
 export type Target = DemoDocument & {

@@ -1,6 +1,5 @@
 import type { NextRequest } from 'next/server'
-import { follow } from '#lib/dashboard/live/follow.ts'
-import { isTopic } from '#lib/dashboard/live/read-snapshot.ts'
+import { follow, isTopic } from '#lib/dashboard/live.ts'
 import { may } from '#lib/identity/rights.ts'
 import { createPlaces } from '#lib/platform/places.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'

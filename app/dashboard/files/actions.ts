@@ -2,9 +2,13 @@
 
 import { redirect } from 'next/navigation'
 import { plural } from '#components/format.ts'
-import { cancelFiles, eraseFiles, restoreFiles } from '#lib/dashboard/files/act-on-files.ts'
-import { cancelFile } from '#lib/dashboard/files/cancel-file.ts'
-import { eraseFile } from '#lib/dashboard/files/erase-file.ts'
+import {
+  cancelFile,
+  cancelFiles,
+  eraseFile,
+  eraseFiles,
+  restoreFiles,
+} from '#lib/dashboard/files/act-on-files.ts'
 import { act } from '../../actions/act.ts'
 import { assertConfirmed } from '../../actions/form-fields.ts'
 

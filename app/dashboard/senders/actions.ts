@@ -1,12 +1,15 @@
 'use server'
 
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import {
+  renameSender,
+  revokeSender,
+  rotateSender,
+  rotateSenderInput,
+} from '#lib/workspace/senders/change-sender.ts'
 import { createSender } from '#lib/workspace/senders/create-sender.ts'
-import { renameSender } from '#lib/workspace/senders/rename-sender.ts'
-import { revokeSender } from '#lib/workspace/senders/revoke-sender.ts'
-import { rotateSender, rotateSenderInput } from '#lib/workspace/senders/rotate-sender.ts'
 import { senderInput } from '#lib/workspace/senders/sender.ts'
-import { revokeToken } from '#lib/workspace/tokens/revoke-token.ts'
+import { revokeToken } from '#lib/workspace/tokens/given-tokens.ts'
 import { act } from '../../actions/act.ts'
 import { assertConfirmed, textOf } from '../../actions/form-fields.ts'
 

@@ -1,4 +1,4 @@
-import { serveKit } from '#lib/dashboard/embed/serve-kit.ts'
+import { serveKit } from '#lib/dashboard/embed/kit.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 
 export const dynamic = 'force-dynamic'

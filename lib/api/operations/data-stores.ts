@@ -3,8 +3,7 @@ import { checkDataStore, checkSavedDataStore } from '../../workspace/data-stores
 import { createDataStore } from '../../workspace/data-stores/create-data-store.ts'
 import { dataStoreAnswer, dataStoreChanges, dataStoreInput } from '../../workspace/data-stores/data-store.ts'
 import { deleteDataStore } from '../../workspace/data-stores/delete-data-store.ts'
-import { listDataStores } from '../../workspace/data-stores/list-data-stores.ts'
-import { showDataStore } from '../../workspace/data-stores/show-data-store.ts'
+import { listDataStores, showDataStore } from '../../workspace/data-stores/read-data-stores.ts'
 import { updateDataStore } from '../../workspace/data-stores/update-data-store.ts'
 import { operation } from '../operation.ts'
 

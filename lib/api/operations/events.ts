@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findPipe } from '../../workspace/pipes/find-pipe.ts'
+import { findPipe } from '../../workspace/pipes/read-pipes.ts'
 import { operation } from '../operation.ts'
 import { streamEvents } from '../stream-events.ts'
 

@@ -1,5 +1,4 @@
-import { cancelFile } from '../../dashboard/files/cancel-file.ts'
-import { eraseFile } from '../../dashboard/files/erase-file.ts'
+import { cancelFile, eraseFile } from '../../dashboard/files/act-on-files.ts'
 import { fileAnswer, fileWithTimelineAnswer } from '../../dashboard/files/file.ts'
 import { fileQuery } from '../../dashboard/files/file-query.ts'
 import { listFiles } from '../../dashboard/files/list-files.ts'

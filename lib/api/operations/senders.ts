@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { pageAnswer, pageQuery } from '../../platform/db/page.ts'
+import {
+  renameSender,
+  revokeSender,
+  rotateSender,
+  rotateSenderInput,
+} from '../../workspace/senders/change-sender.ts'
 import { createSender } from '../../workspace/senders/create-sender.ts'
-import { listSenders } from '../../workspace/senders/list-senders.ts'
-import { renameSender } from '../../workspace/senders/rename-sender.ts'
-import { revokeSender } from '../../workspace/senders/revoke-sender.ts'
-import { rotateSender, rotateSenderInput } from '../../workspace/senders/rotate-sender.ts'
+import { listSenders, showSender } from '../../workspace/senders/read-senders.ts'
 import { senderAnswer, senderInput } from '../../workspace/senders/sender.ts'
-import { showSender } from '../../workspace/senders/show-sender.ts'
 import { operation } from '../operation.ts'
 
 const tag = 'Senders'

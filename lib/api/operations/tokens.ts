@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { pageAnswer, pageQuery } from '../../platform/db/page.ts'
+import { listTokens, revokeToken } from '../../workspace/tokens/given-tokens.ts'
 import { issueToken } from '../../workspace/tokens/issue-token.ts'
-import { listTokens } from '../../workspace/tokens/list-tokens.ts'
-import { revokeToken } from '../../workspace/tokens/revoke-token.ts'
 import { issuedTokenAnswer, tokenAnswer, tokenInput } from '../../workspace/tokens/token.ts'
 import { operation, senderOperation } from '../operation.ts'
 

@@ -12,8 +12,7 @@ import { createSession } from '../../identity/sessions/sessions.ts'
 import { parseInput } from '../../platform/kernel/parse-input.ts'
 import { issueToken } from '../../workspace/tokens/issue-token.ts'
 import { tokenInput } from '../../workspace/tokens/token.ts'
-import type { DemoBucket } from './demo-document.ts'
-import { ensureDemo } from './ensure-demo.ts'
+import { type DemoBucket, ensureDemo } from './ensure-demo.ts'
 import { issueDemoToken } from './issue-demo-token.ts'
 
 const bucket: DemoBucket = {

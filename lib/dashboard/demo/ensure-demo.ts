@@ -1,13 +1,23 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { and, eq, isNull, like, sql } from 'drizzle-orm'
 import { dataStores, webhookOutputs, workspaces } from '#drizzle/schema/index.ts'
+import { createAccountKey } from '../../identity/accounts/account-keys.ts'
+import { createAccount } from '../../identity/accounts/create-account.ts'
+import { hashPassword } from '../../identity/accounts/password.ts'
+import type { Actor } from '../../identity/audit/record-audit.ts'
+import { newWebhookSecret, uuidv7 } from '../../platform/kernel/ids.ts'
+import { parseInput } from '../../platform/kernel/parse-input.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { sealsForColumns } from '../../platform/vault.ts'
+import { secretPlace } from '../../webhooks/outputs/signing-secrets.ts'
+import { createDataStore } from '../../workspace/data-stores/create-data-store.ts'
 import { accessKeyPlace, secretKeyPlace } from '../../workspace/data-stores/data-store.ts'
-import { type DemoBucket, type DemoDocument, demoVaultContext } from './demo-document.ts'
-import { makeDemo } from './make-demo.ts'
+import { createPipe } from '../../workspace/pipes/create-pipe.ts'
+import { pipeInput } from '../../workspace/pipes/pipe.ts'
+import { createSender } from '../../workspace/senders/create-sender.ts'
+import { inboxUrl } from '../inbox.ts'
 
 /**
  * The demo workspace: made once, then kept. Its addresses and its bucket's folder follow those of this start, since
@@ -113,3 +123,104 @@ async function writeDocument(dataDir: string, document: DemoDocument): Promise<v
   await writeFile(fresh, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 })
   await rename(fresh, file)
 }
+
+const EMAIL = 'demo@sluice.local'
+const SENDER = 'Demo backend'
+
+/** The workspace and everything in it, in the caller's transaction. */
+async function makeDemo(runtime: Needs, bucket: DemoBucket): Promise<DemoDocument> {
+  const password = randomBytes(15).toString('base64url')
+  const { workspaceId, userId } = await createAccount(runtime, {
+    email: EMAIL,
+    name: 'Demo',
+    passwordHash: await hashPassword(password),
+    emailVerified: true,
+    demo: true,
+  })
+  const actor: Actor = { workspaceId, kind: 'system', id: userId, label: 'Sluice', role: 'owner' }
+  const dataStore = await createDataStore(runtime, actor, {
+    name: 'Bucket on this machine',
+    provider: 'other',
+    endpoint: bucket.endpoint,
+    region: bucket.region,
+    bucket: bucket.name,
+    forcePathStyle: true,
+    accessKeyId: bucket.accessKeyId,
+    secretAccessKey: bucket.secretAccessKey,
+  })
+  const fields = { name: 'Demo Pipe', dataStoreId: dataStore.id, source: { http: true } }
+  const pipe = await createPipe(runtime, actor, parseInput(pipeInput, fields))
+  const sender = await createSender(runtime, actor, { name: SENDER })
+  const accountKey = await createAccountKey(runtime, actor, { name: 'Demo key' })
+  const webhookSecret = newWebhookSecret()
+  await pointWebhookAtInbox(runtime, { workspaceId, pipeId: pipe.id, secret: webhookSecret })
+  const document: DemoDocument = {
+    baseUrl: runtime.config.baseUrl,
+    uploadUrl: runtime.config.uploadUrl,
+    email: EMAIL,
+    password,
+    accountKey: accountKey.key,
+    pipeId: pipe.id,
+    dataStoreId: dataStore.id,
+    senderName: SENDER,
+    senderToken: sender.token,
+    webhookSecret,
+    metricsToken: runtime.config.metricsToken ?? '',
+    bucket,
+  }
+  const demoSealed = runtime.vault.seal(JSON.stringify(document), demoVaultContext(workspaceId))
+  await runtime.db.update(workspaces).set({ demoSealed }).where(eq(workspaces.id, workspaceId))
+  return document
+}
+
+type Output = { workspaceId: string; pipeId: string; secret: string }
+
+/** The demo Pipe's webhook goes to Sluice's own inbox. */
+export async function pointWebhookAtInbox(
+  { db, clock, config, vault }: Pick<Runtime, 'db' | 'clock' | 'config' | 'vault'>,
+  { workspaceId, pipeId, secret }: Output,
+): Promise<void> {
+  const [workspace] = await db
+    .select({ inboxKey: workspaces.inboxKey })
+    .from(workspaces)
+    .where(eq(workspaces.id, workspaceId))
+  const id = uuidv7(clock.now())
+  const seal = await sealsForColumns(db, vault)
+  await db.insert(webhookOutputs).values({
+    id,
+    workspaceId,
+    pipeId,
+    enabled: true,
+    url: inboxUrl(config, workspace!.inboxKey),
+    secretEncrypted: seal(secret, secretPlace(id)),
+  })
+}
+
+/** A bucket on this machine: the keys that the demo Data Store uses, and a pair that may read. */
+export type DemoBucket = {
+  endpoint: string
+  region: string
+  name: string
+  directory: string
+  accessKeyId: string
+  secretAccessKey: string
+  reader: { accessKeyId: string; secretAccessKey: string }
+}
+
+/** `DATA_DIR/demo.json`: everything that a person or program needs to try Sluice. */
+export type DemoDocument = {
+  baseUrl: string
+  uploadUrl: string
+  email: string
+  password: string
+  accountKey: string
+  pipeId: string
+  dataStoreId: string
+  senderName: string
+  senderToken: string
+  webhookSecret: string
+  metricsToken: string
+  bucket: DemoBucket
+}
+
+export const demoVaultContext = (workspaceId: string) => `demo:${workspaceId}`

@@ -8,7 +8,7 @@ import { lockFolder, makeDataDir } from '../../platform/data-dir.ts'
 import { StartError } from '../../platform/kernel/errors.ts'
 import type { Logger } from '../../platform/log/log.ts'
 import type { Config } from '../../platform/settings/config.ts'
-import type { DemoBucket } from './demo-document.ts'
+import type { DemoBucket } from './ensure-demo.ts'
 
 /**
  * The bucket of the demo workspace. One process at a time serves it; others on the same DATA_DIR use it, and one

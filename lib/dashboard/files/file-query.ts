@@ -1,11 +1,10 @@
-import { and, eq, gt, gte, lt, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gt, gte, isNull, lt, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { FILE_PROTOCOLS, FILE_STATUSES, files } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { pageQuery } from '../../platform/db/page.ts'
 import { firstUuidAt, isPipeId, isUuid } from '../../platform/kernel/ids.ts'
 import { isPlainText, timeField } from '../../platform/kernel/parse-input.ts'
-import { listed } from './listed.ts'
 
 const wordField = z
   .string()
@@ -14,7 +13,7 @@ const wordField = z
   .refine(isPlainText, 'must not contain control characters')
   .optional()
 
-export const FILE_ORDERS = ['newest', 'oldest', 'largest', 'smallest'] as const
+const FILE_ORDERS = ['newest', 'oldest', 'largest', 'smallest'] as const
 
 /**
  * Pipe, status and Sender go along an index; the rest is looked for in a window of the rows that remain, so that a page
@@ -84,3 +83,6 @@ const like = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
 /** As `isWaiting` says of one file. */
 const IS_WAITING = sql`(status = 'uploading' and byte_at < now() - interval '5 minutes')`
+
+/** The files that a customer sees. Partial uploads are not listed: the file that they are joined to is. */
+export const listed = and(isNull(files.erasedAt), sql`${files.concat} is distinct from 'partial'`)

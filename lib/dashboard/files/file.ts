@@ -47,7 +47,7 @@ export const fileAnswer = z.strictObject({
 })
 export type File = z.output<typeof fileAnswer>
 
-export const timelineEntry = z.strictObject({
+const timelineEntry = z.strictObject({
   at: instant,
   /** `token_issued`, `created`, what happened to the upload, `webhook_attempt`. */
   kind: z.string(),
@@ -104,4 +104,11 @@ export function toFile(row: typeof files.$inferSelect, destinations: Destination
     expiresAt: row.expiresAt.toISOString(),
     finishedAt: row.finishedAt?.toISOString() ?? null,
   }
+}
+
+/** Why a file failed, in words for people. Of most failures the reason is words already. */
+export function explainFailure(reason: string): string {
+  return reason === 'interrupted'
+    ? 'It was interrupted: its only request ended before the last byte had arrived.'
+    : reason
 }

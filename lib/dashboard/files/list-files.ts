@@ -82,3 +82,40 @@ export async function readFiles(db: Db, ids: string[]): Promise<File[]> {
   const byFile = Map.groupBy(destinations, ({ fileId }) => fileId)
   return found.map((row) => toFile(row, byFile.get(row.id) ?? []))
 }
+
+const AT_ONCE = 500
+
+/** All files that fit, page by page, each read when it is asked for; by time, since the order by size ends somewhere. */
+export async function* eachFile(
+  runtime: Pick<Runtime, 'db'>,
+  actor: Actor,
+  query: FileQuery,
+): AsyncGenerator<File[]> {
+  const order = query.order === 'oldest' ? 'oldest' : 'newest'
+  let cursor: string | undefined
+  do {
+    const page = await listFiles(runtime, actor, { ...query, order, cursor, limit: AT_ONCE })
+    yield page.data
+    cursor = page.nextCursor ?? undefined
+  } while (cursor)
+}
+
+/** How many files fit and how large they are together; where there are too many to look at, of the newest of them. */
+export type FileTotals = { files: number; bytes: number; ofNewest: number | null }
+
+export async function countFiles(
+  { db }: Pick<Runtime, 'db'>,
+  actor: Actor,
+  query: FileQuery,
+): Promise<FileTotals> {
+  const [found] = await rows<{ files: number; bytes: number; looked: number }>(
+    db,
+    sql`with recent as (
+      select ${LOOKED_AT} from files where ${alongIndex(actor, query)} order by id desc limit ${MAX_COMPARED}::int
+    )
+    select (count(*) filter (where ${fits(query) ?? sql`true`}))::int as files, count(*)::int as looked,
+      coalesce(sum(size) filter (where ${fits(query) ?? sql`true`}), 0)::float8 as bytes from recent`,
+  )
+  const { files, bytes, looked } = found!
+  return { files, bytes, ofNewest: looked === MAX_COMPARED ? MAX_COMPARED : null }
+}

@@ -1,18 +1,11 @@
-import { and, asc, eq, gte } from 'drizzle-orm'
-import {
-  attempts,
-  deliveries,
-  fileDestinations,
-  type files,
-  fileTimeline,
-  tokens,
-} from '#drizzle/schema/index.ts'
+import { and, asc, desc, eq, gte, isNull } from 'drizzle-orm'
+import { attempts, deliveries, fileDestinations, files, fileTimeline, tokens } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { firstUuidAfter } from '../../platform/kernel/ids.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { firstUuidAfter, isUuid } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { type FileWithTimeline, type TimelineEntry, toFile } from './file.ts'
-import { findFile } from './find-file.ts'
 
 /** The first so many of each kind; an upload in tiny requests has more than anybody reads. */
 const MAX_ENTRIES = 500
@@ -74,4 +67,43 @@ async function webhookAttempts(db: Db, id: string): Promise<TimelineEntry[]> {
       durationMs: attempt.durationMs,
     },
   }))
+}
+
+/** Another workspace's file is as absent as one that never was. */
+export async function findFile(
+  db: Db,
+  actor: Actor,
+  id: string,
+  lock?: 'update',
+): Promise<typeof files.$inferSelect> {
+  const query = db
+    .select()
+    .from(files)
+    .where(and(eq(files.id, id), eq(files.workspaceId, actor.workspaceId), isNull(files.erasedAt)))
+  const [row] = isUuid(id) ? await (lock ? query.for(lock) : query) : []
+  if (!row) throw new SluiceError('not_found', 'There is no such file.')
+  return row
+}
+
+/** What the server says of a trial upload: its status, its key, its resumes, its webhook. */
+export async function trialResult({ db }: Pick<Runtime, 'db'>, actor: Actor, fileId: string) {
+  if (!isUuid(fileId)) return undefined
+  const [file] = await db
+    .select({
+      status: files.status,
+      key: fileDestinations.key,
+      resumeCount: files.resumeCount,
+      savedBytes: files.savedBytes,
+    })
+    .from(files)
+    .innerJoin(fileDestinations, eq(fileDestinations.fileId, files.id))
+    .where(and(eq(files.id, fileId), eq(files.workspaceId, actor.workspaceId)))
+  if (!file) return undefined
+  const [delivery] = await db
+    .select({ state: deliveries.state, lastStatus: deliveries.lastStatus })
+    .from(deliveries)
+    .where(eq(deliveries.fileId, fileId))
+    .orderBy(desc(deliveries.id))
+    .limit(1)
+  return { ...file, delivery }
 }

@@ -6,7 +6,7 @@ import { createTestWorkspace } from '../../../test/support/workspace.ts'
 import { days, hours, minutes } from '../../platform/kernel/clock.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { addUp } from '../../workspace/usage/fold-tallies.ts'
-import { readSnapshot } from '../live/read-snapshot.ts'
+import { readSnapshot } from '../live.ts'
 import { boundsOf, RANGES, type Range, readFigures } from './read-figures.ts'
 
 describe('a range', () => {

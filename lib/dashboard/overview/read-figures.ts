@@ -4,7 +4,7 @@ import type { Actor } from '../../identity/audit/record-audit.ts'
 import { rows } from '../../platform/db/database.ts'
 import { days, hours } from '../../platform/kernel/clock.ts'
 import type { Runtime } from '../../platform/runtime.ts'
-import { medianOf, STEPS } from '../../workspace/usage/durations.ts'
+import { medianOf, STEPS } from '../../workspace/usage/fold-tallies.ts'
 
 /**
  * The figures of the Overview. They come from `counts`, a few hundred rows whatever the number of files; what is open is
@@ -26,7 +26,7 @@ export type Totals = {
   delivered: number
   undelivered: number
 }
-export type Slot = Totals & { at: string }
+type Slot = Totals & { at: string }
 export type PipeFigures = Pick<Totals, 'transferred' | 'lost' | 'bytes'> & {
   pipeId: string
   name: string | null
@@ -101,7 +101,7 @@ export function boundsOf(range: Range, nowMs: number): { fromMs: number; untilMs
   return { fromMs: untilMs - slots * slotMs, untilMs, backMs }
 }
 
-export function addUp(range: Range, fromMs: number, found: Row[]) {
+function addUp(range: Range, fromMs: number, found: Row[]) {
   const { slotMs, slots: count } = RANGES[range]
   const slots = Array.from(
     { length: count },

@@ -1,6 +1,5 @@
 import { minutes } from '../../platform/kernel/clock.ts'
-import { type FieldError, SluiceError } from '../../platform/kernel/errors.ts'
-import { invalidRequest } from '../../platform/kernel/parse-input.ts'
+import { type FieldError, invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import { takeFromLimit } from '../../platform/rate-limits.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import type { Session } from '../sessions/read-session.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { invalidRequest } from '../kernel/parse-input.ts'
+import { invalidRequest } from '../kernel/errors.ts'
 
 /** Lists page by keyset: the cursor is where the last page ended, so a page costs the same however deep it is. */
 export const pageQuery = z.strictObject({

@@ -87,6 +87,11 @@ export class SluiceError extends Error {
   }
 }
 
+export function invalidRequest(fields: FieldError[]): SluiceError {
+  const detail = fields.map(({ field, message }) => `${field} ${message}`.trim()).join('; ')
+  return new SluiceError('invalid_request', `${detail}.`, { fields })
+}
+
 /** By name, not by class: the server and Next load this module once each. */
 export function isSluiceError(error: unknown): error is SluiceError {
   return error instanceof Error && error.name === 'SluiceError'

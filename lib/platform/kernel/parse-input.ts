@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type FieldError, SluiceError } from './errors.ts'
+import { type FieldError, invalidRequest } from './errors.ts'
 
 /** Input of a person or program, checked at the edge. A fault names its field; so does an unknown field. */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
@@ -8,11 +8,6 @@ export function parseInput<Schema extends z.ZodType>(schema: Schema, value: unkn
   const result = schema.safeParse(value)
   if (result.success) return result.data
   throw invalidRequest(result.error.issues.flatMap(fieldErrors))
-}
-
-export function invalidRequest(fields: FieldError[]): SluiceError {
-  const detail = fields.map(({ field, message }) => `${field} ${message}`.trim()).join('; ')
-  return new SluiceError('invalid_request', `${detail}.`, { fields })
 }
 
 /** Where a text stands that no database takes: one with NUL or with half a character (a lone surrogate) in it. */

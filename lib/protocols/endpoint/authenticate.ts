@@ -4,7 +4,7 @@ import type { WholeRequest } from '../../uploads/ledger/first-lease.ts'
 import type { CreationRight, PipeRow, UploadRight, UploadRow } from '../../uploads/ledger/upload-rights.ts'
 import { assertNotOff } from '../../uploads/opening/may-create.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
-import { markExposed } from '../../workspace/tokens/mark-exposed.ts'
+import { markExposed } from '../../workspace/senders/change-sender.ts'
 import { isAllowedOrigin } from './cors.ts'
 import { requiredFileId, requiredToken, type UploadRequest } from './upload-request.ts'
 

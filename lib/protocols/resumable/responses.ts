@@ -6,7 +6,7 @@ import { maxUploadBytes } from '../../uploads/opening/may-create.ts'
 import type { Progress, Upload } from '../../uploads/opening/upload.ts'
 import { partLimits } from '../../uploads/rules/part-plan.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
-import type { PublicPipe } from '../../workspace/pipes/find-public-pipe.ts'
+import type { PublicPipe } from '../../workspace/pipes/read-pipes.ts'
 import { describeFile } from '../endpoint/file-response.ts'
 import type { UploadRequest, UploadResponse } from '../endpoint/upload-request.ts'
 import {

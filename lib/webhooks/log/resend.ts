@@ -9,7 +9,7 @@ import { isUuid } from '../../platform/kernel/ids.ts'
 import { timeField } from '../../platform/kernel/parse-input.ts'
 import { takeFromLimit } from '../../platform/rate-limits.ts'
 import type { Runtime } from '../../platform/runtime.ts'
-import { findPipe } from '../../workspace/pipes/find-pipe.ts'
+import { findPipe } from '../../workspace/pipes/read-pipes.ts'
 import type { WholeDelivery } from './delivery.ts'
 import { findDelivery, showDelivery } from './show-delivery.ts'
 

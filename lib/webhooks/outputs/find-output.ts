@@ -4,7 +4,7 @@ import type { Actor } from '../../identity/audit/record-audit.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Runtime } from '../../platform/runtime.ts'
-import { findPipe } from '../../workspace/pipes/find-pipe.ts'
+import { findPipe } from '../../workspace/pipes/read-pipes.ts'
 import { toWebhookOutput, type WebhookOutput } from './webhook-output.ts'
 
 type Found = { output: typeof webhookOutputs.$inferSelect; pipeName: string }

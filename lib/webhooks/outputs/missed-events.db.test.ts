@@ -7,7 +7,7 @@ import { type Receiver, startReceiver } from '../../../test/support/receiver.ts'
 import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
 import { addDestination, addFile, addOutput } from '../../../test/support/webhook-rows.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
-import { eraseFile } from '../../dashboard/files/erase-file.ts'
+import { eraseFile } from '../../dashboard/files/act-on-files.ts'
 import { days } from '../../platform/kernel/clock.ts'
 import { discardMissed, sendMissed, showMissed } from './missed-events.ts'
 

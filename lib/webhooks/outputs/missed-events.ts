@@ -11,7 +11,7 @@ import { timeField } from '../../platform/kernel/parse-input.ts'
 import { LIVE_CHANNEL } from '../../platform/live-channel.ts'
 import { takeFromLimit } from '../../platform/rate-limits.ts'
 import type { Runtime } from '../../platform/runtime.ts'
-import { findPipe } from '../../workspace/pipes/find-pipe.ts'
+import { findPipe } from '../../workspace/pipes/read-pipes.ts'
 import { findOutput } from './find-output.ts'
 
 /**

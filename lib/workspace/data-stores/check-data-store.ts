@@ -1,12 +1,12 @@
 import { and, eq } from 'drizzle-orm'
 import { type BucketCheck, dataStores } from '#drizzle/schema/index.ts'
-import { probeBucket } from '../../buckets/probe-bucket.ts'
+import { type Probe, type ProbedOperation, probeBucket } from '../../buckets/probe-bucket.ts'
+import { PROBE_FOLDER } from '../../buckets/probe-operations.ts'
 import { capabilitiesOf } from '../../buckets/providers.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { takeFromLimit } from '../../platform/rate-limits.ts'
 import type { Runtime } from '../../platform/runtime.ts'
-import { applyChanges } from './apply-changes.ts'
 import {
   accessKeyPlace,
   type DataStore,
@@ -15,9 +15,10 @@ import {
   secretKeyPlace,
   toDataStore,
 } from './data-store.ts'
-import { diagnose } from './diagnose.ts'
-import { findDataStore } from './find-data-store.ts'
+import { leastPolicy, lifecycleRules } from './policy.ts'
+import { type DataStoreRow, findDataStore } from './read-data-stores.ts'
 import { resolvePlace } from './resolve-place.ts'
+import { applyChanges } from './update-data-store.ts'
 
 /** The bucket doctor. It goes out to the network, so it must not be called in a transaction. */
 type Needs = Pick<Runtime, 'db' | 'clock' | 'vault' | 'config'>
@@ -108,4 +109,52 @@ export async function checkChanges(
   await takeFromLimit(runtime, `check:${actor.workspaceId}`, PER_WORKSPACE)
   const probe = await probeBucket(entered, { allowedPrivateHosts, clock })
   return diagnose(probe, entered, clock.now())
+}
+
+type Place = Pick<DataStoreRow, 'provider' | 'region' | 'bucket' | 'prefix' | 'encryption'>
+
+/** What more the optional permissions would make possible. */
+const WITHOUT: Record<string, string> = {
+  AbortMultipartUpload:
+    'Not needed. With it, Sluice itself clears uploads that never finished; else use the lifecycle rule.',
+  GetObject: 'Not needed. With it and DeleteObject, uploads can be concatenated.',
+  UploadPartCopy: 'Not needed. Without it, uploads cannot be concatenated.',
+  DeleteObject: `Not needed. This check left its small objects in ${PROBE_FOLDER}/, since it may not delete them.`,
+}
+
+/** The result of a probe, in words for its customer. */
+function diagnose(probe: Probe, place: Place, nowMs: number): BucketCheck {
+  const needed = probe.operations.filter((operation) => operation.needed)
+  const works = needed.length === NEEDED_OPERATIONS && needed.every(({ ok }) => ok)
+  const rules = works ? lifecycleRules(place, probe) : undefined
+  return {
+    checkedAt: new Date(nowMs).toISOString(),
+    ok: works,
+    operations: probe.operations.map((operation) => ({
+      name: operation.name,
+      ok: operation.ok,
+      message: message(operation, works) + remark(operation, probe),
+    })),
+    policy: leastPolicy(place),
+    ...(rules && { lifecycleRule: rules }),
+  }
+}
+
+const NEEDED_OPERATIONS = 4
+
+function message({ name, ok, message: said }: ProbedOperation, works: boolean): string {
+  const optional = WITHOUT[name]
+  return !ok && works && optional ? `${optional} ${said}` : said
+}
+
+/** How the bucket wants to be asked, where that is not as usual. */
+function remark({ name, ok }: ProbedOperation, { found }: Probe): string {
+  if (!ok) return ''
+  if (name === 'PutObject' && found.bodyChecksum === 'md5')
+    return ' The bucket takes no CRC32 and asks for Content-MD5, which costs some speed.'
+  if (name === 'PutObject' && found.bodyChecksum === 'crc32') return ' The bucket asks for a checksum.'
+  if (name === 'PutObject' && found.bodyChecksum === null) return ' The bucket takes no checksum.'
+  if (name === 'CompleteMultipartUpload' && found.fullObjectCrc32 === false)
+    return ' The bucket checks each part, and not the whole object.'
+  return ''
 }

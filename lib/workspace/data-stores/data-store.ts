@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { dataStores } from '#drizzle/schema/index.ts'
 import { nameField } from '../../platform/kernel/parse-input.ts'
 import type { Place, Vault } from '../../platform/vault.ts'
-import { keyPrefixField } from '../pipes/key-prefix.ts'
+import { keyPrefixField } from '../pipes/key-template.ts'
 
 export const PROVIDERS = [
   ...(['aws', 'r2', 'b2', 'wasabi', 'spaces', 'gcs', 'scaleway'] as const),
@@ -67,7 +67,7 @@ export type DataStoreInput = z.output<typeof dataStoreInput>
 export const dataStoreChanges = dataStoreInput.partial()
 export type DataStoreChanges = z.output<typeof dataStoreChanges>
 
-export const bucketCheckAnswer = z.object({
+const bucketCheckAnswer = z.object({
   checkedAt: z.iso.datetime(),
   ok: z.boolean(),
   operations: z.array(z.object({ name: z.string(), ok: z.boolean(), message: z.string() })),

@@ -10,7 +10,7 @@ import { deletePipe } from '../pipes/delete-pipe.ts'
 import { createDataStore } from './create-data-store.ts'
 import { secretKeyPlace } from './data-store.ts'
 import { deleteDataStore } from './delete-data-store.ts'
-import { showDataStore } from './show-data-store.ts'
+import { showDataStore } from './read-data-stores.ts'
 import { updateDataStore } from './update-data-store.ts'
 
 describeWithDatabase('Data Stores', (database) => {

@@ -3,8 +3,7 @@ import { dataStores, pipeDestinations, pipes } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Runtime } from '../../platform/runtime.ts'
-import { countUploadsUnderWay, uploads } from './count-uploads-under-way.ts'
-import { findDataStore } from './find-data-store.ts'
+import { countUploadsUnderWay, findDataStore, uploads } from './read-data-stores.ts'
 
 const MAX_NAMES = 10
 

@@ -1,7 +1,7 @@
 import type { ProviderName } from '#drizzle/schema/index.ts'
 import { PROBE_FOLDER } from '../../buckets/probe-operations.ts'
-import type { DataStoreRow } from './find-data-store.ts'
-import { partitionOf } from './partition.ts'
+import type { DataStoreRow } from './read-data-stores.ts'
+import { partitionOf } from './resolve-place.ts'
 
 type Place = Pick<DataStoreRow, 'provider' | 'region' | 'bucket' | 'prefix' | 'encryption'>
 

@@ -1,10 +1,11 @@
 import type { ProviderName } from '#drizzle/schema/index.ts'
+import { capabilitiesOf } from '../../buckets/providers.ts'
 
 /**
  * What a customer need not type. `endpoint` may hold `{region}`; without one the customer gives the address.
  * How a provider behaves under load is not here but in `lib/buckets`.
  */
-export type Preset = {
+type Preset = {
   label: string
   endpoint: string | null
   /** A fixed region, or a pattern that the customer's region must match. */
@@ -129,4 +130,18 @@ export const ENDPOINT_EXAMPLES: Partial<Record<ProviderName, string>> = {
   oracle: 'https://<namespace>.compat.objectstorage.eu-frankfurt-1.oraclecloud.com',
   minio: 'https://minio.example.com',
   other: 'https://s3.example.com',
+}
+
+/** How long an upload may take where its provider drops what is unfinished, in words for the page of a Pipe. */
+export function unfinishedLimit(provider: ProviderName): string | undefined {
+  const { dropsUnfinishedAfterHours: hours } = capabilitiesOf(provider, null)
+  if (hours === null) return undefined
+  return `${PRESETS[provider].label} drops uploads that are unfinished ${inWords(hours)} after their start, however often bytes come. So each must be finished within ${inWords(hours - 1)}, and ends as expired if it is not.`
+}
+
+function inWords(hours: number): string {
+  const days = Math.floor(hours / 24)
+  const rest = hours % 24
+  if (days < 2) return `${hours} hours`
+  return rest === 0 ? `${days} days` : `${days} days and ${rest} hours`
 }

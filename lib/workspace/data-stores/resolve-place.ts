@@ -1,7 +1,5 @@
 import type { ProviderName } from '#drizzle/schema/index.ts'
-import type { FieldError } from '../../platform/kernel/errors.ts'
-import { invalidRequest } from '../../platform/kernel/parse-input.ts'
-import { partitionOf, regionOfHost } from './partition.ts'
+import { type FieldError, invalidRequest } from '../../platform/kernel/errors.ts'
 import { ENDPOINT_EXAMPLES, PRESETS } from './presets.ts'
 
 type Given = {
@@ -11,7 +9,7 @@ type Given = {
   region?: string | undefined
   forcePathStyle?: boolean | undefined
 }
-export type Place = { endpoint: string; region: string; forcePathStyle: boolean }
+type Place = { endpoint: string; region: string; forcePathStyle: boolean }
 
 /** Fills in what the preset knows, and names what is wrong with the rest. */
 export function resolvePlace(given: Given, allowedPrivateHosts: string[]): Place {
@@ -86,4 +84,26 @@ function regionIn(hostname: string, form: string | null): string | undefined {
   const [before, after] = new URL(form.replace('{region}', 'region-here')).hostname.split('region-here')
   if (!hostname.startsWith(before!) || !hostname.endsWith(after!)) return undefined
   return hostname.slice(before!.length, hostname.length - after!.length)
+}
+
+/** AWS is several clouds that share nothing but their language: each has its own ARNs and its own hosts. */
+type Partition = { name: string; suffix: string }
+
+const PARTITIONS: readonly [prefix: string, Partition][] = [
+  ['cn-', { name: 'aws-cn', suffix: 'amazonaws.com.cn' }],
+  ['us-gov-', { name: 'aws-us-gov', suffix: 'amazonaws.com' }],
+  ['eusc-', { name: 'aws-eusc', suffix: 'amazonaws.eu' }],
+]
+
+export function partitionOf(region: string): Partition {
+  const found = PARTITIONS.find(([prefix]) => region.startsWith(prefix))
+  return found?.[1] ?? { name: 'aws', suffix: 'amazonaws.com' }
+}
+
+const HOST =
+  /^s3(?:-fips)?(?:\.dualstack)?[.-]([a-z]{2,4}(?:-[a-z]+)+-\d{1,2})\.amazonaws\.(?:com|com\.cn|eu)$/
+
+/** The region that a host of S3 names: plain, dual-stack, FIPS or old. The global and accelerated ones name none. */
+function regionOfHost(hostname: string): string | undefined {
+  return HOST.exec(hostname)?.[1]
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { unfinishedLimit } from './unfinished-limit.ts'
+import { unfinishedLimit } from './presets.ts'
 
 it('says how long an upload may take where the provider drops it', () => {
   expect(unfinishedLimit('minio')).toMatch(/^MinIO drops .* 24 hours after .* within 23 hours,/)

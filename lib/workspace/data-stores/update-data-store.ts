@@ -4,8 +4,6 @@ import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { sealsForColumns } from '../../platform/vault.ts'
-import { applyChanges, isElsewhere } from './apply-changes.ts'
-import { countUploadsUnderWay, uploads } from './count-uploads-under-way.ts'
 import {
   accessKeyPlace,
   type DataStore,
@@ -13,7 +11,8 @@ import {
   secretKeyPlace,
   toDataStore,
 } from './data-store.ts'
-import { findDataStore } from './find-data-store.ts'
+import { countUploadsUnderWay, type DataStoreRow, findDataStore, uploads } from './read-data-stores.ts'
+import { resolvePlace, usualEndpoint } from './resolve-place.ts'
 
 /** What a check found is about the place and keys of then. */
 const UNCHECKED = { check: null, mayAbort: false, mayRead: false, mayDelete: false }
@@ -62,4 +61,41 @@ async function assertIdle(tx: Needs['db'], id: string): Promise<void> {
     'conflict',
     `${uploads(underWay)} under way to this bucket, so its place cannot change now. Create another Data Store, or wait until they end.`,
   )
+}
+
+/** The Data Store as it would be. With another provider, what is not given comes from its preset. */
+export function applyChanges(before: DataStoreRow, changes: DataStoreChanges, allowedPrivateHosts: string[]) {
+  const { accessKeyId: _, secretAccessKey: __, ...fields } = changes
+  const moves = fields.provider !== undefined && fields.provider !== before.provider
+  const given = moves
+    ? {}
+    : { endpoint: before.endpoint, region: before.region, forcePathStyle: before.forcePathStyle }
+  // Another region is at another address, unless the address is the customer's own.
+  if (!moves && fields.region && fields.region !== before.region && fields.endpoint === undefined)
+    given.endpoint = followRegion(before, fields.region)
+  const place = resolvePlace(
+    { provider: before.provider, bucket: before.bucket, ...given, ...fields },
+    allowedPrivateHosts,
+  )
+  const after = { ...before, ...withoutUndefined(fields), ...place }
+  return { ...after, found: isElsewhere(before, after) ? null : before.found }
+}
+
+/** Where the bucket is cannot change under an upload; its name, prefix and keys can. */
+const PLACE = ['provider', 'endpoint', 'region', 'bucket', 'forcePathStyle'] as const
+
+function isElsewhere(
+  before: Pick<DataStoreRow, (typeof PLACE)[number]>,
+  after: Pick<DataStoreRow, (typeof PLACE)[number]>,
+): boolean {
+  return PLACE.some((field) => after[field] !== before[field])
+}
+
+function followRegion({ provider, endpoint, region }: DataStoreRow, next: string): string {
+  if (endpoint === usualEndpoint(provider, region)) return usualEndpoint(provider, next)!
+  return endpoint.includes(region) ? endpoint.replace(region, next) : endpoint
+}
+
+function withoutUndefined<T extends object>(value: T): { [K in keyof T]-?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined)) as never
 }

@@ -3,8 +3,7 @@ import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
 import { openMailJob } from '../../platform/mail/mail.ts'
-import { rotateSender } from '../senders/rotate-sender.ts'
-import { markExposed } from '../tokens/mark-exposed.ts'
+import { markExposed, rotateSender } from '../senders/change-sender.ts'
 import { notifyOwners } from './notify-owners.ts'
 
 describeWithDatabase('notices', (database) => {

@@ -4,7 +4,6 @@ import { memberAddresses } from '../../identity/accounts/member-addresses.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { enqueueMail, type Mail } from '../../platform/mail/mail.ts'
 import type { Runtime } from '../../platform/runtime.ts'
-import { senderExposed } from './notice.ts'
 
 /**
  * Finds what owners are still to be told, and puts the mails into the queue in the transaction that marks them as
@@ -41,5 +40,18 @@ async function lookAtSenders(runtime: Needs): Promise<number> {
 async function tell(runtime: Needs & { db: Db }, workspaceId: string, text: Omit<Mail, 'to'>): Promise<void> {
   for (const to of await memberAddresses(runtime.db, workspaceId)) {
     await enqueueMail(runtime, runtime.db, { kind: 'mail', mail: { to, ...text } })
+  }
+}
+
+/** What the owner of a workspace is told by mail, without having asked. */
+type Text = Omit<Mail, 'to'>
+
+const SIGNATURE = '\n\n--\nSluice\n'
+
+function senderExposed(sender: { id: string; name: string; origin: string | null }, baseUrl: string): Text {
+  const where = sender.origin ? ` on ${sender.origin}` : ''
+  return {
+    subject: `The token of the Sender “${sender.name}” was seen in a browser`,
+    text: `The private token of the Sender “${sender.name}” was sent to the upload address, so it is in a browser${where}. Whoever visits that page can read it and make upload tokens.\n\nUse a temporary token there, and rotate this one now:\n\n${baseUrl}/dashboard/senders/${sender.id}${SIGNATURE}`,
   }
 }

@@ -7,8 +7,7 @@ import { createTestWorkspace, type TestWorkspace } from '../../../test/support/w
 import { days, hours, minutes } from '../../platform/kernel/clock.ts'
 import { openMailJob } from '../../platform/mail/mail.ts'
 import { saveOutput } from '../../webhooks/outputs/save-output.ts'
-import { readAlertSettings, saveAlertSettings } from './alert-settings.ts'
-import { listAlerts, listOpenAlerts } from './list-alerts.ts'
+import { listAlerts, listOpenAlerts, readAlertSettings, saveAlertSettings } from './alerts.ts'
 import { sweepAlerts } from './sweep-alerts.ts'
 
 describeWithDatabase('alerts', (database) => {

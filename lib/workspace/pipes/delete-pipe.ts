@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { files, pipes } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import type { Runtime } from '../../platform/runtime.ts'
-import { findPipe } from './find-pipe.ts'
+import { findPipe } from './read-pipes.ts'
 
 export const deletedPipeAnswer = z.strictObject({ canceledUploads: z.int() })
 

@@ -1,8 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cleanFilename } from './clean-filename.ts'
-import { keyPrefixField } from './key-prefix.ts'
-import { DEFAULT_KEY_TEMPLATE, type KeyParts, keyTemplateFault, renderObjectKey } from './key-template.ts'
+import {
+  cleanFilename,
+  DEFAULT_KEY_TEMPLATE,
+  type KeyParts,
+  keyPrefixField,
+  keyTemplateFault,
+  renderObjectKey,
+} from './key-template.ts'
 
 const parts: KeyParts = {
   prefix: '',

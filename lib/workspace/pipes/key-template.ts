@@ -1,5 +1,35 @@
-import { cleanFilename, cleanSegment, extensionOf, shortenFilename } from './clean-filename.ts'
-import { MAX_KEY_BYTES, MAX_OPEN_BYTES, MAX_PREFIX_BYTES, MAX_SEGMENT_BYTES } from './key-prefix.ts'
+import { z } from 'zod'
+import { isPlainText } from '../../platform/kernel/parse-input.ts'
+
+/** S3 keys have 1,024 bytes of UTF-8 at most. */
+const MAX_KEY_BYTES = 1024
+/** Where objects are kept as files, as MinIO does, a segment is a file name. */
+const MAX_SEGMENT_BYTES = 255
+/** A key may have two prefixes. Whatever follows them fits, if it stays within the rest. */
+const MAX_PREFIX_BYTES = 256
+/** What stands after the last / of a prefix begins the segment of what follows. */
+const MAX_OPEN_BYTES = 48
+
+/** What a Data Store puts before each key, and a token after that. */
+export const keyPrefixField = z
+  .string()
+  .superRefine((text, context) => {
+    const fault = lengthFault(text)
+    if (fault) context.addIssue({ code: 'custom', message: fault })
+  })
+  .refine((text) => !text.startsWith('/'), 'must not start with /')
+  .refine((text) => !text.includes('..'), 'must not have .. in it')
+  .refine((text) => isPlainText(text) && !text.includes('\\'), 'must not have control characters or \\ in it')
+
+function lengthFault(prefix: string): string | undefined {
+  if (Buffer.byteLength(prefix) > MAX_PREFIX_BYTES) return `must have at most ${MAX_PREFIX_BYTES} bytes`
+  const segments = prefix.split('/').map((segment) => Buffer.byteLength(segment))
+  if (segments.at(-1)! > MAX_OPEN_BYTES) return `must have at most ${MAX_OPEN_BYTES} bytes after its last /`
+  const maxBytes = MAX_SEGMENT_BYTES - MAX_OPEN_BYTES
+  if (segments.some((bytes) => bytes > maxBytes))
+    return `must not have more than ${maxBytes} bytes between one / and the next`
+  return undefined
+}
 
 /**
  * Where an object goes: the Data Store's prefix, the token's, then the Pipe's template with its fields filled
@@ -127,4 +157,58 @@ function longest(pieces: Piece[]): number {
     (sum, piece) => sum + ('text' in piece ? Buffer.byteLength(piece.text) : MAX_BYTES[piece.field as Field]),
     0,
   )
+}
+
+const MAX_FILENAME_BYTES = 255
+const MISSING = 'file'
+/** Not in a key: separators, control characters, halves of surrogate pairs, and what reorders text on screen. */
+const UNWANTED = /[/\\]|\p{Cc}|\p{Cs}|[\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/gu
+const EXTENSION = /\.([A-Za-z0-9]{1,16})$/
+
+/** A filename fit for an object key: one segment of at most 255 bytes, Unicode kept. */
+export function cleanFilename(sent: string): string {
+  return shortenFilename(withoutUnwanted(sent) || MISSING, MAX_FILENAME_BYTES)
+}
+
+/** Any other text as part of a key. */
+function cleanSegment(text: string, maxBytes: number, missing: string): string {
+  return truncate(withoutUnwanted(text), maxBytes) || missing
+}
+
+/** In lower case and without its dot; `bin` where there is none. */
+function extensionOf(filename: string): string {
+  return filename.match(EXTENSION)?.[1]?.toLowerCase() ?? 'bin'
+}
+
+/** Keeps the extension, since programs go by it. */
+function shortenFilename(filename: string, maxBytes: number): string {
+  if (Buffer.byteLength(filename) <= maxBytes) return filename
+  const extension = filename.match(EXTENSION)?.[0] ?? ''
+  const stem = filename.slice(0, filename.length - extension.length)
+  return truncate(stem, maxBytes - extension.length) + extension || MISSING
+}
+
+function withoutUnwanted(text: string): string {
+  const cleaned = text
+    .replace(UNWANTED, '_')
+    .replace(/\.{2,}/g, '.')
+    .trim()
+  return withoutLoneDot(cleaned)
+}
+
+/** A segment of one dot is no name to anything that reads a key as a path. */
+function withoutLoneDot(text: string): string {
+  return text === '.' ? '' : text
+}
+
+/** Cuts between code points, never inside one. */
+function truncate(text: string, maxBytes: number): string {
+  let bytes = 0
+  let kept = ''
+  for (const character of text) {
+    bytes += Buffer.byteLength(character)
+    if (bytes > maxBytes) break
+    kept += character
+  }
+  return withoutLoneDot(kept.trimEnd())
 }

@@ -2,9 +2,9 @@ import { eq } from 'drizzle-orm'
 import { pipeDestinations, pipes } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import type { Runtime } from '../../platform/runtime.ts'
-import { findPipe } from './find-pipe.ts'
-import { lockDataStore } from './lock-data-store.ts'
+import { lockDataStore } from './create-pipe.ts'
 import { type Pipe, type PipeChanges, toPipe } from './pipe.ts'
+import { findPipe } from './read-pipes.ts'
 
 /** Uploads under way keep the bucket, key and limits that they began with. */
 export async function updatePipe(

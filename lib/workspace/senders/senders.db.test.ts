@@ -8,11 +8,9 @@ import { isSluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret } from '../../platform/kernel/ids.ts'
 import { parseInput } from '../../platform/kernel/parse-input.ts'
 import { issueToken } from '../tokens/issue-token.ts'
-import { markExposed } from '../tokens/mark-exposed.ts'
 import { tokenInput } from '../tokens/token.ts'
-import { revokeSender } from './revoke-sender.ts'
-import { rotateSender, rotateSenderInput } from './rotate-sender.ts'
-import { showSender } from './show-sender.ts'
+import { markExposed, revokeSender, rotateSender, rotateSenderInput } from './change-sender.ts'
+import { showSender } from './read-senders.ts'
 
 it.each([-1, 7.5, '1'])('an overlap of %j days is refused', (overlapDays) => {
   expect(() => parseInput(rotateSenderInput, { overlapDays })).toThrow(/overlapDays/)

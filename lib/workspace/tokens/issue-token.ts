@@ -12,7 +12,7 @@ import type { IssuedToken, TokenInput } from './token.ts'
  * customers' sites, so it is one statement, the rate limit included. The limit is a token bucket on the Sender's
  * row, so all nodes share it: `where` lets the update through only while a whole token is left.
  */
-export const RATE = { perSecond: 100, burst: 200 } as const
+const RATE = { perSecond: 100, burst: 200 } as const
 
 type Outcome = {
   sender_id: string | null

@@ -5,7 +5,7 @@ import { seconds } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
-import { findPipe } from '../pipes/find-pipe.ts'
+import { findPipe } from '../pipes/read-pipes.ts'
 import { createSender } from '../senders/create-sender.ts'
 
 export type TrialToken = { id: string; token: string; expiresAt: string }

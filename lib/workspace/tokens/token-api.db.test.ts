@@ -7,9 +7,8 @@ import { createTestWorkspace, type TestWorkspace } from '../../../test/support/w
 import { handleApiRequest } from '../../api/handle-request.ts'
 import { days } from '../../platform/kernel/clock.ts'
 import { hashSecret } from '../../platform/kernel/ids.ts'
+import { revokeSender, rotateSender } from '../senders/change-sender.ts'
 import { createSender } from '../senders/create-sender.ts'
-import { revokeSender } from '../senders/revoke-sender.ts'
-import { rotateSender } from '../senders/rotate-sender.ts'
 
 const ADDRESS = 'http://localhost:3000/api/v1/tokens'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { tokens } from '#drizzle/schema/index.ts'
 import { bytesField, isPlainText } from '../../platform/kernel/parse-input.ts'
-import { keyPrefixField } from '../pipes/key-prefix.ts'
+import { keyPrefixField } from '../pipes/key-template.ts'
 import { mediaRangeField } from '../pipes/pipe.ts'
 
 const MAX_METADATA_PAIRS = 20

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { medianOf, STEPS, stepOf } from './durations.ts'
+import { medianOf, STEPS, stepOf } from './fold-tallies.ts'
 
 const countsOf = (times: number[]) => {
   const counts = Array.from({ length: STEPS }, () => 0)

@@ -8,8 +8,7 @@ import { createTestWorkspace, type TestWorkspace } from '../../../test/support/w
 import { emitFileEvent } from '../../events/emit-file-event.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
-import { STEPS, stepOf } from './durations.ts'
-import { addUp, foldTallies, pruneCounts } from './fold-tallies.ts'
+import { addUp, foldTallies, pruneCounts, STEPS, stepOf } from './fold-tallies.ts'
 
 const AT = new Date('2026-03-04T11:59:59.999Z')
 

@@ -64,7 +64,7 @@ export async function reportUsage(
   }
 }
 
-export type PipeUsage = { pipeId: string; name: string | null; bytes: number }
+type PipeUsage = { pipeId: string; name: string | null; bytes: number }
 
 /** The same month, for each Pipe that transferred anything; a Pipe's name may be gone. */
 export async function reportPipeUsage(
@@ -82,7 +82,7 @@ export async function reportPipeUsage(
   return found.sort((a, b) => b.bytes - a.bytes)
 }
 
-export type PipeDay = { date: string; pipeId: string; name: string | null; bytes: number }
+type PipeDay = { date: string; pipeId: string; name: string | null; bytes: number }
 
 /** The same month, day by day and Pipe by Pipe. */
 export async function listPipeDays(

@@ -6,9 +6,8 @@ import { testRuntime } from '../../../test/support/runtime.ts'
 import { createTestWorkspace } from '../../../test/support/workspace.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
-import { monthOf } from './count-bytes.ts'
-import { countUncountedBytes } from './count-uncounted-bytes.ts'
-import { lapseReservations } from './lapse-reservations.ts'
+import { countUncountedBytes, monthOf } from './count-bytes.ts'
+import { lapseReservations } from './reserve.ts'
 
 describe('the months of several workspaces', () => {
   let database: DatabaseHandle

@@ -1,4 +1,4 @@
-import { handleInboxRequest } from '#lib/dashboard/inbox/handle-inbox-request.ts'
+import { handleInboxRequest } from '#lib/dashboard/inbox.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 
 export const dynamic = 'force-dynamic'

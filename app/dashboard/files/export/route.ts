@@ -1,7 +1,7 @@
 import type { NextRequest } from 'next/server'
 import { wantedFiles } from '#components/files/wanted-files.ts'
-import { eachFile } from '#lib/dashboard/files/each-file.ts'
 import { fileQuery } from '#lib/dashboard/files/file-query.ts'
+import { eachFile } from '#lib/dashboard/files/list-files.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { exportOrProblem } from '../../export-or-problem.ts'
 import { streamExport } from '../../stream-export.ts'

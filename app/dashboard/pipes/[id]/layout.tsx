@@ -5,7 +5,7 @@ import { PageTabs } from '#components/shell/page-tabs.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { Status } from '#components/ui/status.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { showPipe } from '#lib/workspace/pipes/show-pipe.ts'
+import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
 

@@ -5,7 +5,7 @@ import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { listDataStores } from '#lib/workspace/data-stores/list-data-stores.ts'
+import { listDataStores } from '#lib/workspace/data-stores/read-data-stores.ts'
 import { currentActor } from '../../../session.ts'
 import { readSearch, type Search } from '../../page-query.ts'
 

@@ -1,7 +1,7 @@
 import { DeleteAccount } from '#components/settings/delete-account.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
-import { countUnderWay } from '#lib/dashboard/overview/count-under-way.ts'
+import { countUnderWay } from '#lib/dashboard/overview/read-overview.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../../session.ts'
 

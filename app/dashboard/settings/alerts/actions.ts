@@ -1,6 +1,6 @@
 'use server'
 
-import { saveAlertSettings } from '#lib/workspace/notices/alert-settings.ts'
+import { saveAlertSettings } from '#lib/workspace/notices/alerts.ts'
 import { act } from '../../../actions/act.ts'
 
 export async function saveAlerts(_previous: unknown, data: FormData) {

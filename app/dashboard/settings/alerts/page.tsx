@@ -5,8 +5,7 @@ import { Status } from '#components/ui/status.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { ALERT_KINDS, ALERT_WORDS } from '#lib/workspace/notices/alert.ts'
-import { readAlertSettings } from '#lib/workspace/notices/alert-settings.ts'
-import { listAlerts } from '#lib/workspace/notices/list-alerts.ts'
+import { listAlerts, readAlertSettings } from '#lib/workspace/notices/alerts.ts'
 import { currentActor } from '../../../session.ts'
 
 export const metadata = { title: 'Alerts' }

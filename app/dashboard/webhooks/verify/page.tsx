@@ -3,7 +3,7 @@ import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { VerifyForm } from '#components/webhooks/verify-form.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { listPipes } from '#lib/workspace/pipes/list-pipes.ts'
+import { listPipes } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../session.ts'
 
 export const metadata = { title: 'Verify a signature' }

@@ -9,17 +9,18 @@ import {
   TUS_JS_INSTALL,
   tusJsSnippet,
 } from '#lib/dashboard/embed/browser-snippets.ts'
-import { installKit } from '#lib/dashboard/embed/kit-files.ts'
+import { installKit } from '#lib/dashboard/embed/kit.ts'
 import {
+  curlTokenSnippet,
   KIT_HTML_SNIPPET,
   KIT_PAGE_SNIPPET,
   kitExpressSnippet,
   kitRouteSnippet,
-} from '#lib/dashboard/embed/kit-snippets.ts'
-import { curlTokenSnippet, nodeTokenSnippet } from '#lib/dashboard/embed/token-snippets.ts'
+  nodeTokenSnippet,
+} from '#lib/dashboard/embed/snippets.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { verificationSnippets } from '#lib/webhooks/signature/verification-snippets.ts'
-import { showPipe } from '#lib/workspace/pipes/show-pipe.ts'
+import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { titleOf } from '../../../title-of.ts'

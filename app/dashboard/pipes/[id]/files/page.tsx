@@ -1,6 +1,6 @@
 import { FileList } from '#components/files/file-list.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { showPipe } from '#lib/workspace/pipes/show-pipe.ts'
+import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { readSearch, type Search } from '../../../page-query.ts'

@@ -1,0 +1,135 @@
+/** What a snippet has to know. It never holds a secret: those come from the reader's own environment. */
+export type EmbedTarget = {
+  baseUrl: string
+  /** The Pipe's TUS endpoint. */
+  uploadUrl: string
+  pipeId: string
+}
+
+/** How a backend trades its Sender token for a temporary one. */
+export function curlTokenSnippet({ baseUrl, pipeId }: EmbedTarget): string {
+  return `curl ${baseUrl}/api/v1/tokens \\
+  -H "Authorization: Bearer $SLUICE_SENDER_TOKEN" \\
+  -H "Content-Type: application/json" \\
+  -d '{"pipeId":"${pipeId}"}'
+`
+}
+
+export function nodeTokenSnippet({ baseUrl, pipeId }: EmbedTarget): string {
+  return `// POST /api/upload-token on your backend. Check who is asking before you answer.
+export async function POST() {
+  const response = await fetch('${baseUrl}/api/v1/tokens', {
+    method: 'POST',
+    headers: {
+      Authorization: \`Bearer \${process.env.SLUICE_SENDER_TOKEN}\`,
+      'Content-Type': 'application/json',
+    },
+    body: JSON.stringify({ pipeId: '${pipeId}' }),
+  })
+  return Response.json(await response.json(), { status: response.status })
+}
+`
+}
+
+/** What somebody writes who has the kit. The browser tests run these very texts. */
+export function kitRouteSnippet({ baseUrl, pipeId }: EmbedTarget): string {
+  return `// app/api/upload-token/route.ts, with SLUICE_SENDER_TOKEN in the environment
+import { createTokenHandler } from '@sluice/node'
+
+export const POST = createTokenHandler({
+  baseUrl: '${baseUrl}',
+  pipeId: '${pipeId}',
+  authorize: () => ({ subject: 'user-1' }), // who is signed in; null where uploading is not allowed
+})
+`
+}
+
+export function kitExpressSnippet({ baseUrl, pipeId }: EmbedTarget): string {
+  return `import { createTokenHandler } from '@sluice/node'
+import { toNodeHandler } from '@sluice/node/node-http'
+
+const handler = createTokenHandler({
+  baseUrl: '${baseUrl}',
+  pipeId: '${pipeId}',
+  authorize: () => ({ subject: 'user-1' }),
+})
+app.post('/api/upload-token', toNodeHandler(handler))
+`
+}
+
+export const KIT_PAGE_SNIPPET = `// app/page.tsx, or any other component
+import { UploadButton } from '@sluice/react'
+import '@sluice/react/styles.css'
+
+export default function Page() {
+  return <UploadButton />
+}
+`
+
+/** For pages without React, as Express or Rails serve them. */
+export const KIT_HTML_SNIPPET = `<label>Choose files <input type="file" multiple></label>
+<ul></ul>
+<script type="module">
+// Have your server give out node_modules/@sluice/react/dist as /sluice.
+import { createUploads } from '/sluice/uploads.js'
+
+const uploads = createUploads()
+uploads.watch(() => {
+  const items = uploads.uploads().map(({ name, state, sentBytes, size }) => {
+    const item = document.createElement('li')
+    item.textContent = \`\${name}: \${state}, \${sentBytes} of \${size} bytes\`
+    return item
+  })
+  document.querySelector('ul').replaceChildren(...items)
+})
+uploads.open()
+
+document.querySelector('input').onchange = ({ target }) => {
+  uploads.add(target.files)
+  target.value = ''
+}
+</script>
+`
+
+/** A file without TUS: from a terminal, an iPhone and a page that needs no more than a file sent. */
+export function curlUploadSnippet({ baseUrl, uploadUrl, pipeId }: EmbedTarget): string {
+  return `TOKEN=$(curl -s ${baseUrl}/api/v1/tokens \\
+  -H "Authorization: Bearer $SLUICE_SENDER_TOKEN" \\
+  -H "Content-Type: application/json" \\
+  -d '{"pipeId":"${pipeId}"}' | sed 's/.*"token":"\\([^"]*\\)".*/\\1/')
+
+curl -T film.bin -H "Authorization: Bearer $TOKEN" ${uploadUrl}
+`
+}
+
+export function swiftUploadSnippet({ uploadUrl }: EmbedTarget): string {
+  return `import Foundation
+
+// From iOS 17 on, URLSession itself goes on with what was cut, in the background, too.
+func upload(_ file: URL, token: String) async throws {
+  let address = URL(string: "${uploadUrl}")!.appending(path: file.lastPathComponent)
+  var request = URLRequest(url: address)
+  request.httpMethod = "PUT"
+  request.setValue("Bearer \\(token)", forHTTPHeaderField: "Authorization")
+  let (_, response) = try await URLSession.shared.upload(for: request, fromFile: file)
+  guard let status = (response as? HTTPURLResponse)?.statusCode, status < 300 else {
+    throw URLError(.badServerResponse)
+  }
+}
+`
+}
+
+export function fetchUploadSnippet({ uploadUrl }: EmbedTarget): string {
+  return `// Your backend answers {token}. What is cut has to be sent again: for large files take Uppy or tus-js-client.
+export async function upload(file) {
+  const { token } = await (await fetch('/api/upload-token', { method: 'POST' })).json()
+  const answer = await fetch('${uploadUrl}' + encodeURIComponent(file.name), {
+    method: 'PUT',
+    headers: { Authorization: \`Bearer \${token}\` },
+    body: file,
+  })
+  if (!answer.ok) throw new Error((await answer.json()).detail)
+  return answer.json()
+}
+`
+}

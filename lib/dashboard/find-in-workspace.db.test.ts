@@ -1,0 +1,61 @@
+import { beforeAll, expect, it } from 'vitest'
+import { deliveries, events } from '#drizzle/schema/index.ts'
+import { describeWithDatabase } from '../../test/support/databases.ts'
+import { type TestRuntime, testRuntime } from '../../test/support/runtime.ts'
+import { addFile } from '../../test/support/webhook-rows.ts'
+import { createTestWorkspace, type TestWorkspace } from '../../test/support/workspace.ts'
+import { uuidv7 } from '../platform/kernel/ids.ts'
+import { findInWorkspace } from './find-in-workspace.ts'
+import { listFailures } from './overview/read-overview.ts'
+
+describeWithDatabase('search', (database) => {
+  let runtime: TestRuntime
+  let mine: TestWorkspace
+  beforeAll(async () => {
+    runtime = testRuntime(database())
+    mine = await createTestWorkspace(runtime)
+  })
+  const add = (fields: Parameters<typeof addFile>[2]) =>
+    addFile(database().db, { workspaceId: mine.workspaceId, pipeId: mine.pipe.id }, fields)
+  const find = async (text: string, { actor } = mine) =>
+    (await findInWorkspace(runtime, actor, text)).map(({ kind, title }) => `${kind} ${title}`)
+
+  it('finds a Pipe, Sender, Data Store and file by a part of the name, or by the id', async () => {
+    const id = await add({ filename: 'Harbour 100%.mov' })
+    expect(await find('phot')).toEqual(['pipe Photos'])
+    expect(await find('back')).toEqual(['sender Backend'])
+    expect(await find('bucke')).toEqual(['dataStore Bucket'])
+    expect(await find('100%')).toEqual(['file Harbour 100%.mov'])
+    expect(await find(id)).toEqual(['file Harbour 100%.mov'])
+    expect(await find(mine.pipe.id)).toEqual(['pipe Photos'])
+  })
+
+  it('finds a webhook by the id of its event, or its own', async () => {
+    const { db } = database()
+    const [eventId, id] = [uuidv7(), uuidv7()]
+    const shared = { workspaceId: mine.workspaceId, pipeId: mine.pipe.id }
+    await db.insert(events).values({ ...shared, id: eventId })
+    const url = 'https://shop.example/hooks'
+    await db.insert(deliveries).values({ ...shared, id, eventId, url, webhookOutputId: uuidv7() })
+    expect(await find(eventId)).toEqual(['delivery Webhook to shop.example'])
+    expect(await find(id)).toEqual(['delivery Webhook to shop.example'])
+    expect(await find(eventId, await createTestWorkspace(runtime))).toEqual([])
+  })
+
+  it('finds nothing of anybody else', async () => {
+    const other = await createTestWorkspace(runtime)
+    const id = await add({ filename: 'private.mov' })
+    expect(await find('private', other)).toEqual([])
+    expect(await find(id, other)).toEqual([])
+  })
+
+  it.each([
+    ['an erased file', { erasedAt: new Date() }],
+    ['a partial upload', { concat: 'partial' as const }],
+  ])('finds no trace of %s, and the overview names no failure of it', async (_, fields) => {
+    const id = await add({ filename: 'forgotten.mov', status: 'failed', ...fields })
+    expect(await find('forgotten')).toEqual([])
+    expect(await find(id)).toEqual([])
+    expect(await listFailures(runtime, mine.actor)).toEqual([])
+  })
+})

@@ -1,0 +1,81 @@
+import { eq } from 'drizzle-orm'
+import { beforeEach, expect, it } from 'vitest'
+import { workspaces } from '#drizzle/schema/index.ts'
+import { describeWithDatabase } from '../../test/support/databases.ts'
+import { type TestRuntime, testRuntime } from '../../test/support/runtime.ts'
+import { createTestWorkspace, type TestWorkspace } from '../../test/support/workspace.ts'
+import { newWebhookSecret } from '../platform/kernel/ids.ts'
+import { signWebhook } from '../webhooks/signature/signature.ts'
+import { pointWebhookAtInbox } from './demo/ensure-demo.ts'
+import { handleInboxRequest, showInbox } from './inbox.ts'
+
+describeWithDatabase('the inbox', (database) => {
+  let runtime: TestRuntime
+  let customer: TestWorkspace
+  let key: string
+  const secret = newWebhookSecret()
+
+  beforeEach(async () => {
+    runtime = testRuntime(database())
+    customer = await createTestWorkspace(runtime)
+    const { workspaceId } = customer
+    const [workspace] = await runtime.db.select().from(workspaces).where(eq(workspaces.id, workspaceId))
+    key = workspace!.inboxKey
+    await pointWebhookAtInbox(runtime, { workspaceId, pipeId: customer.pipe.id, secret })
+  })
+
+  const bodyOf = (n: number) => JSON.stringify({ id: `e-${n}`, data: { pipe_id: customer.pipe.id, n } })
+  const send = async (body: string, { to = key, as = secret, atMs = runtime.clock.now() } = {}) => {
+    const headers = { ...signWebhook([as], { id: 'e', body, atMs }), Cookie: 'proxy=1' }
+    const request = new Request(`http://localhost:3000/api/inbox/${to}`, { method: 'POST', headers, body })
+    const answer = await handleInboxRequest(runtime, request, to)
+    return answer.status === 204
+      ? 204
+      : `${answer.status} ${((await answer.json()) as { code: string }).code}`
+  }
+  const kept = async () => (await showInbox(runtime, customer.actor)).messages
+
+  it('takes what the workspace signed, and shows it', async () => {
+    expect(await send(bodyOf(1))).toBe(204)
+    const [message, ...others] = await kept()
+    expect(others).toEqual([])
+    expect(message).toMatchObject({
+      body: bodyOf(1),
+      headers: { 'webhook-id': 'e', 'x-service-signature': expect.any(String) },
+    })
+    expect(message!.headers).not.toHaveProperty('cookie')
+    expect((await showInbox(runtime, customer.actor)).url).toBe(`http://localhost:3000/api/inbox/${key}`)
+  })
+
+  it('refuses and keeps nothing of the rest', async () => {
+    const other = await createTestWorkspace(runtime)
+    expect(await send(bodyOf(1), { as: newWebhookSecret() })).toBe('403 forbidden')
+    expect(await send(bodyOf(1), { atMs: runtime.clock.now() - 301_000 })).toBe('403 forbidden')
+    expect(await send(JSON.stringify({ data: { pipe_id: other.pipe.id } }))).toBe('403 forbidden')
+    expect(await send('{}')).toBe('403 forbidden')
+    expect(await send('{')).toBe('400 invalid_json')
+    expect(await send(bodyOf(1), { to: 'guessed' })).toBe('404 not_found')
+    expect(await kept()).toEqual([])
+  })
+
+  it('takes 256 KiB and not a byte more', async () => {
+    const filled = (size: number) => {
+      const frame = JSON.stringify({ data: { pipe_id: customer.pipe.id }, pad: '' })
+      return frame.replace('"pad":""', `"pad":"${'x'.repeat(size - frame.length)}"`)
+    }
+    expect(await send(filled(262_144))).toBe(204)
+    expect(await send(filled(262_145))).toBe('413 body_too_large')
+  })
+
+  it('keeps the last 100, each workspace its own', async () => {
+    const other = await createTestWorkspace(runtime)
+    for (let n = 0; n < 103; n++) {
+      await send(bodyOf(n))
+      runtime.clock.advance(1)
+    }
+    const messages = await kept()
+    expect(messages).toHaveLength(100)
+    expect([messages[0]!.body, messages.at(-1)!.body]).toEqual([bodyOf(102), bodyOf(3)])
+    expect((await showInbox(runtime, other.actor)).messages).toEqual([])
+  })
+})

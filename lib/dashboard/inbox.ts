@@ -1,0 +1,150 @@
+import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import { inboxMessages, webhookOutputs, workspaces } from '#drizzle/schema/index.ts'
+import type { Actor } from '../identity/audit/record-audit.ts'
+import type { Db } from '../platform/db/database.ts'
+import { toProblem } from '../platform/http/problem.ts'
+import { readBytes } from '../platform/http/read-request.ts'
+import { SluiceError } from '../platform/kernel/errors.ts'
+import { isPipeId, uuidv7 } from '../platform/kernel/ids.ts'
+import type { Runtime } from '../platform/runtime.ts'
+import type { Config } from '../platform/settings/config.ts'
+import { openSecrets } from '../webhooks/outputs/signing-secrets.ts'
+import { verifyWebhook } from '../webhooks/signature/signature.ts'
+
+/**
+ * The inbox is a webhook receiver inside Sluice, for people whose own is not up yet, and for the demo. It does what a good
+ * receiver does: it takes only what is signed by the workspace's own outputs, and refuses the rest.
+ */
+const KEPT = 100
+/** The others say nothing about the webhook and may hold what a proxy added. */
+const HEADERS = [
+  'content-type',
+  'user-agent',
+  'x-service-signature',
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
+]
+
+const isInboxKey = (text: string) => /^[\w-]{32}$/.test(text)
+
+type Received = { headers: Headers; body: string }
+
+async function receiveMessage(
+  { db, clock, vault }: Pick<Runtime, 'db' | 'clock' | 'vault'>,
+  inboxKey: string,
+  { headers: all, body }: Received,
+): Promise<void> {
+  const [workspace] = isInboxKey(inboxKey)
+    ? await db.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.inboxKey, inboxKey))
+    : []
+  if (!workspace) throw new SluiceError('not_found', 'There is no inbox at this address.')
+  const headers = Object.fromEntries(
+    HEADERS.flatMap((name) => (all.has(name) ? [[name, all.get(name)!]] : [])),
+  )
+  const { output } = await senderOf(db, workspace.id, body)
+  const now = clock.now()
+  const verdict = verifyWebhook({ headers, body }, openSecrets(vault, output, now), now)
+  for (const [which, finding] of Object.entries(verdict)) {
+    if (finding !== 'valid')
+      throw new SluiceError('forbidden', `The ${which} signature is not valid: ${finding}.`)
+  }
+  await db.transaction(async (tx) => {
+    const message = {
+      id: uuidv7(now),
+      workspaceId: workspace.id,
+      webhookId: headers['webhook-id'],
+      headers,
+      body,
+      createdAt: new Date(now),
+    }
+    await tx.insert(inboxMessages).values(message)
+    await dropOldest(tx, workspace.id)
+  })
+}
+
+/** The body names its Pipe; whether that is true, the signature tells. */
+async function senderOf(db: Db, workspaceId: string, body: string) {
+  const pipeId = pipeIdIn(body)
+  const [output] = isPipeId(pipeId)
+    ? await db
+        .select()
+        .from(webhookOutputs)
+        .where(and(eq(webhookOutputs.pipeId, pipeId), eq(webhookOutputs.workspaceId, workspaceId)))
+    : []
+  if (output) return { output }
+  throw new SluiceError('forbidden', 'This inbox takes webhooks of the Pipes of its own workspace only.')
+}
+
+function pipeIdIn(body: string): string {
+  try {
+    return String((JSON.parse(body) as { data?: { pipe_id?: unknown } }).data?.pipe_id)
+  } catch {
+    throw new SluiceError('invalid_json', 'The body is not JSON.')
+  }
+}
+
+async function dropOldest(tx: Db, workspaceId: string): Promise<void> {
+  const mine = eq(inboxMessages.workspaceId, workspaceId)
+  const oldestKept = tx
+    .select({ id: inboxMessages.id })
+    .from(inboxMessages)
+    .where(mine)
+    .orderBy(desc(inboxMessages.id))
+    .limit(1)
+    .offset(KEPT - 1)
+  await tx.delete(inboxMessages).where(and(mine, lt(inboxMessages.id, sql`${oldestKept}`)))
+}
+
+const MAX_BODY_BYTES = 256 * 1024
+
+export async function handleInboxRequest(
+  runtime: Runtime,
+  request: Request,
+  inboxKey: string,
+): Promise<Response> {
+  try {
+    const bytes = await readBytes(request, MAX_BODY_BYTES)
+    await receiveMessage(runtime, inboxKey, { headers: request.headers, body: bytes.toString('utf8') })
+    return new Response(null, { status: 204, headers: { 'Cache-Control': 'no-store' } })
+  } catch (error) {
+    const { status, headers, body } = toProblem(error, runtime.config.baseUrl)
+    if (status >= 500) runtime.log.error({ err: error }, 'the inbox failed')
+    return new Response(body, { status, headers })
+  }
+}
+
+type Inbox = { url: string; messages: InboxMessage[] }
+
+/** The workspace's inbox: its address, and all that it keeps, newest first. */
+export async function showInbox(
+  { db, config }: Pick<Runtime, 'db' | 'config'>,
+  actor: Actor,
+): Promise<Inbox> {
+  const [workspace] = await db
+    .select({ inboxKey: workspaces.inboxKey })
+    .from(workspaces)
+    .where(eq(workspaces.id, actor.workspaceId))
+  const kept = await db
+    .select()
+    .from(inboxMessages)
+    .where(eq(inboxMessages.workspaceId, actor.workspaceId))
+    .orderBy(desc(inboxMessages.id))
+  return { url: inboxUrl(config, workspace!.inboxKey), messages: kept.map(toInboxMessage) }
+}
+
+/** Whoever knows the key can send; only what the workspace itself signed is kept. */
+export function inboxUrl({ baseUrl }: Pick<Config, 'baseUrl'>, inboxKey: string): string {
+  return `${baseUrl}/api/inbox/${inboxKey}`
+}
+
+export type InboxMessage = {
+  id: string
+  receivedAt: string
+  headers: Record<string, string>
+  body: string
+}
+
+function toInboxMessage(row: typeof inboxMessages.$inferSelect): InboxMessage {
+  return { id: row.id, receivedAt: row.createdAt.toISOString(), headers: row.headers, body: row.body }
+}

@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto'
+import { and, desc, eq, gte, inArray, sql } from 'drizzle-orm'
+import { attempts, deliveries, files, fileTimeline, inboxMessages } from '#drizzle/schema/index.ts'
+import { may } from '../identity/rights.ts'
+import { readSession } from '../identity/sessions/read-session.ts'
+import type { Db } from '../platform/db/database.ts'
+import { minutes, seconds } from '../platform/kernel/clock.ts'
+import { firstUuidAfter, isUuid } from '../platform/kernel/ids.ts'
+import { createBell } from '../platform/kernel/waits.ts'
+import { LIVE_CHANNEL } from '../platform/live-channel.ts'
+import type { Runtime } from '../platform/runtime.ts'
+
+/** What a page can follow. Each is read by an index, so that a look costs the same at any size. */
+const TOPICS = ['uploads', 'files', 'deliveries', 'inbox'] as const
+export type Topic = (typeof TOPICS)[number] | `file:${string}` | `delivery:${string}`
+
+export type LiveUpload = {
+  id: string
+  filename: string
+  offsetBytes: number
+  lengthBytes: number | null
+  status: string
+  /** No byte came for five minutes. */
+  waiting: boolean
+}
+
+/** Two snapshots are equal exactly when the page need not change. */
+type Snapshot = { uploads?: LiveUpload[]; mark: string }
+
+const LOOKED_AT = 50
+const isWaiting = sql<boolean>`${files.status} = 'uploading'
+  and coalesce(${files.lastByteAt}, ${files.createdAt}) < now() - interval '5 minutes'`
+/** Marks go into pages. */
+const MARK_LENGTH = 16
+
+export function isTopic(text: string): text is Topic {
+  const [kind, id] = text.split(':', 2)
+  return id === undefined
+    ? (TOPICS as readonly string[]).includes(text)
+    : ['file', 'delivery'].includes(kind!) && isUuid(id)
+}
+
+export async function readSnapshot(db: Db, workspaceId: string, topic: Topic): Promise<Snapshot> {
+  const { mark, ...rest } = await read(db, workspaceId, topic)
+  return { ...rest, mark: createHash('sha256').update(mark).digest('base64url').slice(0, MARK_LENGTH) }
+}
+
+async function read(db: Db, workspaceId: string, topic: Topic): Promise<Snapshot> {
+  const [kind, id] = topic.split(':', 2)
+  if (id !== undefined && !isUuid(id)) return { mark: '' }
+  switch (kind) {
+    case 'file':
+      return oneFile(db, workspaceId, id!)
+    case 'delivery':
+      return newestDeliveries(db, and(eq(deliveries.workspaceId, workspaceId), eq(deliveries.id, id!)))
+    case 'uploads':
+      return uploadsUnderWay(db, workspaceId)
+    case 'files':
+      return {
+        mark: JSON.stringify([await newestFile(db, workspaceId), await uploadsUnderWay(db, workspaceId)]),
+      }
+    case 'deliveries':
+      return newestDeliveries(db, eq(deliveries.workspaceId, workspaceId))
+    default:
+      return newestMessage(db, workspaceId)
+  }
+}
+
+async function uploadsUnderWay(db: Db, workspaceId: string): Promise<Snapshot> {
+  const uploads = await db
+    .select({
+      id: files.id,
+      filename: files.filename,
+      offsetBytes: files.offsetBytes,
+      lengthBytes: files.lengthBytes,
+      status: files.status,
+      waiting: isWaiting,
+    })
+    .from(files)
+    .where(and(eq(files.workspaceId, workspaceId), inArray(files.status, ['uploading', 'transferring'])))
+    .orderBy(desc(files.id))
+    .limit(LOOKED_AT)
+  return { uploads, mark: JSON.stringify(uploads) }
+}
+
+async function newestFile(db: Db, workspaceId: string): Promise<string | undefined> {
+  const [newest] = await db
+    .select({ id: files.id })
+    .from(files)
+    .where(eq(files.workspaceId, workspaceId))
+    .orderBy(desc(files.id))
+    .limit(1)
+  return newest?.id
+}
+
+async function newestDeliveries(db: Db, where: ReturnType<typeof and>): Promise<Snapshot> {
+  const newest = await db
+    .select({
+      id: deliveries.id,
+      state: deliveries.state,
+      attemptCount: deliveries.attemptCount,
+      nextAttemptAt: deliveries.nextAttemptAt,
+      // A resent one can look as it did before. By its whole name, or it would be the id of the attempt.
+      lastAttempt: sql<string | null>`(select a.id from ${attempts} a where a.delivery_id = "deliveries"."id"
+        order by a.id desc limit 1)`,
+    })
+    .from(deliveries)
+    .where(where)
+    .orderBy(desc(deliveries.id))
+    .limit(LOOKED_AT)
+  return { mark: JSON.stringify(newest) }
+}
+
+async function newestMessage(db: Db, workspaceId: string): Promise<Snapshot> {
+  const [newest] = await db
+    .select({ id: inboxMessages.id })
+    .from(inboxMessages)
+    .where(eq(inboxMessages.workspaceId, workspaceId))
+    .orderBy(desc(inboxMessages.id))
+    .limit(1)
+  return { mark: newest?.id ?? '' }
+}
+
+async function oneFile(db: Db, workspaceId: string, fileId: string): Promise<Snapshot> {
+  const [file] = await db
+    .select({
+      status: files.status,
+      offsetBytes: files.offsetBytes,
+      resumeCount: files.resumeCount,
+      waiting: isWaiting,
+    })
+    .from(files)
+    .where(and(eq(files.workspaceId, workspaceId), eq(files.id, fileId)))
+  if (!file) return { mark: '' }
+  const [last] = await db
+    .select({ id: fileTimeline.id, detail: fileTimeline.detail })
+    .from(fileTimeline)
+    .where(and(eq(fileTimeline.fileId, fileId), gte(fileTimeline.id, firstUuidAfter(fileId))))
+    .orderBy(desc(fileTimeline.id))
+    .limit(1)
+  const sent = await newestDeliveries(db, eq(deliveries.fileId, fileId))
+  return { mark: JSON.stringify([file, last, sent.mark]) }
+}
+
+/** How often a stream looks by itself. A NOTIFY makes it look at once. */
+const POLL_MS = seconds(1)
+/** A stream ends by itself and the browser opens the next, so that none outlives its session for long. */
+const LIFE_MS = minutes(5)
+
+type Needs = Pick<Runtime, 'db' | 'database' | 'clock' | 'config'>
+
+/** The snapshots of a topic, each only when it differs from the one before. It ends with the session that asked, and with its membership. */
+export async function* follow(
+  { db, database, clock, config }: Needs,
+  { workspaceId, sessionId }: { workspaceId: string; sessionId: string },
+  topic: Topic,
+  signal: AbortSignal,
+  pollMs = POLL_MS,
+): AsyncGenerator<Snapshot> {
+  const bell = createBell(signal)
+  const unlisten = await database.listen(LIVE_CHANNEL, (payload) => {
+    if (payload === null || payload === workspaceId) bell.ring()
+  })
+  const endsAt = clock.now() + LIFE_MS
+  try {
+    let seen: string | undefined
+    while (!signal.aborted && clock.now() < endsAt) {
+      const session = await readSession({ db, clock, config }, sessionId)
+      if (session?.workspace.id !== workspaceId || !may(session.actor, 'see')) return
+      const snapshot = await readSnapshot(db, workspaceId, topic)
+      if (snapshot.mark !== seen) yield snapshot
+      seen = snapshot.mark
+      await bell.wait(pollMs)
+    }
+  } finally {
+    await unlisten()
+  }
+}

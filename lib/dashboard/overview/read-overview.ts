@@ -1,0 +1,89 @@
+import { and, count, desc, eq, sql } from 'drizzle-orm'
+import { deliveries, files } from '#drizzle/schema/index.ts'
+import type { Actor } from '../../identity/audit/record-audit.ts'
+import { rows } from '../../platform/db/database.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { TRIAL_SENDER } from '../../workspace/tokens/issue-trial-token.ts'
+import { explainFailure } from '../files/file.ts'
+import { listed } from '../files/file-query.ts'
+
+/** What a new workspace has really done so far; each is one look along an index. A bucket that took a file is in order, too. */
+export type Checklist = {
+  bucketTakesFiles: boolean
+  pipeOn: boolean
+  senderCreated: boolean
+  firstByte: boolean
+  webhookDelivered: boolean
+}
+
+export async function readChecklist({ db }: Pick<Runtime, 'db'>, { workspaceId }: Actor): Promise<Checklist> {
+  // A limit in the order of an index, where `exists` may take the first row of the table that fits.
+  const mine = sql`workspace_id = ${workspaceId}::uuid`
+  const [row] = await rows<Checklist>(
+    db,
+    sql`select
+      exists (select 1 from data_stores where ${mine} and deleted_at is null and "check"->>'ok' = 'true')
+        or (select id from files where ${mine} and status = 'transferred' order by id limit 1) is not null as "bucketTakesFiles",
+      exists (select 1 from pipes where ${mine} and deleted_at is null and source_http) as "pipeOn",
+      exists (select 1 from senders where ${mine} and revoked_at is null and name <> ${TRIAL_SENDER}) as "senderCreated",
+      (select id from files where ${mine} and first_byte_at is not null order by id limit 1) is not null as "firstByte",
+      exists (select 1 from deliveries where ${mine} and state = 'delivered') as "webhookDelivered"`,
+  )
+  return row!
+}
+
+export type Failure = { kind: 'upload' | 'webhook'; id: string; title: string; reason: string; at: Date }
+
+const MOST = 5
+
+const ERRORS: Record<string, string> = {
+  dns: 'The name of its host could not be resolved.',
+  connect: 'No connection to its host.',
+  tls: 'The secure connection failed.',
+  timeout: 'It did not answer in time.',
+  blocked: 'Its address is not allowed.',
+}
+
+/** The latest uploads and webhooks that were given up, newest first. */
+export async function listFailures({ db }: Pick<Runtime, 'db'>, { workspaceId }: Actor): Promise<Failure[]> {
+  const [uploads, webhooks] = await Promise.all([
+    db
+      .select()
+      .from(files)
+      .where(and(eq(files.workspaceId, workspaceId), eq(files.status, 'failed'), listed))
+      .orderBy(desc(files.id))
+      .limit(MOST),
+    db
+      .select()
+      .from(deliveries)
+      .where(and(eq(deliveries.workspaceId, workspaceId), eq(deliveries.state, 'failed')))
+      .orderBy(desc(deliveries.id))
+      .limit(MOST),
+  ])
+  const failures: Failure[] = [
+    ...uploads.map(({ id, filename, failureReason, finishedAt, createdAt }) => ({
+      kind: 'upload' as const,
+      id,
+      title: filename,
+      reason: failureReason ? explainFailure(failureReason) : 'No reason was given.',
+      at: finishedAt ?? createdAt,
+    })),
+    ...webhooks.map(({ id, url, lastStatus, lastError, createdAt }) => ({
+      kind: 'webhook' as const,
+      id,
+      title: new URL(url).host,
+      reason: ERRORS[lastError ?? ''] ?? `It answered ${lastStatus ?? 'nothing'}.`,
+      at: createdAt,
+    })),
+  ]
+  return failures.sort((a, b) => b.at.getTime() - a.at.getTime()).slice(0, MOST)
+}
+
+/** What deleting the account would cancel. */
+export async function countUnderWay({ db }: Pick<Runtime, 'db'>, { workspaceId }: Actor): Promise<number> {
+  const [row] = await db
+    .select({ n: count() })
+    .from(files)
+    .where(and(eq(files.workspaceId, workspaceId), eq(files.status, 'uploading')))
+  return row!.n
+}

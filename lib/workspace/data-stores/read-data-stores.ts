@@ -1,0 +1,82 @@
+import { and, count, desc, eq, inArray, isNull, lt } from 'drizzle-orm'
+import { dataStores, fileDestinations, files } from '#drizzle/schema/index.ts'
+import type { Actor } from '../../identity/audit/record-audit.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { type Page, type PageQuery, readCursor, toPage } from '../../platform/db/page.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { isUuid } from '../../platform/kernel/ids.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { type DataStore, toDataStore } from './data-store.ts'
+
+export type DataStoreRow = typeof dataStores.$inferSelect
+
+/** Another workspace's Data Store is as absent as one that never was. */
+export async function findDataStore(
+  db: Db,
+  actor: Actor,
+  id: string,
+  lock?: 'update',
+): Promise<DataStoreRow> {
+  const query = db
+    .select()
+    .from(dataStores)
+    .where(
+      and(eq(dataStores.id, id), eq(dataStores.workspaceId, actor.workspaceId), isNull(dataStores.deletedAt)),
+    )
+  const [row] = isUuid(id) ? await (lock ? query.for(lock) : query) : []
+  if (!row) throw new SluiceError('not_found', 'There is no such Data Store.')
+  return row
+}
+
+export async function showDataStore(
+  { db, vault }: Pick<Runtime, 'db' | 'vault'>,
+  actor: Actor,
+  id: string,
+): Promise<DataStore> {
+  return toDataStore(await findDataStore(db, actor, id), vault)
+}
+
+export async function listDataStores(
+  { db, vault }: Pick<Runtime, 'db' | 'vault'>,
+  actor: Actor,
+  { limit, cursor }: PageQuery,
+): Promise<Page<DataStore>> {
+  const before = readCursor(cursor, isUuid)
+  const rows = await db
+    .select()
+    .from(dataStores)
+    .where(
+      and(
+        eq(dataStores.workspaceId, actor.workspaceId),
+        isNull(dataStores.deletedAt),
+        before ? lt(dataStores.id, before) : undefined,
+      ),
+    )
+    .orderBy(desc(dataStores.id))
+    .limit(limit + 1)
+  return toPage(
+    rows,
+    limit,
+    (row) => toDataStore(row, vault),
+    (row) => row.id,
+  )
+}
+
+/** Uploads that still need this Data Store's bucket and keys. */
+export async function countUploadsUnderWay(db: Db, dataStoreId: string): Promise<number> {
+  const [row] = await db
+    .select({ n: count() })
+    .from(fileDestinations)
+    .innerJoin(files, eq(files.id, fileDestinations.fileId))
+    .where(
+      and(
+        eq(fileDestinations.dataStoreId, dataStoreId),
+        inArray(files.status, ['uploading', 'transferring']),
+      ),
+    )
+  return row!.n
+}
+
+export function uploads(n: number): string {
+  return n === 1 ? '1 upload is' : `${n} uploads are`
+}
