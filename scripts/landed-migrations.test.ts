@@ -100,3 +100,32 @@ it.each([
   listAll()
   expect(migrationFaults(folder).join('\n')).not.toContain('9999_planted.sql')
 })
+
+it.each([
+  [
+    'ALTER TABLE "files" ADD COLUMN "a" text; ALTER TABLE "tokens" ADD COLUMN "a" text;',
+    'locks files and tokens',
+  ],
+  [
+    'ALTER TABLE "files" ADD CONSTRAINT "a" FOREIGN KEY ("b") REFERENCES "pipes"("id");',
+    'locks files and pipes',
+  ],
+  ['CREATE INDEX "a" ON "files" USING btree ("a");', 'builds an index of files'],
+  [
+    'CREATE INDEX CONCURRENTLY "a" ON "files" ("a"); CREATE TABLE "owners" ("id" uuid);',
+    'does other things beside an index',
+  ],
+])('rejects what would make uploads wait: %s', (statements, what) => {
+  write('9999_planted.sql', statements)
+  listAll()
+  expect(migrationFaults(folder).join('\n')).toContain(`9999_planted.sql ${what}`)
+})
+
+it.each([
+  'CREATE INDEX CONCURRENTLY IF NOT EXISTS "a" ON "files" ("a");',
+  'CREATE TABLE "owners" ("id" uuid); CREATE INDEX "a" ON "owners" ("id"); ALTER TABLE "owners" ADD COLUMN "b" text;',
+])('lets uploads go on: %s', (statements) => {
+  write('9999_planted.sql', statements)
+  listAll()
+  expect(migrationFaults(folder).join('\n')).not.toContain('9999_planted.sql')
+})

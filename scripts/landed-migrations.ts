@@ -43,7 +43,10 @@ export function migrationFaults(folder = '.'): string[] {
     ...historyFaults(folder),
     ...sqlFiles(folder)
       .filter((name) => name !== tags[0])
-      .flatMap((name) => destructiveFaults(folder, name)),
+      .flatMap((name) => [
+        ...destructiveFaults(folder, name),
+        ...(name > UNCHECKED ? lockFaults(folder, name) : []),
+      ]),
   ]
 }
 
@@ -109,6 +112,43 @@ function destructiveFaults(folder: string, name: string): string[] {
         'first; in a release after, say `-- contract: <what no longer uses it>` in the migration',
     ),
   )
+}
+
+/** Those up to this one landed before locks were looked at; each attempt at one keeps within the time of one lock. */
+const UNCHECKED = '0016_note_who_was_in_an_account.sql'
+
+/** What makes writers of a table wait, and the table. */
+const LOCKING = [
+  /\b(?:alter|drop)\s+table\s+(?:if\s+exists\s+)?(?:only\s+)?"?(\w+)"?/i,
+  /\block\s+table\s+(?:only\s+)?"?(\w+)"?/i,
+  /\bcreate\s+(?:or\s+replace\s+)?trigger\b.*?\bon\s+"?(\w+)"?/i,
+  /\breferences\s+(?:"?public"?\.)?"?(\w+)"?/i,
+]
+const INDEX = /\bcreate\s+(?:unique\s+)?index\s+(?!concurrently).*?\bon\s+(?:"?public"?\.)?"?(\w+)"?/i
+
+/** While uploads go on, a migration holds up the writers of one table at a time, and not for the time an index takes. */
+function lockFaults(folder: string, name: string): string[] {
+  const text = readFileSync(join(folder, MIGRATIONS, name), 'utf8').replace(/--.*$/gm, '')
+  const statements = text.split(';').map((statement) => statement.replace(/\s+/g, ' ').trim())
+  const made = new Set(
+    statements.flatMap((one) => one.match(/\bcreate table (?:if not exists )?"?(\w+)"?/i)?.[1] ?? []),
+  )
+  const tables = (pattern: RegExp) =>
+    statements.flatMap((one) => one.match(pattern)?.[1] ?? []).filter((table) => !made.has(table))
+  const locked = [...new Set(LOCKING.flatMap(tables))]
+  const beside = statements.filter((one) => /\bconcurrently\b/i.test(one))
+  return [
+    ...(locked.length > 1
+      ? [`${name} locks ${locked.join(' and ')} at once: make it a migration for each`]
+      : []),
+    ...[...new Set(tables(INDEX))].map(
+      (table) =>
+        `${name} builds an index of ${table} while its writers wait: CREATE INDEX CONCURRENTLY, in a migration of its own`,
+    ),
+    ...(beside.length > 0 && beside.length < statements.filter(Boolean).length
+      ? [`${name} does other things beside an index that is built concurrently: make them another migration`]
+      : []),
+  ]
 }
 
 if (import.meta.main) {

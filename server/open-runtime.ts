@@ -1,4 +1,4 @@
-import { migrate } from '../lib/platform/db/migrate.ts'
+import { MIGRATIONS, migrate } from '../lib/platform/db/migrate.ts'
 import { openDatabase, untilReached } from '../lib/platform/db/open-database.ts'
 import type { Outages } from '../lib/platform/db/outages.ts'
 import { systemClock } from '../lib/platform/kernel/clock.ts'
@@ -18,8 +18,8 @@ export async function openRuntime(
   const { log } = options
   const database = await openDatabase(config, options)
   const { db } = database
-  await untilReached(db, log)
-  await migrate(db)
+  await untilReached(database, { waitMs: config.databaseWaitMs, log })
+  await migrate(db, MIGRATIONS, { log })
   // Nobody else can be alive on an embedded database yet: what was held there, a dead process held.
   if (database.kind === 'embedded') await lapseLeases(db)
   const queue = await openQueue(database, { worker: config.roles.has('worker'), log })

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { fromDrizzle, PgBoss } from 'pg-boss'
 import type { DatabaseHandle, Db } from './db/database.ts'
-import { isOutage } from './db/outages.ts'
+import { isOutage } from './db/faults.ts'
 import type { Logger } from './log/log.ts'
 
 /**

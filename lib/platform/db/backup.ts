@@ -7,7 +7,7 @@ import type { TransactionSql } from 'postgres'
 import { StartError } from '../kernel/errors.ts'
 import type { Address, DatabaseHandle } from './database.ts'
 import { migrate, REPLACED, schemaOf } from './migrate.ts'
-import { connect } from './open-postgres.ts'
+import { connect } from './primary.ts'
 
 /**
  * A backup is one file of text: what it was made of, then each table as `COPY` of PostgreSQL writes it, tables that others

@@ -17,6 +17,8 @@ export type DatabaseHandle = {
   kind: 'embedded' | 'postgres'
   address: Address
   db: Db
+  /** Resolves if it answers and takes writes. */
+  reach(): Promise<void>
   /** Calls back with the payload of each NOTIFY, and once more with null when the line was down and is back. */
   listen(channel: string, onMessage: (payload: string | null) => void): Promise<() => Promise<void>>
   close(): Promise<void>

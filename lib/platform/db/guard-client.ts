@@ -1,4 +1,5 @@
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
+import { codeOf, isEndedHere, isOutage } from './faults.ts'
 import type { Outages } from './outages.ts'
 
 /**
@@ -6,7 +7,7 @@ import type { Outages } from './outages.ts'
  * its next statement ends the process by writing to a socket that is gone, or runs outside of the transaction on the
  * connection's next session. Here that statement fails instead, and no rollback is sent.
  */
-export function guardTransactions(client: Sql, outages?: Pick<Outages, 'begun'>): void {
+export function guardTransactions(client: Sql, outages?: Watch): void {
   const begin = client.begin.bind(client) as <T>(body: (sql: TransactionSql) => Promise<T>) => Promise<T>
   const guarded = <T>(body: (sql: TransactionSql) => Promise<T>): Promise<T> => {
     let over = false
@@ -16,7 +17,7 @@ export function guardTransactions(client: Sql, outages?: Pick<Outages, 'begun'>)
     }
     const begun = begin<T>((sql) => {
       if (givenUp) throw new Error(GIVEN_UP)
-      const run = forgetful(sql.unsafe, outages)
+      const run = tellingFirstFault(forgetful(sql.unsafe, outages))
       sql.unsafe = ((...args: Parameters<typeof run>) => {
         if (givenUp) throw new Error(GIVEN_UP)
         if (over) throw new Error('The session of this transaction has ended.')
@@ -46,7 +47,7 @@ export function guardTransactions(client: Sql, outages?: Pick<Outages, 'begun'>)
 const GIVEN_UP = 'This transaction was given up while the database was away.'
 
 /** Given up, it is rolled back when the database is there again, unless it was being committed. */
-function unlessAway<T>(begun: Promise<T>, outages: Pick<Outages, 'begun'>, giveUp: () => void): Promise<T> {
+function unlessAway<T>(begun: Promise<T>, outages: Watch, giveUp: () => void): Promise<T> {
   return new Promise((resolve, reject) => {
     const settled = outages.begun((error) => {
       giveUp()
@@ -65,10 +66,13 @@ function unlessAway<T>(begun: Promise<T>, outages: Pick<Outages, 'begun'>, giveU
   })
 }
 
+type Watch = Pick<Outages, 'begun' | 'noticed'>
 type Unsafe = Sql['unsafe']
 type Kept = {
   resolve(result: unknown): void
   reject(error: unknown): void
+  /** Gives it to a connection. */
+  handler(query: unknown): void
   args: unknown
   parameters: unknown
   /** Set once it is on a connection. */
@@ -77,20 +81,44 @@ type Kept = {
   cancelled: unknown
 }
 
+const IN_FAILED_TRANSACTION = '25P02'
+
+/** Later statements of a transaction fail for what the first one failed for; PostgreSQL says only that they are too late. */
+function tellingFirstFault(unsafe: Unsafe): Unsafe {
+  let first: unknown
+  return ((...args: Parameters<Unsafe>) => {
+    const query = unsafe(...args) as PendingQuery<Row[]> & Kept
+    const { reject } = query
+    query.reject = (error) => {
+      first ??= error
+      reject(codeOf(error) === IN_FAILED_TRANSACTION ? first : error)
+    }
+    return query
+  }) as Unsafe
+}
+
+/** How long a statement may wait until a connection can be made for it. */
+const CONNECT_PATIENCE_MS = 1000
+const CONNECT_AGAIN_MS = 50
+
 /**
  * Statements whose parameters go once they are answered. postgres.js 3.4 keeps them in a query for as long as the query is
  * there, and V8 takes answered queries for living ones until it collects its whole heap: texts of tails filled it.
- * Whoever watches for outages sees them begin and end, and may give them up.
+ * Whoever watches for outages sees them begin and end, and may give them up. One that was not sent, since the connection
+ * that was opened for it failed, is tried again: others may be free by then, or a standby may have taken over.
  */
-export function forgetful(unsafe: Unsafe, outages?: Pick<Outages, 'begun'>): Unsafe {
+export function forgetful(unsafe: Unsafe, outages?: Watch): Unsafe {
   return ((...args: Parameters<Unsafe>) => {
     const query = unsafe(...args) as PendingQuery<Row[]> & Kept
     const { resolve, reject } = query
+    const untilMs = performance.now() + CONNECT_PATIENCE_MS
+    let isOver = false
     // A transaction that begins takes a connection, and has to end to give it back.
     const begins = args[2] !== undefined && 'onexecute' in args[2]
     const ended = begins
       ? undefined
       : outages?.begun((error) => {
+          isOver = true
           reject(error)
           forget(query)
         })
@@ -101,12 +129,20 @@ export function forgetful(unsafe: Unsafe, outages?: Pick<Outages, 'begun'>): Uns
       resolve(result)
     }
     query.reject = (error) => {
+      if (!isOver && wasNotSent(query, error) && performance.now() < untilMs) {
+        outages?.noticed(error)
+        setTimeout(() => isOver || query.handler(query), CONNECT_AGAIN_MS)
+        return
+      }
       ended?.(error)
       reject(error)
     }
     return query
   }) as Unsafe
 }
+
+const wasNotSent = ({ state }: Kept, error: unknown) =>
+  state === null && isOutage(error) && !isEndedHere(error)
 
 /** What was not sent yet is not sent later. What a new connection was opened for is: without it that one would hang. */
 function forget(query: PendingQuery<Row[]> & Kept): void {

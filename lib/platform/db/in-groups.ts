@@ -1,5 +1,5 @@
 import { within } from '../kernel/waits.ts'
-import { isOutage } from './outages.ts'
+import { isOutage } from './faults.ts'
 
 type Waiting<Item, Result> = {
   item: Item

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import type { MigrationMeta } from 'drizzle-orm/migrator'
+import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../test/support/postgres.ts'
 import { StartError } from '../kernel/errors.ts'
+import { createLogger } from '../log/log.ts'
 import { type DatabaseHandle, rows } from './database.ts'
 import { migrate } from './migrate.ts'
 import { openPostgres } from './open-postgres.ts'
@@ -71,7 +73,7 @@ it.each([
 describe('with a baseline that stands for earlier migrations', () => {
   const replaced = ['first', 'second']
   const record = async (...hashes: string[]) => {
-    await migrate(handle.db, [], [])
+    await migrate(handle.db, [], { replaced: [] })
     for (const hash of hashes) await handle.db.execute(sql`insert into sluice_migrations values (${hash})`)
   }
   const recorded = async () => {
@@ -82,22 +84,22 @@ describe('with a baseline that stands for earlier migrations', () => {
 
   it('takes a database that has exactly those for one that has the baseline', async () => {
     await record(...replaced)
-    await migrate(handle.db, [one, two], replaced)
+    await migrate(handle.db, [one, two], { replaced })
     expect(await tables()).toEqual(['two'])
     expect(await recorded()).toEqual(everything)
-    await migrate(handle.db, [one, two, three], replaced)
+    await migrate(handle.db, [one, two, three], { replaced })
     expect(await tables()).toEqual(['three', 'two'])
   })
 
   it('makes an empty database from the baseline, and records what it stands for', async () => {
-    await migrate(handle.db, [one, two], replaced)
+    await migrate(handle.db, [one, two], { replaced })
     expect(await tables()).toEqual(['one', 'two'])
     expect(await recorded()).toEqual(everything)
   })
 
   it('refuses a database of a time before, and says how to get on', async () => {
     await record('first')
-    await expect(migrate(handle.db, [one, two], replaced)).rejects.toThrow(
+    await expect(migrate(handle.db, [one, two], { replaced })).rejects.toThrow(
       /^The database is older than this version of Sluice can upgrade: start the version of .* on it once, and then this one\.$/,
     )
     expect(await recorded()).toEqual(['first'])
@@ -107,7 +109,9 @@ describe('with a baseline that stands for earlier migrations', () => {
     'refuses a database that has recorded %s',
     async (hashes) => {
       await record(...hashes)
-      await expect(migrate(handle.db, [one, two], replaced)).rejects.toThrow('that this one cannot upgrade')
+      await expect(migrate(handle.db, [one, two], { replaced })).rejects.toThrow(
+        'that this one cannot upgrade',
+      )
       expect(await recorded()).toEqual(hashes.toSorted())
     },
   )
@@ -119,4 +123,49 @@ it("refuses a database that holds somebody else's tables, and says what to do", 
     'The database holds tables that Sluice did not make (relation "users" already exists). Give Sluice a database of its own in DATABASE_URL.',
   )
   expect(await tables()).toEqual(['users'])
+})
+
+it('keeps each migration that is applied, whatever becomes of the next', async () => {
+  await expect(migrate(handle.db, [one, migration('select 1/0'), two])).rejects.toThrow()
+  expect(await tables()).toEqual(['one'])
+  await migrate(handle.db, [one])
+})
+
+describe('where nodes are at work', () => {
+  const alter = migration('alter table one add column m int')
+
+  it('waits for a lock a little at a time, and says who holds it', async () => {
+    await migrate(handle.db, [one])
+    const lines: { msg: string; why?: string; holders?: { pid: number }[]; migration?: string }[] = []
+    const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) })
+    const upload = postgres(database.url, { max: 1, onnotice: () => {} })
+    const [{ pid }] = await upload<[{ pid: number }]>`select pg_backend_pid() as pid`
+    await upload.unsafe('begin').simple()
+    await upload`insert into one values (1)`
+    await migrate(handle.db, [one, alter], {
+      log,
+      async pause() {
+        // Nothing waits for the lock that the migration has given up on.
+        await handle.db.execute(sql`insert into one values (2)`)
+        if (lines.length === 2) await upload.unsafe('commit').simple()
+      },
+    })
+    await upload.end()
+    const waiting = {
+      msg: 'a migration waits for a lock',
+      why: expect.stringContaining('lock timeout'),
+      holders: expect.arrayContaining([expect.objectContaining({ pid })]),
+    }
+    expect(lines).toMatchObject([waiting, waiting, { msg: 'a migration is applied', migration: alter.hash }])
+  })
+
+  it('builds an index beside them, and again where it was cut short', async () => {
+    const index = migration('create index concurrently if not exists one_n on one (n)')
+    await migrate(handle.db, [one])
+    await handle.db.execute(sql`create index one_n on one (n)`)
+    await handle.db.execute(sql`update pg_index set indisvalid = false where indexrelid = 'one_n'::regclass`)
+    await migrate(handle.db, [one, index])
+    const found = sql`select indisvalid as valid from pg_index where indexrelid = 'one_n'::regclass`
+    expect(await rows(handle.db, found)).toEqual([{ valid: true }])
+  })
 })

@@ -1,36 +1,113 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { type MigrationMeta, readMigrationFiles } from 'drizzle-orm/migrator'
 import { StartError } from '../kernel/errors.ts'
+import type { Logger } from '../log/log.ts'
+import { sayFault } from '../log/say-fault.ts'
 import { type Db, rows } from './database.ts'
+import { isLockFailure } from './faults.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../drizzle/migrations')
 /** The first one is the baseline: the oldest schema that is upgraded from. */
 export const MIGRATIONS = readMigrationFiles({ migrationsFolder: FOLDER })
+const NAMES = readNames()
 /** The hashes of the migrations that made the schema of the baseline before there was a baseline. */
 export const REPLACED = hashesBefore(MIGRATIONS[0]!)
 /** Any fixed number does; it is the lock's name. */
 const LOCK = 7_584_230_019
 const DUPLICATE_TABLE = '42P07'
 
+function readNames(): Map<string, string> {
+  const landed = readFileSync(join(FOLDER, 'landed.txt'), 'utf8').split('\n').filter(Boolean)
+  return new Map(landed.map((line) => line.split(/\s+/) as [hash: string, name: string]))
+}
+
 function hashesBefore(baseline: MigrationMeta): string[] {
-  const landed = readFileSync(join(FOLDER, 'landed.txt'), 'utf8').split('\n')
-  const hashes = landed.filter(Boolean).map((line) => line.split(' ')[0]!)
+  const hashes = [...NAMES.keys()]
   return hashes.slice(0, hashes.indexOf(baseline.hash))
 }
 
+type Options = {
+  replaced?: string[]
+  log?: Logger | undefined
+  pause?: (ms: number) => Promise<unknown>
+}
+
 /**
- * Brings the schema up to date: each migration in order, once, all in one transaction that holds a lock, so
- * that any number of processes may start at the same time. A schema that a newer Sluice has added to is left as it
- * is: during a rolling deployment, and after going back, older nodes run on it.
+ * Brings the schema up to date, while nodes of the version before serve uploads: each migration in order, once, in a
+ * transaction of its own that holds a lock, so that any number of processes may start at the same time. A schema that a
+ * newer Sluice has added to is left as it is: during a rolling deployment, and after going back, older nodes run on it.
  */
 export async function migrate(
   db: Db,
   wanted: MigrationMeta[] = MIGRATIONS,
-  replaced: string[] = REPLACED,
+  { replaced = REPLACED, log, pause = sleep }: Options = {},
 ): Promise<void> {
-  await db.transaction(async (tx) => {
+  for (let isDone = false; !isDone; ) {
+    isDone = await patiently(db, () => applyNext(db, { wanted, replaced, log }), { log, pause })
+  }
+}
+
+/**
+ * All statements on a table wait while this waits for its lock, so it soon gives up, and before PostgreSQL would look for a
+ * deadlock and might end an upload's transaction instead. Those who had to wait get on before it tries again.
+ */
+const LOCK_WAIT_MS = 900
+const MIN_LOCK_WAIT_MS = 50
+const PAUSE_MS = 1000
+const MAX_TRIES = 300
+
+async function patiently(
+  db: Db,
+  work: () => Promise<boolean>,
+  { log, pause }: Required<Pick<Options, 'pause'>> & Pick<Options, 'log'>,
+): Promise<boolean> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isLockFailure(error)) throw error
+      const holders = await oldTransactions(db)
+      if (tries === MAX_TRIES) throw stillLocked(holders, error)
+      const why = sayFault((error as Error).cause ?? error).split('\n')[0]
+      log?.warn({ tries, why, holders }, 'a migration waits for a lock')
+      await pause(PAUSE_MS * (0.5 + Math.random()))
+    }
+  }
+}
+
+type Holder = { pid: number; application: string; state: string; seconds: number }
+
+function oldTransactions(db: Db): Promise<Holder[]> {
+  return rows<Holder>(
+    db,
+    sql`select pid, application_name as application, state, extract(epoch from now() - xact_start)::int as seconds
+      from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and xact_start is not null
+      order by xact_start limit 5`,
+  )
+}
+
+function stillLocked(holders: Holder[], cause: unknown): StartError {
+  const oldest = holders[0]
+  const who = oldest
+    ? `The oldest transaction is that of process ${oldest.pid} (${oldest.application}), of ${oldest.seconds} s; end it`
+    : 'Look for what holds locks'
+  return new StartError(
+    `A migration could not get a lock in ${MAX_TRIES} attempts. ${who}, and start again.`,
+    {
+      cause,
+    },
+  )
+}
+
+/** True if no migration is missing. */
+function applyNext(
+  db: Db,
+  { wanted, replaced, log }: { wanted: MigrationMeta[]; replaced: string[]; log: Logger | undefined },
+): Promise<boolean> {
+  return db.transaction(async (tx) => {
     await tx.execute(sql`select pg_advisory_xact_lock(${LOCK})`)
     await tx.execute(
       sql`create table if not exists sluice_migrations (hash text primary key, applied_at timestamptz not null default now())`,
@@ -42,8 +119,29 @@ export async function migrate(
     // Also of an empty database, so that nodes of the version before the baseline may start on it.
     const hashes = [...replaced, ...done.map(({ hash }) => hash)]
     for (const hash of hashes.filter((hash) => !recorded.includes(hash))) await record(tx, hash)
-    for (const migration of wanted.slice(done.length)) await apply(tx, migration)
+    const next = wanted[done.length]
+    if (!next) return true
+    const startedAt = performance.now()
+    await apply(tx, next, isConcurrent(next) ? db : tx)
+    const ms = Math.round(performance.now() - startedAt)
+    log?.info({ migration: NAMES.get(next.hash) ?? next.hash, ms }, 'a migration is applied')
+    return false
   })
+}
+
+/** Statements that PostgreSQL runs outside of transactions only; one that a crash cut short is run again. */
+const CONCURRENTLY = /\bconcurrently\b/i
+const isConcurrent = ({ sql: statements }: MigrationMeta) => statements.some((one) => CONCURRENTLY.test(one))
+
+/** What is left of an index that was cut short is there, but of no use. */
+async function dropInvalid(db: Db, statement: string): Promise<void> {
+  const name = statement.match(/\bindex\s+concurrently\s+(?:if\s+not\s+exists\s+)?"?(\w+)"?/i)?.[1]
+  if (!name) return
+  const [invalid] = await rows(
+    db,
+    sql`select from pg_index join pg_class on pg_class.oid = indexrelid where relname = ${name} and not indisvalid`,
+  )
+  if (invalid) await db.execute(sql`drop index concurrently if exists ${sql.identifier(name)}`)
 }
 
 const TOO_OLD =
@@ -73,9 +171,16 @@ function isOlder(recorded: readonly string[], replaced: readonly string[]): bool
   return recorded.length < replaced.length && recorded.every((hash) => replaced.includes(hash))
 }
 
-async function apply(tx: Db, migration: MigrationMeta): Promise<void> {
+/** `tx` holds the lock in any case. */
+async function apply(tx: Db, migration: MigrationMeta, by: Db): Promise<void> {
   try {
-    for (const statement of migration.sql) await tx.execute(sql.raw(statement))
+    const startedAt = performance.now()
+    for (const statement of migration.sql) {
+      if (by !== tx) await dropInvalid(by, statement)
+      // What it has locked is held up while it waits for more.
+      else await limitLockWait(tx, LOCK_WAIT_MS - (performance.now() - startedAt))
+      await by.execute(sql.raw(statement))
+    }
   } catch (error) {
     const { code, message } = ((error as Error).cause ?? error) as Error & { code?: string }
     if (code !== DUPLICATE_TABLE) throw error
@@ -85,6 +190,11 @@ async function apply(tx: Db, migration: MigrationMeta): Promise<void> {
     )
   }
   await record(tx, migration.hash)
+}
+
+async function limitLockWait(tx: Db, leftMs: number): Promise<void> {
+  const ms = Math.ceil(Math.max(MIN_LOCK_WAIT_MS, leftMs))
+  await tx.execute(sql`select set_config('lock_timeout', ${`${ms}ms`}, true)`)
 }
 
 async function record(tx: Db, hash: string): Promise<void> {

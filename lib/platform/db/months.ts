@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type SQL, sql } from 'drizzle-orm'
 import { firstUuidAt } from '../kernel/ids.ts'
 import { type Db, rows } from './database.ts'
-import { isLockFailure } from './outages.ts'
+import { isLockFailure } from './faults.ts'
 
 /**
  * Tables that are divided into months by the time in their ids. What is old goes by dropping its month, whatever is in it;
@@ -20,13 +20,9 @@ export type Kept = {
 /** Makes the months that are missing and drops those that are over; the answer is how many. One process at a time does so. */
 export async function keepMonths(db: Db, kept: Kept, nowMs: number): Promise<number> {
   let done = 0
-  for (const table of kept.tables) {
-    done += await alone(db, async (tx) => {
-      const missing = missingMonths((await monthsOf(tx, table)).at(-1), nowMs)
-      for (const month of missing) await make(tx, table, month)
-      return missing.length
-    })
-  }
+  for (const table of kept.tables)
+    for (const month of missingMonths((await monthsOf(db, table)).at(-1), nowMs))
+      done += await make(db, table, month)
   return done + (await dropMonths(db, kept, nowMs))
 }
 
@@ -66,35 +62,52 @@ async function alone(db: Db, work: (tx: Db) => Promise<number>): Promise<number>
       return await once()
     } catch (error) {
       if (tries === TRIES || !isLockFailure(error)) throw error
-      await pause(PAUSE_MS)
+      await pause(PAUSE_MS * (0.5 + Math.random()))
     }
   }
 }
 
-/** The default table is taken off for that time, since it may have rows of this month already. No trigger sees them move. */
-async function make(tx: Db, table: string, month: Month): Promise<void> {
+/**
+ * The month is made beside the table and then attached, which hinders only those who look into the default table. That one
+ * may have rows of this month already; no trigger sees them move.
+ */
+async function make(db: Db, table: string, month: Month): Promise<number> {
   const [whole, part, rest] = [table, `${table}_${month}`, `${table}_default`].map((name) =>
     sql.identifier(name),
   )
   const [from, before] = idsOf(month).map((id) => sql.raw(`'${id}'`))
-  await tx.execute(sql`alter table ${whole} detach partition ${rest}`)
-  await tx.execute(sql`create table ${part} partition of ${whole} for values from (${from}) to (${before})`)
-  await tx.execute(
-    sql`with moved as (delete from ${rest} where id >= ${from} and id < ${before} returning *) insert into ${part} select * from moved`,
-  )
-  await tx.execute(sql`alter table ${whole} attach partition ${rest} default`)
+  return alone(db, async (tx) => {
+    if ((await monthsOf(tx, table)).includes(month)) return 0
+    await tx.execute(sql`create table ${part} (like ${whole} including all)`)
+    await tx.execute(sql`lock table only ${rest} in access exclusive mode`)
+    await tx.execute(sql`alter table ${rest} disable trigger user`)
+    await tx.execute(
+      sql`with moved as (delete from ${rest} where id >= ${from} and id < ${before} returning *) insert into ${part} select * from moved`,
+    )
+    await tx.execute(sql`alter table ${rest} enable trigger user`)
+    await tx.execute(
+      sql`alter table ${whole} attach partition ${part} for values from (${from}) to (${before})`,
+    )
+    return 1
+  })
 }
 
+/** One table after another, the first one last: as long as it has the month, the others may have to lose theirs. */
 async function dropMonths(db: Db, { tables, keptMs, inUse }: Kept, nowMs: number): Promise<number> {
   let dropped = 0
   const over = (await monthsOf(db, tables[0]!)).filter((month) => isOver(month, keptMs, nowMs))
   for (const month of over) {
-    if (inUse && (await rows(db, inUse(month))).length > 0) continue
-    const parts = tables.map((table) => sql.identifier(`${table}_${month}`))
-    dropped += await alone(db, async (tx) => {
-      await tx.execute(sql`drop table if exists ${sql.join(parts, sql`, `)}`)
-      return 1
-    })
+    const isWhole = (await Promise.all(tables.map((table) => monthsOf(db, table)))).every((months) =>
+      months.includes(month),
+    )
+    if (isWhole && inUse && (await rows(db, inUse(month))).length > 0) continue
+    let isGone = false
+    for (const table of tables.toReversed())
+      isGone = await alone(db, async (tx) => {
+        await tx.execute(sql`drop table if exists ${sql.identifier(`${table}_${month}`)}`)
+        return 1
+      }).then((count) => count > 0)
+    if (isGone) dropped += 1
   }
   for (const table of tables) dropped += await deleteStrays(db, table, nowMs - keptMs)
   return dropped

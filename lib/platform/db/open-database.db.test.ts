@@ -1,5 +1,6 @@
 import { expect, inject, it } from 'vitest'
 import { openBreakableLine } from '../../../test/support/breakable-line.ts'
+import { freePort } from '../../../test/support/postgres.ts'
 import { createLogger } from '../log/log.ts'
 import { untilReached } from './open-database.ts'
 import { openPostgres } from './open-postgres.ts'
@@ -9,25 +10,47 @@ it('waits for a database that is not there yet, and says so every five seconds',
   const line = await openBreakableLine({ toPort: Number(address.port) })
   await line.away()
   address.host = `127.0.0.1:${line.port}`
-  const { db, close } = openPostgres({ address: address.href, maxConnections: 2 })
+  const database = openPostgres({ address: address.href, maxConnections: 2 })
   const lines: { msg: string; why: string }[] = []
   const log = createLogger('info', { write: (text) => void lines.push(JSON.parse(text)) })
   let waitedMs = 0
-  await untilReached(db, log, async (ms) => {
-    waitedMs += ms
-    if (waitedMs === 11_000) await line.back()
+  await untilReached(database, {
+    log,
+    waitMs: 60_000,
+    now: () => waitedMs,
+    async pause(ms) {
+      waitedMs += ms
+      if (waitedMs === 11_000) await line.back()
+    },
   })
   const why = expect.stringMatching(/^The database does not answer .* correct DATABASE_URL/)
   const waiting = { msg: 'waiting for the database', why }
   expect(lines).toMatchObject([waiting, waiting, waiting])
-  await close()
+  await database.close()
   await line.close()
 })
 
 it('does not wait for one that refuses it', async () => {
   const address = new URL(inject('postgresUrl'))
   address.pathname = '/there-is-none'
-  const { db, close } = openPostgres({ address: address.href, maxConnections: 2 })
-  await expect(untilReached(db, createLogger('silent'))).rejects.toThrow()
-  await close()
+  const database = openPostgres({ address: address.href, maxConnections: 2 })
+  const log = createLogger('silent')
+  await expect(untilReached(database, { waitMs: 60_000, log })).rejects.toThrow('there-is-none')
+  await database.close()
+})
+
+it('waits no longer than it may, and says for what it has waited', async () => {
+  const database = openPostgres({ address: `postgres://nobody@127.0.0.1:${await freePort()}/none` })
+  let waitedMs = 0
+  const started = untilReached(database, {
+    log: createLogger('silent'),
+    waitMs: 3000,
+    now: () => waitedMs,
+    pause: async (ms) => {
+      waitedMs += ms
+    },
+  })
+  await expect(started).rejects.toThrow(/does not answer .*ECONNREFUSED.* for 3 s.*DATABASE_WAIT_SECONDS/)
+  expect(waitedMs).toBe(3000)
+  await database.close()
 })

@@ -1,12 +1,13 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { sql } from 'drizzle-orm'
+import { StartError } from '../kernel/errors.ts'
 import type { Logger } from '../log/log.ts'
 import { sayFault } from '../log/say-fault.ts'
-import { type DatabaseHandle, type Db, rows } from './database.ts'
+import type { DatabaseHandle } from './database.ts'
 import { openEmbedded } from './embedded/open-embedded.ts'
+import { isOutage } from './faults.ts'
 import { openPostgres } from './open-postgres.ts'
-import { isOutage, type Outages } from './outages.ts'
+import type { Outages } from './outages.ts'
 
 export type DatabaseSettings = {
   databaseUrl?: string | undefined
@@ -32,20 +33,32 @@ export async function openDatabase(
 const ASK_EVERY_MS = 500
 const SAY_EVERY_MS = 5000
 
-/** Machines start in any order: a database that is not there yet is waited for. */
+type Patience = { waitMs: number; log: Logger; now?: () => number; pause?: (ms: number) => Promise<unknown> }
+
+/** Machines start in any order: a database that is not there yet, or takes no writes yet, is waited for. */
 export async function untilReached(
-  db: Db,
-  log: Logger,
-  pause: (ms: number) => Promise<unknown> = sleep,
+  { reach }: Pick<DatabaseHandle, 'reach'>,
+  { waitMs, log, now = () => performance.now(), pause = sleep }: Patience,
 ): Promise<void> {
-  for (let askedMs = 0; ; askedMs += ASK_EVERY_MS) {
-    const error = await rows(db, sql`select 1`).then(
+  const sinceMs = now()
+  for (let sayAtMs = sinceMs; ; ) {
+    const error = await reach().then(
       () => undefined,
       (failed: unknown) => failed,
     )
     if (error === undefined) return
     if (!isOutage(error)) throw error
-    if (askedMs % SAY_EVERY_MS === 0) log.warn({ why: sayFault(error) }, 'waiting for the database')
+    const nowMs = now()
+    if (nowMs - sinceMs >= waitMs) throw tooLate(error, waitMs)
+    if (nowMs >= sayAtMs) {
+      log.warn({ why: sayFault(error) }, 'waiting for the database')
+      sayAtMs = nowMs + SAY_EVERY_MS
+    }
     await pause(ASK_EVERY_MS)
   }
+}
+
+function tooLate(error: unknown, waitMs: number): StartError {
+  const waited = `It was waited for for ${waitMs / 1000} s, as DATABASE_WAIT_SECONDS says.`
+  return new StartError(`${sayFault(error)} ${waited}`, { cause: error })
 }

@@ -1,11 +1,13 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { freezablePostgres } from '../../../test/support/freezable-postgres.ts'
+import { type PostgresServer, startOwnPostgres } from '../../../test/support/postgres.ts'
 import { runRequest } from '../kernel/request-context.ts'
 import { createLogger } from '../log/log.ts'
 import { type DatabaseHandle, rows } from './database.ts'
+import { isOutage } from './faults.ts'
 import { openPostgres } from './open-postgres.ts'
-import { createOutages, isOutage } from './outages.ts'
+import { createOutages } from './outages.ts'
 
 describe('a PostgreSQL that is frozen', () => {
   let postgres: Awaited<ReturnType<typeof freezablePostgres>>
@@ -80,5 +82,54 @@ describe('a PostgreSQL that is frozen', () => {
     const fault = Object.assign(new Error('reset'), { code: 'ECONNRESET', query: 'select 1' })
     log.error({ err: fault }, 'a blip')
     await expect.poll(() => lines.at(-1)).toMatchObject({ msg: 'a blip' })
+  })
+})
+
+describe('a database that takes no writes', () => {
+  let postgres: PostgresServer
+  beforeAll(async () => {
+    postgres = await startOwnPostgres()
+  })
+  afterAll(() => postgres.stop())
+
+  it('is away until it does, for each statement of a transaction, and is told of once', async () => {
+    const admin = openPostgres({ address: postgres.url, maxConnections: 1 })
+    await admin.db.execute(sql`create table numbers (n int)`)
+    await admin.db.execute(sql`alter database postgres set default_transaction_read_only = on`)
+    const told = Promise.withResolvers<void>()
+    const lines: { msg: string; why?: string }[] = []
+    const watch = createOutages()
+    const log = createLogger('info', {
+      write(line) {
+        lines.push(JSON.parse(line))
+        if (lines.length === 2) told.resolve()
+      },
+      explains: watch.explains,
+    })
+    const { db, close } = openPostgres({ address: postgres.url, outages: { watch, log } })
+    const write = () => db.execute(sql`insert into numbers values (1)`)
+    const writeTwice = () =>
+      db.transaction(async (tx) => {
+        await tx.execute(sql`insert into numbers values (1)`).catch(() => {})
+        await tx.execute(sql`insert into numbers values (2)`)
+      })
+    for (const fault of await Promise.all(
+      [write(), writeTwice()].map((work) => work.catch((error) => error)),
+    )) {
+      expect(isOutage(fault)).toBe(true)
+      log.error({ err: fault }, 'a request failed')
+      expect(await watch.explains(fault)).toBe(true)
+    }
+    await admin.db.execute(sql`set default_transaction_read_only = off`)
+    await admin.db.execute(sql`alter database postgres reset default_transaction_read_only`)
+    await told.promise
+    // By connections that were made before the end of the outage as well.
+    await Promise.all(Array.from({ length: 8 }, write))
+    expect(lines).toMatchObject([
+      { msg: 'the database does not answer', why: expect.stringContaining('takes no writes') },
+      { msg: 'the database answers again' },
+    ])
+    await close()
+    await admin.close()
   })
 })

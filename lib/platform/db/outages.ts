@@ -1,14 +1,17 @@
 import { currentRequest } from '../kernel/request-context.ts'
+import { isDiskFull, isOfDatabase, isOutage, isReadOnly } from './faults.ts'
 
 /**
  * Knows whether the database answers. A statement that fails as one does without a database, or that has had no answer for
  * long, raises the question; then a new connection asks, until one is answered. The database is away only if nothing else
- * had an answer meanwhile: a slow statement or a full server is no outage. What a request waits for fails then, where
- * that request must be answered soon.
+ * had an answer meanwhile, or if it takes no writes: a slow statement or a full server is no outage. What a request waits
+ * for fails then, where that request must be answered soon.
  */
 export type Outages = {
   begun(giveUp: (error: Error) => void): Begun
-  /** True if it is away, once that is known: then its start and its end are told, and no single failure. */
+  /** A statement has failed so, and may be sent again. */
+  noticed(error: unknown): void
+  /** True if the log tells of it already: an outage by its start and its end, other trouble by the first failure. */
   explains(error: unknown): Promise<boolean> | undefined
   /** Who asks, and who wants to know. */
   watch(watcher: Watcher): void
@@ -21,19 +24,24 @@ export type Watcher = {
   ask(): Promise<unknown>
   onAway?(error: unknown): void
   onBack?(awayMs: number): void
+  /** Statements have failed while others did not, and for a while none has any more. */
+  onCalm?(failures: number): void
 }
-type Times = { suspectAfterMs: number; answerWithinMs: number; askEveryMs: number }
+type Times = { suspectAfterMs: number; answerWithinMs: number; askEveryMs: number; calmAfterMs?: number }
 
 /** The first two together stay below the two seconds in which pages and the API answer. */
 const TIMES: Times = { suspectAfterMs: 900, answerWithinMs: 900, askEveryMs: 250 }
+const CALM_AFTER_MS = 10_000
 
-export function createOutages({ suspectAfterMs, answerWithinMs, askEveryMs }: Times = TIMES): Outages {
+export function createOutages(times: Times = TIMES): Outages {
+  const { suspectAfterMs, answerWithinMs, askEveryMs, calmAfterMs = CALM_AFTER_MS } = times
   const waiting = new Set<(error: Error) => void>()
   let watcher: Watcher | undefined
   let answers = 0
   let away: { error: Error; sinceMs: number } | undefined
   let asking: Promise<boolean> | undefined
   let closed = false
+  const isRepeated = createSpell(calmAfterMs, (failures) => closed || watcher?.onCalm?.(failures))
 
   /** Undefined: it answers. */
   const trouble = async (): Promise<{ cause: unknown } | undefined> => {
@@ -43,7 +51,9 @@ export function createOutages({ suspectAfterMs, answerWithinMs, askEveryMs }: Ti
       (cause: unknown) => (isOutage(cause) ? { cause } : undefined),
     )
     const outcome = await Promise.race([asked, patience(answerWithinMs)])
-    if (outcome === undefined || answers > before) return undefined
+    if (outcome === undefined) return undefined
+    if (outcome !== 'late' && isReadOnly(outcome.cause)) return outcome
+    if (answers > before) return undefined
     return outcome === 'late' ? { cause: new Error(`no answer for ${answerWithinMs} ms`) } : outcome
   }
   const leave = ({ cause }: { cause: unknown }) => {
@@ -88,13 +98,32 @@ export function createOutages({ suspectAfterMs, answerWithinMs, askEveryMs }: Ti
         else answers += 1
       }
     },
-    explains: (error) => (isOutage(error) && isOfDatabase(error) ? suspect() : undefined),
+    noticed: (error) => void (isOutage(error) && suspect()),
+    explains(error) {
+      if (!isOfDatabase(error)) return undefined
+      if (isOutage(error)) return suspect().then((isAway) => isAway || isRepeated())
+      return isDiskFull(error) ? Promise.resolve(isRepeated()) : undefined
+    },
     watch(given) {
       watcher = given
     },
     close() {
       closed = true
     },
+  }
+}
+
+/** Failures that come one after another: all but the first are counted, until there was none for a while. */
+function createSpell(calmAfterMs: number, onCalm: (failures: number) => void): () => boolean {
+  let failures = 0
+  let timer: NodeJS.Timeout | undefined
+  return () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      if (failures > 1) onCalm(failures)
+      failures = 0
+    }, calmAfterMs).unref()
+    return failures++ > 0
   }
 }
 
@@ -108,54 +137,4 @@ async function patience(ms: number): Promise<'late'> {
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, ms).unref())
-}
-
-/** Buckets and mail servers go away with the same codes. postgres.js and Drizzle put the query into what they throw. */
-function isOfDatabase(error: unknown): boolean {
-  let at = error
-  for (let depth = 0; depth < MAX_DEPTH && at instanceof Error; depth++) {
-    if ('query' in at || /^CONNECT/.test(String((at as { code?: unknown }).code))) return true
-    at = at.cause
-  }
-  return false
-}
-
-/** The database did not answer, or is going down: the same request may succeed in a moment. */
-const CODES = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  // Its name does not resolve: so does the name of a container that restarts.
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'CONNECT_TIMEOUT',
-  'CONNECTION_CLOSED',
-  'CONNECTION_ENDED',
-  'CONNECTION_DESTROYED',
-  // PostgreSQL, appendix A: admin_shutdown, crash_shutdown, cannot_connect_now, too_many_connections.
-  '57P01',
-  '57P02',
-  '57P03',
-  '53300',
-])
-/** Of the system, and disk_full of PostgreSQL: nothing can be written until somebody makes room. */
-const FULL = new Set(['ENOSPC', 'EDQUOT', '53100'])
-/** Of PostgreSQL: lock_not_available, and deadlock_detected, which it may see as soon as it is asked for the lock. */
-const LOCKED = new Set(['55P03', '40P01'])
-const MAX_DEPTH = 5
-
-export const isOutage = (error: unknown): boolean => hasCode(error, CODES)
-export const isDiskFull = (error: unknown): boolean => hasCode(error, FULL)
-export const isLockFailure = (error: unknown): boolean => hasCode(error, LOCKED)
-
-function hasCode(error: unknown, codes: ReadonlySet<string>): boolean {
-  let at = error
-  for (let depth = 0; depth < MAX_DEPTH && at instanceof Error; depth++) {
-    if (codes.has(String((at as { code?: unknown }).code))) return true
-    at = at.cause
-  }
-  return false
 }

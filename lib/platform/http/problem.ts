@@ -1,4 +1,4 @@
-import { isDiskFull, isOutage } from '../db/outages.ts'
+import { isDiskFull, isLockFailure, isOutage } from '../db/faults.ts'
 import { type ErrorCode, isSluiceError, SluiceError } from '../kernel/errors.ts'
 
 /** RFC 9457 answers. `code` is stable; `detail` says what was wrong and what to do. */
@@ -36,6 +36,10 @@ function unforeseen(error: unknown): SluiceError {
   if (isOutage(error))
     return new SluiceError('unavailable', 'The database does not answer. Try again in a moment.', {
       headers: { 'Retry-After': '2' },
+    })
+  if (isLockFailure(error))
+    return new SluiceError('unavailable', 'The database is busy with the same rows. Try again in a moment.', {
+      headers: { 'Retry-After': '1' },
     })
   if (isDiskFull(error))
     return new SluiceError('unavailable', 'A disk of this server is full. Try again when there is room.', {

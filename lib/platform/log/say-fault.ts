@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { isOutage } from '../db/faults.ts'
 import { isSluiceError, StartError } from '../kernel/errors.ts'
 
 const MAX_DEPTH = 5
@@ -75,21 +76,16 @@ function textOf(error: unknown): string {
   return [code, stderr?.trim() || error.message].filter((part) => typeof part === 'string').join(' ')
 }
 
-function remedyOf({ code = '', syscall, path, address, port, message }: Fault): string | undefined {
+function remedyOf(fault: Fault): string | undefined {
+  const { code = '', syscall, path, address, port, message } = fault
   if (syscall === 'listen') return ofListening(code, { address, port })
   const reason = path && code !== 'EEXIST' && reasonOf(code)
   if (reason) return ofPath(path, reason)
+  if (isOutage(fault)) return `The database does not answer (${message}). Start it, or correct DATABASE_URL.`
   switch (code) {
     case 'ENOSPC':
     case 'EDQUOT':
       return 'The disk is full. Make room and start again.'
-    case 'ECONNREFUSED':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-    case 'EHOSTUNREACH':
-    case 'ETIMEDOUT':
-    case 'CONNECT_TIMEOUT':
-      return `The database does not answer (${message}). Start it, or correct DATABASE_URL.`
     // PostgreSQL, appendix A.
     case '28P01':
     case '28000':

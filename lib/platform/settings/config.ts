@@ -2,6 +2,7 @@ import { availableParallelism, totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { type LocalSecrets, readLocalSecrets } from '../data-dir.ts'
+import { seconds } from '../kernel/clock.ts'
 import { StartError } from '../kernel/errors.ts'
 import { explainFolder } from '../log/say-fault.ts'
 import { isForThisMachineAlone, isLoopback } from './reach.ts'
@@ -32,6 +33,7 @@ export type Config = {
   /** How many processes have as much of UPLOAD_MEMORY_BYTES. */
   uploadMemoryShares: number
   databaseConnections: number
+  databaseWaitMs: number
   trustedProxies: string[]
   /** The way to the clients is known to carry answers of 1xx. */
   interimResponses: boolean
@@ -153,6 +155,7 @@ function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefin
     uploadMemoryBytes,
     uploadMemoryShares: 1,
     databaseConnections: 20,
+    databaseWaitMs: seconds(parsed.DATABASE_WAIT_SECONDS ?? 60),
     interimResponses: parsed.INTERIM_RESPONSES ?? reach.trustedProxies.length === 0,
     smtpUrl: parsed.SMTP_URL,
     mailFrom: parsed.MAIL_FROM ?? `Sluice <sluice@${new URL(reach.baseUrl).hostname}>`,

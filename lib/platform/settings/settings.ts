@@ -77,6 +77,11 @@ export const settings = {
     example: 'postgres://sluice:secret@localhost:5432/sluice',
     schema: url(['postgres:', 'postgresql:'], 'an address such as postgres://user:password@host:5432/name'),
   },
+  DATABASE_WAIT_SECONDS: {
+    description: 'How long a start waits for the database.',
+    example: '60',
+    schema: wholeNumber(0, 86_400),
+  },
   DATA_DIR: { description: 'Folder of the embedded parts.', example: '.data', schema: text },
   PORT: {
     description: 'Port to listen on; 0 takes a free one.',

@@ -1,0 +1,67 @@
+/**
+ * What the codes of failed statements mean: of the system, of postgres.js, and of PostgreSQL (its appendix A). Drizzle and
+ * others wrap errors, so each question is asked of the causes as well.
+ */
+const UNREACHABLE = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  // Its name does not resolve: so does the name of a container that restarts.
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'CONNECT_TIMEOUT',
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+])
+const REFUSING = new Set([
+  // admin_shutdown, crash_shutdown, cannot_connect_now, idle_session_timeout.
+  '57P01',
+  '57P02',
+  '57P03',
+  '57P05',
+  // read_only_sql_transaction: a standby that is not promoted yet.
+  '25006',
+  // serialization_failure: on a standby, the statement was in the way of what it replays.
+  '40001',
+  // too_many_connections, out_of_memory, configuration_limit_exceeded.
+  '53300',
+  '53200',
+  '53400',
+])
+/** Class 08, connection_exception; a pooler says most of its own troubles with it. */
+const isConnectionException = (code: string) => /^08...$/.test(code)
+const FULL = new Set(['ENOSPC', 'EDQUOT', '53100'])
+const LOCKED = new Set(['55P03', '40P01'])
+const ENDED_HERE = new Set(['CONNECTION_ENDED', 'CONNECTION_DESTROYED'])
+
+/** The database did not answer, is going down, or takes no writes: the same request may succeed in a moment. */
+export const isOutage = (error: unknown): boolean =>
+  anyCode(error, (code) => UNREACHABLE.has(code) || REFUSING.has(code) || isConnectionException(code))
+/** A disk of ours, or disk_full of PostgreSQL: nothing can be written until somebody makes room. */
+export const isDiskFull = (error: unknown): boolean => anyCode(error, (code) => FULL.has(code))
+/** lock_not_available, and deadlock_detected, which PostgreSQL may see as soon as it is asked for the lock. */
+export const isLockFailure = (error: unknown): boolean => anyCode(error, (code) => LOCKED.has(code))
+export const isReadOnly = (error: unknown): boolean => anyCode(error, (code) => code === '25006')
+/** By this process, which closes its database. */
+export const isEndedHere = (error: unknown): boolean => anyCode(error, (code) => ENDED_HERE.has(code))
+
+/** Buckets and mail servers go away with the same codes. postgres.js and Drizzle put the query into what they throw. */
+export const isOfDatabase = (error: unknown): boolean =>
+  chainOf(error).some((at) => 'query' in at || codeOf(at).startsWith('CONNECT'))
+
+const MAX_DEPTH = 5
+
+function chainOf(error: unknown): Error[] {
+  const chain: Error[] = []
+  for (let at = error; at instanceof Error && chain.length < MAX_DEPTH; at = at.cause) chain.push(at)
+  return chain
+}
+
+export const codeOf = (error: unknown): string => String((error as { code?: unknown } | undefined)?.code)
+
+const anyCode = (error: unknown, test: (code: string) => boolean): boolean =>
+  chainOf(error).some((at) => test(codeOf(at)))
