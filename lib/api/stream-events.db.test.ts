@@ -53,7 +53,8 @@ describeWithDatabase('the stream of events', (database) => {
       }
     }
     const file = async () => JSON.parse((await next())!.match(/^data: (.*)$/m)![1]!).data.file_id
-    return { response, block, next, file, leave: () => leaving.abort() }
+    const problem = async () => JSON.parse(text + (await reader.read()).value)
+    return { response, problem, block, next, file, leave: () => leaving.abort() }
   }
 
   it('tells what happens, whether or not there is a webhook, and nothing of others or of before', async () => {
@@ -141,11 +142,28 @@ describeWithDatabase('the stream of events', (database) => {
     expect(await stream.next()).toBeUndefined()
   })
 
+  it('ends when its key is revoked, however much its reader has still to read', async () => {
+    const mine = await open()
+    const first = await listen(mine)
+    const place = (await first.block())!.match(/^id: (.*)$/m)![1]!
+    first.leave()
+    const BACKLOG = 60
+    for (let n = 0; n < BACKLOG; n++) await happen(mine, mine.place)
+    const stream = await listen(mine, { 'Last-Event-ID': place })
+    await stream.next()
+    await revokeAccountKey(mine.runtime, mine.actor, mine.accountKey.id)
+    advance(mine.runtime, seconds(2))
+    let told = 1
+    while (await stream.next()) told += 1
+    expect(told).toBeLessThan(BACKLOG / 2)
+  })
+
   it('gives a workspace twenty places, and takes back those that were left', async () => {
     const mine = await open()
     const streams = await Promise.all(Array.from({ length: 20 }, () => listen(mine)))
     const refused = await listen(mine)
     expect([refused.response.status, refused.response.headers.get('retry-after')]).toEqual([429, '10'])
+    expect((await refused.problem()).detail).toContain('This workspace has 20 event streams open')
     for (const stream of streams) stream.leave()
     const again = await listen(mine)
     expect(again.response.status).toBe(200)

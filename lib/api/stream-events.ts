@@ -23,7 +23,8 @@ const LIFE_MS = hours(1)
 const IDS_AT_ONCE = 1000
 const BODIES_AT_ONCE = 100
 
-const places = createPlaces({ most: 500, mostForEach: 20 })
+const LIMITS = { most: 500, mostForEach: 20 }
+const places = createPlaces(LIMITS)
 
 type Needs = Pick<Runtime, 'db' | 'database' | 'clock'>
 type Wanted = { pipeId?: string | undefined; lastEventId: string | undefined; signal: AbortSignal }
@@ -31,18 +32,25 @@ type Wanted = { pipeId?: string | undefined; lastEventId: string | undefined; si
 export function streamEvents(needs: Needs, actor: Actor, { pipeId, lastEventId, signal }: Wanted) {
   if (lastEventId !== undefined && !isUuid(lastEventId))
     throw invalidRequest([{ field: 'Last-Event-ID', message: 'is not the id of an event' }])
-  const leave = places.take(actor.workspaceId)
-  if (!leave)
-    throw new SluiceError('rate_limited', 'Too many event streams are open; a workspace may have 20.', {
-      headers: { 'Retry-After': '10' },
-    })
+  const ending = new AbortController()
+  const end = () => ending.abort()
+  const taken = places.take(actor.workspaceId, end)
+  if ('refused' in taken)
+    throw new SluiceError('rate_limited', REFUSALS[taken.refused], { headers: { 'Retry-After': '10' } })
+  if (signal.aborted) end()
+  signal.addEventListener('abort', end, { once: true })
   const since =
     lastEventId === undefined ? undefined : Number.parseInt(lastEventId.replace('-', '').slice(0, 12), 16)
   return untilLeft(
-    messages(needs, actor.id!, { workspaceId: actor.workspaceId, pipeId }, since, signal),
-    signal,
-    leave,
+    messages(needs, actor.id!, { workspaceId: actor.workspaceId, pipeId }, since, ending.signal),
+    ending.signal,
+    taken.leave,
   )
+}
+
+const REFUSALS = {
+  'own share used': `This workspace has ${LIMITS.mostForEach} event streams open at this node, and may have no more.`,
+  'all taken': `All ${LIMITS.most} places for event streams at this node are taken, and nobody has more of them to spare than you. Try again later.`,
 }
 
 /** Whoever goes while it waits is noticed at once; one that never begins to read, too. */
@@ -78,9 +86,16 @@ async function* messages(
     while (!signal.aborted && clock.now() < beganMs + LIFE_MS) {
       if (!(await isKeyGood({ db, clock }, keyId))) return
       const lookedMs = clock.now()
+      let askedMs = lookedMs
       for await (const ids of eachNew(db, place, fromMs, told)) {
-        for (const { id, body } of await readEventBodies(db, ids))
+        for (const { id, body } of await readEventBodies(db, ids)) {
+          // A backlog takes as long as its reader likes.
+          if (clock.now() - askedMs >= LOOK_EVERY_MS) {
+            askedMs = clock.now()
+            if (!(await isKeyGood({ db, clock }, keyId))) return
+          }
           yield `id: ${id}\nevent: ${EVENT}\ndata: ${body}\n\n`
+        }
         for (const id of ids) told.add(id)
       }
       fromMs = lookedMs - LATE_MS

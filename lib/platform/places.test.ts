@@ -1,15 +1,47 @@
 import { expect, it } from 'vitest'
 import { createPlaces } from './places.ts'
 
-it('gives one user so many places, and leaves the rest to others', () => {
-  const places = createPlaces({ most: 3, mostForEach: 2 })
-  const give = places.take('a')!
-  expect(places.take('a')).toBeDefined()
-  expect(places.take('a')).toBeUndefined()
-  expect(places.take('b')).toBeDefined()
-  expect(places.take('c')).toBeUndefined()
-  give()
-  give()
-  expect(places.take('a')).toBeDefined()
-  expect(places.take('c')).toBeUndefined()
+function open({ most, mostForEach }: { most: number; mostForEach: number }) {
+  const places = createPlaces({ most, mostForEach })
+  const gaveUp: string[] = []
+  const take = (owner: string, name = owner) => places.take(owner, () => gaveUp.push(name))
+  return { take, gaveUp }
+}
+
+it('gives one owner so many places, and takes each back once', () => {
+  const { take } = open({ most: 3, mostForEach: 2 })
+  const first = take('a')
+  take('a')
+  expect(take('a')).toEqual({ refused: 'own share used' })
+  for (let n = 0; n < 2; n++) if ('leave' in first) first.leave()
+  expect(take('a')).toHaveProperty('leave')
+  expect(take('a')).toEqual({ refused: 'own share used' })
+})
+
+it('has a place for the next workspace when 25 others have taken all', () => {
+  const { take, gaveUp } = open({ most: 500, mostForEach: 20 })
+  for (let owner = 0; owner < 25; owner++) for (let n = 0; n < 20; n++) take(`stranger ${owner}`)
+  for (let n = 0; n < 19; n++) expect(take('newcomer')).toHaveProperty('leave')
+  expect(gaveUp).toHaveLength(19)
+  expect(new Set(gaveUp).size).toBe(19)
+})
+
+it('takes the newest place of whoever has the most, and what it gave up frees nothing more', () => {
+  const { take, gaveUp } = open({ most: 3, mostForEach: 3 })
+  take('a', 'first')
+  take('a', 'second')
+  const newest = take('a', 'third')
+  take('b')
+  expect(gaveUp).toEqual(['third'])
+  if ('leave' in newest) newest.leave()
+  expect(take('b')).toEqual({ refused: 'all taken' })
+})
+
+it('lets nobody who has as many take a place in turn', () => {
+  const { take, gaveUp } = open({ most: 2, mostForEach: 2 })
+  take('a')
+  take('b')
+  expect(take('c')).toEqual({ refused: 'all taken' })
+  expect(take('a')).toEqual({ refused: 'all taken' })
+  expect(gaveUp).toEqual([])
 })

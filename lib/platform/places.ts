@@ -1,27 +1,44 @@
-/** So many streams may be open in this process, and so many of them for one owner. */
-type Places = {
-  /** Gives the place back when it is called; undefined where there is none. */
-  take(owner: string): (() => void) | undefined
+/**
+ * So many streams may be open in this process, and so many of them for one owner. When all places are taken, an owner who
+ * has fewer gets one of whoever has the most: so nobody is kept out by what others do not need, however many they are.
+ */
+export type Places = {
+  /** `giveUp` is called if somebody else needs the place more; the place is then theirs. */
+  take(owner: string, giveUp: () => void): Taken
 }
 
+/** `leave` gives the place back; after `giveUp` it does nothing. */
+export type Taken = { leave(): void } | { refused: 'own share used' | 'all taken' }
+
+type Place = { giveUp(): void }
+
 export function createPlaces({ most, mostForEach }: { most: number; mostForEach: number }): Places {
-  const taken = new Map<string, number>()
+  const taken = new Map<string, Set<Place>>()
   let all = 0
-  const change = (owner: string, by: 1 | -1) => {
-    all += by
-    const own = (taken.get(owner) ?? 0) + by
-    if (own === 0) taken.delete(owner)
-    else taken.set(owner, own)
+  const free = (owner: string, place: Place) => {
+    const own = taken.get(owner)
+    if (!own?.delete(place)) return
+    all -= 1
+    if (own.size === 0) taken.delete(owner)
+  }
+  const makeRoom = (size: number): boolean => {
+    const [owner, greediest] = [...taken].reduce((one, other) => (other[1].size > one[1].size ? other : one))
+    // With one place less they still have as many as the newcomer: otherwise two would take it from each other in turn.
+    if (greediest.size < size + 2) return false
+    const newest = [...greediest].at(-1)!
+    free(owner, newest)
+    newest.giveUp()
+    return true
   }
   return {
-    take(owner) {
-      if (all >= most || (taken.get(owner) ?? 0) >= mostForEach) return undefined
-      change(owner, 1)
-      let given = false
-      return () => {
-        if (!given) change(owner, -1)
-        given = true
-      }
+    take(owner, giveUp) {
+      const size = taken.get(owner)?.size ?? 0
+      if (size >= mostForEach) return { refused: 'own share used' }
+      if (all >= most && !makeRoom(size)) return { refused: 'all taken' }
+      const place = { giveUp }
+      taken.set(owner, (taken.get(owner) ?? new Set()).add(place))
+      all += 1
+      return { leave: () => free(owner, place) }
     },
   }
 }

@@ -16,16 +16,17 @@ export async function GET(request: NextRequest): Promise<Response> {
   const topic = request.nextUrl.searchParams.get('topic') ?? ''
   if (!isTopic(topic)) return new Response(null, { status: 400 })
   // The page then looks for itself every few seconds.
-  const leave = stopping.aborted ? undefined : places.take(session.userId)
-  if (!leave) return new Response(null, { status: 503 })
-  const signal = AbortSignal.any([request.signal, stopping])
+  const evicted = new AbortController()
+  const taken = stopping.aborted ? undefined : places.take(session.userId, () => evicted.abort())
+  if (!taken || 'refused' in taken) return new Response(null, { status: 503 })
+  const signal = AbortSignal.any([request.signal, stopping, evicted.signal])
   const viewer = { workspaceId: session.workspace.id, sessionId: session.id }
   const snapshots = follow(getRuntime(), viewer, topic, signal)
   let ended = false
   const end = () => {
     if (ended) return false
     ended = true
-    leave()
+    taken.leave()
     return true
   }
   const encoder = new TextEncoder()
