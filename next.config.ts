@@ -1,6 +1,8 @@
 import type { NextConfig } from 'next'
 
 const config: NextConfig = {
+  // By scripts/build.ts; the dev server has none.
+  generateBuildId: () => process.env.SLUICE_BUILD_ID ?? null,
   poweredByHeader: false,
   reactStrictMode: true,
   // `npm run check` does this once, over everything.

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { StartError } from '../lib/platform/kernel/errors.ts'
 import { assertCanBuild } from './assert-can-build.ts'
@@ -34,14 +35,43 @@ export function buildIfNeeded(): void {
   const next = spawnSync(process.execPath, ['node_modules/next/dist/bin/next', 'build'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     encoding: 'utf8',
-    env: { ...process.env, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
+    env: { ...process.env, ...drawnFrom(source), NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' },
   })
   if (next.status !== 0) {
     process.stderr.write(next.stdout + next.stderr)
     throw new StartError('The build failed; what it said stands above.')
   }
+  redrawPreviewKeys(source)
   bringNext()
   writeFileSync(MARK, source)
+}
+
+/**
+ * Next draws these at random, and the names of its files follow from them. Taken from the source, they make two builds of
+ * one source the same, byte for byte. None is a secret of a running server: open-pages.ts gives it a key of its own, and no
+ * page has a draft to preview.
+ */
+const draw = (source: string, what: string) => createHash('sha256').update(`${what} ${source}`)
+
+function drawnFrom(source: string): Record<string, string> {
+  return {
+    SLUICE_BUILD_ID: source.slice(0, 20),
+    NEXT_SERVER_ACTIONS_ENCRYPTION_KEY: draw(source, 'actions').digest('base64'),
+  }
+}
+
+const WITH_PREVIEW_KEYS = ['prerender-manifest', 'server/preview-props', 'server/middleware-manifest', 'server/middleware/middleware-manifest']
+
+/** No setting gives Next these. */
+function redrawPreviewKeys(source: string): void {
+  const keys = JSON.parse(readFileSync('.next/server/preview-props.json', 'utf8')) as Record<string, string>
+  for (const file of WITH_PREVIEW_KEYS.map((name) => `.next/${name}.json`)) {
+    const text = Object.entries(keys).reduce(
+      (all, [name, key]) => all.replaceAll(key, draw(source, name).digest('hex').slice(0, key.length)),
+      readFileSync(file, 'utf8'),
+    )
+    writeFileSync(file, text)
+  }
 }
 
 if (import.meta.main) {

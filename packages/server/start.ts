@@ -1,0 +1,23 @@
+import { existsSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
+import { dirname, join, resolve } from 'node:path'
+
+/** `sluice-server`: the server of the installed package. What it stores goes to the folder that it is started in. */
+const ROOT = dirname(dirname(import.meta.dirname))
+const PATHS = ['DATA_DIR', 'TLS_CERT_FILE', 'TLS_KEY_FILE']
+
+if (process.argv.length > 2) {
+  process.stderr.write(`The server takes no options, but ${process.argv[2]} was given. Its settings are environment variables.\n`)
+  process.exit(1)
+}
+if (existsSync('.env')) process.loadEnvFile('.env')
+process.env.DATA_DIR ||= '.data'
+for (const name of PATHS) if (process.env[name]) process.env[name] = resolve(process.env[name])
+Object.assign(process.env, { NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' })
+// The pages find their files from here.
+process.chdir(ROOT)
+const cache = join(ROOT, 'node_modules/.cache/sluice')
+enableCompileCache(cache)
+// For those that a supervisor starts.
+process.env.NODE_COMPILE_CACHE = cache
+await import('../../server.ts')

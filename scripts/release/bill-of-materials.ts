@@ -1,0 +1,149 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { SPDX, Spec, Validation } from '@cyclonedx/cyclonedx-library'
+import { StartError } from '../../lib/platform/kernel/errors.ts'
+import type { Artefact } from './write-tarball.ts'
+
+/**
+ * What is in a package, as CycloneDX: what npm installs with it, which its lock says, and what its build has put inside,
+ * which the lock of the source and the source maps say.
+ */
+export type Entry = {
+  name?: string
+  version: string
+  integrity?: string
+  license?: string
+  optional?: boolean
+  dependencies?: Record<string, string>
+  optionalDependencies?: Record<string, string>
+}
+export type Entries = Record<string, Entry>
+type Manifest = { name: string; version: string; description: string; license: string }
+
+export function billOfMaterials(
+  manifest: Manifest,
+  { sha256 }: Artefact,
+  { entries, committedAt }: { entries: Entries; committedAt: string },
+): string {
+  const ref = purlOf(manifest.name, manifest.version)
+  const hashes = [{ alg: 'SHA-256', content: sha256 }]
+  const own = { ...componentOf(manifest.name, manifest), description: manifest.description, hashes }
+  // Two copies of one version are one component.
+  const components = new Map(
+    Object.entries(entries).map(([path, entry]) => [refOf(path, entry), componentOf(nameOf(path, entry), entry)]),
+  )
+  const bill = {
+    $schema: 'http://cyclonedx.org/schema/bom-1.5.schema.json',
+    bomFormat: 'CycloneDX',
+    specVersion: '1.5',
+    serialNumber: uuidOf(sha256),
+    version: 1,
+    metadata: { timestamp: committedAt, component: own },
+    components: [...components.values()],
+    dependencies: [{ ref, dependsOn: [...components.keys()] }, ...dependenciesOf(entries)],
+  }
+  return `${JSON.stringify(bill, null, 2)}\n`
+}
+
+/** By the validator of OWASP, against the schema of the standard. */
+export async function assertValid(bill: string, name: string): Promise<void> {
+  const fault = await new Validation.JsonStrictValidator(Spec.Version.v1dot5).validate(bill)
+  if (fault) throw new StartError(`The bill of materials of ${name} is not valid: ${JSON.stringify(fault)}`)
+}
+
+/** Of the entries of a lock, those whose code is in the pages or beside them. */
+export function entriesOfBuild(all: Entries): Entries {
+  const beside = globSync('.next/server/node_modules/{*,@*/*}/package.json').map((file) =>
+    file.replace('.next/server/', '').replace('/package.json', ''),
+  )
+  const inside = globSync('.next/server/**/*.map').flatMap((map) =>
+    sourcesOf(JSON.parse(readFileSync(map, 'utf8')) as SourceMap).flatMap(packagePathOf),
+  )
+  const paths = [...new Set([...beside, ...inside])].sort()
+  return Object.fromEntries(paths.flatMap((path) => (all[path] && existsSync(path) ? [[path, all[path]]] : [])))
+}
+
+type SourceMap = { sources?: string[]; sections?: { map: SourceMap }[] }
+
+const sourcesOf = ({ sources = [], sections = [] }: SourceMap): string[] => [
+  ...sources,
+  ...sections.flatMap(({ map }) => sourcesOf(map)),
+]
+
+function packagePathOf(source: string): string[] {
+  const match = decodeURIComponent(source).match(/node_modules\/(?:.*node_modules\/)?(?:@[^/]+\/)?[^/]+/)
+  return match ? [match[0]] : []
+}
+
+function componentOf(name: string, { version, integrity, license, optional }: Omit<Entry, 'name'>) {
+  const [alg, digest] = integrity?.split('-') ?? []
+  return {
+    'bom-ref': purlOf(name, version),
+    type: 'library',
+    name,
+    version,
+    scope: optional ? 'optional' : 'required',
+    ...(alg === 'sha512' && {
+      hashes: [{ alg: 'SHA-512', content: Buffer.from(digest!, 'base64').toString('hex') }],
+    }),
+    licenses: license === undefined ? [] : [licenseOf(license)],
+    purl: purlOf(name, version),
+  }
+}
+
+function licenseOf(license: string): object {
+  if (SPDX.isSupportedSpdxId(license)) return { license: { id: license } }
+  return / (OR|AND|WITH) /.test(license) ? { expression: license } : { license: { name: license } }
+}
+
+function dependenciesOf(entries: Entries): { ref: string; dependsOn: string[] }[] {
+  const refs = new Map<string, Set<string>>()
+  for (const [path, entry] of Object.entries(entries)) {
+    const ref = refOf(path, entry)
+    const dependsOn = refs.get(ref) ?? new Set()
+    refs.set(ref, dependsOn)
+    for (const name of Object.keys({ ...entry.dependencies, ...entry.optionalDependencies })) {
+      const found = resolveFrom(path, name, entries)
+      if (found) dependsOn.add(refOf(found, entries[found]!))
+    }
+  }
+  return [...refs].map(([ref, dependsOn]) => ({ ref, dependsOn: [...dependsOn] }))
+}
+
+/** As Node looks for it: in the folder itself, then in those above. */
+function resolveFrom(path: string, name: string, entries: Entries): string | undefined {
+  const folders = path.split('node_modules/').slice(1)
+  for (let depth = folders.length; depth >= 0; depth--) {
+    const candidate = [...folders.slice(0, depth), name].map((one) => `node_modules/${one}`).join('').replaceAll('//', '/')
+    if (entries[candidate]) return candidate
+  }
+  return undefined
+}
+
+/** These packages at the top of a lock, with all that they depend on. */
+export function closureOf(names: readonly string[], all: Entries): Entries {
+  const found: Entries = {}
+  const waiting = names.map((name) => `node_modules/${name}`)
+  for (const path of waiting) {
+    if (found[path]) continue
+    found[path] = all[path]!
+    const needed = Object.keys({ ...all[path]!.dependencies, ...all[path]!.optionalDependencies })
+    waiting.push(...needed.flatMap((name) => resolveFrom(path, name, all) ?? []))
+  }
+  return found
+}
+
+function nameOf(path: string, { name }: Entry): string {
+  return name ?? path.split('node_modules/').at(-1)!
+}
+
+const refOf = (path: string, entry: Entry): string => purlOf(nameOf(path, entry), entry.version)
+
+function purlOf(name: string, version: string): string {
+  return `pkg:npm/${name.replace('@', '%40')}@${version}`
+}
+
+/** A number that is the package's own. */
+function uuidOf(sha256: string): string {
+  const part = (from: number, to: number) => sha256.slice(from, to)
+  return `urn:uuid:${part(0, 8)}-${part(8, 12)}-5${part(13, 16)}-8${part(17, 20)}-${part(20, 32)}`
+}

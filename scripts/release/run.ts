@@ -1,0 +1,130 @@
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { StartError } from '../../lib/platform/kernel/errors.ts'
+import { buildIfNeeded } from '../build.ts'
+import { readOptions } from '../read-options.ts'
+import { runScript } from '../run-script.ts'
+import { assertValid, billOfMaterials, closureOf, type Entries, entriesOfBuild } from './bill-of-materials.ts'
+import { notesFor } from './notes.ts'
+import { stageServer } from './stage-server.ts'
+import { type Artefact, describe, writeTarball } from './write-tarball.ts'
+
+/**
+ * `npm run release`: everything that a release consists of, in `.release`: the package of the server and those of the kit, a
+ * bill of materials for each, their digests, and the notes. The workflow signs and publishes what this makes. `--dry-run` does
+ * not ask that the notes are written and the source committed, and builds everything a second time to see that it is the same.
+ */
+const FOLDER = '.release'
+const KIT = [
+  { workspace: 'packages/node', bundles: [] },
+  { workspace: 'packages/react', bundles: ['tus-js-client'] },
+  { workspace: 'packages/cli', bundles: [] },
+]
+const DIGESTS = 'SHA256SUMS'
+
+const { dryRun } = readDryRun()
+
+await runScript(async () => {
+  const version = readVersion()
+  const notes = notesFor(readFileSync('CHANGELOG.md', 'utf8'), dryRun ? undefined : version)
+  if (!dryRun) assertReleasable(version)
+  const artefacts = await make()
+  if (dryRun) await assertSame(artefacts)
+  writeFileSync(join(FOLDER, 'notes.md'), notes)
+  writeFileSync(join(FOLDER, DIGESTS), artefacts.map(({ file, sha256 }) => `${sha256}  ${file}\n`).join(''))
+  for (const { file, bytes, sha256 } of artefacts) {
+    console.log(`${sha256}  ${String(bytes).padStart(9)} bytes  ${file}`)
+  }
+  console.log(`Version ${version}: ${artefacts.length} files are in ${FOLDER}${dryRun ? ', the same in two builds' : ''}.`)
+})
+
+function readDryRun(): { dryRun: boolean } {
+  const { values } = readOptions('npm run release [-- --dry-run]', {
+    options: { 'dry-run': { type: 'boolean', default: false } },
+  })
+  return { dryRun: values['dry-run'] }
+}
+
+async function make(): Promise<Artefact[]> {
+  buildIfNeeded()
+  rmSync(FOLDER, { recursive: true, force: true })
+  mkdirSync(FOLDER)
+  const staged = await stageServer(join(FOLDER, 'server'))
+  const server = await writeTarball(staged.folder, join(FOLDER, fileOf(staged)))
+  const { packages } = readJson<{ packages: Entries }>('package-lock.json')
+  const { '': _, ...installed } = readJson<{ packages: Entries }>(
+    join(staged.folder, 'npm-shrinkwrap.json'),
+  ).packages
+  const inServer = { ...installed, ...entriesOfBuild(packages) }
+  const all = [server, await writeBill(staged.folder, server, inServer)]
+  for (const { workspace, bundles } of KIT) {
+    const packed = copyOfKit(workspace)
+    all.push(packed, await writeBill(workspace, packed, closureOf(bundles, packages)))
+  }
+  return all
+}
+
+function fileOf({ name, version }: { name: string; version: string }): string {
+  return `${name.replace('@', '').replace('/', '-')}-${version}.tgz`
+}
+
+type Packed = { name: string; version: string; file: string }
+
+/** As the server serves it. */
+function copyOfKit(workspace: string): Artefact {
+  const { name } = readJson<{ name: string }>(`${workspace}/package.json`)
+  const kit = readJson<Packed[]>('.kit/kit.json')
+  const packed = kit.find((one) => one.name === name)
+  if (!packed) throw new StartError(`${name} is not in .kit; \`npm run build\` packs it.`)
+  const path = join(FOLDER, fileOf(packed))
+  copyFileSync(join('.kit', packed.file), path)
+  return describe(path)
+}
+
+async function writeBill(folder: string, of: Artefact, entries: Entries): Promise<Artefact> {
+  const committedAt = git('log', '-1', '--format=%cI')
+  const text = billOfMaterials(readJson(join(folder, 'package.json')), of, { entries, committedAt })
+  await assertValid(text, of.file)
+  const path = join(FOLDER, of.file.replace(/\.tgz$/, '.cdx.json'))
+  writeFileSync(path, text)
+  return describe(path)
+}
+
+/** A second build, of nothing that the first has left behind. */
+async function assertSame(first: Artefact[]): Promise<void> {
+  for (const built of ['.next', '.kit', ...KIT.map(({ workspace }) => `${workspace}/dist`)]) {
+    rmSync(built, { recursive: true, force: true })
+  }
+  const second = await make()
+  const other = first.filter(({ sha256 }, at) => sha256 !== second[at]!.sha256)
+  if (other.length > 0) {
+    throw new StartError(`Two builds of this source differ: ${other.map(({ file }) => file).join(', ')}`)
+  }
+}
+
+function readVersion(): string {
+  const manifests = ['.', 'packages/server', ...KIT.map(({ workspace }) => workspace)].map((folder) => join(folder, 'package.json'))
+  const versions = manifests.map((file) => readJson<{ version: string }>(file).version)
+  const odd = manifests.find((_, at) => versions[at] !== versions[0])
+  if (odd) throw new StartError(`${odd} has another version than package.json. All packages are released together.`)
+  return versions[0]!
+}
+
+function assertReleasable(version: string): void {
+  if (git('status', '--porcelain')) throw new StartError('Commit first: a release is made of what is committed.')
+  const tags = git('tag', '--points-at', 'HEAD').split('\n')
+  if (!tags.includes(`v${version}`)) {
+    throw new StartError(`This commit has no tag v${version}. A release is what its tag names.`)
+  }
+}
+
+function readJson<Content>(path: string): Content {
+  return JSON.parse(readFileSync(path, 'utf8')) as Content
+}
+
+function git(...args: string[]): string {
+  const { status, stdout, stderr } = spawnSync('git', args, { encoding: 'utf8' })
+  if (status !== 0) throw new StartError(`git ${args.join(' ')}: ${stderr}`)
+  return stdout.trim()
+}

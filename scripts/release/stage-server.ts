@@ -1,0 +1,114 @@
+import { cpSync, existsSync, globSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { build } from 'esbuild'
+import ts from 'typescript'
+import { lockOfServer } from './server-lock.ts'
+
+/**
+ * Puts together the package that runs without a build: every module that the server and its commands import, as JavaScript
+ * (Node strips no types below node_modules), the built pages with their Next, and the files that are read while it runs.
+ */
+const TEMPLATE = 'packages/server'
+const COMMANDS = ['account', 'backup', 'reconcile', 'restore', 'rotate-keys']
+const ENTRIES = ['server.ts', `${TEMPLATE}/start.ts`, ...COMMANDS.map((name) => `scripts/${name}.ts`)]
+const READ_WHILE_RUNNING = [
+  '.kit',
+  'app/(site)/docs/_text',
+  'drizzle/migrations',
+  'lib/webhooks/signature/snippets',
+  'public',
+  'LICENSE',
+]
+/** Of the build, what its server does not read. */
+const NOT_READ = /^\.next\/(cache|diagnostics|types|dev|trace|trace-build|turbopack|.*\.map|.*\.nft\.json)$/
+const IMPORTS = ['lib', 'packages', 'server', 'drizzle']
+
+export type Staged = { folder: string; name: string; version: string }
+
+export async function stageServer(folder: string): Promise<Staged> {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  for (const path of await modulesOf(ENTRIES)) {
+    if (path.endsWith('.ts')) write(join(folder, path.replace(/\.ts$/, '.js')), compile(path))
+    else cpSync(path, join(folder, path))
+  }
+  for (const path of READ_WHILE_RUNNING) cpSync(path, join(folder, path), { recursive: true })
+  cpSync(`${TEMPLATE}/README.md`, join(folder, 'README.md'))
+  cpSync(`${TEMPLATE}/launch.cjs`, join(folder, 'launch.cjs'))
+  copyPages(folder)
+  return writeManifests(folder)
+}
+
+/** Everything that these import, and what that imports. */
+async function modulesOf(entries: string[]): Promise<string[]> {
+  const { metafile } = await build({
+    entryPoints: entries,
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    outdir: 'unused',
+    write: false,
+    metafile: true,
+    external: ['next'],
+  })
+  return Object.keys(metafile.inputs).sort()
+}
+
+function compile(path: string): string {
+  const { outputText } = ts.transpileModule(readFileSync(path, 'utf8'), {
+    fileName: path,
+    compilerOptions: {
+      target: ts.ScriptTarget.ES2024,
+      module: ts.ModuleKind.ESNext,
+      verbatimModuleSyntax: true,
+      allowImportingTsExtensions: true,
+      rewriteRelativeImportExtensions: true,
+    },
+  })
+  return outputText
+}
+
+function copyPages(folder: string): void {
+  cpSync('.next', join(folder, '.next'), { recursive: true, filter: (path) => !NOT_READ.test(path) })
+  // Links to packages, which no package may contain.
+  for (const link of globSync('.next/node_modules/*')) {
+    if (!lstatSync(link).isSymbolicLink()) continue
+    const { name } = JSON.parse(readFileSync(join(realpathSync(link), 'package.json'), 'utf8')) as { name: string }
+    rmSync(join(folder, link))
+    write(join(folder, link, 'index.js'), `module.exports = require('${name}')\n`)
+  }
+}
+
+function writeManifests(folder: string): Staged {
+  const root = readJson('package.json') as Manifest
+  const own = readJson(`${TEMPLATE}/package.json`) as Manifest
+  const { private: _, ...shown } = own
+  const manifest = {
+    ...shown,
+    imports: Object.fromEntries(IMPORTS.map((name) => [`#${name}/*.ts`, `./${name}/*.js`])),
+    dependencies: root.dependencies,
+    optionalDependencies: root.optionalDependencies,
+  }
+  write(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+  const lock = lockOfServer(readJson('package-lock.json') as never, manifest)
+  write(join(folder, 'npm-shrinkwrap.json'), `${JSON.stringify(lock, null, 2)}\n`)
+  return { folder, name: own.name, version: own.version }
+}
+
+type Manifest = {
+  name: string
+  version: string
+  private?: boolean
+  dependencies: Record<string, string>
+  optionalDependencies: Record<string, string>
+}
+
+function readJson(path: string): unknown {
+  return JSON.parse(readFileSync(path, 'utf8'))
+}
+
+function write(path: string, text: string): void {
+  if (!existsSync(dirname(path))) mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}
