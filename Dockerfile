@@ -7,11 +7,13 @@ COPY packages/react/package.json packages/react/
 COPY packages/cli/package.json packages/cli/
 RUN npm ci --no-audit --no-fund
 COPY . .
-# The image has a Node of its own, and nothing that runs reads types, maps or manuals.
-RUN npm run build \
-  && npm prune --omit=dev --no-audit --no-fund \
+# The package that a release consists of, installed. The image has a Node of its own, and nothing that runs reads types, maps
+# or manuals.
+RUN npm run pack-server && mkdir /packed && tar -xzf .release/sluice-server-*.tgz -C /packed --strip-components=1
+WORKDIR /packed
+RUN npm ci --no-audit --no-fund \
   && rm -rf node_modules/node-linux-* node_modules/.bin/node node_modules/.cache \
-  && find node_modules .next -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.md' \) -delete \
+  && find . -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -path './node_modules/*.md' \) -delete \
   && mkdir -p .next/cache /data
 
 # Node without npm and headers, which are a third of its own image.
@@ -24,11 +26,11 @@ RUN apt-get update \
 COPY --from=build /usr/local/bin/node /usr/local/bin/
 ENV NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 DATA_DIR=/data
 WORKDIR /app
-COPY --from=build /app ./
+COPY --from=build /packed ./
 COPY --from=build --chown=1000:1000 /data /data
-COPY --from=build --chown=1000:1000 /app/.next/cache .next/cache
+COPY --from=build --chown=1000:1000 /packed/.next/cache .next/cache
 USER 1000:1000
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD ["node", "-e", "const end = (ok) => process.exit(ok ? 0 : 1); require(process.env.TLS_CERT_FILE ? 'https' : 'http').get({ host: '127.0.0.1', port: process.env.PORT ?? 3000, path: '/healthz', rejectUnauthorized: false }, (r) => end(r.statusCode === 200)).on('error', () => end(false))"]
-CMD ["node", "--max-semi-space-size=16", "server.ts"]
+CMD ["node", "--max-semi-space-size=16", "server.js"]

@@ -189,7 +189,7 @@ it('the image has the manifest of each workspace before it installs, which npm c
 
 it('Node has the same flags in the image, by npm start, and in what is tested and measured', () => {
   const image = readFileSync('Dockerfile', 'utf8').match(/^CMD (.+)$/m)![1]!
-  expect(JSON.parse(image)).toEqual(['node', ...NODE_FLAGS, 'server.ts'])
+  expect(JSON.parse(image)).toEqual(['node', ...NODE_FLAGS, 'server.js'])
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
   expect(scripts.start).toBe(
     ['node -r ./scripts/require-node.cjs', ...NODE_FLAGS, 'scripts/start.ts'].join(' '),

@@ -60,7 +60,12 @@ function drawnFrom(source: string): Record<string, string> {
   }
 }
 
-const WITH_PREVIEW_KEYS = ['prerender-manifest', 'server/preview-props', 'server/middleware-manifest', 'server/middleware/middleware-manifest']
+const WITH_PREVIEW_KEYS = [
+  'prerender-manifest',
+  'server/preview-props',
+  'server/middleware-manifest',
+  'server/middleware/middleware-manifest',
+]
 
 /** No setting gives Next these. */
 function redrawPreviewKeys(source: string): void {

@@ -1,50 +1,83 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { cpSync, globSync, lstatSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  copyFileSync,
+  existsSync,
+  globSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { basename, delimiter, dirname, join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
-import { buildIfNeeded } from '../../scripts/build.ts'
+import { settings } from '#lib/platform/settings/settings.ts'
+import { misused, readOptions } from '../../scripts/read-options.ts'
+import { readmeCommands } from '../../test/support/readme-commands.ts'
 import { signedIn } from '../../test/support/session.ts'
-import { temporaryFolder } from '../../test/support/sluice.ts'
 import { endWithThisProcess, removeWithThisProcess } from '../../test/support/until-exit.ts'
 
 /**
- * What somebody has who only starts Sluice: a copy of the source with the pages built, and `npm ci --omit=dev`. It has to stay small,
- * and `npm start` has to serve pages and take a file from it without building anything.
+ * What somebody has who only runs Sluice: an empty folder, an empty home, and the package that `npm run release` has made. It has
+ * to stay small, and to start without a build and, once installed, without a network: it serves pages, and README's five
+ * minutes go as they say. `--node` names the folder of another Node to do it with.
  */
-const MAX_MB = 500
-/** What other commands leave in the folder, or nobody carries along. */
-const LEFT_OUT = ['.git', '.data', '.next/dev', '.next/cache', 'node_modules', 'test-results'].map((name) =>
-  resolve(name),
-)
+const MAX_MB = 450
 const MB = 1_000_000
+const USAGE = 'node e2e/install/run.ts [--node <folder of a node program>]'
 
+const { node = dirname(process.execPath) } = readOptions(USAGE, {
+  options: { node: { type: 'string' } },
+}).values
+if (!existsSync(join(node, 'node'))) misused(`There is no program "node" in ${node}`, USAGE)
 process.exitCode = (await main()) ? 0 : 1
 
 async function main(): Promise<boolean> {
-  buildIfNeeded()
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-install-'))
+  const [packed] = globSync('.release/sluice-server-*.tgz')
+  if (!packed) misused('There is no package: `npm run release -- --dry-run` makes it', USAGE)
+  const folder = makeFolder('sluice-install-')
+  const env = environment(makeFolder('sluice-home-'))
+  const version = spawnSync('node', ['--version'], { env, encoding: 'utf8' }).stdout.trim()
+  const file = join(folder, basename(packed))
+  copyFileSync(packed, file)
+  // Beside it, what README's upload imports.
+  run(folder, env, 'npm', ['install', '--no-audit', '--no-fund', file, 'tus-js-client'])
+  const small = checkSize(join(folder, 'node_modules'), version)
+  return (await checkStart(folder, env)) && small
+}
+
+function makeFolder(name: string): string {
+  const folder = mkdtempSync(join(tmpdir(), name))
   removeWithThisProcess(folder)
-  cpSync('.', folder, { recursive: true, filter: (path) => !LEFT_OUT.includes(resolve(path)) })
-  run(folder, 'npm', ['ci', '--omit=dev', '--no-audit', '--no-fund'])
-  const small = checkSize(folder)
-  return (await checkStart(folder)) && small
+  return folder
 }
 
-function run(cwd: string, command: string, args: string[]): void {
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: 'utf8' })
+/** Nothing of this project on the path: npm puts what it has installed there. */
+function environment(home: string): NodeJS.ProcessEnv {
+  const others = process.env
+    .PATH!.split(delimiter)
+    .filter((path) => !path.startsWith(resolve('node_modules')))
+  const PATH = [resolve(node), ...others.filter((path) => !path.includes('node_modules'))].join(delimiter)
+  // What tells programs of this machine how to reach others stays, such as its certificates.
+  const kept = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name) && !(name in settings))
+  return { ...Object.fromEntries(kept), NODE_ENV: 'production', PATH, HOME: home, PORT: '0' }
+}
+
+function run(cwd: string, env: NodeJS.ProcessEnv, command: string, args: string[]): void {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd, env, encoding: 'utf8' })
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed:\n${stdout}${stderr}`)
+  if (stderr.includes('EBADENGINE')) throw new Error(`npm warns of an engine:\n${stderr}`)
 }
 
-function checkSize(folder: string): boolean {
-  const packages = readdirSync(join(folder, 'node_modules'))
-  const parts = [...packages.map((name) => `node_modules/${name}`), '.next']
-  const sizes = parts.map((part) => ({ part, bytes: sizeOf(join(folder, part)) }))
+function checkSize(modules: string, version: string): boolean {
+  const sizes = readdirSync(modules).map((name) => ({ name, bytes: sizeOf(join(modules, name)) }))
   sizes.sort((one, other) => other.bytes - one.bytes)
-  for (const { part, bytes } of sizes.slice(0, 8)) console.log(`${inMB(bytes)}  ${part}`)
-  const all = sizeOf(folder)
-  return say(all <= MAX_MB * MB, `${inMB(all)}  all of it; at most ${MAX_MB} MB`)
+  for (const { name, bytes } of sizes.slice(0, 8)) console.log(`${inMB(bytes)}  ${name}`)
+  const all = sizeOf(modules)
+  return say(all <= MAX_MB * MB, `${inMB(all)}  installed with Node ${version}; at most ${MAX_MB} MB`)
 }
 
 /** On the disk, as `du` has it. */
@@ -58,56 +91,60 @@ function inMB(bytes: number): string {
   return `${(bytes / MB).toFixed(1).padStart(7)} MB`
 }
 
-async function checkStart(folder: string): Promise<boolean> {
-  using data = temporaryFolder()
-  const { npm, output } = await start(folder, data.path)
-  const demo = JSON.parse(readFileSync(join(data.path, 'demo.json'), 'utf8')) as DemoDocument
+async function checkStart(folder: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+  const { npx, output, seconds } = await start(folder, env)
+  const demo = JSON.parse(readFileSync(join(folder, '.data/demo.json'), 'utf8')) as DemoDocument
   const landing = await (await fetch(demo.baseUrl)).text()
   const style = landing.match(/href="(\/_next\/static\/[^"]+\.css[^"]*)"/)?.[1]
   const styled = style !== undefined && (await fetch(new URL(style, demo.baseUrl))).status === 200
   const overview = await (await signedIn(demo)).get('/dashboard')
-  const uploaded = await upload(demo)
-  const stored = globSync(join(demo.bucket.directory, '**/install.bin')).map((path) => readFileSync(path))
-  npm.kill('SIGTERM')
+  const { stdout } = await promisify(execFile)('bash', ['-ec', readmeCommands('Five minutes')], {
+    cwd: folder,
+    env,
+  })
+  const ended = once(npx, 'exit')
+  npx.kill('SIGTERM')
+  await ended
   return [
-    say(!output().includes('Building'), 'starts without building'),
+    say(!output().includes('Building'), `ready after ${seconds.toFixed(1)} s, without a build or a network`),
     say(landing.includes('<h1') && styled, 'serves the landing page and its styles'),
     say(overview.status === 200 && overview.body.includes('Overview'), 'serves the Overview'),
-    say(
-      stored.some((bytes) => bytes.equals(uploaded)),
-      'takes a file',
-    ),
+    say(/^equal$/m.test(stdout), 'the five minutes of README go as they say'),
+    say(await isGone(demo.baseUrl), 'stops on SIGTERM'),
   ].every(Boolean)
 }
 
-async function start(folder: string, dataDir: string) {
-  const { PATH = '', HOME = '' } = process.env
-  const env = { PATH, HOME, NODE_ENV: 'production' as const, PORT: '0', DATA_DIR: dataDir }
-  const npm = spawn('npm', ['start'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] })
-  endWithThisProcess(npm, 'SIGTERM')
+/** npx ends before what it runs has. */
+async function isGone(baseUrl: string): Promise<boolean> {
+  const isThere = () =>
+    fetch(`${baseUrl}/healthz`).then(
+      () => true,
+      () => false,
+    )
+  for (let asked = 0; asked < 100; asked++) {
+    if (!(await isThere())) return true
+    await delay(100)
+  }
+  return false
+}
+
+async function start(folder: string, env: NodeJS.ProcessEnv) {
+  const startedMs = performance.now()
+  const npx = spawn('npx', ['--offline', 'sluice-server'], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  endWithThisProcess(npx, 'SIGTERM')
   let output = ''
   await new Promise<void>((ready, fail) => {
-    npm.stdout.on('data', (text) => {
+    npx.stdout.on('data', (text) => {
       output += text
       if (/^ready /m.test(output)) ready()
     })
-    npm.once('exit', (code) => fail(new Error(`npm start ended with ${code}:\n${output}`)))
+    npx.once('exit', (code) => fail(new Error(`npx ended with ${code}:\n${output}`)))
   })
-  return { npm, output: () => output }
-}
-
-async function upload(demo: DemoDocument): Promise<Buffer> {
-  const bytes = randomBytes(9 * MB)
-  const issued = await fetch(`${demo.baseUrl}/api/v1/tokens`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${demo.senderToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ pipeId: demo.pipeId }),
-  })
-  const { token, uploadUrl } = (await issued.json()) as { token: string; uploadUrl: string }
-  const headers = { authorization: `Bearer ${token}` }
-  const { status } = await fetch(`${uploadUrl}install.bin`, { method: 'PUT', headers, body: bytes })
-  if (status !== 201) throw new Error(`The file was answered with ${status}.`)
-  return bytes
+  return { npx, output: () => output, seconds: (performance.now() - startedMs) / 1000 }
 }
 
 function say(holds: boolean, what: string): boolean {

@@ -1,16 +1,10 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { readFileSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { copySource } from '../../test/support/copy-source.ts'
+import { readmeCommands } from '../../test/support/readme-commands.ts'
 import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
-
-/** What README has people type under "Five minutes", as it stands there. */
-function commands(): string {
-  const [, chapter] = readFileSync('README.md', 'utf8').split('\n## Five minutes\n')
-  const [text] = chapter!.split('\n## ')
-  return [...text!.matchAll(/```sh\n(.*?)```/gs)].map(([, command]) => command).join('\n')
-}
 
 it('the five minutes of README go as it says, in a new folder and with an empty home', async ({ skip }) => {
   if (spawnSync('curl', ['--version']).status !== 0) skip('README uses curl, which is not on this machine.')
@@ -19,7 +13,10 @@ it('the five minutes of README go as it says, in a new folder and with an empty 
   try {
     const sluice = await startSluice({ LOG_LEVEL: 'warn' }, source)
     const env = { NODE_ENV: 'production' as const, PATH: process.env.PATH, HOME: home.path }
-    const { stdout } = await promisify(execFile)('bash', ['-ec', commands()], { cwd: source, env })
+    const { stdout } = await promisify(execFile)('bash', ['-ec', readmeCommands('Five minutes')], {
+      cwd: source,
+      env,
+    })
     expect(sluice.output()).not.toContain('ExperimentalWarning')
     const [address, equal, deliveries] = stdout.trim().split('\n').slice(-3)
     expect(address).toMatch(`${sluice.baseUrl}/pipes/`)

@@ -16,7 +16,10 @@ const PARENT_POLL_MS = 250
 const { command, args } = readCommand(process.argv.slice(2))
 const child = spawn(
   findNode(),
-  ['--max-semi-space-size=16', join(__dirname, `${command === 'start' ? 'packages/server' : 'scripts'}/${command}.js`)].concat(args),
+  [
+    '--max-semi-space-size=16',
+    join(__dirname, `${command === 'start' ? 'packages/server' : 'scripts'}/${command}.js`),
+  ].concat(args),
   { stdio: 'inherit' },
 )
 child.on('error', (error) => fail(`Node could not be started: ${error.message}`))
@@ -53,7 +56,11 @@ function findNode() {
 
 function nodeOf(name) {
   try {
-    const path = join(dirname(require.resolve(`${name}/package.json`)), 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+    const path = join(
+      dirname(require.resolve(`${name}/package.json`)),
+      'bin',
+      process.platform === 'win32' ? 'node.exe' : 'node',
+    )
     return existsSync(path) ? path : undefined
   } catch {
     return undefined

@@ -7,7 +7,9 @@ const ROOT = dirname(dirname(import.meta.dirname))
 const PATHS = ['DATA_DIR', 'TLS_CERT_FILE', 'TLS_KEY_FILE']
 
 if (process.argv.length > 2) {
-  process.stderr.write(`The server takes no options, but ${process.argv[2]} was given. Its settings are environment variables.\n`)
+  process.stderr.write(
+    `The server takes no options, but ${process.argv[2]} was given. Its settings are environment variables.\n`,
+  )
   process.exit(1)
 }
 if (existsSync('.env')) process.loadEnvFile('.env')

@@ -29,7 +29,10 @@ export function billOfMaterials(
   const own = { ...componentOf(manifest.name, manifest), description: manifest.description, hashes }
   // Two copies of one version are one component.
   const components = new Map(
-    Object.entries(entries).map(([path, entry]) => [refOf(path, entry), componentOf(nameOf(path, entry), entry)]),
+    Object.entries(entries).map(([path, entry]) => [
+      refOf(path, entry),
+      componentOf(nameOf(path, entry), entry),
+    ]),
   )
   const bill = {
     $schema: 'http://cyclonedx.org/schema/bom-1.5.schema.json',
@@ -59,7 +62,9 @@ export function entriesOfBuild(all: Entries): Entries {
     sourcesOf(JSON.parse(readFileSync(map, 'utf8')) as SourceMap).flatMap(packagePathOf),
   )
   const paths = [...new Set([...beside, ...inside])].sort()
-  return Object.fromEntries(paths.flatMap((path) => (all[path] && existsSync(path) ? [[path, all[path]]] : [])))
+  return Object.fromEntries(
+    paths.flatMap((path) => (all[path] && existsSync(path) ? [[path, all[path]]] : [])),
+  )
 }
 
 type SourceMap = { sources?: string[]; sections?: { map: SourceMap }[] }
@@ -113,7 +118,10 @@ function dependenciesOf(entries: Entries): { ref: string; dependsOn: string[] }[
 function resolveFrom(path: string, name: string, entries: Entries): string | undefined {
   const folders = path.split('node_modules/').slice(1)
   for (let depth = folders.length; depth >= 0; depth--) {
-    const candidate = [...folders.slice(0, depth), name].map((one) => `node_modules/${one}`).join('').replaceAll('//', '/')
+    const candidate = [...folders.slice(0, depth), name]
+      .map((one) => `node_modules/${one}`)
+      .join('')
+      .replaceAll('//', '/')
     if (entries[candidate]) return candidate
   }
   return undefined

@@ -6,6 +6,7 @@ export function notesFor(changelog: string, version: string | undefined): string
   const chapters = changelog.split(/^## /m).slice(1)
   const chapter = chapters.find((text) => text.split(/[\s,]/)[0] === title)
   const notes = chapter?.split('\n').slice(1).join('\n').trim()
-  if (!notes) throw new StartError(`CHANGELOG.md has no chapter "## ${title}" with text in it. Write it first.`)
+  if (!notes)
+    throw new StartError(`CHANGELOG.md has no chapter "## ${title}" with text in it. Write it first.`)
   return `${notes}\n`
 }

@@ -1,21 +1,19 @@
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { StartError } from '../../lib/platform/kernel/errors.ts'
-import { buildIfNeeded } from '../build.ts'
 import { readOptions } from '../read-options.ts'
 import { runScript } from '../run-script.ts'
 import { assertValid, billOfMaterials, closureOf, type Entries, entriesOfBuild } from './bill-of-materials.ts'
 import { notesFor } from './notes.ts'
-import { stageServer } from './stage-server.ts'
-import { type Artefact, describe, writeTarball } from './write-tarball.ts'
+import { packServer } from './pack-server.ts'
+import { type Artefact, describe, FOLDER, tarballOf } from './write-tarball.ts'
 
 /**
  * `npm run release`: everything that a release consists of, in `.release`: the package of the server and those of the kit, a
  * bill of materials for each, their digests, and the notes. The workflow signs and publishes what this makes. `--dry-run` does
  * not ask that the notes are written and the source committed, and builds everything a second time to see that it is the same.
  */
-const FOLDER = '.release'
 const KIT = [
   { workspace: 'packages/node', bundles: [] },
   { workspace: 'packages/react', bundles: ['tus-js-client'] },
@@ -36,7 +34,9 @@ await runScript(async () => {
   for (const { file, bytes, sha256 } of artefacts) {
     console.log(`${sha256}  ${String(bytes).padStart(9)} bytes  ${file}`)
   }
-  console.log(`Version ${version}: ${artefacts.length} files are in ${FOLDER}${dryRun ? ', the same in two builds' : ''}.`)
+  console.log(
+    `Version ${version}: ${artefacts.length} files are in ${FOLDER}${dryRun ? ', the same in two builds' : ''}.`,
+  )
 })
 
 function readDryRun(): { dryRun: boolean } {
@@ -47,11 +47,7 @@ function readDryRun(): { dryRun: boolean } {
 }
 
 async function make(): Promise<Artefact[]> {
-  buildIfNeeded()
-  rmSync(FOLDER, { recursive: true, force: true })
-  mkdirSync(FOLDER)
-  const staged = await stageServer(join(FOLDER, 'server'))
-  const server = await writeTarball(staged.folder, join(FOLDER, fileOf(staged)))
+  const { staged, artefact: server } = await packServer()
   const { packages } = readJson<{ packages: Entries }>('package-lock.json')
   const { '': _, ...installed } = readJson<{ packages: Entries }>(
     join(staged.folder, 'npm-shrinkwrap.json'),
@@ -65,10 +61,6 @@ async function make(): Promise<Artefact[]> {
   return all
 }
 
-function fileOf({ name, version }: { name: string; version: string }): string {
-  return `${name.replace('@', '').replace('/', '-')}-${version}.tgz`
-}
-
 type Packed = { name: string; version: string; file: string }
 
 /** As the server serves it. */
@@ -77,7 +69,7 @@ function copyOfKit(workspace: string): Artefact {
   const kit = readJson<Packed[]>('.kit/kit.json')
   const packed = kit.find((one) => one.name === name)
   if (!packed) throw new StartError(`${name} is not in .kit; \`npm run build\` packs it.`)
-  const path = join(FOLDER, fileOf(packed))
+  const path = tarballOf(packed)
   copyFileSync(join('.kit', packed.file), path)
   return describe(path)
 }
@@ -104,15 +96,19 @@ async function assertSame(first: Artefact[]): Promise<void> {
 }
 
 function readVersion(): string {
-  const manifests = ['.', 'packages/server', ...KIT.map(({ workspace }) => workspace)].map((folder) => join(folder, 'package.json'))
+  const manifests = ['.', 'packages/server', ...KIT.map(({ workspace }) => workspace)].map((folder) =>
+    join(folder, 'package.json'),
+  )
   const versions = manifests.map((file) => readJson<{ version: string }>(file).version)
   const odd = manifests.find((_, at) => versions[at] !== versions[0])
-  if (odd) throw new StartError(`${odd} has another version than package.json. All packages are released together.`)
+  if (odd)
+    throw new StartError(`${odd} has another version than package.json. All packages are released together.`)
   return versions[0]!
 }
 
 function assertReleasable(version: string): void {
-  if (git('status', '--porcelain')) throw new StartError('Commit first: a release is made of what is committed.')
+  if (git('status', '--porcelain'))
+    throw new StartError('Commit first: a release is made of what is committed.')
   const tags = git('tag', '--points-at', 'HEAD').split('\n')
   if (!tags.includes(`v${version}`)) {
     throw new StartError(`This commit has no tag v${version}. A release is what its tag names.`)

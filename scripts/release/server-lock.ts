@@ -6,7 +6,10 @@ type Entry = { dev?: boolean; devOptional?: boolean; link?: boolean; engines?: o
 type Lock = { lockfileVersion: number; packages: Record<string, Entry> }
 type Manifest = { name: string; version: string }
 
-export function lockOfServer({ lockfileVersion, packages }: Lock, manifest: Manifest & Record<string, unknown>) {
+export function lockOfServer(
+  { lockfileVersion, packages }: Lock,
+  manifest: Manifest & Record<string, unknown>,
+) {
   const { name, version } = manifest
   const installed = Object.entries(packages)
     .filter(([path, { dev, devOptional, link }]) => isPackage(path) && !dev && !devOptional && !link)

@@ -1,4 +1,14 @@
-import { cpSync, existsSync, globSync, lstatSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
 import ts from 'typescript'
@@ -74,7 +84,9 @@ function copyPages(folder: string): void {
   // Links to packages, which no package may contain.
   for (const link of globSync('.next/node_modules/*')) {
     if (!lstatSync(link).isSymbolicLink()) continue
-    const { name } = JSON.parse(readFileSync(join(realpathSync(link), 'package.json'), 'utf8')) as { name: string }
+    const { name } = JSON.parse(readFileSync(join(realpathSync(link), 'package.json'), 'utf8')) as {
+      name: string
+    }
     rmSync(join(folder, link))
     write(join(folder, link, 'index.js'), `module.exports = require('${name}')\n`)
   }

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import { globSync, readFileSync, statSync } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import { create } from 'tar'
+
+/** Where everything of a release is made. */
+export const FOLDER = '.release'
 
 export type Artefact = { file: string; bytes: number; sha256: string }
 
@@ -14,6 +17,10 @@ export async function writeTarball(folder: string, file: string): Promise<Artefa
   const same = { portable: true, mtime: new Date(0), gzip: { level: 9 }, noDirRecurse: true }
   await create({ ...same, cwd: folder, prefix: 'package', file }, [...new Set(files)])
   return describe(file)
+}
+
+export function tarballOf({ name, version }: { name: string; version: string }): string {
+  return join(FOLDER, `${name.replace('@', '').replace('/', '-')}-${version}.tgz`)
 }
 
 export function describe(path: string): Artefact {

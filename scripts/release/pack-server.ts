@@ -1,0 +1,24 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { buildIfNeeded } from '../build.ts'
+import { readOptions } from '../read-options.ts'
+import { runScript } from '../run-script.ts'
+import { type Staged, stageServer } from './stage-server.ts'
+import { type Artefact, FOLDER, tarballOf, writeTarball } from './write-tarball.ts'
+
+/** `npm run pack-server`: builds, and writes the package of the server, for the image and for the release. */
+export async function packServer(): Promise<{ staged: Staged; artefact: Artefact }> {
+  buildIfNeeded()
+  rmSync(FOLDER, { recursive: true, force: true })
+  mkdirSync(FOLDER)
+  const staged = await stageServer(join(FOLDER, 'server'))
+  return { staged, artefact: await writeTarball(staged.folder, tarballOf(staged)) }
+}
+
+if (import.meta.main) {
+  readOptions('npm run pack-server', {})
+  await runScript(async () => {
+    const { artefact } = await packServer()
+    console.log(`${artefact.file}: ${artefact.bytes} bytes`)
+  })
+}
