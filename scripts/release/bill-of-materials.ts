@@ -116,12 +116,9 @@ function dependenciesOf(entries: Entries): { ref: string; dependsOn: string[] }[
 
 /** As Node looks for it: in the folder itself, then in those above. */
 function resolveFrom(path: string, name: string, entries: Entries): string | undefined {
-  const folders = path.split('node_modules/').slice(1)
+  const folders = path.split(/\/?node_modules\//).slice(1)
   for (let depth = folders.length; depth >= 0; depth--) {
-    const candidate = [...folders.slice(0, depth), name]
-      .map((one) => `node_modules/${one}`)
-      .join('')
-      .replaceAll('//', '/')
+    const candidate = [...folders.slice(0, depth), name].map((one) => `node_modules/${one}`).join('/')
     if (entries[candidate]) return candidate
   }
   return undefined

@@ -1,0 +1,93 @@
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { list } from 'tar'
+import { afterAll, expect, it } from 'vitest'
+import { assertValid, billOfMaterials, closureOf, type Entries } from './bill-of-materials.ts'
+import { lockOfServer } from './server-lock.ts'
+import { writeTarball } from './write-tarball.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-packages-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const INTEGRITY = `sha512-${Buffer.alloc(64, 7).toString('base64')}`
+const ENTRIES: Entries = {
+  'node_modules/one': {
+    version: '1.0.0',
+    license: 'MIT',
+    integrity: INTEGRITY,
+    dependencies: { two: '^2.0.0' },
+  },
+  'node_modules/one/node_modules/two': { version: '2.1.0', license: '(MIT OR Apache-2.0)' },
+  'node_modules/two': { version: '1.9.0', license: 'Public Domain' },
+  'node_modules/@scope/three': { version: '3.0.0', optional: true },
+}
+const SERVER = { name: '@sluice/server', version: '1.2.3', description: 'It runs.', license: 'MIT' }
+const PACKED = { file: 'server.tgz', bytes: 1, sha256: 'ab'.repeat(32) }
+
+function fill(name: string, modified: Date): string {
+  const filled = join(folder, name)
+  for (const file of ['b.js', 'a.js', '.next/server/node_modules/next/index.js']) {
+    mkdirSync(join(filled, file, '..'), { recursive: true })
+    writeFileSync(join(filled, file), file)
+    utimesSync(join(filled, file), modified, modified)
+  }
+  return filled
+}
+
+it('packs the same files into the same bytes, whenever they were written, and leaves none out', async () => {
+  const one = await writeTarball(fill('one', new Date(0)), join(folder, 'one.tgz'))
+  const two = await writeTarball(fill('two', new Date()), join(folder, 'two.tgz'))
+  expect(two.sha256).toBe(one.sha256)
+  const packed: string[] = []
+  await list({ file: join(folder, 'one.tgz'), onReadEntry: ({ path }) => packed.push(path) })
+  expect(packed).toEqual(
+    ['.next/server/node_modules/next/index.js', 'a.js', 'b.js'].map((file) => `package/${file}`),
+  )
+})
+
+it('writes a bill of materials that is valid, with each package and what it depends on', async () => {
+  const text = billOfMaterials(SERVER, PACKED, { entries: ENTRIES, committedAt: '2026-11-24T00:00:00Z' })
+  await assertValid(text, 'server')
+  const bill = JSON.parse(text) as {
+    components: { purl: string }[]
+    dependencies: { ref: string; dependsOn: string[] }[]
+  }
+  expect(bill.components.map(({ purl }) => purl)).toEqual([
+    'pkg:npm/one@1.0.0',
+    'pkg:npm/two@2.1.0',
+    'pkg:npm/two@1.9.0',
+    'pkg:npm/%40scope/three@3.0.0',
+  ])
+  expect(bill.dependencies).toContainEqual({ ref: 'pkg:npm/one@1.0.0', dependsOn: ['pkg:npm/two@2.1.0'] })
+})
+
+it('refuses a bill of materials that breaks the standard', async () => {
+  const text = billOfMaterials(SERVER, PACKED, { entries: ENTRIES, committedAt: 'yesterday' })
+  await expect(assertValid(text, 'server')).rejects.toThrow('The bill of materials of server is not valid')
+})
+
+it('finds what a bundle contains', () => {
+  expect(Object.keys(closureOf(['one'], ENTRIES))).toEqual([
+    'node_modules/one',
+    'node_modules/one/node_modules/two',
+  ])
+})
+
+it('locks what the server installs, and nothing that builds or tests it', () => {
+  const { packages } = lockOfServer(
+    {
+      lockfileVersion: 3,
+      packages: {
+        '': {},
+        'packages/node': {},
+        'node_modules/@sluice/node': { link: true },
+        'node_modules/next': { dev: true },
+        'node_modules/react': { devOptional: true },
+        'node_modules/pino': { engines: { node: '>=22' } },
+      },
+    },
+    SERVER,
+  )
+  expect(packages).toEqual({ '': SERVER, 'node_modules/pino': {} })
+})
