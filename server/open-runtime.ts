@@ -7,7 +7,7 @@ import { createMetrics } from '../lib/platform/metrics.ts'
 import { openQueue } from '../lib/platform/queue.ts'
 import { type Runtime, setRuntime } from '../lib/platform/runtime.ts'
 import type { Config } from '../lib/platform/settings/config.ts'
-import { lapseLeases } from '../lib/uploads/ledger/lapse-leases.ts'
+import { lapseLeases } from '../lib/uploads/ledger/leases.ts'
 import { openVault } from './open-vault.ts'
 
 /** `share`: an embedded database is that of the supervisor. */

@@ -44,7 +44,7 @@ function insertsOf({ workspaceId, pipeId, senderId, dataStoreId }: Owner, series
 /** The leases of so many from there on. */
 export function leasesOf(first: number, count: number): Fenced[] {
   const id = (n: number) => `01900000-0000-7000-8000-${n.toString(16).padStart(12, '0')}`
-  return Array.from({ length: count }, (_, at) => ({ fileId: id(first + at), fence: 1 }))
+  return Array.from({ length: count }, (_, at) => ({ fileId: id(first + at), fence: 1, claim: 'holder' }))
 }
 
 /** The time of the first so many is up, and nobody writes them. */

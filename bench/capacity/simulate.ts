@@ -4,9 +4,9 @@ import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
 import { migrate } from '#lib/platform/db/migrate.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
 import { openQueue } from '#lib/platform/queue.ts'
-import { currentOffset } from '#lib/uploads/ledger/current-offset.ts'
-import { LATE_AT_ONCE } from '#lib/uploads/ledger/late-uploads.ts'
-import { renewLeases } from '#lib/uploads/ledger/renew-leases.ts'
+import { renewLeases } from '#lib/uploads/ledger/leases.ts'
+import { currentOffset } from '#lib/uploads/ledger/offsets.ts'
+import { LATE_AT_ONCE } from '#lib/uploads/ledger/open-uploads.ts'
 import { expireUploads, uploadSweeps } from '#lib/uploads/recovery/upload-sweeps.ts'
 import { drainUploads } from '#lib/uploads/upload-context.ts'
 import { controlSweeps } from '#server/control-sweeps.ts'
@@ -34,7 +34,7 @@ export type Simulated = { bytesOfAFile: number; openUploads: OpenUploads[]; conn
 const SIZES = [100_000, 1_000_000]
 const CROWDS = [20, 100, 300, 1000]
 const FILES = 100_000
-/** As lib/uploads/lease/start-lease-renewal.ts has them, four groups at a time for each of several nodes. */
+/** As lib/uploads/lease/lease-renewal.ts has them, four groups at a time for each of several nodes. */
 const RENEWED_TOGETHER = 50
 const RENEWALS_AT_ONCE = 16
 const RENEWED = 100_000
@@ -141,7 +141,7 @@ async function measureRenewals({ db }: DatabaseHandle, open: number) {
   const renew = async () => {
     while (next < RENEWED / RENEWED_TOGETHER) {
       const first = 1 + ((next++ * 7919 * RENEWED_TOGETHER) % (open - RENEWED_TOGETHER))
-      await renewLeases(db, { holder: 'holder', leaseMs: 15_000 }, leasesOf(first, RENEWED_TOGETHER))
+      await renewLeases(db, leasesOf(first, RENEWED_TOGETHER), 15_000)
     }
   }
   const ms = await millisecondsOf(() => Promise.all(Array.from({ length: RENEWALS_AT_ONCE }, renew)))

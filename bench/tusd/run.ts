@@ -17,7 +17,7 @@ import { hasPerf, profile } from './profile.ts'
 const USAGE = 'npm run bench:tusd -- [--tusd <path>] [--rounds <number>] [--only <words>]'
 const { tusd, only, rounds } = readOptions(USAGE, {
   options: {
-    tusd: { type: 'string', default: process.env['TUSD'] ?? 'tusd' },
+    tusd: { type: 'string', default: process.env.TUSD ?? 'tusd' },
     rounds: { type: 'string', default: '5' },
     only: { type: 'string' },
   },

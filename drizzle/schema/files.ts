@@ -77,17 +77,13 @@ export const files = pgTable(
     recordedBytes: bytes().notNull().default(0),
     /** Where the parts after it end: each of these numbers is bound to its bytes, and may be in flight. */
     boundEnds: bytes().array().notNull().default([]),
-    /** The lease under which these were written. A version of Sluice that does not know them takes leases without it. */
+    /** These three serve nodes of commit 757d55c, and go in the release after this one. Only `taken` writes the first. */
     boundFence: integer(),
-    /**
-     * The lease whose holder can decrypt the tail; null if no row of it is encrypted. A trigger keeps a version of Sluice that
-     * does not set this from taking the lease, since it would take the ciphertext for the file's own bytes.
-     */
     sealedFence: integer(),
-    /** The last bound number. A version of Sluice that does not know `boundEnds` starts above it. */
     reservedPartNumber: integer().notNull().default(0),
+    /** The claim of the last writer, which holds the lease while `leaseUntil` is set. Every write to the ledger names it. */
     leaseHolder: text(),
-    /** Grows each time the lease is taken; every write to the ledger names it. */
+    /** How often the lease was taken. */
     leaseFence: integer().notNull().default(0),
     leaseUntil: instant(),
     /** How many of the confirmed bytes the month's usage includes: all, except while a request is writing. */
@@ -203,7 +199,7 @@ export const uploadTails = pgTable(
       .notNull()
       .references(() => files.id, { onDelete: 'cascade' }),
     offsetBytes: bytes().notNull(),
-    /** The data key, wrapped under ENCRYPTION_KEY. Null: written by a version of Sluice that did not encrypt tails. */
+    /** The data key, wrapped under ENCRYPTION_KEY. Every row has one. */
     key: text(),
     /** A nonce of 12 bytes, the ciphertext, and a tag of 16. */
     bytes: bytea().notNull(),

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '#lib/platform/db/database.ts'
-import { tailBytes } from '#lib/uploads/ledger/tail-bytes.ts'
+import { tailBytes } from '#lib/uploads/ledger/tails.ts'
 import type { Outcome } from './client.ts'
 import type { Log } from './log.ts'
 import type { Source } from './source.ts'

@@ -147,7 +147,7 @@ function hintFor(code: string, { status, region, regionHeader }: Told): string |
     return 'The credentials of the Data Store may not do that: check them and their policy.'
   if (code === 'NoSuchBucket') return 'There is no such bucket at that endpoint.'
   if (code === 'InvalidPartOrder')
-    return 'Its part numbers have a gap: the upload began with an older version of Sluice that left numbers out, which this provider does not accept. Upload the file again.'
+    return 'The bucket says that its parts are not in order, which Sluice has sent in order. Upload the file again.'
   if (code === 'InvalidPart')
     return 'A part is not the one that was recorded: a request that was thought lost arrived late with other bytes, or the bucket has dropped the part. Upload the file again.'
   return undefined

@@ -5,7 +5,7 @@ import { describeWithDatabase, openTestDatabase } from '../../test/support/datab
 import { openPatch, tusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
-import { tailBytes } from './ledger/tail-bytes.ts'
+import { tailBytes } from './ledger/tails.ts'
 
 const MiB = 1024 * 1024
 type Node = Awaited<ReturnType<typeof serveUploads>>
@@ -184,12 +184,10 @@ describe('several writers', () => {
   it('a request that ends with a part is over when the part is recorded', async () => {
     const url = await begin(client, 17 * MiB)
     expect((await client.patch(url, 0, randomBytes(16 * MiB))).status).toBe(204)
-    const look = sql`select f.lease_until is null as free, f.reserved_part_number as reserved, f.recorded_parts as recorded,
+    const look = sql`select f.lease_until is null as free, f.recorded_parts as recorded,
         to_jsonb(f.bound_ends) as bound, f.xmin = p.xmin as together
       from files f join file_parts p on p.file_id = f.id and p.number = 2 where f.id = ${idOf(url)}::uuid`
-    expect(await rows(database.db, look)).toEqual([
-      { free: true, reserved: 2, recorded: 2, bound: [], together: true },
-    ])
+    expect(await rows(database.db, look)).toEqual([{ free: true, recorded: 2, bound: [], together: true }])
     expect(await notesOf(url)).toEqual([{ toBytes: 16 * MiB, ended: 'end' }])
   })
 

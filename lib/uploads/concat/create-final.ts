@@ -1,8 +1,6 @@
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { within } from '../../platform/kernel/waits.ts'
-import { findFinal } from '../ledger/find-final.ts'
-import { insertFinal } from '../ledger/insert-final.ts'
-import { type PartialObject, readFinishedPartials } from '../ledger/read-partials.ts'
+import { findFinal, insertFinal, type PartialObject, readFinishedPartials } from '../ledger/partials.ts'
 import type { CreationRight } from '../ledger/upload-rights.ts'
 import { type Declared, describeNew } from '../opening/create-upload.ts'
 import { assertMayCreate } from '../opening/may-create.ts'
@@ -48,8 +46,8 @@ async function join(
   const whole = totalOf(partials)
   assertMayCreate(context, right, { ...declared, lengthBytes: whole.bytes })
   const made = describeNew(context, right, declared, bucket)
-  const options = { lease: leases.holder, nowMs: made.createdAtMs }
-  if (!(await insertFinal(db, { ...made, ...pieces, ...whole }, options)))
+  const claim = leases.newClaim()
+  if (!(await insertFinal(db, { ...made, ...pieces, ...whole }, { claim, nowMs: made.createdAtMs })))
     throw new SluiceError('invalid_header', 'Another request has just joined these partial uploads.')
   context.checkpoint('upload created')
   const { fileId, destination } = made
@@ -58,7 +56,7 @@ async function join(
     bucket,
     partials,
     leftMultipartId: null,
-    lease: leases.adopt({ fileId, fence: 1 }, made.createdAtMs),
+    lease: leases.adopt({ ...claim, fileId, fence: 1 }, made.createdAtMs),
     target: { key: destination.key, contentType: contentTypeOf(declared.filetype) },
   })
   inBackground(context, joining)

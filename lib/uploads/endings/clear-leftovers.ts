@@ -1,6 +1,6 @@
 import { days, minutes } from '../../platform/kernel/clock.ts'
 import { bucketFault } from '../bucket-port.ts'
-import { claimLeftovers, type Leftover, markCleared } from '../ledger/claim-leftovers.ts'
+import { claimLeftovers, type Leftover, markCleared } from '../ledger/leftovers.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 type Clearing = Pick<UploadContext, 'db' | 'clock' | 'log' | 'openBucket'>

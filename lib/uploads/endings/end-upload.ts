@@ -4,17 +4,22 @@ import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { countRefusedCreation } from '../../workspace/tokens/refused-creations.ts'
 import { bucketFault } from '../bucket-port.ts'
-import { capExpiry } from '../ledger/cap-expiry.ts'
-import { lacksBytes } from '../ledger/interrupted-uploads.ts'
-import { readStatus } from '../ledger/read-status.ts'
-import { type BadEnd, recordEnd } from '../ledger/record-end.ts'
-import { retire } from '../ledger/retire.ts'
-import { clearLater, erase, giveBackCount } from '../ledger/take-back.ts'
 import {
+  type BadEnd,
+  capExpiry,
+  clearLater,
+  erase,
+  giveBackCount,
+  recordEnd,
+  retire,
+} from '../ledger/endings.ts'
+import {
+  lacksBytes,
+  readStatus,
   uploadsOfDeletedPipes,
   uploadsOfPipe,
   uploadsToTurnedOffDataStores,
-} from '../ledger/uploads-of-pipe.ts'
+} from '../ledger/open-uploads.ts'
 import type { Upload } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 

@@ -1,6 +1,6 @@
 import { attemptsOf, type Bucket, bucketFault } from '../bucket-port.ts'
 import type { Lease } from '../lease/held-lease.ts'
-import { readParts } from '../ledger/read-parts.ts'
+import { readParts } from '../ledger/parts.ts'
 import type { UploadContext } from '../upload-context.ts'
 import type { Stored } from './record-transferred.ts'
 import { settle } from './settle.ts'

@@ -1,9 +1,8 @@
 import type { Db } from '../../platform/db/database.ts'
 import { span } from '../../platform/tracing/span.ts'
 import type { Lease } from '../lease/held-lease.ts'
-import { discardPartials } from '../ledger/discard-partials.ts'
-import { markFound } from '../ledger/mark-found.ts'
-import { type Delivered, markTransferred } from '../ledger/mark-transferred.ts'
+import { discardPartials } from '../ledger/partials.ts'
+import { type Delivered, markFound, markTransferred } from '../ledger/transferred.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 /** How an object got into the bucket. */
@@ -15,7 +14,7 @@ export type Stored =
   /** Stored by a single PutObject; `whole` records it together with others that finish at the same time. */
   | { whole: () => Promise<boolean> }
 
-type Freed = Pick<Lease, 'fileId' | 'fence' | 'forget'>
+type Freed = Pick<Lease, 'fileId' | 'fence' | 'claim' | 'forget'>
 
 /**
  * The only code that marks a file transferred. The same transaction writes its event and releases the lease. False if

@@ -3,7 +3,11 @@ import { UPLOAD_TERMS } from '../rules/upload-terms.ts'
 import { HeldLease } from './held-lease.ts'
 
 function leaseBy(now: () => number, ends = { forget() {}, async releaseRow() {} }) {
-  return new HeldLease({ fileId: 'f', fence: 1 }, now(), { clock: { now }, terms: UPLOAD_TERMS, ...ends })
+  return new HeldLease({ fileId: 'f', fence: 1, claim: 'c' }, now(), {
+    clock: { now },
+    terms: UPLOAD_TERMS,
+    ...ends,
+  })
 }
 
 it('is renewed when it is no longer young, and not once it is lost', () => {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/kernel/clock.ts'
 import { type Fenced, lostLease } from '../ledger/lease-terms.ts'
-import type { Release } from '../ledger/release-lease.ts'
+import type { Release } from '../ledger/leases.ts'
 import type { UploadTerms } from '../rules/upload-terms.ts'
 
 /** A lease held by this process: how long it lasts, and when its holder has to stop. */
@@ -46,6 +46,7 @@ type LeaseDeps = {
 export class HeldLease implements Lease {
   readonly fileId: string
   readonly fence: number
+  readonly claim: string
   /** Resolves when this process no longer holds the lease. */
   readonly ended: Promise<void>
   readonly #deps: LeaseDeps
@@ -64,9 +65,10 @@ export class HeldLease implements Lease {
   #body: LeasedBody = { atomic: false, waitsForUs: () => false }
   #timer: NodeJS.Timeout | undefined
 
-  constructor({ fileId, fence }: Fenced, sinceMs: number, deps: LeaseDeps) {
+  constructor({ fileId, fence, claim }: Fenced, sinceMs: number, deps: LeaseDeps) {
     this.fileId = fileId
     this.fence = fence
+    this.claim = claim
     this.#deps = deps
     this.#sinceMs = sinceMs
     this.#renewedMs = sinceMs

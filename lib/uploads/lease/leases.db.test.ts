@@ -5,11 +5,11 @@ import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { openPatch, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, serveUploads } from '../../../test/support/upload-site.ts'
 import { rows } from '../../platform/db/database.ts'
-import { LEASE_CHANNEL } from '../ledger/lease-terms.ts'
-import { releaseLease } from '../ledger/release-lease.ts'
-import { renewLeases } from '../ledger/renew-leases.ts'
-import { stageTail } from '../ledger/stage-tail.ts'
-import { takeLease } from '../ledger/take-lease.ts'
+import { type Fenced, LEASE_CHANNEL, newClaim } from '../ledger/lease-terms.ts'
+import { releaseLease, renewLeases, takeLease } from '../ledger/leases.ts'
+import { advance } from '../ledger/offsets.ts'
+import { bindParts, recordMultipart } from '../ledger/parts.ts'
+import { stageTail } from '../ledger/tails.ts'
 
 describeWithDatabase('a lease', (database) => {
   it('stages no bytes once its time is up: who takes it over may not see them', async () => {
@@ -18,11 +18,9 @@ describeWithDatabase('a lease', (database) => {
     const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
     const fileId = (await client.create(10)).headers.location!.split('/').at(-1)!
     const { db } = database()
-    const holder = { holder: 'test', leaseMs: 60_000 }
-    const lease = {
-      fileId,
-      fence: (await takeLease(db, holder, { fileId, tokenId: null, plan: undefined }))!.fence,
-    }
+    const claim = newClaim(60_000)
+    const { fence } = (await takeLease(db, claim, { fileId, tokenId: null, plan: undefined }))!
+    const lease = { ...claim, fileId, fence }
     const stage = (offsetBytes: number) =>
       stageTail(db, lease, {
         offsetBytes,
@@ -41,16 +39,62 @@ describeWithDatabase('a lease', (database) => {
     const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
     const urls = await Promise.all([1, 2, 3].map(async () => (await client.create(10)).headers.location!))
     for (const url of urls) await client.patch(url, 0, randomBytes(4))
-    const [released, takenOver, ended] = urls.map((url) => ({ fileId: url.split('/').at(-1)!, fence: 1 }))
-    await database().db.execute(sql`update files set lease_fence = 2 where id = ${takenOver!.fileId}::uuid`)
-    await client.terminate(urls[2]!)
-    const still = await renewLeases(database().db, node.context.leases.holder, [
-      released!,
-      takenOver!,
-      ended!,
-    ])
-    expect([...still]).toEqual([released!.fileId])
+    const leases = await rows<Fenced>(
+      database().db,
+      sql`select id as "fileId", lease_fence as fence, lease_holder as claim from files
+        where workspace_id = ${site.workspaceId}::uuid order by id`,
+    )
+    const [released, takenOver, ended] = leases.map(({ fileId }) => fileId)
+    const next = { fileId: takenOver!, tokenId: null, plan: undefined }
+    await takeLease(database().db, newClaim(60_000), next)
+    await client.terminate(urls.find((url) => url.endsWith(ended!))!)
+    const still = await renewLeases(database().db, leases, 60_000)
+    expect([...still]).toEqual([released])
     await node.close()
+    await site.close()
+  })
+
+  it('that a failover has forgotten writes nothing, though its fence was given away again', async () => {
+    const site = await createSite(database())
+    const [node, other] = [await serveUploads(site.runtime), await serveUploads(site.runtime)]
+    const { db, leases, clock } = node.context
+    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const fileId = (await client.create(20 * 2 ** 20)).headers.location!.split('/').at(-1)!
+    const file = { fileId, tokenId: null, plan: undefined }
+    const look = () => rows(db, sql`select * from files where id = ${fileId}::uuid`)
+    /** As the standby has it that did not get the commit of the taking. */
+    const forgetTaking = () =>
+      db.execute(
+        sql`update files set lease_fence = 0, lease_holder = null, lease_until = null where id = ${fileId}::uuid`,
+      )
+    const bound = (end: number) => ({ recordedParts: 0, recordedBytes: 0, boundEnds: [end] })
+
+    const forgotten = (await leases.take(file))!.lease
+    await forgetTaking()
+    const holder = (await other.context.leases.take(file))!.lease
+    expect(holder.fence).toBe(forgotten.fence)
+    await bindParts(db, holder, bound(8 * 2 ** 20))
+    const before = await look()
+    const byNobody = { code: 'upload_locked' }
+    await expect(bindParts(db, forgotten, bound(6 * 2 ** 20))).rejects.toMatchObject(byNobody)
+    await expect(recordMultipart(db, forgotten, 'another')).rejects.toMatchObject(byNobody)
+    const tail = node.context.tailCipher.sealer(fileId)(0, randomBytes(1))
+    await expect(stageTail(db, forgotten, { offsetBytes: 0, tail })).rejects.toMatchObject(byNobody)
+    const step = { fromBytes: 0, toBytes: 1, crc32: 0, tail }
+    await expect(advance(db, forgotten, step, clock.now())).rejects.toMatchObject(byNobody)
+    await releaseLease({ db, clock }, forgotten, { interrupted: true })
+    expect(await look()).toEqual(before)
+    expect([...(await renewLeases(db, [forgotten], 60_000))]).toEqual([])
+
+    // Now the same node takes it once more: its two takings are two, for the database and in its memory.
+    await forgetTaking()
+    const again = (await leases.take(file))!.lease
+    expect([again.fence, forgotten.signal.aborted]).toEqual([forgotten.fence, true])
+    await expect(bindParts(db, forgotten, bound(6 * 2 ** 20))).rejects.toMatchObject(byNobody)
+    await bindParts(db, again, bound(6 * 2 ** 20))
+    for (const lease of [forgotten, holder, again]) lease.forget()
+    await node.close()
+    await other.close()
     await site.close()
   })
 
@@ -65,7 +109,7 @@ describeWithDatabase('a lease', (database) => {
     }
     const takenBy = Date.now()
     const look = sql`select count(*)::int as renewed from files where workspace_id = ${site.workspaceId}::uuid
-      and lease_until > ${new Date(takenBy + node.context.leases.holder.leaseMs).toISOString()}::timestamptz`
+      and lease_until > ${new Date(takenBy + node.context.terms.leaseMs).toISOString()}::timestamptz`
     const renewed = async () => (await rows<{ renewed: number }>(database().db, look))[0]!.renewed
     await vi.waitFor(async () => expect(await renewed()).toBe(120), { timeout: 20_000 })
     for (const lease of leases) lease.forget()
@@ -87,7 +131,7 @@ describeWithDatabase('a lease', (database) => {
     expect(resumed.resumed).toBe(true)
     expect(await takenOver()).toEqual([])
     await resumed.lease.release({ interrupted: false })
-    await takeLease(context.db, { holder: 'dies at once', leaseMs: 500 }, file)
+    await takeLease(context.db, newClaim(500), file)
     const afterDeath = (await context.leases.take(file))!
     expect(await takenOver()).toEqual([['lapsed', 1]])
     await afterDeath.lease.release({ interrupted: false })
@@ -197,10 +241,11 @@ describeWithDatabase('a lease', (database) => {
     const unlisten = await database().listen(LEASE_CHANNEL, (word) => {
       if (word === `stop:${fileId}:1`) hasAsked()
     })
-    await takeLease(context.db, context.leases.holder, { fileId, tokenId: null, plan: undefined })
+    const claim = context.leases.newClaim()
+    await takeLease(context.db, claim, { fileId, tokenId: null, plan: undefined })
     const heading = client.head(url)
     await asked
-    const lease = context.leases.adopt({ fileId, fence: 1 }, site.clock.now())
+    const lease = context.leases.adopt({ ...claim, fileId, fence: 1 }, site.clock.now())
     const stopped = new Promise((resolve) => lease.onStop(resolve))
     expect(await Promise.race([stopped, heading])).toBe('preempted')
     await releaseLease(context, lease, { interrupted: true })

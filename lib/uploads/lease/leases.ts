@@ -1,18 +1,21 @@
-import { randomUUID } from 'node:crypto'
-import { type DatabaseHandle, notify } from '../../platform/db/database.ts'
-import type { Clock } from '../../platform/kernel/clock.ts'
+import { type DatabaseHandle, type Db, notify } from '../../platform/db/database.ts'
+import { type Clock, seconds } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Logger } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
-import { type Fenced, LEASE_CHANNEL, type LeaseHolder } from '../ledger/lease-terms.ts'
-import { readLease } from '../ledger/read-lease.ts'
-import { type Release, releaseLease } from '../ledger/release-lease.ts'
-import { type LeasePlan, type Taken, takeLease } from '../ledger/take-lease.ts'
-import type { UploadTerms } from '../rules/upload-terms.ts'
+import { type Claim, type Fenced, LEASE_CHANNEL, newClaim } from '../ledger/lease-terms.ts'
+import {
+  type LeasePlan,
+  type Release,
+  readLease,
+  releaseLease,
+  type Taken,
+  takeLease,
+} from '../ledger/leases.ts'
+import { UPLOAD_TERMS, type UploadTerms } from '../rules/upload-terms.ts'
 import { HeldLease, type Lease } from './held-lease.ts'
-import { IncomingRequests } from './incoming-requests.ts'
-import { startLeaseRenewal } from './start-lease-renewal.ts'
-import { WakeUps } from './wake-ups.ts'
+import { startLeaseRenewal } from './lease-renewal.ts'
+import { IncomingRequests, WakeUps } from './waiting.ts'
 
 type Deps = {
   database: DatabaseHandle
@@ -23,6 +26,8 @@ type Deps = {
 }
 
 type Wanted = { fileId: string; tokenId: string | null; plan: LeasePlan | undefined }
+/** A lease of any node, as its row shows it. */
+type Known = Omit<Fenced, 'claim'>
 type TakenHere = Taken & { lease: Lease }
 
 /**
@@ -32,7 +37,6 @@ type TakenHere = Taken & { lease: Lease }
  * clients that compete for an upload take turns, and both get to the end.
  */
 export class Leases {
-  readonly holder: LeaseHolder
   readonly incoming = new IncomingRequests()
   readonly #deps: Deps
   readonly #held = new Map<string, HeldLease>()
@@ -42,10 +46,8 @@ export class Leases {
   #isDraining = false
 
   constructor(deps: Deps) {
-    const { database, terms } = deps
     this.#deps = deps
-    this.holder = { holder: randomUUID(), leaseMs: terms.leaseMs }
-    this.#stopRenewing = startLeaseRenewal({ ...deps, db: database.db }, this.holder, this.#held)
+    this.#stopRenewing = startLeaseRenewal({ ...deps, db: deps.database.db }, this.#held)
   }
 
   /** Takes the lease, waiting for its holder. Undefined if the file takes no more bytes. */
@@ -64,22 +66,30 @@ export class Leases {
     })
   }
 
+  /** For a statement that takes a lease along with something else. */
+  newClaim(): Claim {
+    return newClaim(this.#deps.terms.leaseMs)
+  }
+
   /** Registers a lease taken by a statement sent at `sinceMs`. */
-  adopt(fenced: Fenced, sinceMs: number): Lease {
+  adopt({ fileId, fence, claim }: Fenced, sinceMs: number): Lease {
     const { database, clock, terms } = this.#deps
+    const fenced = { fileId, fence, claim }
     const lease = new HeldLease(fenced, sinceMs, {
       clock,
       terms,
       forget: (over) => this.#forget(over),
       releaseRow: (end: Release) => releaseLease({ db: database.db, clock }, fenced, end),
     })
-    this.#held.set(fenced.fileId, lease)
+    // The database gave it away twice: what this process had of it before is lost.
+    this.#held.get(fileId)?.lose()
+    this.#held.set(fileId, lease)
     if (this.#isDraining) lease.askToStop('draining')
     return lease
   }
 
   /** Asks the holder to stop and resolves when it has; throws `upload_locked` if it does not in time. */
-  async waitUntilFree(fenced: Fenced): Promise<void> {
+  async waitUntilFree(fenced: Known): Promise<void> {
     await this.#untilFree(fenced.fileId, async () => {
       const holder = await readLease(this.#deps.database.db, fenced.fileId)
       if (!holder?.leased || holder.fence !== fenced.fence) return undefined
@@ -112,11 +122,12 @@ export class Leases {
   async #tryToTake(file: Wanted, waited: boolean): Promise<TakenHere | undefined> {
     const { database, clock, metrics } = this.#deps
     const sentAtMs = clock.now()
-    const taken = await takeLease(database.db, this.holder, file)
+    const claim = this.newClaim()
+    const taken = await takeLease(database.db, claim, file)
     if (!taken) return undefined
     if (taken.leaseLapsed) metrics.leasesTakenOver.inc({ how: 'lapsed' })
     else if (waited) metrics.leasesTakenOver.inc({ how: 'asked' })
-    return { ...taken, lease: this.adopt({ fileId: file.fileId, fence: taken.fence }, sentAtMs) }
+    return { ...taken, lease: this.adopt({ ...claim, fileId: file.fileId, fence: taken.fence }, sentAtMs) }
   }
 
   /** Tries again on each notification that the file is free, and from time to time. */
@@ -137,7 +148,7 @@ export class Leases {
   }
 
   /** Repeated on every poll, since the holder may have missed an earlier request. */
-  async #askHolder({ fileId, fence }: Fenced): Promise<void> {
+  async #askHolder({ fileId, fence }: Known): Promise<void> {
     const here = this.#held.get(fileId)
     if (here?.fence === fence) return here.askToStop('preempted')
     await notify(this.#deps.database.db, LEASE_CHANNEL, `stop:${fileId}:${fence}`)
@@ -161,4 +172,30 @@ function stillLocked(): SluiceError {
   return new SluiceError('upload_locked', 'Another request is writing this upload. Try again in a moment.', {
     headers: { 'Retry-After': '1' },
   })
+}
+
+const SCRIPT_LEASE_MS = seconds(30)
+
+/** For a script that works on one upload after another while nodes may be running. Undefined if the lease is taken. */
+export async function withLease<Result>(
+  { db, clock }: { db: Db; clock: Clock },
+  fileId: string,
+  work: (lease: Lease) => Promise<Result>,
+): Promise<Result | undefined> {
+  const sentAtMs = clock.now()
+  const claim = newClaim(SCRIPT_LEASE_MS)
+  const taken = await takeLease(db, claim, { fileId, tokenId: null, plan: undefined })
+  if (!taken) return undefined
+  const fenced = { ...claim, fileId, fence: taken.fence }
+  const lease = new HeldLease(fenced, sentAtMs, {
+    clock,
+    terms: { ...UPLOAD_TERMS, leaseMs: SCRIPT_LEASE_MS },
+    forget() {},
+    releaseRow: (end) => releaseLease({ db, clock }, fenced, end),
+  })
+  try {
+    return await work(lease)
+  } finally {
+    await lease.release({ interrupted: true })
+  }
 }

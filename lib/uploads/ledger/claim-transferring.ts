@@ -1,14 +1,15 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
-import { COMPLETED_BY_CLIENT } from './completed-by-client.ts'
-import { type LeaseHolder, sealedFence } from './lease-terms.ts'
-import { tailBytes } from './tail-bytes.ts'
+import { isFree, newClaim, taken } from './lease-terms.ts'
+import { COMPLETED_BY_CLIENT } from './open-uploads.ts'
+import { tailBytes } from './tails.ts'
 
 /** A file whose bytes are all durable, left without a writer before it became an object. */
 export type Claimed = {
   fileId: string
   fence: number
+  claim: string
   key: string
   filetype: string | null
   multipartId: string | null
@@ -45,7 +46,7 @@ const backoffSeconds = sql`least(5 * power(2, least(f.complete_attempts, 7)), 60
  */
 export function claimTransferring(
   db: Db,
-  { holder, leaseMs }: LeaseHolder,
+  leaseMs: number,
   { limit, limitPerBucket, busy, nowMs }: ClaimLimits,
 ): Promise<Claimed[]> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
@@ -69,13 +70,8 @@ export function claimTransferring(
       where waiting.place <= ${limitPerBucket}::int and ${isDue}
       order by waiting.place, f.created_at limit ${limit}::int for update of f skip locked
     ), claimed as (
-      update files f set lease_holder = ${holder}, lease_fence = f.lease_fence + 1,
-        lease_until = now() + ${leaseMs}::int * interval '1 millisecond',
+      update files f set ${taken(newClaim(leaseMs))}, status = 'transferring',
         last_byte_at = case when f.status = 'uploading' then ${now} else f.last_byte_at end,
-        status = 'transferring', bound_fence = f.lease_fence + 1, ${sealedFence},
-        recorded_parts = case when f.bound_fence = f.lease_fence then f.recorded_parts else f.reserved_part_number end,
-        reserved_part_number = case when f.bound_fence = f.lease_fence
-          then greatest(f.reserved_part_number, f.recorded_parts + 1) else f.reserved_part_number + 1 end,
         complete_sent_at = ${now}, complete_attempts = f.complete_attempts + 1, complete_refused = false
       from due where f.id = due.id
       returning f.*, due.sent_before, due.last_attempt_at
@@ -83,7 +79,7 @@ export function claimTransferring(
       update file_destinations d set status = 'transferring' from claimed
       where d.file_id = claimed.id and d.status = 'pending'
     )
-    select c.id as "fileId", c.lease_fence as fence, d.key, c.filetype, d.multipart_id as "multipartId",
+    select c.id as "fileId", c.lease_fence as fence, c.lease_holder as claim, d.key, c.filetype, d.multipart_id as "multipartId",
       c.length_bytes as bytes, c.crc32, c.recorded_parts + 1 as "tailPartNumber", c.sent_before as "sentBefore",
       floor(extract(epoch from coalesce(c.last_byte_at, c.created_at)) * 1000)::bigint as "sinceMs",
       floor(extract(epoch from c.last_attempt_at) * 1000)::bigint as "lastAttemptMs",
@@ -96,6 +92,6 @@ export function claimTransferring(
 function dueAt(now: SQL): SQL {
   return sql`(f.status = 'transferring'
       or f.status = 'uploading' and f.offset_bytes = f.length_bytes and f.protocol <> ${COMPLETED_BY_CLIENT})
-    and (f.lease_until is null or f.lease_until < now())
+    and ${isFree}
     and coalesce(f.complete_sent_at + ${backoffSeconds} * interval '1 second' <= ${now}, true)`
 }

@@ -2,21 +2,21 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { FileProtocol } from '#drizzle/schema/index.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
 import { USUAL_PART_BYTES } from '../rules/part-plan.ts'
-import type { LeaseHolder } from './lease-terms.ts'
+import { type Claim, taken } from './lease-terms.ts'
 
 /**
  * The first lease of an upload, for a request that brings all of its bytes. It is taken by the statement that checks
  * the token: such a file is a single PutObject, without planned parts or bound numbers, so nothing about the bucket has
  * to be known first. In any unusual case the lease is left to `takeLease`.
  */
-export type FirstLease = { sinceMs: number; expirySeconds: number; expiresByMs: number }
+export type FirstLease = { claim: Claim; sinceMs: number; expirySeconds: number; expiresByMs: number }
 
 /** What is known about a request before its token is checked. */
 export type WholeRequest = {
   bytes: number
   origin: string | null
   protocol: FileProtocol
-  lease: LeaseHolder
+  claim: Claim
 }
 
 export function isWhole({ offsetBytes, bytes }: { offsetBytes: number; bytes: number }): boolean {
@@ -24,21 +24,21 @@ export function isWhole({ offsetBytes, bytes }: { offsetBytes: number; bytes: nu
 }
 
 /** Columns of `asked`, in addition to those that identify the token and the upload. */
-export function askedOf({ bytes, origin, protocol, lease }: WholeRequest) {
+export function askedOf({ bytes, origin, protocol, claim }: WholeRequest) {
   const request = currentRequest()
   return {
     bytes,
     origin,
     protocol,
-    holder: lease.holder,
-    lease_ms: lease.leaseMs,
+    claim: claim.claim,
+    lease_ms: claim.leaseMs,
     request_id: request?.id ?? null,
     traceparent: request?.traceparent ?? null,
   }
 }
 
 export const ASKED_COLUMNS =
-  sql.raw(`pipe text, bytes bigint, origin text, protocol text, holder text, lease_ms int, request_id text,
+  sql.raw(`pipe text, bytes bigint, origin text, protocol text, claim text, lease_ms int, request_id text,
   traceparent text`)
 
 /**
@@ -54,14 +54,13 @@ export function firstLeases(now: SQL): SQL {
       join pipes p on p.id = t.pipe_id and (asked.origin is null or p.allowed_origins = '{}'
         or asked.origin = any(p.allowed_origins))
       cross join lateral (select * from files where id = asked.file and pipe_id = t.pipe_id
-        and protocol = asked.protocol and status = 'uploading' and lease_fence = 0 and bound_fence = 0 and lease_until is null
+        and protocol = asked.protocol and status = 'uploading' and lease_fence = 0 and lease_until is null
         and length_bytes = asked.bytes and reserved_bytes = asked.bytes and expires_at > ${now}
         and (token_id = t.id or (t.expires_at > ${now} and sender_id = t.sender_id
           and subject is not distinct from t.subject))
         limit 1 for update skip locked) f
     ), first as (
-      update files f set lease_holder = free.holder, lease_fence = 1, bound_fence = 1,
-        lease_until = now() + free.lease_ms * interval '1 millisecond',
+      update files f set ${taken({ claim: sql`free.claim`, leaseMs: sql`free.lease_ms` })},
         last_request_id = free.request_id, last_traceparent = free.traceparent,
         continued_by = case when f.token_id = free.token_id then f.continued_by else array[free.token_id] end
       from free where f.id = free.id returning free.n, f.expiry_seconds, f.expires_by

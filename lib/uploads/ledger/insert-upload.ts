@@ -7,8 +7,9 @@ import { uuidv7 } from '../../platform/kernel/ids.ts'
 import type { RequestContext } from '../../platform/kernel/request-context.ts'
 import { monthOf } from '../../workspace/usage/count-bytes.ts'
 import { type Quota, quotaExceeded, reserved } from '../../workspace/usage/reserve.ts'
-import { assertFewPartials } from './assert-few-partials.ts'
-import type { LeaseHolder } from './lease-terms.ts'
+import { type Claim, LEASE_COLUMNS, leaseValues } from './lease-terms.ts'
+import { assertFewPartials } from './partials.ts'
+import { insertNotes } from './timeline.ts'
 
 /** A new upload, before its first byte. */
 export type NewUpload = {
@@ -39,12 +40,12 @@ export type NewUpload = {
   request: RequestContext | undefined
 }
 
-/** With `lease`, the request that creates the upload holds it at once: with fence 1, and with its first parts bound. */
+/** With a claim, the request that creates the upload holds its lease at once, with its first parts bound. */
 export type Insertion = {
   upload: NewUpload
   quota: Quota
   nowMs: number
-  lease?: LeaseHolder & { boundEnds: readonly number[] }
+  first?: { claim: Claim; boundEnds: readonly number[] } | undefined
 }
 
 const MAX_AT_ONCE = 100
@@ -99,20 +100,17 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
     made as (
       insert into files (id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, protocol, filename, filetype,
         upload_metadata_header, upload_metadata, metadata, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
-        expires_by, created_at, reserved_bytes, reserved_month, lease_holder, lease_fence, lease_until, reserved_part_number,
-        bound_ends, bound_fence, last_request_id, last_traceparent)
+        expires_by, created_at, reserved_bytes, reserved_month, bound_ends, last_request_id, last_traceparent, ${LEASE_COLUMNS})
       select id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, protocol, filename, filetype,
         upload_metadata_header, upload_metadata, metadata, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
-        expires_by, created_at, coalesce(length_bytes, 0), ${monthOf(nowMs)}, holder, (holder is not null)::int,
-        now() + lease_ms * interval '1 millisecond', cardinality(bound_ends), bound_ends, (holder is not null)::int,
-        request_id, traceparent
+        expires_by, created_at, coalesce(length_bytes, 0), ${monthOf(nowMs)}, bound_ends, request_id, traceparent,
+        ${leaseValues({ claim: sql`claim`, leaseMs: sql`lease_ms` })}
       from wanted, reserved returning id
     ), sent_to as (
       insert into file_destinations (file_id, data_store_id, bucket, key)
       select id, data_store_id, bucket, key from made join wanted using (id)
     ), noted as (
-      insert into file_timeline (id, file_id, kind, at)
-      select note_id, id, 'created', created_at from made join wanted using (id)
+      ${insertNotes({ id: sql`note_id`, kind: 'created', at: sql`created_at` }, sql`made join wanted using (id)`)}
     ), spent as (
       update tokens t set files_created = t.files_created + spent.files
       from (select token_id, count(*) as files from made join wanted using (id) where concat is null group by 1) spent
@@ -128,10 +126,10 @@ const COLUMNS =
   sql.raw(`id uuid, workspace_id uuid, pipe_id text, token_id uuid, sender_id uuid, sender_name text,
   subject text, protocol text, filename text, filetype text, upload_metadata_header text, upload_metadata jsonb, metadata jsonb,
   length_bytes bigint, part_bytes bigint, concat text, expiry_seconds int, expires_at timestamptz,
-  expires_by timestamptz, created_at timestamptz, holder text, lease_ms int, bound_ends bigint[], note_id uuid, data_store_id uuid, bucket text, key text,
+  expires_by timestamptz, created_at timestamptz, claim text, lease_ms int, bound_ends bigint[], note_id uuid, data_store_id uuid, bucket text, key text,
   request_id text, traceparent text`)
 
-function recordOf({ upload, nowMs, lease }: Insertion) {
+function recordOf({ upload, nowMs, first }: Insertion) {
   return {
     id: upload.fileId,
     workspace_id: upload.workspaceId,
@@ -153,9 +151,9 @@ function recordOf({ upload, nowMs, lease }: Insertion) {
     expires_at: new Date(upload.expiresAtMs),
     expires_by: new Date(upload.expiresByMs),
     created_at: new Date(nowMs),
-    holder: lease?.holder ?? null,
-    lease_ms: lease?.leaseMs ?? null,
-    bound_ends: lease?.boundEnds ?? [],
+    claim: first?.claim.claim ?? null,
+    lease_ms: first?.claim.leaseMs ?? null,
+    bound_ends: first?.boundEnds ?? [],
     note_id: uuidv7(nowMs),
     data_store_id: upload.destination.dataStoreId,
     bucket: upload.destination.bucket,

@@ -11,16 +11,15 @@ import { countUncountedBytes } from '../../workspace/usage/count-bytes.ts'
 import { endingContext, endUpload } from '../endings/end-upload.ts'
 import { expireUploads } from '../recovery/upload-sweeps.ts'
 import { createTailCipher } from '../rules/tail-cipher.ts'
-import { advance } from './advance.ts'
 import { claimTransferring } from './claim-transferring.ts'
-import { type Fenced, heldBy } from './lease-terms.ts'
-import { markTransferred } from './mark-transferred.ts'
-import { releaseLease } from './release-lease.ts'
-import { tailBytes } from './tail-bytes.ts'
-import { takeLease } from './take-lease.ts'
+import { type Fenced, heldBy, newClaim } from './lease-terms.ts'
+import { releaseLease, takeLease } from './leases.ts'
+import { advance } from './offsets.ts'
+import { tailBytes } from './tails.ts'
+import { markTransferred } from './transferred.ts'
 
 const LENGTH = 12
-const TERMS = { holder: 'test', leaseMs: 60_000 }
+const LEASE_MS = 60_000
 const ENDED = ['transferred', 'failed', 'expired', 'canceled']
 
 type Row = { status: string; offset: number; covered: number; gaps: number; used: number; total: number }
@@ -88,7 +87,6 @@ describeWithDatabase('the ledger', (database) => {
         senderName: 'Backend',
         filename: 'file',
         lengthBytes: LENGTH,
-        boundFence: 0,
         expirySeconds: 3600,
         expiresAt: new Date(clock.now() + 3_600_000),
         createdAt: at,
@@ -124,9 +122,11 @@ describeWithDatabase('the ledger', (database) => {
         clock.advance(1000)
         const nowMs = clock.now()
         if (s.do === 'take') {
-          const got = await takeLease(db, TERMS, { fileId: id, tokenId: null, plan: undefined })
+          const claim = newClaim(LEASE_MS)
+          const got = await takeLease(db, claim, { fileId: id, tokenId: null, plan: undefined })
           if (got)
             writers.push({
+              ...claim,
               fileId: id,
               fence: got.fence,
               believes: got.offsetBytes,
@@ -137,9 +137,17 @@ describeWithDatabase('the ledger', (database) => {
         } else if (s.do === 'claim') {
           clock.advance(3_000)
           const limits = { limit: 4, limitPerBucket: 4, busy: [], nowMs }
-          for (const { fileId, fence, bytes } of await claimTransferring(db, TERMS, limits))
+          for (const { fileId, fence, claim, bytes } of await claimTransferring(db, LEASE_MS, limits))
             if (fileId === id)
-              writers.push({ fileId, fence, believes: bytes, tail: 0, number: 100, startOffset: bytes })
+              writers.push({
+                fileId,
+                fence,
+                claim,
+                believes: bytes,
+                tail: 0,
+                number: 100,
+                startOffset: bytes,
+              })
         } else if (s.do === 'lapse') await lapse(id)
         else if (s.do === 'count') await countUncountedBytes({ db, clock })
         else if (s.do === 'expire') {

@@ -4,9 +4,9 @@ import { blocked, openTestDatabase } from '../../../test/support/databases.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
 import { monthOf } from '../../workspace/usage/count-bytes.ts'
-import { createUpload } from '../opening/create-upload.ts'
+import { type Created, createUpload } from '../opening/create-upload.ts'
 import type { Incoming } from '../opening/open-upload.ts'
-import { renewLeases } from './renew-leases.ts'
+import { renewLeases } from './leases.ts'
 
 describe('locks are taken in one order, so that no two wait for each other', () => {
   let database: DatabaseHandle
@@ -62,10 +62,10 @@ describe('locks are taken in one order, so that no two wait for each other', () 
 
   it('by what counts bytes, alone or with others: the month, and then the day', async () => {
     const made = [await create({ bytes: 7 }), await create({ bytes: 7 })]
-    const finish = ({ fileId }: { fileId: string }) =>
+    const finish = ({ upload }: Created) =>
       node.context.recordWhole({
         workspaceId: site.workspaceId,
-        lease: { fileId, fence: 1 },
+        lease: upload!.lease,
         hasWebhooks: false,
         fromBytes: 0,
         toBytes: 7,
@@ -84,9 +84,10 @@ describe('locks are taken in one order, so that no two wait for each other', () 
     // The order in which they lie in the table is the other one.
     await database.db.execute(sql`update files set filename = 'moved' where id = ${low}::uuid`)
     const lock = (id: string) => sql`select 1 from files where id = ${id}::uuid for update`
-    const leases = [high, low].map((fileId) => ({ fileId, fence: 1 }))
+    const leases = made.map(({ upload }) => upload!.lease)
+    const inOrderOfTable = leases.toSorted((a) => (a.fileId === high ? -1 : 1))
     const renewed = await crossed(lock(low), lock(high), () =>
-      renewLeases(database.db, node.context.leases.holder, leases),
+      renewLeases(database.db, inOrderOfTable, 15_000),
     )
     expect([...renewed].sort()).toEqual([low, high])
     for (const { upload } of made) upload!.lease.forget()
@@ -102,10 +103,10 @@ describe('locks are taken in one order, so that no two wait for each other', () 
     await database.db.execute(sql`update files set reserved_month = '2020-01' where id = ${ids[2]}::uuid`)
     const recorded = await crossed(month('2020-01'), month(now()), () =>
       Promise.all(
-        ids.map((fileId) =>
+        made.map(({ upload }) =>
           node.context.recordWhole({
             workspaceId: site.workspaceId,
-            lease: { fileId, fence: 1 },
+            lease: upload!.lease,
             hasWebhooks: false,
             fromBytes: 0,
             toBytes: 7,

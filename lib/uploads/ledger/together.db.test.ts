@@ -6,7 +6,7 @@ import { createSite, type Site, serveUploads } from '../../../test/support/uploa
 import { rows } from '../../platform/db/database.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { createUpload } from '../opening/create-upload.ts'
-import type { Whole } from './record-whole.ts'
+import type { Whole } from './transferred.ts'
 
 describeWithDatabase('uploads that come at the same time', (database) => {
   let site: Site
@@ -37,9 +37,9 @@ describeWithDatabase('uploads that come at the same time', (database) => {
       Array.from({ length: 12 }, () => createUpload(context, right, declared, { bytes: undefined })),
     )
     const wholes = made.map(
-      ({ fileId }, n): Whole => ({
+      ({ upload }, n): Whole => ({
         workspaceId: site.workspaceId,
-        lease: { fileId, fence: n === 5 ? 9 : 1 },
+        lease: { ...upload!.lease, ...(n === 5 && { claim: 'of somebody else' }) },
         hasWebhooks: n % 2 === 0,
         fromBytes: 0,
         toBytes: 7,

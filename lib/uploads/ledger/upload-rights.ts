@@ -17,6 +17,8 @@ import {
   firstLeases,
   type WholeRequest,
 } from './first-lease.ts'
+import { isLeased, wasInterrupted } from './lease-terms.ts'
+import { boundOf } from './parts.ts'
 
 export type UploadToken = {
   id: string
@@ -67,8 +69,8 @@ export type UploadRow = {
   /** The next request resumes. */
   interrupted: boolean
   leaseFence: number
-  /** What its part numbers are bound to; null if the last writer ran a version of Sluice that did not bind them. */
-  bound: Bound | null
+  /** What its part numbers are bound to. */
+  bound: Bound
 }
 
 type Validity = { tokenRevoked: boolean; senderRevoked: boolean; tokenExpired: boolean }
@@ -131,8 +133,8 @@ export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): Uploa
         throw new SluiceError('upload_not_found', 'There is no such upload at this Pipe.')
       }
       if (!own && right.tokenExpired) throw expired()
-      const { first } = right
-      return { ...right, upload: right.upload, first: first ? { ...first, sinceMs } : undefined }
+      const first = whole && right.first ? { ...right.first, claim: whole.claim, sinceMs } : undefined
+      return { ...right, upload: right.upload, first }
     },
   }
 }
@@ -161,7 +163,7 @@ type FoundUpload = Common &
     upload: UploadRow | null
     own: boolean
     sameUploader: boolean
-    first?: Omit<FirstLease, 'sinceMs'> | null
+    first?: Omit<FirstLease, 'claim' | 'sinceMs'> | null
   }
 
 async function findUploads(
@@ -236,10 +238,8 @@ function upload(): SQL {
       'partBytes', f.part_bytes, 'concat', f.concat, 'concatHeader', f.concat_header, 'filename', f.filename,
       'filetype', f.filetype, 'uploadMetadataHeader', f.upload_metadata_header, 'key', fd.key,
       'multipartId', fd.multipart_id, 'expiresAtMs', floor(extract(epoch from f.expires_at) * 1000)::bigint,
-      'retired', f.retired_at is not null and f.joined_into is null, 'leased', coalesce(f.lease_until > now(), false),
-      'interrupted', f.interrupted or f.lease_until is not null,
-      'leaseFence', f.lease_fence, 'bound', case when f.bound_fence = f.lease_fence then json_build_object(
-        'recordedParts', f.recorded_parts, 'recordedBytes', f.recorded_bytes, 'boundEnds', f.bound_ends) end) end as upload`
+      'retired', f.retired_at is not null and f.joined_into is null, 'leased', ${isLeased},
+      'interrupted', ${wasInterrupted}, 'leaseFence', f.lease_fence, 'bound', ${boundOf(sql`f`)}) end as upload`
 }
 
 function assertNotRevoked<Row extends Validity>(row: Row | undefined): Row {

@@ -2,7 +2,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { type Clock, seconds } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Logger } from '../../platform/log/log.ts'
-import { workspacesWithTails } from '../ledger/workspaces-with-tails.ts'
+import { workspacesWithTails } from '../ledger/tails.ts'
 
 /**
  * Tails stay in the operator's database until their bucket accepts them. A workspace whose buckets accept nothing may

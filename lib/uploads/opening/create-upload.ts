@@ -4,6 +4,7 @@ import { currentRequest } from '../../platform/kernel/request-context.ts'
 import { renderObjectKey } from '../../workspace/pipes/key-template.ts'
 import type { Bucket } from '../bucket-port.ts'
 import type { CreationRight, UploadRow } from '../ledger/upload-rights.ts'
+import { NOTHING_BOUND } from '../rules/part-numbers.ts'
 import { equalPartBytes, partLimits } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { assertMayCreate } from './may-create.ts'
@@ -34,16 +35,17 @@ export async function createUpload(
   const partBytes = limits.equalParts ? equalPartBytes(limits, lengthBytes) : null
   const made = describeNew(context, right, declared, bucket)
   const { fileId, expiresAtMs, createdAtMs } = made
-  const state = { lengthBytes, offsetBytes: 0, partBytes, multipartId: null, bound: null }
+  const state = { lengthBytes, offsetBytes: 0, partBytes, multipartId: null, bound: NOTHING_BOUND }
   const firstParts = incoming && numbersOf(context, limits, state, incoming).toBind()
-  const lease = firstParts && { ...leases.holder, boundEnds: firstParts.boundEnds }
+  const claim = leases.newClaim()
+  const first = firstParts && { claim, boundEnds: firstParts.boundEnds }
   const upload = { ...made, lengthBytes, partBytes, concat }
-  await context.insertUpload({ upload, quota, nowMs: createdAtMs, ...(lease && { lease }) })
+  await context.insertUpload({ upload, quota, nowMs: createdAtMs, first })
   context.checkpoint('upload created')
-  if (!lease) return { fileId, expiresAtMs, upload: undefined }
+  if (!first) return { fileId, expiresAtMs, upload: undefined }
   const row = { ...upload, id: fileId, key: made.destination.key, filetype: declared.filetype }
-  const first = { ...made, sinceMs: createdAtMs, boundEnds: lease.boundEnds }
-  const opened = await adoptUpload(context, { ...right, upload: row }, first, incoming)
+  const taken = { ...made, ...first, sinceMs: createdAtMs }
+  const opened = await adoptUpload(context, { ...right, upload: row }, taken, incoming)
   return { fileId, expiresAtMs, upload: opened }
 }
 

@@ -3,9 +3,8 @@ import { span } from '../../platform/tracing/span.ts'
 import type { Bucket } from '../bucket-port.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { type FirstLease, isWhole, type WholeRequest } from '../ledger/first-lease.ts'
-import { recordLength } from '../ledger/record-length.ts'
-import { reserveAgain } from '../ledger/reserve-again.ts'
-import type { Taken } from '../ledger/take-lease.ts'
+import type { Taken } from '../ledger/leases.ts'
+import { recordLength, reserveAgain } from '../ledger/reservations.ts'
 import type { UploadRight, UploadRow } from '../ledger/upload-rights.ts'
 import { contentTypeOf } from '../rules/content-type.ts'
 import { type Bound, NOTHING_BOUND, PartNumbers } from '../rules/part-numbers.ts'
@@ -36,7 +35,7 @@ export async function openUpload(
   const { leaseFence: fence, offsetBytes, bound } = upload
   // A plan made while another writer holds the lease would be out of date: that writer may send the parts it has bound.
   const mayPlan = !upload.leased && !isNewLength(incoming, upload)
-  const plan = bound && mayPlan ? { fence, offsetBytes, bound, boundEnds } : undefined
+  const plan = mayPlan ? { fence, offsetBytes, bound, boundEnds } : undefined
   const taken = await span('lease', () => context.leases.take({ fileId: upload.id, tokenId: token.id, plan }))
   if (!taken) return undefined
   if (taken.resumed) {
@@ -70,7 +69,7 @@ export async function adoptUpload(
 ): Promise<Upload> {
   const { upload } = right
   const { boundEnds = [] } = first
-  const lease = context.leases.adopt({ fileId: upload.id, fence: 1 }, first.sinceMs)
+  const lease = context.leases.adopt({ ...first.claim, fileId: upload.id, fence: 1 }, first.sinceMs)
   try {
     const bucket = context.openBucket(right.dataStore)
     const state = { ...upload, ...EMPTY, bound: NOTHING_BOUND }
@@ -124,7 +123,7 @@ type Numbered = {
   offsetBytes: number
   partBytes: number | null
   multipartId: string | null
-  bound: Bound | null
+  bound: Bound
 }
 
 /** The part numbers of an upload, with the plan for those that this request uses. */
@@ -139,9 +138,8 @@ export function numbersOf(
     partBytes,
     requestEndOffset: incoming.bytes === undefined ? undefined : offsetBytes + incoming.bytes,
   })
-  const found = bound ?? NOTHING_BOUND
   // Parts sent to a multipart upload whose id was lost no longer matter.
-  const inherited = multipartId === null ? { ...found, boundEnds: [] } : found
+  const inherited = multipartId === null ? { ...bound, boundEnds: [] } : bound
   // Bound in advance are the numbers of the parts that may be in flight, and of the one being filled.
   return new PartNumbers(inherited, plan, terms.partsInFlight + 1)
 }
@@ -156,7 +154,7 @@ export function wholeFileRequest(
 ): WholeRequest | undefined {
   const { bytes, lengthBytes, offsetBytes, origin, protocol } = request
   if (lengthBytes !== undefined || bytes === undefined || !isWhole({ offsetBytes, bytes })) return undefined
-  return { bytes, origin, protocol, lease: leases.holder }
+  return { bytes, origin, protocol, claim: leases.newClaim() }
 }
 
 /** For a request that is refused after it has opened the upload. */

@@ -1,5 +1,4 @@
-import { currentOffset } from '../ledger/current-offset.ts'
-import { markInterrupted } from '../ledger/mark-interrupted.ts'
+import { currentOffset, markInterrupted } from '../ledger/offsets.ts'
 import type { UploadRow } from '../ledger/upload-rights.ts'
 import type { UploadContext } from '../upload-context.ts'
 

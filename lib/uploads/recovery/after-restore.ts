@@ -1,9 +1,8 @@
 import type { SealedDataStore } from '../../workspace/data-stores/sealed-data-store.ts'
 import { bucketFault, type ListedPage } from '../bucket-port.ts'
 import { recordTransferred } from '../finish/record-transferred.ts'
-import { withLease } from '../lease/with-lease.ts'
-import { knownKeys, listedDataStores } from '../ledger/known-objects.ts'
-import { type Unfinished, unfinishedAfter } from '../ledger/unfinished-uploads.ts'
+import { withLease } from '../lease/leases.ts'
+import { knownKeys, listedDataStores, type Unfinished, unfinishedAfter } from '../ledger/restored.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 type Context = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics' | 'openBucket'>

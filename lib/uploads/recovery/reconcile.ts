@@ -8,13 +8,12 @@ import type { Stored } from '../finish/record-transferred.ts'
 import { type Attempt, giveUp, settle, settleFault } from '../finish/settle.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { type Claimed, claimTransferring } from '../ledger/claim-transferring.ts'
-import { readPartials } from '../ledger/read-partials.ts'
-import { readTail } from '../ledger/read-tail.ts'
-import { recordLastPart } from '../ledger/record-last-part.ts'
+import { readPartials } from '../ledger/partials.ts'
+import { recordLastPart } from '../ledger/parts.ts'
+import { readTail } from '../ledger/tails.ts'
 import { withMemory } from '../memory/memory-budget.ts'
 import { contentTypeOf } from '../rules/content-type.ts'
-import type { UploadContext } from '../upload-context.ts'
-import { inBackground } from '../upload-context.ts'
+import { inBackground, type UploadContext } from '../upload-context.ts'
 
 /** A file without an object this long after its last byte gets one more attempt, and then fails. */
 const GIVE_UP_AFTER_MS = hours(24)
@@ -27,10 +26,10 @@ const AT_ONCE_PER_BUCKET = 4
  * takeLease.) An attempt holds the file's lease, so only one node works on it. Returns how many attempts were begun.
  */
 export async function reconcileUploads(context: UploadContext): Promise<number> {
-  const { db, leases, clock, reconciling, terms } = context
+  const { db, clock, reconciling, terms } = context
   if (reconciling.size >= AT_ONCE) return 0
   const nowMs = clock.now()
-  const claimed = await claimTransferring(db, leases.holder, {
+  const claimed = await claimTransferring(db, terms.leaseMs, {
     limit: AT_ONCE - reconciling.size,
     limitPerBucket: AT_ONCE_PER_BUCKET,
     nowMs,
@@ -50,8 +49,8 @@ function begin(context: UploadContext, file: Claimed, sinceMs: number): Promise<
 }
 
 async function reconcile(context: UploadContext, file: Claimed, sinceMs: number): Promise<void> {
-  const { fileId, fence } = file
-  const lease = context.leases.adopt({ fileId, fence }, sinceMs)
+  const { fileId } = file
+  const lease = context.leases.adopt(file, sinceMs)
   try {
     if (isOver(file)) await giveUp(context, attempt(context, file, lease))
     else await makeObject(context, file, lease)

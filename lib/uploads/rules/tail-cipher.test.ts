@@ -48,7 +48,3 @@ it('opens nothing without a key of ENCRYPTION_KEY', () => {
       .equals(bytes),
   ).toBe(true)
 })
-
-it('passes on what a release wrote that did not encrypt', () => {
-  expect(tailCipher.opener('one')({ offsetBytes: 0, key: null, bytes })).toBe(bytes)
-})

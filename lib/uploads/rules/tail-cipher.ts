@@ -3,8 +3,7 @@ import type { Vault } from '../../platform/vault.ts'
 
 /** A row of `upload_tails`: its bytes, and the key they are encrypted with, wrapped by the vault. */
 export type SealedTail = { key: string; bytes: Buffer }
-/** A row as found. Without a key it was written by a version of Sluice that did not encrypt tails. */
-type StoredTail = { offsetBytes: number; key: string | null; bytes: Buffer }
+type StoredTail = SealedTail & { offsetBytes: number }
 
 /**
  * Encrypts tails with AES-256-GCM. A row can be decrypted only as part of its own file, at its own offset. Each request
@@ -44,7 +43,6 @@ export function createTailCipher(vault: Vault): TailCipher {
     opener(fileId) {
       const keys = new Map<string, Buffer>()
       return ({ offsetBytes, key: wrapped, bytes }) => {
-        if (wrapped === null) return bytes
         const key = keys.get(wrapped) ?? Buffer.from(vault.open(wrapped, tailKeyContext(fileId)), 'base64')
         keys.set(wrapped, key)
         const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), TAG)

@@ -5,7 +5,7 @@ import { blocked, openTestDatabase } from '../../../test/support/databases.ts'
 import { tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
-import { recordMultipart } from '../ledger/record-multipart.ts'
+import { recordMultipart } from '../ledger/parts.ts'
 
 const MiB = 1024 * 1024
 let database: DatabaseHandle
@@ -51,7 +51,7 @@ it('records no multipart upload of a writer whose lease is being taken over', as
   const { lease } = (await node.context.leases.take({ fileId, tokenId: null, plan: undefined }))!
   let recorded: Promise<string> | undefined
   await database.db.transaction(async (tx) => {
-    await tx.execute(sql`update files set lease_fence = lease_fence + 1 where id = ${fileId}::uuid`)
+    await tx.execute(sql`update files set lease_holder = 'the next one' where id = ${fileId}::uuid`)
     recorded = recordMultipart(database.db, lease, 'stale').then(
       () => 'recorded',
       (error) => error.code,

@@ -2,9 +2,8 @@ import { seconds } from '../../platform/kernel/clock.ts'
 import { isSluiceError } from '../../platform/kernel/errors.ts'
 import type { Bucket } from '../bucket-port.ts'
 import type { Lease } from '../lease/held-lease.ts'
-import { recordMultipart } from '../ledger/record-multipart.ts'
-import type { UploadContext } from '../upload-context.ts'
-import { inBackground } from '../upload-context.ts'
+import { recordMultipart } from '../ledger/parts.ts'
+import { inBackground, type UploadContext } from '../upload-context.ts'
 
 /** How long to wait for the response, and then for the abort, after the caller has given up. */
 const LINGER_MS = seconds(5)

@@ -1,13 +1,14 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { FileStatus } from '#drizzle/schema/index.ts'
 import { byteaParam, type Db, rows } from '../../platform/db/database.ts'
 import { span } from '../../platform/tracing/span.ts'
 import { countBytes, counting, deltas } from '../../workspace/usage/count-bytes.ts'
 import { assertWithinQuota, type Quota } from '../../workspace/usage/reserve.ts'
 import type { Bound } from '../rules/part-numbers.ts'
 import type { SealedTail } from '../rules/tail-cipher.ts'
-import { boundColumns } from './bound-columns.ts'
-import { type Fenced, heldBy, lostLease } from './lease-terms.ts'
-import { noted, type TimelineNote } from './timeline-note.ts'
+import { type Fenced, heldBy, lostLease, released } from './lease-terms.ts'
+import { boundColumns, insertPart, type RecordedPart } from './parts.ts'
+import { insertNote, type TimelineNote } from './timeline.ts'
 
 /**
  * The only way to move a confirmed offset: forward, from exactly where the writer believes it to be, while the writer
@@ -19,7 +20,7 @@ export type Advance = {
   /** Of all confirmed bytes, including the new ones. */
   crc32: number
   /** A part that the bucket has accepted. The tails it contains are deleted. */
-  part?: { number: number; offsetBytes: number; sizeBytes: number; etag: string; crc32: number }
+  part?: RecordedPart
   /** Bytes that are stored in the database only; `staged` if they are there already. */
   tail?: SealedTail | 'staged'
   /** The ranges to which the numbers after the last recorded part are now bound. */
@@ -51,18 +52,11 @@ export function advance(db: Db, lease: Fenced, change: Advance, nowMs: number): 
 
 function steps(lease: Fenced, change: Advance, nowMs: number): SQL[] {
   const { fromBytes, part, tail, become, note } = change
-  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
-  const all = [writer(lease, fromBytes), moved(change, now, nowMs)]
+  const all = [writer(lease, fromBytes), moved(change, nowMs)]
   if (isCounted(change)) all.push(countBytes(sql`moved`, nowMs))
-  if (part) {
-    const { number, offsetBytes, sizeBytes, etag, crc32 } = part
-    all.push(
-      sql`part as (insert into file_parts (file_id, number, offset_bytes, size_bytes, etag, crc32)
-        select id, ${number}::int, ${offsetBytes}::bigint, ${sizeBytes}::bigint, ${etag}, ${crc32}::bigint from moved)`,
-    )
-  }
   if (part)
     all.push(
+      insertPart(part, sql`moved`),
       sql`untailed as (delete from upload_tails t using moved
         where t.file_id = moved.id and t.offset_bytes < ${change.toBytes}::bigint)`,
     )
@@ -75,7 +69,7 @@ function steps(lease: Fenced, change: Advance, nowMs: number): SQL[] {
     all.push(
       sql`going as (update file_destinations d set status = ${become} from moved where d.file_id = moved.id)`,
     )
-  if (note) all.push(noted(note, sql`moved`, nowMs))
+  if (note) all.push(sql`noted as (${insertNote(note, sql`moved`, nowMs)})`)
   return all
 }
 
@@ -92,8 +86,9 @@ function isCounted({ release, become, unreserved }: Advance): boolean {
   return Boolean(release ?? become ?? unreserved)
 }
 
-function moved(change: Advance, now: SQL, nowMs: number): SQL {
-  const { toBytes, crc32, part, tail, become, release, bound } = change
+function moved(change: Advance, nowMs: number): SQL {
+  const { toBytes, crc32, tail, become, release, bound } = change
+  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   const changes = [
     sql`offset_bytes = ${toBytes}::bigint, crc32 = ${crc32}::bigint, status = ${become ?? 'uploading'}`,
     sql`first_byte_at = coalesce(f.first_byte_at, ${now}), last_byte_at = ${now}`,
@@ -101,18 +96,45 @@ function moved(change: Advance, now: SQL, nowMs: number): SQL {
   ]
   if (isCounted(change)) changes.push(counting(sql`writer`, sql`${toBytes}::bigint`, nowMs))
   if (bound) changes.push(boundColumns(bound))
-  if (part) changes.push(sql`sealed_fence = null`)
-  if (tail) changes.push(sql`sealed_fence = f.lease_fence`)
   if (become === 'transferring') changes.push(sql`complete_sent_at = ${now}`)
   // The tail still has to be sent as the last part, so no Complete can have been sent.
   if (become === 'transferring' && tail)
     changes.push(
       sql`complete_refused = exists (select from file_destinations where file_id = f.id and multipart_id is not null)`,
     )
-  if (release)
-    changes.push(sql`lease_holder = null, lease_until = null, interrupted = ${release.interrupted}::boolean`)
+  if (release) changes.push(sql`${released}, interrupted = ${release.interrupted}::boolean`)
   return sql`moved as (
     update files f set ${sql.join(changes, sql`, `)}
     from writer where f.id = writer.id
     returning f.id, ${deltas(sql`writer`)})`
+}
+
+export async function currentOffset(
+  db: Db,
+  fileId: string,
+): Promise<{ offsetBytes: number; status: FileStatus } | undefined> {
+  const [row] = await rows<{ offsetBytes: number; status: FileStatus }>(
+    db,
+    sql`select offset_bytes as "offsetBytes", status from files where id = ${fileId}::uuid`,
+  )
+  return row
+}
+
+/**
+ * A client that asks for the offset was interrupted, even if none of its requests was cut: it was paused, offline or
+ * reloaded between two of them. Its next request counts as a resume.
+ */
+export async function markInterrupted(db: Db, fileId: string, nowMs: number): Promise<void> {
+  const detail = sql`json_build_object('offsetBytes', offset_bytes)`
+  await rows(
+    db,
+    sql`
+    with broken as (
+      update files set interrupted = true
+      where id = ${fileId}::uuid and status = 'uploading' and offset_bytes > 0 and not interrupted
+        and lease_until is null
+      returning id, offset_bytes
+    )
+    ${insertNote({ kind: 'offset_asked', detail }, sql`broken`, nowMs)}`,
+  )
 }

@@ -5,8 +5,82 @@ import { inGroups } from '../../platform/db/in-groups.ts'
 import type { Clock } from '../../platform/kernel/clock.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { countBytes, counting, deltas } from '../../workspace/usage/count-bytes.ts'
-import { type Fenced, heldBy } from './lease-terms.ts'
-import type { Delivered } from './mark-transferred.ts'
+import { type Fenced, heldBy, released } from './lease-terms.ts'
+import { insertNote, insertNotes } from './timeline.ts'
+
+/**
+ * The three ways to become `transferred`: the object was made of parts, it was found, or it was put as a whole. Each deletes
+ * what the object was made of and releases the lease. Their callers write the event in the same transaction.
+ */
+export type Delivered = { etag: string | null; certainty: 'answered' | 'confirmed' | 'inferred' }
+
+const CERTAINTY = sql`jsonb_build_object('certainty', certainty)`
+
+/**
+ * The object exists: deletes the parts and tails it was made of, and releases the lease. False if the lease was lost.
+ */
+export async function markTransferred(
+  db: Db,
+  lease: Fenced,
+  { etag, certainty }: Delivered,
+  nowMs: number,
+): Promise<boolean> {
+  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
+  const marked = await rows(
+    db,
+    sql`
+    with done as (
+      update files set status = 'transferred', finished_at = ${now}, ${released}
+      where id = ${lease.fileId}::uuid and ${heldBy(lease)}
+        and status = 'transferring'
+      returning id
+    ), stored as (
+      update file_destinations d set status = 'transferred', etag = ${etag}, certainty = ${certainty}
+      from done where d.file_id = done.id
+    ), unparted as (delete from file_parts p using done where p.file_id = done.id
+    ), untailed as (delete from upload_tails t using done where t.file_id = done.id
+    ), noted as (${insertNote({ kind: 'completed', detail: { certainty } }, sql`done`, nowMs)})
+    select id from done`,
+  )
+  return marked.length > 0
+}
+
+/**
+ * The object exists and is complete, even if the ledger knows only some of its bytes: the database was restored from a
+ * backup made before. False if the lease was lost, or for an unfinished partial upload: its checksum, which joining
+ * needs, is lost.
+ */
+export async function markFound(
+  db: Db,
+  lease: Fenced,
+  { etag }: { etag: string | null },
+  nowMs: number,
+): Promise<boolean> {
+  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
+  const found = await rows(
+    db,
+    sql`
+    with open as (
+      select id, status, reserved_bytes, counted_bytes from files
+      where id = ${lease.fileId}::uuid and ${heldBy(lease)}
+        and (status = 'transferring' or status = 'uploading' and concat is distinct from 'partial')
+      for update
+    ), done as (
+      update files f set status = 'transferred', offset_bytes = f.length_bytes, finished_at = ${now},
+        ${released}, interrupted = false,
+        ${counting(sql`open`, sql`f.length_bytes`, nowMs)}
+      from open where f.id = open.id
+      returning f.id, case open.status when 'uploading' then 'found' else 'confirmed' end as certainty, ${deltas(sql`open`)}
+    ), ${countBytes(sql`done`, nowMs)}, stored as (
+      update file_destinations d set status = 'transferred', etag = ${etag}, certainty = done.certainty
+      from done where d.file_id = done.id
+    ), unparted as (delete from file_parts p using done where p.file_id = done.id
+    ), untailed as (delete from upload_tails t using done where t.file_id = done.id
+    ), noted as (${insertNote({ kind: 'completed', detail: CERTAINTY }, sql`done`, nowMs)})
+    select id from done`,
+  )
+  return found.length > 0
+}
 
 /** A file that was stored by one PutObject. */
 export type Whole = {
@@ -75,7 +149,7 @@ async function record(
       update files f set offset_bytes = writer.to_bytes, crc32 = writer.crc32, status = 'transferred',
         first_byte_at = coalesce(f.first_byte_at, ${now}), last_byte_at = ${now}, finished_at = ${now},
         expires_at = least(${now} + f.expiry_seconds * interval '1 second', f.expires_by),
-        lease_holder = null, lease_until = null, interrupted = false,
+        ${released}, interrupted = false,
         ${counting(sql`writer`, sql`writer.to_bytes`, nowMs)}
       from writer where f.id = writer.id
       returning f.id, f.concat, f.status, f.offset_bytes, f.created_at, ${deltas(sql`writer`)}
@@ -85,8 +159,7 @@ async function record(
       update file_destinations d set status = 'transferred', etag = writer.etag, certainty = writer.certainty
       from moved join writer using (id) where d.file_id = moved.id
     ), noted as (
-      insert into file_timeline (id, file_id, kind, detail, at)
-      select note_id, id, 'completed', jsonb_build_object('certainty', certainty), ${now} from moved join writer using (id)
+      ${insertNotes({ id: sql`note_id`, kind: 'completed', detail: CERTAINTY, at: now }, sql`moved join writer using (id)`)}
     )${hasWebhook ? sql`` : sql`, ${missed(now)}, ${tallyFiles(sql`moved`, nowMs)}`}
     select id from moved`,
   )
@@ -98,7 +171,7 @@ function wantedOf(group: Whole[], nowMs: number): SQL {
   const ordered = group.toSorted((a, b) => (a.lease.fileId < b.lease.fileId ? -1 : 1))
   const wanted = ordered.map(({ lease, fromBytes, toBytes, crc32, delivered }) => ({
     id: lease.fileId,
-    fence: lease.fence,
+    claim: lease.claim,
     from_bytes: fromBytes,
     to_bytes: toBytes,
     crc32,
@@ -107,7 +180,7 @@ function wantedOf(group: Whole[], nowMs: number): SQL {
     note_id: uuidv7(nowMs),
     event_id: uuidv7(nowMs),
   }))
-  return sql`json_to_recordset(${JSON.stringify(wanted)}::json) as wanted(id uuid, fence int, from_bytes bigint,
+  return sql`json_to_recordset(${JSON.stringify(wanted)}::json) as wanted(id uuid, claim text, from_bytes bigint,
     to_bytes bigint, crc32 bigint, etag text, certainty text, note_id uuid, event_id uuid)`
 }
 
@@ -117,6 +190,6 @@ function wantedOf(group: Whole[], nowMs: number): SQL {
 function writers(provided: SQL): SQL {
   return sql`select wanted.*, f.reserved_bytes, f.counted_bytes
     from wanted cross join lateral (select * from files where id = wanted.id limit 1 for update) f
-    where ${heldBy({ fence: sql`wanted.fence` })} and f.offset_bytes = wanted.from_bytes
+    where ${heldBy({ claim: sql`wanted.claim` })} and f.offset_bytes = wanted.from_bytes
       and f.status = 'uploading' and ${provided}`
 }

@@ -1,8 +1,11 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
-import { uuidv7 } from '../../platform/kernel/ids.ts'
+import { minutes } from '../../platform/kernel/clock.ts'
 import { countBytes, deltas } from '../../workspace/usage/count-bytes.ts'
+import { revoked } from './lease-terms.ts'
+import { insertNote } from './timeline.ts'
 
+/** How an upload ends without an object, and what is undone when it does. */
 export type BadEnd = {
   status: 'failed' | 'expired' | 'canceled'
   /** Shown to the customer. */
@@ -38,7 +41,7 @@ export async function recordEnd(
       where id = ${fileId}::uuid and status in (${states}) and ${provided} for update
     ), ended as (
       update files f set status = ${status}, failure_reason = ${reason}, finished_at = ${now},
-        counted_bytes = f.offset_bytes, reserved_bytes = 0, lease_holder = null, lease_until = null, lease_fence = f.lease_fence + 1
+        counted_bytes = f.offset_bytes, reserved_bytes = 0, ${revoked}
       from open where f.id = open.id returning f.id, f.concat_parts, open.leased, ${deltas(sql`open`)}
     ), ${countBytes(sql`ended`, nowMs)}, stopped as (
       update file_destinations d set status = 'failed', certainty = ${certainty ?? null},
@@ -53,11 +56,54 @@ export async function recordEnd(
       where p.id = joined.part_id and p.joined_into = joined.id
     ), untailed as (delete from upload_tails t using ended where t.file_id = ended.id
     ), unparted as (delete from file_parts p using ended where p.file_id = ended.id
-    ), noted as (
-      insert into file_timeline (id, file_id, kind, detail, at)
-      select ${uuidv7(nowMs)}::uuid, id, ${status}, ${JSON.stringify({ reason })}::jsonb, ${now} from ended
-    )
+    ), noted as (${insertNote({ kind: status, detail: { reason } }, sql`ended`, nowMs)})
     select id from ended`,
   )
   return ended.length > 0
+}
+
+/** Erases the record of a creation. False if some of its bytes were counted. */
+export async function erase(tx: Db, fileId: string, nowMs: number): Promise<boolean> {
+  const erased = await rows(
+    tx,
+    sql`update files set erased_at = ${new Date(nowMs).toISOString()}::timestamptz
+      where id = ${fileId}::uuid and offset_bytes = 0 returning id`,
+  )
+  return erased.length > 0
+}
+
+/** Has the bucket cleared in a minute: a request on its way there either arrives by then or never. */
+export async function clearLater(tx: Db, fileId: string, nowMs: number): Promise<void> {
+  await tx.execute(sql`update file_destinations set abort_pending = true,
+    abort_at = ${new Date(nowMs + minutes(1)).toISOString()}::timestamptz where file_id = ${fileId}::uuid`)
+}
+
+/** Removes the upload from its token's count of files. Partial uploads are not in that count. */
+export async function giveBackCount(tx: Db, fileId: string): Promise<void> {
+  await tx.execute(sql`update tokens t set files_created = t.files_created - 1 from files f
+    where f.id = ${fileId}::uuid and t.id = f.token_id and f.concat is null`)
+}
+
+/**
+ * Lets the upload expire earlier, if no request has written to it since the first. The next bytes restore its full
+ * time.
+ */
+export async function capExpiry(db: Db, fileId: string, untilMs: number): Promise<void> {
+  await db.execute(sql`update files
+    set expires_at = least(expires_at, ${new Date(untilMs).toISOString()}::timestamptz)
+    where id = ${fileId}::uuid and status = 'uploading' and lease_fence = 1 and lease_until is null`)
+}
+
+/** Retires a finished upload. The object of a partial upload that was not joined is deleted. */
+export async function retire(db: Db, fileId: string, nowMs: number): Promise<void> {
+  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
+  await db.execute(sql`
+    with finished as (
+      select id, concat = 'partial' and joined_into is null as spare from files
+      where id = ${fileId}::uuid and status = 'transferred' for update
+    ), retired as (
+      update files f set retired_at = ${now}, joined_into = null from finished where f.id = finished.id
+    )
+    update file_destinations d set abort_pending = true, abort_at = ${now}
+    from finished where d.file_id = finished.id and finished.spare`)
 }

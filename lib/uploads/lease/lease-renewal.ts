@@ -3,8 +3,7 @@ import type { Clock } from '../../platform/kernel/clock.ts'
 import { atMost } from '../../platform/kernel/waits.ts'
 import type { Logger } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
-import type { LeaseHolder } from '../ledger/lease-terms.ts'
-import { renewLeases } from '../ledger/renew-leases.ts'
+import { renewLeases } from '../ledger/leases.ts'
 import type { UploadTerms } from '../rules/upload-terms.ts'
 import type { HeldLease } from './held-lease.ts'
 
@@ -24,12 +23,8 @@ const RENEWALS_AT_ONCE = 4
 const RENEWAL_PATIENCE_MS = 2000
 
 /** Renews the leases of this process, and marks those that expire as lost. Returns a function that stops this. */
-export function startLeaseRenewal(
-  deps: Deps,
-  row: LeaseHolder,
-  held: ReadonlyMap<string, HeldLease>,
-): () => void {
-  const renewing = setInterval(() => void renewDue(deps, row, held), deps.terms.renewMs).unref()
+export function startLeaseRenewal(deps: Deps, held: ReadonlyMap<string, HeldLease>): () => void {
+  const renewing = setInterval(() => void renewDue(deps, held), deps.terms.renewMs).unref()
   const watching = setInterval(() => {
     for (const lease of held.values()) lease.watch()
   }, WATCH_MS).unref()
@@ -39,22 +34,19 @@ export function startLeaseRenewal(
   }
 }
 
-async function renewDue(deps: Deps, row: LeaseHolder, held: ReadonlyMap<string, HeldLease>): Promise<void> {
+async function renewDue(deps: Deps, held: ReadonlyMap<string, HeldLease>): Promise<void> {
   const due = [...held.values()].filter((lease) => lease.isDue())
   const limit = atMost(RENEWALS_AT_ONCE, RENEWAL_PATIENCE_MS)
   const groups = []
   for (let from = 0; from < due.length; from += RENEWED_TOGETHER)
     groups.push(due.slice(from, from + RENEWED_TOGETHER))
-  const ends = await Promise.allSettled(
-    groups.map((group) => limit(() => renewTogether(deps, row, held, group))),
-  )
+  const ends = await Promise.allSettled(groups.map((group) => limit(() => renewTogether(deps, held, group))))
   const failed = ends.find((end) => end.status === 'rejected')
   if (failed) deps.log.warn({ err: failed.reason }, 'could not renew leases')
 }
 
 async function renewTogether(
-  { db, clock, metrics }: Deps,
-  row: LeaseHolder,
+  { db, clock, metrics, terms }: Deps,
   held: ReadonlyMap<string, HeldLease>,
   group: HeldLease[],
 ): Promise<void> {
@@ -62,7 +54,7 @@ async function renewTogether(
   const leases = group.filter((lease) => isHeld(lease) && lease.isDue())
   if (leases.length === 0) return
   const sentAtMs = clock.now()
-  const renewed = await renewLeases(db, row, leases)
+  const renewed = await renewLeases(db, leases, terms.leaseMs)
   for (const lease of leases) {
     if (renewed.has(lease.fileId)) {
       if (lease.renewed(sentAtMs)) metrics.renewalsLate.inc()

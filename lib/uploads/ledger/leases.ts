@@ -1,0 +1,194 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { type Db, rows } from '../../platform/db/database.ts'
+import type { Clock } from '../../platform/kernel/clock.ts'
+import { currentRequest } from '../../platform/kernel/request-context.ts'
+import { countBytes, counting, deltas } from '../../workspace/usage/count-bytes.ts'
+import type { BucketRefusal } from '../bucket-port.ts'
+import type { Bound } from '../rules/part-numbers.ts'
+import {
+  type Claim,
+  type Fenced,
+  heldBy,
+  isFree,
+  isLeased,
+  lastHeldBy,
+  released,
+  taken,
+  until,
+  wasInterrupted,
+} from './lease-terms.ts'
+import { bigints, boundColumns, boundOf } from './parts.ts'
+import { noteRefusal } from './timeline.ts'
+
+/**
+ * The life of a lease in the row of its file: taken, renewed, released, or left to expire. Three more statements take one with
+ * something else: `firstLeases`, `insertUpload` and `claimTransferring`.
+ */
+
+/** What the new writer finds in the ledger. */
+export type Taken = {
+  fence: number
+  offsetBytes: number
+  lengthBytes: number | null
+  crc32: number
+  tailBytes: number
+  partBytes: number | null
+  /** The part numbers that earlier writers left bound. */
+  bound: Bound
+  /** The row was as the plan assumed, so the planned parts are bound. */
+  planned: boolean
+  multipartId: string | null
+  resumed: boolean
+  /** The lease before this one expired instead of being released: its holder died. */
+  leaseLapsed: boolean
+  /** The reserved quota was returned, since no bytes had arrived for an hour. */
+  reservationLapsed: boolean
+  expirySeconds: number
+  expiresAtMs: number
+  expiresByMs: number
+}
+
+/** What the writer wants to bind with the lease, and the state of the upload that this assumes. */
+export type LeasePlan = { fence: number; offsetBytes: number; bound: Bound; boundEnds: readonly number[] }
+
+/** How many tokens that continued the upload are remembered: the last ones. */
+const MAX_TOKENS = 100
+
+/**
+ * Takes the lease if nobody holds it, and binds the planned parts to their numbers if the upload is still as the plan
+ * assumed. Undefined if somebody holds it, or if the file takes no more bytes. If the previous lease expired without
+ * being released, its holder died: taking over from it counts as a resume, and bytes that it staged are deleted.
+ */
+export async function takeLease(
+  db: Db,
+  claim: Claim,
+  file: { fileId: string; tokenId: string | null; plan: LeasePlan | undefined },
+): Promise<Taken | undefined> {
+  const { fileId, tokenId, plan } = file
+  const request = currentRequest()
+  const [row] = await rows<Taken>(
+    db,
+    sql`
+    with free as (
+      select f.id, ${wasInterrupted} as resumed, lease_until is not null as lease_lapsed, ${fits(plan)} as planned
+      from files f where id = ${fileId}::uuid and status = 'uploading' and ${isFree}
+      for update
+    ), taken as (
+      update files f set ${taken(claim)},
+        bound_ends = case when free.planned then ${bigints(plan?.boundEnds ?? [])} else f.bound_ends end,
+        interrupted = false,
+        last_request_id = ${request?.id ?? null}, last_traceparent = ${request?.traceparent ?? null},
+        resume_count = f.resume_count + free.resumed::int,
+        saved_bytes = f.saved_bytes + case when free.resumed then f.offset_bytes else 0 end,
+        continued_by = ${continuedBy(tokenId)}
+      from free where f.id = free.id
+      returning f.*, free.planned, free.resumed, free.lease_lapsed
+    ), unstaged as (
+      delete from upload_tails u using taken where u.file_id = taken.id and u.offset_bytes >= taken.offset_bytes
+    )
+    select t.lease_fence as "fence", t.offset_bytes as "offsetBytes", t.length_bytes as "lengthBytes", t.crc32,
+      t.part_bytes as "partBytes", t.planned, t.resumed, t.lease_lapsed as "leaseLapsed",
+      coalesce(t.reserved_bytes = 0 and t.offset_bytes < t.length_bytes, false) as "reservationLapsed",
+      ${boundOf(sql`t`)} as bound, d.multipart_id as "multipartId",
+      t.expiry_seconds as "expirySeconds", floor(extract(epoch from t.expires_at) * 1000)::bigint as "expiresAtMs",
+      floor(extract(epoch from t.expires_by) * 1000)::bigint as "expiresByMs",
+      t.offset_bytes - t.recorded_bytes as "tailBytes"
+    from taken t join file_destinations d on d.file_id = t.id`,
+  )
+  return row
+}
+
+/** The last tokens that continued the upload, without the one that created it. */
+function continuedBy(tokenId: string | null): SQL {
+  return sql`case when ${tokenId}::uuid is null or f.token_id = ${tokenId}::uuid
+      or ${tokenId}::uuid = any(f.continued_by) then f.continued_by
+    else (f.continued_by || ${tokenId}::uuid)[greatest(cardinality(f.continued_by) - ${MAX_TOKENS - 2}::int, 1):] end`
+}
+
+function fits(plan: LeasePlan | undefined): SQL {
+  if (!plan) return sql`false`
+  const { fence, offsetBytes, bound } = plan
+  return sql`(f.lease_fence = ${fence}::int and f.offset_bytes = ${offsetBytes}::bigint
+    and f.recorded_parts = ${bound.recordedParts}::int and f.bound_ends = ${bigints(bound.boundEnds)})`
+}
+
+/** The lease of an unfinished upload; `leased` if somebody holds it and it has not expired. */
+export async function readLease(
+  db: Db,
+  fileId: string,
+): Promise<{ fence: number; leased: boolean } | undefined> {
+  const [found] = await rows<{ fence: number; leased: boolean }>(
+    db,
+    sql`select lease_fence as fence, ${isLeased} as leased from files
+      where id = ${fileId}::uuid and status = 'uploading'`,
+  )
+  return found
+}
+
+/**
+ * Renews leases of this process in one statement, and returns those that nobody has taken over. They include leases
+ * that were released while this ran: their writers have finished and did not lose them. The rows are locked in the
+ * order of their ids, as by every statement that locks several files.
+ */
+export async function renewLeases(
+  db: Db,
+  leases: readonly Fenced[],
+  leaseMs: number,
+): Promise<ReadonlySet<string>> {
+  const ours = JSON.stringify(leases.map(({ fileId, claim }) => ({ id: fileId, claim })))
+  const claim = sql`ours.claim`
+  const renewed = await rows<{ id: string }>(
+    db,
+    sql`
+    with ours as (select * from jsonb_to_recordset(${ours}::jsonb) as ours(id uuid, claim text)),
+    held as (
+      select f.id from files f join ours on f.id = ours.id where ${heldBy({ claim })} order by f.id for update of f
+    ),
+    renewed as (update files f set lease_until = ${until(leaseMs)} from held where f.id = held.id)
+    select f.id from files f join ours on f.id = ours.id and ${lastHeldBy({ claim })}`,
+  )
+  return new Set(renewed.map(({ id }) => id))
+}
+
+export type Release = {
+  /** The part numbers that must stay bound, since their parts may be on their way to the bucket. */
+  bound?: Bound
+  interrupted: boolean
+  /** Goes to the timeline. */
+  refusal?: BucketRefusal | undefined
+  /** The bucket has certainly not made the object. */
+  completeRefused?: boolean | undefined
+}
+
+/** Releases the lease, and counts the bytes that the request brought. */
+export async function releaseLease(
+  { db, clock }: { db: Db; clock: Clock },
+  lease: Fenced,
+  end: Release,
+): Promise<void> {
+  const nowMs = clock.now()
+  const bound = end.bound ? sql` ${boundColumns(end.bound)},` : sql``
+  const refused = end.completeRefused ? sql` complete_refused = true,` : sql``
+  const noted = end.refusal ? sql`, ${noteRefusal(end.refusal, nowMs)}` : sql``
+  await rows(
+    db,
+    sql`
+    with writer as (
+      select id, reserved_bytes, counted_bytes from files
+      where id = ${lease.fileId}::uuid and ${heldBy(lease)} for update
+    ), done as (
+      update files f set ${released}, interrupted = ${end.interrupted}::boolean,${bound}${refused}
+        ${counting(sql`writer`, sql`f.offset_bytes`, nowMs)}
+      from writer where f.id = writer.id
+      returning f.id, f.offset_bytes, ${deltas(sql`writer`)}
+    ), ${countBytes(sql`done`, nowMs)}${noted}
+    select 1`,
+  )
+}
+
+/** For use when no node is running: lets every lease expire, so that it can be taken over at once. */
+export async function lapseLeases(db: Db): Promise<void> {
+  await db.execute(
+    sql`update files set lease_until = now() - interval '1 second' where lease_until is not null`,
+  )
+}

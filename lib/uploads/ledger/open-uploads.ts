@@ -1,0 +1,117 @@
+import { and, eq, isNotNull, type SQL, sql } from 'drizzle-orm'
+import {
+  dataStores,
+  type FileProtocol,
+  type FileStatus,
+  fileDestinations,
+  files,
+  pipes,
+} from '#drizzle/schema/index.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
+import { isFree } from './lease-terms.ts'
+
+/** Which uploads are unfinished, and why: what the sweeps and endings look for. */
+
+/** The protocol whose uploads are complete when their client says so, not when their length is reached. */
+export const COMPLETED_BY_CLIENT = 'resumable-http' satisfies FileProtocol
+
+/** Undefined if the workspace has no such file. */
+export async function readStatus(
+  db: Db,
+  { fileId, workspaceId }: { fileId: string; workspaceId: string },
+): Promise<FileStatus | undefined> {
+  const [file] = await rows<{ status: FileStatus }>(
+    db,
+    sql`select status from files where id = ${fileId}::uuid and workspace_id = ${workspaceId}::uuid`,
+  )
+  return file?.status
+}
+
+const INTERRUPTED_AT_ONCE = 100
+/** Its clients send a file in one request and cannot resume it. */
+const NOT_RESUMABLE = 'http' satisfies FileProtocol
+
+/** A condition on a row of `files`: nobody is writing it, and some of its bytes are missing. */
+export const lacksBytes: SQL = sql`${isFree}
+  and offset_bytes is distinct from length_bytes`
+
+/** Unfinished uploads whose only request has ended. */
+export async function findInterrupted(db: Db): Promise<string[]> {
+  const found = await rows<{ id: string }>(
+    db,
+    sql`select id from files where status = 'uploading' and protocol = ${NOT_RESUMABLE} and ${lacksBytes} order by id limit ${INTERRUPTED_AT_ONCE}::int`,
+  )
+  return found.map(({ id }) => id)
+}
+
+export const LATE_AT_ONCE = 100
+/** Uploads expire earlier than this if their bucket deletes unfinished ones sooner. */
+const MAX_AGE_DAYS = 30
+
+/** A condition on a row of `files` that is `uploading`: it has expired, nobody is writing it, and it is incomplete. */
+export function isLate(nowMs: number): SQL {
+  return sql`expires_at <= ${new Date(nowMs).toISOString()}::timestamptz
+    and ${isFree} and (offset_bytes is distinct from length_bytes or protocol = ${COMPLETED_BY_CLIENT})`
+}
+
+export function findLate(db: Db, nowMs: number): Promise<{ id: string; droppedAfterHours: number | null }[]> {
+  return rows(
+    db,
+    sql`select id, case when expires_at = expires_by and expires_by < created_at + ${MAX_AGE_DAYS}::int * interval '1 day'
+      then floor(extract(epoch from expires_by - created_at) / 3600)::int end as "droppedAfterHours"
+    from files where status = 'uploading' and ${isLate(nowMs)} order by expires_at limit ${LATE_AT_ONCE}::int`,
+  )
+}
+
+const isUnderWay = eq(files.status, 'uploading')
+
+/** The ids of a Pipe's unfinished uploads, up to the limit. */
+export async function uploadsOfPipe(db: Db, pipeId: string, limit: number): Promise<string[]> {
+  const found = await db
+    .select({ id: files.id })
+    .from(files)
+    .where(and(eq(files.pipeId, pipeId), isUnderWay))
+    .limit(limit)
+  return found.map(({ id }) => id)
+}
+
+/** The query goes from Pipe to Pipe, rather than through all unfinished uploads. */
+export async function uploadsOfDeletedPipes(db: Db, limit: number): Promise<string[]> {
+  const left = db
+    .select({ id: files.id })
+    .from(files)
+    .where(and(eq(files.pipeId, pipes.id), isUnderWay))
+    .limit(limit)
+    .as('left_behind')
+  const found = await db
+    .select({ id: left.id })
+    .from(pipes)
+    .crossJoinLateral(left)
+    .where(isNotNull(pipes.deletedAt))
+    .limit(limit)
+  return found.map(({ id }) => id)
+}
+
+/** From Data Store to Data Store, as few are ever turned off. */
+export async function uploadsToTurnedOffDataStores(db: Db, limit: number): Promise<string[]> {
+  const left = db
+    .select({ id: files.id })
+    .from(files)
+    .innerJoin(fileDestinations, eq(fileDestinations.fileId, files.id))
+    .where(
+      and(
+        eq(files.workspaceId, dataStores.workspaceId),
+        eq(fileDestinations.dataStoreId, dataStores.id),
+        isUnderWay,
+      ),
+    )
+    .limit(limit)
+    .as('left_behind')
+  const found = await db
+    .select({ id: left.id })
+    .from(dataStores)
+    .crossJoinLateral(left)
+    .where(isNotNull(dataStores.turnedOffAt))
+    .limit(limit)
+  return found.map(({ id }) => id)
+}

@@ -1,0 +1,206 @@
+import { sql } from 'drizzle-orm'
+import { type Db, rows } from '../../platform/db/database.ts'
+import { hours } from '../../platform/kernel/clock.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import type { NewUpload } from './insert-upload.ts'
+import { type Claim, LEASE_COLUMNS, leaseValues } from './lease-terms.ts'
+import { insertNote } from './timeline.ts'
+import type { CreationRight } from './upload-rights.ts'
+
+/**
+ * Partial uploads: pieces of a file that are objects of their own until they are joined. The final upload takes its pieces, each
+ * once. Those that nobody joins go after a time.
+ */
+
+/** Common clients send a file in two to eight pieces. */
+const PARTIALS_PER_FILE = 8
+
+/**
+ * Limits the partial uploads of a token, and their bytes, to what the files it may create can need. A partial upload of
+ * unknown length counts as the largest that the token allows.
+ */
+export async function assertFewPartials(
+  tx: Db,
+  { tokenId, maxFiles, maxBytes }: Pick<NewUpload, 'tokenId' | 'maxFiles' | 'maxBytes'>,
+  nowMs: number,
+): Promise<void> {
+  const [open] = await rows<{ count: number; bytes: number }>(
+    tx,
+    sql`select count(*)::int as count, coalesce(sum(coalesce(length_bytes, ${maxBytes}::bigint, 0)), 0)::bigint as bytes
+      from files where concat = 'partial' and retired_at is null and token_id = ${tokenId}::uuid
+        and expires_at > ${new Date(nowMs).toISOString()}::timestamptz
+        and status in ('uploading', 'transferring', 'transferred')`,
+  )
+  const { count, bytes } = open!
+  const mostFiles = maxFiles! * PARTIALS_PER_FILE
+  const mostBytes = maxBytes === null ? Infinity : maxFiles! * maxBytes
+  if (count <= mostFiles && bytes <= mostBytes) return
+  throw new SluiceError(
+    'token_exhausted',
+    count > mostFiles
+      ? `It allows ${mostFiles} partial uploads that have not been joined. Join or delete some of them.`
+      : `It allows ${mostBytes} bytes in partial uploads that have not been joined. Join or delete some of them.`,
+  )
+}
+
+/**
+ * The final upload that an earlier request made of these pieces. Joining can be slow and its response can get lost, so
+ * a repeated request returns the same file.
+ */
+export async function findFinal(
+  db: Db,
+  { token, pipe }: CreationRight,
+  wanted: { partialIds: readonly string[]; uploadMetadataHeader: string | null },
+): Promise<string | null> {
+  const partialIds = JSON.stringify(wanted.partialIds)
+  const [made] = await rows<{ id: string }>(
+    db,
+    sql`
+    select f.id from files p join files f on f.id = p.joined_into
+    where p.id = ${wanted.partialIds[0]!}::uuid and f.pipe_id = ${pipe.id} and f.sender_id = ${token.senderId}::uuid
+      and f.subject is not distinct from ${token.subject} and f.retired_at is null
+      and f.status in ('transferring', 'transferred')
+      and f.upload_metadata_header is not distinct from ${wanted.uploadMetadataHeader}
+      and f.concat_parts = (select array_agg(value::uuid order by ordinality)
+        from jsonb_array_elements_text(${partialIds}::jsonb) with ordinality)`,
+  )
+  return made?.id ?? null
+}
+
+/** A finished partial upload: a separate object until it has been joined. */
+export type PartialObject = { fileId: string; key: string; bytes: number; crc32: number }
+
+/** The pieces of a final upload that has no object yet, in order. */
+export function readPartials(db: Db, fileIds: readonly string[]): Promise<PartialObject[]> {
+  return rows<PartialObject>(
+    db,
+    sql`
+    select f.id as "fileId", d.key, f.length_bytes as bytes, f.crc32
+    from jsonb_array_elements_text(${JSON.stringify(fileIds)}::jsonb) with ordinality as wanted(id, n)
+    join files f on f.id = wanted.id::uuid join file_destinations d on d.file_id = f.id
+    order by wanted.n`,
+  )
+}
+
+/** Those of the given partial uploads that this token may join. */
+export function readFinishedPartials(
+  db: Db,
+  { token, pipe, dataStore }: CreationRight,
+  fileIds: readonly string[],
+): Promise<PartialObject[]> {
+  return rows<PartialObject>(
+    db,
+    sql`
+    select f.id as "fileId", d.key, f.length_bytes as bytes, f.crc32
+    from files f join file_destinations d on d.file_id = f.id
+    where f.id in (select value::uuid from jsonb_array_elements_text(${JSON.stringify(fileIds)}::jsonb))
+      and f.pipe_id = ${pipe.id} and d.data_store_id = ${dataStore.id}::uuid and f.sender_id = ${token.senderId}::uuid
+      and f.subject is not distinct from ${token.subject} and f.concat = 'partial' and f.status = 'transferred'
+      and f.retired_at is null`,
+  )
+}
+
+type Final = Omit<NewUpload, 'lengthBytes' | 'concat' | 'partBytes'> & {
+  partialIds: readonly string[]
+  concatHeader: string
+  bytes: number
+  crc32: number
+}
+
+type Options = { claim: Claim; nowMs: number }
+
+/**
+ * Inserts a file that begins as `transferring`: every byte is durable, and was counted with its partial upload. Its
+ * pieces then no longer expire and cannot be joined again. False if another file has already taken one of them.
+ */
+export async function insertFinal(db: Db, upload: Final, options: Options): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    if (!(await lockPieces(tx, upload.partialIds))) return false
+    await insert(tx, upload, options)
+    await takePieces(tx, upload, options.nowMs)
+    return true
+  })
+}
+
+const among = (partialIds: readonly string[]) =>
+  sql`id in (select value::uuid from jsonb_array_elements_text(${JSON.stringify(partialIds)}::jsonb))`
+
+async function lockPieces(tx: Db, partialIds: readonly string[]): Promise<boolean> {
+  const free = await rows(
+    tx,
+    sql`
+    select id from files where ${among(partialIds)} and concat = 'partial' and status = 'transferred' and retired_at is null
+    order by id for update`,
+  )
+  return free.length === partialIds.length
+}
+
+async function takePieces(tx: Db, { fileId, partialIds }: Final, nowMs: number): Promise<void> {
+  await tx.execute(sql`
+    update files set retired_at = ${new Date(nowMs).toISOString()}::timestamptz, joined_into = ${fileId}::uuid
+    where ${among(partialIds)}`)
+}
+
+async function insert(db: Db, upload: Final, { claim, nowMs }: Options): Promise<void> {
+  const { destination: to } = upload
+  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
+  const made = await rows(
+    db,
+    sql`
+    with spent as (
+      update tokens set files_created = files_created + 1
+      where id = ${upload.tokenId}::uuid and (max_files is null or files_created < max_files) returning 1
+    ), made as (
+      insert into files (id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, filename, filetype,
+        upload_metadata_header, upload_metadata, metadata, status, length_bytes, offset_bytes, counted_bytes, crc32,
+        concat, concat_parts, concat_header, expiry_seconds, expires_at, expires_by, created_at, last_byte_at, complete_sent_at,
+        last_request_id, last_traceparent, ${LEASE_COLUMNS})
+      select ${upload.fileId}::uuid, ${upload.workspaceId}::uuid, ${upload.pipeId}, ${upload.tokenId}::uuid,
+        ${upload.senderId}::uuid, ${upload.senderName}, ${upload.subject}, ${upload.filename}, ${upload.filetype},
+        ${upload.uploadMetadataHeader}, ${JSON.stringify(upload.uploadMetadata)}::jsonb,
+        ${JSON.stringify(upload.metadata)}::jsonb, 'transferring', ${upload.bytes}::bigint, ${upload.bytes}::bigint,
+        ${upload.bytes}::bigint, ${upload.crc32}::bigint, 'final',
+        (select array_agg(value::uuid order by ordinality)
+          from jsonb_array_elements_text(${JSON.stringify(upload.partialIds)}::jsonb) with ordinality),
+        ${upload.concatHeader}, ${upload.expirySeconds}::int, ${new Date(upload.expiresAtMs).toISOString()}::timestamptz,
+        ${new Date(upload.expiresByMs).toISOString()}::timestamptz, ${now}, ${now}, ${now},
+        ${upload.request?.id ?? null}, ${upload.request?.traceparent ?? null}, ${leaseValues(claim)}
+      from spent returning id
+    ), sent_to as (
+      insert into file_destinations (file_id, data_store_id, bucket, key, status)
+      select id, ${to.dataStoreId}::uuid, ${to.bucket}, ${to.key}, 'transferring' from made
+    ), noted as (${insertNote({ kind: 'created' }, sql`made`, nowMs)})
+    select id from made`,
+  )
+  if (made.length === 0) throw new SluiceError('token_exhausted', 'Ask your backend for a new token.')
+}
+
+/** Marks the objects of a final upload's pieces for deletion. Runs in the transaction that makes it `transferred`. */
+export async function discardPartials(tx: Db, finalId: string, nowMs: number): Promise<void> {
+  await tx.execute(sql`
+    update file_destinations d set abort_pending = true, abort_at = ${new Date(nowMs).toISOString()}::timestamptz
+    where d.file_id in (select unnest(concat_parts) from files where id = ${finalId}::uuid)`)
+}
+
+/** Once no partial upload of the same token has received bytes for this long, nobody is going to join them. */
+const UNJOINED_MS = hours(6)
+export const RETIRED_AT_ONCE = 100
+
+/** Retires finished partial uploads that nobody joined in time. Their objects are deleted. */
+export async function retirePartials(db: Db, nowMs: number): Promise<number> {
+  const now = new Date(nowMs).toISOString()
+  const idleSince = new Date(nowMs - UNJOINED_MS).toISOString()
+  const retired = await rows(
+    db,
+    sql`
+    with late as (
+      select id from files p where concat = 'partial' and status = 'transferred' and retired_at is null
+        and (expires_at <= ${now}::timestamptz or not exists (
+          select from files s where s.concat = 'partial' and s.retired_at is null and s.token_id = p.token_id
+            and coalesce(s.last_byte_at, s.created_at) > ${idleSince}::timestamptz))
+      limit ${RETIRED_AT_ONCE}::int for update skip locked
+    ), retired as (update files f set retired_at = ${now}::timestamptz from late where f.id = late.id returning f.id)
+    update file_destinations d set abort_pending = true, abort_at = ${now}::timestamptz from retired where d.file_id = retired.id returning d.file_id`,
+  )
+  return retired.length
+}

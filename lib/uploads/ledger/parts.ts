@@ -1,0 +1,96 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { type Db, rows } from '../../platform/db/database.ts'
+import type { SentPart } from '../bucket-port.ts'
+import type { Bound } from '../rules/part-numbers.ts'
+import { type Fenced, heldBy, lostLease } from './lease-terms.ts'
+
+/**
+ * The parts of a file: what their numbers are bound to, and those that the bucket has. A number is bound before its part
+ * is sent, and a part is recorded in order only.
+ */
+export type RecordedPart = {
+  number: number
+  offsetBytes: number
+  sizeBytes: number
+  etag: string
+  crc32: number
+}
+
+/** Binds the numbers of the next parts to their ranges, if no other statement has done so. */
+export async function bindParts(db: Db, lease: Fenced, bound: Bound): Promise<void> {
+  const done = await rows(
+    db,
+    sql`update files set ${boundColumns(bound)}
+      where id = ${lease.fileId}::uuid and ${heldBy(lease)}
+      returning id`,
+  )
+  if (done.length === 0) throw lostLease()
+}
+
+/**
+ * Assignments for an update of `files`. A writer that never learned the result of an earlier statement may be behind
+ * its row. Then its view of the bindings is ignored.
+ */
+export function boundColumns({ recordedParts, recordedBytes, boundEnds }: Bound): SQL {
+  return sql`recorded_parts = greatest(recorded_parts, ${recordedParts}::int),
+    recorded_bytes = greatest(recorded_bytes, ${recordedBytes}::bigint),
+    bound_ends = case when recorded_parts <= ${recordedParts}::int then ${bigints(boundEnds)} else bound_ends end`
+}
+
+/** The columns as a `Bound`, of the table of that name. */
+export function boundOf(table: SQL): SQL {
+  return sql`json_build_object('recordedParts', ${table}.recorded_parts, 'recordedBytes', ${table}.recorded_bytes,
+    'boundEnds', ${table}.bound_ends)`
+}
+
+export function bigints(numbers: readonly number[]): SQL {
+  return sql`${`{${numbers.join()}}`}::bigint[]`
+}
+
+/** Records the multipart upload, so that later writers continue it. */
+export async function recordMultipart(db: Db, lease: Fenced, multipartId: string): Promise<void> {
+  const recorded = await rows(
+    db,
+    sql`
+    with writer as (
+      select id from files
+      where id = ${lease.fileId}::uuid and ${heldBy(lease)}
+        and status in ('uploading', 'transferring')
+      for update
+    )
+    update file_destinations d set multipart_id = ${multipartId} from writer where d.file_id = writer.id
+    returning d.file_id`,
+  )
+  if (recorded.length === 0) throw lostLease()
+}
+
+/** A step that records a part for each file of another step. */
+export function insertPart({ number, offsetBytes, sizeBytes, etag, crc32 }: RecordedPart, from: SQL): SQL {
+  return sql`part as (insert into file_parts (file_id, number, offset_bytes, size_bytes, etag, crc32)
+    select id, ${number}::int, ${offsetBytes}::bigint, ${sizeBytes}::bigint, ${etag}, ${crc32}::bigint from ${from})`
+}
+
+/** Records that the tail of a `transferring` file is now a part. Its bytes were counted when they arrived. */
+export async function recordLastPart(db: Db, lease: Fenced, part: RecordedPart): Promise<void> {
+  const recorded = await rows(
+    db,
+    sql`
+    with writer as (
+      select id from files
+      where id = ${lease.fileId}::uuid and ${heldBy(lease)}
+        and status = 'transferring'
+      for update
+    ), ${insertPart(part, sql`writer`)},
+    untailed as (delete from upload_tails t using writer where t.file_id = writer.id)
+    select id from writer`,
+  )
+  if (recorded.length === 0) throw lostLease()
+}
+
+/** The parts of the object, in order. */
+export function readParts(db: Db, fileId: string): Promise<SentPart[]> {
+  return rows<SentPart>(
+    db,
+    sql`select number, etag, crc32 from file_parts where file_id = ${fileId}::uuid order by number`,
+  )
+}

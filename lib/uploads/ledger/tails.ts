@@ -1,0 +1,69 @@
+import { sql } from 'drizzle-orm'
+import { byteaParam, type Db, rows } from '../../platform/db/database.ts'
+import { SEAL_BYTES, type SealedTail, type TailCipher } from '../rules/tail-cipher.ts'
+import { type Fenced, heldBy, lostLease } from './lease-terms.ts'
+
+/**
+ * Tails: bytes that are in the database only, encrypted. `advance` writes those that count; a part that contains them takes
+ * them away.
+ */
+
+/** How many bytes of the file are in a row of `upload_tails`. */
+export const tailBytes = sql`(octet_length(bytes) - ${sql.raw(String(SEAL_BYTES))})`
+
+/**
+ * Stores bytes of a body whose checksum has not been verified, as a tail past the confirmed offset. They count once
+ * `advance` has moved the offset over them; otherwise they are deleted when the lease is next taken. So they must not
+ * be stored after the lease has expired.
+ */
+export async function stageTail(
+  db: Db,
+  lease: Fenced,
+  { offsetBytes, tail }: { offsetBytes: number; tail: SealedTail },
+): Promise<void> {
+  const staged = await rows(
+    db,
+    sql`
+    with writer as (
+      select id from files where id = ${lease.fileId}::uuid and ${heldBy(lease)} and lease_until > now()
+        and status = 'uploading' for update
+    )
+    insert into upload_tails (file_id, offset_bytes, key, bytes)
+    select id, ${offsetBytes}::bigint, ${tail.key}, ${byteaParam(tail.bytes)} from writer returning file_id`,
+  )
+  if (staged.length === 0) throw lostLease()
+}
+
+/** The bytes of a range that are in the database only, in order. By default, of the whole file. */
+export async function readTail(
+  { db, tailCipher }: { db: Db; tailCipher: TailCipher },
+  fileId: string,
+  { fromBytes, toBytes }: { fromBytes: number; toBytes: number } = { fromBytes: 0, toBytes: 2 ** 52 },
+): Promise<Buffer[]> {
+  const found = await rows<{ offsetBytes: number; key: string; bytes: Uint8Array }>(
+    db,
+    sql`select offset_bytes as "offsetBytes", key, bytes from upload_tails where file_id = ${fileId}::uuid
+      and offset_bytes >= ${fromBytes}::bigint and offset_bytes < ${toBytes}::bigint order by offset_bytes`,
+  )
+  const open = tailCipher.opener(fileId)
+  return found.map(({ bytes, ...tail }) =>
+    open({ ...tail, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) }),
+  )
+}
+
+/**
+ * The workspaces with at least this many bytes of tails. If the whole table is smaller than that, there can be none,
+ * and no row is read.
+ */
+export async function workspacesWithTails(db: Db, bytes: number): Promise<string[]> {
+  const full = await rows<{ id: string }>(
+    db,
+    sql`select (select workspace_id from files where id = t.file_id) as id
+      from (
+        select file_id, sum(${tailBytes}) as bytes from upload_tails
+        where (select pg_table_size('upload_tails')) >= ${bytes}::bigint group by 1
+      ) t
+      group by 1 having sum(t.bytes) >= ${bytes}::bigint`,
+  )
+  return full.map(({ id }) => id)
+}
