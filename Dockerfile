@@ -11,7 +11,7 @@ COPY . .
 # or manuals.
 RUN npm run pack-server && mkdir /packed && tar -xzf .release/sluice-server-*.tgz -C /packed --strip-components=1
 WORKDIR /packed
-RUN npm ci --no-audit --no-fund \
+RUN npm install --omit=dev --no-package-lock --no-audit --no-fund \
   && rm -rf node_modules/node-linux-* node_modules/.bin/node node_modules/.cache \
   && find . -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -path './node_modules/*.md' \) -delete \
   && mkdir -p .next/cache /data

