@@ -36,30 +36,35 @@ const upwards = LAYERS.flatMap((layer, at) =>
 )
 
 /**
- * The same for the folders of uploads. What lies beside them is either a verb, which may use any of them, or a port, rule or
- * type, which all of them may use.
+ * The same for what lies in lib/uploads, its folders and the few files beside them. Whoever reads it has them all on one page,
+ * so they may not become too many.
  */
 const UPLOAD_LAYERS = [
+  ['bucket-port.ts'],
   ['rules'],
   ['ledger'],
   ['lease', 'memory'],
+  ['upload-context.ts'],
   ['opening'],
   ['endings'],
   ['stream'],
   ['finish'],
-  ['concat'],
+  ['append.ts', 'concat'],
   ['recovery'],
 ]
-const uploadFolders = (layers) => `^lib/uploads/(${layers.flat().join('|')})/`
+const MAX_UPLOAD_ENTRIES = 15
+if (UPLOAD_LAYERS.flat().length > MAX_UPLOAD_ENTRIES)
+  throw new Error(`lib/uploads may have at most ${MAX_UPLOAD_ENTRIES} folders and files at its top.`)
+const uploadEntries = (layers) => `^lib/uploads/(${layers.flat().join('|').replaceAll('.', '\\.')})(/|$)`
 const upwardsInUploads = UPLOAD_LAYERS.flatMap((layer, at) =>
-  layer.map((folder) =>
+  layer.map((entry) =>
     forbid(
       'upload-layers',
-      'A folder of uploads imports only from the layers below its own.',
-      { path: `^lib/uploads/${folder}/` },
+      'A folder or file of uploads imports only from the layers below its own.',
+      { path: uploadEntries([entry]) },
       {
-        path: '^lib/uploads/[^/]+/',
-        pathNot: [`^lib/uploads/${folder}/`, ...(at > 0 ? [uploadFolders(UPLOAD_LAYERS.slice(0, at))] : [])],
+        path: '^lib/uploads/',
+        pathNot: [uploadEntries([entry]), ...(at > 0 ? [uploadEntries(UPLOAD_LAYERS.slice(0, at))] : [])],
       },
     ),
   ),
@@ -70,9 +75,9 @@ export default {
     ...upwards,
     ...upwardsInUploads,
     forbid(
-      'every-upload-folder-has-a-layer',
-      'A new folder of uploads takes its place in UPLOAD_LAYERS.',
-      { path: '^lib/uploads/[^/]+/', pathNot: uploadFolders(UPLOAD_LAYERS) },
+      'every-upload-entry-has-a-layer',
+      'A new folder or file of uploads takes its place in UPLOAD_LAYERS.',
+      { path: '^lib/uploads/', pathNot: [uploadEntries(UPLOAD_LAYERS), tests] },
       {},
     ),
     forbid(

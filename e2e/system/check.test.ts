@@ -81,7 +81,10 @@ describe('npm run check', () => {
       ['layers', 'lib/workspace/planted.ts', '#server/open-uploads.ts'],
       ['upload-layers', 'lib/uploads/ledger/planted.ts', '../stream/target.ts'],
       ['upload-layers', 'lib/uploads/stream/planted.ts', '../recovery/target.ts'],
-      ['every-upload-folder-has-a-layer', 'lib/uploads/new-folder/planted.ts', 'zod'],
+      ['upload-layers', 'lib/uploads/rules/planted.ts', '../append.ts'],
+      ['upload-layers', 'lib/uploads/lease/planted-context.ts', '../upload-context.ts'],
+      ['every-upload-entry-has-a-layer', 'lib/uploads/new-folder/planted.ts', 'zod'],
+      ['every-upload-entry-has-a-layer', 'lib/uploads/planted.ts', '../buckets/target.ts'],
       ['sql-of-uploads-in-their-ledger', 'lib/uploads/planted-sql.ts', 'drizzle-orm'],
       ['uploads-know-a-port', 'lib/uploads/planted.ts', '../buckets/target.ts'],
       ['protocols-know-no-ledger', 'lib/protocols/tus/planted.ts', '../../uploads/ledger/target.ts'],
@@ -97,6 +100,14 @@ describe('npm run check', () => {
     it.each(broken)('%s: %s', (rule, file) => {
       expect(found.output).toContain(`error ${rule}: ${file}`)
     })
+  })
+
+  it('finds more than fifteen folders and files at the top of uploads', () => {
+    const rules = readFileSync('.dependency-cruiser.mjs', 'utf8')
+    const crowded = rules.replace("['bucket-port.ts']", "['bucket-port.ts', 'one.ts', 'two.ts', 'three.ts']")
+    const { status, output } = check('directions', { '.dependency-cruiser.mjs': crowded })
+    expect(output).toContain('lib/uploads may have at most 15 folders and files at its top.')
+    expect(status).toBe(1)
   })
 
   it('finds process.env outside config.ts, the path of a file taken from a URL, and a literal that is spread', () => {
