@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { expect, it, vi } from 'vitest'
-import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { blocked, describeWithDatabase } from '../../../test/support/databases.ts'
 import { openPatch, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, serveUploads } from '../../../test/support/upload-site.ts'
 import { rows } from '../../platform/db/database.ts'
@@ -29,6 +29,31 @@ describeWithDatabase('a lease', (database) => {
     await stage(0)
     await db.execute(sql`update files set lease_until = now() where id = ${fileId}::uuid`)
     await expect(stage(1)).rejects.toMatchObject({ code: 'upload_locked' })
+    await node.close()
+    await site.close()
+  })
+
+  it('is taken over with no byte that its holder was still staging', async () => {
+    const site = await createSite(database())
+    const node = await serveUploads(site.runtime)
+    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const fileId = (await client.create(10)).headers.location!.split('/').at(-1)!
+    const { db } = database()
+    const file = { fileId, tokenId: null, plan: undefined }
+    const claim = newClaim(500)
+    const { fence } = (await takeLease(db, claim, file))!
+    let taking: ReturnType<typeof takeLease> | undefined
+    await db.transaction(async (tx) => {
+      const tail = node.context.tailCipher.sealer(fileId)(0, randomBytes(1))
+      await stageTail(tx, { ...claim, fileId, fence }, { offsetBytes: 0, tail })
+      // Its commit takes longer than the lease lasts.
+      const look = sql`select lease_until < now() as over from files where id = ${fileId}::uuid`
+      await expect.poll(async () => (await rows<{ over: boolean }>(db, look))[0]!.over).toBe(true)
+      taking = takeLease(db, newClaim(60_000), file)
+      await blocked(database())
+    })
+    expect((await taking)!.leaseLapsed).toBe(true)
+    expect(await rows(db, sql`select 1 from upload_tails where file_id = ${fileId}::uuid`)).toEqual([])
     await node.close()
     await site.close()
   })

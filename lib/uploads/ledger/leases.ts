@@ -57,7 +57,8 @@ const MAX_TOKENS = 100
 /**
  * Takes the lease if nobody holds it, and binds the planned parts to their numbers if the upload is still as the plan
  * assumed. Undefined if somebody holds it, or if the file takes no more bytes. If the previous lease expired without
- * being released, its holder died: taking over from it counts as a resume, and bytes that it staged are deleted.
+ * being released, its holder died: taking over from it counts as a resume. Bytes that were staged are deleted by a function,
+ * since this statement itself does not see those that were staged while it waited for the row.
  */
 export async function takeLease(
   db: Db,
@@ -83,8 +84,6 @@ export async function takeLease(
         continued_by = ${continuedBy(tokenId)}
       from free where f.id = free.id
       returning f.*, free.planned, free.resumed, free.lease_lapsed
-    ), unstaged as (
-      delete from upload_tails u using taken where u.file_id = taken.id and u.offset_bytes >= taken.offset_bytes
     )
     select t.lease_fence as "fence", t.offset_bytes as "offsetBytes", t.length_bytes as "lengthBytes", t.crc32,
       t.part_bytes as "partBytes", t.planned, t.resumed, t.lease_lapsed as "leaseLapsed",
@@ -93,7 +92,7 @@ export async function takeLease(
       t.expiry_seconds as "expirySeconds", floor(extract(epoch from t.expires_at) * 1000)::bigint as "expiresAtMs",
       floor(extract(epoch from t.expires_by) * 1000)::bigint as "expiresByMs",
       t.offset_bytes - t.recorded_bytes as "tailBytes"
-    from taken t join file_destinations d on d.file_id = t.id`,
+    from taken t join file_destinations d on d.file_id = t.id, delete_staged(t.id, t.offset_bytes)`,
   )
   return row
 }
