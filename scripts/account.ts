@@ -14,7 +14,7 @@ import type { Db } from '../lib/platform/db/database.ts'
 import { migrate } from '../lib/platform/db/migrate.ts'
 import { openDatabase } from '../lib/platform/db/open-database.ts'
 import { systemClock } from '../lib/platform/kernel/clock.ts'
-import { createLogger } from '../lib/platform/log/log.ts'
+import { createLogger, shownJson } from '../lib/platform/log/log.ts'
 import { loadSettings } from './load-settings.ts'
 import { misused, readOptions } from './read-options.ts'
 import { runScript } from './run-script.ts'
@@ -49,7 +49,7 @@ await runScript(async () => {
   try {
     await migrate(database.db)
     const answer = await run({ db: database.db, clock: systemClock })
-    console.log(JSON.stringify(answer ?? { done: command, email: values.email }, null, 2))
+    console.log(shownJson(JSON.stringify(answer ?? { done: command, email: values.email }, null, 2)))
   } finally {
     await database.close()
   }

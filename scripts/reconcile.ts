@@ -2,7 +2,7 @@ import { emitFileEvent } from '../lib/events/emit-file-event.ts'
 import { migrate } from '../lib/platform/db/migrate.ts'
 import { openDatabase } from '../lib/platform/db/open-database.ts'
 import { systemClock } from '../lib/platform/kernel/clock.ts'
-import { createLogger } from '../lib/platform/log/log.ts'
+import { createLogger, shownJson } from '../lib/platform/log/log.ts'
 import { createMetrics } from '../lib/platform/metrics.ts'
 import { openQueue } from '../lib/platform/queue.ts'
 import { dropLapsedLeases } from '../lib/uploads/ledger/restored.ts'
@@ -43,7 +43,9 @@ await runScript(async () => {
     const uploads = await findFinished(context)
     const leasesDropped = await dropLapsedLeases(db)
     const dataStores = await listUnknown(context, sinceMs)
-    console.log(JSON.stringify({ since: new Date(sinceMs), uploads, leasesDropped, dataStores }, null, 2))
+    console.log(
+      shownJson(JSON.stringify({ since: new Date(sinceMs), uploads, leasesDropped, dataStores }, null, 2)),
+    )
     await queue.stop()
   } finally {
     await database.close()

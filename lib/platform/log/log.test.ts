@@ -6,6 +6,15 @@ import { createLogger } from './log.ts'
 const lines: string[] = []
 const log = createLogger('debug', { write: (line: string) => void lines.push(line) })
 
+it('shows what would steer the terminal of whoever reads it', () => {
+  const evil = '\u001b]0;PWNED\u0007 \u009b2J \u202egpj.exe\u007f'
+  const written: string[] = []
+  createLogger('info', { write: (line) => void written.push(line) }).info({ filename: evil }, evil)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  expect(written[0]).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
+  expect(JSON.parse(written[0]!)).toMatchObject({ filename: evil, msg: evil })
+})
+
 it('writes no secret, wherever it stands', () => {
   const secrets = [
     newSecret('sk_'),

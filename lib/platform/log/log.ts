@@ -33,6 +33,19 @@ const at = (prefix: string) =>
 const SECRET_TEXT =
   /\b(?:sk|tmp|ak)_[0-9A-Za-z]{20,}|whsec_[0-9A-Za-z+/=]{20,}|(?<=:\/\/[^\s:/@]*:)[^\s@/]+(?=@)/g
 
+/**
+ * Names that strangers chose are in logs too, and logs are read on terminals. JSON escapes what is below a space; some terminals
+ * obey those of C1 as well, and all turn the direction of text.
+ */
+const STEERING = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+/** Also for what the scripts print. */
+export function shownJson(json: string): string {
+  return json.replace(STEERING, escapeOf)
+}
+
+const escapeOf = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+
 export function createLogger(
   level: string,
   {
@@ -50,7 +63,7 @@ export function createLogger(
     mixin: requestDetail,
     serializers: { err: serializeError, error: serializeError },
     hooks: {
-      streamWrite: (line) => line.replace(SECRET_TEXT, '[redacted]'),
+      streamWrite: (line) => shownJson(line.replace(SECRET_TEXT, '[redacted]')),
       ...(explains && { logMethod: leaveOut(explains) }),
     },
   }

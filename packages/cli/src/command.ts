@@ -20,5 +20,5 @@ export function readArguments<Named extends Options>(args: string[], usage: stri
 }
 
 export function misused(message: string, usage: string): Failure {
-  return new Failure(`${message}\nUsage: sluice ${usage}`, EXIT.misused)
+  return new Failure(message, EXIT.misused, [`Usage: sluice ${usage}`])
 }

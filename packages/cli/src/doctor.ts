@@ -5,7 +5,7 @@ import { result } from './tell.ts'
 
 const usage = 'doctor [--json]'
 
-type Finding = { ok: boolean; what: string; advice?: string }
+type Finding = { ok: boolean; what: string; advice?: string[] }
 
 export const doctor: Command = {
   usage,
@@ -14,11 +14,15 @@ export const doctor: Command = {
     const { values } = readArguments(args, usage, {})
     const findings = await examine()
     const ok = findings.every((finding) => finding.ok)
-    const words = findings.map(
-      (finding) =>
-        `${finding.ok ? '✓' : '✗'} ${finding.what}${finding.advice ? `\n  ${finding.advice}` : ''}`,
-    )
-    result(values.json, { ok, findings }, words.join('\n'))
+    const words = findings.flatMap(({ ok, what, advice = [] }) => [
+      `${ok ? '✓' : '✗'} ${what}`,
+      ...advice.map((line) => `  ${line}`),
+    ])
+    const told = findings.map(({ advice, ...rest }) => ({
+      ...rest,
+      ...(advice && { advice: advice.join('\n  ') }),
+    }))
+    result(values.json, { ok, findings: told }, ...words)
     if (!ok) throw new Failure('Something is wrong.', EXIT.failed)
   },
 }
@@ -33,18 +37,22 @@ async function examine(): Promise<Finding[]> {
     const { check } = await sluice.checkDataStore({ id })
     const ok = check?.ok ?? false
     const wrong = check?.operations.filter((operation) => !operation.ok) ?? []
-    const advice = wrong.map((operation) => `${operation.name}: ${operation.message}`).join('\n  ')
+    const advice = wrong.map((operation) => `${operation.name}: ${operation.message}`)
     findings.push({ ok, what: `Data Store ${name}`, ...(!ok && { advice }) })
   }
   for await (const { name, source } of sluice.listPipes())
     findings.push(
       source.http
         ? { ok: true, what: `Pipe ${name}` }
-        : { ok: false, what: `Pipe ${name}`, advice: 'Its source is off.' },
+        : { ok: false, what: `Pipe ${name}`, advice: ['Its source is off.'] },
     )
   const { data: failed } = await sluice.listDeliveries({ state: 'failed', limit: 1 })
   const last = failed[0]
   if (last)
-    findings.push({ ok: false, what: `A webhook to ${last.url} failed`, advice: `sluice resend ${last.id}` })
+    findings.push({
+      ok: false,
+      what: `A webhook to ${last.url} failed`,
+      advice: [`sluice resend ${last.id}`],
+    })
   return findings
 }

@@ -87,7 +87,8 @@ function openPlace(of: string) {
     },
     write(id: string): void {
       mkdirSync(settingsFolder(), { recursive: true, mode: 0o700 })
-      writeFileSync(`${file}.${process.pid}`, id)
+      // Also where an older version left one that others may read.
+      writeFileSync(`${file}.${process.pid}`, id, { mode: 0o600 })
       renameSync(`${file}.${process.pid}`, file)
     },
   }

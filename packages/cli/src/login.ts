@@ -3,7 +3,7 @@ import { Writable } from 'node:stream'
 import { createSluice } from '../../node/src/client.ts'
 import { type Command, misused, readArguments } from './command.ts'
 import { keepSettings } from './settings.ts'
-import { result } from './tell.ts'
+import { result, say } from './tell.ts'
 
 const usage =
   'login --url <address of your Sluice> [--json]   (the account key is asked for, or read from the input)'
@@ -16,12 +16,20 @@ export const login: Command = {
     const { values } = readArguments(args, usage, { url: { type: 'string' } })
     if (!values.url || !URL.canParse(values.url)) throw misused('Which Sluice?', usage)
     const baseUrl = values.url.replace(/\/+$/, '')
+    if (isInTheClear(baseUrl))
+      say(`${baseUrl} is not https: the key, and all that you upload, can be read on the way there.`)
     const accountKey = await readSecret('Account key (ak_…): ')
     const { data } = await createSluice({ baseUrl, accountKey }).listPipes({ limit: 2 })
     const only = data.length === 1 ? data[0]!.id : undefined
     keepSettings({ baseUrl, accountKey, senderToken: undefined, pipeId: only } as object)
     result(values.json, { baseUrl, pipeId: only ?? null }, `Signed in to ${baseUrl}.`)
   },
+}
+
+/** To this machine itself nothing leaves it. */
+function isInTheClear(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl)
+  return protocol === 'http:' && !/^(127(\.\d+){3}|\[::1\]|(.+\.)?localhost)$/.test(hostname)
 }
 
 async function readSecret(question: string): Promise<string> {

@@ -22,14 +22,14 @@ const USAGE = [
   ...Object.entries(COMMANDS).map(([name, { about }]) => `  ${name.padEnd(8)} ${about}`),
   '',
   'Each takes --json. SLUICE_URL, SLUICE_ACCOUNT_KEY, SLUICE_SENDER_TOKEN and SLUICE_PIPE_ID go before what login kept.',
-].join('\n')
+]
 
 async function main([name = '', ...args]: string[]): Promise<void> {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (command && args.some((arg) => HELP.includes(arg))) return say(`Usage: sluice ${command.usage}`)
   if (command) return command.run(args)
-  if (['', 'help', ...HELP].includes(name)) return say(USAGE)
-  throw new Failure(`There is no command "${name}".\n${USAGE}`, EXIT.misused)
+  if (['', 'help', ...HELP].includes(name)) return say(...USAGE)
+  throw new Failure(`There is no command "${name}".`, EXIT.misused, USAGE)
 }
 
 function exitOf(error: unknown): number {
@@ -40,10 +40,8 @@ function exitOf(error: unknown): number {
 }
 
 main(process.argv.slice(2)).catch((error: unknown) => {
-  say(
-    error instanceof Failure || error instanceof SluiceError
-      ? error.message
-      : String((error as Error).stack ?? error),
-  )
+  if (error instanceof Failure) say(error.message, ...error.advice)
+  else if (error instanceof SluiceError) say(error.message)
+  else say(...String((error as Error).stack ?? error).split('\n'))
   process.exitCode = exitOf(error)
 })

@@ -1,4 +1,5 @@
 import type { LocalFile } from './send-file.ts'
+import { shown } from './tell.ts'
 
 const WIDTH = 30
 const EVERY_MS = 100
@@ -32,7 +33,7 @@ export function openProgress(files: LocalFile[], silent: boolean): Progress {
       draw()
     },
     wait(why) {
-      reason = `waiting: ${why}`
+      reason = `waiting: ${shown(why)}`
       draw()
     },
     clear,

@@ -1,0 +1,116 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+
+/**
+ * Every command, against a server whose every answer steers the terminal: its title by ESC and by C1, its cursor, a second line,
+ * and text that reads backwards.
+ */
+const EVIL = 'a\u001b]0;PWNED\u0007\u009b2J\rb\nforged line\u007f\u202egpj.exe'
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const STEERING = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/
+const ID = '01a202dc-306e-7099-ac63-20f7668f6c6d'
+const home = join(tmpdir(), `sluice-hostile-${process.pid}`)
+const evilFile = join(home, 'a\u001b]0;PWNED\u0007.bin')
+
+const server = createServer(answer)
+let url: string
+beforeAll(async () => {
+  mkdirSync(join(home, 'kept'), { recursive: true })
+  writeFileSync(evilFile, 'bytes')
+  writeFileSync(join(home, 'headers'), `webhook-id: ${EVIL}\nwebhook-signature: v1,x\nwebhook-timestamp: 1`)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+  rmSync(home, { recursive: true })
+})
+
+const LISTS: Record<string, object[]> = {
+  '/api/v1/pipes': [{ id: 'pipe_a', name: EVIL, source: { http: false } }],
+  '/api/v1/data-stores': [{ id: ID, name: EVIL }],
+  '/api/v1/deliveries': [{ id: EVIL, url: EVIL }],
+}
+const CHECK = { ok: false, operations: [{ name: EVIL, ok: false, message: EVIL }] }
+
+function answer({ method, url: path = '' }: IncomingMessage, res: ServerResponse): void {
+  const json = (status: number, body: object) =>
+    res.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+  const { pathname } = new URL(path, url)
+  const listed = method === 'GET' && LISTS[pathname]
+  if (pathname === '/hook') return void res.writeHead(200).end()
+  if (listed) return void json(200, { data: listed, nextCursor: null })
+  if (pathname.endsWith('/check')) return void json(200, { id: ID, name: EVIL, check: CHECK })
+  if (pathname === '/api/v1/events/stream') {
+    const event = { id: ID, data: { status: EVIL, filename: EVIL, file_id: EVIL } }
+    res.writeHead(200, { 'Content-Type': 'text/event-stream' })
+    return void res.write(`id: ${ID}\nevent: file.status_changed\ndata: ${JSON.stringify(event)}\n\n`)
+  }
+  json(403, { type: 'about:blank', title: EVIL, status: 403, code: 'forbidden', detail: EVIL })
+}
+
+async function run(args: string[], { end, input = '' }: { end?: string; input?: string } = {}) {
+  const kept = join(home, 'kept')
+  const env = { PATH: process.env.PATH, SLUICE_CONFIG_DIR: kept, SLUICE_URL: url, SLUICE_ACCOUNT_KEY: 'ak_x' }
+  const child = spawn(process.execPath, ['packages/cli/src/main.ts', ...args], {
+    env: { ...env, SLUICE_PIPE_ID: 'pipe_a', SLUICE_SENDER_TOKEN: 'sk_x' } as never,
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      said += chunk
+      if (end && said.includes(end)) child.kill('SIGTERM')
+    })
+  child.stdin.end(input)
+  await once(child, 'close')
+  return said
+}
+
+const commands: [name: string, args: () => string[], options?: { end?: string; input?: string }][] = [
+  ['login', () => ['login', '--url', url], { input: 'ak_x' }],
+  ['upload', () => ['upload', evilFile]],
+  ['upload of nothing', () => ['upload', join(home, EVIL)]],
+  ['listen', () => ['listen', '--forward-to', `${url}/hook`, '--from-now'], { end: ' ms\n' }],
+  ['trigger', () => ['trigger', EVIL, '--forward-to', `${url}/hook`]],
+  ['resend', () => ['resend', EVIL]],
+  ['resend of all', () => ['resend', '--failed-since', EVIL]],
+  ['verify', () => ['verify', '--headers', join(home, 'headers'), '--body', join(home, 'headers')]],
+  ['doctor', () => ['doctor']],
+  ['tokens', () => ['tokens', 'create']],
+  ['an option that is none', () => ['doctor', `--${EVIL}`]],
+  ['a command that is none', () => [EVIL]],
+]
+
+it.concurrent.each(commands)(
+  '%s shows what would steer the terminal, and sends none of it',
+  async (name, args, options) => {
+    const said = await run(args(), options)
+    expect(said).not.toMatch(STEERING)
+    expect(said).not.toMatch(/^forged line/m)
+    if (!['login', 'trigger', 'verify'].includes(name)) expect(said).toContain('\\u001b]0;PWNED')
+    if (name === 'listen') return
+    const json = await run([...args(), '--json'], options)
+    expect(json).not.toMatch(STEERING)
+  },
+)
+
+it('keeps how far it has told where only its user can read it, also over what an older version left', async () => {
+  const kept = join(home, 'kept')
+  const places = () => readdirSync(kept).filter((name) => name.startsWith('listen-'))
+  for (const name of places()) chmodSync(join(kept, name), 0o644)
+  await run(['listen', '--forward-to', `${url}/hook`, '--from-now'], { end: ' ms\n' })
+  expect(places()).toHaveLength(1)
+  for (const name of places()) expect(statSync(join(kept, name)).mode & 0o777).toBe(0o600)
+})
+
+it('warns of a login that crosses the network in the clear, and of none to this machine', async () => {
+  expect(await run(['login', '--url', 'http://sluice.invalid'], { input: 'ak_x' })).toContain('is not https')
+  expect(await run(['login', '--url', url], { input: 'ak_x' })).not.toContain('is not https')
+})
