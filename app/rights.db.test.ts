@@ -1,9 +1,10 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { eq } from 'drizzle-orm'
 import { NextRequest } from 'next/server'
 import { encode } from 'next-auth/jwt'
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { members } from '#drizzle/schema/index.ts'
+import { members, sessions } from '#drizzle/schema/index.ts'
 import { createAccount } from '#lib/identity/accounts/create-account.ts'
 import { ALL_RIGHTS, may, type Right, ROLES, type Role } from '#lib/identity/rights.ts'
 import { createSession } from '#lib/identity/sessions/sessions.ts'
@@ -39,10 +40,13 @@ const PAGES = found('**/page.tsx')
 const LAYOUTS = found('**/*/layout.tsx')
 const ROUTES = found('**/route.ts')
 const ACTIONS = found('**/*.ts').filter((file) => /^'use server'$/m.test(sourceOf(file)))
+/** What everybody may who is signed in, with a workspace or without. */
+const OF_A_PERSON = /\b(?:actAsPerson|requirePerson|currentPerson)\(/
 const DECLARED = new RegExp(
   `(?:act(?:<[^(]*>)?|currentActor|requireSession|exportOrProblem|(?:may|assertMay)\\([\\w.]+)(?:\\(|, )\\s*'(${ALL_RIGHTS.join('|')})'`,
 )
-const rightOf = (source: string) => DECLARED.exec(source)?.[1] as Right | undefined
+const rightOf = (source: string) =>
+  OF_A_PERSON.test(source) ? 'see' : (DECLARED.exec(source)?.[1] as Right | undefined)
 
 const jar = new Map<string, string>()
 vi.mock('next/headers', () => ({
@@ -73,22 +77,29 @@ describeWithDatabase('the rights of what Next serves', (database) => {
   let runtime: TestRuntime
   let mine: Furnished
   let theirs: Furnished
-  const cookieOf = {} as Record<Role, string>
+  const memberOf = {} as Record<Role, { userId: string; cookie: string }>
 
   beforeAll(async () => {
     vi.stubEnv('__NEXT_EXPERIMENTAL_AUTH_INTERRUPTS', 'true')
     runtime = testRuntime(database())
     mine = await furnish(runtime)
     theirs = await furnish(runtime)
-    for (const role of ROLES) cookieOf[role] = await memberCookie(runtime, mine.workspaceId, role)
+    for (const role of ROLES) memberOf[role] = await signedUp(runtime, role)
   })
   beforeEach(() => setRuntime(runtime))
 
-  const as = (role: Role) => jar.set('next-auth.session-token', cookieOf[role])
+  /** Some of the actions end a membership or a session. */
+  async function as(role: Role): Promise<void> {
+    jar.set('next-auth.session-token', memberOf[role].cookie)
+    const { workspaceId } = mine
+    const { userId } = memberOf[role]
+    await runtime.db.insert(members).values({ workspaceId, userId, role }).onConflictDoNothing()
+    await runtime.db.update(sessions).set({ workspaceId, revokedAt: null }).where(eq(sessions.userId, userId))
+  }
 
   describe.each(PAGES)('%s', (file) => {
     it.each(ROLES)('opens to %s as the table says, and shows nothing of another workspace', async (role) => {
-      as(role)
+      await as(role)
       const right = rightOf(sourceOf(file))!
       const { default: page } = await load(file)
       const open = (whose: Furnished) => outcomeOf(page!(propsOf(file, whose)))
@@ -104,7 +115,7 @@ describeWithDatabase('the rights of what Next serves', (database) => {
 
   describe.each(LAYOUTS)('%s', (file) => {
     it.each(ROLES)('opens to %s as the table says', async (role) => {
-      as(role)
+      await as(role)
       const { default: layout } = await load(file)
       const allowed = may({ role }, rightOf(sourceOf(file))!)
       expect(await outcomeOf(layout!(propsOf(file, mine)))).toBe(allowed ? 200 : 403)
@@ -125,7 +136,7 @@ describeWithDatabase('the rights of what Next serves', (database) => {
         }
         jar.clear()
         expect([302, 401]).toContain(await ask(mine))
-        as(role)
+        await as(role)
         expect(await ask(mine)).toBe(may({ role }, rightOf(sourceOf(file))!) ? 200 : 403)
         if (kind) expect(await ask(theirs)).toBe(404)
       }
@@ -144,7 +155,7 @@ describeWithDatabase('the rights of what Next serves', (database) => {
         const actions = await load(file)
         expect(Object.keys(actions)).toHaveLength(functions.length)
         for (const role of ROLES) {
-          as(role)
+          await as(role)
           // Nonsense does nothing in any of them; whoever may not ask is told so before it is looked at.
           const said = await actions[name]!(
             'nonsense',
@@ -161,13 +172,11 @@ describeWithDatabase('the rights of what Next serves', (database) => {
   })
 })
 
-async function memberCookie(runtime: TestRuntime, workspaceId: string, role: Role): Promise<string> {
+async function signedUp(runtime: TestRuntime, role: Role): Promise<{ userId: string; cookie: string }> {
   const account = { email: `${role}@members.example.com`, passwordHash: null, emailVerified: true }
   const { userId } = await createAccount(runtime, account)
-  const at = new Date(runtime.clock.now() - 1)
-  await runtime.db.insert(members).values({ workspaceId, userId, role, createdAt: at })
   const { id: sid } = await createSession(runtime, userId, { userAgent: null, address: null })
-  return encode({ token: { sid }, secret: runtime.config.authSecret })
+  return { userId, cookie: await encode({ token: { sid }, secret: runtime.config.authSecret }) }
 }
 
 function propsOf(file: string, whose: Furnished) {

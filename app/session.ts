@@ -74,6 +74,14 @@ export async function enteredSession(): Promise<Session> {
   return standing.session
 }
 
+/** For pages that need no workspace; somebody who still owes a code gives it first. */
+export async function requirePerson(): Promise<Person> {
+  const standing = await currentStanding()
+  if (!standing) redirect('/login')
+  if (standing.state === 'code_due') redirect(PAGE_OF.code_due)
+  return standing.state === 'in' ? standing.session : standing.person
+}
+
 /** For pages of the dashboard, which name what their visitor must be allowed to do. */
 export async function requireSession(right: Right): Promise<Session> {
   const session = await enteredSession()
@@ -94,9 +102,9 @@ export async function visitor(): Promise<Visitor & { address: string }> {
 }
 
 /** After a sign-in or sign-up by a form of our own. */
-export async function openSession(userId: string): Promise<void> {
+export async function openSession(userId: string, workspaceId?: string): Promise<void> {
   const { config, ...runtime } = getRuntime()
-  const session = await createSession(runtime, userId, await visitor())
+  const session = await createSession(runtime, userId, await visitor(), workspaceId)
   const token = await encode({
     token: { sid: session.id },
     secret: config.authSecret,

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { UNDO_MS } from '../lib/dashboard/files/act-on-files.ts'
-import { removeLeftWorkspaces } from '../lib/identity/accounts/delete-account.ts'
+import { closeDeletedWorkspaces, removeLeftWorkspaces } from '../lib/identity/workspaces/delete-workspace.ts'
 import { type Db, rows } from '../lib/platform/db/database.ts'
 import { days, minutes, seconds } from '../lib/platform/kernel/clock.ts'
 import type { Runtime } from '../lib/platform/runtime.ts'
@@ -36,6 +36,7 @@ export function controlSweeps(runtime: Runtime): Sweep[] {
     { name: 'buckets that reject', everyMs: seconds(15), run: () => forgetRejections(runtime) },
     { name: 'what is counted', everyMs: seconds(3), routine: true, run: () => foldTallies(runtime) },
     { name: 'counts of long ago', everyMs: minutes(30), run: () => pruneCounts(runtime) },
+    { name: 'deleted workspaces', everyMs: minutes(5), run: () => closeDeletedWorkspaces(runtime) },
     { name: 'workspaces left behind', everyMs: minutes(5), run: () => removeLeftWorkspaces(db) },
     {
       name: 'what is over',

@@ -6,11 +6,13 @@ import { passwordReset, resetPassword } from '#lib/identity/accounts/reset-passw
 import { signIn, signInInput } from '#lib/identity/accounts/sign-in.ts'
 import { signUp, signUpInput } from '#lib/identity/accounts/sign-up.ts'
 import { verifyEmail } from '#lib/identity/accounts/verify-email.ts'
+import { joinByInvitation } from '#lib/identity/workspaces/join.ts'
+import { openWorkspace } from '#lib/identity/workspaces/workspaces.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { answer } from '../actions/act.ts'
 import { textOf } from '../actions/form-fields.ts'
-import { currentSession, openSession, visitor } from '../session.ts'
+import { currentPerson, openSession, visitor } from '../session.ts'
 import { ownPath } from './own-path.ts'
 
 /** Passwords are taken as typed; blanks at their ends are theirs. */
@@ -62,9 +64,21 @@ export async function setNewPassword(_previous: unknown, data: FormData) {
   })
 }
 
+export async function join(_previous: unknown, data: FormData) {
+  return answer(async () => {
+    const signedIn = await currentPerson()
+    const given = { token: tokenOf(data), password: passwordOf(data), name: textOf(data, 'name') }
+    const { address } = await visitor()
+    const { userId, workspaceId } = await joinByInvitation(getRuntime(), given, { signedIn, address })
+    if (signedIn) await openWorkspace(getRuntime(), signedIn, workspaceId)
+    else await openSession(userId, workspaceId)
+    redirect('/dashboard')
+  })
+}
+
 export async function verify(_previous: unknown, data: FormData) {
   return answer<string>(async () => {
-    const userId = (await currentSession())?.userId
+    const userId = (await currentPerson())?.userId
     const { email } = await verifyEmail(getRuntime(), {
       token: tokenOf(data),
       password: passwordOf(data),

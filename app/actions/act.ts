@@ -1,10 +1,10 @@
 import { revalidatePath } from 'next/cache'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
 import { assertMay, type Right } from '#lib/identity/rights.ts'
-import type { Session } from '#lib/identity/sessions/read-session.ts'
+import type { Person, Session } from '#lib/identity/sessions/read-session.ts'
 import { isSluiceError } from '#lib/platform/kernel/errors.ts'
 import { getRuntime, type Runtime } from '#lib/platform/runtime.ts'
-import { enteredSession } from '../session.ts'
+import { enteredSession, requirePerson } from '../session.ts'
 import type { FormState } from './form-state.ts'
 
 type Outcome<Data> = { message?: string; data?: Data }
@@ -21,6 +21,14 @@ export async function act<Data = undefined>(
     revalidatePath('/dashboard', 'layout')
     return outcome
   })
+}
+
+/** The same for what is of a person, with or without a workspace. */
+export async function actAsPerson<Data = undefined>(
+  verb: (runtime: Runtime, person: Person) => Promise<Outcome<Data> | undefined>,
+): Promise<FormState<Data>> {
+  const person = await requirePerson()
+  return answer(() => verb(getRuntime(), person))
 }
 
 export async function answer<Data = undefined>(

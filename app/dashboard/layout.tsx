@@ -4,11 +4,11 @@ import { MobileBar } from '#components/shell/mobile-bar.tsx'
 import { Palette } from '#components/shell/palette.tsx'
 import { QuotaMeter } from '#components/shell/quota-meter.tsx'
 import { Sidebar } from '#components/shell/sidebar.tsx'
-import { currentActor } from '../session.ts'
+import { requireSession } from '../session.ts'
 
 export default async function DashboardLayout({ children }: { children: ReactNode }) {
-  const actor = await currentActor('see')
-  const account = <AccountMenu email={actor.label} />
+  const { actor, workspace } = await requireSession('see')
+  const account = <AccountMenu email={actor.label} workspace={workspace.name} />
   return (
     <div className="min-h-dvh lg:flex">
       <Sidebar meter={<QuotaMeter actor={actor} />} account={account} />

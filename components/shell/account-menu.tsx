@@ -1,9 +1,29 @@
-import { LogOut } from 'lucide-react'
+import { ChevronsUpDown, LogOut } from 'lucide-react'
 import Link from 'next/link'
 import { signOut } from '#app/actions/sign-out.ts'
 import { ThemeToggle } from './theme-toggle.tsx'
 
-export function AccountMenu({ email }: { email: string }) {
+export function AccountMenu({ email, workspace }: { email: string; workspace?: string }) {
+  return (
+    <>
+      {workspace !== undefined && (
+        <Link
+          href="/workspaces"
+          className="flex items-center justify-between gap-2 rounded-md px-2.5 py-1.5 font-medium text-sm hover:bg-hover"
+        >
+          <span className="sr-only">Workspace: </span>
+          <span className="truncate" title={workspace}>
+            {workspace}
+          </span>
+          <ChevronsUpDown className="size-3.5 shrink-0 text-ink-faint" aria-hidden />
+        </Link>
+      )}
+      <Account email={email} />
+    </>
+  )
+}
+
+function Account({ email }: { email: string }) {
   return (
     <div className="flex items-center gap-1">
       <Link

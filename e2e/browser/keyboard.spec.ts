@@ -350,7 +350,7 @@ test('an account is made, set up and deleted by keyboard alone', async ({ page, 
   await press(page, 'Revoke')
   await expect(page.getByRole('row', { name: /by keys/ }).getByText('revoked')).toBeVisible()
 
-  await press(page, 'Delete')
+  await press(page, 'Delete account')
   await expect(page.getByRole('heading', { name: 'Delete the account' })).toBeVisible()
   await tabTo(page, /to confirm$/)
   await page.keyboard.type(email)

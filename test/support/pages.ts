@@ -25,6 +25,7 @@ export const PUBLIC_PAGES = [
   '/forgot-password',
   '/reset-password',
   '/verify-email',
+  '/invitation',
 ]
 
 export const DASHBOARD_PAGES = [
@@ -51,10 +52,13 @@ export const DASHBOARD_PAGES = [
   '/dashboard/usage',
   '/dashboard/settings',
   '/dashboard/settings/sessions',
+  '/dashboard/settings/workspace',
+  '/dashboard/settings/members',
   '/dashboard/settings/keys',
   '/dashboard/settings/alerts',
   '/dashboard/settings/audit',
   '/dashboard/settings/turned-off',
   '/dashboard/settings/mails',
   '/dashboard/settings/account',
+  '/workspaces',
 ]

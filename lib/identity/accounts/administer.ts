@@ -48,7 +48,9 @@ export function disableUser(runtime: Needs, email: string): Promise<void> {
       .set({ disabledAt: new Date(inTx.clock.now()) })
       .where(eq(users.id, user.id))
     await signOutEverywhere(inTx, user.id)
-    await revokeKeys(inTx, actor)
+    const places = await inTx.db.select().from(members).where(eq(members.userId, user.id))
+    for (const { workspaceId } of places)
+      await revokeKeys(inTx, { ...actor, workspaceId }, { madeBy: user.id })
   })
 }
 
@@ -86,7 +88,11 @@ async function change(
   await db.transaction(async (tx) => {
     const user = await findUserByEmail(tx, email)
     if (!user) throw new StartError(`There is no account of ${email}. \`npm run account -- list\` shows all.`)
-    const [member] = await tx.select().from(members).where(eq(members.userId, user.id))
+    const [member] = await tx
+      .select()
+      .from(members)
+      .where(eq(members.userId, user.id))
+      .orderBy(members.createdAt)
     const label = 'npm run account'
     const actor: Actor = { workspaceId: member!.workspaceId, kind: 'system', id: null, label, role: 'owner' }
     await work({ db: tx, clock }, user, actor)

@@ -65,9 +65,10 @@ function faultOf(found: Known | undefined): string | undefined {
  * What the creator of key `k` may do now; null for somebody who left or was disabled. A key of which no creator is known
  * was made by an earlier version, for which everybody was an owner.
  */
-const ROLE_OF_CREATOR = sql`case when k.created_by is null then 'owner' else (
+const ROLE_OF_CREATOR = sql`(
     select m.role from members m join users u on u.id = m.user_id
-    where m.workspace_id = k.workspace_id and m.user_id = k.created_by and u.disabled_at is null) end`
+    where m.workspace_id = k.workspace_id and u.disabled_at is null
+      and case when k.created_by is null then m.role = 'owner' else m.user_id = k.created_by end limit 1)`
 
 /** For what goes on long after the key was shown. */
 export async function isKeyGood(

@@ -1,9 +1,10 @@
-import { randomBytes } from 'node:crypto'
-import { members, users, workspaces } from '#drizzle/schema/index.ts'
+import { users } from '#drizzle/schema/index.ts'
+import type { Db } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
+import { insertWorkspace } from '../workspaces/workspaces.ts'
 
 export type NewAccount = {
   email: string
@@ -14,39 +15,42 @@ export type NewAccount = {
   demo?: boolean
 }
 
+type Needs = Pick<Runtime, 'db' | 'clock'>
+
 /** A user with a workspace of their own. */
 export async function createAccount(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock }: Needs,
   account: NewAccount,
 ): Promise<{ userId: string; workspaceId: string }> {
+  return db.transaction(async (tx) => {
+    const inTx = { db: tx, clock }
+    const userId = await insertUser(inTx, account)
+    const { email, name = email, demo } = account
+    const workspaceId = await insertWorkspace(inTx, { id: userId }, { name, demo })
+    const actor: Actor = { workspaceId, kind: 'user', id: userId, label: email, role: 'owner' }
+    await recordAudit(inTx, actor, { action: 'account.created', subjectId: userId })
+    return { userId, workspaceId }
+  })
+}
+
+export async function insertUser(
+  { db, clock }: { db: Db; clock: Runtime['clock'] },
+  { email, name, passwordHash, emailVerified }: NewAccount,
+): Promise<string> {
   const now = new Date(clock.now())
-  const userId = uuidv7(clock.now())
-  const workspaceId = uuidv7(clock.now())
-  const actor: Actor = { workspaceId, kind: 'user', id: userId, label: account.email, role: 'owner' }
-  await db.transaction(async (tx) => {
-    const made = await tx
-      .insert(users)
-      .values({
-        id: userId,
-        email: account.email,
-        name: account.name ?? null,
-        passwordHash: account.passwordHash,
-        emailVerifiedAt: account.emailVerified ? now : null,
-        createdAt: now,
-      })
-      .onConflictDoNothing()
-      .returning({ id: users.id })
-    if (made.length === 0)
-      throw new SluiceError('conflict', `There is an account for ${account.email} already.`)
-    await tx.insert(workspaces).values({
-      id: workspaceId,
-      name: account.name ?? account.email,
-      demo: account.demo ?? false,
-      inboxKey: randomBytes(24).toString('base64url'),
+  const id = uuidv7(clock.now())
+  const made = await db
+    .insert(users)
+    .values({
+      id,
+      email,
+      name: name ?? null,
+      passwordHash,
+      emailVerifiedAt: emailVerified ? now : null,
       createdAt: now,
     })
-    await tx.insert(members).values({ workspaceId, userId, role: 'owner', createdAt: now })
-    await recordAudit({ db: tx, clock }, actor, { action: 'account.created', subjectId: userId })
-  })
-  return { userId, workspaceId }
+    .onConflictDoNothing()
+    .returning({ id: users.id })
+  if (made.length === 0) throw new SluiceError('conflict', `There is an account for ${email} already.`)
+  return id
 }

@@ -11,8 +11,9 @@ import { issueToken } from '../../workspace/tokens/issue-token.ts'
 import { tokenInput } from '../../workspace/tokens/token.ts'
 import { readSession } from '../sessions/read-session.ts'
 import { createSession } from '../sessions/sessions.ts'
+import { removeLeftWorkspaces } from '../workspaces/delete-workspace.ts'
 import { authenticateAccountKey } from './authenticate-account-key.ts'
-import { deleteAccount, removeLeftWorkspaces } from './delete-account.ts'
+import { deleteAccount } from './delete-account.ts'
 import { hashPassword } from './password.ts'
 
 describeWithDatabase('deleting an account', (database) => {

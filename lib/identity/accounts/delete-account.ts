@@ -1,10 +1,13 @@
 import { eq, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import { accountKeys, files, pipes, senders, users, workspaces } from '#drizzle/schema/index.ts'
+import { users } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import type { Runtime } from '../../platform/runtime.ts'
+import type { Actor } from '../audit/record-audit.ts'
 import type { Session } from '../sessions/read-session.ts'
+import { closeWorkspace } from '../workspaces/delete-workspace.ts'
+import { lockWorkspace, removeMember } from '../workspaces/members.ts'
 import { assertOwner } from './assert-owner.ts'
 
 export const accountDeletion = z.strictObject({
@@ -12,51 +15,50 @@ export const accountDeletion = z.strictObject({
   password: z.string().max(1000).default(''),
 })
 
+type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>
+
 /**
- * The user goes at once, with every session, key and token; what is under way is canceled. The workspace has
- * nobody any more, and a sweep removes it when its buckets are cleared of unfinished parts. Objects stay.
+ * The user goes at once, with every session and key. Workspaces of which they were the only member end with them, and a sweep
+ * removes those when their buckets are cleared of unfinished parts; objects stay. Others go on, and must have another owner.
  */
 export async function deleteAccount(
-  runtime: Pick<Runtime, 'db' | 'clock'>,
+  runtime: Needs,
   session: Session,
   { email, password }: z.output<typeof accountDeletion>,
   /** Passed in, since uploads stand above accounts. */
   cancelUploads: (pipeId: string) => Promise<number>,
 ): Promise<void> {
-  if (session.workspace.demo) throw new SluiceError('conflict', 'The demo workspace stays while DEMO is on.')
   if (email.trim().toLowerCase() !== session.email.toLowerCase()) {
     throw invalidRequest([{ field: 'email', message: 'is not that of this account' }])
   }
   await assertOwner(runtime, session, password, { field: 'password', message: 'is wrong' })
-  const { db, clock } = runtime
-  const { id: workspaceId } = session.workspace
-  const owned = await db.transaction(async (tx) => {
-    const now = new Date(clock.now())
-    await tx.update(accountKeys).set({ revokedAt: now }).where(eq(accountKeys.workspaceId, workspaceId))
-    await tx.update(senders).set({ revokedAt: now }).where(eq(senders.workspaceId, workspaceId))
+  const closed = await runtime.db.transaction(async (tx) => {
+    const inTx = { ...runtime, db: tx }
+    const pipes: string[] = []
+    for (const place of await placesOf(tx, session.userId)) pipes.push(...(await leave(inTx, session, place)))
     await tx.delete(users).where(eq(users.id, session.userId))
-    return tx
-      .update(pipes)
-      .set({ deletedAt: now, sourceHttp: false })
-      .where(eq(pipes.workspaceId, workspaceId))
-      .returning({ id: pipes.id })
+    return pipes
   })
-  for (const { id } of owned) await cancelUploads(id)
+  for (const pipeId of closed) await cancelUploads(pipeId)
 }
 
-/** Workspaces that nobody belongs to, once nothing of them is left to clear or to complete. */
-export async function removeLeftWorkspaces(db: Db): Promise<number> {
-  const left = await rows<{ id: string }>(
-    db,
-    sql`select w.id from ${workspaces} w
-    where not w.demo and not exists (select from members m where m.workspace_id = w.id)
-      and not exists (
-        select from ${files} f where f.workspace_id = w.id and f.status in ('uploading', 'transferring'))
-      and not exists (
-        select from files f join file_destinations d on d.file_id = f.id
-        where f.workspace_id = w.id and f.status in ('failed', 'expired', 'canceled') and d.abort_pending)
-    limit 1`,
+type Place = { workspaceId: string; name: string; demo: boolean; alone: boolean; role: Actor['role'] }
+
+async function placesOf(tx: Db, userId: string): Promise<Place[]> {
+  return rows<Place>(
+    tx,
+    sql`select w.id as "workspaceId", w.name, w.demo, m.role, not exists (
+        select from members o where o.workspace_id = w.id and o.user_id <> m.user_id) as alone
+      from members m join workspaces w on w.id = m.workspace_id where m.user_id = ${userId}::uuid order by w.id`,
   )
-  for (const { id } of left) await db.delete(workspaces).where(eq(workspaces.id, id))
-  return left.length
+}
+
+/** The Pipes that closed. */
+async function leave(inTx: Needs & { db: Db }, session: Session, place: Place): Promise<string[]> {
+  const { workspaceId, demo, alone, role } = place
+  if (demo) throw new SluiceError('conflict', 'The demo workspace stays while DEMO is on.')
+  await lockWorkspace(inTx.db, workspaceId)
+  if (alone) return closeWorkspace(inTx.db, workspaceId, new Date(inTx.clock.now()))
+  await removeMember(inTx, { ...session.actor, workspaceId, role }, session.userId)
+  return []
 }

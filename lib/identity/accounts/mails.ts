@@ -2,7 +2,7 @@ import type { TurnedOffKind } from '#drizzle/schema/index.ts'
 import type { Mail } from '../../platform/mail/mail.ts'
 import type { TurnedOffThing } from './turn-out-strangers.ts'
 
-const SIGNATURE = '\n\n--\nSluice\n'
+export const SIGNATURE = '\n\n--\nSluice\n'
 const NOT_YOU = 'If this was not you, leave it: nothing happens.'
 
 export function verifyMail(to: string, link: string): Mail {

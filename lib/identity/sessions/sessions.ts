@@ -18,14 +18,22 @@ export async function createSession(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
   userId: string,
   { userAgent, address }: Visitor,
+  /** Which one is open in it, if not the first that they belong to. */
+  workspaceId: string | null = null,
 ): Promise<{ id: string; expiresAt: Date }> {
   const now = new Date(clock.now())
   const session = { id: uuidv7(clock.now()), expiresAt: new Date(clock.now() + SESSION_MS) }
   const cleaned = userAgent?.replace(/\p{Cc}/gu, ' ').slice(0, MAX_USER_AGENT) ?? null
   await db.transaction(async (tx) => {
-    await tx
-      .insert(sessions)
-      .values({ ...session, userId, userAgent: cleaned, address, createdAt: now, lastSeenAt: now })
+    await tx.insert(sessions).values({
+      ...session,
+      userId,
+      workspaceId,
+      userAgent: cleaned,
+      address,
+      createdAt: now,
+      lastSeenAt: now,
+    })
     await tx
       .update(users)
       .set({ enteredAt: now })

@@ -23,7 +23,8 @@ export async function deliverMail(
   }
   const transport = createTransport({ url: config.smtpUrl, ...timeouts })
   try {
-    await transport.sendMail({ from: config.mailFrom, date, ...mail })
+    const { to, subject, text } = mail
+    await transport.sendMail({ from: config.mailFrom, date, to, subject, text })
   } finally {
     transport.close()
   }
@@ -31,7 +32,14 @@ export async function deliverMail(
 
 async function keepMail(folder: string, from: string, mail: Mail, date: Date): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const head = { Date: date.toISOString(), From: from, To: mail.to, Subject: mail.subject }
+  const { to, subject, workspaceId: of } = mail
+  const head = {
+    Date: date.toISOString(),
+    From: from,
+    To: to,
+    Subject: subject,
+    ...(of && { Workspace: of }),
+  }
   const lines = Object.entries(head).map(([name, value]) => `${name}: ${value.replace(/[\r\n]+/g, ' ')}`)
   const name = `${date.toISOString().replaceAll(':', '-')}-${randomUUID()}.txt`
   await writeFile(join(folder, name), `${lines.join('\n')}\n\n${mail.text}`, { mode: 0o600 })

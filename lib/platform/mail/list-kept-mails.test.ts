@@ -9,9 +9,10 @@ import { listKeptMails } from './mail.ts'
 const dataDir = mkdtempSync(join(tmpdir(), 'sluice-mails-'))
 afterAll(() => rmSync(dataDir, { recursive: true }))
 const runtime = testRuntime({} as never, { DATA_DIR: dataDir })
-const viewer = (email: string, demo: boolean) => ({
+const viewer = (email: string, demo: boolean, role = 'owner') => ({
   email,
-  workspace: { id: '', name: '', inboxKey: '', demo },
+  workspace: { id: demo ? 'demo' : 'another', demo },
+  actor: { role },
 })
 
 it('shows the demo workspace its own mails, newest first, and nobody the mails of another', async () => {
@@ -28,4 +29,13 @@ it('shows the demo workspace its own mails, newest first, and nobody the mails o
   expect(shown.map(({ subject }) => subject)).toEqual(['Second', 'First'])
   expect(await listKeptMails(runtime, viewer(other, false))).toEqual([])
   expect(await listKeptMails(runtime, viewer(demo, false))).toEqual([])
+})
+
+it('shows the demo workspace what was sent on its behalf, and nothing that opens an account to its other members', async () => {
+  const mail = { to: 'guest@example.com', subject: 'Join Demo', text: 'A link', workspaceId: 'demo' }
+  await deliverMail(runtime, mail)
+  await deliverMail(runtime, { ...mail, subject: 'Join another', workspaceId: 'another' })
+  await deliverMail(runtime, { to: 'admin@example.com', subject: 'Set a new password', text: 'A link' })
+  const shown = await listKeptMails(runtime, viewer('admin@example.com', true, 'admin'))
+  expect(shown.map(({ subject }) => subject)).toEqual(['Join Demo'])
 })

@@ -8,7 +8,13 @@ import { mailFolder } from './deliver-mail.ts'
  * Mails leave by the queue: put in by the transaction that makes them necessary, sent by a worker. A job lies
  * sealed in the database, since a mail may hold a link that lets its reader in.
  */
-export type Mail = { to: string; subject: string; text: string }
+export type Mail = {
+  to: string
+  subject: string
+  text: string
+  /** On whose behalf it is sent, where that is not its reader alone. */
+  workspaceId?: string
+}
 
 /** `password-reset` looks for the account only in the worker: asking takes as long whether there is one or not. */
 type MailJob = { kind: 'mail'; mail: Mail } | { kind: 'password-reset'; email: string }
@@ -27,20 +33,21 @@ export function openMailJob({ vault }: Pick<Runtime, 'vault'>, { sealed }: { sea
   return JSON.parse(vault.open(sealed, CONTEXT)) as MailJob
 }
 
-type KeptMail = { at: string; to: string; subject: string; text: string }
+type KeptMail = { at: string; to: string; subject: string; text: string; workspaceId: string }
+type Viewer = { email: string; workspace: { id: string; demo: boolean }; actor: { role: string } }
 
 const MOST = 50
 /** So many of the newest are looked at. */
 const LOOKED_AT = 500
 
 /**
- * What the owner of the demo workspace would have been sent if there were an SMTP_URL, newest first. Mails to others hold
- * links into their accounts: those stay in DATA_DIR, for the operator. Any other account gets nothing here, since a link
- * to set a password must prove more than a session does.
+ * What the owner of the demo workspace would have been sent if there were an SMTP_URL, and what was sent on behalf of that
+ * workspace, as invitations; newest first. Other mails hold links into other people's accounts: those stay in DATA_DIR, for
+ * the operator. Any other account gets nothing here, since a link to set a password must prove more than a session does.
  */
 export async function listKeptMails(
   { config }: Pick<Runtime, 'config'>,
-  { email, workspace }: { email: string; workspace: { demo: boolean } },
+  { email, workspace, actor }: Viewer,
 ): Promise<KeptMail[]> {
   if (!workspace.demo) return []
   const folder = mailFolder(config.dataDir)
@@ -53,7 +60,8 @@ export async function listKeptMails(
   const mails: KeptMail[] = []
   for (const name of newest) {
     const mail = readKeptMail(await readFile(join(folder, name), 'utf8'))
-    if (mail.to.toLowerCase() === email.toLowerCase()) mails.push(mail)
+    const own = actor.role === 'owner' && mail.to.toLowerCase() === email.toLowerCase()
+    if (own || mail.workspaceId === workspace.id) mails.push(mail)
     if (mails.length === MOST) break
   }
   return mails
@@ -68,5 +76,11 @@ function readKeptMail(file: string): KeptMail {
       .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
   )
   const field = (name: string) => head.get(name) ?? ''
-  return { at: field('Date'), to: field('To'), subject: field('Subject'), text: file.slice(end + 2) }
+  const [at, to, subject, workspaceId] = ['Date', 'To', 'Subject', 'Workspace'].map(field) as [
+    string,
+    string,
+    string,
+    string,
+  ]
+  return { at, to, subject, text: file.slice(end + 2), workspaceId }
 }

@@ -12,23 +12,25 @@ export const metadata = { title: 'Mails' }
 
 /** Of the demo workspace alone, which may have no mail server. */
 export default async function Mails() {
-  const session = await requireSession('see')
+  const session = await requireSession('administer')
   if (!session.workspace.demo) notFound()
   const mails = await listKeptMails(getRuntime(), session)
   if (mails.length === 0) {
     return (
       <EmptyState icon={Mail} title="No mails yet">
-        Without SMTP_URL no mail leaves this machine. Those to {session.email} are shown here.
+        Without SMTP_URL no mail leaves this machine. Those of this workspace are shown here.
       </EmptyState>
     )
   }
   return (
     <div className="space-y-4">
       <p className="text-ink-soft text-sm">
-        Without SMTP_URL no mail leaves this machine. These would have gone to {session.email}.
+        Without SMTP_URL no mail leaves this machine. These are to {session.email}, and those of this
+        workspace.
       </p>
-      {mails.map(({ at, subject, text }) => (
+      {mails.map(({ at, to, subject, text }) => (
         <Panel key={at + subject} title={subject} aside={<Time at={at} className="text-ink-faint text-sm" />}>
+          {to !== session.email && <p className="mb-2 text-ink-faint text-sm">To {to}</p>}
           <MailText text={text} />
         </Panel>
       ))}

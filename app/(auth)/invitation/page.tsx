@@ -1,0 +1,17 @@
+import { Invitation } from '#components/auth/invitation.tsx'
+import { WithLink } from '#components/auth/with-link.tsx'
+import { currentPerson } from '../../session.ts'
+
+export const metadata = { title: 'Join a workspace' }
+
+export default async function InvitationPage() {
+  const person = await currentPerson()
+  return (
+    <>
+      <h1 className="mb-2 font-semibold text-2xl tracking-[-0.02em]">Join a workspace</h1>
+      <WithLink next={null}>
+        <Invitation email={person?.email} />
+      </WithLink>
+    </>
+  )
+}

@@ -1,0 +1,56 @@
+import { plural } from '#components/format.ts'
+import { CreateWorkspace, OpenWorkspace } from '#components/people/workspace-forms.tsx'
+import { Panel } from '#components/ui/panel.tsx'
+import { Time } from '#components/ui/time.tsx'
+import { withArticle } from '#lib/identity/rights.ts'
+import { listWorkspaces } from '#lib/identity/workspaces/workspaces.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
+import { currentSession, requirePerson } from '../../session.ts'
+
+export const metadata = { title: 'Workspaces' }
+
+export default async function Workspaces() {
+  const person = await requirePerson()
+  const open = (await currentSession())?.workspace.id
+  const workspaces = await listWorkspaces(getRuntime(), person.userId)
+  return (
+    <>
+      <h1 className="mb-6 font-semibold text-2xl tracking-[-0.02em]">Workspaces</h1>
+      <Panel title="You belong to" flush>
+        {workspaces.length === 0 ? (
+          <p className="px-4 pb-4 text-ink-soft text-sm">
+            None at the moment. Create one, or open the link of an invitation.
+          </p>
+        ) : (
+          <ul className="divide-y border-t">
+            {workspaces.map(({ id, name, role, members, deleteAfter }) => (
+              <li key={id} className="flex items-center gap-3 px-4 py-2.5">
+                <div className="min-w-0 flex-1">
+                  <p className="truncate font-medium text-sm">{name}</p>
+                  <p className="text-ink-faint text-xs">
+                    {`You are ${withArticle(role)}, ${plural(members, 'member')}`}
+                    {deleteAfter && (
+                      <>
+                        , to be deleted <Time at={deleteAfter} />
+                      </>
+                    )}
+                  </p>
+                </div>
+                {id === open ? (
+                  <span className="text-ink-faint text-sm">open now</span>
+                ) : (
+                  <OpenWorkspace id={id} name={name} />
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Panel>
+      {getRuntime().config.signUp === 'open' && (
+        <Panel title="Create another" className="mt-5">
+          <CreateWorkspace />
+        </Panel>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,69 @@
+import { ChangeRole, InviteMember, RemoveMember } from '#components/people/member-forms.tsx'
+import { PendingInvitations } from '#components/people/pending-invitations.tsx'
+import { Row, Table, Td, Th } from '#components/ui/table.tsx'
+import { Time } from '#components/ui/time.tsx'
+import { may, ROLES } from '#lib/identity/rights.ts'
+import { listInvitations } from '#lib/identity/workspaces/invitations.ts'
+import { listMembers, mayManage } from '#lib/identity/workspaces/members.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
+import { currentActor } from '../../../session.ts'
+
+export const metadata = { title: 'Members' }
+
+export default async function Members() {
+  const actor = await currentActor('see')
+  const runtime = getRuntime()
+  const [members, invitations] = await Promise.all([
+    listMembers(runtime, actor),
+    listInvitations(runtime, actor),
+  ])
+  const roles = ROLES.filter((role) => mayManage(actor, role))
+  const head = (
+    <>
+      <Th>Member</Th>
+      <Th>Role</Th>
+      <Th>Since</Th>
+      <Th>
+        <span className="sr-only">Actions</span>
+      </Th>
+    </>
+  )
+  return (
+    <>
+      <div className="mb-3 flex flex-wrap items-center justify-between gap-3">
+        <p className="max-w-prose text-ink-soft text-sm">
+          Viewers see everything except secrets. Developers also upload, and change Pipes, outputs and
+          Senders. Admins also manage Data Stores and members. Owners decide everything.
+        </p>
+        {may(actor, 'administer') && <InviteMember roles={roles} />}
+      </div>
+      <Table caption="Members" head={head}>
+        {members.map(({ userId, email, name, role, joinedAt }) => (
+          <Row key={userId}>
+            <Td long className="font-medium" title={name ?? undefined}>
+              {email}
+              {userId === actor.id && <span className="font-normal text-ink-faint"> (you)</span>}
+            </Td>
+            <Td label="Role">{role}</Td>
+            <Td label="Since" className="text-ink-soft">
+              <Time at={joinedAt} />
+            </Td>
+            <Td className="text-right">
+              {mayManage(actor, role) && (
+                <span className="inline-flex gap-1">
+                  <ChangeRole userId={userId} email={email} role={role} roles={roles} />
+                  {userId !== actor.id && <RemoveMember userId={userId} email={email} />}
+                </span>
+              )}
+            </Td>
+          </Row>
+        ))}
+      </Table>
+      <PendingInvitations
+        invitations={invitations}
+        manageable={invitations.filter(({ role }) => mayManage(actor, role)).map(({ id }) => id)}
+        nowMs={runtime.clock.now()}
+      />
+    </>
+  )
+}

@@ -1,0 +1,69 @@
+import { plural } from '#components/format.ts'
+import {
+  DeleteWorkspace,
+  LeaveWorkspace,
+  RenameWorkspace,
+  RequireFactor,
+  RestoreWorkspace,
+} from '#components/people/workspace-forms.tsx'
+import { Notice } from '#components/ui/notice.tsx'
+import { Panel } from '#components/ui/panel.tsx'
+import { Time } from '#components/ui/time.tsx'
+import { countUnderWay } from '#lib/dashboard/overview/read-overview.ts'
+import { may, withArticle } from '#lib/identity/rights.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
+import { requireSession } from '../../../session.ts'
+
+export const metadata = { title: 'Workspace' }
+
+export default async function WorkspaceSettings() {
+  const { actor, workspace, hasPassword } = await requireSession('see')
+  const owns = may(actor, 'own')
+  const underWay = await countUnderWay(getRuntime(), actor)
+  return (
+    <div className="max-w-2xl space-y-5">
+      {workspace.deleteAfter && (
+        <Notice tone="warn" title="This workspace is deleted">
+          <p className="mb-3">
+            It takes no uploads. Everything in it is erased <Time at={workspace.deleteAfter.toISOString()} />.
+            {owns ? '' : ' An owner can bring it back until then.'}
+          </p>
+          {owns && <RestoreWorkspace />}
+        </Notice>
+      )}
+      <Panel title="Workspace">
+        {owns ? (
+          <RenameWorkspace name={workspace.name} />
+        ) : (
+          <p className="text-ink-soft text-sm">
+            <strong className="font-semibold text-ink">{workspace.name}</strong>. You are{' '}
+            {withArticle(actor.role)} here; an owner can rename it.
+          </p>
+        )}
+      </Panel>
+      {owns && (
+        <Panel title="Signing in">
+          <RequireFactor required={workspace.requiresSecondFactor} />
+        </Panel>
+      )}
+      <Panel title="Leave" description="The last owner cannot leave: there must be somebody who can decide.">
+        <LeaveWorkspace name={workspace.name} />
+      </Panel>
+      {owns && !workspace.deleteAfter && (
+        <Panel tone="danger" title="Delete the workspace">
+          {workspace.demo ? (
+            <Notice tone="info">The demo workspace stays while DEMO is on.</Notice>
+          ) : (
+            <DeleteWorkspace
+              name={workspace.name}
+              hasPassword={hasPassword}
+              underWay={
+                underWay === 0 ? 'No upload is under way.' : `${plural(underWay, 'upload')} under way wait.`
+              }
+            />
+          )}
+        </Panel>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,124 @@
+'use client'
+
+import { UserPlus } from 'lucide-react'
+import { useState } from 'react'
+import {
+  giveRole,
+  inviteMember,
+  remove,
+  resendInvitation,
+  withdrawInvitation,
+} from '#app/dashboard/settings/members/actions.ts'
+import { ActionForm } from '../ui/action-form.tsx'
+import { Button } from '../ui/button.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { SelectField, TextField } from '../ui/field.tsx'
+
+function RoleSelect({ roles, chosen }: { roles: string[]; chosen: string }) {
+  return (
+    <SelectField name="role" label="Role" defaultValue={chosen}>
+      {roles.map((one) => (
+        <option key={one} value={one}>
+          {one}
+        </option>
+      ))}
+    </SelectField>
+  )
+}
+
+export function InviteMember({ roles }: { roles: string[] }) {
+  const [open, setOpen] = useState(false)
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={setOpen}
+      title="Invite somebody"
+      description="They get a mail with a link that is good for seven days, once, and for their address alone."
+      trigger={
+        <Button tone="primary">
+          <UserPlus aria-hidden />
+          Invite
+        </Button>
+      }
+    >
+      <ActionForm action={inviteMember} submit="Send the invitation" onDone={() => setOpen(false)}>
+        <TextField name="email" label="E-mail" type="email" autoComplete="off" autoFocus />
+        <RoleSelect roles={roles} chosen="developer" />
+      </ActionForm>
+    </Dialog>
+  )
+}
+
+type ChangeProps = { userId: string; email: string; role: string; roles: string[] }
+
+export function ChangeRole({ userId, email, role, roles }: ChangeProps) {
+  const [open, setOpen] = useState(false)
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={setOpen}
+      title={`Role of ${email}`}
+      description="It counts from their next request on, also for the account keys that they made."
+      trigger={
+        <Button tone="quiet" size="sm" aria-label={`Change the role of ${email}`}>
+          Change role
+        </Button>
+      }
+    >
+      <ActionForm action={giveRole.bind(null, userId)} submit="Change the role" onDone={() => setOpen(false)}>
+        <RoleSelect roles={roles} chosen={role} />
+      </ActionForm>
+    </Dialog>
+  )
+}
+
+export function RemoveMember({ userId, email }: { userId: string; email: string }) {
+  return (
+    <ConfirmDialog
+      trigger={
+        <Button tone="quiet" size="sm" aria-label={`Remove ${email}`}>
+          Remove
+        </Button>
+      }
+      title={`Remove ${email}`}
+      confirm="Remove"
+      action={remove.bind(null, userId)}
+    >
+      <p>
+        They lose access with their next request, in every tab. The account keys that they made here are
+        revoked. What they made stays.
+      </p>
+    </ConfirmDialog>
+  )
+}
+
+export function InvitationActions({ id, email }: { id: string; email: string }) {
+  return (
+    <span className="inline-flex gap-1">
+      <ActionForm
+        action={resendInvitation.bind(null, id)}
+        className="flex"
+        submit={
+          <>
+            Send again<span className="sr-only"> to {email}</span>
+          </>
+        }
+        submitTone="plain"
+        submitSize="sm"
+      />
+      <ConfirmDialog
+        trigger={
+          <Button tone="quiet" size="sm" aria-label={`Withdraw the invitation of ${email}`}>
+            Withdraw
+          </Button>
+        }
+        title={`Withdraw the invitation of ${email}`}
+        confirm="Withdraw"
+        action={withdrawInvitation.bind(null, id)}
+      >
+        <p>Its link stops working at once.</p>
+      </ConfirmDialog>
+    </span>
+  )
+}

@@ -1,0 +1,129 @@
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import {
+  accountKeys,
+  files,
+  invitations,
+  members,
+  pipes,
+  senders,
+  workspaces,
+} from '#drizzle/schema/index.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
+import { days } from '../../platform/kernel/clock.ts'
+import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
+import { enqueueMail } from '../../platform/mail/mail.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { assertOwner } from '../accounts/assert-owner.ts'
+import { memberAddresses } from '../accounts/member-addresses.ts'
+import { recordAudit } from '../audit/record-audit.ts'
+import type { Session } from '../sessions/read-session.ts'
+import { deletionMail } from './workspace-mails.ts'
+
+/**
+ * The end of a workspace. For seven days it is as a suspended one, which takes no bytes and keeps everything, and any owner
+ * can bring it back. Then its access ends, what is under way is canceled, and a sweep removes the rows when its buckets are
+ * cleared of unfinished parts. Objects stay: they are the customer's.
+ */
+export const GRACE_MS = days(7)
+
+type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>
+
+export async function deleteWorkspace(
+  runtime: Needs,
+  session: Session,
+  { name, password }: { name: string; password: string },
+): Promise<void> {
+  if (session.workspace.demo) throw new SluiceError('conflict', 'The demo workspace stays while DEMO is on.')
+  if (name.trim() !== session.workspace.name)
+    throw invalidRequest([{ field: 'name', message: 'is not that of this workspace' }])
+  await assertOwner(runtime, session, password, { field: 'password', message: 'is wrong' })
+  const { clock } = runtime
+  const deleteAfter = new Date(clock.now() + GRACE_MS)
+  await runtime.db.transaction(async (tx) => {
+    const { workspaceId } = session.actor
+    const begun = await tx
+      .update(workspaces)
+      .set({ deleteAfter })
+      .where(and(eq(workspaces.id, workspaceId), isNull(workspaces.deleteAfter)))
+      .returning({ id: workspaces.id })
+    if (begun.length === 0) return
+    const detail = { deleteAfter: deleteAfter.toISOString() }
+    await recordAudit({ db: tx, clock }, session.actor, { action: 'workspace.deleted', detail })
+    await tellMembers({ ...runtime, db: tx }, session, deleteAfter)
+  })
+}
+
+/** Nothing was lost, so there is nothing to repair. */
+export async function restoreWorkspace(runtime: Needs, session: Session): Promise<void> {
+  const { clock } = runtime
+  await runtime.db.transaction(async (tx) => {
+    const { workspaceId } = session.actor
+    await tx.update(workspaces).set({ deleteAfter: null }).where(eq(workspaces.id, workspaceId))
+    await recordAudit({ db: tx, clock }, session.actor, { action: 'workspace.restored' })
+    await tellMembers({ ...runtime, db: tx }, session, null)
+  })
+}
+
+async function tellMembers(
+  inTx: Needs & { db: Db },
+  session: Session,
+  deleteAfter: Date | null,
+): Promise<void> {
+  const { id, name } = session.workspace
+  for (const to of await memberAddresses(inTx.db, id)) {
+    const mail = deletionMail(to, {
+      workspace: name,
+      by: session.email,
+      deleteAfter,
+      baseUrl: inTx.config.baseUrl,
+    })
+    await enqueueMail(inTx, inTx.db, { kind: 'mail', mail: { ...mail, workspaceId: id } })
+  }
+}
+
+/** Every key, Sender and Pipe of it ends, and nobody belongs to it any more. The Pipes, whose uploads are to be canceled. */
+export async function closeWorkspace(tx: Db, workspaceId: string, at: Date): Promise<string[]> {
+  await tx.update(accountKeys).set({ revokedAt: at }).where(eq(accountKeys.workspaceId, workspaceId))
+  await tx.update(senders).set({ revokedAt: at }).where(eq(senders.workspaceId, workspaceId))
+  await tx.delete(invitations).where(eq(invitations.workspaceId, workspaceId))
+  await tx.delete(members).where(eq(members.workspaceId, workspaceId))
+  const closed = await tx
+    .update(pipes)
+    .set({ deletedAt: at, sourceHttp: false })
+    .where(eq(pipes.workspaceId, workspaceId))
+    .returning({ id: pipes.id })
+  return closed.map(({ id }) => id)
+}
+
+/** Ends one workspace whose grace is over. What is under way is canceled by the sweep of deleted Pipes. */
+export async function closeDeletedWorkspaces({ db, clock }: Pick<Runtime, 'db' | 'clock'>): Promise<number> {
+  const now = new Date(clock.now())
+  return db.transaction(async (tx) => {
+    const [due] = await rows<{ id: string }>(
+      tx,
+      sql`select w.id from ${workspaces} w where w.delete_after <= ${now.toISOString()}::timestamptz
+        and exists (select from members m where m.workspace_id = w.id)
+        limit 1 for update skip locked`,
+    )
+    if (!due) return 0
+    await closeWorkspace(tx, due.id, now)
+    return 1
+  })
+}
+
+/** Workspaces that nobody belongs to, once nothing of them is left to clear or to complete. */
+export async function removeLeftWorkspaces(db: Db): Promise<number> {
+  const left = await rows<{ id: string }>(
+    db,
+    sql`select w.id from ${workspaces} w
+    where not w.demo and not exists (select from members m where m.workspace_id = w.id)
+      and not exists (
+        select from files f where f.workspace_id = w.id and f.status in ('uploading', 'transferring'))
+      and not exists (
+        select from ${files} f join file_destinations d on d.file_id = f.id
+        where f.workspace_id = w.id and f.status in ('failed', 'expired', 'canceled') and d.abort_pending)
+    limit 1`,
+  )
+  for (const { id } of left) await db.delete(workspaces).where(eq(workspaces.id, id))
+  return left.length
+}

@@ -1,0 +1,66 @@
+import { eq } from 'drizzle-orm'
+import { z } from 'zod'
+import { users } from '#drizzle/schema/index.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { nameField, parseInput } from '../../platform/kernel/parse-input.ts'
+import { takeForAddress } from '../../platform/rate-limits.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { newPasswordField } from '../accounts/account.ts'
+import { createAccount, insertUser } from '../accounts/create-account.ts'
+import { findUserByEmail } from '../accounts/find-user.ts'
+import { hashPassword } from '../accounts/password.ts'
+import { signIn } from '../accounts/sign-in.ts'
+import { acceptInvitation, findInvitation } from './invitations.ts'
+
+type Needs = Pick<Runtime, 'db' | 'clock' | 'config'>
+type Given = { token: string; password: string; name: string | undefined }
+type Guest = { signedIn: { userId: string; email: string } | undefined; address: string }
+
+const newcomer = z.object({ password: newPasswordField, name: nameField.optional() })
+const PER_ADDRESS = { burst: 20, refillMs: 30_000 }
+
+/**
+ * Accepts an invitation: for whoever is signed in, or by the password of the account that the address has, or by making that
+ * account. The link proves the mailbox, so the address counts as verified. Where sign-up is closed, the new account has no
+ * workspace of its own.
+ */
+export async function joinByInvitation(
+  runtime: Needs,
+  { token, password, name }: Given,
+  { signedIn, address }: Guest,
+): Promise<{ userId: string; workspaceId: string }> {
+  await takeForAddress(runtime, 'join', address, PER_ADDRESS)
+  const { email } = await findInvitation(runtime, token)
+  const userId = signedIn?.userId ?? (await enter(runtime, { email, password, name }, address))
+  const user = { id: userId, email: signedIn?.email ?? email }
+  const { workspaceId } = await acceptInvitation(runtime, token, user)
+  return { userId, workspaceId }
+}
+
+async function enter(
+  runtime: Needs,
+  { email, password, name }: { email: string; password: string; name: string | undefined },
+  address: string,
+): Promise<string> {
+  const existing = await findUserByEmail(runtime.db, email)
+  if (!existing) return makeAccount(runtime, email, parseInput(newcomer, { password, ...(name && { name }) }))
+  if (!existing.passwordHash)
+    throw new SluiceError('forbidden', 'Sign in with your provider first, then open the link again.')
+  const { userId } = await signIn(runtime, { email, password }, address, { proven: true })
+  if (!existing.emailVerifiedAt) {
+    const emailVerifiedAt = new Date(runtime.clock.now())
+    await runtime.db.update(users).set({ emailVerifiedAt }).where(eq(users.id, userId))
+  }
+  return userId
+}
+
+async function makeAccount(
+  { db, clock, config }: Needs,
+  email: string,
+  { password, name }: z.output<typeof newcomer>,
+): Promise<string> {
+  const passwordHash = await hashPassword(password)
+  const account = { email, name, passwordHash, emailVerified: true }
+  if (config.signUp === 'closed') return insertUser({ db, clock }, account)
+  return (await createAccount({ db, clock }, account)).userId
+}

@@ -1,0 +1,149 @@
+import { and, asc, eq, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import { members, users, workspaces } from '#drizzle/schema/index.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { isUuid } from '../../platform/kernel/ids.ts'
+import { LIVE_CHANNEL } from '../../platform/live-channel.ts'
+import { enqueueMail } from '../../platform/mail/mail.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { revokeKeys } from '../accounts/account-keys.ts'
+import { type Actor, recordAudit } from '../audit/record-audit.ts'
+import { assertMay, may, ROLES, type Role } from '../rights.ts'
+import { removedMail, roleChangedMail } from './workspace-mails.ts'
+
+/**
+ * Who belongs to a workspace, and in which role. Every change holds the workspace's row, and looks again at what the one who
+ * asks for it may do now: of two owners who demote each other at the same moment, the second is no owner any more.
+ */
+export const roleField = z.enum(ROLES)
+
+export type Member = { userId: string; email: string; name: string | null; role: Role; joinedAt: string }
+type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>
+
+const MOST = 1000
+
+export async function listMembers({ db }: Pick<Runtime, 'db'>, actor: Actor): Promise<Member[]> {
+  const found = await db
+    .select({ user: users, role: members.role, joinedAt: members.createdAt })
+    .from(members)
+    .innerJoin(users, eq(users.id, members.userId))
+    .where(eq(members.workspaceId, actor.workspaceId))
+    .orderBy(asc(members.createdAt), asc(users.id))
+    .limit(MOST)
+  return found.map(({ user, role, joinedAt }) => ({
+    userId: user.id,
+    email: user.email,
+    name: user.name,
+    role,
+    joinedAt: joinedAt.toISOString(),
+  }))
+}
+
+/** Whether somebody may give this role, or take it from somebody. */
+export function mayManage(actor: { role: Role }, role: Role): boolean {
+  return may(actor, role === 'owner' ? 'own' : 'administer')
+}
+
+export function assertMayManage(actor: Actor, role: Role): void {
+  assertMay(actor, role === 'owner' ? 'own' : 'administer')
+}
+
+export async function changeRole(runtime: Needs, actor: Actor, userId: string, role: Role): Promise<void> {
+  await changeMember(runtime, actor, userId, async (inTx, now, member) => {
+    assertMayManage(now, member.role)
+    assertMayManage(now, role)
+    if (member.role === role) return
+    if (member.role === 'owner') await assertAnotherOwner(inTx.db, now.workspaceId, userId)
+    await inTx.db
+      .update(members)
+      .set({ role })
+      .where(and(eq(members.workspaceId, now.workspaceId), eq(members.userId, userId)))
+    const detail = { from: member.role, to: role }
+    await noteChange(inTx, actor, { action: 'member.role_changed', member, detail })
+    const mail = roleChangedMail(member.email, { workspace: member.workspace, role, by: actor.label })
+    await enqueueMail(inTx, inTx.db, { kind: 'mail', mail: { ...mail, workspaceId: now.workspaceId } })
+  })
+}
+
+/** Of somebody else, or of oneself: then it is leaving, which needs no right. */
+export async function removeMember(runtime: Needs, actor: Actor, userId: string): Promise<void> {
+  await changeMember(runtime, actor, userId, async (inTx, now, member) => {
+    const leaves = actor.kind === 'user' && actor.id === userId
+    if (!leaves) assertMayManage(now, member.role)
+    if (member.role === 'owner') await assertAnotherOwner(inTx.db, now.workspaceId, userId)
+    await inTx.db
+      .delete(members)
+      .where(and(eq(members.workspaceId, now.workspaceId), eq(members.userId, userId)))
+    await revokeKeys(inTx, actor, { madeBy: userId })
+    await noteChange(inTx, actor, { action: leaves ? 'member.left' : 'member.removed', member })
+    if (leaves) return
+    const mail = removedMail(member.email, { workspace: member.workspace, by: actor.label })
+    await enqueueMail(inTx, inTx.db, { kind: 'mail', mail: { ...mail, workspaceId: now.workspaceId } })
+  })
+}
+
+type Affected = { userId: string; email: string; role: Role; workspace: string }
+type Change = (inTx: Needs & { db: Db }, actorNow: Actor, member: Affected) => Promise<void>
+
+async function changeMember(runtime: Needs, actor: Actor, userId: string, change: Change): Promise<void> {
+  await runtime.db.transaction(async (tx) => {
+    const inTx = { ...runtime, db: tx }
+    const workspace = await lockWorkspace(tx, actor.workspaceId)
+    const actorNow = await asOfNow(tx, actor)
+    const [member] = isUuid(userId)
+      ? await tx
+          .select({ userId: users.id, email: users.email, role: members.role })
+          .from(members)
+          .innerJoin(users, eq(users.id, members.userId))
+          .where(and(eq(members.workspaceId, actor.workspaceId), eq(members.userId, userId)))
+      : []
+    if (!member) throw new SluiceError('not_found', 'There is no such member.')
+    await change(inTx, actorNow, { ...member, workspace })
+  })
+}
+
+/** Changes of members come one after another. Its name, for mails. */
+export async function lockWorkspace(tx: Db, workspaceId: string): Promise<string> {
+  const [found] = await tx
+    .select({ name: workspaces.name })
+    .from(workspaces)
+    .where(eq(workspaces.id, workspaceId))
+    .for('update')
+  if (!found) throw new SluiceError('not_found', 'There is no such workspace.')
+  return found.name
+}
+
+/** With the role that they have once the row is held, which may be less than when they asked. */
+async function asOfNow(tx: Db, actor: Actor): Promise<Actor> {
+  if (actor.kind !== 'user') return actor
+  const [found] = await tx
+    .select({ role: members.role })
+    .from(members)
+    .where(and(eq(members.workspaceId, actor.workspaceId), eq(members.userId, actor.id!)))
+  if (!found) throw new SluiceError('forbidden', 'You are no longer a member of this workspace.')
+  return { ...actor, role: found.role }
+}
+
+async function assertAnotherOwner(tx: Db, workspaceId: string, userId: string): Promise<void> {
+  const others = await rows(
+    tx,
+    sql`select from members m join users u on u.id = m.user_id
+      where m.workspace_id = ${workspaceId}::uuid and m.role = 'owner' and m.user_id <> ${userId}::uuid
+        and u.disabled_at is null limit 1`,
+  )
+  if (others.length > 0) return
+  throw new SluiceError(
+    'conflict',
+    'A workspace needs an owner. Make somebody else an owner first, or delete the workspace.',
+  )
+}
+
+type Noted = { action: string; member: Affected; detail?: Record<string, unknown> }
+
+/** Open pages and streams look at once whether they still may. */
+async function noteChange(inTx: Needs, actor: Actor, { action, member, detail }: Noted): Promise<void> {
+  const entry = { action, subjectId: member.userId, subjectLabel: member.email, ...(detail && { detail }) }
+  await recordAudit(inTx, actor, entry)
+  await inTx.db.execute(sql`select pg_notify(${LIVE_CHANNEL}, ${actor.workspaceId})`)
+}

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto'
+import { and, asc, eq, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import { members, sessions, workspaces } from '#drizzle/schema/index.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { isUuid, uuidv7 } from '../../platform/kernel/ids.ts'
+import { nameField } from '../../platform/kernel/parse-input.ts'
+import { LIVE_CHANNEL } from '../../platform/live-channel.ts'
+import { takeFromLimit } from '../../platform/rate-limits.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import { type Actor, recordAudit } from '../audit/record-audit.ts'
+import { notOfDemo } from '../not-of-demo.ts'
+import type { Role } from '../rights.ts'
+import type { Person, Session } from '../sessions/read-session.ts'
+
+/** The workspaces of a person: listed, opened, made and renamed. */
+export const workspaceInput = z.strictObject({ name: nameField })
+
+export type ListedWorkspace = {
+  id: string
+  name: string
+  role: Role
+  members: number
+  deleteAfter: string | null
+}
+type Needs = Pick<Runtime, 'db' | 'clock' | 'config'>
+
+const PER_USER = { burst: 5, refillMs: 3_600_000 }
+const MOST = 500
+
+export async function listWorkspaces({ db, config }: Needs, userId: string): Promise<ListedWorkspace[]> {
+  const found = await db
+    .select({
+      id: workspaces.id,
+      name: workspaces.name,
+      role: members.role,
+      members: sql<number>`(select count(*)::int from members o where o.workspace_id = ${workspaces.id})`,
+      deleteAfter: workspaces.deleteAfter,
+    })
+    .from(members)
+    .innerJoin(workspaces, eq(workspaces.id, members.workspaceId))
+    .where(and(eq(members.userId, userId), notOfDemo(config, sql`${workspaces.id}`)))
+    .orderBy(asc(members.createdAt), asc(workspaces.id))
+    .limit(MOST)
+  return found.map((row) => ({ ...row, deleteAfter: row.deleteAfter?.toISOString() ?? null }))
+}
+
+/** From the next request on, in every tab of this session. */
+export async function openWorkspace(
+  { db }: Pick<Runtime, 'db'>,
+  { id, userId }: Pick<Person, 'id' | 'userId'>,
+  workspaceId: string,
+): Promise<void> {
+  const member = isUuid(workspaceId)
+    ? await db
+        .select({ role: members.role })
+        .from(members)
+        .where(and(eq(members.workspaceId, workspaceId), eq(members.userId, userId)))
+    : []
+  if (member.length === 0) throw new SluiceError('not_found', 'There is no such workspace.')
+  await db.update(sessions).set({ workspaceId }).where(eq(sessions.id, id))
+}
+
+/** Another one, of which they are the owner; it is open in their session at once. */
+export async function createWorkspace(
+  runtime: Needs,
+  person: Person,
+  { name }: z.output<typeof workspaceInput>,
+): Promise<void> {
+  const { config, clock } = runtime
+  if (config.signUp === 'closed')
+    throw new SluiceError('forbidden', 'Sign-up is closed here. The operator makes workspaces.')
+  await takeFromLimit(runtime, `workspaces:${person.userId}`, PER_USER)
+  await runtime.db.transaction(async (tx) => {
+    const user = { id: person.userId, email: person.email }
+    const workspaceId = await insertWorkspace({ db: tx, clock }, user, { name })
+    await tx.update(sessions).set({ workspaceId }).where(eq(sessions.id, person.id))
+    const actor: Actor = { workspaceId, kind: 'user', id: user.id, label: user.email, role: 'owner' }
+    await recordAudit({ db: tx, clock }, actor, { action: 'workspace.created', subjectLabel: name })
+  })
+}
+
+export async function insertWorkspace(
+  { db, clock }: { db: Db; clock: Runtime['clock'] },
+  owner: { id: string },
+  { name, demo = false }: { name: string; demo?: boolean | undefined },
+): Promise<string> {
+  const createdAt = new Date(clock.now())
+  const id = uuidv7(clock.now())
+  const inboxKey = randomBytes(24).toString('base64url')
+  await db.insert(workspaces).values({ id, name, demo, inboxKey, createdAt })
+  await db.insert(members).values({ workspaceId: id, userId: owner.id, role: 'owner', createdAt })
+  return id
+}
+
+export async function renameWorkspace(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  actor: Actor,
+  { name }: z.output<typeof workspaceInput>,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await tx.update(workspaces).set({ name }).where(eq(workspaces.id, actor.workspaceId))
+    await recordAudit({ db: tx, clock }, actor, { action: 'workspace.renamed', subjectLabel: name })
+  })
+}
+
+/** Whoever demands it has one, or would be the first who cannot enter. */
+export async function requireSecondFactor(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { actor, hasSecondFactor }: Pick<Session, 'actor' | 'hasSecondFactor'>,
+  required: boolean,
+): Promise<void> {
+  if (required && !hasSecondFactor)
+    throw new SluiceError('conflict', 'Set up a second factor of your own first, under Security.')
+  await db.transaction(async (tx) => {
+    const here = eq(workspaces.id, actor.workspaceId)
+    await tx.update(workspaces).set({ requireSecondFactor: required }).where(here)
+    const action = required ? 'second_factor.required' : 'second_factor.not_required'
+    await recordAudit({ db: tx, clock }, actor, { action })
+    await tx.execute(sql`select pg_notify(${LIVE_CHANNEL}, ${actor.workspaceId})`)
+  })
+}
