@@ -87,7 +87,7 @@ const CERTAINTY: Record<string, string> = {
   answered: 'Confirmed by the bucket.',
   confirmed: 'It was looked up in the bucket.',
   found: 'It was found in the bucket: the database had been restored from an older backup.',
-  inferred: 'The bucket no longer has the multipart upload, which means that it was completed.',
+  inferred: 'The response was lost, and the bucket refused to make the object again: it has it already.',
 }
 
 const ENDED: Record<string, string> = {

@@ -154,8 +154,8 @@ function operations(place: BucketPlace, capabilities: Capabilities, call: CallBu
     },
 
     /**
-     * Undefined if there is none. S3 answers 403 for a missing object to credentials that may not list the bucket, so ask
-     * only with credentials that may read.
+     * Undefined if there is none. S3 answers 403 for a missing object to credentials that may not list the bucket, so a
+     * refusal says nothing about the object.
      */
     async headObject(key: string, { signal }: Options = {}) {
       try {
@@ -165,8 +165,7 @@ function operations(place: BucketPlace, capabilities: Capabilities, call: CallBu
           etag: wanted(header(headers.etag), 'HeadObject'),
         }
       } catch (error) {
-        if (isBucketError(error) && (error.told?.status === 404 || error.told?.status === 403))
-          return undefined
+        if (isBucketError(error) && error.told?.status === 404) return undefined
         throw error
       }
     },

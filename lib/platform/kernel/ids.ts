@@ -56,6 +56,11 @@ export function uuidv7(nowMs: number = Date.now()): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${counter.toString(16).padStart(3, '0')}-${random.slice(19)}`
 }
 
+/** When an id of this kind was made. */
+export function uuidv7Ms(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+}
+
 const COUNTER_MAX = 0xfff
 const COUNTER_START_MAX = 0x7ff
 let counterMs = 0

@@ -5,6 +5,7 @@ import type { CreationRight } from '../../uploads/ledger/upload-rights.ts'
 import { maxUploadBytes } from '../../uploads/opening/may-create.ts'
 import { readProgress } from '../../uploads/opening/report-offset.ts'
 import type { Upload } from '../../uploads/opening/upload.ts'
+import { classify } from '../../uploads/rules/faults.ts'
 import type { ByteSource } from '../../uploads/stream/body.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import type { BodyCheck } from './body-check.ts'
@@ -50,20 +51,12 @@ export async function receiveFirstBody(
   try {
     return await receiveBody(context, upload, body, { limitBytes, ...options })
   } catch (error) {
-    if (addressKnown ? isRefusal(error) : !isGone(error))
+    const { blame } = classify(error, 'put')
+    // A client that knows the address may send other bytes to it, but the same ones would be refused again.
+    if (addressKnown ? blame === 'client' : blame !== 'end')
       await takeBackUpload(context, upload, { tokenId: token.id, error })
     throw error
   }
-}
-
-/** The upload has ended in the meantime. */
-function isGone(error: unknown): boolean {
-  return isSluiceError(error) && error.code === 'upload_gone'
-}
-
-/** The fault is in the request: the same bytes would be refused again. */
-function isRefusal(error: unknown): boolean {
-  return isSluiceError(error) && error.status < 500 && error.code !== 'upload_locked' && !isGone(error)
 }
 
 /**

@@ -1,12 +1,13 @@
 import { crc32 } from 'node:zlib'
 import { combineCrc32 } from '../../platform/kernel/crc32.ts'
-import { type Bucket, bucketFault, type SentPart } from '../bucket-port.ts'
+import type { Bucket, SentPart } from '../bucket-port.ts'
 import { clearLeftovers } from '../endings/clear-leftovers.ts'
 import type { Stored } from '../finish/record-transferred.ts'
-import { settle } from '../finish/settle.ts'
+import { type Outcome, settle } from '../finish/settle.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { discardPartials, type PartialObject } from '../ledger/partials.ts'
 import { withMemory } from '../memory/memory-budget.ts'
+import { classify } from '../rules/faults.ts'
 import { beginMultipart } from '../stream/begin-multipart.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { type ConcatStep, concatPlan } from './concat-plan.ts'
@@ -34,10 +35,9 @@ export function totalOf(partials: readonly PartialObject[]): { bytes: number; cr
 }
 
 /**
- * Joins several objects into one. It can be repeated, as nothing is visible before Complete. False if there is no
- * object yet.
+ * Joins several objects into one. It can be repeated, as nothing is visible before Complete.
  */
-export async function concatenate(context: UploadContext, joining: Joining): Promise<boolean> {
+export async function concatenate(context: UploadContext, joining: Joining): Promise<Outcome> {
   const { fileId, lease, bucket, partials } = joining
   const file = {
     fileId,
@@ -47,9 +47,9 @@ export async function concatenate(context: UploadContext, joining: Joining): Pro
     // Each attempt starts over, whatever the outcome of the earlier ones.
     sentBefore: true,
   }
-  const isJoined = await settle(context, file, 'join', join(context, joining))
-  if (isJoined) await clearPartials(context, partials)
-  return isJoined
+  const outcome = await settle(context, file, 'join', join(context, joining))
+  if (outcome.kind === 'transferred') await clearPartials(context, partials)
+  return outcome
 }
 
 async function join(context: UploadContext, joining: Joining): Promise<Stored> {
@@ -95,21 +95,11 @@ async function assemble(context: UploadContext, joining: Joining): Promise<{ eta
     const options = { signal, repeated }
     return await copying.completeMultipart({ key, multipartId }, { parts, ...whole }, options)
   } catch (error) {
-    if (bucketFault(error) !== 'exists') throw error
-    return joinedBefore(joining, multipartId, error)
+    // An attempt whose response was lost has joined them, so this multipart upload is left over.
+    if (classify(error, 'join', { sentBefore: true }).verdict === 'compare')
+      await bucket.abortMultipart({ key, multipartId }, { signal }).catch(() => {})
+    throw error
   }
-}
-
-/** The key belongs to this file alone, so the object was joined by an attempt whose response was lost. */
-async function joinedBefore(
-  { bucket, target: { key }, partials, lease: { signal } }: Joining,
-  multipartId: string,
-  error: unknown,
-): Promise<{ etag: string | null }> {
-  await bucket.abortMultipart({ key, multipartId }, { signal }).catch(() => {})
-  const object = await bucket.headObject(key, { signal })
-  if (object?.bytes !== totalOf(partials).bytes) throw error
-  return { etag: object.etag }
 }
 
 /** How many bytes pass through this process: the rest is copied within the bucket. */

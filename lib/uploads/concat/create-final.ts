@@ -60,7 +60,8 @@ async function join(
     target: { key: destination.key, contentType: contentTypeOf(declared.filetype) },
   })
   inBackground(context, joining)
-  await within(terms.assembleMs, joining)
+  const outcome = await within(terms.assembleMs, joining)
+  if (outcome !== 'late' && outcome.kind === 'failed') throw outcome.error
   return { fileId }
 }
 

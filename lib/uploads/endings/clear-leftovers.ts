@@ -1,6 +1,6 @@
 import { days, minutes } from '../../platform/kernel/clock.ts'
-import { bucketFault } from '../bucket-port.ts'
 import { claimLeftovers, type Leftover, markCleared } from '../ledger/leftovers.ts'
+import { classify } from '../rules/faults.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 type Clearing = Pick<UploadContext, 'db' | 'clock' | 'log' | 'openBucket'>
@@ -39,8 +39,8 @@ async function isDone(context: Clearing, left: Leftover, signal: AbortSignal): P
     await clear(context, left, signal)
     return true
   } catch (error) {
-    const kind = bucketFault(error)
-    if (kind === 'trouble' || kind === 'aborted') return context.clock.now() - endedMs > GIVE_UP_AFTER_MS
+    if (classify(error, 'clear').verdict === 'release')
+      return context.clock.now() - endedMs > GIVE_UP_AFTER_MS
     context.log.info({ fileId, err: error }, 'could not clean up after an upload')
     return true
   }

@@ -1,9 +1,8 @@
 import { emitFileEvent } from '../../events/emit-file-event.ts'
 import type { Db } from '../../platform/db/database.ts'
-import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { countRefusedCreation } from '../../workspace/tokens/refused-creations.ts'
-import { bucketFault } from '../bucket-port.ts'
 import {
   type BadEnd,
   capExpiry,
@@ -21,6 +20,7 @@ import {
   uploadsToTurnedOffDataStores,
 } from '../ledger/open-uploads.ts'
 import type { Upload } from '../opening/upload.ts'
+import { classify } from '../rules/faults.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 type Ending = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>
@@ -144,7 +144,8 @@ export async function takeBackUpload(
   refused: { tokenId: string; error: unknown },
 ): Promise<void> {
   const end = { status: 'canceled', reason: 'Its creation was refused.', from: ['uploading'] } as const
-  const mayBeThere = destination.wasPut && !wasRejected(refused.error)
+  const { effect, blame } = classify(refused.error, 'put')
+  const mayBeThere = destination.wasPut && effect === 'possible'
   const eraseOrEmit = async (tx: Db) => {
     if (mayBeThere || !(await erase(tx, fileId, context.clock.now()))) await context.emitEvents(tx, fileId)
   }
@@ -157,18 +158,7 @@ export async function takeBackUpload(
   const warn = (error: unknown) =>
     context.log.warn({ err: error, fileId }, 'could not roll back a refused upload creation')
   await takeBack.catch(warn)
-  if (isClientsFault(refused.error)) await countRefusedCreation(context, refused.tokenId).catch(warn)
-}
-
-/** The bucket refused the only attempt. After several attempts, one whose response was lost may have succeeded. */
-function wasRejected(error: unknown): boolean {
-  const cause = isSluiceError(error) ? error.cause : error
-  const kind = bucketFault(cause)
-  return (kind === 'refused' || kind === 'impossible') && (cause as { attempts?: number }).attempts === 1
-}
-
-function isClientsFault(error: unknown): boolean {
-  return isSluiceError(error) && error.status < 500 && error.code !== 'upload_locked'
+  if (blame === 'client') await countRefusedCreation(context, refused.tokenId).catch(warn)
 }
 
 /** For an upload whose client may not have learned its address: it expires unless it is continued within `withinMs`. */

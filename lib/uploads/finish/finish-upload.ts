@@ -4,7 +4,7 @@ import type { Body } from '../bucket-port.ts'
 import { lostLease } from '../ledger/lease-terms.ts'
 import type { PartBuffer } from '../memory/part-buffer.ts'
 import type { Upload } from '../opening/upload.ts'
-import { verdictOn } from '../rules/faults.ts'
+import { classify } from '../rules/faults.ts'
 import type { Parts } from '../stream/parts.ts'
 import { withTail } from '../stream/tails.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
@@ -16,7 +16,7 @@ type Finished = { offsetBytes: number; state: 'transferring' | 'transferred' }
 /**
  * Stores a file whose last byte has arrived. A file of one part takes a single PutObject; any other becomes
  * `transferring` with its last part, and then an object. If the bucket takes long, the client gets its response first:
- * every byte is durable.
+ * every byte is durable. Throws if the file has failed: its lease is released then.
  */
 export async function finishUpload(
   context: UploadContext,
@@ -48,8 +48,10 @@ async function assembleParts(
     sentBefore: false,
   })
   inBackground(context, completing)
-  const done = await within(context.terms.assembleMs, completing)
-  return { offsetBytes: upload.progress.offsetBytes, state: done === true ? 'transferred' : 'transferring' }
+  const outcome = await within(context.terms.assembleMs, completing)
+  if (outcome !== 'late' && outcome.kind === 'failed') throw outcome.error
+  const isThere = outcome !== 'late' && outcome.kind === 'transferred'
+  return { offsetBytes: upload.progress.offsetBytes, state: isThere ? 'transferred' : 'transferring' }
 }
 
 /**
@@ -112,7 +114,7 @@ async function putObject(
   const tailed = { fromBytes: 0, toBytes: progress.offsetBytes, body: last, signal }
   const putting = progress.tailBytes > 0 ? withTail(context, upload, tailed, put) : put(last)
   const answer = await within(context.terms.assembleMs, putting).catch((error: unknown) => {
-    if (verdictOn('put', error) === 'keep in tail') return 'late' as const
+    if (classify(error, 'put').verdict === 'keep in tail') return 'late' as const
     throw error
   })
   late.abort()

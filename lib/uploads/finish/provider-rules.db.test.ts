@@ -260,14 +260,14 @@ describe('a bucket with rules of its own', () => {
       await expectObject(url, bytes)
     })
 
-    it('may say 403 of an object that is missing, which is no refusal: the file is lost', async () => {
+    it('may say 403 of an object that is missing: then nobody knows, which is no refusal', async () => {
       await bucketOf('minio')
       site.bucket.faults.add({ operation: 'CompleteMultipartUpload', effect: { kind: 'cut' } })
       refusing(404, 'NoSuchUpload', 2)
       const { url } = await send(randomBytes(9 * MiB))
       expect(await fileOf(url)).toMatchObject({
         status: 'failed',
-        failureReason: expect.stringContaining('has dropped'),
+        failureReason: expect.stringContaining('look for the object'),
       })
       expect((await fileOf(url)).timeline.map(({ kind }) => kind)).not.toContain('bucket_refused')
     })

@@ -1,7 +1,6 @@
-import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
-import { type BucketFaultKind, bucketFault, bucketRefusal } from '../bucket-port.ts'
+import { bucketRefusal } from '../bucket-port.ts'
 import type { Upload } from '../opening/upload.ts'
-import { verdictOn } from '../rules/faults.ts'
+import { classify, errorForClient } from '../rules/faults.ts'
 import type { Parts } from '../stream/parts.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { fail, settleByLookingUp } from './settle.ts'
@@ -27,23 +26,21 @@ export async function recoverFromFault(
 ): Promise<Recovered> {
   const { fileId, lease, destination, progress } = upload
   // If nothing was sent as a part, what failed was a single PutObject.
-  const verdict = verdictOn(
-    upload.destination.multipartId === null && parts.sentParts === 0 ? 'put' : 'part',
-    fault,
-  )
+  const step = destination.multipartId === null && parts.sentParts === 0 ? 'put' : 'part'
+  const { verdict } = classify(fault, step)
   const file = { fileId, lease, destination, lengthBytes: progress.lengthBytes }
   let error = fault
   try {
     if (lease.signal.aborted) throw lease.signal.reason
     if (verdict === 'look up') {
-      const isThere = await settleByLookingUp(context, file).catch((unanswered: unknown) => {
+      const looked = await settleByLookingUp(context, file, fault).catch((unanswered: unknown) => {
         error = unanswered
       })
-      if (isThere) return { offsetBytes: progress.lengthBytes!, state: 'transferred' }
+      if (looked?.kind === 'transferred') return { offsetBytes: progress.lengthBytes!, state: 'transferred' }
     }
     if (verdict === 'fail') await fail(context, upload, { reason: (fault as Error).message })
     if (verdict === 'keep in tail' && parts.isCommitted && (await salvage(upload, parts, { mayFinish })))
-      return { offsetBytes: upload.progress.offsetBytes, state: 'transferring' }
+      return { offsetBytes: progress.offsetBytes, state: 'transferring' }
     // Rejected bytes must not reach the bucket after those that replace them.
     if (!parts.isCommitted) await parts.answered()
     parts.close()
@@ -55,14 +52,7 @@ export async function recoverFromFault(
   } finally {
     lease.forget()
   }
-  const kind = bucketFault(error)
-  throw kind ? errorForClient(kind, error as Error) : error
-}
-
-function errorForClient(kind: BucketFaultKind, error: Error): unknown {
-  if (isSluiceError(error)) return error
-  const again = kind === 'trouble' ? { headers: { 'Retry-After': '5' } } : {}
-  return new SluiceError('bucket_refused', error.message, { cause: error, ...again })
+  throw errorForClient(error)
 }
 
 /** More than this is not worth writing to the database: the client can send it again. */

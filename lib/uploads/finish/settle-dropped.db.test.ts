@@ -20,7 +20,9 @@ describe('an upload that the database knows as it was before its object was made
   let client: ReturnType<typeof tusClient>
   beforeAll(async () => {
     database = await openTestDatabase()
-    site = await createSite(database, { bucket: { actions: ['s3:PutObject', 's3:GetObject'] } })
+    site = await createSite(database, {
+      bucket: { actions: ['s3:PutObject', 's3:GetObject', 's3:ListBucket'] },
+    })
     node = await serveUploads(site.runtime)
     client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
     const place = { workspaceId: site.workspaceId, pipeId: site.pipe.id }
@@ -117,6 +119,18 @@ describe('an upload that the database knows as it was before its object was made
     await reconcileUploads(node.context)
     expect(await told(url)).toMatchObject([{ status: 'failed', destinations: [{ status: 'failed' }] }])
     expect((await showFile(site.runtime, site.actor, idOf(url))).failureReason).toContain('has dropped')
+  })
+
+  it('fails as unknown where the bucket does not let its keys see whether there is an object', async () => {
+    await maySetRead(true)
+    const { url, rest } = await restored()
+    const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
+    site.bucket.faults.add({ operation: 'HeadObject', times: 100, effect })
+    expect((await client.patch(url, 8 * MiB, rest)).status).toBe(502)
+    expect(await told(url)).toMatchObject([
+      { status: 'failed', destinations: [{ status: 'failed', reason: 'unknown' }] },
+    ])
+    expect(await site.bucket.objects()).toContain(`${idOf(url)}/file`)
   })
 
   it('fails as unknown, with the key to look for, where the keys may not read', async () => {

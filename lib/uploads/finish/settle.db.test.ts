@@ -85,13 +85,19 @@ describe('what follows from a fault', () => {
   it.each([
     ['a Complete', 'CompleteMultipartUpload', 9 * MiB, REJECTED],
     ['a Complete whose bytes are not what was sent', 'CompleteMultipartUpload', 9 * MiB, DAMAGED],
-  ] as const)('%s that is rejected for good fails the file at once', async (_, operation, bytes, effect) => {
-    const url = await begin(bytes)
-    site.bucket.faults.add({ operation, effect })
-    expect((await client.patch(url, 0, randomBytes(bytes))).status).toBe(204)
-    expect(await fileOf(url)).toMatchObject(failed)
-    expect((await fileOf(url)).reason).toContain(effect.code)
-  })
+  ] as const)(
+    '%s that is rejected for good fails the file at once, and the client is told',
+    async (_, operation, bytes, effect) => {
+      const url = await begin(bytes)
+      site.bucket.faults.add({ operation, effect })
+      const reply = await client.patch(url, 0, randomBytes(bytes))
+      expect(reply.status).toBe(502)
+      expect(reply.body).toContain(effect.code)
+      expect(await fileOf(url)).toMatchObject(failed)
+      expect((await fileOf(url)).reason).toContain(effect.code)
+      expect((await client.head(url)).status).toBe(410)
+    },
+  )
 
   it.each([
     ['PutObject', MiB],
@@ -171,5 +177,24 @@ describe('what follows from a fault', () => {
     })
     await reconcileUploads(node.context)
     expect(await fileOf(url)).toMatchObject(failed)
+  })
+
+  it.each([
+    [23, 'transferred'],
+    [25, 'failed'],
+  ])('parts that vanish %d hours after an unanswered Complete make the file %s', async (ageHours, status) => {
+    const later = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const url = (await later.create(9 * MiB)).headers.location!
+    const operation = 'CompleteMultipartUpload'
+    site.bucket.faults.add({ operation, times: 100, effect: AWAY })
+    expect((await later.patch(url, 0, randomBytes(9 * MiB))).status).toBe(204)
+    expect(await fileOf(url)).toMatchObject({ status: 'transferring', leased: false })
+    site.bucket.faults.clear()
+    site.bucket.faults.add({ operation, times: 100, effect: DROPPED })
+    site.clock.advance(ageHours * 3_600_000)
+    await reconcileUploads(node.context)
+    const file = await fileOf(url)
+    expect(file).toMatchObject({ status, leased: false, events: 1 })
+    if (status === 'failed') expect(file.reason).toContain(`look for the object ${idOf(url)}/file`)
   })
 })

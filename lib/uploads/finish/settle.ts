@@ -1,60 +1,12 @@
-import { attemptsOf, type Bucket, bucketFault, bucketRefusal } from '../bucket-port.ts'
+import { uuidv7Ms } from '../../platform/kernel/ids.ts'
+import { type Bucket, bucketRefusal } from '../bucket-port.ts'
 import { endUpload } from '../endings/end-upload.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { heldBy, lostLease } from '../ledger/lease-terms.ts'
 import type { Destination } from '../opening/upload.ts'
-import { type Step, verdictOn } from '../rules/faults.ts'
+import { classify, errorForClient, type Step } from '../rules/faults.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { recordTransferred, type Stored } from './record-transferred.ts'
-
-/**
- * Waits for the object to be made, and records the outcome: the file is transferred, or failed, or left for another
- * attempt. The lease is released in each case. True if the object exists.
- */
-export async function settle(
-  context: UploadContext,
-  file: Attempt,
-  step: Step,
-  storing: Promise<Stored>,
-): Promise<boolean> {
-  const { lease } = file
-  try {
-    if (!(await lease.whileHeld(recordTransferred(context, lease, await storing)))) throw lostLease()
-    context.checkpoint('transferred')
-    return true
-  } catch (error) {
-    return await settleFault(context, file, step, error)
-  }
-}
-
-/** The same for an attempt that has already failed, while no client was waiting. */
-export async function settleFault(
-  context: UploadContext,
-  file: Attempt,
-  step: Step,
-  error: unknown,
-): Promise<boolean> {
-  const { fileId, lease } = file
-  context.log.warn({ err: error, fileId, step }, 'could not create the object')
-  const verdict = verdictOn(step, error)
-  const completeRefused = !file.sentBefore && isCertain(step, error)
-  const release = (refusal: unknown) =>
-    lease.release({ interrupted: false, refusal: bucketRefusal(refusal), completeRefused }).catch(() => {})
-  if (verdict === 'look up')
-    return settleByLookingUp(context, file).catch(async (unanswered: unknown) => {
-      await release(unanswered)
-      return false
-    })
-  if (verdict === 'fail') await fail(context, file, { reason: (error as Error).message })
-  else await release(error)
-  return false
-}
-
-/** Whether this attempt has certainly not made the object. */
-function isCertain(step: Step, error: unknown): boolean {
-  if (step === 'lastPart') return true
-  return step === 'complete' && bucketFault(error) === 'refused' && attemptsOf(error) === 1
-}
 
 /** An upload whose outcome is still open, and the lease of the attempt. */
 type Unsettled = {
@@ -70,15 +22,85 @@ export type Attempt = Unsettled & {
   sentBefore: boolean
 }
 
+/** What became of an attempt. `left`: nothing is decided, and there will be another one. */
+export type Outcome = { kind: 'transferred' } | { kind: 'left' } | { kind: 'failed'; error: unknown }
+
 type Ledger = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>
 
 /**
- * For a multipart upload that the bucket no longer has: either it was dropped, or the object was made and the database
- * does not know. If the credentials may read, the object is looked up; otherwise the file fails as `unknown`. True if
- * the object exists.
+ * Waits for the object to be made, and records the outcome: the file is transferred, or failed, or left for another
+ * attempt. The lease is released in each case.
  */
-export async function settleByLookingUp(context: Ledger, file: Unsettled): Promise<boolean> {
-  return settleFound(context, file, await lookUp(file), DROPPED)
+export async function settle(
+  context: UploadContext,
+  file: Attempt,
+  step: Step,
+  storing: Promise<Stored>,
+): Promise<Outcome> {
+  const { lease } = file
+  try {
+    if (!(await lease.whileHeld(recordTransferred(context, lease, await storing)))) throw lostLease()
+    context.checkpoint('transferred')
+    return { kind: 'transferred' }
+  } catch (error) {
+    return await settleFault(context, file, step, error)
+  }
+}
+
+/** The same for an attempt that has already failed. */
+export async function settleFault(
+  context: UploadContext,
+  file: Attempt,
+  step: Step,
+  fault: unknown,
+): Promise<Outcome> {
+  const { fileId, lease, sentBefore, destination } = file
+  context.log.warn({ err: fault, fileId, step }, 'could not create the object')
+  const ageMs = context.clock.now() - uuidv7Ms(fileId)
+  const { verdict, effect } = classify(fault, step, { sentBefore, ageMs, mayRead: destination.mayRead })
+  const leave = async (refusal: unknown): Promise<Outcome> => {
+    const completeRefused = effect === 'none'
+    const end = { interrupted: false, refusal: bucketRefusal(refusal), completeRefused }
+    await lease.release(end).catch(() => {})
+    return { kind: 'left' }
+  }
+  switch (verdict) {
+    case 'look up':
+      return settleByLookingUp(context, file, fault).catch(leave)
+    case 'compare':
+      return settleExisting(context, file).then((isOurs) => (isOurs ? TRANSFERRED : leave(fault)), leave)
+    case 'infer':
+      return settleInferred(context, file).then(() => TRANSFERRED, leave)
+    case 'fail':
+      await fail(context, file, { reason: (fault as Error).message })
+      return { kind: 'failed', error: errorForClient(fault) }
+    default:
+      return leave(fault)
+  }
+}
+
+const TRANSFERRED: Outcome = { kind: 'transferred' }
+
+/** For an object that is there already. False if it is not the file's, or if the bucket does not let it be seen. */
+async function settleExisting(context: Ledger, file: Attempt): Promise<boolean> {
+  const object = await lookUp(file)
+  if (object === 'unknown' || object?.bytes !== file.lengthBytes) return false
+  return file.lease.whileHeld(recordTransferred(context, file.lease, { found: object }))
+}
+
+async function settleInferred(context: Ledger, { lease }: Attempt): Promise<void> {
+  const delivered = { etag: null, certainty: 'inferred' } as const
+  if (!(await lease.whileHeld(recordTransferred(context, lease, { delivered })))) throw lostLease()
+}
+
+/**
+ * For a multipart upload that the bucket no longer has: either it was dropped, or the object was made and the database
+ * does not know. If the credentials may read, the object is looked up; otherwise the file fails as `unknown`. Throws if
+ * the bucket does not say it now.
+ */
+export async function settleByLookingUp(context: Ledger, file: Unsettled, fault: unknown): Promise<Outcome> {
+  if (await settleFound(context, file, await lookUp(file), DROPPED)) return TRANSFERRED
+  return { kind: 'failed', error: errorForClient(fault) }
 }
 
 /** Ends a file after its last attempt. Whatever the bucket responded, an earlier attempt may have made the object. */
@@ -93,7 +115,13 @@ export async function giveUp(context: Ledger, file: Attempt): Promise<void> {
 type Found = Awaited<ReturnType<Bucket['headObject']>> | 'unknown'
 
 async function lookUp({ destination: { bucket, key, mayRead }, lease }: Unsettled): Promise<Found> {
-  return mayRead ? bucket.headObject(key, { signal: lease.signal }) : 'unknown'
+  if (!mayRead) return 'unknown'
+  try {
+    return await bucket.headObject(key, { signal: lease.signal })
+  } catch (error) {
+    if (classify(error, 'look up').verdict === 'unknown') return 'unknown'
+    throw error
+  }
 }
 
 async function settleFound(

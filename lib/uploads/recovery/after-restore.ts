@@ -1,8 +1,9 @@
 import type { SealedDataStore } from '../../workspace/data-stores/sealed-data-store.ts'
-import { bucketFault, type ListedPage } from '../bucket-port.ts'
+import type { ListedPage } from '../bucket-port.ts'
 import { recordTransferred } from '../finish/record-transferred.ts'
 import { withLease } from '../lease/leases.ts'
 import { knownKeys, listedDataStores, type Unfinished, unfinishedAfter } from '../ledger/restored.ts'
+import { classify } from '../rules/faults.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 type Context = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics' | 'openBucket'>
@@ -44,8 +45,8 @@ async function find({ openBucket }: Context, { dataStore, key }: Unfinished) {
   try {
     return await openBucket(dataStore).headObject(key)
   } catch (error) {
-    if (bucketFault(error)) return undefined
-    throw error
+    if (classify(error, 'look up').blame !== 'bucket') throw error
+    return undefined
   }
 }
 
@@ -69,7 +70,7 @@ export async function listUnknown(context: Listing, sinceMs: number): Promise<Li
     try {
       all.push({ ...of, listed: true, unknown: await unknownIn(context, dataStore, sinceMs) })
     } catch (error) {
-      if (!bucketFault(error)) throw error
+      if (classify(error, 'look up').blame !== 'bucket') throw error
       all.push({ ...of, listed: false, reason: (error as Error).message })
     }
   }

@@ -93,7 +93,7 @@ async function makeObject(context: UploadContext, file: Claimed, lease: Lease): 
     try {
       await withMemory(account, memory, () => sendTail(context, file, multipartId, { lease, bucket }))
     } catch (error) {
-      return void (await settleFault(context, unsettled, 'lastPart', error))
+      return void (await settleFault(context, unsettled, 'last part', error))
     }
   await completeUpload(context, {
     fileId,
