@@ -5,7 +5,7 @@ import { inUnit } from '#app/actions/form-fields.ts'
 import { restrict } from '#app/dashboard/pipes/actions.ts'
 import type { Pipe } from '#lib/workspace/pipes/pipe.ts'
 import { ActionForm } from '../ui/action-form.tsx'
-import { TextArea, TextField } from '../ui/field.tsx'
+import { CheckField, TextArea, TextField } from '../ui/field.tsx'
 import { KeyTemplateField } from './key-template-field.tsx'
 import { UnitSelect } from './unit-select.tsx'
 
@@ -70,6 +70,12 @@ export function RestrictionsForm({ pipe, prefix }: { pipe: Pipe; prefix: string 
           hint="The pages that may upload. One per line. Empty allows any."
         />
       </div>
+      <CheckField
+        name="requireSubject"
+        label="Tokens must name a subject"
+        hint="Your own id of the person who uploads. Without one, every token of a Sender can continue and cancel the uploads of all others without one, if it knows their addresses."
+        defaultChecked={pipe.requireSubject}
+      />
     </ActionForm>
   )
 }

@@ -118,7 +118,9 @@ function matchOperation(
   method: string,
   path: string,
 ): { operation: Operation; params: Record<string, string> } {
-  const here = compiled.filter(({ pattern }) => pattern.test(path))
+  const matching = compiled.filter(({ pattern }) => pattern.test(path))
+  const literal = matching.filter(({ operation }) => operation.path === path)
+  const here = literal.length > 0 ? literal : matching
   if (here.length === 0) throw new SluiceError('not_found', 'The API has no such address.')
   const found = here.find(({ operation }) => operation.method === method)
   if (found) return { operation: found.operation, params: { ...path.match(found.pattern)!.groups } }

@@ -47,6 +47,14 @@ it.each(['HEAD', 'TRACE', 'PROPFIND'])('answers %s with 405', async (method) => 
   expect([response.statusCode, response.headers.allow]).toEqual([405, 'POST, GET'])
 })
 
+it('allows at a literal address what is there alone, although an id could stand in its place', async () => {
+  const path = '/api/v1/deliveries/resend-failed'
+  for (const method of ['OPTIONS', 'GET']) {
+    const [response] = await once(request({ port: port(), method, path }).end(), 'response')
+    expect([response.statusCode, response.headers.allow]).toEqual([405, 'POST'])
+  }
+})
+
 it('outlives a sender that goes away within its body', async () => {
   const socket = connect(port(), '127.0.0.1')
   const arrived = once(server, 'request')

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { makeDataDir } from './data-dir.ts'
+import { makeDataDir, readLocalSecrets } from './data-dir.ts'
 import { StartError } from './kernel/errors.ts'
 
 let folder: string
@@ -25,6 +25,17 @@ const sentence = (dataDir: string): string => {
 it('makes a folder, and takes one that is there', () => {
   expect(sentence(join(folder, 'a/b'))).toBe('')
   expect(sentence(join(folder, 'a/b'))).toBe('')
+})
+
+it('closes to others a folder that is ours, and no other', () => {
+  const modeOf = (path: string) => statSync(path).mode & 0o066
+  const [ours, theirs] = [join(folder, 'ours'), join(folder, 'theirs')]
+  for (const path of [ours, theirs]) mkdirSync(path, { mode: 0o755 })
+  readLocalSecrets(ours)
+  chmodSync(ours, 0o755)
+  makeDataDir(ours)
+  makeDataDir(theirs)
+  expect([modeOf(ours), modeOf(theirs)]).toEqual([0, 0o044])
 })
 
 it('says that there is a file in its place, or on the way to it', () => {

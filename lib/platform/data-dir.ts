@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { accessSync, constants, mkdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { StartError } from './kernel/errors.ts'
 import { explainFolder } from './log/say-fault.ts'
@@ -13,6 +23,7 @@ export function makeDataDir(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+    keepOthersOut(dataDir)
   } catch (error) {
     throw explainFolder(dataDir, error)
   }
@@ -22,6 +33,17 @@ export function makeDataDir(dataDir: string): void {
     throw new StartError(
       `Sluice cannot use ${dataDir}: its disk has ${Math.floor(freeBytes / MiB)} MiB left, and Sluice starts with ${MIN_FREE_BYTES / MiB}. Make room there, or set DATA_DIR to a folder on another disk.`,
     )
+}
+
+/**
+ * Also a folder that something else made, once it is ours. Root runs PostgreSQL as another user, who must be able to pass through
+ * it, but need not see what is there.
+ */
+function keepOthersOut(dataDir: string): void {
+  const { mode, uid } = statSync(dataDir)
+  const open = process.getuid?.() === 0 ? 0o066 : 0o077
+  if (uid !== process.getuid?.() || (mode & open) === 0 || !existsSync(join(dataDir, 'secrets.json'))) return
+  chmodSync(dataDir, mode & 0o777 & ~open)
 }
 
 export type LocalSecrets = { encryptionKey: string; authSecret: string; metricsToken: string }

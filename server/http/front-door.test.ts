@@ -98,6 +98,17 @@ it('refuses an address that cannot be decoded, which Next would answer with 500'
   expect([refused.status, (await refused.json()).code]).toEqual([400, 'invalid_request'])
 })
 
+it('answers 400 to two Hosts, also where both are ours', async () => {
+  open()
+  const { port } = server.address() as AddressInfo
+  const socket = connect(port, '127.0.0.1')
+  const host = `Host: 127.0.0.1:${port}\r\n`
+  socket.write(`GET /pipes/a HTTP/1.1\r\n${host}${host}Connection: close\r\n\r\n`)
+  const answer = (await socket.toArray()).join('')
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+  expect(answer).toContain('invalid_header')
+})
+
 it('checks an absolute target against its own host', async () => {
   open()
   await opening.promise

@@ -73,6 +73,7 @@ export function frontDoor(
     setSecurityHeaders(res, opened?.runtime.config.baseUrl.startsWith('https:') ?? false)
     const clearBodyDeadline = setBodyDeadline(req, BODY_DEADLINE_MS)
     const enter = async () => {
+      assertOneHost(req)
       toOriginForm(req)
       if (await answerProbe(req, res, opened)) return
       const now = opened ?? (await soon(opening, req))
@@ -187,6 +188,12 @@ function trustOnlyProxies(req: IncomingMessage, trusts: ProxyTrust): string {
   req.headers['x-forwarded-proto'] = proto
   req.headers['x-forwarded-for'] = address
   return address
+}
+
+/** RFC 9112, 3.2: "MUST respond with a 400 … to any request message that contains more than one Host header field line". */
+function assertOneHost({ rawHeaders }: IncomingMessage): void {
+  const lines = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host')
+  if (lines.length > 1) throw new SluiceError('invalid_header', 'The request has more than one Host.')
 }
 
 function assertOurHost(req: IncomingMessage, hosts: ReadonlySet<string>): void {

@@ -47,6 +47,7 @@ export async function restrict(id: string, _previous: unknown, data: FormData) {
       allowedTypes: listOf(data, 'allowedTypes'),
       allowedOrigins: listOf(data, 'allowedOrigins'),
       uploadExpirySeconds: Number(textOf(data, 'expiry')) * Number(textOf(data, 'expiryUnit')),
+      requireSubject: data.get('requireSubject') === 'on',
     }
     await updatePipe(runtime, actor, id, parseInput(pipeChanges, changes))
     return { message: 'Saved. Uploads under way keep the settings they began with.' }

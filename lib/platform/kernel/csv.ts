@@ -3,8 +3,8 @@ export function csvLine(values: (string | number | null)[]): string {
   return `${values.map((value) => (typeof value === 'string' ? quote(value) : (value ?? ''))).join(',')}\r\n`
 }
 
-/** A leading = + - @ would be a formula to a spreadsheet. */
+/** A leading = + - @, of either width and also after what a spreadsheet trims, would be a formula to it. */
 function quote(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  const safe = /^[=+\-@＝＋－＠\t\r\n]/.test(text) ? `'${text}` : text
   return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -20,7 +20,7 @@ import {
   type UploadResponse,
   uploadAddress,
 } from '../endpoint/upload-request.ts'
-import { completeness, isPartialUpload, type Spoken, spokenVersion } from './fields.ts'
+import { completeness, countField, isPartialUpload, type Spoken, spokenVersion } from './fields.ts'
 import { readLength } from './problems.ts'
 import { appendResponse, limitsOf, sendAddress, sendProgress } from './responses.ts'
 
@@ -127,6 +127,8 @@ type Creation = {
 
 function readCreation(request: UploadRequest): Creation {
   const { headers } = request
+  if (countField(headers['upload-offset']))
+    throw new SluiceError('invalid_header', 'A new upload begins at Upload-Offset 0: leave the field out.')
   const said = completeness(headers)
   const complete = said ?? true
   const bytes = bodyBytes(request)

@@ -108,6 +108,33 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       },
     )
 
+    it('keeps no control characters of a name, which webhooks and terminals would be given', async () => {
+      const reply = await call({
+        method: 'POST',
+        url: collection,
+        body: Buffer.from('hello'),
+        headers: {
+          ...version(10),
+          'Upload-Complete': '?1',
+          'Content-Disposition': "attachment; filename*=UTF-8''a%1B%5D0%3BPWNED%07%0D%0A%C2%9Bb.txt",
+        },
+      })
+      expect(reply.status).toBe(201)
+      expect((await newest()).filename).toBe('a]0;PWNEDb.txt')
+    })
+
+    it('is 400 at any offset but 0', async () => {
+      const at = (offset: string) =>
+        call({
+          method: 'POST',
+          url: collection,
+          body: Buffer.from('hello'),
+          headers: { ...version(10), 'Upload-Complete': '?1', 'Upload-Offset': offset },
+        })
+      expect(codeOf(await at('5'))).toEqual([400, 'invalid_header'])
+      expect((await at('0')).status).toBe(201)
+    })
+
     it('is told by 104 although all of its body is here already', async () => {
       const url = new URL(collection)
       await using connection = open(url)

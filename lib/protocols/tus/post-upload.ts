@@ -49,6 +49,7 @@ export async function postUpload(
     throw new SluiceError('file_too_large', 'The body has more bytes than Upload-Length says.')
   const check = hasBody ? bodyCheck(request) : undefined
   const source = hasBody ? new RequestSource(request.body) : NO_BYTES
+  if (!hasBody) bodyCheck(request)?.verify()
   const right = await authenticateToCreate(context, request)
   const incoming = hasBody || lengthBytes === 0 ? { bytes } : undefined
   const made = await createUpload(context, right, declared, incoming)

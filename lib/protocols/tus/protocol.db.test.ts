@@ -504,6 +504,14 @@ describe('checksums', () => {
     expect(reply.status).toBe(201)
   })
 
+  it('460 at a creation that brings no bytes, if it is not that of no bytes', async () => {
+    const of = (empty: Buffer) => createHash('sha1').update(empty).digest('base64')
+    const wrong = await client.create(1000, { 'Upload-Checksum': `sha1 ${of(bytes)}` })
+    expect(codeOf(wrong)).toEqual([460, 'checksum_mismatch'])
+    const right = { 'Upload-Checksum': `sha1 ${of(Buffer.alloc(0))}` }
+    expect((await client.create(1000, right)).status).toBe(201)
+  })
+
   it('460 when it does not agree, and the offset stays', async () => {
     const url = await begin()
     await client.patch(url, 0, bytes.subarray(0, 100))

@@ -88,7 +88,7 @@ export function describeNew(
     senderName,
     subject,
     metadata,
-    filename,
+    filename: withoutControls(filename),
     filetype,
     uploadMetadata,
     uploadMetadataHeader,
@@ -105,6 +105,9 @@ export function describeNew(
     },
   }
 }
+
+/** Contract, section 3, keeps a name as it was sent; these are no part of any name, and steer what shows it. */
+const withoutControls = (filename: string) => filename.replace(/\p{Cc}/gu, '') || 'file'
 
 function keyOf(
   { token, pipe, dataStore }: CreationRight,

@@ -38,6 +38,8 @@ const fields = {
     .int('must be a whole number')
     .min(3600, 'must be at least 3600 (an hour)')
     .max(2_592_000, 'must be at most 2592000 (30 days)'),
+  /** Every new token must name the person who uploads, so that nobody else's token continues or cancels their uploads. */
+  requireSubject: z.boolean(),
 }
 
 export const pipeInput = z.strictObject({
@@ -48,6 +50,7 @@ export const pipeInput = z.strictObject({
   allowedTypes: fields.allowedTypes.default([]),
   allowedOrigins: fields.allowedOrigins.default([]),
   uploadExpirySeconds: fields.uploadExpirySeconds.default(604_800),
+  requireSubject: fields.requireSubject.default(false),
 })
 export type PipeInput = z.output<typeof pipeInput>
 
@@ -64,6 +67,7 @@ export const pipeAnswer = z.strictObject({
   allowedTypes: z.array(z.string()),
   allowedOrigins: z.array(z.string()),
   uploadExpirySeconds: z.int(),
+  requireSubject: z.boolean(),
   uploadUrl: z.string(),
   createdAt: z.iso.datetime(),
 })
@@ -89,6 +93,7 @@ export function toPipe(
     allowedTypes: row.allowedTypes,
     allowedOrigins: row.allowedOrigins,
     uploadExpirySeconds: row.uploadExpirySeconds,
+    requireSubject: row.requireSubject,
     uploadUrl: uploadUrlOf(config, row.id),
     createdAt: row.createdAt.toISOString(),
   }

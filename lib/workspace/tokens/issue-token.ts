@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { notOfDemo } from '../../identity/not-of-demo.ts'
 import { rows } from '../../platform/db/database.ts'
-import { SluiceError } from '../../platform/kernel/errors.ts'
+import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, isPipeId, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { uploadUrlOf } from '../pipes/pipe.ts'
@@ -23,6 +23,7 @@ type Outcome = {
   available: number | null
   pipe_id: string | null
   source_on: boolean | null
+  subject_lacks: boolean | null
 }
 
 export async function issueToken(
@@ -60,7 +61,7 @@ function statement(senderHash: string, row: NewRow, input: TokenInput, isOpen: S
       from sender where s.id = sender.id and not sender.revoked and not sender.expired and ${refilled} >= 1
       returning s.id, s.workspace_id
     ), pipe as (
-      select p.id, p.source_http, counted.workspace_id, counted.id as sender_id from pipes p
+      select p.id, p.source_http, p.require_subject and ${input.subject === undefined} as subject_lacks, counted.workspace_id, counted.id as sender_id from pipes p
       join counted on counted.workspace_id = p.workspace_id
       where p.id = ${isPipeId(input.pipeId) ? input.pipeId : ''} and p.deleted_at is null
     ), made as (
@@ -70,10 +71,10 @@ function statement(senderHash: string, row: NewRow, input: TokenInput, isOpen: S
         ${input.maxBytes ?? null}::bigint, ${input.maxFiles ?? null}::int,
         array(select jsonb_array_elements_text(${JSON.stringify(input.allowedTypes)}::jsonb)),
         ${input.keyPrefix}, ${JSON.stringify(input.metadata)}::jsonb, ${row.expiresAt}::timestamptz, ${now}
-      from pipe where source_http
+      from pipe where source_http and not subject_lacks
     )
     select sender.id as sender_id, sender.revoked, sender.expired, sender.available, counted.id as counted,
-      pipe.id as pipe_id, pipe.source_http as source_on
+      pipe.id as pipe_id, pipe.source_http as source_on, pipe.subject_lacks
     from sender left join counted on true left join pipe on true`
 }
 
@@ -96,6 +97,10 @@ function assertIssued(outcome: Outcome | undefined): void {
       { status: 409 },
     )
   }
+  if (outcome.subject_lacks)
+    throw invalidRequest([
+      { field: 'subject', message: 'is required by this Pipe: your own id of the person who uploads' },
+    ])
 }
 
 /** Names a mix-up, since the tokens look alike. */

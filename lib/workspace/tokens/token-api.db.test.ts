@@ -7,6 +7,7 @@ import { createTestWorkspace, type TestWorkspace } from '../../../test/support/w
 import { handleApiRequest } from '../../api/handle-request.ts'
 import { days } from '../../platform/kernel/clock.ts'
 import { hashSecret } from '../../platform/kernel/ids.ts'
+import { updatePipe } from '../pipes/update-pipe.ts'
 import { revokeSender, rotateSender } from '../senders/change-sender.ts'
 import { createSender } from '../senders/create-sender.ts'
 
@@ -99,6 +100,15 @@ describeWithDatabase('POST /api/v1/tokens', (database) => {
     const [sender] = await runtime.db.select().from(senders).where(eq(senders.id, mine.sender.id))
     expect(sender!.lastUsedAt).toEqual(new Date(runtime.clock.now()))
     expect(sender!.requestCount).toBeGreaterThan(0)
+  })
+
+  it('400 invalid_request: without a subject, where the Pipe demands one', async () => {
+    await updatePipe(runtime, mine.actor, mine.pipe.id, { requireSubject: true })
+    const { json } = await expectProblem(ask(), 400, 'invalid_request')
+    expect(json.errors).toMatchObject([{ field: 'subject' }])
+    expect((await ask({ body: { pipeId: mine.pipe.id, subject: 'user-1' } })).status).toBe(201)
+    await updatePipe(runtime, mine.actor, mine.pipe.id, { requireSubject: false })
+    expect((await ask()).status).toBe(201)
   })
 
   it('400 invalid_json', async () => {
