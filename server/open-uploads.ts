@@ -37,7 +37,7 @@ export async function openUploads(
   if (config.roles.has('upload')) metrics.memoryLimit.set(config.uploadMemoryBytes)
   const emitEvents: UploadContext['emitEvents'] = (tx, ...fileIds) =>
     emitFileEvent(tx, { queue, clock }, ...fileIds)
-  const insert = insertsUploads(db)
+  const insert = insertsUploads({ db, emitEvents })
   let peak = 0
   const { uploadMemoryBytes, uploadMemoryShares } = config
   const budget = new MemoryBudget(uploadMemoryBytes, {

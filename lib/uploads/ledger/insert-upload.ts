@@ -7,7 +7,8 @@ import { uuidv7 } from '../../platform/kernel/ids.ts'
 import type { RequestContext } from '../../platform/kernel/request-context.ts'
 import { monthOf } from '../../workspace/usage/count-bytes.ts'
 import { type Quota, quotaExceeded, reserved } from '../../workspace/usage/reserve.ts'
-import { type Claim, LEASE_COLUMNS, leaseValues } from './lease-terms.ts'
+import { erase, giveBackCount, recordEnd } from './endings.ts'
+import { type Claim, isFree, LEASE_COLUMNS, leaseValues, wasInterrupted } from './lease-terms.ts'
 import { assertFewPartials } from './partials.ts'
 import { insertNotes } from './timeline.ts'
 
@@ -48,6 +49,8 @@ export type Insertion = {
   first?: { claim: Claim; boundEnds: readonly number[] } | undefined
 }
 
+type Deps = { db: Db; emitEvents(tx: Db, ...fileIds: string[]): Promise<void> }
+
 const MAX_AT_ONCE = 100
 
 /**
@@ -55,7 +58,7 @@ const MAX_AT_ONCE = 100
  * same time do not queue for that lock, one statement inserts all of them; if the quota is too small for all, each is
  * inserted alone. A token that limits the number of files is locked, too: its uploads are always inserted alone.
  */
-export function insertsUploads(db: Db): (insertion: Insertion) => Promise<void> {
+export function insertsUploads({ db, emitEvents }: Deps): (insertion: Insertion) => Promise<void> {
   const insertTogether = inGroups((group: Insertion[]) => insert(db, group), {
     most: MAX_AT_ONCE,
     keyOf: ({ upload, nowMs }) => `${upload.workspaceId} ${monthOf(nowMs)}`,
@@ -64,16 +67,46 @@ export function insertsUploads(db: Db): (insertion: Insertion) => Promise<void> 
     const { maxFiles, concat } = insertion.upload
     if (maxFiles === null) await insertTogether(insertion)
     else if (concat === 'partial') await insertPartial(db, insertion)
-    else await insertCounted(db, insertion)
+    else await insertCounted({ db, emitEvents }, insertion)
   }
 }
 
 /** The limit is checked afterwards, so that the month's row is locked before the token's, as everywhere else. */
-async function insertCounted(db: Db, insertion: Insertion): Promise<void> {
+async function insertCounted({ db, emitEvents }: Deps, insertion: Insertion): Promise<void> {
   await db.transaction(async (tx) => {
     const [made] = await insert(tx, [insertion])
-    if (made!.exhausted) throw new SluiceError('token_exhausted', 'Ask your backend for a new token.')
+    if (made!.exhausted && !(await takePlace({ db: tx, emitEvents }, insertion)))
+      throw new SluiceError('token_exhausted', 'Ask your backend for a new token.')
   })
+}
+
+/** Among how many uploads of the Sender, the last ones, an earlier creation is looked for. */
+const LOOKED_THROUGH = 1000
+
+/**
+ * The response to a creation can get lost, or its node die. The client then creates the same file again, which a token for one
+ * file would refuse. So this takes the place of an earlier creation of the same token and file that nobody has come back
+ * to. That one leaves no record, unless some of its bytes were counted. False if there is none.
+ */
+async function takePlace({ db: tx, emitEvents }: Deps, { upload, nowMs }: Insertion): Promise<boolean> {
+  const [earlier] = await rows<{ id: string }>(
+    tx,
+    sql`select f.id from files f
+      where f.id in (select id from files where sender_id = ${upload.senderId}::uuid order by id desc limit ${LOOKED_THROUGH}::int)
+        and f.id <> ${upload.fileId}::uuid and token_id = ${upload.tokenId}::uuid and status = 'uploading' and concat is null
+        and protocol = ${upload.protocol} and filename = ${upload.filename}
+        and upload_metadata_header is not distinct from ${upload.uploadMetadataHeader}
+        and length_bytes is not distinct from ${upload.lengthBytes}::bigint
+        and lease_fence <= 1 and ${isFree} and (offset_bytes = 0 or ${wasInterrupted} and not exists (
+          select from file_timeline t where t.file_id = f.id and t.kind = 'offset_asked'))
+      order by f.id limit 1 for update of f skip locked`,
+  )
+  if (!earlier) return false
+  const end = { status: 'canceled', reason: 'Its creation was sent again.', from: ['uploading'] } as const
+  await recordEnd(tx, earlier.id, end, nowMs)
+  if (!(await erase(tx, earlier.id, nowMs))) await emitEvents(tx, earlier.id)
+  await giveBackCount(tx, earlier.id)
+  return true
 }
 
 /**
