@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { expect, inject, it } from 'vitest'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
+import { insertLanded, PIPE, TOKEN } from '../../test/support/landed.ts'
 import { createDatabase } from '../../test/support/postgres.ts'
 import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 import { sourceBefore } from '../../test/support/source-before.ts'
 import { tusClient } from '../../test/support/tus-client.ts'
-import { createSite } from '../../test/support/upload-site.ts'
+import { openTestBucket } from '../../test/support/upload-site.ts'
 
 const MiB = 1024 * 1024
 
-it('the version before serves beside this one on the new schema, and alone after going back', async ({
+it('the version before serves beside this one while clients send and the schema changes, and alone after going back', async ({
   skip,
 }) => {
   const before = sourceBefore()
@@ -27,11 +28,16 @@ it('the version before serves beside this one on the new schema, and alone after
     ROLES: 'upload',
   }
   const older = await startSluice(env, before.folder)
-  const newer = await startSluice(env)
-  await using site = await openSite(database)
+  await using bucket = await openBucket()
+  await insertLanded(database.db, bucket)
   const clientOf = ({ baseUrl }: { baseUrl: string }) =>
-    tusClient({ url: baseUrl, pipeId: site.pipe.id, token: site.token })
-  const [ofOlder, ofNewer] = [clientOf(older), clientOf(newer)]
+    tusClient({ url: baseUrl, pipeId: PIPE, token: TOKEN })
+  const ofOlder = clientOf(older)
+  const load = startLoad(ofOlder)
+  // The schema changes while clients send.
+  const newer = await startSluice(env)
+  const ofNewer = clientOf(newer)
+  load.spreadTo(ofNewer)
   const uploads = [
     { begins: ofOlder, goesOn: ofOlder },
     { begins: ofOlder, goesOn: ofNewer },
@@ -54,6 +60,9 @@ it('the version before serves beside this one on the new schema, and alone after
     expect(await carriesOn(goesOn, upload, second)).toBe(true)
     if (!(await carriesOn(begins, upload, third))) expect(await carriesOn(ofNewer, upload, third)).toBe(true)
   }
+  const sent = await load.end()
+  expect(sent.length).toBeGreaterThan(CLIENTS * 2)
+  for (const { id, whole } of sent) expect((await bucket.object(`${id}/file`)).equals(whole)).toBe(true)
   expect(await newer.stop()).toBe(0)
   expect(await older.stop()).toBe(0)
 
@@ -70,13 +79,51 @@ it('the version before serves beside this one on the new schema, and alone after
     for (const upload of left) expect(await carriesOn(clientOf(again), upload, last)).toBe(true)
     expect(await again.stop()).toBe(0)
   }
-  for (const { whole, id } of uploads)
-    expect((await site.bucket.object(`${id}/file`)).equals(whole)).toBe(true)
+  for (const { whole, id } of uploads) expect((await bucket.object(`${id}/file`)).equals(whole)).toBe(true)
 })
+
+const CLIENTS = 4
+
+/** Clients that each send one file after another, in two requests to the node that they pick. None may fail. */
+function startLoad(first: Client) {
+  const nodes = [first]
+  const sent: { id: string; whole: Buffer }[] = []
+  let isOver = false
+  const client = async (n: number) => {
+    for (let round = 0; !isOver; round++) {
+      const whole = randomBytes(200_000)
+      const pick = (by: number) => nodes[(n + round + by) % nodes.length]!
+      const made = await pick(0).create(whole.length)
+      expect(made.status, made.body).toBe(201)
+      const id = made.headers.location!.split('/').at(-1)!
+      for (const [by, from, to] of [
+        [0, 0, 100_000],
+        [1, 100_000, whole.length],
+      ] as const) {
+        const node = pick(by)
+        const patched = await node.patch(`${node.collection}${id}`, from, whole.subarray(from, to))
+        expect(patched.status, patched.body).toBe(204)
+      }
+      sent.push({ id, whole })
+    }
+  }
+  const working = Promise.all(Array.from({ length: CLIENTS }, (_, n) => client(n)))
+  working.catch(() => {})
+  return {
+    spreadTo: (node: Client) => void nodes.push(node),
+    async end() {
+      isOver = true
+      await working
+      return sent
+    },
+  }
+}
+
+type Client = ReturnType<typeof tusClient>
 
 /** False where the version before finds it locked, as one does that cannot open the tail: it must not write then. */
 async function carriesOn(
-  client: ReturnType<typeof tusClient>,
+  client: Client,
   { whole, id }: { whole: Buffer; id: string },
   [from, to]: readonly [number, number],
 ): Promise<boolean> {
@@ -95,7 +142,7 @@ async function openDatabase() {
   return { ...handle, url, [Symbol.asyncDispose]: close }
 }
 
-async function openSite(database: Awaited<ReturnType<typeof openDatabase>>) {
-  const site = await createSite(database)
-  return { ...site, token: await site.token(), [Symbol.asyncDispose]: site.close }
+async function openBucket() {
+  const bucket = await openTestBucket()
+  return { ...bucket, [Symbol.asyncDispose]: bucket.close }
 }

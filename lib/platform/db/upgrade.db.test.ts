@@ -7,6 +7,7 @@ import { sql } from 'drizzle-orm'
 import { afterEach, expect, inject, it } from 'vitest'
 import * as schema from '#drizzle/schema/index.ts'
 import { keystream } from '../../../test/support/keystream.ts'
+import { insertLanded, LANDED, PIPE, TOKEN } from '../../../test/support/landed.ts'
 import { createDatabase } from '../../../test/support/postgres.ts'
 import { testRuntime } from '../../../test/support/runtime.ts'
 import { tusClient } from '../../../test/support/tus-client.ts'
@@ -18,10 +19,7 @@ import { migrate } from './migrate.ts'
 import { openPostgres } from './open-postgres.ts'
 
 /** A database as commit 757d55c left it, the oldest state that is upgraded from, with data and uploads in progress. */
-const LANDED = 'e2e/landed/757d55c'
 const MiB = 1024 * 1024
-const PIPE = 'pipe_d4i3aysouyldygkdplnj'
-const TOKEN = 'tmp_Ayq1VdK9M90tbnCWZ2tnpGSbh03gjhzZOAfrcGj5yKS'
 const OUTPUT = 'd2c562df-e3f3-4ffa-87a3-abfd93ca27dc'
 const SMALL = '01a20b40-1035-73d5-b365-ac12b028d839'
 const LARGE = '01a20b40-104f-74dd-8541-f0320031e3f3'
@@ -122,8 +120,7 @@ async function openLanded() {
       await tx.execute(sql`insert into sluice_migrations (hash) values (${hash})`)
     }
   })
-  const text = readFileSync(`${LANDED}/data.sql`, 'utf8').replace(/^--.*\n/gm, '')
-  for (const statement of text.split(/;\n/).filter(Boolean)) await db.execute(sql.raw(statement))
+  await insertLanded(db, { endpoint: 'http://nowhere.invalid' })
   return database
 }
 
