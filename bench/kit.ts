@@ -17,11 +17,11 @@ import { OCTETS, tusWith } from '../test/support/tus.ts'
 import { percentile } from './load.ts'
 
 /**
- * The command line before a Sluice of its own: `npm run bench:kit` writes what it took into docs/kit-figures.txt, and fails where something
+ * The command line before a Sluice of its own: `npm run bench -- kit` writes what it took into docs/kit-figures.txt, and fails where something
  * is wrong. One run alone, `--only listen`, is printed.
  */
 const FIGURES = 'docs/kit-figures.txt'
-const { only } = readOptions('npm run bench:kit [-- --only listen|upload|folder]', {
+const { only } = readOptions('npm run bench -- kit [--only listen|upload|folder]', {
   options: { only: { type: 'string' } },
 }).values
 const GIB = 2 ** 30

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { PROGRAMS } from './run-one-of.ts'
 
 /** The pages of `/docs` on the site are Markdown files; a link to one of them, or to another page, begins with a slash. */
 const SITE_DOCS = 'app/(site)/docs/_text'
@@ -65,6 +66,22 @@ function undated(files: string[]): string[] {
   )
 }
 
+/** What is told of the past, and what users run in projects of their own, names other commands. */
+const isOurs = (file: string) => !/^(CHANGELOG\.md|examples\/|packages\/)/.test(file)
+
+/** Commands that package.json does not have, or that stand behind none of its commands. */
+export function unknownCommands(files: string[]): string[] {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
+  return files.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/npm run ([a-z][\w:-]*)(?: -- ([a-z][\w-]*))?/g)]
+      .filter(([, command = '', name = '']) => {
+        const programs = PROGRAMS[command]
+        return programs ? programs[name] === undefined : scripts[command] === undefined
+      })
+      .map(([text]) => `${file}: ${text}`),
+  )
+}
+
 if (import.meta.main) {
   const list = ['ls-files', '--cached', '--others', '--exclude-standard', '*.md']
   const files = execFileSync('git', list, { encoding: 'utf8' })
@@ -72,6 +89,7 @@ if (import.meta.main) {
     .filter((file) => file && existsSync(file))
   const faults = [
     ...deadLinks(files).map((line) => `dead link in ${line}`),
+    ...unknownCommands(files.filter(isOurs)).map((line) => `unknown command in ${line}`),
     ...undated(files).map((file) => `${file} does not begin with its date and status`),
   ]
   for (const fault of faults) console.log(fault)

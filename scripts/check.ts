@@ -5,7 +5,7 @@ import { misused, readOptions } from './read-options.ts'
 
 /**
  * Everything that can be known without running the product: format and lint, types, directions between rooms,
- * dead code, the length of functions, the docs (links, dates of decisions), and the table of conformance. All of it runs, and what fails is printed whole.
+ * dead code, the docs (links, dates of decisions), and the table of conformance. All of it runs, and what fails is printed whole.
  */
 const SOURCES = [
   'server.ts',
@@ -30,7 +30,6 @@ const STEPS: [name: string, command: string[]][] = [
   ['dead code', ['knip']],
   ['format and lint', ['biome', 'ci', '--error-on-warnings', '.']],
   ['migrations', [process.execPath, 'scripts/landed-migrations.ts']],
-  ['function lengths', [process.execPath, 'scripts/function-lengths.ts']],
   ['digests', [process.execPath, 'scripts/lock-digests.ts']],
   ['api', [process.execPath, 'scripts/api-document.ts']],
   ['docs', [process.execPath, 'scripts/check-docs.ts']],

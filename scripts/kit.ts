@@ -85,6 +85,6 @@ function run(folder: string, program: string, args: string[]): string {
 }
 
 if (import.meta.main) {
-  readOptions('npm run kit', {})
+  readOptions('npm run generate -- kit', {})
   await runScript(async () => buildKitIfNeeded())
 }

@@ -102,7 +102,7 @@ export function bucketsOf(
     const { workspaceId } = row
     const memory = budget.responses(workspaceId)
     const calls = openBucket(place, credentials, { clock, agents, metrics, memory, ...patience })
-    const bucket = { ...calls, workspaceId }
+    const bucket = Object.assign(calls, { workspaceId })
     if (opened.size >= MAX_OPEN_BUCKETS) opened.delete(opened.keys().next().value!)
     opened.set(name, bucket)
     return bucket

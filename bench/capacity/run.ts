@@ -5,7 +5,7 @@ import { drawPage } from './page.ts'
 import { simulate } from './simulate.ts'
 
 /** Writes docs/capacity.md from what the benchmarks and the simulation measured; with `--simulate` that is measured again first. */
-const { values } = readOptions('npm run capacity [-- --simulate]', {
+const { values } = readOptions('npm run bench -- capacity [--simulate]', {
   options: { simulate: { type: 'boolean', default: false } },
 })
 if (values.simulate) await simulate(new URL('capacity-simulated.json', DOCS))

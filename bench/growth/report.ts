@@ -1,8 +1,10 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Measured } from './measure.ts'
 
 const PAGE = 'docs/growth.md'
-const PLANS = 'docs/growth-plans.txt'
+/** Too long for git: whoever wants to read them runs it. */
+const PLANS = 'test-results/growth-plans.txt'
 
 /** A database of so many files, and what was measured on it. */
 export type Grown = { files: number; bytes: number; measured: Measured[] }
@@ -16,6 +18,7 @@ export function writeGrowth(grown: Grown[], dropMs: number): void {
     bySize: measured.map((of) => of.find(({ path, text }) => path === last.path && text === last.text)),
   }))
   writeFileSync(PAGE, pageOf(grown, statements, dropMs))
+  mkdirSync(dirname(PLANS), { recursive: true })
   writeFileSync(
     PLANS,
     plansOf(
@@ -39,7 +42,7 @@ function pageOf(grown: Grown[], statements: Statement[], dropMs: number): string
 
 What is done all the time, on databases of ${names.join(', ')} files: every statement that uploads, tokens, webhooks, lists, the
 Overview and the sweeps send, with the indexes that it goes along, its time in PostgreSQL in ms (the median of seven), and how many
-rows of the tables that grow it looks at. \`npm run growth -- --files ${grown.map((one) => one.files).join()}\` makes the database and writes this page, and [the plans](growth-plans.txt);
+rows of the tables that grow it looks at. \`npm run bench -- growth --files ${grown.map((one) => one.files).join()}\` makes the database and writes this page, and the plans into \`${PLANS}\`;
 [a test](../bench/growth/growth.db.test.ts) makes a small one and fails where a statement goes through a table, sorts it, reads more of it as it grows, or
 looks into months that it does not need.
 

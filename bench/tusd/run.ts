@@ -14,7 +14,7 @@ import { LOADS, type Load } from './loads.ts'
 import { hasPerf, profile } from './profile.ts'
 
 /** Sluice beside tusd, the server in Go, on the same loads. Writes docs/beside-tusd.md. */
-const USAGE = 'npm run bench:tusd -- [--tusd <path>] [--rounds <number>] [--only <words>]'
+const USAGE = 'npm run bench -- tusd [--tusd <path>] [--rounds <number>] [--only <words>]'
 const { tusd, only, rounds } = readOptions(USAGE, {
   options: {
     tusd: { type: 'string', default: process.env.TUSD ?? 'tusd' },
@@ -163,7 +163,7 @@ if (!only)
     name: 'beside-tusd',
     title: 'Beside tusd',
     about: [
-      '`npm run bench:tusd -- --tusd <path>`, or with the path in `TUSD`, runs it and writes this page. tusd is the server of tus.io in Go, built from its',
+      '`npm run bench -- tusd --tusd <path>`, or with the path in `TUSD`, runs it and writes this page. tusd is the server of tus.io in Go, built from its',
       'source, before the same sink, in parts of 8 MiB. bare is a Node server that does `req.pipe()` to the sink, and @tus is',
       '@tus/server with @tus/s3-store. Contenders take turns; the first two rounds are not counted, and figures are medians of',
       `what follows: ${rounds} more. CPU is that of the process; that of PostgreSQL is added to ours. Each speaks TLS`,

@@ -26,7 +26,7 @@ import { removeWithThisProcess } from '../../test/support/until-exit.ts'
 
 /** The examples, by the command of their READMEs that starts them, with the packages that the server gives out. */
 const MAX_LINES_OF_NEXT = 15
-/** From npm they would take minutes, and be the same: `npm run examples` does it. */
+/** From npm they would take minutes, and be the same: `npm run drill -- examples` does it. */
 const FROM_HERE = ['next', 'react', 'react-dom', 'hono', '@hono/node-server', 'express']
 const PROGRAMS = ['next', 'vite', 'esbuild']
 

@@ -133,7 +133,7 @@ async function look(page: Page, path: string, demo: DemoDocument): Promise<void>
   }
   expect(scriptBytes, `script of ${path}`).toBeLessThan(MAX_SCRIPT_BYTES)
   expect(scriptBytes).toBeGreaterThan(0)
-  // `npm run axe` has made the page narrow and wide again, and that moved all of it.
+  // `npm run drill -- axe` has made the page narrow and wide again, and that moved all of it.
   if (!process.env.AXE_THOROUGH) await expectStill(page, path)
   await expectToFit(page, path)
   expect(complaints, path).toEqual([])

@@ -8,7 +8,7 @@ import { openCustomer, revokeNewest } from '../../test/support/customer.ts'
 const MIB = 1024 * 1024
 /** More than Uppy keeps over a reload if it is not told to. */
 const KEPT_BYTES = 12 * MIB
-/** More lasts until `npm run axe` has looked at it in each mode and width. */
+/** More lasts until `npm run drill -- axe` has looked at it in each mode and width. */
 const TRIAL_BYTES = (process.env.AXE_THOROUGH ? 48 : 12) * MIB
 const bytes = (length: number) => Buffer.from(Array.from({ length }, (_, at) => (at * 7919) % 251))
 const file = (name: string, size: number) => ({

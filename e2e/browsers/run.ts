@@ -6,13 +6,13 @@ import { openFirefox } from './firefox.ts'
 import { travel } from './journey.ts'
 import { openWebKit } from './webkit.ts'
 
-/** `npm run browsers`: what a new user meets, in the Firefox and the WebKitGTK of this machine. `npm test` has Chromium. */
+/** `npm run drill -- browsers`: what a new user meets, in the Firefox and the WebKitGTK of this machine. `npm test` has Chromium. */
 const BROWSERS = [
   { name: 'Firefox', open: openFirefox, packages: 'firefox-esr' },
   { name: 'WebKitGTK', open: openWebKit, packages: 'webkit2gtk-driver and xvfb' },
 ]
 
-const usage = 'npm run browsers [-- --only <name>]'
+const usage = 'npm run drill -- browsers [--only <name>]'
 const { only } = readOptions(usage, { options: { only: { type: 'string' } } }).values
 buildIfNeeded()
 for (const { name, open, packages } of BROWSERS.filter(({ name }) => !only || name === only)) {

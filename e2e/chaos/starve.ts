@@ -13,7 +13,7 @@ import { createLog, type Log } from './log.ts'
 
 /**
  * What another tenant's 32 MiB take, alone and while one tenant holds 40 uploads to 12 Data Stores on a server that drips its
- * answers: the end of each `npm run chaos`, and `npm run starve` by itself. They may take three times as long, and memory
+ * answers: the end of each `npm run chaos`, and `npm run drill -- starve` by itself. They may take three times as long, and memory
  * may not go past its limit by a byte.
  */
 const MiB = 1024 * 1024

@@ -23,7 +23,7 @@ import { removeWithThisProcess } from '../../test/support/until-exit.ts'
  * The examples as a new user has them: a copy in an empty folder, the two commands of its README with npm and Node of the machine, and a
  * browser that uploads through a cut.
  */
-const USAGE = `npm run examples [-- --only ${EXAMPLES.join('|')}]`
+const USAGE = `npm run drill -- examples [--only ${EXAMPLES.join('|')}]`
 const { only } = readOptions(USAGE, { options: { only: { type: 'string' } } }).values
 const wanted = EXAMPLES.filter((example) => only === undefined || example === only)
 if (wanted.length === 0) misused(`There is no example "${only}".`, USAGE)

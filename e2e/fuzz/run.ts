@@ -11,7 +11,7 @@ import { knowTarget, sendShaped } from './send-shaped.ts'
 import { shapeRequest } from './shape-requests.ts'
 
 /**
- * `npm run fuzz -- --requests 20000 [--seed x]`: requests of every kind, right, nearly right and noise, to a Sluice of its
+ * `npm run drill -- fuzz --requests 20000 [--seed x]`: requests of every kind, right, nearly right and noise, to a Sluice of its
  * own. It fails on a 5xx, on a socket that is open after its deadline, and where memory goes on growing.
  */
 const SIDE_BY_SIDE = 8

@@ -122,14 +122,14 @@ describe('npm run check', () => {
     expect(status).toBe(1)
   })
 
-  it('finds a function of more than fifty lines where bytes and webhooks go', () => {
+  it('finds a function of more than fifty lines and a file of more than three hundred', () => {
     const long = `export function planted(count: number): number {\n  let sum = 0\n${'  sum += count\n'.repeat(60)}  return sum\n}\n`
-    const { status, output } = check('function lengths', {
-      'lib/uploads/planted.ts': long,
+    const { status, output } = check('format and lint', {
       'lib/api/planted.ts': long,
+      'lib/api/long.ts': 'export {}\n'.repeat(301),
     })
-    expect(output).toContain('lib/uploads/planted.ts:1: planted has 64 lines')
-    expect(output).not.toContain('lib/api/planted.ts')
+    expect(output).toMatch(/lib\/api\/planted\.ts:1:8.*noExcessiveLinesPerFunction/)
+    expect(output).toMatch(/lib\/api\/long\.ts.*noExcessiveLinesPerFile/)
     expect(status).toBe(1)
   })
 

@@ -17,201 +17,205 @@ type Upload = { key: string; multipartId: string }
 /** CompleteMultipartUpload may take minutes, in which S3 sends whitespace and others send nothing. */
 const ASSEMBLE_SILENCE_MS = 600_000
 
+export function openBucket(place: BucketPlace, credentials: Credentials, deps: BucketDeps): S3Bucket {
+  return new S3Bucket(place, place.capabilities, createCaller(place, credentials, deps))
+}
+
 /**
  * A bucket as uploads use it. The four operations that `s3:PutObject` allows come first; Sluice works without the others,
  * which are for clean-up and concatenation if the credentials allow them. Bodies are lists of chunks that the caller keeps
  * until the response, since a retry sends them again. Each operation throws a `BucketError`.
  */
-export function openBucket(place: BucketPlace, credentials: Credentials, deps: BucketDeps) {
-  const call = createCaller(place, credentials, deps)
-  const { capabilities } = place
-  return {
-    ...operations(place, capabilities, call),
-    /** The same bucket, for a multipart upload that some parts are copied into. */
-    forCopies: () => operations(place, withCopies(capabilities), call),
+class S3Bucket {
+  readonly #place: BucketPlace
+  readonly #call: CallBucket
+  readonly capabilities: Capabilities
+
+  constructor(place: BucketPlace, capabilities: Capabilities, call: CallBucket) {
+    this.#place = place
+    this.#call = call
+    this.capabilities = capabilities
   }
-}
 
-function withCopies(capabilities: Capabilities): Capabilities {
-  if (capabilities.checksumsWithCopies) return capabilities
-  return { ...capabilities, bodyChecksum: null }
-}
+  get #withCrc32(): boolean {
+    return this.capabilities.bodyChecksum === 'crc32'
+  }
 
-function operations(place: BucketPlace, capabilities: Capabilities, call: CallBucket) {
-  const withCrc32 = capabilities.bodyChecksum === 'crc32'
-  const ofWhole = withCrc32 && capabilities.fullObjectCrc32
-  return {
-    capabilities,
+  get #crcOfWhole(): boolean {
+    return this.#withCrc32 && this.capabilities.fullObjectCrc32
+  }
 
-    /** `etag` is null if the object already existed: its key has the file's id, so it is our own. */
-    async putObject(
-      target: Target,
-      body: Body,
-      options: WriteOptions = {},
-    ): Promise<{ etag: string | null }> {
-      const { signal, repeated = false } = options
-      const headers = {
-        ...objectHeaders(place, target.contentType),
-        ...checksumHeaders(capabilities, body),
-        ...(capabilities.ifNoneMatch && { 'if-none-match': '*' }),
-      }
-      const { chunks, bytes } = body
-      try {
-        const answer = await call({
-          operation: 'PutObject',
-          method: 'PUT',
-          key: target.key,
-          headers,
-          body: chunks,
-          bytes,
-          signal,
-        })
-        return { etag: wanted(header(answer.headers.etag), 'PutObject') }
-      } catch (error) {
-        if (asExisting(error, capabilities, repeated)) return { etag: null }
-        throw error
-      }
-    },
+  /** The same bucket, for a multipart upload that some parts are copied into. */
+  forCopies(): S3Bucket {
+    if (this.capabilities.checksumsWithCopies) return this
+    return new S3Bucket(this.#place, { ...this.capabilities, bodyChecksum: null }, this.#call)
+  }
 
-    async createMultipart(target: Target, { signal }: Options = {}): Promise<string> {
-      const headers = {
-        ...objectHeaders(place, target.contentType),
-        ...(withCrc32 && { 'x-amz-checksum-algorithm': 'CRC32' }),
-        ...(ofWhole && { 'x-amz-checksum-type': 'FULL_OBJECT' }),
-      }
-      const answer = await call({
-        operation: 'CreateMultipartUpload',
-        method: 'POST',
+  /** `etag` is null if the object already existed: its key has the file's id, so it is our own. */
+  async putObject(target: Target, body: Body, options: WriteOptions = {}): Promise<{ etag: string | null }> {
+    const { signal, repeated = false } = options
+    const headers = {
+      ...objectHeaders(this.#place, target.contentType),
+      ...checksumHeaders(this.capabilities, body),
+      ...(this.capabilities.ifNoneMatch && { 'if-none-match': '*' }),
+    }
+    const { chunks, bytes } = body
+    try {
+      const answer = await this.#call({
+        operation: 'PutObject',
+        method: 'PUT',
         key: target.key,
-        query: { uploads: '' },
         headers,
+        body: chunks,
+        bytes,
         signal,
       })
-      return wanted(tag(answer.body.toString('utf8'), 'UploadId'), 'CreateMultipartUpload')
-    },
+      return { etag: wanted(header(answer.headers.etag), 'PutObject') }
+    } catch (error) {
+      if (asExisting(error, this.capabilities, repeated)) return { etag: null }
+      throw error
+    }
+  }
 
-    async uploadPart(
-      { key, multipartId, number }: Upload & { number: number },
-      body: Body,
-      { signal }: Options = {},
-    ): Promise<{ etag: string }> {
-      const answer = await call({
-        operation: 'UploadPart',
-        method: 'PUT',
+  async createMultipart(target: Target, { signal }: Options = {}): Promise<string> {
+    const headers = {
+      ...objectHeaders(this.#place, target.contentType),
+      ...(this.#withCrc32 && { 'x-amz-checksum-algorithm': 'CRC32' }),
+      ...(this.#crcOfWhole && { 'x-amz-checksum-type': 'FULL_OBJECT' }),
+    }
+    const answer = await this.#call({
+      operation: 'CreateMultipartUpload',
+      method: 'POST',
+      key: target.key,
+      query: { uploads: '' },
+      headers,
+      signal,
+    })
+    return wanted(tag(answer.body.toString('utf8'), 'UploadId'), 'CreateMultipartUpload')
+  }
+
+  async uploadPart(
+    { key, multipartId, number }: Upload & { number: number },
+    body: Body,
+    { signal }: Options = {},
+  ): Promise<{ etag: string }> {
+    const answer = await this.#call({
+      operation: 'UploadPart',
+      method: 'PUT',
+      key,
+      signal,
+      query: { partNumber: String(number), uploadId: multipartId },
+      headers: checksumHeaders(this.capabilities, body),
+      body: body.chunks,
+      bytes: body.bytes,
+    })
+    return { etag: wanted(header(answer.headers.etag), 'UploadPart') }
+  }
+
+  /** Safe to repeat; `no_such_upload` or `exists` after an earlier attempt means that it succeeded. */
+  async completeMultipart(
+    { key, multipartId }: Upload,
+    object: { parts: readonly NamedPart[]; bytes: number; crc32: number },
+    { signal, repeated = false }: WriteOptions = {},
+  ): Promise<{ etag: string | null }> {
+    const xml = completeBody(object.parts, this.#withCrc32)
+    try {
+      const answer = await this.#call({
+        operation: 'CompleteMultipartUpload',
+        method: 'POST',
         key,
         signal,
-        query: { partNumber: String(number), uploadId: multipartId },
-        headers: checksumHeaders(capabilities, body),
-        body: body.chunks,
-        bytes: body.bytes,
-      })
-      return { etag: wanted(header(answer.headers.etag), 'UploadPart') }
-    },
-
-    /** Safe to repeat; `no_such_upload` or `exists` after an earlier attempt means that it succeeded. */
-    async completeMultipart(
-      { key, multipartId }: Upload,
-      object: { parts: readonly NamedPart[]; bytes: number; crc32: number },
-      { signal, repeated = false }: WriteOptions = {},
-    ): Promise<{ etag: string | null }> {
-      const xml = completeBody(object.parts, withCrc32)
-      try {
-        const answer = await call({
-          operation: 'CompleteMultipartUpload',
-          method: 'POST',
-          key,
-          signal,
-          query: { uploadId: multipartId },
-          headers: {
-            'content-type': 'application/xml',
-            ...(capabilities.ifNoneMatchOnComplete && { 'if-none-match': '*' }),
-            ...(ofWhole && {
-              'x-amz-checksum-crc32': crc32ToBase64(object.crc32),
-              'x-amz-checksum-type': 'FULL_OBJECT',
-              'x-amz-mp-object-size': String(object.bytes),
-            }),
-          },
-          body: [xml],
-          bytes: xml.length,
-          signBody: true,
-          silenceMs: ASSEMBLE_SILENCE_MS,
-          isAnswer: (text) => /<CompleteMultipartUploadResult[\s>]/.test(text),
-        })
-        return { etag: tag(answer.body.toString('utf8'), 'ETag') ?? null }
-      } catch (error) {
-        throw asExisting(error, capabilities, repeated) ?? error
-      }
-    },
-
-    /** An upload that is not there any more counts as aborted. */
-    async abortMultipart({ key, multipartId }: Upload, { signal }: Options = {}): Promise<void> {
-      const query = { uploadId: multipartId }
-      try {
-        await call({ operation: 'AbortMultipartUpload', method: 'DELETE', key, query, signal })
-      } catch (error) {
-        if (!isBucketError(error) || error.kind !== 'no_such_upload') throw error
-      }
-    },
-
-    /**
-     * Undefined if there is none. S3 answers 403 for a missing object to credentials that may not list the bucket, so a
-     * refusal says nothing about the object.
-     */
-    async headObject(key: string, { signal }: Options = {}) {
-      try {
-        const { headers } = await call({ operation: 'HeadObject', method: 'HEAD', key, signal })
-        return {
-          bytes: Number(headers['content-length']),
-          etag: wanted(header(headers.etag), 'HeadObject'),
-        }
-      } catch (error) {
-        if (isBucketError(error) && error.told?.status === 404) return undefined
-        throw error
-      }
-    },
-
-    listPage: (prefix: string, from: string | null, { signal }: Options = {}): Promise<ListedPage> =>
-      listPage(call, { prefix, from, signal }),
-
-    async readRange(key: string, first: number, bytes: number, { signal }: Options = {}): Promise<Buffer> {
-      const headers = { range: rangeOf({ first, bytes }) }
-      const { body } = await call({
-        operation: 'GetObject',
-        method: 'GET',
-        key,
-        headers,
-        signal,
-        wantedBytes: bytes,
-      })
-      if (body.length !== bytes) throw new BucketError('impossible', 'ShortRead', `${key} has changed.`)
-      return body
-    },
-
-    async copyPart(
-      { key, multipartId, number }: Upload & { number: number },
-      source: { key: string; range: { first: number; bytes: number } | null },
-      { signal }: Options = {},
-    ): Promise<{ etag: string; crc32: number | null }> {
-      const answer = await call({
-        operation: 'UploadPartCopy',
-        method: 'PUT',
-        key,
-        signal,
-        query: { partNumber: String(number), uploadId: multipartId },
+        query: { uploadId: multipartId },
         headers: {
-          'x-amz-copy-source': encodePath(`/${place.bucket}/${source.key}`),
-          ...(source.range && { 'x-amz-copy-source-range': rangeOf(source.range) }),
+          'content-type': 'application/xml',
+          ...(this.capabilities.ifNoneMatchOnComplete && { 'if-none-match': '*' }),
+          ...(this.#crcOfWhole && {
+            'x-amz-checksum-crc32': crc32ToBase64(object.crc32),
+            'x-amz-checksum-type': 'FULL_OBJECT',
+            'x-amz-mp-object-size': String(object.bytes),
+          }),
         },
+        body: [xml],
+        bytes: xml.length,
+        signBody: true,
         silenceMs: ASSEMBLE_SILENCE_MS,
+        isAnswer: (text) => /<CompleteMultipartUploadResult[\s>]/.test(text),
       })
-      const xml = answer.body.toString('utf8')
-      const crc32 = crc32FromBase64(tag(xml, 'ChecksumCRC32') ?? '') ?? null
-      return { etag: wanted(tag(xml, 'ETag'), 'UploadPartCopy'), crc32 }
-    },
+      return { etag: tag(answer.body.toString('utf8'), 'ETag') ?? null }
+    } catch (error) {
+      throw asExisting(error, this.capabilities, repeated) ?? error
+    }
+  }
 
-    async deleteObject(key: string, { signal }: Options = {}): Promise<void> {
-      await call({ operation: 'DeleteObject', method: 'DELETE', key, signal })
-    },
+  /** An upload that is not there any more counts as aborted. */
+  async abortMultipart({ key, multipartId }: Upload, { signal }: Options = {}): Promise<void> {
+    const query = { uploadId: multipartId }
+    try {
+      await this.#call({ operation: 'AbortMultipartUpload', method: 'DELETE', key, query, signal })
+    } catch (error) {
+      if (!isBucketError(error) || error.kind !== 'no_such_upload') throw error
+    }
+  }
+
+  /**
+   * Undefined if there is none. S3 answers 403 for a missing object to credentials that may not list the bucket, so a
+   * refusal says nothing about the object.
+   */
+  async headObject(key: string, { signal }: Options = {}) {
+    try {
+      const { headers } = await this.#call({ operation: 'HeadObject', method: 'HEAD', key, signal })
+      return {
+        bytes: Number(headers['content-length']),
+        etag: wanted(header(headers.etag), 'HeadObject'),
+      }
+    } catch (error) {
+      if (isBucketError(error) && error.told?.status === 404) return undefined
+      throw error
+    }
+  }
+
+  listPage(prefix: string, from: string | null, { signal }: Options = {}): Promise<ListedPage> {
+    return listPage(this.#call, { prefix, from, signal })
+  }
+
+  async readRange(key: string, first: number, bytes: number, { signal }: Options = {}): Promise<Buffer> {
+    const headers = { range: rangeOf({ first, bytes }) }
+    const { body } = await this.#call({
+      operation: 'GetObject',
+      method: 'GET',
+      key,
+      headers,
+      signal,
+      wantedBytes: bytes,
+    })
+    if (body.length !== bytes) throw new BucketError('impossible', 'ShortRead', `${key} has changed.`)
+    return body
+  }
+
+  async copyPart(
+    { key, multipartId, number }: Upload & { number: number },
+    source: { key: string; range: { first: number; bytes: number } | null },
+    { signal }: Options = {},
+  ): Promise<{ etag: string; crc32: number | null }> {
+    const answer = await this.#call({
+      operation: 'UploadPartCopy',
+      method: 'PUT',
+      key,
+      signal,
+      query: { partNumber: String(number), uploadId: multipartId },
+      headers: {
+        'x-amz-copy-source': encodePath(`/${this.#place.bucket}/${source.key}`),
+        ...(source.range && { 'x-amz-copy-source-range': rangeOf(source.range) }),
+      },
+      silenceMs: ASSEMBLE_SILENCE_MS,
+    })
+    const xml = answer.body.toString('utf8')
+    const crc32 = crc32FromBase64(tag(xml, 'ChecksumCRC32') ?? '') ?? null
+    return { etag: wanted(tag(xml, 'ETag'), 'UploadPartCopy'), crc32 }
+  }
+
+  async deleteObject(key: string, { signal }: Options = {}): Promise<void> {
+    await this.#call({ operation: 'DeleteObject', method: 'DELETE', key, signal })
   }
 }
 

@@ -2,6 +2,7 @@ import { and, desc, eq, ilike, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { AnyPgColumn } from 'drizzle-orm/pg-core'
 import { dataStores, deliveries, files, pipes, senders } from '#drizzle/schema/index.ts'
 import type { Actor } from '../identity/audit/record-audit.ts'
+import type { Db } from '../platform/db/database.ts'
 import { isUuid } from '../platform/kernel/ids.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import { listed } from './files/file-query.ts'
@@ -20,7 +21,7 @@ const NEWEST_FILES = 2000
 /** What the words of a search box point to. Nothing typed: what is newest. */
 export async function findInWorkspace(
   { db }: Pick<Runtime, 'db'>,
-  actor: Actor,
+  { workspaceId }: Actor,
   query: string,
 ): Promise<Found[]> {
   const text = query
@@ -28,82 +29,87 @@ export async function findInWorkspace(
     .toWellFormed()
     .trim()
     .slice(0, 200)
-  const like = `%${text.replace(/[\\%_]/g, '\\$&')}%`
-  const named = (name: AnyPgColumn, id: AnyPgColumn): SQL | undefined =>
-    text ? or(ilike(name, like), ilike(sql`${id}::text`, like)) : undefined
-  const newest = db
-    .select({ id: files.id, filename: files.filename, status: files.status })
-    .from(files)
-    .where(and(eq(files.workspaceId, actor.workspaceId), listed))
+  const sought = { db, workspaceId, text, like: `%${text.replace(/[\\%_]/g, '\\$&')}%` }
+  const found: Found[] = []
+  for (const find of [findPipes, findFiles, findDeliveries, findSenders, findDataStores])
+    found.push(...(await find(sought)))
+  return found
+}
+
+type Sought = { db: Db; workspaceId: string; text: string; like: string }
+
+const named = ({ text, like }: Sought, name: AnyPgColumn, id: AnyPgColumn): SQL | undefined =>
+  text ? or(ilike(name, like), ilike(sql`${id}::text`, like)) : undefined
+
+async function findPipes(sought: Sought): Promise<Found[]> {
+  const { id, name, workspaceId, deletedAt } = pipes
+  const found = await sought.db
+    .select({ id, title: name, hint: id })
+    .from(pipes)
+    .where(and(eq(workspaceId, sought.workspaceId), isNull(deletedAt), named(sought, name, id)))
+    .limit(PER_KIND)
+  return found.map((one) => ({ ...one, kind: 'pipe', href: `/dashboard/pipes/${one.id}` }))
+}
+
+async function findFiles({ db, workspaceId, text, like }: Sought): Promise<Found[]> {
+  const columns = { id: files.id, title: files.filename, hint: files.status }
+  const mine = db.select(columns).from(files)
+  const newest = mine
+    .where(and(eq(files.workspaceId, workspaceId), listed))
     .orderBy(desc(files.id))
     .limit(NEWEST_FILES)
     .as('newest')
-
-  const foundPipes = await db
-    .select({ id: pipes.id, name: pipes.name })
-    .from(pipes)
-    .where(
-      and(eq(pipes.workspaceId, actor.workspaceId), isNull(pipes.deletedAt), named(pipes.name, pipes.id)),
-    )
-    .limit(PER_KIND)
-  const foundSenders = await db
-    .select({ id: senders.id, name: senders.name, last4: senders.tokenLast4 })
-    .from(senders)
-    .where(and(eq(senders.workspaceId, actor.workspaceId), named(senders.name, senders.id)))
-    .orderBy(desc(senders.id))
-    .limit(PER_KIND)
-  const foundStores = await db
-    .select({ id: dataStores.id, name: dataStores.name, bucket: dataStores.bucket })
-    .from(dataStores)
-    .where(
-      and(
-        eq(dataStores.workspaceId, actor.workspaceId),
-        isNull(dataStores.deletedAt),
-        named(dataStores.name, dataStores.id),
-      ),
-    )
-    .limit(PER_KIND)
-  const foundFiles = isUuid(text)
+  const found = isUuid(text)
     ? await db
-        .select({ id: files.id, filename: files.filename, status: files.status })
+        .select(columns)
         .from(files)
-        .where(and(eq(files.workspaceId, actor.workspaceId), eq(files.id, text), listed))
+        .where(and(eq(files.workspaceId, workspaceId), eq(files.id, text), listed))
     : await db
         .select()
         .from(newest)
-        .where(text ? ilike(newest.filename, like) : undefined)
+        .where(text ? ilike(newest.title, like) : undefined)
         .orderBy(desc(newest.id))
         .limit(PER_KIND)
-  // By the id of the event that it tells, or by its own.
-  const foundDeliveries = isUuid(text)
-    ? await db
-        .select({ id: deliveries.id, url: deliveries.url, state: deliveries.state })
-        .from(deliveries)
-        .where(
-          and(
-            eq(deliveries.workspaceId, actor.workspaceId),
-            or(eq(deliveries.id, text), eq(deliveries.eventId, text)),
-          ),
-        )
-        .limit(PER_KIND)
-    : []
-  return [
-    ...foundPipes.map(({ id, name }) => found('pipe', name, id, `/dashboard/pipes/${id}`)),
-    ...foundFiles.map(({ id, filename, status }) =>
-      found('file', filename, status, `/dashboard/files/${id}`),
-    ),
-    ...foundDeliveries.map(({ id, url, state }) =>
-      found('delivery', `Webhook to ${new URL(url).host}`, state, `/dashboard/webhooks?delivery=${id}`),
-    ),
-    ...foundSenders.map(({ id, name, last4 }) =>
-      found('sender', name, `…${last4}`, `/dashboard/senders/${id}`),
-    ),
-    ...foundStores.map(({ id, name, bucket }) =>
-      found('dataStore', name, bucket, `/dashboard/data-stores/${id}`),
-    ),
-  ]
+  return found.map(({ id, ...one }) => ({ ...one, kind: 'file', href: `/dashboard/files/${id}` }))
 }
 
-function found(kind: Found['kind'], title: string, hint: string, href: string): Found {
-  return { kind, title, hint, href }
+/** By the id of the event that it tells, or by its own. */
+async function findDeliveries({ db, workspaceId, text }: Sought): Promise<Found[]> {
+  if (!isUuid(text)) return []
+  const byId = or(eq(deliveries.id, text), eq(deliveries.eventId, text))
+  const found = await db
+    .select({ id: deliveries.id, url: deliveries.url, hint: deliveries.state })
+    .from(deliveries)
+    .where(and(eq(deliveries.workspaceId, workspaceId), byId))
+    .limit(PER_KIND)
+  return found.map(({ id, url, hint }) => {
+    const title = `Webhook to ${new URL(url).host}`
+    return { kind: 'delivery', title, hint, href: `/dashboard/webhooks?delivery=${id}` }
+  })
+}
+
+async function findSenders(sought: Sought): Promise<Found[]> {
+  const { id, name, workspaceId, tokenLast4 } = senders
+  const found = await sought.db
+    .select({ id, title: name, last4: tokenLast4 })
+    .from(senders)
+    .where(and(eq(workspaceId, sought.workspaceId), named(sought, name, id)))
+    .orderBy(desc(id))
+    .limit(PER_KIND)
+  return found.map((one) => ({
+    kind: 'sender',
+    title: one.title,
+    hint: `…${one.last4}`,
+    href: `/dashboard/senders/${one.id}`,
+  }))
+}
+
+async function findDataStores(sought: Sought): Promise<Found[]> {
+  const { id, name, bucket, workspaceId, deletedAt } = dataStores
+  const found = await sought.db
+    .select({ id, title: name, hint: bucket })
+    .from(dataStores)
+    .where(and(eq(workspaceId, sought.workspaceId), isNull(deletedAt), named(sought, name, id)))
+    .limit(PER_KIND)
+  return found.map((one) => ({ ...one, kind: 'dataStore', href: `/dashboard/data-stores/${one.id}` }))
 }

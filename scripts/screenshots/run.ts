@@ -10,7 +10,7 @@ import { readOptions } from '../read-options.ts'
 import { writeHistory } from './believable-history.ts'
 
 /**
- * `npm run screenshots`: every page in both modes, at the width of a desktop and of a phone, into `screenshots/`, which is
+ * `npm run generate -- screenshots`: every page in both modes, at the width of a desktop and of a phone, into `screenshots/`, which is
  * not part of the repository, and those that the documentation shows into docs/screenshots. The server is one of its own,
  * whose demo workspace has three months behind it. `--only <words>` takes the pages whose addresses hold them.
  */
@@ -32,7 +32,7 @@ const UPLOADS: { name: string; type: string; sizes: number[]; whole: number }[] 
 ]
 
 async function main(): Promise<void> {
-  const usage = 'npm run screenshots [-- --only <words>]'
+  const usage = 'npm run generate -- screenshots [--only <words>]'
   const { only } = readOptions(usage, { options: { only: { type: 'string' } } }).values
   buildIfNeeded()
   using folder = temporaryFolder()

@@ -15,7 +15,7 @@ const THOROUGH: Look[] = [1280, 360].flatMap((width) => [
 
 /**
  * Nothing serious in the page as it stands, or in a piece of it: every rule in the light, and colours in the dark.
- * `npm run axe` looks at each with every rule in both modes and at both widths.
+ * `npm run drill -- axe` looks at each with every rule in both modes and at both widths.
  */
 export async function expectAccessible(page: Page, what: string, piece = 'html'): Promise<void> {
   // In the page itself: it has no frames, and what is there already need not be sent again.

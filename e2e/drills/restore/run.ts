@@ -6,7 +6,7 @@ import { judgeFiles, judgeReconciled, judgeWebhooks, type Reconciled, readFiles,
 import { openPlace, type Place } from './place.ts'
 
 /**
- * `npm run drill:restore`: backs up a Sluice under way, loses its database, restores the backup, and holds what becomes of
+ * `npm run drill -- restore`: backs up a Sluice under way, loses its database, restores the backup, and holds what becomes of
  * each upload, webhook and quota to docs/operations.md. It takes about a minute. With DATABASE_URL it uses that server.
  */
 const PER_KIND = 2

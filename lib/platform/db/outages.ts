@@ -43,32 +43,15 @@ export function createOutages(times: Times = TIMES): Outages {
   let closed = false
   const isRepeated = createSpell(calmAfterMs, (failures) => closed || watcher?.onCalm?.(failures))
 
-  /** Undefined: it answers. */
-  const trouble = async (): Promise<{ cause: unknown } | undefined> => {
-    const before = answers
-    const asked = watcher!.ask().then(
-      () => undefined,
-      (cause: unknown) => (isOutage(cause) ? { cause } : undefined),
-    )
-    const outcome = await Promise.race([asked, patience(answerWithinMs)])
-    if (outcome === undefined) return undefined
-    if (outcome !== 'late' && isReadOnly(outcome.cause)) return outcome
-    if (answers > before) return undefined
-    return outcome === 'late' ? { cause: new Error(`no answer for ${answerWithinMs} ms`) } : outcome
-  }
+  const trouble = () => troubleOf(watcher!, answerWithinMs, () => answers)
   const leave = ({ cause }: { cause: unknown }) => {
-    const error = Object.assign(new Error('The database does not answer.', { cause }), {
-      code: 'CONNECT_TIMEOUT',
-    })
-    away = { error, sinceMs: performance.now() }
+    away = { error: noAnswer(cause), sinceMs: performance.now() }
     watcher?.onAway?.(cause)
-    for (const giveUp of [...waiting]) giveUp(error)
+    for (const giveUp of [...waiting]) giveUp(away.error)
   }
   const untilItAnswers = async () => {
-    for (;;) {
-      await pause(askEveryMs)
-      if (closed || !(await trouble())) break
-    }
+    do await pause(askEveryMs)
+    while (!closed && (await trouble()))
     if (away && !closed) watcher?.onBack?.(performance.now() - away.sinceMs)
     away = undefined
   }
@@ -125,6 +108,27 @@ function createSpell(calmAfterMs: number, onCalm: (failures: number) => void): (
     }, calmAfterMs).unref()
     return failures++ > 0
   }
+}
+
+const noAnswer = (cause: unknown) =>
+  Object.assign(new Error('The database does not answer.', { cause }), { code: 'CONNECT_TIMEOUT' })
+
+/** Undefined: it answers, or has answered somebody else meanwhile. */
+async function troubleOf(
+  watcher: Watcher,
+  withinMs: number,
+  answers: () => number,
+): Promise<{ cause: unknown } | undefined> {
+  const before = answers()
+  const asked = watcher.ask().then(
+    () => undefined,
+    (cause: unknown) => (isOutage(cause) ? { cause } : undefined),
+  )
+  const outcome = await Promise.race([asked, patience(withinMs)])
+  if (outcome === undefined) return undefined
+  if (outcome !== 'late' && isReadOnly(outcome.cause)) return outcome
+  if (answers() > before) return undefined
+  return outcome === 'late' ? { cause: new Error(`no answer for ${withinMs} ms`) } : outcome
 }
 
 const LOOKS = 20

@@ -1,0 +1,49 @@
+import { spawn } from 'node:child_process'
+import { misused } from './read-options.ts'
+
+/**
+ * Commands of package.json that have several programs behind them: `npm run drill -- restore`. What follows the name goes
+ * to the program. A command whose first program has no name runs that one when none is given.
+ */
+export const PROGRAMS: Record<string, Record<string, string>> = {
+  bench: {
+    '': 'bench/run.ts',
+    tusd: 'bench/tusd/run.ts',
+    kit: 'bench/kit.ts',
+    growth: 'bench/growth/run.ts',
+    capacity: 'bench/capacity/run.ts',
+  },
+  drill: {
+    '': 'e2e/drills/run.ts',
+    restore: 'e2e/drills/restore/run.ts',
+    outages: 'e2e/outages/run.ts',
+    starve: 'e2e/chaos/starve.ts',
+    fuzz: 'e2e/fuzz/run.ts',
+    install: 'e2e/install/run.ts',
+    examples: 'e2e/examples/run.ts',
+    browsers: 'e2e/browsers/run.ts',
+    axe: 'scripts/axe.ts',
+  },
+  generate: {
+    api: 'scripts/api-document.ts --write',
+    kit: 'scripts/kit.ts',
+    screenshots: 'scripts/screenshots/run.ts',
+    'kit-screenshots': 'scripts/screenshots/kit.ts',
+  },
+}
+
+if (import.meta.main) {
+  const [command = '', ...given] = process.argv.slice(2)
+  const programs = PROGRAMS[command]!
+  const isNamed = given[0] !== undefined && !given[0].startsWith('-')
+  const name = isNamed ? given[0]! : ''
+  const program = programs[name]
+  if (!program) {
+    const names = Object.keys(programs).filter(Boolean).join(', ')
+    misused(name ? `There is no "${name}"` : 'Say which', `npm run ${command} -- <${names}> [options]`)
+  }
+  const args = [...program.split(' '), ...(isNamed ? given.slice(1) : given)]
+  const child = spawn(process.execPath, args, { stdio: 'inherit' })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal))
+  child.once('close', (code) => process.exit(code ?? 1))
+}
