@@ -62,7 +62,10 @@ export async function openUploads(
     openBucket: bucketsOf(runtime, budget, options.bucket),
     rights: openUploadRights({ db, clock }),
     insertUpload: (insertion) => span('ledger create', () => insert(insertion)),
-    tailCap: createTailCap({ db, clock, log }, terms.workspaceTailBytes),
+    tailCap: createTailCap(
+      { db, clock, log },
+      { workspaceBytes: terms.workspaceTailBytes, allBytes: config.uploadTailBytes },
+    ),
     tailCipher: createTailCipher(runtime.vault),
     limitTailWrites: atMost(Math.ceil(config.databaseConnections * TAIL_SHARE), TAIL_PATIENCE_MS),
     recordWhole: createWholeRecorder({ db, clock, emitEvents }),

@@ -32,6 +32,8 @@ export type Config = {
   uploadMemoryBytes: number
   /** How many processes have as much of UPLOAD_MEMORY_BYTES. */
   uploadMemoryShares: number
+  /** Of all workspaces together, in the database. */
+  uploadTailBytes: number
   databaseConnections: number
   databaseWaitMs: number
   trustedProxies: string[]
@@ -154,6 +156,7 @@ function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefin
     processes,
     uploadMemoryBytes,
     uploadMemoryShares: 1,
+    uploadTailBytes: parsed.UPLOAD_TAIL_BYTES ?? 16 * 1024 ** 3,
     databaseConnections: 20,
     databaseWaitMs: seconds(parsed.DATABASE_WAIT_SECONDS ?? 60),
     interimResponses: parsed.INTERIM_RESPONSES ?? reach.trustedProxies.length === 0,

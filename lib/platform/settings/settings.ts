@@ -131,6 +131,12 @@ export const settings = {
     example: '1073741824',
     schema: wholeNumber(64 * 1024 * 1024, 2 ** 46),
   },
+  UPLOAD_TAIL_BYTES: {
+    description:
+      'Bytes of unfinished uploads that the database may hold for all workspaces together, until they fill a part. Past half of it each has a fair share. One workspace may have 4 GiB.',
+    example: '17179869184',
+    schema: wholeNumber(64 * 1024 * 1024, 2 ** 46),
+  },
   TRUSTED_PROXIES: {
     description:
       'Addresses or networks whose X-Forwarded-*, X-Request-Id and traceparent headers are believed.',

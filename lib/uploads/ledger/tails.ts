@@ -52,18 +52,21 @@ export async function readTail(
 }
 
 /**
- * The workspaces with at least this many bytes of tails. If the whole table is smaller than that, there can be none,
+ * How many bytes of tails each workspace has. If the whole table is smaller than `fromBytes`, nobody comes near a limit,
  * and no row is read.
  */
-export async function workspacesWithTails(db: Db, bytes: number): Promise<string[]> {
-  const full = await rows<{ id: string }>(
+export async function tailsOfWorkspaces(
+  db: Db,
+  { fromBytes }: { fromBytes: number },
+): Promise<{ workspaceId: string; bytes: number }[]> {
+  return rows(
     db,
-    sql`select (select workspace_id from files where id = t.file_id) as id
+    sql`select workspace_id as "workspaceId", sum(t.bytes)::float8 as bytes
       from (
         select file_id, sum(${tailBytes}) as bytes from upload_tails
-        where (select pg_table_size('upload_tails')) >= ${bytes}::bigint group by 1
+        where (select pg_table_size('upload_tails')) >= ${fromBytes}::bigint group by 1
       ) t
-      group by 1 having sum(t.bytes) >= ${bytes}::bigint`,
+      join files f on f.id = t.file_id
+      group by 1`,
   )
-  return full.map(({ id }) => id)
 }
