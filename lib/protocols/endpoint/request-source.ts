@@ -13,6 +13,13 @@ const DISCARDED_BYTES = 16_384
 /** How much is buffered before reading starts: no more than Node itself would buffer. */
 const EARLY_BYTES = 65_536
 
+/** Who takes the bytes. */
+type Taker = { onChunk(chunk: Buffer): number; onEnd(how: 'end' | 'cut'): void }
+
+type State =
+  /** Nobody takes the bytes yet. A little is buffered. */
+  { kind: 'early' } | { kind: 'flowing' | 'paused'; taker: Taker } | { kind: 'stopped' }
+
 /**
  * The body as Node reads it, without a web stream and without a copy. Listening begins at once, since Node drops unread
  * bytes when a client disconnects; but not if the client is waiting for 100 Continue (RFC 9110, 10.1.1).
@@ -21,13 +28,12 @@ export class RequestSource implements ByteSource {
   readonly #body: IncomingMessage
   /** Chunks that arrived before reading started, or while there was no memory for them. */
   readonly #untaken: Buffer[] = []
-  #earlyBytes = 0
-  #flows = false
-  #isDelivering = false
+  #state: State = { kind: 'early' }
+  /** The chunk that the taker is at. It may pause and resume in the middle of it. */
+  #taking: Buffer | undefined
+  /** How the body has ended, although chunks of it may be left. */
   #ended: 'end' | 'cut' | undefined
   #idle: NodeJS.Timeout | undefined
-  #onChunk = (_: Buffer): number => 0
-  #onEnd = (_: 'end' | 'cut'): void => {}
 
   constructor(body: IncomingMessage) {
     this.#body = body
@@ -36,24 +42,28 @@ export class RequestSource implements ByteSource {
 
   start(onChunk: (chunk: Buffer) => number, onEnd: (how: 'end' | 'cut') => void): void {
     // The socket and the memory budget call these in the context of another request, or of none. It costs half a microsecond a call.
-    this.#onChunk = isTracing() ? inThisRequest(onChunk) : onChunk
-    this.#onEnd = inThisRequest((how: 'end' | 'cut') => {
-      this.stop()
-      onEnd(how)
-    })
+    const taker: Taker = {
+      onChunk: isTracing() ? inThisRequest(onChunk) : onChunk,
+      onEnd: inThisRequest((how: 'end' | 'cut') => {
+        this.stop()
+        onEnd(how)
+      }),
+    }
+    this.#state = { kind: 'paused', taker }
     this.#listen()
     this.resume()
   }
 
   pause(): void {
-    this.#flows = false
+    if (this.#state.kind === 'flowing') this.#state = { ...this.#state, kind: 'paused' }
     clearTimeout(this.#idle)
     this.#idle = undefined
     this.#body.pause()
   }
 
   resume(): void {
-    this.#flows = true
+    if (this.#state.kind !== 'paused') return
+    this.#state = { ...this.#state, kind: 'flowing' }
     clearTimeout(this.#idle)
     this.#idle = setTimeout(() => this.#body.destroy(), IDLE_MS)
     this.#deliver()
@@ -68,8 +78,11 @@ export class RequestSource implements ByteSource {
     this.pause()
     this.#body.off('data', this.#take)
     this.#untaken.length = 0
-    this.#onChunk = (chunk) => chunk.length
-    this.#onEnd = () => {}
+    this.#state = { kind: 'stopped' }
+  }
+
+  get #flows(): boolean {
+    return this.#state.kind === 'flowing'
   }
 
   #listen(): void {
@@ -81,10 +94,7 @@ export class RequestSource implements ByteSource {
     this.#idle?.refresh()
     this.#untaken.push(chunk)
     if (this.#flows) this.#deliver()
-    else {
-      this.#earlyBytes += chunk.length
-      if (this.#earlyBytes >= EARLY_BYTES) this.#body.pause()
-    }
+    else if (bytesOf(this.#untaken) >= EARLY_BYTES) this.#body.pause()
   }
 
   readonly #finish = (): void => this.#endWith('end')
@@ -96,20 +106,26 @@ export class RequestSource implements ByteSource {
   }
 
   #deliver(): void {
-    // `onChunk` may call `pause` and `resume`.
-    if (this.#isDelivering) return
-    this.#isDelivering = true
-    while (this.#flows && this.#untaken.length > 0) {
-      const chunk = this.#untaken.shift()!
-      const taken = this.#onChunk(chunk)
-      if (taken < chunk.length) this.#untaken.unshift(chunk.subarray(taken))
-      else discard(chunk)
+    if (this.#taking) return
+    while (this.#state.kind === 'flowing' && this.#untaken.length > 0) {
+      this.#taking = this.#untaken.shift()!
+      const taken = this.#state.taker.onChunk(this.#taking)
+      if (taken < this.#taking.length) this.#untaken.unshift(this.#taking.subarray(taken))
+      else discard(this.#taking)
     }
-    this.#isDelivering = false
-    // A request that was cut ends at once, even if bytes still wait for memory: another may want to continue the upload.
-    if (this.#ended === 'cut' || (this.#ended && this.#untaken.length === 0)) this.#onEnd(this.#ended)
+    this.#taking = undefined
+    this.#endIfOver()
+  }
+
+  /** A request that was cut ends at once, even if bytes still wait for memory: another may want to continue the upload. */
+  #endIfOver(): void {
+    const state = this.#state
+    if (state.kind !== 'flowing' && state.kind !== 'paused') return
+    if (this.#ended === 'cut' || (this.#ended && this.#untaken.length === 0)) state.taker.onEnd(this.#ended)
   }
 }
+
+const bytesOf = (chunks: readonly Buffer[]): number => chunks.reduce((sum, { length }) => sum + length, 0)
 
 /**
  * Frees the memory of a chunk at once. Left to V8, chunks of 64 KiB cause some twenty full garbage collections per GiB,

@@ -43,6 +43,17 @@ type LeaseDeps = {
   releaseRow(end: Release): Promise<void>
 }
 
+type Holder = { stop(why: StopReason): void; body: LeasedBody }
+
+type State =
+  | { kind: 'held' }
+  /** The holder has to stop, but may go on until its turn is over. */
+  | { kind: 'asked'; why: StopReason; sinceMs: number }
+  /** The holder was told. */
+  | { kind: 'stopped'; why: StopReason }
+  /** This process no longer holds the lease. */
+  | { kind: 'over'; wasWanted: boolean }
+
 export class HeldLease implements Lease {
   readonly fileId: string
   readonly fence: number
@@ -53,16 +64,11 @@ export class HeldLease implements Lease {
   readonly #sinceMs: number
   readonly #lost = new AbortController()
   readonly #end: () => void
-  #isOver = false
+  #state: State = { kind: 'held' }
   #renewedMs: number
   #untilMs: number
   #touchedMs: number
-  /** Why the holder was asked to stop, and when. */
-  #stopReason: StopReason | undefined
-  #stopAskedMs = 0
-  #isStopped = false
-  #stop: ((why: StopReason) => void) | undefined
-  #body: LeasedBody = { atomic: false, waitsForUs: () => false }
+  #holder: Holder | undefined
   #timer: NodeJS.Timeout | undefined
 
   constructor({ fileId, fence, claim }: Fenced, sinceMs: number, deps: LeaseDeps) {
@@ -84,7 +90,9 @@ export class HeldLease implements Lease {
   }
 
   get wanted(): boolean {
-    return this.#stopReason === 'preempted'
+    const state = this.#state
+    if (state.kind === 'held') return false
+    return state.kind === 'over' ? state.wasWanted : state.why === 'preempted'
   }
 
   assertHeld(): void {
@@ -96,16 +104,20 @@ export class HeldLease implements Lease {
     this.#touchedMs = this.#deps.clock.now()
   }
 
-  onStop(stop: (why: StopReason) => void, body: LeasedBody = this.#body): void {
-    this.#stop = stop
-    this.#body = body
+  onStop(
+    stop: (why: StopReason) => void,
+    body: LeasedBody = { atomic: false, waitsForUs: () => false },
+  ): void {
+    this.#holder = { stop, body }
     this.#stopWhenDue()
   }
 
   /** Asks the holder to stop. */
   askToStop(why: StopReason): void {
-    if (!this.#stopReason) this.#stopAskedMs = this.#deps.clock.now()
-    this.#stopReason = this.#stopReason === 'draining' ? this.#stopReason : why
+    const state = this.#state
+    if (state.kind === 'over') return
+    if (state.kind === 'held') this.#state = { kind: 'asked', why, sinceMs: this.#deps.clock.now() }
+    else if (state.why === 'preempted') this.#state = { ...state, why }
     clearTimeout(this.#timer)
     this.#stopWhenDue()
   }
@@ -144,7 +156,7 @@ export class HeldLease implements Lease {
   }
 
   async release(end: Release): Promise<void> {
-    if (this.#isOver) return
+    if (this.#state.kind === 'over') return
     try {
       await this.#deps.releaseRow(end)
     } finally {
@@ -153,10 +165,9 @@ export class HeldLease implements Lease {
   }
 
   forget(): void {
-    if (this.#isOver) return
-    this.#isOver = true
+    if (this.#state.kind === 'over') return
+    this.#state = { kind: 'over', wasWanted: this.wanted }
     clearTimeout(this.#timer)
-    this.#isStopped = true
     this.#end()
     this.#deps.forget(this)
   }
@@ -169,9 +180,11 @@ export class HeldLease implements Lease {
 
   /** Stops the holder if it was asked to stop and its turn is over. */
   #stopWhenDue(hasReadArrived = false): void {
-    if (!this.#stopReason || this.#isStopped || !this.#stop) return
-    if (this.#stopReason === 'preempted') {
-      const turnLeftMs = this.#turnLeftMs()
+    const state = this.#state
+    const holder = this.#holder
+    if (state.kind !== 'asked' || !holder) return
+    if (state.why === 'preempted') {
+      const turnLeftMs = this.#turnLeftMs(state.sinceMs, holder.body)
       if (turnLeftMs > 0) {
         this.#timer = setTimeout(() => this.#stopWhenDue(), turnLeftMs)
         return
@@ -179,17 +192,16 @@ export class HeldLease implements Lease {
       // In a busy process, timers run before bytes that have already arrived are read. So these are read first.
       if (!hasReadArrived) return void setImmediate(() => this.#stopWhenDue(true))
     }
-    this.#isStopped = true
-    this.#stop(this.#stopReason)
+    this.#state = { kind: 'stopped', why: state.why }
+    holder.stop(state.why)
   }
 
   /** How long until the next check; 0 if the turn is over, or if no bytes are arriving. */
-  #turnLeftMs(): number {
+  #turnLeftMs(askedMs: number, { atomic, waitsForUs }: LeasedBody): number {
     const { clock, terms } = this.#deps
-    const { atomic, waitsForUs } = this.#body
     const nowMs = clock.now()
     const quietMs = atomic ? terms.atomicQuietMs : terms.quietMs
-    const endsMs = atomic ? this.#sinceMs + terms.atomicTurnMs : this.#stopAskedMs + terms.turnMs
+    const endsMs = atomic ? this.#sinceMs + terms.atomicTurnMs : askedMs + terms.turnMs
     const isFlowing = nowMs - this.#touchedMs < quietMs || waitsForUs()
     return isFlowing ? Math.max(Math.min(endsMs - nowMs, quietMs), 0) : 0
   }

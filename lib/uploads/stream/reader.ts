@@ -14,6 +14,19 @@ type Options = {
   parts: Pick<Parts, 'room' | 'isIdle' | 'isAtomic' | 'signal'>
 }
 
+/** What the source does. */
+type State =
+  | { kind: 'unstarted' }
+  | { kind: 'flowing' }
+  | { kind: 'paused' }
+  /** Paused until there is memory. */
+  | { kind: 'starved' }
+  /** Stopped: with the rest, or because a part failed. */
+  | { kind: 'over'; rest: Rest | undefined }
+
+/** The piece that the caller waits for. Nothing is read before there is room for it. */
+type Next = PromiseWithResolvers<Piece> & { hasRoom: boolean }
+
 /**
  * Cuts the body of a request into pieces. Memory is taken as bytes arrive, and the source is paused while there is
  * none, or while enough parts are in flight. The last bytes of a file are always in the rest: how to store them is up
@@ -31,15 +44,8 @@ export class Reader {
   #startOffset: number
   #targetOffset = 0
   #takenBytes = 0
-  #next: PromiseWithResolvers<Piece> | undefined
-  /** The caller is waiting for the next piece, and there is room for it. */
-  #isWanted = false
-  #isStarted = false
-  #isPaused = false
-  #waitsForMemory = false
-  /** Reading has ended, whether at the end of the body or before. */
-  #isOver = false
-  #rest: Rest | undefined
+  #state: State = { kind: 'unstarted' }
+  #next: Next | undefined
 
   constructor(context: UploadContext, upload: Upload, source: ByteSource, { limitBytes, parts }: Options) {
     this.#context = context
@@ -57,40 +63,40 @@ export class Reader {
    * Add each piece to the parts before asking for the next. Rejects with their first fault, or when the lease is lost.
    */
   next(): Promise<Piece> {
-    const next = Promise.withResolvers<Piece>()
+    const next = { ...Promise.withResolvers<Piece>(), hasRoom: false }
     this.#next = next
-    if (this.#rest) next.resolve(this.#rest)
+    if (this.#state.kind === 'over' && this.#state.rest) next.resolve(this.#state.rest)
     else if (this.#parts.signal.aborted) this.#abort()
     else
       this.#parts
         .room()
-        .then(() => this.#readOn())
+        .then(() => this.#readOn(next))
         .catch(next.reject)
     return next.promise
   }
 
   dispose(): void {
-    this.#end()
+    this.#end(undefined)
     // While a signal made by AbortSignal.any has a listener, Node keeps it alive, with everything the listener refers to.
     this.#parts.signal.removeEventListener('abort', this.#abort)
     this.#buffer.free()
   }
 
-  #readOn(): void {
+  #readOn(next: Next): void {
     if (this.#isOver) return
-    this.#isWanted = true
+    next.hasRoom = true
     this.#targetOffset = this.#upload.numbers.targetOffset
-    if (!this.#isStarted) this.#start()
+    if (this.#state.kind === 'unstarted') this.#start()
     this.#regulate()
   }
 
   #start(): void {
-    this.#isStarted = true
+    this.#state = { kind: 'flowing' }
     this.#source.start(this.#onChunk, this.#stop)
     // Only now, after the bytes that have already arrived were read: a stop would drop them.
     this.#upload.lease.onStop(this.#stop, {
       atomic: this.#parts.isAtomic,
-      waitsForUs: () => this.#isPaused,
+      waitsForUs: () => this.#state.kind === 'paused' || this.#state.kind === 'starved',
     })
   }
 
@@ -136,12 +142,21 @@ export class Reader {
     return this.#endOffset === this.#upload.progress.lengthBytes
   }
 
+  get #isOver(): boolean {
+    return this.#state.kind === 'over'
+  }
+
+  get #isWanted(): boolean {
+    return this.#next?.hasRoom === true && !this.#isOver
+  }
+
   #handOver(piece: Exclude<Piece, Rest>): void {
+    const next = this.#next!
     this.#memory.withdraw(this.#spillable)
     this.#startOffset += piece.buffer.bytes
     this.#buffer = new PartBuffer(this.#memory)
-    this.#isWanted = false
-    this.#next!.resolve(piece)
+    this.#next = undefined
+    next.resolve(piece)
   }
 
   readonly #spillable: Spillable = {
@@ -156,44 +171,47 @@ export class Reader {
     },
   }
 
-  readonly #regulate = (): void => {
-    if (this.#isOver) return
+  #regulate(): void {
+    const { kind } = this.#state
+    if (kind === 'over') return
     // Never pause after the last byte, or `end` will not fire.
-    const isPaused = !this.#isLast && !(this.#isWanted && !this.#memory.full)
-    if (isPaused !== this.#isPaused) {
-      this.#isPaused = isPaused
-      if (isPaused) this.#source.pause()
-      else this.#source.resume()
+    const mayFlow = this.#isLast || (this.#isWanted && !this.#memory.full)
+    if (mayFlow && kind !== 'flowing') {
+      this.#state = { kind: 'flowing' }
+      this.#source.resume()
+    } else if (!mayFlow) {
+      if (kind === 'flowing') {
+        this.#state = { kind: 'paused' }
+        this.#source.pause()
+      }
+      if (kind !== 'starved' && this.#isWanted) this.#waitForMemory()
     }
-    if (isPaused && this.#isWanted) this.#waitForMemory()
   }
 
   #waitForMemory(): void {
-    if (this.#waitsForMemory) return
-    this.#waitsForMemory = true
+    this.#state = { kind: 'starved' }
     this.#memory.whenFree(() => {
-      this.#waitsForMemory = false
+      if (this.#state.kind === 'starved') this.#state = { kind: 'paused' }
       this.#regulate()
     })
   }
 
   readonly #stop = (why: Rest['why']): void => {
     if (this.#isOver) return
-    this.#end()
-    this.#rest = { kind: 'rest', buffer: this.#buffer, why }
-    this.#next?.resolve(this.#rest)
+    const rest: Rest = { kind: 'rest', buffer: this.#buffer, why }
+    this.#end(rest)
+    this.#next?.resolve(rest)
   }
 
   readonly #abort = (): void => {
-    if (this.#rest) return
-    this.#end()
+    if (this.#state.kind === 'over' && this.#state.rest) return
+    this.#end(undefined)
     this.#next?.reject(this.#parts.signal.reason)
   }
 
-  #end(): void {
+  #end(rest: Rest | undefined): void {
     if (this.#isOver) return
-    this.#isOver = true
-    this.#isWanted = false
+    this.#state = { kind: 'over', rest }
     this.#memory.withdraw(this.#spillable)
     this.#source.stop()
   }
