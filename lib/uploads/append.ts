@@ -20,12 +20,18 @@ export type AppendOptions = {
   limitBytes: number
   /** Checks the whole body once it has arrived, and throws to reject it. */
   verify?: () => void
-  /** The request counts entirely or not at all. By default, this is so for a request with `verify`. */
-  atomic?: boolean
+  rules: BodyRules
+}
+
+/** What a protocol makes of the body of a request. Each protocol has one preset. */
+export type BodyRules = {
+  /**
+   * What becomes of the bytes of a body that is cut. `keep`: all that arrived count. `keep parts`: nobody can continue the
+   * upload, so what did not fill a part is not stored. `discard`: the request is atomic.
+   */
+  whenCut: 'keep' | 'keep parts' | 'discard'
   /** What completes the file: its last byte, the end of this body, or a later request. */
-  ends?: 'at length' | 'with body' | 'later'
-  /** If the body is cut, nobody can continue the upload, so bytes that did not fill a part are not stored. */
-  onlyWhole?: boolean
+  completedBy: 'length' | 'body' | 'later'
 }
 
 /**
@@ -39,13 +45,12 @@ export async function appendBytes(
   source: ByteSource,
   options: AppendOptions,
 ): Promise<Appended> {
-  const { limitBytes, verify, atomic = verify !== undefined, ends = 'at length', onlyWhole = false } = options
-  const parts = new Parts(context, upload, { atomic })
+  const { limitBytes, verify, rules } = options
+  const parts = new Parts(context, upload, { atomic: rules.whenCut === 'discard' })
   const reader = new Reader(context, upload, source, { limitBytes, parts })
   const fromBytes = upload.progress.offsetBytes
-  const storesCutBody = !atomic && !onlyWhole
-  const mayFinish = ends === 'at length'
-  const request: Request = { context, upload, parts, verify, ends, fromBytes, storesCutBody, mayFinish }
+  const mayFinish = rules.completedBy === 'length'
+  const request: Request = { context, upload, parts, verify, rules, fromBytes, mayFinish }
   try {
     for (;;) {
       const piece = await reader.next()
@@ -61,29 +66,28 @@ export async function appendBytes(
   }
 }
 
-type Request = Pick<AppendOptions, 'verify' | 'ends'> & {
+type Request = Pick<AppendOptions, 'verify' | 'rules'> & {
   context: UploadContext
   upload: Upload
   parts: Parts
   fromBytes: number
-  /** Bytes that arrived before a cut are stored. */
-  storesCutBody: boolean
+  /** The file is complete once its length is reached. */
   mayFinish: boolean
 }
 
 async function close(request: Request, rest: Rest): Promise<Appended> {
   const { buffer, why } = rest
-  const { context, upload, parts, verify, ends, storesCutBody } = request
+  const { context, upload, parts, verify, rules } = request
   if (why === 'overrun') {
     // Full parts before the excess bytes count, unless the request is atomic.
     if (parts.isCommitted) await parts.recorded()
     throw new SluiceError('file_too_large', 'The request has bytes past the end of the upload.')
   }
-  if (why !== 'end' && !storesCutBody) await discard(request)
+  if (why !== 'end' && rules.whenCut !== 'keep') await discard(request)
   else {
     if (why === 'end') verify?.()
     parts.commit()
-    request.mayFinish = await endsFile(context, upload, parts, { rest, ends })
+    request.mayFinish = await endsFile(context, upload, parts, { rest, rules })
     if (request.mayFinish) return { ...(await finishUpload(context, upload, parts, buffer)), why }
     await storeRest(request, buffer, why)
   }
@@ -121,11 +125,11 @@ async function endsFile(
   context: UploadContext,
   upload: Upload,
   parts: Parts,
-  { rest, ends }: { rest: Pick<Rest, 'buffer' | 'why'>; ends: AppendOptions['ends'] },
+  { rest, rules: { completedBy } }: { rest: Rest; rules: BodyRules },
 ): Promise<boolean> {
   const endOffset = parts.endOffset + rest.buffer.bytes
-  if (ends === 'later' || (ends === 'with body' && rest.why !== 'end')) return false
-  if (ends === 'with body' && upload.progress.lengthBytes === null) {
+  if (completedBy === 'later' || (completedBy === 'body' && rest.why !== 'end')) return false
+  if (completedBy === 'body' && upload.progress.lengthBytes === null) {
     await parts.recorded()
     await declareLength(context, upload, { lengthBytes: endOffset, maxBytes: endOffset })
   }

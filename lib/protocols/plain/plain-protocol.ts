@@ -50,8 +50,8 @@ async function putFile(
   }
   const { fileId, upload } = await createUpload(context, right, declared, { bytes })
   noteRequest({ fileId })
-  const how = { body, ends: 'with body', onlyWhole: true } as const
-  const appended = await receiveFirstBody(context, right, upload!, how)
+  const rules = { completedBy: 'body', whenCut: body.check ? 'discard' : 'keep parts' } as const
+  const appended = await receiveFirstBody(context, right, upload!, { body, rules })
   const isCut = appended.why === 'cut'
   if (appended.state === 'uploading')
     await failInterrupted(context, fileId, { cutByClientOf: isCut ? right.token : undefined })

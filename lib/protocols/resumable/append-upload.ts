@@ -18,6 +18,7 @@ import {
   countField,
   isPartialUpload,
   PARTIAL_UPLOAD,
+  resumableRules,
   type Spoken,
   spokenVersion,
 } from './fields.ts'
@@ -71,7 +72,7 @@ async function receive(context: UploadContext, upload: Upload, chunk: Append, li
   try {
     return await receiveBody(context, upload, chunk, {
       limitBytes,
-      ends: chunk.complete ? 'with body' : 'later',
+      rules: resumableRules({ ...chunk, atomic: chunk.check !== undefined, mayContinue: true }),
     })
   } catch (error) {
     if (!isOfLength(error) || upload.progress.lengthBytes === null) throw error

@@ -20,7 +20,14 @@ import {
   type UploadResponse,
   uploadAddress,
 } from '../endpoint/upload-request.ts'
-import { completeness, countField, isPartialUpload, type Spoken, spokenVersion } from './fields.ts'
+import {
+  completeness,
+  countField,
+  isPartialUpload,
+  resumableRules,
+  type Spoken,
+  spokenVersion,
+} from './fields.ts'
 import { readLength } from './problems.ts'
 import { appendResponse, limitsOf, sendAddress, sendProgress } from './responses.ts'
 
@@ -91,10 +98,8 @@ async function receive(
   const stop = addressSent ? sendProgress(request, version, upload) : () => {}
   const appended = await receiveFirstBody(context, right, upload, {
     body: sent.body,
-    atomic: sent.atomic,
+    rules: resumableRules({ ...sent, mayContinue: addressSent }),
     addressKnown: addressSent,
-    ends: sent.complete ? 'with body' : 'later',
-    onlyWhole: !addressSent,
   }).finally(stop)
   const { why, state } = appended
   // The client does not know the address, and the response will not contain it.

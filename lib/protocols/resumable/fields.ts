@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type BareItem, parseItem, serializeDictionary } from 'structured-headers'
+import type { BodyRules } from '../../uploads/append.ts'
 
 /**
  * Resumable Uploads for HTTP is a draft, and its clients say which version they speak. What a server has to do
@@ -108,6 +109,12 @@ function itemOf(field: Field): BareItem | undefined {
   } catch {
     return undefined
   }
+}
+
+/** An upload is complete when its client says so. `mayContinue`: the client knows where to send the rest of a cut body. */
+export function resumableRules(of: { complete: boolean; atomic: boolean; mayContinue: boolean }): BodyRules {
+  const cut = of.mayContinue ? 'keep' : 'keep parts'
+  return { completedBy: of.complete ? 'body' : 'later', whenCut: of.atomic ? 'discard' : cut }
 }
 
 /** The state of the upload, for a response. A client ignores fields that its version does not know. */

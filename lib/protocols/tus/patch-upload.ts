@@ -12,7 +12,7 @@ import {
   type UploadRequest,
   type UploadResponse,
 } from '../endpoint/upload-request.ts'
-import { assertOffsetStream, bodyCheck, expiresHeader } from './tus-headers.ts'
+import { assertOffsetStream, bodyCheck, expiresHeader, tusRules } from './tus-headers.ts'
 
 /** Undefined if the client has disconnected, so that there is nobody to respond to. */
 export async function patchUpload(
@@ -23,7 +23,10 @@ export async function patchUpload(
   const chunk = readChunk(request)
   const { right, upload, limitBytes } = await openToAppend(context, request, chunk, addExpiresHeader)
   if (!upload) return finishedResponse(right, chunk)
-  return appendResponse(upload, await receiveBody(context, upload, chunk, { limitBytes }))
+  return appendResponse(
+    upload,
+    await receiveBody(context, upload, chunk, { limitBytes, rules: tusRules(chunk) }),
+  )
 }
 
 function readChunk(request: UploadRequest): Chunk {

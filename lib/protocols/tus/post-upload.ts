@@ -23,6 +23,7 @@ import {
   type FinalConcat,
   parseUploadConcat,
   parseUploadMetadata,
+  tusRules,
 } from './tus-headers.ts'
 
 /** Creation, with or without the first bytes. An empty file is finished at once. */
@@ -59,6 +60,7 @@ export async function postUpload(
   if (!upload) return { status: 201, headers: { ...location, ...expiresHeader(made.expiresAtMs) } }
   const { why, state, offsetBytes } = await receiveFirstBody(context, right, upload, {
     body: { source, check },
+    rules: tusRules({ check }),
   })
   if (why === 'cut') {
     // Its address has not been sent to anybody, so nobody can continue it.

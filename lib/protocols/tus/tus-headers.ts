@@ -1,5 +1,6 @@
 import { Metadata } from '@tus/server'
 import { SluiceError } from '../../platform/kernel/errors.ts'
+import type { BodyRules } from '../../uploads/append.ts'
 import { type BodyCheck, checkBody, type Digest } from '../endpoint/body-check.ts'
 import { parseUploadPath, type UploadRequest } from '../endpoint/upload-request.ts'
 
@@ -9,6 +10,11 @@ export function deferHeader({ headers }: UploadRequest): boolean {
   if (text === undefined) return false
   if (text !== '1') throw new SluiceError('invalid_header', 'Upload-Defer-Length must be 1.')
   return true
+}
+
+/** A TUS upload is complete once it has its length. A body with a checksum counts entirely or not at all. */
+export function tusRules({ check }: { check: BodyCheck | undefined }): BodyRules {
+  return { completedBy: 'length', whenCut: check ? 'discard' : 'keep' }
 }
 
 const OFFSET_STREAM = 'application/offset+octet-stream'
