@@ -1,3 +1,4 @@
+import { pause } from './kernel/waits.ts'
 import type { Logger } from './log/log.ts'
 
 /** A process that was started. */
@@ -62,15 +63,4 @@ async function startAgain(
       log.error({ err: error }, `${name} does not start`)
     }
   }
-}
-
-function pause(ms: number, stopping: AbortSignal): Promise<void> {
-  if (stopping.aborted) return Promise.resolve()
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    stopping.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })
 }

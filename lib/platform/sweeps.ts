@@ -1,3 +1,4 @@
+import { pause } from './kernel/waits.ts'
 import type { Logger } from './log/log.ts'
 
 /**
@@ -41,17 +42,4 @@ async function repeat(
     }
     await pause(pauseMs, signal)
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    signal.addEventListener('abort', end)
-  })
 }

@@ -8,6 +8,7 @@ import {
   type RequestContext,
   runRequest,
 } from '../../lib/platform/kernel/request-context.ts'
+import { within } from '../../lib/platform/kernel/waits.ts'
 import type { Logger } from '../../lib/platform/log/log.ts'
 import type { Runtime } from '../../lib/platform/runtime.ts'
 import { type AccessLog, countBody, observeRequest, openAccessLog, traceRequest } from './observe-request.ts'
@@ -100,13 +101,8 @@ const PATIENCE_MS = 9000
  * anything but 423.
  */
 async function soon(opening: Promise<Opened>, req: IncomingMessage): Promise<Opened> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, PATIENCE_MS, undefined)
-  })
-  const opened = await Promise.race([opening, late])
-  clearTimeout(timer)
-  if (opened) return opened
+  const opened = await within(PATIENCE_MS, opening)
+  if (opened !== 'late') return opened
   const isHead = req.method === 'HEAD' && isUploadPath(req.url ?? '/')
   // Those of Resumable Uploads for HTTP, which name its version, go on after a 5xx alone.
   const code = isHead && !req.headers['upload-draft-interop-version'] ? 'upload_locked' : 'unavailable'

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { migrationsApplied } from '../../lib/platform/db/migrate.ts'
 import { bearerToken } from '../../lib/platform/http/read-request.ts'
 import { secretsEqual } from '../../lib/platform/kernel/ids.ts'
+import { within } from '../../lib/platform/kernel/waits.ts'
 import type { Runtime } from '../../lib/platform/runtime.ts'
 import type { Opened } from './front-door.ts'
 
@@ -37,13 +38,11 @@ function answerReadyForUploads(res: ServerResponse, runtime: Runtime | undefined
 
 async function answerReady(res: ServerResponse, runtime: Runtime | undefined): Promise<void> {
   if (!runtime) return say(res, 503, 'starting\n')
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), PROBE_TIMEOUT_MS)
-  })
-  const ready = await Promise.race([migrationsApplied(runtime.db).catch(() => false), late])
-  clearTimeout(timer)
-  if (ready) say(res, 200, 'ready\n')
+  const ready = await within(
+    PROBE_TIMEOUT_MS,
+    migrationsApplied(runtime.db).catch(() => false),
+  )
+  if (ready === true) say(res, 200, 'ready\n')
   else say(res, 503, 'the database does not answer, or lacks a migration\n')
 }
 
