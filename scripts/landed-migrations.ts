@@ -18,7 +18,10 @@ const DESTRUCTIVE: [pattern: RegExp, what: string][] = [
   [/\brename\b/i, 'renames'],
   [/\balter\s+column\s+\S+\s+(set\s+data\s+)?type\b/i, 'changes a type'],
   [/\bset\s+not\s+null\b/i, 'forbids null'],
-  [/\badd\s+column\b(?!.*\bdefault\b).*\bnot\s+null\b/i, 'adds a required column without a default'],
+  [
+    /\badd\s+column\b(?!.*\b(default|generated\s+always)\b).*\bnot\s+null\b/i,
+    'adds a required column without a default',
+  ],
 ]
 const CONTRACTS = /^-- contract: \S+/m
 

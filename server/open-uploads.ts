@@ -1,7 +1,7 @@
 import type { BucketDeps } from '../lib/buckets/call-bucket.ts'
 import { openBucket } from '../lib/buckets/open-bucket.ts'
 import { capabilitiesOf } from '../lib/buckets/providers.ts'
-import { emitFileEvent } from '../lib/events/emit-file-event.ts'
+import { emitFileCreated, emitFileEvent } from '../lib/events/emit-file-event.ts'
 import { atMost } from '../lib/platform/kernel/waits.ts'
 import { createGuardedAgents } from '../lib/platform/net/guarded-agents.ts'
 import type { Runtime } from '../lib/platform/runtime.ts'
@@ -37,7 +37,9 @@ export async function openUploads(
   if (config.roles.has('upload')) metrics.memoryLimit.set(config.uploadMemoryBytes)
   const emitEvents: UploadContext['emitEvents'] = (tx, ...fileIds) =>
     emitFileEvent(tx, { queue, clock }, ...fileIds)
-  const insert = insertsUploads({ db, emitEvents })
+  const emitCreated: UploadContext['emitCreated'] = (tx, ...fileIds) =>
+    emitFileCreated(tx, { queue, clock }, ...fileIds)
+  const insert = insertsUploads({ db, emitEvents, emitCreated })
   let peak = 0
   const { uploadMemoryBytes, uploadMemoryShares } = config
   const budget = new MemoryBudget(uploadMemoryBytes, {
@@ -70,6 +72,7 @@ export async function openUploads(
     limitTailWrites: atMost(Math.ceil(config.databaseConnections * TAIL_SHARE), TAIL_PATIENCE_MS),
     recordWhole: createWholeRecorder({ db, clock, emitEvents }),
     emitEvents,
+    emitCreated,
     checkpoint: options.checkpoint ?? (() => {}),
     background: new Set(),
     reconciling: new Map(),

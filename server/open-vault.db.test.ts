@@ -68,7 +68,7 @@ describeWithDatabase('secrets and their columns', (database) => {
     const node = await start()
     const mine = await createTestWorkspace(node)
     const { secret } = await saveOutput(node, mine.actor, mine.pipe.id, OUTPUT)
-    const rotated = await rotateSecret(node, mine.actor, mine.pipe.id)
+    const rotated = await rotateSecret(node, mine.actor, { firstOf: mine.pipe.id })
     const rowsNow = async () => {
       const [store] = await db.select().from(dataStores).where(eq(dataStores.id, mine.dataStore.id))
       const [output] = await db.select().from(webhookOutputs).where(eq(webhookOutputs.pipeId, mine.pipe.id))
@@ -86,7 +86,7 @@ describeWithDatabase('secrets and their columns', (database) => {
     await expect(showDataStore(node, mine.actor, store.id)).rejects.toThrow()
     await db.execute(sql`update webhook_outputs set secret_encrypted = previous_secret_encrypted,
       previous_secret_encrypted = secret_encrypted where id = ${output.id}`)
-    await expect(revealSecret(node, mine.actor, mine.pipe.id)).rejects.toThrow()
+    await expect(revealSecret(node, mine.actor, { firstOf: mine.pipe.id })).rejects.toThrow()
   })
 
   it('do not open in the row of another', async () => {

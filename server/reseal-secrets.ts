@@ -5,6 +5,7 @@ import { type Db, rows } from '../lib/platform/db/database.ts'
 import type { Place, Vault } from '../lib/platform/vault.ts'
 import { tailKeyContext } from '../lib/uploads/rules/tail-cipher.ts'
 import { previousSecretPlace, secretPlace } from '../lib/webhooks/outputs/signing-secrets.ts'
+import { headersPlace } from '../lib/webhooks/outputs/static-headers.ts'
 import { accessKeyPlace, secretKeyPlace } from '../lib/workspace/data-stores/data-store.ts'
 import { canaryPlace } from './open-vault.ts'
 
@@ -25,6 +26,7 @@ const BOUND_TO_COLUMNS: Column[] = [
     column: 'previous_secret_encrypted',
     context: previousSecretPlace,
   },
+  { table: 'webhook_outputs', id: 'id::text', column: 'headers_encrypted', context: headersPlace },
   { table: 'sealed_canary', id: 'id', column: 'sealed', context: canaryPlace },
 ]
 const OTHERS: Column[] = [

@@ -176,7 +176,7 @@ function overview(runtime: Runtime, { actor, pipe }: Site): HotPath[] {
     },
     { name: 'what failed', run: () => listFailures(runtime, actor) },
     { name: 'the checklist', run: () => readChecklist(runtime, actor) },
-    { name: 'webhooks that wait', run: () => countUndelivered(runtime, actor, undefined) },
+    { name: 'webhooks that wait', run: () => countUndelivered(runtime, actor, {}) },
     ...(['uploads', 'files', 'deliveries', 'inbox'] as const).map((topic) => ({
       name: `what is live of ${topic}`,
       run: () => readSnapshot(runtime.db, actor.workspaceId, topic),

@@ -30,6 +30,7 @@ const STATES = {
   retrying: { tone: 'warn', icon: RefreshCw },
   delivered: { tone: 'good', icon: Check },
   on: { tone: 'good', icon: Check },
+  failing: { tone: 'warn', icon: TriangleAlert },
   off: { tone: 'calm', icon: CircleOff },
   active: { tone: 'good', icon: Check },
   revoked: { tone: 'calm', icon: Ban },

@@ -66,6 +66,7 @@ export function DeliveryDrawer({ delivery, seen }: { delivery: WholeDelivery; se
             [
               'Event',
               <span key="e" className="flex flex-wrap items-center gap-2">
+                <code className="font-mono text-xs">{delivery.event}</code>
                 <CopyableId id={delivery.eventId} what="event id" />
                 <JsonView kind="event" id={delivery.eventId} size="sm" />
               </span>,

@@ -93,7 +93,8 @@ export function DeliveryTable({ deliveries, filenames, query }: Props) {
   )
 }
 
-function nameOf({ fileId }: Delivery, filenames: Map<string, string>) {
+function nameOf({ fileId, event }: Delivery, filenames: Map<string, string>) {
+  if (!fileId) return event
   const name = fileId && filenames.get(fileId)
   return name ?? <span className="font-mono text-ink-soft text-xs">{fileId ?? '–'}</span>
 }

@@ -7,7 +7,11 @@ import { Time } from '../ui/time.tsx'
 
 /** What the inbox keeps has been verified: it answers 401 to anything else. */
 export function InboxMessageView({ message }: { message: InboxMessage }) {
-  const body = JSON.parse(message.body) as { test?: boolean; data?: { filename?: string; status?: string } }
+  const body = JSON.parse(message.body) as {
+    event?: string
+    test?: boolean
+    data?: { filename?: string; name?: string; status?: string }
+  }
   return (
     <li>
       <details className="group rounded-lg border bg-surface">
@@ -16,8 +20,8 @@ export function InboxMessageView({ message }: { message: InboxMessage }) {
             className="size-3.5 text-ink-faint transition-transform group-open:rotate-90"
             aria-hidden
           />
-          <span className="font-medium">{body.data?.filename}</span>
-          <span className="text-ink-soft">{body.data?.status}</span>
+          <span className="font-medium">{body.data?.filename ?? body.data?.name ?? body.event}</span>
+          <span className="text-ink-soft">{body.data?.status ?? body.event}</span>
           <Status state="verified" label="signature verified" />
           {body.test && <Status state="test" />}
           <Time at={message.receivedAt} className="ml-auto text-ink-faint" />

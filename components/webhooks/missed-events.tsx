@@ -9,10 +9,10 @@ import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Time } from '../ui/time.tsx'
 
-type Props = { pipeId: string; missed: Missed; canSend: boolean }
+type Props = { pipeId: string | null; outputId: string | undefined; missed: Missed; canSend: boolean }
 
 /** What happened while nobody was told, and what can be done about it. */
-export function MissedEvents({ pipeId, missed, canSend }: Props) {
+export function MissedEvents({ pipeId, outputId, missed, canSend }: Props) {
   const count = `${missed.more ? 'More than ' : ''}${plural(missed.events, 'event')}`
   return (
     <Notice
@@ -21,9 +21,9 @@ export function MissedEvents({ pipeId, missed, canSend }: Props) {
       title={`${count} not sent`}
       action={
         <div className="flex gap-2">
-          {canSend && (
+          {canSend && outputId && (
             <ActionForm
-              action={sendMissedEvents.bind(null, pipeId)}
+              action={sendMissedEvents.bind(null, outputId)}
               submit="Send them now"
               submitTone="plain"
               submitSize="sm"
@@ -37,7 +37,7 @@ export function MissedEvents({ pipeId, missed, canSend }: Props) {
             }
             title="Discard what was missed"
             confirm="Discard"
-            action={discardMissedEvents.bind(null, pipeId)}
+            action={discardMissedEvents.bind(null, outputId ?? null, pipeId)}
           >
             <p>{count} will never be sent. The files and their objects stay.</p>
           </ConfirmDialog>

@@ -8,7 +8,10 @@ import { Dialog } from '../ui/dialog.tsx'
 import { SelectField } from '../ui/field.tsx'
 import { useAskedOpen } from '../ui/use-asked-open.ts'
 
-export function ResendUndelivered({ pipeId, asked }: { pipeId: string | undefined; asked: boolean }) {
+type Props = { of: { pipeId?: string | undefined; outputId?: string | undefined }; asked: boolean }
+
+export function ResendUndelivered({ of, asked }: Props) {
+  const which = of.outputId ? 'of this output' : of.pipeId ? 'of this Pipe' : ''
   const [open, setOpen] = useAskedOpen(asked, '/dashboard/webhooks')
   return (
     <Dialog
@@ -16,8 +19,8 @@ export function ResendUndelivered({ pipeId, asked }: { pipeId: string | undefine
       onOpenChange={setOpen}
       title="Resend all undelivered"
       description={
-        pipeId
-          ? 'Every event of this Pipe that failed or is being retried is sent now.'
+        which
+          ? `Every event ${which} that failed or is being retried is sent now.`
           : 'Every event that failed or is being retried is sent now, of all Pipes.'
       }
       trigger={
@@ -27,7 +30,7 @@ export function ResendUndelivered({ pipeId, asked }: { pipeId: string | undefine
         </Button>
       }
     >
-      <ActionForm action={resendUndelivered.bind(null, pipeId)} submit="Resend" onDone={() => setOpen(false)}>
+      <ActionForm action={resendUndelivered.bind(null, of)} submit="Resend" onDone={() => setOpen(false)}>
         <SelectField name="hours" label="Events of the last" defaultValue="24">
           <option value="1">hour</option>
           <option value="24">day</option>

@@ -10,10 +10,10 @@ import { Copyable } from '../ui/copyable.tsx'
 import { SecretShown } from '../ui/secret-shown.tsx'
 import { Time } from '../ui/time.tsx'
 
-type Props = { pipeId: string; previousSecretUntil: string | null }
+type Props = { outputId: string; previousSecretUntil: string | null }
 
 /** The secret comes to the page only when it is asked for. */
-export function SecretPanel({ pipeId, previousSecretUntil }: Props) {
+export function SecretPanel({ outputId, previousSecretUntil }: Props) {
   const [secret, setSecret] = useState<string>()
   return (
     <div className="border-t pt-4">
@@ -31,7 +31,7 @@ export function SecretPanel({ pipeId, previousSecretUntil }: Props) {
           </Button>
         ) : (
           <ActionForm<{ secret: string }>
-            action={reveal.bind(null, pipeId)}
+            action={reveal.bind(null, outputId)}
             submit="Reveal"
             submitTone="plain"
             icon={<Eye aria-hidden />}
@@ -48,7 +48,7 @@ export function SecretPanel({ pipeId, previousSecretUntil }: Props) {
           }
           title="Rotate the secret"
           confirm="Rotate"
-          action={rotate.bind(null, pipeId)}
+          action={rotate.bind(null, outputId)}
           onDone={(data) => setSecret(data.secret)}
           outcome={(data) => <SecretShown title="The new webhook secret" secret={data.secret} />}
         >

@@ -10,12 +10,17 @@ import { Notice } from '../ui/notice.tsx'
 const placeOf = ({ deliveryId }: { deliveryId: string }) => `/dashboard/webhooks?delivery=${deliveryId}`
 
 /** Opens the log at the test, so that what comes back is seen as it comes. */
-export function SendTest({ pipeId }: { pipeId: string }) {
+export function SendTest({ outputId, name }: { outputId: string; name?: string }) {
   const router = useRouter()
   return (
     <ActionForm<{ deliveryId: string }>
-      action={sendTest.bind(null, pipeId)}
-      submit="Send a test"
+      action={sendTest.bind(null, outputId)}
+      submit={
+        <>
+          Send a test
+          {name && <span className="sr-only"> to {name}</span>}
+        </>
+      }
       submitTone="plain"
       icon={<Send aria-hidden />}
       onDone={(data) => router.push(placeOf(data))}

@@ -7,11 +7,11 @@ import { ResendUndelivered } from './resend-undelivered.tsx'
 /** That events are being retried is no failure yet, and must not look like peace. */
 export function UndeliveredNotice({
   undelivered,
-  pipeId,
+  of,
   asked,
 }: {
   undelivered: Undelivered
-  pipeId: string | undefined
+  of: { pipeId?: string | undefined; outputId?: string | undefined }
   /** Somebody came to resend. */
   asked: boolean
 }) {
@@ -41,7 +41,7 @@ export function UndeliveredNotice({
           )}
         </>
       }
-      action={<ResendUndelivered pipeId={pipeId} asked={asked} />}
+      action={<ResendUndelivered of={of} asked={asked} />}
     >
       Events that were sent but not accepted. The responses are in the list.
     </Notice>

@@ -14,7 +14,7 @@ webhook-id: …
 webhook-timestamp: …
 webhook-signature: v1,…`
 
-export function VerifyForm({ pipes }: { pipes: { id: string; name: string }[] }) {
+export function VerifyForm({ outputs }: { outputs: { id: string; name: string }[] }) {
   const [found, setFound] = useState<Explanation>()
   return (
     <div className="grid items-start gap-5 lg:grid-cols-[1.2fr_1fr]">
@@ -25,8 +25,8 @@ export function VerifyForm({ pipes }: { pipes: { id: string; name: string }[] })
           onDone={setFound}
           outcome={(found) => <Findings found={found} />}
         >
-          <SelectField name="pipeId" label="Pipe">
-            {pipes.map(({ id, name }) => (
+          <SelectField name="outputId" label="Webhook output">
+            {outputs.map(({ id, name }) => (
               <option key={id} value={id}>
                 {name}
               </option>
@@ -94,7 +94,7 @@ function Hints() {
       <ul className="list-disc space-y-1.5 pl-4 text-ink-soft text-sm">
         <li>The body was parsed and serialized again before it was verified. Use the raw bytes.</li>
         <li>The whole secret was used as the key. It is the base64 after whsec_, decoded.</li>
-        <li>The secret belongs to another Pipe, or has been rotated since.</li>
+        <li>The secret belongs to another output, or has been rotated since.</li>
         <li>A clock is wrong by more than five minutes.</li>
       </ul>
     </Panel>

@@ -1,94 +1,115 @@
 'use client'
 
+import { useRouter } from 'next/navigation'
 import { useState } from 'react'
-import { saveWebhook } from '#app/dashboard/webhooks/actions.ts'
+import { createWebhook, saveWebhook } from '#app/dashboard/webhooks/actions.ts'
+import type { WebhookOutput } from '#lib/webhooks/outputs/webhook-output.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { CheckField, TextField } from '../ui/field.tsx'
 import { SecretOnce } from '../ui/secret-once.tsx'
+import { SecretShown } from '../ui/secret-shown.tsx'
+import { FurtherFields } from './further-fields.tsx'
 
-const OPTIONAL = [
+const ENDS = [
   ['failed', 'failed: given up, with a reason'],
   ['expired', 'expired: not finished in time'],
   ['canceled', 'canceled: ended by the client or by you'],
 ] as const
 
+type Made = { id: string; secret: string }
 type Props = {
-  pipeId: string
-  url: string
-  statuses: string[]
-  enabled: boolean
+  pipeId: string | null
+  output: WebhookOutput | undefined
   inboxUrl: string
   submit: string
+  /** Goes to the page of the output once its secret was saved. */
+  onward?: boolean
 }
 
-export function WebhookForm({ pipeId, url, statuses, enabled, inboxUrl, submit }: Props) {
-  const [address, setAddress] = useState(url)
-  const [secret, setSecret] = useState<string>()
+export function WebhookForm({ pipeId, output, inboxUrl, submit, onward = false }: Props) {
+  const router = useRouter()
+  const [made, setMade] = useState<Made>()
   return (
     <>
-      <ActionForm<{ secret?: string }>
-        action={saveWebhook.bind(null, pipeId)}
+      <ActionForm<Made | undefined>
+        action={output ? saveWebhook.bind(null, output.id) : createWebhook.bind(null, pipeId)}
         submit={submit}
-        submitTone={url ? 'plain' : 'primary'}
-        onDone={(data) => setSecret(data.secret)}
+        submitTone={output ? 'plain' : 'primary'}
+        onDone={setMade}
+        outcome={(data) => data && <SecretShown title="Your webhook secret" secret={data.secret} />}
       >
-        <input type="hidden" name="enabled" value={enabled ? 'on' : 'off'} />
-        <TextField
-          name="url"
-          label="Address"
-          type="url"
-          mono
-          value={address}
-          onChange={(event) => setAddress(event.target.value)}
-          placeholder="https://api.example.com/hooks/sluice"
-          hint={
-            address === inboxUrl ? (
-              'This is your inbox: what arrives is shown under Webhooks.'
-            ) : (
-              <>
-                No receiver yet?{' '}
-                <button
-                  type="button"
-                  className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
-                  onClick={() => setAddress(inboxUrl)}
-                >
-                  Use your inbox
-                </button>
-              </>
-            )
-          }
-        />
-        <fieldset className="space-y-2">
-          <legend className="mb-2 font-medium text-sm">Send an event when a file is</legend>
-          <CheckField
-            name="always"
-            label="transferred: the object is in the bucket"
-            checked
-            disabled
-            readOnly
-          />
-          {OPTIONAL.map(([status, label]) => (
-            <CheckField
-              key={status}
-              name="statuses"
-              value={status}
-              label={label}
-              defaultChecked={statuses.includes(status)}
-            />
-          ))}
-        </fieldset>
+        <Address value={output?.url ?? ''} inboxUrl={inboxUrl} />
+        <Ends output={output} />
+        <FurtherFields output={output} ofWorkspace={pipeId === null} open={onward} />
       </ActionForm>
-      {secret && (
+      {made && (
         <SecretOnce
           revealable
           title="Your webhook secret"
           what="webhook secret"
-          secret={secret}
-          onSaved={() => setSecret(undefined)}
+          secret={made.secret}
+          onSaved={() => {
+            setMade(undefined)
+            if (onward) router.push(`/dashboard/webhooks/outputs/${made.id}`)
+          }}
         >
           <p className="text-ink-soft text-sm">Your receiver verifies each webhook with it.</p>
         </SecretOnce>
       )}
     </>
+  )
+}
+
+function Address({ value, inboxUrl }: { value: string; inboxUrl: string }) {
+  const [address, setAddress] = useState(value)
+  return (
+    <TextField
+      name="url"
+      label="Address"
+      type="url"
+      mono
+      value={address}
+      onChange={(event) => setAddress(event.target.value)}
+      placeholder="https://api.example.com/hooks/sluice"
+      hint={
+        address === inboxUrl ? (
+          'This is your inbox: what arrives is shown under Webhooks.'
+        ) : (
+          <>
+            No receiver yet?{' '}
+            <button
+              type="button"
+              className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
+              onClick={() => setAddress(inboxUrl)}
+            >
+              Use your inbox
+            </button>
+          </>
+        )
+      }
+    />
+  )
+}
+
+function Ends({ output }: { output: WebhookOutput | undefined }) {
+  return (
+    <fieldset className="space-y-2">
+      <legend className="mb-2 font-medium text-sm">Send an event when a file is</legend>
+      <CheckField
+        name="events"
+        value="file.status_changed"
+        label="transferred: the object is in the bucket"
+        defaultChecked={output?.events.includes('file.status_changed') ?? true}
+      />
+      {ENDS.map(([status, label]) => (
+        <CheckField
+          key={status}
+          name="statuses"
+          value={status}
+          label={label}
+          defaultChecked={output?.statuses.includes(status)}
+        />
+      ))}
+    </fieldset>
   )
 }

@@ -1,36 +1,54 @@
-import { switchWebhook } from '#app/dashboard/webhooks/actions.ts'
+import { Trash2 } from 'lucide-react'
+import { deleteWebhook, switchWebhook } from '#app/dashboard/webhooks/actions.ts'
+import type { Delivery } from '#lib/webhooks/log/delivery.ts'
 import type { Missed } from '#lib/webhooks/outputs/missed-events.ts'
 import type { WebhookOutput } from '#lib/webhooks/outputs/webhook-output.ts'
+import { Button } from '../ui/button.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { ActionSwitch } from '../ui/switch.tsx'
 import { Time } from '../ui/time.tsx'
+import { LatestDeliveries } from './latest-deliveries.tsx'
 import { MissedEvents } from './missed-events.tsx'
 import { SecretPanel } from './secret-panel.tsx'
 import { SendTest } from './send-test.tsx'
 import { WebhookForm } from './webhook-form.tsx'
 
-type Props = { pipeId: string; output: WebhookOutput | undefined; missed: Missed; inboxUrl: string }
+type Props = {
+  /** Null for an output of the whole workspace. */
+  pipeId: string | null
+  output: WebhookOutput | undefined
+  missed: Missed
+  latest: Delivery[]
+  inboxUrl: string
+}
 
-/** The Webhook output of a Pipe: off until it has an address. */
-export function WebhookOutputPanel({ pipeId, output, missed, inboxUrl }: Props) {
+/** All of one webhook output: off until it has an address. */
+export function WebhookOutputPanel({ pipeId, output, missed, latest, inboxUrl }: Props) {
   return (
     <div className="rounded-lg border bg-surface p-4">
-      {output ? <State pipeId={pipeId} output={output} /> : <Introduction />}
+      {output ? <State output={output} /> : <Introduction />}
       {missed.events > 0 && (
-        <MissedEvents pipeId={pipeId} missed={missed} canSend={output?.enabled ?? false} />
+        <MissedEvents
+          pipeId={pipeId}
+          outputId={output?.id}
+          missed={missed}
+          canSend={output?.enabled ?? false}
+        />
       )}
       {/* One and the same form before and after the first saving, since it shows the secret then. */}
       <div key="form" className="mt-4 space-y-5 border-t pt-4">
         <WebhookForm
+          key="fields"
           pipeId={pipeId}
-          url={output?.url ?? ''}
-          statuses={output?.statuses ?? []}
-          enabled={output?.enabled ?? true}
+          output={output}
           inboxUrl={inboxUrl}
           submit={output ? 'Save' : 'Switch on'}
         />
-        {output && <SendTest pipeId={pipeId} />}
-        {output && <SecretPanel pipeId={pipeId} previousSecretUntil={output.previousSecretUntil} />}
+        {output && <LatestDeliveries outputId={output.id} latest={latest} />}
+        {output && <SendTest outputId={output.id} />}
+        {output && <SecretPanel outputId={output.id} previousSecretUntil={output.previousSecretUntil} />}
+        {output && <DeleteOutput output={output} />}
       </div>
     </div>
   )
@@ -48,15 +66,15 @@ function Introduction() {
   )
 }
 
-function State({ pipeId, output }: { pipeId: string; output: WebhookOutput }) {
-  const { url, statuses, enabled, turnedOffReason, turnedOffAt, failingSince } = output
+function State({ output }: { output: WebhookOutput }) {
+  const { id, name, enabled, turnedOffReason, turnedOffAt, failingSince } = output
   return (
     <div>
       <ActionSwitch
         on={enabled}
-        label="Webhook"
+        label={name}
         hint={enabled ? PURPOSE : `${PURPOSE} ${WHILE_OFF}`}
-        action={switchWebhook.bind(null, pipeId, url, statuses)}
+        action={switchWebhook.bind(null, id)}
       />
       {turnedOffReason && (
         <Notice tone="bad" title="Sluice turned it off" className="mt-4">
@@ -69,6 +87,29 @@ function State({ pipeId, output }: { pipeId: string; output: WebhookOutput }) {
           Every attempt has failed since <Time at={failingSince} />. After five days Sluice turns it off.
         </Notice>
       )}
+    </div>
+  )
+}
+
+function DeleteOutput({ output: { id, name, pipeId } }: { output: WebhookOutput }) {
+  return (
+    <div className="border-t pt-4">
+      <ConfirmDialog
+        trigger={
+          <Button tone="danger">
+            <Trash2 aria-hidden />
+            Delete this output
+          </Button>
+        }
+        title={`Delete the output “${name}”`}
+        confirm="Delete"
+        action={deleteWebhook.bind(null, id, pipeId)}
+      >
+        <p>
+          What it has not been sent yet is given up. Its log stays for 30 days, and the other outputs are not
+          affected.
+        </p>
+      </ConfirmDialog>
     </div>
   )
 }

@@ -22,13 +22,17 @@ export const alerts = pgTable(
       .notNull()
       .references(() => workspaces.id, { onDelete: 'cascade' }),
     kind: text({ enum: ALERT_KINDS }).notNull(),
-    /** A month, or the id of a Data Store, Pipe or Sender. */
+    /** A month, or the id of a Data Store, Pipe (of its first output), output or Sender. */
     subjectId: text().notNull(),
     /** Its name at that time. */
     subject: text().notNull(),
     detail: text(),
     raisedAt: instant().notNull(),
     clearedAt: instant(),
+    /** What of it was sent as an event. */
+    sent: text({ enum: ['nothing', 'raised', 'cleared'] })
+      .notNull()
+      .default('nothing'),
   },
   (t) => [
     uniqueIndex('alerts_one_open').on(t.workspaceId, t.kind, t.subjectId).where(sql`${t.clearedAt} is null`),

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { boolean, index, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { workspaces } from './accounts.ts'
 import { bytes, createdAt, id, instant } from './columns.ts'
@@ -41,6 +42,17 @@ export const pipeDestinations = pgTable(
   (t) => [primaryKey({ columns: [t.pipeId, t.dataStoreId] }), index().on(t.dataStoreId)],
 )
 
+/** What an output can be told of. Receivers get the first alone, unless they ask for more. */
+export const EVENT_KINDS = [
+  'file.status_changed',
+  'file.created',
+  'data_store.failing',
+  'data_store.recovered',
+  'output.turned_off',
+  'usage.threshold',
+] as const
+export type EventKind = (typeof EVENT_KINDS)[number]
+
 export const webhookOutputs = pgTable(
   'webhook_outputs',
   {
@@ -48,15 +60,29 @@ export const webhookOutputs = pgTable(
     workspaceId: uuid()
       .notNull()
       .references(() => workspaces.id, { onDelete: 'cascade' }),
+    /**
+     * Of the first output of a Pipe. Nodes of the previous version take it to be the only one, and would write an event for
+     * each output that they found, so the others have their Pipe in `furtherPipeId` until no such node is left. Rows of Pipes go with their workspace only.
+     */
     pipeId: text()
-      .notNull()
       .unique()
       .references(() => pipes.id, { onDelete: 'cascade' }),
+    furtherPipeId: text(),
+    /** Whose events it gets: those of a Pipe, or of all Pipes of its workspace. */
+    scope: text().notNull().generatedAlwaysAs(sql`coalesce(pipe_id, further_pipe_id, workspace_id::text)`),
+    name: text().notNull().default('Webhook'),
     enabled: boolean().notNull(),
     url: text().notNull(),
+    /** The kinds of events that it gets. */
+    events: text({ enum: EVENT_KINDS }).array().notNull().default(['file.status_changed']),
     /** Which file statuses send an event beside `transferred`, which always does. */
     statuses: text().array().notNull().default(['transferred']),
     secretEncrypted: text().notNull(),
+    /** The request headers that its receiver demands, as a JSON object. */
+    headersEncrypted: text(),
+    headerNames: text().array().notNull().default([]),
+    /** What happened up to then does not count as missed. */
+    missedAfter: instant(),
     /** Signs beside the new one for 24 hours after a rotation. */
     previousSecretEncrypted: text(),
     previousSecretUntil: instant(),
@@ -68,5 +94,5 @@ export const webhookOutputs = pgTable(
     createdAt: createdAt(),
     updatedAt: instant().notNull().defaultNow(),
   },
-  (t) => [index().on(t.workspaceId)],
+  (t) => [index().on(t.workspaceId), index().on(t.scope)],
 )

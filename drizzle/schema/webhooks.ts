@@ -2,7 +2,11 @@ import { sql } from 'drizzle-orm'
 import { boolean, index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { workspaces } from './accounts.ts'
 import { createdAt, id, instant } from './columns.ts'
-import { FILE_STATUSES } from './files.ts'
+import type { FileStatus } from './files.ts'
+import { EVENT_KINDS, type EventKind } from './pipes.ts'
+
+/** What distinguishes events for those who ask for some of them: of the ends of files the status, of others the kind. */
+export type EventTopic = FileStatus | EventKind
 
 /**
  * What happened, in the exact bytes that every attempt sends. As its deliveries, their attempts and the timelines of files, it
@@ -15,18 +19,21 @@ export const events = pgTable(
     workspaceId: uuid()
       .notNull()
       .references(() => workspaces.id, { onDelete: 'cascade' }),
+    /** Of what concerns no single Pipe: the id of its workspace. */
     pipeId: text().notNull(),
-    /** Null for a test event. */
+    /** Null unless it is a real file's. */
     fileId: uuid(),
-    kind: text().notNull().default('file.status_changed'),
+    kind: text({ enum: EVENT_KINDS }).notNull().default('file.status_changed'),
     /** The request that ended the file. */
     requestId: text(),
     traceparent: text(),
     test: boolean().notNull().default(false),
-    /** Null while it goes to nobody: a file that has ended no longer changes, so the bytes are made when it is sent. */
+    /** Null while nobody is sent the end of a file: it no longer changes, so the bytes are made when they are sent. */
     payload: text(),
-    /** The file's status, while the event counts as missed; null once it has a delivery. */
-    missedStatus: text({ enum: FILE_STATUSES }),
+    /** What an output would have to ask for: a status of a file or a kind. Null once every output has its delivery. */
+    missedStatus: text().$type<EventTopic>(),
+    /** Each output has its delivery. Nodes of the previous version do not say so: see `eventsToFanOut`. */
+    fannedOut: boolean().notNull().default(false),
     createdAt: createdAt(),
   },
   (t) => [
@@ -35,6 +42,9 @@ export const events = pgTable(
     index('events_missed').on(t.pipeId, t.id).where(sql`${t.missedStatus} is not null`),
   ],
 )
+
+/** Events of nodes of the previous version, which know the first output of a Pipe alone. A trigger puts them here. */
+export const eventsToFanOut = pgTable('events_to_fan_out', { eventId: uuid().primaryKey() })
 
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
@@ -81,6 +91,7 @@ export const deliveries = pgTable(
     index('deliveries_by_pipe_state').on(t.pipeId, t.state, t.id),
     index('deliveries_by_file').on(t.fileId),
     index('deliveries_by_event').on(t.eventId),
+    // By output, too: `lib/webhooks/delivery/index-months.ts` builds that beside those who write.
     index('deliveries_due').on(t.webhookOutputId, t.nextAttemptAt).where(sql`${t.state} = 'pending'`),
   ],
 )

@@ -104,7 +104,12 @@ async function emitAll(runtime: ReturnType<typeof testRuntime>, outputs: Output[
         const at = new Date(runtime.clock.now())
         const id = uuidv7(at.getTime())
         const body = JSON.stringify({ id, event: 'file.status_changed', data: { n } })
-        await writeEvents(tx, runtime.queue, [{ ...output, id, body, output }], at)
+        await writeEvents(
+          tx,
+          runtime.queue,
+          [{ ...output, id, kind: 'file.status_changed', body, to: [output], missed: null }],
+          at,
+        )
         ids.push(id)
       }
       return ids

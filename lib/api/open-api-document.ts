@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { fileEventSchema } from '../events/file-event-schema.ts'
+import { EVENT_KINDS, type EventKind } from '#drizzle/schema/pipes.ts'
+import { eventSchema } from '../events/event-schemas.ts'
 import { type ErrorCode, errorCodes, SluiceError } from '../platform/kernel/errors.ts'
 import type { Operation, Problem } from './operation.ts'
 
@@ -20,7 +21,7 @@ export function openApiDocument(operations: Operation[], baseUrl: string): Json 
     servers: [{ url: `${baseUrl}/api/v1` }],
     tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name, description: TAGS[name] })),
     paths,
-    webhooks: { fileStatusChanged: FILE_STATUS_CHANGED },
+    webhooks: Object.fromEntries(EVENT_KINDS.map((kind) => [camelCase(kind), webhookOf(kind)])),
     components: {
       securitySchemes: {
         accountKey: { type: 'http', scheme: 'bearer', description: 'An account key, ak_…' },
@@ -33,22 +34,38 @@ export function openApiDocument(operations: Operation[], baseUrl: string): Json 
           enum: Object.keys(errorCodes),
           description: 'The codes of this version',
         },
-        FileStatusChanged: requestSchema(fileEventSchema),
+        ...Object.fromEntries(
+          EVENT_KINDS.map((kind) => [pascalCase(kind), requestSchema(eventSchema(kind))]),
+        ),
       },
     },
   }
 }
 
-const FILE_STATUS_CHANGED = {
+const WHEN: Record<EventKind, string> = {
+  'file.status_changed': 'A file arrived, or will not.',
+  'file.created': 'An upload begins. Only outputs that ask for it get it, as all kinds below.',
+  'data_store.failing': 'A bucket has rejected uploads for a minute.',
+  'data_store.recovered': 'It takes uploads again.',
+  'output.turned_off': 'Sluice turned a webhook output off.',
+  'usage.threshold': '80 or 100 percent of the transfer of a month is used. For outputs of the workspace.',
+}
+
+const webhookOf = (kind: EventKind) => ({
   post: {
-    summary: 'A file arrived, or will not. Signed; any 2xx within 15 seconds is taken as received.',
+    summary: `${WHEN[kind]} Signed; any 2xx within 15 seconds is taken as received.`,
     requestBody: {
       required: true,
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/FileStatusChanged' } } },
+      content: { 'application/json': { schema: { $ref: `#/components/schemas/${pascalCase(kind)}` } } },
     },
     responses: { '200': { description: 'Received' } },
   },
-}
+})
+
+const pascalCase = (kind: EventKind) =>
+  kind.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())
+const camelCase = (kind: EventKind) =>
+  kind.replace(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 const DESCRIPTION =
   'Resumable uploads straight into your own bucket. Version 1 takes only additive changes: expect fields that you do not know.'
@@ -59,7 +76,7 @@ const TAGS: Record<string, string> = {
   Pipes: 'What takes uploads: its restrictions, and the Data Store where its files go.',
   Senders: 'Backends of yours that may issue tokens.',
   Files: 'Uploads and what became of them.',
-  'Webhook outputs': "The webhook output of a Pipe: where its files' events are sent.",
+  'Webhook outputs': 'Where events are sent: up to five for each Pipe, and five for the whole workspace.',
   Events: 'What happens to files, as it happens.',
   Deliveries: 'Events on their way to a webhook: each attempt, its answer, and sending again.',
   Account: 'Account keys, usage and the audit log.',

@@ -85,7 +85,8 @@ describeWithDatabase('the management API', (database) => {
     ]
     const lists = OPERATIONS.filter(({ id }) => /^(list|report)/.test(id))
     for (const operation of lists) {
-      const response = await handleApiRequest(runtime, request(operation, {}, mine.accountKey.key))
+      const { params = {} } = RECIPES[operation.id]!(mine)
+      const response = await handleApiRequest(runtime, request(operation, { params }, mine.accountKey.key))
       const text = await response.text()
       for (const secret of [...secrets, theirs.delivery.id, theirs.token.id, theirs.accountKey.id]) {
         expect(text, operation.id).not.toContain(secret)
@@ -113,11 +114,10 @@ describeWithDatabase('the management API', (database) => {
   it("answers not found to another workspace's ids in the verbs that only the dashboard calls", async () => {
     const runtime = testRuntime(database())
     const [mine, theirs] = [await furnish(runtime), await furnish(runtime)]
-    for (const verb of [previewPipeDeletion, revealSecret]) {
-      await expect(verb(runtime, mine.actor, theirs.pipe.id)).rejects.toMatchObject({
-        code: 'pipe_not_found',
-      })
-    }
+    const absent = { code: 'pipe_not_found' }
+    const { id } = theirs.pipe
+    await expect(previewPipeDeletion(runtime, mine.actor, id)).rejects.toMatchObject(absent)
+    await expect(revealSecret(runtime, mine.actor, { firstOf: id })).rejects.toMatchObject(absent)
   })
 
   describe.each([

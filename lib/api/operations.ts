@@ -2,12 +2,13 @@ import { documentOperation } from './open-api-document.ts'
 import type { Operation } from './operation.ts'
 import { accountOperations } from './operations/account.ts'
 import { dataStoreOperations } from './operations/data-stores.ts'
+import { deliveryOperations } from './operations/deliveries.ts'
 import { eventOperations } from './operations/events.ts'
 import { fileOperations } from './operations/files.ts'
+import { firstOutputOperations, outputOperations } from './operations/outputs.ts'
 import { pipeOperations } from './operations/pipes.ts'
 import { senderOperations } from './operations/senders.ts'
 import { tokenOperations } from './operations/tokens.ts'
-import { webhookOperations } from './operations/webhooks.ts'
 
 /** Every operation of `/api/v1` that its description tells of, in the order of the reference. */
 export const DESCRIBED: Operation[] = [
@@ -15,7 +16,9 @@ export const DESCRIBED: Operation[] = [
   ...dataStoreOperations,
   ...pipeOperations,
   ...senderOperations,
-  ...webhookOperations,
+  ...firstOutputOperations,
+  ...outputOperations,
+  ...deliveryOperations,
   ...fileOperations,
   ...eventOperations,
   ...accountOperations,

@@ -1,3 +1,4 @@
+import type { EventKind } from '#drizzle/schema/pipes.ts'
 import { type EventPlace, listEventIds, readEventBodies } from '../events/read-events.ts'
 import { isKeyGood } from '../identity/accounts/authenticate-account-key.ts'
 import type { Actor } from '../identity/audit/record-audit.ts'
@@ -27,9 +28,14 @@ const LIMITS = { most: 500, mostForEach: 20 }
 const places = createPlaces(LIMITS)
 
 type Needs = Pick<Runtime, 'db' | 'database' | 'clock'>
-type Wanted = { pipeId?: string | undefined; lastEventId: string | undefined; signal: AbortSignal }
+type Wanted = {
+  pipeId?: string | undefined
+  kinds: readonly EventKind[]
+  lastEventId: string | undefined
+  signal: AbortSignal
+}
 
-export function streamEvents(needs: Needs, actor: Actor, { pipeId, lastEventId, signal }: Wanted) {
+export function streamEvents(needs: Needs, actor: Actor, { pipeId, kinds, lastEventId, signal }: Wanted) {
   if (lastEventId !== undefined && !isUuid(lastEventId))
     throw invalidRequest([{ field: 'Last-Event-ID', message: 'is not the id of an event' }])
   const ending = new AbortController()
@@ -42,7 +48,7 @@ export function streamEvents(needs: Needs, actor: Actor, { pipeId, lastEventId, 
   const since =
     lastEventId === undefined ? undefined : Number.parseInt(lastEventId.replace('-', '').slice(0, 12), 16)
   return untilLeft(
-    messages(needs, actor.id!, { workspaceId: actor.workspaceId, pipeId }, since, ending.signal),
+    messages(needs, actor.id!, { workspaceId: actor.workspaceId, pipeId, kinds }, since, ending.signal),
     ending.signal,
     taken.leave,
   )
@@ -66,7 +72,7 @@ async function* untilLeft(stream: AsyncGenerator<string>, signal: AbortSignal, l
 async function* messages(
   { db, database, clock }: Needs,
   keyId: string,
-  place: EventPlace,
+  place: EventPlace & { kinds: readonly EventKind[] },
   since: number | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
@@ -88,13 +94,13 @@ async function* messages(
       const lookedMs = clock.now()
       let askedMs = lookedMs
       for await (const ids of eachNew(db, place, fromMs, told)) {
-        for (const { id, body } of await readEventBodies(db, ids)) {
+        for (const { id, kind, body } of await readEventBodies(db, ids)) {
           // A backlog takes as long as its reader likes.
           if (clock.now() - askedMs >= LOOK_EVERY_MS) {
             askedMs = clock.now()
             if (!(await isKeyGood({ db, clock }, keyId))) return
           }
-          yield `id: ${id}\nevent: ${EVENT}\ndata: ${body}\n\n`
+          if (place.kinds.includes(kind)) yield `id: ${id}\nevent: ${kind}\ndata: ${body}\n\n`
         }
         for (const id of ids) told.add(id)
       }
@@ -122,8 +128,6 @@ async function leaveOut(
 ): Promise<void> {
   for await (const ids of eachNew(db, place, fromMs, told)) for (const id of ids) told.add(id)
 }
-
-const EVENT = 'file.status_changed'
 
 async function* eachNew(db: Needs['db'], place: EventPlace, fromMs: number, told: ReadonlySet<string>) {
   let after = firstUuidAt(fromMs)

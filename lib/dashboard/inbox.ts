@@ -1,4 +1,4 @@
-import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
 import { inboxMessages, webhookOutputs, workspaces } from '#drizzle/schema/index.ts'
 import type { Actor } from '../identity/audit/record-audit.ts'
 import type { Db } from '../platform/db/database.ts'
@@ -42,9 +42,10 @@ async function receiveMessage(
   const headers = Object.fromEntries(
     HEADERS.flatMap((name) => (all.has(name) ? [[name, all.get(name)!]] : [])),
   )
-  const { output } = await senderOf(db, workspace.id, body)
   const now = clock.now()
-  const verdict = verifyWebhook({ headers, body }, openSecrets(vault, output, now), now)
+  const outputs = await possibleSenders(db, workspace.id, body)
+  const secrets = outputs.flatMap((output) => openSecrets(vault, output, now))
+  const verdict = verifyWebhook({ headers, body }, secrets, now)
   for (const [which, finding] of Object.entries(verdict)) {
     if (finding !== 'valid')
       throw new SluiceError('forbidden', `The ${which} signature is not valid: ${finding}.`)
@@ -63,22 +64,21 @@ async function receiveMessage(
   })
 }
 
-/** The body names its Pipe; whether that is true, the signature tells. */
-async function senderOf(db: Db, workspaceId: string, body: string) {
-  const pipeId = pipeIdIn(body)
-  const [output] = isPipeId(pipeId)
-    ? await db
-        .select()
-        .from(webhookOutputs)
-        .where(and(eq(webhookOutputs.pipeId, pipeId), eq(webhookOutputs.workspaceId, workspaceId)))
-    : []
-  if (output) return { output }
-  throw new SluiceError('forbidden', 'This inbox takes webhooks of the Pipes of its own workspace only.')
+/** The body names its Pipe, if it is of one; whether that is true, the signature tells. */
+async function possibleSenders(db: Db, workspaceId: string, body: string) {
+  const scopes = [pipeIdIn(body), workspaceId].filter((scope) => scope !== undefined)
+  const outputs = await db
+    .select()
+    .from(webhookOutputs)
+    .where(and(inArray(webhookOutputs.scope, scopes), eq(webhookOutputs.workspaceId, workspaceId)))
+  if (outputs.length > 0) return outputs
+  throw new SluiceError('forbidden', 'This inbox takes webhooks of the outputs of its own workspace only.')
 }
 
-function pipeIdIn(body: string): string {
+function pipeIdIn(body: string): string | undefined {
   try {
-    return String((JSON.parse(body) as { data?: { pipe_id?: unknown } }).data?.pipe_id)
+    const pipeId = (JSON.parse(body) as { data?: { pipe_id?: unknown } }).data?.pipe_id
+    return typeof pipeId === 'string' && isPipeId(pipeId) ? pipeId : undefined
   } catch {
     throw new SluiceError('invalid_json', 'The body is not JSON.')
   }

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { SCHEMA_FILE, webhookSchema } from '../../scripts/webhook-schema.ts'
+import { EVENT_KINDS } from '#drizzle/schema/pipes.ts'
+import { schemaFile, webhookSchema } from '../../scripts/webhook-schema.ts'
+import { fileEventSchema } from './event-schemas.ts'
 import { fileEventBody } from './file-event.ts'
-import { fileEventSchema } from './file-event-schema.ts'
 
 const ID = '019a0000-0000-7000-8000-000000000001'
 const event: Parameters<typeof fileEventBody>[0] = {
@@ -43,6 +44,6 @@ it('has no checksum where the object is not there', () => {
   ).toBeNull()
 })
 
-it('is published as it is', () => {
-  expect(readFileSync(SCHEMA_FILE, 'utf8')).toBe(webhookSchema())
+it.each(EVENT_KINDS)('%s is published as it is', (kind) => {
+  expect(readFileSync(schemaFile(kind), 'utf8')).toBe(webhookSchema(kind))
 })

@@ -1,12 +1,17 @@
 import { sql } from 'drizzle-orm'
 import type { DestinationStatus, FileStatus } from '#drizzle/schema/files.ts'
+import type { EventKind } from '#drizzle/schema/pipes.ts'
 import { invariant } from '../platform/kernel/errors.ts'
 
+/** What events of every kind have around their data. */
+export type EventFrame = { id: string; at: Date; test?: true }
+
+export function eventBody(kind: EventKind, { id, at, test }: EventFrame, data: object): string {
+  return JSON.stringify({ id, event: kind, timestamp: at.toISOString(), ...(test && { test }), data })
+}
+
 /** What a `file.status_changed` tells. The names inside `data` are those of the specification. */
-export type FileEvent = {
-  id: string
-  at: Date
-  test?: true
+export type FileEvent = EventFrame & {
   file: {
     id: string
     pipeId: string
@@ -33,34 +38,28 @@ export type FileEvent = {
 }
 
 /** The body, written once: every attempt sends these bytes. */
-export function fileEventBody({ id, at, test, file }: FileEvent): string {
-  return JSON.stringify({
-    id,
-    event: 'file.status_changed',
-    timestamp: at.toISOString(),
-    ...(test && { test }),
-    data: {
-      pipe_id: file.pipeId,
-      file_id: file.id,
-      filename: file.filename,
-      filetype: file.filetype,
-      status: file.status,
-      size: file.sizeBytes,
-      sender: file.senderName,
-      protocol: file.protocol,
-      subject: file.subject,
-      metadata: file.metadata,
-      uploadMetadata: file.uploadMetadata,
-      checksum: file.crc32 === null ? null : `crc32:${file.crc32.toString(16).padStart(8, '0')}`,
-      destinations: file.destinations.map(({ dataStoreId, ...rest }) => ({
-        destinationId: dataStoreId,
-        status: rest.status,
-        bucket: rest.bucket,
-        key: rest.key,
-        etag: rest.etag,
-        ...(rest.certainty === 'unknown' && { reason: 'unknown' }),
-      })),
-    },
+export function fileEventBody({ file, ...event }: FileEvent): string {
+  return eventBody('file.status_changed', event, {
+    pipe_id: file.pipeId,
+    file_id: file.id,
+    filename: file.filename,
+    filetype: file.filetype,
+    status: file.status,
+    size: file.sizeBytes,
+    sender: file.senderName,
+    protocol: file.protocol,
+    subject: file.subject,
+    metadata: file.metadata,
+    uploadMetadata: file.uploadMetadata,
+    checksum: file.crc32 === null ? null : `crc32:${file.crc32.toString(16).padStart(8, '0')}`,
+    destinations: file.destinations.map(({ dataStoreId, ...rest }) => ({
+      destinationId: dataStoreId,
+      status: rest.status,
+      bucket: rest.bucket,
+      key: rest.key,
+      etag: rest.etag,
+      ...(rest.certainty === 'unknown' && { reason: 'unknown' }),
+    })),
   })
 }
 

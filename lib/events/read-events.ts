@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import type { EventKind } from '#drizzle/schema/pipes.ts'
 import { type Db, rows } from '../platform/db/database.ts'
 import { days } from '../platform/kernel/clock.ts'
 import { ENDED_FILE, type EndedFile, fileEventBody, toEventFile } from './file-event.ts'
@@ -27,20 +28,25 @@ export async function listEventIds(
   return found.map(({ id }) => id)
 }
 
-type Found = EndedFile & { eventId: string; at: string | Date; payload: string | null }
+type Found = EndedFile & { eventId: string; kind: EventKind; at: string | Date; payload: string | null }
 
 /** The bodies as a webhook has them, whether or not one was sent. Of a file whose record was erased there is none. */
-export async function readEventBodies(db: Db, ids: string[]): Promise<{ id: string; body: string }[]> {
+export async function readEventBodies(
+  db: Db,
+  ids: string[],
+): Promise<{ id: string; kind: EventKind; body: string }[]> {
   if (ids.length === 0) return []
   const found = await rows<Found>(
     db,
-    sql`select e.id as "eventId", e.created_at as at, e.payload, ${ENDED_FILE}
+    sql`select e.id as "eventId", e.kind, e.created_at as at, e.payload, ${ENDED_FILE}
     from json_array_elements_text(${JSON.stringify(ids)}::json) as wanted(id)
       join events e on e.id = wanted.id::uuid left join files f on f.id = e.file_id
     order by e.id`,
   )
-  return found.flatMap(({ eventId: id, at, payload, ...file }) => {
-    if (payload !== null) return [{ id, body: payload }]
-    return file.id ? [{ id, body: fileEventBody({ id, at: new Date(at), file: toEventFile(file) }) }] : []
+  return found.flatMap(({ eventId: id, kind, at, payload, ...file }) => {
+    if (payload !== null) return [{ id, kind, body: payload }]
+    return file.id
+      ? [{ id, kind, body: fileEventBody({ id, at: new Date(at), file: toEventFile(file) }) }]
+      : []
   })
 }

@@ -1,4 +1,6 @@
 import { sql } from 'drizzle-orm'
+import type { EventKind } from '#drizzle/schema/pipes.ts'
+import type { EventTopic } from '#drizzle/schema/webhooks.ts'
 import { type Db, rows } from '../platform/db/database.ts'
 import { uuidv7 } from '../platform/kernel/ids.ts'
 import { LIVE_CHANNEL } from '../platform/live-channel.ts'
@@ -7,19 +9,24 @@ import type { Queue } from '../platform/queue.ts'
 export type NewEvent = {
   id: string
   workspaceId: string
-  pipeId: string
+  /** Absent where it concerns no single Pipe. */
+  pipeId?: string | undefined
   fileId?: string
+  kind: EventKind
   test?: true
-  body: string
+  /** Null where it goes to nobody and can be made later. */
+  body: string | null
   /** Of the request that it follows from: its deliveries bear them. */
   requestId?: string | null
   traceparent?: string | null
-  output: { id: string; url: string }
+  to: readonly { id: string; url: string }[]
+  /** What an output that misses it would have to ask for. */
+  missed: EventTopic | null
 }
 
 /**
- * The events, a delivery of each, and one job for each output that gets some, in the caller's transaction. Answers the ids of
- * the deliveries, in the order of the events.
+ * The events, a delivery of each to each of its outputs, and one job for each output that gets some, in the caller's
+ * transaction. Answers the ids of the deliveries, in the order of the events.
  */
 export async function writeEvents(
   tx: Db,
@@ -27,49 +34,62 @@ export async function writeEvents(
   events: readonly NewEvent[],
   at: Date,
 ): Promise<string[]> {
-  const wanted = events.map((event) => recordOf(event, at))
+  if (events.length === 0) return []
+  const given = events.flatMap(({ id, to }) => deliveriesOf(id, to, at))
   const now = sql`${at.toISOString()}::timestamptz`
   await rows(
     tx,
     sql`with wanted as (
-      select * from json_to_recordset(${JSON.stringify(wanted)}::json) as wanted(id uuid, delivery_id uuid,
-        workspace_id uuid, pipe_id text, file_id uuid, test boolean, payload text, request_id text, traceparent text,
-        output_id uuid, url text)
+      select * from json_to_recordset(${JSON.stringify(events.map(recordOf))}::json) as wanted(id uuid, workspace_id uuid,
+        pipe_id text, file_id uuid, kind text, test boolean, payload text, missed text, request_id text, traceparent text)
     ), event as (
-      insert into events (id, workspace_id, pipe_id, file_id, test, payload, created_at, request_id, traceparent)
-      select id, workspace_id, pipe_id, file_id, test, payload, ${now}, request_id, traceparent from wanted
+      insert into events (id, workspace_id, pipe_id, file_id, kind, test, payload, missed_status, fanned_out, created_at,
+        request_id, traceparent)
+      select id, workspace_id, pipe_id, file_id, kind, test, payload, missed, true, ${now}, request_id, traceparent from wanted
+    ), given as (
+      select wanted.*, g.delivery_id, g.output_id, g.url
+      from json_to_recordset(${JSON.stringify(given)}::json) as g(delivery_id uuid, event_id uuid, output_id uuid, url text)
+      join wanted on wanted.id = g.event_id
     ), delivery as (
       insert into deliveries (id, workspace_id, event_id, pipe_id, file_id, test, webhook_output_id, url, next_trigger, next_attempt_at, created_at)
       select delivery_id, workspace_id, id, pipe_id, file_id, test, output_id, url,
-        case when test then 'test' else 'auto' end, ${now}, ${now} from wanted
+        case when test then 'test' else 'auto' end, ${now}, ${now} from given
     )
-    select pg_notify(${LIVE_CHANNEL}, workspace_id::text) from (select distinct workspace_id from wanted) told`,
+    select pg_notify(${LIVE_CHANNEL}, workspace_id::text) from (select distinct workspace_id from given) told`,
   )
-  const outputs = new Map(
-    events.map(({ output, workspaceId }) => [output.id, { outputId: output.id, workspaceId }]),
-  )
-  await queue.enqueueAll(
-    tx,
-    'webhook-attempt',
-    [...outputs.values()].map((data) => ({ data })),
-  )
-  return wanted.map(({ delivery_id }) => delivery_id)
+  await wakeOutputs(tx, queue, events)
+  return given.map(({ delivery_id }) => delivery_id)
 }
 
-function recordOf(event: NewEvent, at: Date) {
-  const { id, workspaceId, pipeId, fileId = null, test = false, body, output } = event
+async function wakeOutputs(tx: Db, queue: Queue, events: readonly NewEvent[]): Promise<void> {
+  const woken = events.flatMap(({ workspaceId, to }) => to.map(({ id }) => [id, workspaceId] as const))
+  if (woken.length === 0) return
+  const jobs = [...new Map(woken)].map(([outputId, workspaceId]) => ({ data: { outputId, workspaceId } }))
+  await queue.enqueueAll(tx, 'webhook-attempt', jobs)
+}
+
+function deliveriesOf(eventId: string, to: NewEvent['to'], at: Date) {
+  return to.map(({ id, url }) => ({
+    delivery_id: uuidv7(at.getTime()),
+    event_id: eventId,
+    output_id: id,
+    url,
+  }))
+}
+
+function recordOf(event: NewEvent) {
+  const { id, workspaceId, pipeId, fileId = null, kind, test = false, body, missed } = event
   const { requestId = null, traceparent = null } = event
   return {
     id,
-    delivery_id: uuidv7(at.getTime()),
     workspace_id: workspaceId,
-    pipe_id: pipeId,
+    pipe_id: pipeId ?? workspaceId,
     file_id: fileId,
+    kind,
     test,
     payload: body,
+    missed,
     request_id: requestId,
     traceparent,
-    output_id: output.id,
-    url: output.url,
   }
 }

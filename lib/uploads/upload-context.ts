@@ -6,7 +6,7 @@ import type { SealedDataStore } from '../workspace/data-stores/sealed-data-store
 import type { Quota } from '../workspace/usage/reserve.ts'
 import type { Bucket } from './bucket-port.ts'
 import type { Leases } from './lease/leases.ts'
-import type { Insertion } from './ledger/insert-upload.ts'
+import type { EmitCreated, Insertion } from './ledger/insert-upload.ts'
 import type { Whole } from './ledger/transferred.ts'
 import type { UploadRights } from './ledger/upload-rights.ts'
 import type { MemoryBudget } from './memory/memory-budget.ts'
@@ -36,6 +36,7 @@ export type UploadContext = {
   openBucket(dataStore: SealedDataStore): Bucket
   /** Writes the event of each file's new status, in the transaction that changes it. */
   emitEvents(tx: Db, ...fileIds: string[]): Promise<void>
+  emitCreated: EmitCreated
   /** Called between steps. Tests kill the process here to show that the upload survives. */
   checkpoint(name: Checkpoint): void
   /** Work that continues after its request has ended. A node that is stopping waits for it. */

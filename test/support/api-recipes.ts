@@ -5,7 +5,8 @@ import { createAccountKey, revokeAccountKey } from '#lib/identity/accounts/accou
 import { uuidv7 } from '#lib/platform/kernel/ids.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { sendTestEvent } from '#lib/webhooks/log/send-test-event.ts'
-import { saveOutput } from '#lib/webhooks/outputs/save-output.ts'
+import { createOutput, saveOutput } from '#lib/webhooks/outputs/save-output.ts'
+import { outputInput } from '#lib/webhooks/outputs/webhook-output.ts'
 import { createDataStore } from '#lib/workspace/data-stores/create-data-store.ts'
 import { dataStoreInput } from '#lib/workspace/data-stores/data-store.ts'
 import { listTokens } from '#lib/workspace/tokens/given-tokens.ts'
@@ -30,9 +31,10 @@ export async function furnish(runtime: TestRuntime) {
   const at = new Date(runtime.clock.now())
   await db.insert(fileTimeline).values({ id: uuidv7(), fileId: arrived, kind: 'created', at })
   const underWay = await addFile(db, place, { status: 'uploading', offsetBytes: 5 })
-  const output = { enabled: true, url: 'http://127.0.0.1:1/hook', statuses: ['transferred' as const] }
-  await saveOutput(runtime, actor, pipe.id, output)
-  const delivery = await sendTestEvent(runtime, actor, pipe.id)
+  const given = parseInput(outputInput, { url: 'http://127.0.0.1:1/hook' })
+  const output = await saveOutput(runtime, actor, pipe.id, given)
+  const ofAll = await createOutput(runtime, actor, {}, given)
+  const delivery = await sendTestEvent(runtime, actor, { outputId: output.id })
   const entered = { name: 'Spare', provider: 'minio', endpoint: 'http://127.0.0.1:1', bucket: 'spare' }
   const keys = { accessKeyId: 'KEY', secretAccessKey: 'a-secret' }
   const spare = await createDataStore(runtime, actor, parseInput(dataStoreInput, { ...entered, ...keys }))
@@ -40,7 +42,7 @@ export async function furnish(runtime: TestRuntime) {
   await revokeAccountKey(runtime, actor, off.id)
   const was = { workspaceId, kind: 'account_key' as const, subjectId: off.id, turnedOffAt: at }
   await db.insert(turnedOff).values(was)
-  return { ...made, off, spare, token: token!, arrived, underWay, delivery }
+  return { ...made, off, spare, token: token!, arrived, underWay, output, ofAll, delivery }
 }
 export type Furnished = Awaited<ReturnType<typeof furnish>>
 
@@ -95,7 +97,29 @@ export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   showMissedEvents: (mine) => ({ params: { id: mine.pipe.id } }),
   sendMissedEvents: (mine) => ({ params: { id: mine.pipe.id }, body: { since: '2026-01-01T00:00:00Z' } }),
   discardMissedEvents: (mine) => ({ params: { id: mine.pipe.id } }),
-  listDeliveries: () => ({}),
+  createOutput: () => ({
+    body: {
+      url: 'http://127.0.0.1:1/hook',
+      name: 'Chat',
+      events: ['usage.threshold'],
+      headers: { 'X-Key': 'k' },
+    },
+  }),
+  listOutputs: () => ({}),
+  createPipeOutput: (mine) => ({
+    params: { id: mine.pipe.id },
+    body: { url: 'http://127.0.0.1:1/hook', statuses: ['failed'] },
+  }),
+  listPipeOutputs: (mine) => ({ params: { id: mine.pipe.id } }),
+  showOutput: (mine) => ({ params: { id: mine.output.id } }),
+  changeOutput: (mine) => ({ params: { id: mine.output.id }, body: { name: 'Renamed' } }),
+  rotateOutputSecret: (mine) => ({ params: { id: mine.ofAll.id } }),
+  testOutput: (mine) => ({ params: { id: mine.output.id }, body: { event: 'file.created' } }),
+  showMissedOfOutput: (mine) => ({ params: { id: mine.output.id } }),
+  sendMissedToOutput: (mine) => ({ params: { id: mine.output.id }, body: {} }),
+  discardMissedOfOutput: (mine) => ({ params: { id: mine.output.id } }),
+  deleteOutput: (mine) => ({ params: { id: mine.ofAll.id } }),
+  listDeliveries: (mine) => ({ query: { outputId: mine.output.id } }),
   showDelivery: (mine) => ({ params: { id: mine.delivery.id } }),
   resendDelivery: (mine) => ({ params: { id: mine.delivery.id } }),
   resendFailed: (mine) => ({ body: { since: '2026-01-01T00:00:00Z', pipeId: mine.pipe.id } }),

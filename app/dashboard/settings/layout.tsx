@@ -12,6 +12,7 @@ const TABS = [
   { href: '/dashboard/settings/workspace', title: 'Workspace' },
   { href: '/dashboard/settings/members', title: 'Members' },
   { href: '/dashboard/settings/keys', title: 'Account keys' },
+  { href: '/dashboard/settings/outputs', title: 'Webhooks' },
   { href: '/dashboard/settings/alerts', title: 'Alerts' },
   { href: '/dashboard/settings/audit', title: 'Audit log' },
   { href: '/dashboard/settings/account', title: 'Delete account' },

@@ -1,5 +1,6 @@
 'use server'
 
+import { redirect } from 'next/navigation'
 import { plural } from '#components/format.ts'
 import { hours, timeAgo } from '#lib/platform/kernel/clock.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
@@ -10,65 +11,73 @@ import {
   resendFailedInput,
 } from '#lib/webhooks/log/resend.ts'
 import { sendTestEvent } from '#lib/webhooks/log/send-test-event.ts'
+import { deleteOutput } from '#lib/webhooks/outputs/delete-output.ts'
 import { discardMissed, sendMissed } from '#lib/webhooks/outputs/missed-events.ts'
-import { saveOutput } from '#lib/webhooks/outputs/save-output.ts'
+import { changeOutput, createOutput } from '#lib/webhooks/outputs/save-output.ts'
 import { revealSecret, rotateSecret } from '#lib/webhooks/outputs/signing-secrets.ts'
-import { webhookOutputInput } from '#lib/webhooks/outputs/webhook-output.ts'
+import { outputChanges, outputInput } from '#lib/webhooks/outputs/webhook-output.ts'
 import { act } from '../../actions/act.ts'
 import { textOf } from '../../actions/form-fields.ts'
+import { outputFields } from './output-fields.ts'
 
 type Secret = { secret: string }
 
-/** The first saving makes the output, and answers its secret. */
-export async function saveWebhook(pipeId: string, _previous: unknown, data: FormData) {
-  return act<Partial<Secret>>('build', async (runtime, actor) => {
-    const given = {
-      url: textOf(data, 'url') ?? '',
-      enabled: data.get('enabled') !== 'off',
-      statuses: data.getAll('statuses').map(String),
-    }
-    const { secret } = await saveOutput(runtime, actor, pipeId, parseInput(webhookOutputInput, given))
-    return { message: 'Saved.', data: secret ? { secret } : {} }
+/** Makes an output of a Pipe or, without one, of the workspace, and answers its secret. */
+export async function createWebhook(pipeId: string | null, _previous: unknown, data: FormData) {
+  return act<Secret & { id: string }>('build', async (runtime, actor) => {
+    const input = parseInput(outputInput, { ...outputFields(data), enabled: true })
+    const { id, secret } = await createOutput(runtime, actor, { pipeId: pipeId ?? undefined }, input)
+    return { message: 'Saved.', data: { id, secret } }
   })
 }
 
-export async function switchWebhook(
-  pipeId: string,
-  url: string,
-  statuses: string[],
-  _previous: unknown,
-  data: FormData,
-) {
+export async function saveWebhook(outputId: string, _previous: unknown, data: FormData) {
+  return act('build', async (runtime, actor) => {
+    await changeOutput(runtime, actor, { outputId }, parseInput(outputChanges, outputFields(data)))
+    return { message: 'Saved.' }
+  })
+}
+
+export async function switchWebhook(outputId: string, _previous: unknown, data: FormData) {
   const enabled = data.get('on') === 'on'
   return act('build', async (runtime, actor) => {
-    await saveOutput(runtime, actor, pipeId, parseInput(webhookOutputInput, { url, statuses, enabled }))
+    await changeOutput(runtime, actor, { outputId }, { enabled })
     return { message: enabled ? 'The webhook is on.' : 'The webhook is off.' }
   })
 }
 
-export async function reveal(pipeId: string) {
+/** Goes back to where the output was listed. */
+export async function deleteWebhook(outputId: string, pipeId: string | null) {
+  const answer = await act('build', (runtime, actor) =>
+    deleteOutput(runtime, actor, outputId).then(() => undefined),
+  )
+  if (answer.status !== 'done') return answer
+  redirect(pipeId ? `/dashboard/pipes/${encodeURIComponent(pipeId)}` : '/dashboard/settings/outputs')
+}
+
+export async function reveal(outputId: string) {
   return act<Secret>('build', async (runtime, actor) => ({
-    data: { secret: await revealSecret(runtime, actor, pipeId) },
+    data: { secret: await revealSecret(runtime, actor, { outputId }) },
   }))
 }
 
-export async function rotate(pipeId: string) {
+export async function rotate(outputId: string) {
   return act<Secret>('build', async (runtime, actor) => {
-    const { secret } = await rotateSecret(runtime, actor, pipeId)
+    const { secret } = await rotateSecret(runtime, actor, { outputId })
     return { data: { secret } }
   })
 }
 
-export async function sendTest(pipeId: string) {
+export async function sendTest(outputId: string) {
   return act<{ deliveryId: string }>('operate', async (runtime, actor) => {
-    const { id } = await sendTestEvent(runtime, actor, pipeId)
+    const { id } = await sendTestEvent(runtime, actor, { outputId })
     return { data: { deliveryId: id } }
   })
 }
 
-export async function sendMissedEvents(pipeId: string) {
+export async function sendMissedEvents(outputId: string) {
   return act('operate', async (runtime, actor) => {
-    const { sent, more } = await sendMissed(runtime, actor, pipeId, {})
+    const { sent, more } = await sendMissed(runtime, actor, { outputId }, {})
     const rest = more ? ' There are more: send them, too.' : ''
     return {
       message: sent === 0 ? 'There is nothing left to send.' : `${plural(sent, 'event')} sent.${rest}`,
@@ -76,9 +85,10 @@ export async function sendMissedEvents(pipeId: string) {
   })
 }
 
-export async function discardMissedEvents(pipeId: string) {
+/** Those that an output missed, or a Pipe without one. */
+export async function discardMissedEvents(outputId: string | null, pipeId: string | null) {
   return act('operate', async (runtime, actor) => {
-    await discardMissed(runtime, actor, pipeId)
+    await discardMissed(runtime, actor, outputId ? { outputId } : { firstOf: pipeId ?? '' })
     return { message: 'Discarded.' }
   })
 }
@@ -98,10 +108,14 @@ export async function resendAll(ids: string[]) {
   })
 }
 
-export async function resendUndelivered(pipeId: string | undefined, _previous: unknown, data: FormData) {
+export async function resendUndelivered(
+  of: { pipeId?: string | undefined; outputId?: string | undefined },
+  _previous: unknown,
+  data: FormData,
+) {
   return act('operate', async (runtime, actor) => {
     const since = timeAgo(runtime.clock.now(), hours(Number(textOf(data, 'hours')) || 0))
-    const input = parseInput(resendFailedInput, { since, retrying: true, ...(pipeId && { pipeId }) })
+    const input = parseInput(resendFailedInput, { ...of, since, retrying: true })
     const { resent, more } = await resendFailed(runtime, actor, input)
     const rest = more ? ' There are more: resend again.' : ''
     return {

@@ -13,11 +13,13 @@ import { UndeliveredNotice } from '#components/webhooks/undelivered-notice.tsx'
 import { readFiles } from '#lib/dashboard/files/list-files.ts'
 import { readSnapshot } from '#lib/dashboard/live.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
+import { isUuid } from '#lib/platform/kernel/ids.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import type { Delivery } from '#lib/webhooks/log/delivery.ts'
 import { countUndelivered, deliveryQuery, listDeliveries } from '#lib/webhooks/log/list-deliveries.ts'
 import { showDelivery } from '#lib/webhooks/log/show-delivery.ts'
+import { fullName, nameOutputs } from '#lib/webhooks/outputs/find-output.ts'
 import { listPipes } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../session.ts'
 import { listOrProblem } from '../list-or-problem.ts'
@@ -27,25 +29,26 @@ import { wantedDeliveries } from './wanted-deliveries.ts'
 
 export const metadata = { title: 'Webhooks' }
 
-const FILTERS = ['state', 'pipeId', 'within', 'from', 'to', 'search', 'cursor']
+const FILTERS = ['state', 'pipeId', 'outputId', 'within', 'from', 'to', 'search', 'cursor']
 
 export default async function Deliveries({ searchParams }: { searchParams: Search }) {
   const query = await readSearch(searchParams)
   const actor = await currentActor('see')
-  const { pipeId } = query
+  const of = { pipeId: query.pipeId, outputId: isUuid(query.outputId ?? '') ? query.outputId : undefined }
   const runtime = getRuntime()
   const filters = wantedDeliveries(query, runtime.clock.now())
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, 'deliveries')
-  const [page, pipes, undelivered, chosen] = await Promise.all([
+  const [page, pipes, outputs, undelivered, chosen] = await Promise.all([
     listOrProblem(async () => listDeliveries(runtime, actor, parseInput(deliveryQuery, filters))),
     listPipes(runtime, actor, { limit: 100 }),
-    countUndelivered(runtime, actor, pipeId),
+    nameOutputs(runtime, actor),
+    countUndelivered(runtime, actor, of),
     query.delivery ? openDelivery(actor, query.delivery) : undefined,
   ])
   const filtered = FILTERS.some((name) => query[name])
   return (
     <>
-      <UndeliveredNotice undelivered={undelivered} pipeId={pipeId} asked={query.resend === '1'} />
+      <UndeliveredNotice undelivered={undelivered} of={of} asked={query.resend === '1'} />
       <FilterBar
         filters={[
           {
@@ -59,6 +62,12 @@ export default async function Deliveries({ searchParams }: { searchParams: Searc
             name: 'pipeId',
             label: 'Pipe',
             options: pipes.data.map(({ id, name }) => ({ value: id, label: name })),
+          },
+          {
+            kind: 'choice',
+            name: 'outputId',
+            label: 'Output',
+            options: outputs.map((output) => ({ value: output.id, label: fullName(output) })),
           },
           { kind: 'choice', name: 'within', label: 'Time', options: SPANS },
           { kind: 'day', name: 'from', label: 'From' },

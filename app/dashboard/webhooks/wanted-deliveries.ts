@@ -7,6 +7,7 @@ export function wantedDeliveries(query: Record<string, string | undefined>, nowM
   const { since, until } = dayRange(query)
   return {
     pipeId: query.pipeId,
+    outputId: query.outputId,
     state: query.state,
     search: query.search,
     cursor: query.cursor,

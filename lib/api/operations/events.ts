@@ -1,7 +1,14 @@
 import { z } from 'zod'
+import { EVENT_KINDS } from '#drizzle/schema/pipes.ts'
 import { findPipe } from '../../workspace/pipes/read-pipes.ts'
 import { operation } from '../operation.ts'
 import { streamEvents } from '../stream-events.ts'
+
+const kindsField = z
+  .string()
+  .default('file.status_changed')
+  .transform((text) => text.split(',').map((kind) => kind.trim()))
+  .pipe(z.array(z.enum(EVENT_KINDS, { message: `must be some of ${EVENT_KINDS.join(', ')}` })))
 
 export const eventOperations = [
   operation({
@@ -11,8 +18,8 @@ export const eventOperations = [
     path: '/events/stream',
     tag: 'Events',
     summary:
-      'Follow events as server-sent events, each with the body of a webhook. With Last-Event-ID you are told what came since, for an hour; an event may come twice.',
-    query: z.strictObject({ pipeId: z.string().optional() }),
+      'Follow events as server-sent events, each with the body of a webhook. With Last-Event-ID you are told what came since, for an hour; an event may come twice. `events` names other kinds than `file.status_changed`, with commas in between; `file.created` is there only where some webhook output asks for it.',
+    query: z.strictObject({ pipeId: z.string().optional(), events: kindsField }),
     status: 200,
     stream: true,
     answer: z.string(),
@@ -21,7 +28,7 @@ export const eventOperations = [
       if (query.pipeId !== undefined) await findPipe(runtime.db, who, query.pipeId)
       const lastEventId = asked.headers.get('last-event-id') ?? undefined
       const signal = asked.signal ?? new AbortController().signal
-      return streamEvents(runtime, who, { pipeId: query.pipeId, lastEventId, signal }) as never
+      return streamEvents(runtime, who, { ...query, kinds: query.events, lastEventId, signal }) as never
     },
   }),
 ]

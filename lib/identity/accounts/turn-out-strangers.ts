@@ -103,7 +103,11 @@ async function turnOffAll(db: Db, workspaceId: string, now: Date): Promise<Turne
     .update(webhookOutputs)
     .set({ enabled: false, turnedOffReason: REASON, turnedOffAt: now, updatedAt: now })
     .where(and(eq(webhookOutputs.workspaceId, workspaceId), webhookOutputs.enabled))
-    .returning({ id: webhookOutputs.id, pipeId: webhookOutputs.pipeId })
+    .returning({
+      id: webhookOutputs.id,
+      name: webhookOutputs.name,
+      pipeId: sql<string | null>`coalesce(${webhookOutputs.pipeId}, ${webhookOutputs.furtherPipeId})`,
+    })
   const buckets = await db
     .update(dataStores)
     .set({ turnedOffAt: now, updatedAt: now })
@@ -117,13 +121,17 @@ async function turnOffAll(db: Db, workspaceId: string, now: Date): Promise<Turne
     .returning({ id: dataStores.id, name: dataStores.name })
   const names = await namesOfPipes(
     db,
-    outputs.map(({ pipeId }) => pipeId),
+    outputs.flatMap(({ pipeId }) => pipeId ?? []),
   )
   const as = (kind: TurnedOffKind) => (thing: { id: string; name: string }) => ({ kind, ...thing })
   return [
     ...keys.map(as('account_key')),
     ...backends.map(as('sender')),
-    ...outputs.map(({ id, pipeId }) => ({ kind: 'webhook' as const, id, name: names.get(pipeId) ?? pipeId })),
+    ...outputs.map(({ id, name, pipeId }) => ({
+      kind: 'webhook' as const,
+      id,
+      name: names.get(pipeId ?? '') ?? name,
+    })),
     ...buckets.map(as('data_store')),
   ]
 }

@@ -39,7 +39,8 @@ export async function listTurnedOff({ db }: Pick<Runtime, 'db'>, actor: Actor): 
           where t.kind = 'account_key' and k.id = t.subject_id and k.revoked_at is not null
         union all select s.name from senders s
           where t.kind = 'sender' and s.id = t.subject_id and s.revoked_at is not null
-        union all select p.name from webhook_outputs o join pipes p on p.id = o.pipe_id
+        union all select coalesce(p.name, o.name) from webhook_outputs o
+          left join pipes p on p.id in (o.pipe_id, o.further_pipe_id)
           where t.kind = 'webhook' and o.id = t.subject_id and not o.enabled and p.deleted_at is null
         union all select d.name from data_stores d
           where t.kind = 'data_store' and d.id = t.subject_id and d.turned_off_at is not null and d.deleted_at is null

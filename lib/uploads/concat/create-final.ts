@@ -40,14 +40,15 @@ async function join(
   declared: DeclaredFinal,
   pieces: Pieces,
 ): Promise<{ fileId: string }> {
-  const { leases, db, terms } = context
+  const { leases, db, terms, emitCreated } = context
   const bucket = context.openBucket(right.dataStore)
   const partials = await findPartials(context, right, pieces.partialIds)
   const whole = totalOf(partials)
   assertMayCreate(context, right, { ...declared, lengthBytes: whole.bytes })
   const made = describeNew(context, right, declared, bucket)
   const claim = leases.newClaim()
-  if (!(await insertFinal(db, { ...made, ...pieces, ...whole }, { claim, nowMs: made.createdAtMs })))
+  const options = { claim, nowMs: made.createdAtMs, emitCreated }
+  if (!(await insertFinal(db, { ...made, ...pieces, ...whole }, options)))
     throw new SluiceError('invalid_header', 'Another request has just joined these partial uploads.')
   context.checkpoint('upload created')
   const { fileId, destination } = made

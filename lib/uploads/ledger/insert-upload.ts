@@ -33,6 +33,8 @@ export type NewUpload = {
   lengthBytes: number | null
   partBytes: number | null
   concat: 'partial' | null
+  /** An output asks for `file.created`. */
+  isToldOfCreation: boolean
   expirySeconds: number
   expiresAtMs: number
   expiresByMs: number
@@ -49,7 +51,10 @@ export type Insertion = {
   first?: { claim: Claim; boundEnds: readonly number[] } | undefined
 }
 
-type Deps = { db: Db; emitEvents(tx: Db, ...fileIds: string[]): Promise<void> }
+/** Writes the event that files were created, in the transaction that creates them. */
+export type EmitCreated = (tx: Db, ...fileIds: string[]) => Promise<void>
+
+type Deps = { db: Db; emitEvents(tx: Db, ...fileIds: string[]): Promise<void>; emitCreated: EmitCreated }
 
 const MAX_AT_ONCE = 100
 
@@ -58,25 +63,38 @@ const MAX_AT_ONCE = 100
  * same time do not queue for that lock, one statement inserts all of them; if the quota is too small for all, each is
  * inserted alone. A token that limits the number of files is locked, too: its uploads are always inserted alone.
  */
-export function insertsUploads({ db, emitEvents }: Deps): (insertion: Insertion) => Promise<void> {
-  const insertTogether = inGroups((group: Insertion[]) => insert(db, group), {
-    most: MAX_AT_ONCE,
-    keyOf: ({ upload, nowMs }) => `${upload.workspaceId} ${monthOf(nowMs)}`,
-  })
+export function insertsUploads(deps: Deps): (insertion: Insertion) => Promise<void> {
+  const { db, emitCreated } = deps
+  const together = (work: (group: Insertion[]) => Promise<unknown[]>) =>
+    inGroups(work, {
+      most: MAX_AT_ONCE,
+      keyOf: ({ upload, nowMs }: Insertion) => `${upload.workspaceId} ${monthOf(nowMs)}`,
+    })
+  const insertTogether = together((group) => insert(db, group))
+  const insertAndTell = together((group) =>
+    db.transaction(async (tx) => {
+      const made = await insert(tx, group)
+      await emitCreated(tx, ...group.map(({ upload }) => upload.fileId))
+      return made
+    }),
+  )
   return async (insertion) => {
-    const { maxFiles, concat } = insertion.upload
-    if (maxFiles === null) await insertTogether(insertion)
-    else if (concat === 'partial') await insertPartial(db, insertion)
-    else await insertCounted({ db, emitEvents }, insertion)
+    const { maxFiles, concat, isToldOfCreation } = insertion.upload
+    if (concat === 'partial' && maxFiles !== null) await insertPartial(db, insertion)
+    else if (maxFiles !== null) await insertCounted(deps, insertion)
+    else if (concat === null && isToldOfCreation) await insertAndTell(insertion)
+    else await insertTogether(insertion)
   }
 }
 
 /** The limit is checked afterwards, so that the month's row is locked before the token's, as everywhere else. */
-async function insertCounted({ db, emitEvents }: Deps, insertion: Insertion): Promise<void> {
+async function insertCounted({ db, emitEvents, emitCreated }: Deps, insertion: Insertion): Promise<void> {
   await db.transaction(async (tx) => {
     const [made] = await insert(tx, [insertion])
     if (made!.exhausted && !(await takePlace({ db: tx, emitEvents }, insertion)))
       throw new SluiceError('token_exhausted', 'Ask your backend for a new token.')
+    const { fileId, isToldOfCreation } = insertion.upload
+    if (isToldOfCreation) await emitCreated(tx, fileId)
   })
 }
 
@@ -88,7 +106,10 @@ const LOOKED_THROUGH = 1000
  * file would refuse. So this takes the place of an earlier creation of the same token and file that nobody has come back
  * to. That one leaves no record, unless some of its bytes were counted. False if there is none.
  */
-async function takePlace({ db: tx, emitEvents }: Deps, { upload, nowMs }: Insertion): Promise<boolean> {
+async function takePlace(
+  { db: tx, emitEvents }: Omit<Deps, 'emitCreated'>,
+  { upload, nowMs }: Insertion,
+): Promise<boolean> {
   const [earlier] = await rows<{ id: string }>(
     tx,
     sql`select f.id from files f

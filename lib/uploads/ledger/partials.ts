@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { hours } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import type { NewUpload } from './insert-upload.ts'
+import type { EmitCreated, NewUpload } from './insert-upload.ts'
 import { type Claim, LEASE_COLUMNS, leaseValues } from './lease-terms.ts'
 import { insertNote } from './timeline.ts'
 import type { CreationRight } from './upload-rights.ts'
@@ -107,7 +107,7 @@ type Final = Omit<NewUpload, 'lengthBytes' | 'concat' | 'partBytes'> & {
   crc32: number
 }
 
-type Options = { claim: Claim; nowMs: number }
+type Options = { claim: Claim; nowMs: number; emitCreated: EmitCreated }
 
 /**
  * Inserts a file that begins as `transferring`: every byte is durable, and was counted with its partial upload. Its
@@ -118,6 +118,7 @@ export async function insertFinal(db: Db, upload: Final, options: Options): Prom
     if (!(await lockPieces(tx, upload.partialIds))) return false
     await insert(tx, upload, options)
     await takePieces(tx, upload, options.nowMs)
+    if (upload.isToldOfCreation) await options.emitCreated(tx, upload.fileId)
     return true
   })
 }

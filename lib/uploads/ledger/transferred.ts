@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { hasActiveOutput } from '../../events/outputs-of.ts'
 import { tallyFiles } from '../../events/tally.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { inGroups } from '../../platform/db/in-groups.ts'
@@ -97,7 +98,7 @@ export type Whole = {
 type Deps = { db: Db; clock: Clock; emitEvents(tx: Db, ...fileIds: string[]): Promise<void> }
 
 const MAX_AT_ONCE = 50
-const NO_ACTIVE_WEBHOOK = sql`not exists (select from webhook_outputs o where o.pipe_id = f.pipe_id and o.enabled)`
+const NO_ACTIVE_WEBHOOK = sql`not ${hasActiveOutput(sql`f.pipe_id`, sql`f.workspace_id`)}`
 
 /**
  * Records file, usage and event in one transaction. Every file updates its workspace's usage row for the month, so
@@ -127,8 +128,8 @@ export function createWholeRecorder({ db, clock, emitEvents }: Deps): (whole: Wh
 
 /** Records the events as missed, as `emitFileEvent` does without a webhook. */
 const missed = (now: SQL) => sql`missed as (
-      insert into events (id, workspace_id, pipe_id, file_id, missed_status, created_at)
-      select event_id, workspace_id, pipe_id, id, 'transferred', ${now} from moved join writer using (id)
+      insert into events (id, workspace_id, pipe_id, file_id, missed_status, fanned_out, created_at)
+      select event_id, workspace_id, pipe_id, id, 'transferred', true, ${now} from moved join writer using (id)
       where concat is distinct from 'partial'
     )`
 

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { FileProtocol, FileStatus } from '#drizzle/schema/index.ts'
+import { hasActiveOutput, isToldOfCreation } from '../../events/outputs-of.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { inGroups } from '../../platform/db/in-groups.ts'
 import type { Clock } from '../../platform/kernel/clock.ts'
@@ -43,6 +44,8 @@ export type PipeRow = {
   uploadExpirySeconds: number
   /** It has an active webhook. */
   hasWebhooks: boolean
+  /** An output asks for `file.created`. */
+  isToldOfCreation: boolean
 }
 
 export type UploadRow = {
@@ -228,7 +231,8 @@ function common(nowMs: number): SQL {
     json_build_object('id', p.id, 'sourceHttp', p.source_http, 'keyTemplate', p.key_template,
       'maxFileBytes', p.max_file_bytes, 'allowedTypes', p.allowed_types, 'allowedOrigins', p.allowed_origins,
       'uploadExpirySeconds', p.upload_expiry_seconds,
-      'hasWebhooks', exists (select from webhook_outputs o where o.pipe_id = p.id and o.enabled)) as pipe,
+      'hasWebhooks', ${hasActiveOutput(sql`p.id`, sql`p.workspace_id`)},
+      'isToldOfCreation', ${isToldOfCreation(sql`p.id`, sql`p.workspace_id`)}) as pipe,
     ${sealedDataStoreColumn()} as "dataStore"`
 }
 

@@ -93,6 +93,7 @@ export function describeNew(
     uploadMetadata,
     uploadMetadataHeader,
     protocol,
+    isToldOfCreation: pipe.isToldOfCreation,
     expirySeconds,
     expiresByMs,
     createdAtMs: nowMs,

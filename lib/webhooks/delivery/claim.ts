@@ -21,7 +21,15 @@ export type Claimed = {
   requestId: string | null
   traceparent: string | null
   /** Null if it was deleted. */
-  output: (SealedSecrets & { id: string; url: string; enabled: boolean; failingSince: Date | null }) | null
+  output:
+    | (SealedSecrets & {
+        id: string
+        url: string
+        enabled: boolean
+        failingSince: Date | null
+        headersEncrypted: string | null
+      })
+    | null
   outputId: string
 }
 
@@ -62,7 +70,7 @@ export async function claimDeliveries(
     )
     select c.id, c.claimed_by, c.next_trigger, c.attempt_count, c.workspace_id, c.pipe_id, c.webhook_output_id,
       e.id as event_id, e.created_at as event_at, e.payload, e.request_id, e.traceparent, o.id as output_id, o.url, o.enabled, o.failing_since,
-      o.secret_encrypted, o.previous_secret_encrypted, o.previous_secret_until
+      o.secret_encrypted, o.headers_encrypted, o.previous_secret_encrypted, o.previous_secret_until
     from claimed c
     join events e on e.id = c.event_id
     left join webhook_outputs o on o.id = c.webhook_output_id`,
@@ -88,6 +96,7 @@ type Row = {
   enabled: boolean
   failing_since: string | Date | null
   secret_encrypted: string
+  headers_encrypted: string | null
   previous_secret_encrypted: string | null
   previous_secret_until: string | Date | null
 }
@@ -100,6 +109,7 @@ function toClaimed(row: Row): Claimed {
     enabled: row.enabled,
     failingSince: instant(row.failing_since),
     secretEncrypted: row.secret_encrypted,
+    headersEncrypted: row.headers_encrypted,
     previousSecretEncrypted: row.previous_secret_encrypted,
     previousSecretUntil: instant(row.previous_secret_until),
   }

@@ -4,6 +4,7 @@ import { PostError, type PostLimits, type PostRequest, post } from '../../platfo
 import type { Runtime } from '../../platform/runtime.ts'
 import { span } from '../../platform/tracing/span.ts'
 import { openSecrets } from '../outputs/signing-secrets.ts'
+import { HIDDEN, openHeaders } from '../outputs/static-headers.ts'
 import { signWebhook } from '../signature/signature.ts'
 import type { Claimed } from './claim.ts'
 import { type Decision, decide, isDelivered, type Outcome } from './decide.ts'
@@ -54,10 +55,10 @@ export async function deliver(claimed: Attempt['claimed'], parts: Delivering): P
   const prepared = prepare(claimed, parts, atMs)
   checkpoint('prepared')
   const startedAt = performance.now()
-  const outcome = 'error' in prepared ? prepared : await send(prepared, claimed, parts)
+  const outcome = 'error' in prepared ? prepared : await send(prepared.request, claimed, parts)
   const durationMs = Math.round(performance.now() - startedAt)
   checkpoint('called')
-  const requestHeaders = 'error' in prepared ? {} : prepared.headers
+  const requestHeaders = 'error' in prepared ? {} : prepared.logged
   const situation = { ...claimed, failingSince: claimed.output.failingSince }
   const decision = decide(outcome, situation, clock.now(), random())
   const attempt = { claimed, atMs, durationMs, requestHeaders, outcome, decision }
@@ -67,12 +68,16 @@ export async function deliver(claimed: Attempt['claimed'], parts: Delivering): P
   return attempt
 }
 
+/** The log gets the headers without the values that only the receiver may see. */
+type Prepared = { request: PostRequest; logged: Record<string, string> }
+
 function prepare(
   { eventId: id, body, output, requestId, traceparent }: Attempt['claimed'],
   { vault, log }: Delivering,
   atMs: number,
-): PostRequest | Extract<Outcome, { error: unknown }> {
+): Prepared | Extract<Outcome, { error: unknown }> {
   try {
+    const own = openHeaders(vault, output)
     const bytes = Buffer.from(body)
     const headers = {
       'Content-Type': 'application/json',
@@ -82,12 +87,14 @@ function prepare(
       ...(traceparent && { Traceparent: traceparent }),
       ...signWebhook(openSecrets(vault, output, atMs), { id, body, atMs }),
     }
-    return { url: output.url, headers, body: bytes }
+    const hidden = Object.fromEntries(Object.keys(own).map((name) => [name, HIDDEN]))
+    const request = { url: output.url, headers: { ...own, ...headers }, body: bytes }
+    return { request, logged: { ...headers, ...hidden } }
   } catch (error) {
-    log.error({ err: error, outputId: output.id }, 'could not decrypt the secret of a webhook output')
+    log.error({ err: error, outputId: output.id }, 'could not decrypt the secrets of a webhook output')
     return {
       error: 'blocked',
-      detail: 'Sluice cannot decrypt the signing secret. See the server log for details.',
+      detail: 'Sluice cannot decrypt the secrets of this output. See the server log for details.',
     }
   }
 }

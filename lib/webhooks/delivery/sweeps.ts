@@ -1,10 +1,13 @@
 import { sql } from 'drizzle-orm'
+import { fanOutEvents } from '../../events/fan-out.ts'
 import { EVENTS_KEPT_MS } from '../../events/read-events.ts'
 import { rows } from '../../platform/db/database.ts'
 import { type Kept, keepMonths } from '../../platform/db/months.ts'
 import { minutes, seconds } from '../../platform/kernel/clock.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import type { Sweep } from '../../platform/sweeps.ts'
+
+import { indexMonths } from './index-months.ts'
 
 /** A delivery that has been due for this long without an attempt is assumed to have no job. */
 const GRACE_MS = seconds(5)
@@ -15,6 +18,8 @@ type Needs = Pick<Runtime, 'db' | 'clock' | 'queue'>
 export function webhookSweeps(runtime: Needs): Sweep[] {
   return [
     { name: 'webhooks due', everyMs: seconds(5), run: () => wakeDueOutputs(runtime) },
+    { name: 'events of older nodes', everyMs: seconds(1), run: () => fanOutEvents(runtime) },
+    { name: 'index of months', everyMs: minutes(10), run: () => indexMonths(runtime.db) },
     { name: 'months of events', everyMs: minutes(10), run: () => keepEvents(runtime) },
   ]
 }

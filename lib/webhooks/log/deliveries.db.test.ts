@@ -135,10 +135,10 @@ describeWithDatabase('deliveries', (database) => {
   })
 
   it('are resent, and tests are sent, only so often', async () => {
-    const { id } = await sendTestEvent(runtime, customer.actor, customer.pipe.id)
+    const { id } = await sendTestEvent(runtime, customer.actor, { firstOf: customer.pipe.id })
     const since = new Date(runtime.clock.now())
     const limited: [() => Promise<unknown>, number][] = [
-      [() => sendTestEvent(runtime, customer.actor, customer.pipe.id), 29],
+      [() => sendTestEvent(runtime, customer.actor, { firstOf: customer.pipe.id }), 29],
       [() => resendDelivery(runtime, customer.actor, id), 100],
       [() => resendFailed(runtime, customer.actor, { since }), 10],
     ]
@@ -189,7 +189,7 @@ describeWithDatabase('deliveries', (database) => {
   it('of a test are marked, go out while the output is off, and are tried once', async () => {
     await runtime.db.update(webhookOutputs).set({ enabled: false }).where(eq(webhookOutputs.id, output.id))
     receiver.answerWith(410)
-    const sent = await sendTestEvent(runtime, customer.actor, customer.pipe.id)
+    const sent = await sendTestEvent(runtime, customer.actor, { firstOf: customer.pipe.id })
     expect(sent).toMatchObject({ test: true, state: 'pending', fileId: null })
     await worker.work()
     expect(JSON.parse(receiver.received[0]!.body)).toMatchObject({

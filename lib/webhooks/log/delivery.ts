@@ -5,6 +5,8 @@ import {
   type attempts,
   DELIVERY_STATES,
   type deliveries,
+  EVENT_KINDS,
+  type EventKind,
 } from '#drizzle/schema/index.ts'
 
 const instantAnswer = z.iso.datetime().nullable()
@@ -22,6 +24,10 @@ const attemptAnswer = z.strictObject({
 const shared = {
   id: z.uuid(),
   eventId: z.uuid(),
+  /** What happened. */
+  event: z.enum(EVENT_KINDS),
+  outputId: z.uuid(),
+  /** Empty if it concerns no single Pipe. */
   pipeId: z.string(),
   fileId: z.uuid().nullable(),
   test: z.boolean(),
@@ -61,12 +67,14 @@ export type AttemptRow = Pick<
   'id' | 'at' | 'durationMs' | 'status' | 'error' | 'trigger'
 >
 
-export function toDelivery(row: Row, made: AttemptRow[], nowMs: number): Delivery {
+export function toDelivery(row: Row, event: EventKind, made: AttemptRow[], nowMs: number): Delivery {
   const underWay = row.claimedUntil !== null && row.claimedUntil.getTime() > nowMs
   return {
     id: row.id,
     eventId: row.eventId,
-    pipeId: row.pipeId,
+    event,
+    outputId: row.webhookOutputId,
+    pipeId: row.pipeId === row.workspaceId ? '' : row.pipeId,
     fileId: row.fileId,
     test: row.test,
     url: row.url,

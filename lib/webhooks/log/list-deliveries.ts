@@ -1,6 +1,6 @@
-import { and, asc, desc, eq, gt, gte, lt, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, inArray, lt, or, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import { attempts, DELIVERY_STATES, deliveries } from '#drizzle/schema/index.ts'
+import { attempts, DELIVERY_STATES, deliveries, type EventKind, events } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { pageQuery, readTurn, type TurnedPage, turnPage } from '../../platform/db/page.ts'
@@ -11,6 +11,7 @@ import { type AttemptRow, type Delivery, toDelivery } from './delivery.ts'
 
 export const deliveryQuery = pageQuery.extend({
   pipeId: z.string().optional(),
+  outputId: z.uuid('must be the id of a webhook output').optional(),
   fileId: z.uuid('must be the id of a file').optional(),
   eventId: z.uuid('must be the id of an event').optional(),
   state: z.enum(DELIVERY_STATES, { message: 'must be pending, delivered or failed' }).optional(),
@@ -34,7 +35,7 @@ const MAX_ATTEMPTS = 20
 export async function listDeliveries(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
   actor: Actor,
-  { limit, cursor, pipeId, fileId, eventId, state, since, until, search, order }: Query,
+  { limit, cursor, pipeId, outputId, fileId, eventId, state, since, until, search, order }: Query,
 ): Promise<TurnedPage<Delivery>> {
   const from = readTurn(cursor, isUuid)
   const { id } = deliveries
@@ -50,6 +51,7 @@ export async function listDeliveries(
           ? or(eq(id, search), eq(deliveries.eventId, search), eq(deliveries.fileId, search))
           : undefined,
         pipeId ? eq(deliveries.pipeId, pipeId) : undefined,
+        outputId ? eq(deliveries.webhookOutputId, outputId) : undefined,
         fileId ? eq(deliveries.fileId, fileId) : undefined,
         eventId ? eq(deliveries.eventId, eventId) : undefined,
         state ? eq(deliveries.state, state) : undefined,
@@ -60,10 +62,24 @@ export async function listDeliveries(
     .orderBy(down ? desc(id) : asc(id))
     .limit(limit + 1)
   const byDelivery = Map.groupBy(await latestAttempts(db, found), ({ deliveryId }) => deliveryId)
+  const kinds = await kindsOf(db, found)
   const rowOf = new Map(found.map((row) => [row.id, row]))
   const { shown, ...cursors } = turnPage([...rowOf.keys()], limit, from)
-  const data = shown.map((key) => toDelivery(rowOf.get(key)!, byDelivery.get(key) ?? [], clock.now()))
+  const data = shown.map((key) => {
+    const row = rowOf.get(key)!
+    return toDelivery(row, kinds.get(row.eventId)!, byDelivery.get(key) ?? [], clock.now())
+  })
   return { data, ...cursors }
+}
+
+async function kindsOf(db: Db, shown: { eventId: string }[]): Promise<Map<string, EventKind>> {
+  if (shown.length === 0) return new Map()
+  const ids = [...new Set(shown.map(({ eventId }) => eventId))]
+  const found = await db
+    .select({ id: events.id, kind: events.kind })
+    .from(events)
+    .where(inArray(events.id, ids))
+  return new Map(found.map(({ id, kind }) => [id, kind]))
 }
 
 async function latestAttempts(
@@ -114,9 +130,10 @@ const MOST = 1000
 export async function countUndelivered(
   { db }: Pick<Runtime, 'db'>,
   { workspaceId }: Actor,
-  pipeId: string | undefined,
+  { pipeId, outputId }: { pipeId?: string | undefined; outputId?: string | undefined },
 ): Promise<Undelivered> {
-  const mine = sql`workspace_id = ${workspaceId}::uuid and not test ${pipeId ? sql`and pipe_id = ${pipeId}` : sql``}`
+  const mine = sql`workspace_id = ${workspaceId}::uuid and not test ${pipeId ? sql`and pipe_id = ${pipeId}` : sql``}
+    ${outputId ? sql`and webhook_output_id = ${outputId}::uuid` : sql``}`
   const [row] = await rows<{ retrying: number; nextAtMs: number | null; failed: number }>(
     db,
     sql`select r.retrying, r."nextAtMs", f.failed from (

@@ -10,6 +10,7 @@ import { timeField } from '../../platform/kernel/parse-input.ts'
 import { takeFromLimit } from '../../platform/rate-limits.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { findPipe } from '../../workspace/pipes/read-pipes.ts'
+import { findOutput } from '../outputs/find-output.ts'
 import type { WholeDelivery } from './delivery.ts'
 import { findDelivery, showDelivery } from './show-delivery.ts'
 
@@ -79,6 +80,7 @@ export const resendFailedInput = z.strictObject({
   /** Events from this time on. */
   since: timeField,
   pipeId: z.string().optional(),
+  outputId: z.uuid('must be the id of a webhook output').optional(),
   /** Also resends deliveries that are waiting for a retry. */
   retrying: z.boolean().optional(),
 })
@@ -102,7 +104,7 @@ function isRetried(now: string) {
 export async function resendFailed(
   { db, clock, queue }: Pick<Runtime, 'db' | 'clock' | 'queue'>,
   actor: Actor,
-  { since, pipeId, retrying }: z.output<typeof resendFailedInput>,
+  { since, pipeId, outputId, retrying }: z.output<typeof resendFailedInput>,
 ): Promise<z.output<typeof resendFailedAnswer>> {
   const now = new Date(clock.now()).toISOString()
   const kept = keptSince(clock.now())
@@ -110,6 +112,7 @@ export async function resendFailed(
   await takeFromLimit({ db, clock }, `resend-failed:${actor.workspaceId}`, IN_BULK)
   return db.transaction(async (tx) => {
     if (pipeId) await findPipe(tx, actor, pipeId)
+    if (outputId) await findOutput(tx, actor, { outputId })
     const resent = await rows<{ output_id: string }>(
       tx,
       sql`update deliveries
@@ -120,11 +123,17 @@ export async function resendFailed(
         where d.workspace_id = ${actor.workspaceId} and (d.state = 'failed' ${retrying ? sql`or ${isRetried(now)}` : sql``}) and not d.test
           and d.created_at >= ${from.toISOString()}::timestamptz
           ${pipeId ? sql`and d.pipe_id = ${pipeId}` : sql``}
+          ${outputId ? sql`and d.webhook_output_id = ${outputId}::uuid` : sql``}
         order by d.id limit ${AT_ONCE} for update of d skip locked
       )
       returning webhook_output_id as output_id`,
     )
-    const detail = { since: since.toISOString(), resent: resent.length, ...(pipeId && { pipeId }) }
+    const detail = {
+      since: since.toISOString(),
+      resent: resent.length,
+      ...(pipeId && { pipeId }),
+      ...(outputId && { outputId }),
+    }
     await recordAudit({ db: tx, clock }, actor, { action: 'delivery.failed_resent', detail })
     const outputs = [...new Set(resent.map((row) => row.output_id))]
     const wakes = outputs.map((outputId) => ({ data: { outputId, workspaceId: actor.workspaceId } }))

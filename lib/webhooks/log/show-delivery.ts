@@ -17,7 +17,10 @@ export async function showDelivery(
   id: string,
 ): Promise<WholeDelivery> {
   const row = await findDelivery(db, actor, id)
-  const [event] = await db.select({ payload: events.payload }).from(events).where(eq(events.id, row.eventId))
+  const [event] = await db
+    .select({ kind: events.kind, payload: events.payload })
+    .from(events)
+    .where(eq(events.id, row.eventId))
   const made = await db
     .select()
     .from(attempts)
@@ -25,7 +28,7 @@ export async function showDelivery(
     .orderBy(desc(attempts.id))
     .limit(MAX_ATTEMPTS)
   return {
-    ...toDelivery(row, [], clock.now()),
+    ...toDelivery(row, event!.kind, [], clock.now()),
     requestBody: event!.payload!,
     attempts: made.reverse().map((attempt) => ({
       ...toAttempt(attempt),

@@ -26,8 +26,8 @@ describeWithDatabase('events that were not sent', (database) => {
 
   const place = () => ({ workspaceId: customer.workspaceId, pipeId: customer.pipe.id })
   const switchOn = (enabled = true) => addOutput(runtime.db, receiver.url, { ...place(), enabled })
-  const show = () => showMissed(runtime, customer.actor, customer.pipe.id)
-  const send = (since?: Date) => sendMissed(runtime, customer.actor, customer.pipe.id, { since })
+  const show = () => showMissed(runtime, customer.actor, { firstOf: customer.pipe.id })
+  const send = (since?: Date) => sendMissed(runtime, customer.actor, { firstOf: customer.pipe.id }, { since })
   const end = async (fields = {}) => {
     const fileId = await addFile(runtime.db, place(), fields)
     await addDestination(runtime.db, customer.workspaceId, fileId)
@@ -85,7 +85,7 @@ describeWithDatabase('events that were not sent', (database) => {
     await eraseFile(runtime, customer.actor, file)
     expect(await show()).toMatchObject({ events: 0 })
     await end()
-    await discardMissed(runtime, customer.actor, customer.pipe.id)
+    await discardMissed(runtime, customer.actor, { firstOf: customer.pipe.id })
     expect(await show()).toMatchObject({ events: 0 })
     await end()
     runtime.clock.advance(days(30) + 1)
@@ -97,8 +97,10 @@ describeWithDatabase('events that were not sent', (database) => {
     await switchOn()
     const { actor } = await createTestWorkspace(runtime)
     for (const verb of [showMissed, discardMissed])
-      await expect(verb(runtime, actor, customer.pipe.id)).rejects.toMatchObject({ code: 'pipe_not_found' })
-    await expect(sendMissed(runtime, actor, customer.pipe.id, {})).rejects.toMatchObject({
+      await expect(verb(runtime, actor, { firstOf: customer.pipe.id })).rejects.toMatchObject({
+        code: 'pipe_not_found',
+      })
+    await expect(sendMissed(runtime, actor, { firstOf: customer.pipe.id }, {})).rejects.toMatchObject({
       code: 'pipe_not_found',
     })
     expect(await show()).toMatchObject({ events: 1 })

@@ -1,21 +1,23 @@
-import { and, eq, isNotNull, sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import { events, webhookOutputs } from '#drizzle/schema/index.ts'
 import { ENDED_FILE, type EndedFile, fileEventBody, toEventFile } from '../../events/file-event.ts'
+import { topicsOf } from '../../events/outputs-of.ts'
 import { keptSince } from '../../events/read-events.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
-import { SluiceError } from '../../platform/kernel/errors.ts'
+import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { firstUuidAt, uuidv7 } from '../../platform/kernel/ids.ts'
 import { timeField } from '../../platform/kernel/parse-input.ts'
 import { LIVE_CHANNEL } from '../../platform/live-channel.ts'
 import { takeFromLimit } from '../../platform/rate-limits.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { findPipe } from '../../workspace/pipes/read-pipes.ts'
-import { findOutput } from './find-output.ts'
+import { findOutput, type OutputRef } from './find-output.ts'
+import { type OutputRow, pipeOf } from './webhook-output.ts'
 
 /**
- * Events that were not sent because the Pipe had no webhook output, or it was off or not set to receive that status.
+ * Events that an output was not sent, because it was off, not there, or not set to receive them. An event says only that
+ * somebody misses it; who does follows from the deliveries.
  */
 export const missedAnswer = z.strictObject({
   events: z.int(),
@@ -28,35 +30,56 @@ export type Missed = z.output<typeof missedAnswer>
 
 const MAX_COUNTED = 1000
 
-/**
- * The missed events of the last 30 days with the statuses that the output is set to now; without one, `transferred`.
- */
+/** The missed events of the last 30 days that the output asks for now. A Pipe without one misses what was `transferred`. */
 export async function showMissed(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
   actor: Actor,
-  pipeId: string,
+  ref: OutputRef,
 ): Promise<Missed> {
-  await findPipe(db, actor, pipeId)
-  const [output] = await db
-    .select({ statuses: webhookOutputs.statuses })
-    .from(webhookOutputs)
-    .where(eq(webhookOutputs.pipeId, pipeId))
-  const statuses = JSON.stringify(output?.statuses ?? ['transferred'])
+  const output = await outputOrNone(db, actor, ref)
+  const since = keptSince(clock.now())
+  const missed = output ? missedBy(output, since) : missedByAll((ref as { firstOf: string }).firstOf, since)
   const [found] = await rows<{ events: number; since: string | Date | null }>(
     db,
     sql`select count(*)::int as events, min(created_at) as since from (
-      select created_at from events
-      where pipe_id = ${pipeId} and missed_status in (select json_array_elements_text(${statuses}::json))
-        and id >= ${firstUuidAt(keptSince(clock.now()).getTime())}::uuid
-      order by id limit ${MAX_COUNTED + 1}
+      select created_at from (${missed}) e order by id limit ${MAX_COUNTED + 1}
     ) missed`,
   )
-  const { events, since } = found!
+  const { events, since: oldest } = found!
   return {
     events: Math.min(events, MAX_COUNTED),
     more: events > MAX_COUNTED,
-    since: since && new Date(since).toISOString(),
+    since: oldest && new Date(oldest).toISOString(),
   }
+}
+
+async function outputOrNone(db: Db, actor: Actor, ref: OutputRef): Promise<OutputRow | undefined> {
+  try {
+    return (await findOutput(db, actor, ref)).output
+  } catch (error) {
+    if ('firstOf' in ref && isSluiceError(error) && error.code === 'not_found') return undefined
+    throw error
+  }
+}
+
+/** Step by step along the index of what is missed, from Pipe to Pipe where it is those of a workspace. */
+function missedBy(output: OutputRow, since: Date): SQL {
+  const pipeId = pipeOf(output)
+  const scopes = pipeId
+    ? sql`select ${pipeId}::text as id`
+    : sql`select id from pipes where workspace_id = ${output.workspaceId}::uuid
+        union all select ${output.workspaceId}::text`
+  const after = output.missedAfter && output.missedAfter > since ? output.missedAfter : since
+  return sql`select e.* from (${scopes}) scope join events e on e.pipe_id = scope.id
+    where e.missed_status in (select json_array_elements_text(${JSON.stringify(topicsOf(output))}::json))
+      and e.id >= ${firstUuidAt(after.getTime())}::uuid and e.created_at >= ${after.toISOString()}::timestamptz
+      and (e.payload is null or e.created_at >= ${output.createdAt.toISOString()}::timestamptz)
+      and not exists (select from deliveries d where d.event_id = e.id and d.webhook_output_id = ${output.id}::uuid)`
+}
+
+function missedByAll(pipeId: string, since: Date): SQL {
+  return sql`select e.* from events e where e.pipe_id = ${pipeId} and e.missed_status = 'transferred'
+    and e.payload is null and e.id >= ${firstUuidAt(since.getTime())}::uuid`
 }
 
 export const sendMissedInput = z.strictObject({
@@ -76,19 +99,18 @@ const AT_ONCE = 1000
 export async function sendMissed(
   { db, clock, queue }: Pick<Runtime, 'db' | 'clock' | 'queue'>,
   actor: Actor,
-  pipeId: string,
+  ref: OutputRef,
   { since }: z.output<typeof sendMissedInput>,
 ): Promise<z.output<typeof sendMissedAnswer>> {
   await takeFromLimit({ db, clock }, `send-missed:${actor.workspaceId}`, PER_WORKSPACE)
   return db.transaction(async (tx) => {
-    const { output, pipeName } = await findOutput(tx, actor, pipeId)
+    const { output, subject } = await findOutput(tx, actor, ref)
     if (!output.enabled) throw new SluiceError('conflict', 'The webhook output is off. Turn it on first.')
     const kept = keptSince(clock.now())
-    const missed = await takeMissed(tx, pipeId, output.statuses, since && since > kept ? since : kept)
+    const missed = await takeMissed(tx, output, since && since > kept ? since : kept)
     if (missed.length > 0) {
       await deliver(tx, missed, output, new Date(clock.now()))
       await queue.enqueue(tx, 'webhook-attempt', { outputId: output.id, workspaceId: actor.workspaceId })
-      const subject = { subjectId: pipeId, subjectLabel: pipeName }
       const detail = { sent: missed.length, ...(since && { since: since.toISOString() }) }
       await recordAudit({ db: tx, clock }, actor, { action: 'webhook.missed_sent', ...subject, detail })
     }
@@ -96,32 +118,30 @@ export async function sendMissed(
   })
 }
 
-type MissedEvent = EndedFile & { eventId: string; at: string | Date }
+type MissedEvent = EndedFile & { eventId: string; at: string | Date; payload: string | null }
 
-function takeMissed(tx: Db, pipeId: string, statuses: string[], since: Date) {
+function takeMissed(tx: Db, output: OutputRow, since: Date) {
   return rows<MissedEvent>(
     tx,
-    sql`select e.id as "eventId", e.created_at as at, ${ENDED_FILE}
-    from (
-      select id, file_id, created_at from events
-      where pipe_id = ${pipeId} and missed_status in (select json_array_elements_text(${JSON.stringify(statuses)}::json))
-        and created_at >= ${since.toISOString()}::timestamptz
-      order by id limit ${AT_ONCE} for update skip locked
-    ) e join files f on f.id = e.file_id
+    sql`with e as (
+      select * from events where id in (select id from (${missedBy(output, since)}) missed order by id limit ${AT_ONCE})
+      for update skip locked
+    )
+    select e.id as "eventId", e.created_at as at, e.payload, ${ENDED_FILE}
+    from e left join files f on f.id = e.file_id
+    where e.payload is not null or f.id is not null
     order by e.id`,
   )
 }
 
-/** Each delivery gets the time of its event, since retention is counted from there. */
-async function deliver(
-  tx: Db,
-  missed: MissedEvent[],
-  output: { id: string; url: string; workspaceId: string },
-  now: Date,
-): Promise<void> {
-  const sent = missed.map(({ eventId, at, ...file }) => {
+/**
+ * Each delivery gets the time of its event, since retention is counted from there. The event is no longer missed once none
+ * of the other outputs can miss it.
+ */
+async function deliver(tx: Db, missed: MissedEvent[], output: OutputRow, now: Date): Promise<void> {
+  const sent = missed.map(({ eventId, at, payload, ...file }) => {
     const happened = new Date(at)
-    const body = fileEventBody({ id: eventId, at: happened, file: toEventFile(file) })
+    const body = payload ?? fileEventBody({ id: eventId, at: happened, file: toEventFile(file) })
     return { event: eventId, body, delivery: uuidv7(happened.getTime()) }
   })
   await rows(
@@ -129,7 +149,9 @@ async function deliver(
     sql`with sent as (
       select * from json_to_recordset(${JSON.stringify(sent)}::json) as s(event uuid, body text, delivery uuid)
     ), filled as (
-      update events e set payload = sent.body, missed_status = null from sent where e.id = sent.event
+      update events e set payload = sent.body, fanned_out = true,
+        missed_status = case when ${isMissedByAnother(output)} then missed_status end
+      from sent where e.id = sent.event
       returning e.id, e.workspace_id, e.pipe_id, e.file_id, e.created_at, sent.delivery
     ), given as (
       insert into deliveries (id, workspace_id, event_id, pipe_id, file_id, webhook_output_id, url, next_trigger, next_attempt_at, created_at)
@@ -141,16 +163,42 @@ async function deliver(
   )
 }
 
-/** Deletes the missed events of a Pipe, so that they can no longer be sent. The files stay. */
+/** Of an event `e`, whether one more output that was there has no delivery of it. */
+function isMissedByAnother({ id }: OutputRow): SQL {
+  return sql`exists (select from webhook_outputs o
+    where o.scope in (e.pipe_id, e.workspace_id::text) and o.id <> ${id}::uuid and o.created_at <= e.created_at
+      and not exists (select from deliveries d where d.event_id = e.id and d.webhook_output_id = o.id))`
+}
+
+/**
+ * From now on, what the output missed so far counts as such no more. Where it is the only one that could be sent it, it is
+ * deleted, so that no output of tomorrow finds it. The files stay.
+ */
 export async function discardMissed(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
   actor: Actor,
-  pipeId: string,
+  ref: OutputRef,
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    const { pipe } = await findPipe(tx, actor, pipeId)
-    await tx.delete(events).where(and(eq(events.pipeId, pipeId), isNotNull(events.missedStatus)))
-    const subject = { subjectId: pipeId, subjectLabel: pipe.name }
+    const output = await outputOrNone(tx, actor, ref)
+    const pipeId = output ? pipeOf(output) : (ref as { firstOf: string }).firstOf
+    if (pipeId) await deleteUnsent(tx, pipeId, output)
+    if (output)
+      await tx.execute(
+        sql`update webhook_outputs set missed_after = ${new Date(clock.now()).toISOString()}::timestamptz where id = ${output.id}`,
+      )
+    const subject = output
+      ? (await findOutput(tx, actor, ref)).subject
+      : { subjectId: pipeId!, subjectLabel: (await findPipe(tx, actor, pipeId!)).pipe.name }
     await recordAudit({ db: tx, clock }, actor, { action: 'webhook.missed_discarded', ...subject })
   })
+}
+
+async function deleteUnsent(tx: Db, pipeId: string, output: OutputRow | undefined): Promise<void> {
+  const nobody = '00000000-0000-0000-0000-000000000000'
+  await tx.execute(
+    sql`delete from events e where e.pipe_id = ${pipeId} and e.missed_status is not null and e.payload is null
+      and not exists (select from webhook_outputs o where o.scope in (e.pipe_id, e.workspace_id::text)
+        and o.id <> ${output?.id ?? nobody}::uuid)`,
+  )
 }

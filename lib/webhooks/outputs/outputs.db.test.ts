@@ -37,7 +37,7 @@ describeWithDatabase('webhook outputs', (database) => {
     })
     expect(Buffer.from(created.secret!.slice(6), 'base64')).toHaveLength(32)
     expect(await save({ url: `${URL}b`, enabled: false, statuses: ['failed'] })).not.toHaveProperty('secret')
-    expect(await showOutput(runtime, customer.actor, customer.pipe.id)).toMatchObject({
+    expect(await showOutput(runtime, customer.actor, { firstOf: customer.pipe.id })).toMatchObject({
       enabled: false,
       url: `${URL}b`,
       statuses: ['transferred', 'failed'],
@@ -73,20 +73,22 @@ describeWithDatabase('webhook outputs', (database) => {
 
   it('signs with the old and the new secret for 24 hours after a rotation', async () => {
     const { secret: old } = await save({ url: URL })
-    const { secret, previousSecretUntil } = await rotateSecret(runtime, customer.actor, customer.pipe.id)
+    const { secret, previousSecretUntil } = await rotateSecret(runtime, customer.actor, {
+      firstOf: customer.pipe.id,
+    })
     const now = runtime.clock.now()
     expect(new Date(previousSecretUntil!).getTime()).toBe(now + 24 * HOUR)
     expect(openSecrets(runtime.vault, await row(), now)).toEqual([secret, old])
     expect(openSecrets(runtime.vault, await row(), now + 24 * HOUR - 1)).toEqual([secret, old])
     expect(openSecrets(runtime.vault, await row(), now + 24 * HOUR)).toEqual([secret])
-    expect(await revealSecret(runtime, customer.actor, customer.pipe.id)).toBe(secret)
+    expect(await revealSecret(runtime, customer.actor, { firstOf: customer.pipe.id })).toBe(secret)
   })
 
   it('writes every change into the audit log, and no secret', async () => {
     const { secret } = await save({ url: URL })
     await save({ url: URL, enabled: false })
-    await rotateSecret(runtime, customer.actor, customer.pipe.id)
-    await revealSecret(runtime, customer.actor, customer.pipe.id)
+    await rotateSecret(runtime, customer.actor, { firstOf: customer.pipe.id })
+    await revealSecret(runtime, customer.actor, { firstOf: customer.pipe.id })
     const log = await runtime.db
       .select()
       .from(auditLog)
@@ -140,18 +142,18 @@ describeWithDatabase('webhook outputs', (database) => {
       const other = (await createTestWorkspace(runtime)).actor
       const absent = { code: 'pipe_not_found' }
       const { id } = customer.pipe
-      await expect(showOutput(runtime, other, id)).rejects.toMatchObject(absent)
+      await expect(showOutput(runtime, other, { firstOf: id })).rejects.toMatchObject(absent)
       await expect(
         saveOutput(runtime, other, id, parseInput(webhookOutputInput, { url: URL })),
       ).rejects.toMatchObject(absent)
-      await expect(rotateSecret(runtime, other, id)).rejects.toMatchObject(absent)
-      await expect(revealSecret(runtime, other, id)).rejects.toMatchObject(absent)
-      await expect(sendTestEvent(runtime, other, id)).rejects.toMatchObject(absent)
+      await expect(rotateSecret(runtime, other, { firstOf: id })).rejects.toMatchObject(absent)
+      await expect(revealSecret(runtime, other, { firstOf: id })).rejects.toMatchObject(absent)
+      await expect(sendTestEvent(runtime, other, { firstOf: id })).rejects.toMatchObject(absent)
     })
   })
 
   it('are not there before they are made', async () => {
-    await expect(showOutput(runtime, customer.actor, customer.pipe.id)).rejects.toMatchObject({
+    await expect(showOutput(runtime, customer.actor, { firstOf: customer.pipe.id })).rejects.toMatchObject({
       code: 'not_found',
     })
   })

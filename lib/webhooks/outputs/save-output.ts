@@ -1,65 +1,180 @@
 import { eq } from 'drizzle-orm'
-import { webhookOutputs } from '#drizzle/schema/index.ts'
+import { webhookOutputs, workspaces } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
-import { invalidRequest, isSluiceError } from '../../platform/kernel/errors.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { invalidRequest, isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { newWebhookSecret, uuidv7 } from '../../platform/kernel/ids.ts'
 import { assertAllowedUrl } from '../../platform/net/judge-connection.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import type { Config } from '../../platform/settings/config.ts'
 import { sealsForColumns } from '../../platform/vault.ts'
 import { findPipe } from '../../workspace/pipes/read-pipes.ts'
+import { findOutput, type OutputRef, type OutputScope, scopeOf, subjectOf } from './find-output.ts'
 import { secretPlace } from './signing-secrets.ts'
-import { toWebhookOutput, type WebhookOutput, type WebhookOutputInput } from './webhook-output.ts'
+import { headersPlace, type StaticHeaders } from './static-headers.ts'
+import {
+  MAX_OUTPUTS,
+  type OutputChanges,
+  type OutputInput,
+  type OutputRow,
+  outputInput,
+  pipeOf,
+  toWebhookOutput,
+  type WebhookOutput,
+  type WebhookOutputInput,
+} from './webhook-output.ts'
 
 type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'vault'>
-type Saved = WebhookOutput & { secret?: string }
+type Seal = Awaited<ReturnType<typeof sealsForColumns>>
 
-/** Creates a Pipe's webhook output and returns its secret, or changes the existing output. */
+/** Creates an output of a Pipe or of the workspace, and answers its secret. */
+export async function createOutput(
+  needs: Needs,
+  actor: Actor,
+  scope: OutputScope,
+  input: OutputInput,
+): Promise<WebhookOutput & { secret: string }> {
+  assertUrl(input.url, needs.config)
+  return needs.db.transaction(async (tx) => {
+    const pipeName = await lockScope(tx, actor, scope)
+    return create(tx, needs, actor, { scope, pipeName, input })
+  })
+}
+
+/** Creates the first output of a Pipe and answers its secret, or changes it. */
 export async function saveOutput(
-  { db, clock, config, vault }: Needs,
+  needs: Needs,
   actor: Actor,
   pipeId: string,
   input: WebhookOutputInput,
-): Promise<Saved> {
-  assertUrl(input.url, config)
-  const now = new Date(clock.now())
-  return db.transaction(async (tx) => {
+): Promise<WebhookOutput & { secret?: string }> {
+  assertUrl(input.url, needs.config)
+  return needs.db.transaction(async (tx) => {
     // With the lock, the second of two concurrent first calls finds the output that the first has created.
-    const { pipe } = await findPipe(tx, actor, pipeId, 'update')
-    const [before] = await tx.select().from(webhookOutputs).where(eq(webhookOutputs.pipeId, pipeId))
-    const audit = (action: string) => {
-      const entry = {
-        action,
-        subjectId: pipeId,
-        subjectLabel: pipe.name,
-        detail: { url: input.url, enabled: input.enabled },
-      }
-      return recordAudit({ db: tx, clock }, actor, entry)
-    }
-    if (!before) {
-      const [id, secret] = [uuidv7(now.getTime()), newWebhookSecret()]
-      const seal = await sealsForColumns(tx, vault)
-      const secretEncrypted = seal(secret, secretPlace(id))
-      const { workspaceId } = actor
-      const row = { id, workspaceId, pipeId, ...input, secretEncrypted, createdAt: now, updatedAt: now }
-      const [created] = await tx.insert(webhookOutputs).values(row).returning()
-      await audit('webhook.created')
-      return { ...toWebhookOutput(created!), secret }
-    }
-    // Changing the address or turning the output on clears its record of failures.
-    const anew = input.url !== before.url || (input.enabled && !before.enabled)
-    const [changed] = await tx
-      .update(webhookOutputs)
-      .set({
-        ...input,
-        updatedAt: now,
-        ...(anew && { failingSince: null, turnedOffReason: null, turnedOffAt: null }),
-      })
-      .where(eq(webhookOutputs.id, before.id))
-      .returning()
-    await audit('webhook.changed')
-    return toWebhookOutput(changed!)
+    const pipeName = await lockScope(tx, actor, { pipeId })
+    const [first] = await tx.select().from(webhookOutputs).where(eq(webhookOutputs.pipeId, pipeId))
+    if (first) return change(tx, needs, actor, { firstOf: pipeId }, input)
+    return create(tx, needs, actor, { scope: { pipeId }, pipeName, input: outputInput.parse(input) })
   })
+}
+
+export async function changeOutput(
+  needs: Needs,
+  actor: Actor,
+  ref: OutputRef,
+  changes: OutputChanges,
+): Promise<WebhookOutput> {
+  if (changes.url !== undefined) assertUrl(changes.url, needs.config)
+  return needs.db.transaction((tx) => change(tx, needs, actor, ref, changes))
+}
+
+/** So that two of them do not both become the last that there is room for. Uploads do not wait for it. */
+async function lockScope(tx: Db, actor: Actor, { pipeId }: OutputScope): Promise<string | null> {
+  if (pipeId !== undefined) return (await findPipe(tx, actor, pipeId, 'update')).pipe.name
+  await tx.select({}).from(workspaces).where(eq(workspaces.id, actor.workspaceId)).for('no key update')
+  return null
+}
+
+type Creation = { scope: OutputScope; pipeName: string | null; input: OutputInput }
+
+async function create(
+  tx: Db,
+  { clock, vault }: Needs,
+  actor: Actor,
+  { scope, pipeName, input }: Creation,
+): Promise<WebhookOutput & { secret: string }> {
+  assertKinds(input.events, scope.pipeId)
+  const now = new Date(clock.now())
+  const seal = await sealsForColumns(tx, vault)
+  const others = await tx
+    .select({ first: webhookOutputs.pipeId })
+    .from(webhookOutputs)
+    .where(eq(webhookOutputs.scope, scopeOf(actor, scope)))
+  if (others.length >= MAX_OUTPUTS)
+    throw new SluiceError(
+      'conflict',
+      `There are ${MAX_OUTPUTS} webhook outputs already; no more are possible.`,
+    )
+  const isFirst = scope.pipeId !== undefined && others.length === 0
+  const [id, secret] = [uuidv7(now.getTime()), newWebhookSecret()]
+  const { headers, ...given } = input
+  const [created] = await tx
+    .insert(webhookOutputs)
+    .values({
+      ...given,
+      ...sealed(seal, id, headers),
+      id,
+      workspaceId: actor.workspaceId,
+      pipeId: isFirst ? scope.pipeId : null,
+      furtherPipeId: isFirst ? null : scope.pipeId,
+      secretEncrypted: seal(secret, secretPlace(id)),
+      // Only the first of a Pipe can make up for what nobody was there to get.
+      missedAfter: isFirst ? null : now,
+      createdAt: now,
+      updatedAt: now,
+    })
+    .returning()
+  await audit(tx, clock, actor, 'webhook.created', created!, pipeName)
+  return { ...toWebhookOutput(created!), secret }
+}
+
+async function change(
+  tx: Db,
+  { clock, vault }: Needs,
+  actor: Actor,
+  ref: OutputRef,
+  { headers, ...changes }: OutputChanges,
+): Promise<WebhookOutput> {
+  // This takes a lock, and must do so before the row is locked: rotate-keys locks in the same order.
+  const seal = await sealsForColumns(tx, vault)
+  const { output: before, subject } = await findOutput(tx, actor, ref, 'update')
+  if (changes.events) assertKinds(changes.events, pipeOf(before))
+  // Changing the address or turning the output on clears its record of failures.
+  const anew =
+    (changes.url !== undefined && changes.url !== before.url) || (changes.enabled && !before.enabled)
+  const [changed] = await tx
+    .update(webhookOutputs)
+    .set({
+      ...changes,
+      ...(headers && sealed(seal, before.id, headers)),
+      updatedAt: new Date(clock.now()),
+      ...(anew && { failingSince: null, turnedOffReason: null, turnedOffAt: null }),
+    })
+    .where(eq(webhookOutputs.id, before.id))
+    .returning()
+  const { url, enabled } = changed!
+  await recordAudit({ db: tx, clock }, actor, {
+    action: 'webhook.changed',
+    ...subject,
+    detail: { url, enabled },
+  })
+  return toWebhookOutput(changed!)
+}
+
+function sealed(seal: Seal, id: string, headers: StaticHeaders) {
+  const headerNames = Object.keys(headers)
+  const headersEncrypted = headerNames.length > 0 ? seal(JSON.stringify(headers), headersPlace(id)) : null
+  return { headerNames, headersEncrypted }
+}
+
+function audit(
+  tx: Db,
+  clock: Runtime['clock'],
+  actor: Actor,
+  action: string,
+  output: OutputRow,
+  pipeName: string | null,
+): Promise<void> {
+  const detail = { url: output.url, enabled: output.enabled }
+  return recordAudit({ db: tx, clock }, actor, { action, ...subjectOf(output, pipeName), detail })
+}
+
+/** What a workspace has used is no business of a single Pipe's receiver. */
+function assertKinds(kinds: OutputInput['events'], pipeId: string | null | undefined): void {
+  if (pipeId && kinds.includes('usage.threshold'))
+    throw invalidRequest([
+      { field: 'events', message: 'usage.threshold is for outputs of the workspace, not of a Pipe' },
+    ])
 }
 
 function assertUrl(url: string, config: Runtime['config']): void {

@@ -4,8 +4,9 @@ import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { hours } from '../../platform/kernel/clock.ts'
 import { newWebhookSecret } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
-import { type Place, sealsForColumns, type Vault } from '../../platform/vault.ts'
-import { findOutput } from './find-output.ts'
+import type { Place, Vault } from '../../platform/vault.ts'
+import { sealsForColumns } from '../../platform/vault.ts'
+import { findOutput, type OutputRef } from './find-output.ts'
 import { toWebhookOutput, type WebhookOutput } from './webhook-output.ts'
 
 /** The encrypted signing secrets of an output, as in its row. */
@@ -39,13 +40,13 @@ const OVERLAP_MS = hours(24)
 export async function rotateSecret(
   { db, clock, vault }: Pick<Runtime, 'db' | 'clock' | 'vault'>,
   actor: Actor,
-  pipeId: string,
+  ref: OutputRef,
 ): Promise<WebhookOutput & { secret: string }> {
   const secret = newWebhookSecret()
   return db.transaction(async (tx) => {
     // This takes a lock, and must do so before the row is locked: rotate-keys locks in the same order.
     const seal = await sealsForColumns(tx, vault)
-    const { output, pipeName } = await findOutput(tx, actor, pipeId, 'update')
+    const { output, subject } = await findOutput(tx, actor, ref, 'update')
     const before = vault.open(output.secretEncrypted, secretPlace(output.id))
     const [row] = await tx
       .update(webhookOutputs)
@@ -57,8 +58,7 @@ export async function rotateSecret(
       })
       .where(eq(webhookOutputs.id, output.id))
       .returning()
-    const entry = { action: 'webhook.secret_rotated', subjectId: pipeId, subjectLabel: pipeName }
-    await recordAudit({ db: tx, clock }, actor, entry)
+    await recordAudit({ db: tx, clock }, actor, { action: 'webhook.secret_rotated', ...subject })
     return { ...toWebhookOutput(row!), secret }
   })
 }
@@ -67,12 +67,11 @@ export async function rotateSecret(
 export async function revealSecret(
   { db, clock, vault }: Pick<Runtime, 'db' | 'clock' | 'vault'>,
   actor: Actor,
-  pipeId: string,
+  ref: OutputRef,
 ): Promise<string> {
   return db.transaction(async (tx) => {
-    const { output, pipeName } = await findOutput(tx, actor, pipeId)
-    const entry = { action: 'webhook.secret_revealed', subjectId: pipeId, subjectLabel: pipeName }
-    await recordAudit({ db: tx, clock }, actor, entry)
+    const { output, subject } = await findOutput(tx, actor, ref)
+    await recordAudit({ db: tx, clock }, actor, { action: 'webhook.secret_revealed', ...subject })
     const [secret] = openSecrets(vault, output, clock.now())
     return secret!
   })

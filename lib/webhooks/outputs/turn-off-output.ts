@@ -3,6 +3,8 @@ import { pipes, webhookOutputs } from '#drizzle/schema/index.ts'
 import { recordAudit } from '../../identity/audit/record-audit.ts'
 import type { Db } from '../../platform/db/database.ts'
 import type { Runtime } from '../../platform/runtime.ts'
+import { subjectOf } from './find-output.ts'
+import { pipeOf } from './webhook-output.ts'
 
 export type TurningOff = Pick<Runtime, 'clock' | 'queue'>
 
@@ -29,10 +31,8 @@ export async function turnOffOutput(
     )
     .returning()
   if (!output) return
-  const [pipe] = await tx
-    .select({ id: pipes.id, name: pipes.name })
-    .from(pipes)
-    .where(eq(pipes.id, output.pipeId))
+  const pipeId = pipeOf(output)
+  const [pipe] = pipeId ? await tx.select({ name: pipes.name }).from(pipes).where(eq(pipes.id, pipeId)) : []
   const actor = {
     workspaceId: output.workspaceId,
     kind: 'system',
@@ -42,8 +42,7 @@ export async function turnOffOutput(
   } as const
   await recordAudit({ db: tx, clock: runtime.clock }, actor, {
     action: 'webhook.turned_off',
-    subjectId: pipe!.id,
-    subjectLabel: pipe!.name,
+    ...subjectOf(output, pipe?.name ?? null),
     detail: { reason },
   })
 }

@@ -1,28 +1,73 @@
 import { z } from 'zod'
-import type { webhookOutputs } from '#drizzle/schema/index.ts'
+import { EVENT_KINDS, type webhookOutputs } from '#drizzle/schema/index.ts'
+import { staticHeadersField } from './static-headers.ts'
+
+/** Of a Pipe, and of a workspace. */
+export const MAX_OUTPUTS = 5
 
 /** The statuses that a file can end with. */
 const statusField = z.enum(['transferred', 'failed', 'expired', 'canceled'], {
   message: 'must be transferred, failed, expired or canceled',
 })
+const kindField = z.enum(EVENT_KINDS, { message: `must be one of ${EVENT_KINDS.join(', ')}` })
 
-export const webhookOutputInput = z.strictObject({
-  enabled: z.boolean().default(true),
+const fields = {
+  name: z.string().trim().min(1, 'must not be empty').max(100, 'must have at most 100 characters'),
+  enabled: z.boolean(),
   url: z.string().trim().max(2048, 'must have at most 2048 characters'),
   statuses: z
     .array(statusField)
-    .default([])
     // `transferred` is always sent.
     .transform((statuses) => [...new Set(['transferred' as const, ...statuses])]),
+  events: z
+    .array(kindField)
+    .min(1, 'must name at least one kind of event')
+    .transform((kinds) => EVENT_KINDS.filter((kind) => kinds.includes(kind))),
+  headers: staticHeadersField,
+}
+
+/** What is left out of a new output has its default. */
+export const outputInput = z.strictObject({
+  name: fields.name.default('Webhook'),
+  enabled: fields.enabled.default(true),
+  url: fields.url,
+  statuses: fields.statuses.prefault([]),
+  events: fields.events.prefault(['file.status_changed']),
+  headers: fields.headers.default({}),
+})
+export type OutputInput = z.output<typeof outputInput>
+
+/** What is left out stays as it is. */
+export const outputChanges = z.strictObject({
+  name: fields.name.optional(),
+  enabled: fields.enabled.optional(),
+  url: fields.url.optional(),
+  statuses: fields.statuses.optional(),
+  events: fields.events.optional(),
+  headers: fields.headers.optional(),
+})
+export type OutputChanges = z.output<typeof outputChanges>
+
+/** The first output of a Pipe is replaced, but for what those who know one output only do not name. */
+export const webhookOutputInput = outputChanges.extend({
+  enabled: outputInput.shape.enabled,
+  url: outputInput.shape.url,
+  statuses: outputInput.shape.statuses,
 })
 export type WebhookOutputInput = z.output<typeof webhookOutputInput>
 
 const instantAnswer = z.iso.datetime().nullable()
 
 export const webhookOutputAnswer = z.strictObject({
+  id: z.uuid(),
+  /** Null if it gets the events of all Pipes. */
+  pipeId: z.string().nullable(),
+  name: z.string(),
   enabled: z.boolean(),
   url: z.string(),
   statuses: z.array(z.string()),
+  events: z.array(z.enum(EVENT_KINDS)),
+  headerNames: z.array(z.string()),
   /** Set if Sluice has turned the output off: the reason. */
   turnedOffReason: z.string().nullable(),
   turnedOffAt: instantAnswer,
@@ -35,11 +80,20 @@ export const webhookOutputAnswer = z.strictObject({
 })
 export type WebhookOutput = z.output<typeof webhookOutputAnswer>
 
-export function toWebhookOutput(row: typeof webhookOutputs.$inferSelect): WebhookOutput {
+export type OutputRow = typeof webhookOutputs.$inferSelect
+
+export const pipeOf = ({ pipeId, furtherPipeId }: OutputRow): string | null => pipeId ?? furtherPipeId
+
+export function toWebhookOutput(row: OutputRow): WebhookOutput {
   return {
+    id: row.id,
+    pipeId: pipeOf(row),
+    name: row.name,
     enabled: row.enabled,
     url: row.url,
     statuses: row.statuses,
+    events: row.events,
+    headerNames: row.headerNames,
     turnedOffReason: row.turnedOffReason,
     turnedOffAt: row.turnedOffAt?.toISOString() ?? null,
     failingSince: row.failingSince?.toISOString() ?? null,

@@ -9,7 +9,7 @@ import { openSecrets } from '../outputs/signing-secrets.ts'
 import { type Finding, verifyWebhook } from './signature.ts'
 
 export const receivedInput = z.strictObject({
-  pipeId: z.string().min(1, 'must be a Pipe'),
+  outputId: z.string().min(1, 'must be a webhook output'),
   headers: z.string().min(1, 'must not be empty').max(20_000, 'is too long'),
   body: z.string().min(1, 'must not be empty').max(1_000_000, 'is too long'),
   /** The receiver's secret, for comparison. It is neither stored nor logged. */
@@ -25,7 +25,7 @@ export async function explainSignature(
   actor: Actor,
   input: z.output<typeof receivedInput>,
 ): Promise<Explanation> {
-  const { output } = await findOutput(db, actor, input.pipeId)
+  const { output } = await findOutput(db, actor, { outputId: input.outputId })
   const secrets = openSecrets(vault, output, clock.now())
   const headers = readHeaders(input.headers)
   const verdict = verifyWebhook({ headers, body: input.body }, secrets, clock.now())
@@ -64,7 +64,7 @@ const WORDS: Record<Finding, string> = {
   valid: 'It matches, and it is recent.',
   missing: 'It is not among the headers.',
   malformed: "It isn't in the format Sluice sends.",
-  mismatch: 'It does not match this body and the secret of this Pipe.',
+  mismatch: 'It does not match this body and the secret of this output.',
   too_old: 'It matches, but it is more than 5 minutes old. A receiver has to reject it now.',
   too_new: 'It matches, but its time is in the future: one of the clocks is wrong.',
 }
@@ -103,8 +103,8 @@ function headerParts(received: Record<string, string>, sent: Record<string, stri
 
 function secretPart(ok: boolean): Part {
   const text = ok
-    ? 'It is the secret of this Pipe.'
-    : 'It is not the secret of this Pipe. Reveal the secret on its page and compare.'
+    ? 'It is the secret of this output.'
+    : 'It is not the secret of this output. Reveal the secret on its page and compare.'
   return { name: 'Your secret', ok, text }
 }
 

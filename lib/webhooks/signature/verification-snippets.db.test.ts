@@ -45,7 +45,7 @@ beforeAll(async () => {
     let second = newWebhookSecret()
     if (rotatedAt !== NEVER) {
       at(rotatedAt)
-      second = (await rotateSecret(runtime, actor, pipe.id)).secret
+      second = (await rotateSecret(runtime, actor, { firstOf: pipe.id })).secret
     }
     at(deliveredAt)
     await event({ workspaceId, pipeId: pipe.id })

@@ -1,4 +1,5 @@
 import { ALERT_KINDS, type AlertKind } from '#drizzle/schema/alerts.ts'
+import { isPipeId } from '../../platform/kernel/ids.ts'
 import type { Mail } from '../../platform/mail/mail.ts'
 
 export { ALERT_KINDS, type AlertKind }
@@ -43,14 +44,16 @@ export const ALERT_WORDS: Record<AlertKind, Words> = {
     advice:
       'Uploads go on as before, but nobody is told of them; their events are kept for 30 days. Fix the receiver, turn the output on again, then resend what failed and send what was missed.',
     cleared: ({ subject }) => `The webhook of “${subject}” is on again`,
-    path: ({ subjectId }) => `/dashboard/pipes/${subjectId}`,
+    path: ({ subjectId }) =>
+      isPipeId(subjectId) ? `/dashboard/pipes/${subjectId}` : `/dashboard/webhooks/outputs/${subjectId}`,
   },
   output_failing: {
     name: 'A webhook output fails for an hour',
     raised: ({ subject }) => `The webhook of “${subject}” has failed for an hour`,
     advice: 'Events are tried again for three days. The log shows what the receiver answers.',
     cleared: ({ subject }) => `The webhook of “${subject}” is delivered again`,
-    path: ({ subjectId }) => `/dashboard/webhooks?pipeId=${subjectId}`,
+    path: ({ subjectId }) =>
+      `/dashboard/webhooks?${isPipeId(subjectId) ? 'pipeId' : 'outputId'}=${subjectId}`,
   },
   token_unused: {
     name: 'A Sender token is unused for 90 days',

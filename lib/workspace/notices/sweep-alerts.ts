@@ -8,10 +8,12 @@ import { TRIAL_SENDER } from '../tokens/issue-trial-token.ts'
 import { monthOf } from '../usage/count-bytes.ts'
 import { limitOf } from '../usage/reserve.ts'
 import { type Alert, clearedMail, raisedMail } from './alert.ts'
+import { sendAlertEvents } from './send-alert-events.ts'
 
 /**
  * Raises an alert for each thing that is so and was not, and clears those that are over. The rows of `alerts` are what was
- * told, and mails go into the queue in the transaction that writes them: each is sent once, whichever node looks first.
+ * told, and mails go into the queue in the transaction that writes them: each is sent once, whichever node looks first; so are the events
+ * for those outputs that ask for them.
  */
 type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>
 type Found = Alert & { workspaceId: string; muted: boolean }
@@ -28,6 +30,7 @@ export async function sweepAlerts(runtime: Needs): Promise<number> {
     const cleared = (await clear(tx, runtime)).filter((alert) => !isReplaced(alert, raised))
     for (const alert of raised) await tell(runtime, tx, alert, raisedMail(alert, runtime.config.baseUrl))
     for (const alert of cleared) await tell(runtime, tx, alert, clearedMail(alert, runtime.config.baseUrl))
+    await sendAlertEvents(tx, runtime)
     return raised.length + cleared.length
   })
 }
@@ -55,9 +58,10 @@ function conditions({ clock, config }: Needs): SQL {
     select workspace_id, 'bucket_rejects', id::text, name, rejection from data_stores
     where rejecting_since < ${before(REJECTING_MS)} and deleted_at is null
     union all
-    select p.workspace_id, case when o.enabled then 'output_failing' else 'output_off' end, p.id, p.name, o.turned_off_reason
-    from webhook_outputs o join pipes p on p.id = o.pipe_id and p.deleted_at is null
-    where case when o.enabled then o.failing_since < ${before(FAILING_MS)} else o.turned_off_at is not null end
+    select o.workspace_id, case when o.enabled then 'output_failing' else 'output_off' end, coalesce(o.pipe_id, o.id::text),
+      case when o.pipe_id is null then concat_ws(': ', p.name, o.name) else p.name end, o.turned_off_reason
+    from webhook_outputs o left join pipes p on p.id in (o.pipe_id, o.further_pipe_id)
+    where p.deleted_at is null and case when o.enabled then o.failing_since < ${before(FAILING_MS)} else o.turned_off_at is not null end
     union all
     select workspace_id, 'token_unused', id::text, name, null from senders
     where revoked_at is null and coalesce(last_used_at, created_at) < ${before(UNUSED_MS)} and name <> ${TRIAL_SENDER}`

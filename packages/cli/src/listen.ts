@@ -1,12 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { EventKind, SluiceEvent } from '../../node/src/event-kinds.ts'
 import { type Command, misused, readArguments } from './command.ts'
 import { forward } from './forward.ts'
 import { connect, keepSettings, readSettings, settingsFolder } from './settings.ts'
 import { result, say } from './tell.ts'
 
-const usage = 'listen --forward-to <url> [--pipe <id>] [--from-now] [--json]'
+const usage = 'listen --forward-to <url> [--pipe <id>] [--events <kind,…>] [--from-now] [--json]'
 
 /**
  * Events of the workspace, forwarded to an address of this machine. Nothing is changed at Sluice: no webhook is created, and none is
@@ -19,9 +20,11 @@ export const listen: Command = {
     const { values } = readArguments(args, usage, {
       'forward-to': { type: 'string' },
       pipe: { type: 'string' },
+      events: { type: 'string' },
       'from-now': { type: 'boolean' },
     })
     const { json, pipe: pipeId } = values
+    const kinds = values.events?.split(',').map((kind) => kind.trim() as EventKind)
     const url = readUrl(values['forward-to'])
     const leaving = new AbortController()
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => leaving.abort())
@@ -32,6 +35,7 @@ export const listen: Command = {
     const events = connect().events({
       signal: leaving.signal,
       ...(pipeId && { pipeId }),
+      ...(kinds && { events: kinds }),
       ...(after && { after }),
       onPlace: place.write,
       onOpen: () => say(`Listening. Events go to ${url}`),
@@ -41,15 +45,17 @@ export const listen: Command = {
     for await (const event of events) {
       const done = await forward(event, { url, secret, signal: leaving.signal, onWait: say })
       if (!done) return
-      const { status, filename, file_id } = event.data
-      const words = `${done.status}  ${status}  ${filename}  ${file_id}  ${done.durationMs} ms`
-      result(
-        json,
-        { eventId: event.id, fileId: file_id, status: done.status, attempts: done.attempts },
-        words,
-      )
+      const fileId = 'file_id' in event.data ? event.data.file_id : null
+      const words = `${done.status}  ${aboutOf(event)}  ${done.durationMs} ms`
+      const { status, attempts } = done
+      result(json, { eventId: event.id, event: event.event, fileId, status, attempts }, words)
     }
   },
+}
+
+function aboutOf({ event, data }: SluiceEvent): string {
+  if ('file_id' in data) return `${data.status}  ${data.filename}  ${data.file_id}`
+  return 'name' in data ? `${event}  ${data.name}` : `${event}  ${data.month}  ${data.percent} %`
 }
 
 function readUrl(text: string | undefined): string {

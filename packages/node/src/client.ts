@@ -1,7 +1,7 @@
+import type { EventKind, EventOf } from './event-kinds.ts'
 import { type EventsOptions, followEvents } from './events.ts'
 import { createClient } from './generated/client/index.ts'
 import * as operations from './generated/sdk.ts'
-import type { FileStatusChanged } from './generated/types.ts'
 import { sendWith } from './send.ts'
 import { setting } from './settings.ts'
 
@@ -45,7 +45,9 @@ type Call<Of extends Operation> =
 /** A function for each operation of the API, by the names of its reference. */
 export type Sluice = { [Name in keyof Operations]: Call<Operations[Name]> } & {
   /** `for await` gives every event once, as it happens, across breaks of up to an hour. */
-  events(options?: EventsOptions): AsyncGenerator<FileStatusChanged>
+  events<Kind extends EventKind = 'file.status_changed'>(
+    options?: EventsOptions<Kind>,
+  ): AsyncGenerator<EventOf<Kind>>
 }
 
 const MAX_RETRIES = 2
@@ -78,7 +80,7 @@ export function createSluice(options: SluiceOptions = {}): Sluice {
     (fields?: object, how: CallOptions = {}) =>
       withItems(call(operation, fields, how), (cursor) => call(operation, { ...fields, cursor }, how)),
   ])
-  const events = (wanted: EventsOptions = {}) =>
+  const events = <Kind extends EventKind>(wanted: EventsOptions<Kind> = {}) =>
     followEvents({ baseUrl, fetch, accountKey: setting('accountKey', options.accountKey) }, wanted)
   return { ...Object.fromEntries(calls), events }
 }

@@ -1,9 +1,11 @@
-import type { FileStatusChanged } from './generated/types.ts'
+import type { EventKind, EventOf } from './event-kinds.ts'
 import { retryDelayMs } from './retry.ts'
 import { noAnswer, refusal, SluiceError } from './sluice-error.ts'
 import { wait } from './wait.ts'
 
-export type EventsOptions = {
+export type EventsOptions<Kind extends EventKind = 'file.status_changed'> = {
+  /** `file.status_changed` alone if left out. */
+  events?: readonly Kind[]
   /** Only those of one Pipe. */
   pipeId?: string
   /** Where to go on: an event's `id`, or what `onPlace` told, up to an hour ago. From now on if left out. */
@@ -28,11 +30,26 @@ const SILENCE_MS = 45_000
 const MAX_REMEMBERED = 10_000
 
 /** Every event once, as it happens, across breaks of up to an hour. It ends with the signal, or throws where it is refused. */
-export async function* followEvents(
+export async function* followEvents<Kind extends EventKind = 'file.status_changed'>(
   { baseUrl, accountKey, fetch }: Source,
-  { pipeId, after, signal = new AbortController().signal, onPlace, onOpen, onBreak, onGap }: EventsOptions,
-): AsyncGenerator<FileStatusChanged> {
-  const address = `${baseUrl}/events/stream${pipeId === undefined ? '' : `?pipeId=${encodeURIComponent(pipeId)}`}`
+  {
+    events,
+    pipeId,
+    after,
+    signal = new AbortController().signal,
+    onPlace,
+    onOpen,
+    onBreak,
+    onGap,
+  }: EventsOptions<Kind>,
+): AsyncGenerator<EventOf<Kind>> {
+  const query = new URLSearchParams({
+    ...(pipeId !== undefined && { pipeId }),
+    ...(events && { events: events.join(',') }),
+  })
+  const address = `${baseUrl}/events/stream${query.size > 0 ? `?${query}` : ''}`
+  // Asked for only where somebody names them: a server that is older than this package knows no others.
+  const kinds = new Set<string | undefined>(events ?? ['file.status_changed'])
   const told = new Set<string>()
   let place = after
   let failures = 0
@@ -42,7 +59,7 @@ export async function* followEvents(
       const headers = { Authorization: `Bearer ${accountKey}`, ...(place && { 'Last-Event-ID': place }) }
       for await (const { id, event, data } of open(fetch, address, headers, signal)) {
         if (event === 'gap') onGap?.(JSON.parse(data).until)
-        if (event === 'file.status_changed' && id && !told.has(id)) {
+        if (kinds.has(event) && id && !told.has(id)) {
           remember(told, id)
           yield JSON.parse(data)
         }

@@ -1,4 +1,5 @@
 export { type CallOptions, createSluice, type Listing, type Sluice, type SluiceOptions } from './client.ts'
+export type { EventKind, EventOf, SluiceEvent } from './event-kinds.ts'
 export type { EventsOptions } from './events.ts'
 export type { ErrorCode, FileStatusChanged as FileEvent } from './generated/types.ts'
 export { SluiceError } from './sluice-error.ts'

@@ -1,3 +1,4 @@
+import type { SluiceEvent } from './event-kinds.ts'
 import type { FileStatusChanged } from './generated/types.ts'
 
 /** Whatever framework gave them: a `Headers`, or an object such as the `headers` of a Node request. */
@@ -30,13 +31,14 @@ const MAX_SIGNATURES = 5
 
 /**
  * The event of a webhook whose signature is right (Standard Webhooks); anything else throws a WebhookVerificationError.
- * `body` is the raw body, before any parser touched it. Pass several secrets while one replaces another.
+ * `body` is the raw body, before any parser touched it. Pass several secrets while one replaces another. For an output that
+ * asks for more than `file.status_changed`, name the type: `unwrap<SluiceEvent>(…)`.
  */
-export async function unwrap(
+export async function unwrap<Event extends SluiceEvent = FileStatusChanged>(
   body: string | Uint8Array | ArrayBuffer,
   headers: WebhookHeaders,
   secret: string | string[],
-): Promise<FileStatusChanged> {
+): Promise<Event> {
   const [id, t, list] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
     read(headers, name),
   )

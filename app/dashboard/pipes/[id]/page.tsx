@@ -1,15 +1,16 @@
 import { HttpSource } from '#components/pipes/http-source.tsx'
 import { PipeDestination } from '#components/pipes/pipe-destination.tsx'
+import { AddOutput, OutputList } from '#components/webhooks/output-list.tsx'
 import { WebhookOutputPanel } from '#components/webhooks/webhook-output-panel.tsx'
 import { inboxUrl } from '#lib/dashboard/inbox.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { showOutput } from '#lib/webhooks/outputs/find-output.ts'
+import { listWithLatest } from '#lib/webhooks/log/latest-deliveries.ts'
 import { showMissed } from '#lib/webhooks/outputs/missed-events.ts'
+import { MAX_OUTPUTS } from '#lib/webhooks/outputs/webhook-output.ts'
 import { showDataStore } from '#lib/workspace/data-stores/read-data-stores.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor, requireSession } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
-import { orNothing } from '../../or-nothing.ts'
 import { titleOf } from '../../title-of.ts'
 
 export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
@@ -24,10 +25,10 @@ export default async function PipePage({ params }: { params: Promise<{ id: strin
   const { id } = await params
   const { actor, workspace } = await requireSession('see')
   const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
-  const [store, output, missed] = await Promise.all([
+  const [store, [first, ...further], missed] = await Promise.all([
     showDataStore(getRuntime(), actor, pipe.dataStoreId),
-    showOutput(getRuntime(), actor, id).catch(orNothing),
-    showMissed(getRuntime(), actor, id),
+    listWithLatest(getRuntime(), actor, { pipeId: id }),
+    showMissed(getRuntime(), actor, { firstOf: id }),
   ])
   return (
     <div className="max-w-3xl space-y-8">
@@ -44,10 +45,13 @@ export default async function PipePage({ params }: { params: Promise<{ id: strin
         <PipeDestination store={store} />
         <WebhookOutputPanel
           pipeId={id}
-          output={output}
+          output={first?.output}
           missed={missed}
+          latest={first?.latest ?? []}
           inboxUrl={inboxUrl(getRuntime().config, workspace.inboxKey)}
         />
+        <OutputList outputs={further} label="Further webhook outputs" />
+        {first && <AddOutput pipeId={id} full={further.length + 1 >= MAX_OUTPUTS} />}
       </section>
     </div>
   )

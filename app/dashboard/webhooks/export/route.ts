@@ -16,6 +16,8 @@ export function GET(request: NextRequest): Promise<Response> {
       columns: [
         ['id', ({ id }) => id],
         ['event_id', ({ eventId }) => eventId],
+        ['event', ({ event }) => event],
+        ['output_id', ({ outputId }) => outputId],
         ['file_id', ({ fileId }) => fileId],
         ['pipe_id', ({ pipeId }) => pipeId],
         ['url', ({ url }) => url],

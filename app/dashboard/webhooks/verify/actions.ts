@@ -12,7 +12,7 @@ import { textOf } from '../../../actions/form-fields.ts'
 export async function explain(_previous: unknown, data: FormData) {
   return act<Explanation>('operate', async (runtime, actor) => {
     const given = {
-      pipeId: textOf(data, 'pipeId') ?? '',
+      outputId: textOf(data, 'outputId') ?? '',
       headers: textOf(data, 'headers') ?? '',
       // Every byte counts; a form sends line ends as CRLF.
       body: String(data.get('body') ?? '').replaceAll('\r\n', '\n'),

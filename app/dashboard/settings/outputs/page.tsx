@@ -1,0 +1,33 @@
+import { Webhook } from 'lucide-react'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { AddOutput, OutputList } from '#components/webhooks/output-list.tsx'
+import { getRuntime } from '#lib/platform/runtime.ts'
+import { listWithLatest } from '#lib/webhooks/log/latest-deliveries.ts'
+import { MAX_OUTPUTS } from '#lib/webhooks/outputs/webhook-output.ts'
+import { currentActor } from '../../../session.ts'
+
+export const metadata = { title: 'Webhooks of the workspace' }
+
+export default async function WorkspaceOutputs() {
+  const outputs = await listWithLatest(getRuntime(), await currentActor('see'), {})
+  const add = <AddOutput pipeId={null} full={outputs.length >= MAX_OUTPUTS} />
+  return (
+    <div className="max-w-3xl space-y-4">
+      <p className="text-ink-soft text-sm">
+        Webhook outputs that get the events of all Pipes, and those of the workspace itself. Outputs of a
+        single Pipe are on its page.
+      </p>
+      {outputs.length === 0 ? (
+        <EmptyState icon={Webhook} title="No output for all Pipes" action={add}>
+          One address for everything: uploads of every Pipe, Data Stores that fail, and how much of your quota
+          is used.
+        </EmptyState>
+      ) : (
+        <>
+          <OutputList outputs={outputs} label="Webhook outputs of the workspace" />
+          {add}
+        </>
+      )}
+    </div>
+  )
+}

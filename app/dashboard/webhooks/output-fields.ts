@@ -1,0 +1,29 @@
+import { invalidRequest } from '#lib/platform/kernel/errors.ts'
+import { textOf } from '../../actions/form-fields.ts'
+
+/** What the form of an output says, in the words of the API. Headers that are left empty stay as they are. */
+export function outputFields(data: FormData) {
+  const headers = data.get('dropHeaders') === 'on' ? {} : headersIn(textOf(data, 'headers') ?? '')
+  return {
+    name: textOf(data, 'name') ?? '',
+    url: textOf(data, 'url') ?? '',
+    events: data.getAll('events').map(String),
+    statuses: data.getAll('statuses').map(String),
+    ...(headers && { headers }),
+  }
+}
+
+function headersIn(text: string): Record<string, string> | undefined {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  if (lines.length === 0) return undefined
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [, name, value] = line.match(/^\s*([^:\s]+)\s*:\s*(.*?)\s*$/) ?? []
+      if (!name || !value)
+        throw invalidRequest([
+          { field: 'headers', message: 'must have a name, a colon and a value on each line' },
+        ])
+      return [name, value]
+    }),
+  )
+}

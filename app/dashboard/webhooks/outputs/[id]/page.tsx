@@ -1,0 +1,56 @@
+import Link from 'next/link'
+import { WebhookOutputPanel } from '#components/webhooks/webhook-output-panel.tsx'
+import { inboxUrl } from '#lib/dashboard/inbox.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
+import { latestOf } from '#lib/webhooks/log/latest-deliveries.ts'
+import { showOutput } from '#lib/webhooks/outputs/find-output.ts'
+import { showMissed } from '#lib/webhooks/outputs/missed-events.ts'
+import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
+import { currentActor, requireSession } from '../../../../session.ts'
+import { orNotFound } from '../../../or-not-found.ts'
+import { titleOf } from '../../../title-of.ts'
+
+type Props = { params: Promise<{ id: string }> }
+
+export async function generateMetadata({ params }: Props) {
+  const { id } = await params
+  return titleOf(
+    showOutput(getRuntime(), await currentActor('see'), { outputId: id }).then(({ name }) => name),
+    'Webhook outputs',
+  )
+}
+
+export default async function OutputPage({ params }: Props) {
+  const { id } = await params
+  const { actor, workspace } = await requireSession('see')
+  const runtime = getRuntime()
+  const output = await orNotFound(showOutput(runtime, actor, { outputId: id }))
+  const { pipeId } = output
+  const [missed, latest, pipe] = await Promise.all([
+    showMissed(runtime, actor, { outputId: id }),
+    latestOf(runtime, actor, id),
+    pipeId ? showPipe(runtime, actor, pipeId) : undefined,
+  ])
+  return (
+    <div className="max-w-3xl space-y-3">
+      <p className="text-ink-soft text-sm">
+        {pipe ? (
+          <>
+            Gets the events of the Pipe <Link href={`/dashboard/pipes/${pipe.id}`}>{pipe.name}</Link>.
+          </>
+        ) : (
+          <>
+            Gets the events of <Link href="/dashboard/settings/outputs">all Pipes</Link>.
+          </>
+        )}
+      </p>
+      <WebhookOutputPanel
+        pipeId={pipeId}
+        output={output}
+        missed={missed}
+        latest={latest}
+        inboxUrl={inboxUrl(runtime.config, workspace.inboxKey)}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,50 @@
+import Link from 'next/link'
+import type { Delivery } from '#lib/webhooks/log/delivery.ts'
+import { type State, Status } from '../ui/status.tsx'
+import { Time } from '../ui/time.tsx'
+
+/** The last events of an output and what came of them. */
+export function LatestDeliveries({ outputId, latest }: { outputId: string; latest: Delivery[] }) {
+  return (
+    <div className="border-t pt-4">
+      <p className="mb-1.5 flex items-baseline justify-between gap-3 font-medium text-sm">
+        Last events
+        {latest.length > 0 && (
+          <Link
+            href={`/dashboard/webhooks?outputId=${outputId}`}
+            className="font-normal text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
+          >
+            Its log
+          </Link>
+        )}
+      </p>
+      {latest.length === 0 ? (
+        <p className="text-ink-faint text-sm">Nothing was sent to it yet.</p>
+      ) : (
+        <ul className="divide-y rounded-md border">
+          {latest.map((delivery) => (
+            <li key={delivery.id} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-1.5 text-sm">
+              <Status state={stateOf(delivery)} />
+              <Link
+                href={`/dashboard/webhooks?delivery=${delivery.id}`}
+                className="min-w-0 truncate font-mono text-xs hover:underline"
+              >
+                {delivery.event}
+              </Link>
+              <span className="text-ink-faint text-xs">{answerOf(delivery)}</span>
+              <Time at={delivery.createdAt} className="ml-auto text-ink-faint text-xs" />
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+export const stateOf = ({ state, attempts }: Delivery): State =>
+  state === 'pending' && attempts.length > 0 ? 'retrying' : state
+
+function answerOf({ attempts }: Delivery): string {
+  const last = attempts.at(-1)
+  return last ? String(last.status ?? last.error) : ''
+}

@@ -1,0 +1,68 @@
+import { pageAnswer } from '../../platform/db/page.ts'
+import { deliveryAnswer, wholeDeliveryAnswer } from '../../webhooks/log/delivery.ts'
+import { deliveryQuery, listDeliveries } from '../../webhooks/log/list-deliveries.ts'
+import {
+  resendDelivery,
+  resendFailed,
+  resendFailedAnswer,
+  resendFailedInput,
+} from '../../webhooks/log/resend.ts'
+import { showDelivery } from '../../webhooks/log/show-delivery.ts'
+import { operation } from '../operation.ts'
+
+const deliveries = { tag: 'Deliveries' }
+
+export const deliveryOperations = [
+  operation({
+    id: 'listDeliveries',
+    right: 'see',
+    method: 'GET',
+    path: '/deliveries',
+    tag: deliveries.tag,
+    summary: 'List deliveries, newest first, each with its latest attempts.',
+    query: deliveryQuery,
+    status: 200,
+    answer: pageAnswer(deliveryAnswer),
+    run: async ({ runtime, who, query }) => {
+      const { data, nextCursor } = await listDeliveries(runtime, who, query)
+      return { data, nextCursor }
+    },
+  }),
+  operation({
+    id: 'showDelivery',
+    right: 'see',
+    method: 'GET',
+    path: '/deliveries/{id}',
+    tag: deliveries.tag,
+    summary: 'Show a delivery with what was sent and answered in each attempt.',
+    status: 200,
+    answer: wholeDeliveryAnswer,
+    problems: ['not_found'],
+    run: ({ runtime, who, params }) => showDelivery(runtime, who, params.id!),
+  }),
+  operation({
+    id: 'resendDelivery',
+    right: 'operate',
+    method: 'POST',
+    path: '/deliveries/{id}/resend',
+    tag: deliveries.tag,
+    summary: 'Send an event again, at once and then on the schedule from its start.',
+    status: 202,
+    answer: wholeDeliveryAnswer,
+    problems: ['not_found', 'conflict', 'rate_limited'],
+    run: ({ runtime, who, params }) => resendDelivery(runtime, who, params.id!),
+  }),
+  operation({
+    id: 'resendFailed',
+    right: 'operate',
+    method: 'POST',
+    path: '/deliveries/resend-failed',
+    tag: deliveries.tag,
+    summary: 'Send all events again that were given up since a time, up to 10,000 in one call.',
+    body: resendFailedInput,
+    status: 202,
+    answer: resendFailedAnswer,
+    problems: ['pipe_not_found', 'rate_limited'],
+    run: ({ runtime, who, body }) => resendFailed(runtime, who, body),
+  }),
+]

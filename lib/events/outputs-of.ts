@@ -1,0 +1,51 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { EventKind } from '#drizzle/schema/pipes.ts'
+import type { EventTopic } from '#drizzle/schema/webhooks.ts'
+
+/** An output as an event sees it. */
+export type EventOutput = {
+  id: string
+  url: string
+  enabled: boolean
+  events: EventKind[]
+  statuses: string[]
+  createdAtMs: number
+}
+
+const scopes = (pipeId: SQL, workspaceId: SQL) => sql`${pipeId}, (${workspaceId})::text`
+
+/** The outputs of some scopes, as a column of type `EventOutput[]`. */
+export const outputsIn = (scopes: SQL): SQL =>
+  sql`(select coalesce(json_agg(${OUTPUT} order by o.id), '[]') from webhook_outputs o where o.scope in (${scopes}))`
+
+/** The same of a Pipe and of its whole workspace. */
+export const outputsOf = (pipeId: SQL, workspaceId: SQL): SQL => outputsIn(scopes(pipeId, workspaceId))
+
+/** A row `o` of `webhook_outputs`. */
+const OUTPUT = sql`json_build_object('id', o.id, 'url', o.url, 'enabled', o.enabled, 'events', o.events,
+    'statuses', o.statuses, 'createdAtMs', floor(extract(epoch from o.created_at) * 1000)::bigint)`
+
+export const hasActiveOutput = (pipeId: SQL, workspaceId: SQL): SQL =>
+  sql`exists (select from webhook_outputs o where o.scope in (${scopes(pipeId, workspaceId)}) and o.enabled)`
+
+export const isToldOfCreation = (pipeId: SQL, workspaceId: SQL): SQL =>
+  sql`exists (select from webhook_outputs o where o.scope in (${scopes(pipeId, workspaceId)}) and 'file.created' = any(o.events))`
+
+/** What an output asks for. Whoever asks for the ends of files is told of `transferred`, without asking. */
+export function topicsOf({ events, statuses }: Pick<EventOutput, 'events' | 'statuses'>): EventTopic[] {
+  return events.flatMap((kind) =>
+    kind === 'file.status_changed' ? (['transferred', ...statuses] as EventTopic[]) : [kind],
+  )
+}
+
+export type Addressed = { to: EventOutput[]; isMissed: boolean }
+
+/**
+ * Who gets an event, and whether somebody misses it: an output that is off, or asks for the ends of files but not for this
+ * one. The end of a file that nobody gets is missed by whoever comes later.
+ */
+export function address(outputs: EventOutput[], kind: EventKind, topic: EventTopic): Addressed {
+  const asking = outputs.filter(({ events }) => events.includes(kind))
+  const to = asking.filter((output) => output.enabled && topicsOf(output).includes(topic))
+  return { to, isMissed: to.length < asking.length || (kind === 'file.status_changed' && to.length === 0) }
+}

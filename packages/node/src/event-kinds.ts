@@ -1,0 +1,22 @@
+import type {
+  DataStoreFailing,
+  DataStoreRecovered,
+  FileCreated,
+  FileStatusChanged,
+  OutputTurnedOff,
+  UsageThreshold,
+} from './generated/types.ts'
+
+/** Every event that an output can ask for; `event` tells them apart. */
+export type SluiceEvent =
+  | FileStatusChanged
+  | FileCreated
+  | DataStoreFailing
+  | DataStoreRecovered
+  | OutputTurnedOff
+  | UsageThreshold
+
+export type EventKind = SluiceEvent['event']
+
+/** The events of some kinds. */
+export type EventOf<Kind extends EventKind> = Extract<SluiceEvent, { event: Kind }>
