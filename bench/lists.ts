@@ -136,7 +136,7 @@ async function fillDeliveries(db: Db): Promise<Filled> {
   for (const owner of owners) {
     await db.execute(sql`
       with event as (
-        insert into events (id, workspace_id, pipe_id, payload) values (gen_random_uuid(), ${owner}::uuid, ${PIPE}, '{}')
+        insert into events (id, workspace_id, pipe_id, payload, fanned_out) values (gen_random_uuid(), ${owner}::uuid, ${PIPE}, '{}', true)
         returning id
       )
       insert into deliveries (id, workspace_id, event_id, pipe_id, file_id, webhook_output_id, url, state,

@@ -30,9 +30,9 @@ export async function seedFiles(db: Db, { workspaceId, pipeIds, senderIds }: Own
 
 export async function seedDeliveries(db: Db, { workspaceId, pipeIds }: Owner): Promise<void> {
   await db.execute(sql`
-    insert into events (id, workspace_id, pipe_id, file_id, payload, created_at)
+    insert into events (id, workspace_id, pipe_id, file_id, payload, fanned_out, created_at)
     select ${idOf('events')}, ${workspaceId}::uuid, ${oneOf(pipeIds)}, ${idOf('files')},
-      '{"event":"file.status_changed","data":{"filename":"' || n || '"}}', ${timeOf}
+      '{"event":"file.status_changed","data":{"filename":"' || n || '"}}', true, ${timeOf}
     from ${series(ROWS)}`)
   await db.execute(sql`
     insert into deliveries (id, workspace_id, event_id, pipe_id, file_id, webhook_output_id, url, state, attempt_count,

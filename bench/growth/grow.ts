@@ -136,8 +136,8 @@ function insertsOf(
       select ${idOf('file')}, 8388608, decode(repeat('00', 1000), 'hex') from ${open} and n % 100 < 2`,
     sql`insert into tokens (id, workspace_id, pipe_id, sender_id, token_hash, expires_at, created_at)
       select ${idOf('token')}, ${workspace}, ${pipe}, ${sender}, md5('token' || n), now() + interval '1 day', ${timeOf} from ${series} where n % 10 = 0`,
-    sql`insert into events (id, workspace_id, pipe_id, file_id, payload, created_at)
-      select ${idOf('event')}, ${workspace}, ${pipe}, ${idOf('file')}, '{"event":"file.status_changed"}', ${timeOf} from ${ended}`,
+    sql`insert into events (id, workspace_id, pipe_id, file_id, payload, fanned_out, created_at)
+      select ${idOf('event')}, ${workspace}, ${pipe}, ${idOf('file')}, '{"event":"file.status_changed"}', true, ${timeOf} from ${ended}`,
     sql`insert into deliveries (id, workspace_id, event_id, pipe_id, file_id, webhook_output_id, url, state, attempt_count,
         next_attempt_at, last_status, created_at)
       select ${idOf('delivery')}, ${workspace}, ${idOf('event')}, ${pipe}, ${idOf('file')}, ${other('output')}, 'https://shop.example.com/hooks',

@@ -191,9 +191,9 @@ async function writeFiles(
     select ${workspaceId}::uuid, pipe, case when delivered then 'delivered' else 'undelivered' end, at, 0, 0
     from ${set} where status = 'transferred'`)
   await db.execute(sql`
-    insert into events (id, workspace_id, pipe_id, file_id, payload, created_at)
+    insert into events (id, workspace_id, pipe_id, file_id, payload, fanned_out, created_at)
     select ${id('event')}, ${workspaceId}::uuid, pipe, ${id('file')},
-      json_build_object('event', 'file.status_changed', 'data', json_build_object('filename', filename, 'status', status))::text, at
+      json_build_object('event', 'file.status_changed', 'data', json_build_object('filename', filename, 'status', status))::text, true, at
     from ${told}`)
   await db.execute(sql`
     insert into deliveries (id, workspace_id, event_id, pipe_id, file_id, webhook_output_id, url, state, attempt_count,

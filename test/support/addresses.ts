@@ -32,6 +32,7 @@ const IDS: Record<string, (demo: DemoDocument) => Promise<string> | string> = {
     await api(demo, 'POST', `/pipes/${pipe.id}/webhook/test`)
     return newest(demo, `/deliveries?pipeId=${pipe.id}`)
   },
+  outputId: async (demo) => (await api<{ id: string }>(demo, 'GET', `/pipes/${demo.pipeId}/webhook`)).id,
   refusedPipeId: makeRefusedPipe,
 }
 
