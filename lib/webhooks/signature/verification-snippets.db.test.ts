@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { EVENT_KINDS, type EventKind } from '#drizzle/schema/pipes.ts'
 import { openTestDatabase } from '../../../test/support/databases.ts'
 import { dispatching } from '../../../test/support/dispatching.ts'
 import { type Received, startReceiver } from '../../../test/support/receiver.ts'
@@ -9,9 +10,10 @@ import { testRuntime } from '../../../test/support/runtime.ts'
 import { createTestWorkspace } from '../../../test/support/workspace.ts'
 import { newWebhookSecret } from '../../platform/kernel/ids.ts'
 import { parseInput } from '../../platform/kernel/parse-input.ts'
-import { saveOutput } from '../outputs/save-output.ts'
+import { sendTestEvent } from '../log/send-test-event.ts'
+import { createOutput, saveOutput } from '../outputs/save-output.ts'
 import { rotateSecret } from '../outputs/signing-secrets.ts'
-import { webhookOutputInput } from '../outputs/webhook-output.ts'
+import { outputInput, webhookOutputInput } from '../outputs/webhook-output.ts'
 import { verificationSnippets } from './verification-snippets.ts'
 
 const HOUR = 3_600_000
@@ -23,6 +25,7 @@ type Sent = { request: Received; first: string; second: string }
 
 /** Real deliveries as a receiver got them, with the secrets of their output before and after its rotation. */
 let sent: { before: Sent; during: Sent; after: Sent; stale: Sent }
+let kinds: { kind: EventKind; request: Received; secret: string }[]
 let close: () => Promise<void>
 
 beforeAll(async () => {
@@ -58,6 +61,20 @@ beforeAll(async () => {
     after: await deliver(now - 25 * HOUR, now),
     stale: await deliver(NEVER, now - 301_000),
   }
+  at(now)
+  const { actor } = await createTestWorkspace(runtime)
+  const { id, secret } = await createOutput(
+    runtime,
+    actor,
+    {},
+    parseInput(outputInput, { url: receiver.url }),
+  )
+  kinds = []
+  for (const kind of EVENT_KINDS) {
+    await sendTestEvent(runtime, actor, { outputId: id }, { event: kind })
+    await work()
+    kinds.push({ kind, request: receiver.received.at(-1)!, secret })
+  }
 })
 afterAll(() => close())
 
@@ -71,6 +88,7 @@ function cases(): { name: string; request: Received; secret: string; accepted: b
     { name: 'during it, the new secret', request: during.request, secret: during.second, accepted: true },
     { name: 'after it, the new secret', request: after.request, secret: after.second, accepted: true },
     { name: 'after it, the old secret', request: after.request, secret: after.first, accepted: false },
+    ...kinds.map(({ kind, ...rest }) => ({ name: `an event ${kind}`, ...rest, accepted: true })),
     { name: 'a changed byte', request: changed, secret: before.first, accepted: false },
     { name: 'an old timestamp', request: stale.request, secret: stale.first, accepted: false },
     { name: 'a wrong secret', request: before.request, secret: before.second, accepted: false },
