@@ -1,7 +1,8 @@
 import { cookies, headers } from 'next/headers'
-import { forbidden, redirect } from 'next/navigation'
+import { forbidden, notFound, redirect } from 'next/navigation'
 import { decode, encode } from 'next-auth/jwt'
 import { cache } from 'react'
+import { type Operator, operatorOf } from '#lib/dashboard/operators/operator.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
 import { may, type Right } from '#lib/identity/rights.ts'
 import {
@@ -80,6 +81,15 @@ export async function requirePerson(): Promise<Person> {
   if (!standing) redirect('/login')
   if (standing.state === 'code_due') redirect(PAGE_OF.code_due)
   return standing.state === 'in' ? standing.session : standing.person
+}
+
+/** For the console: to everybody else it is not there. */
+export async function requireOperator(): Promise<Operator> {
+  const standing = await currentStanding()
+  if (!standing) redirect('/login')
+  if (standing.state === 'code_due') redirect(PAGE_OF.code_due)
+  const person = standing.state === 'in' ? standing.session : standing.person
+  return operatorOf(getRuntime().config, person) ?? notFound()
 }
 
 /** For pages of the dashboard, which name what their visitor must be allowed to do. */

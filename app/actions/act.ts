@@ -1,10 +1,11 @@
 import { revalidatePath } from 'next/cache'
+import type { Operator } from '#lib/dashboard/operators/operator.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
 import { assertMay, type Right } from '#lib/identity/rights.ts'
 import type { Person, Session } from '#lib/identity/sessions/read-session.ts'
 import { isSluiceError } from '#lib/platform/kernel/errors.ts'
 import { getRuntime, type Runtime } from '#lib/platform/runtime.ts'
-import { enteredSession, requirePerson } from '../session.ts'
+import { enteredSession, requireOperator, requirePerson } from '../session.ts'
 import type { FormState } from './form-state.ts'
 
 type Outcome<Data> = { message?: string; data?: Data }
@@ -29,6 +30,18 @@ export async function actAsPerson<Data = undefined>(
 ): Promise<FormState<Data>> {
   const person = await requirePerson()
   return answer(() => verb(getRuntime(), person))
+}
+
+/** For whoever runs the service. */
+export async function actAsOperator<Data = undefined>(
+  verb: (runtime: Runtime, operator: Operator) => Promise<Outcome<Data> | undefined>,
+): Promise<FormState<Data>> {
+  const operator = await requireOperator()
+  return answer(async () => {
+    const outcome = await verb(getRuntime(), operator)
+    revalidatePath('/operator', 'layout')
+    return outcome
+  })
 }
 
 export async function answer<Data = undefined>(

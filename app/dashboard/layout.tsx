@@ -4,17 +4,37 @@ import { MobileBar } from '#components/shell/mobile-bar.tsx'
 import { Palette } from '#components/shell/palette.tsx'
 import { QuotaMeter } from '#components/shell/quota-meter.tsx'
 import { Sidebar } from '#components/shell/sidebar.tsx'
+import { Notice } from '#components/ui/notice.tsx'
+import { operatorOf } from '#lib/dashboard/operators/operator.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../session.ts'
 
 export default async function DashboardLayout({ children }: { children: ReactNode }) {
-  const { actor, workspace } = await requireSession('see')
-  const account = <AccountMenu email={actor.label} workspace={workspace.name} />
+  const session = await requireSession('see')
+  const { actor, workspace } = session
+  const operator = operatorOf(getRuntime().config, session) !== undefined
+  const account = <AccountMenu email={actor.label} workspace={workspace.name} operator={operator} />
   return (
     <div className="min-h-dvh lg:flex">
       <Sidebar meter={<QuotaMeter actor={actor} />} account={account} />
       <MobileBar account={account} />
       <main id="main" className="min-w-0 flex-1 px-4 pt-6 pb-20 sm:px-8 lg:pt-8">
-        <div className="mx-auto max-w-5xl">{children}</div>
+        <div className="mx-auto max-w-5xl">
+          {(workspace.suspended || workspace.deleteAfter) && (
+            <Notice
+              tone="warn"
+              className="mb-5"
+              title={workspace.suspended ? 'This workspace is suspended' : 'This workspace is deleted'}
+            >
+              It issues no tokens and accepts no bytes. Everything in it is kept, and uploads keep their
+              offsets.{' '}
+              {workspace.suspended
+                ? 'Whoever runs this Sluice told its members why, by mail.'
+                : 'An owner can bring it back, under Settings, Workspace.'}
+            </Notice>
+          )}
+          {children}
+        </div>
       </main>
       <Palette />
     </div>

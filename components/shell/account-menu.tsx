@@ -3,7 +3,9 @@ import Link from 'next/link'
 import { signOut } from '#app/actions/sign-out.ts'
 import { ThemeToggle } from './theme-toggle.tsx'
 
-export function AccountMenu({ email, workspace }: { email: string; workspace?: string }) {
+type Props = { email: string; workspace?: string; operator?: boolean }
+
+export function AccountMenu({ email, workspace, operator = false }: Props) {
   return (
     <>
       {workspace !== undefined && (
@@ -16,6 +18,14 @@ export function AccountMenu({ email, workspace }: { email: string; workspace?: s
             {workspace}
           </span>
           <ChevronsUpDown className="size-3.5 shrink-0 text-ink-faint" aria-hidden />
+        </Link>
+      )}
+      {operator && (
+        <Link
+          href="/operator"
+          className="block rounded-md px-2.5 py-1.5 text-ink-soft text-sm hover:bg-hover hover:text-ink"
+        >
+          Operator console
         </Link>
       )}
       <Account email={email} />

@@ -30,3 +30,15 @@ export function deletionMail(to: string, { workspace, by, deleteAfter, baseUrl }
   const text = `${by} deleted the workspace "${workspace}". It takes no uploads any more. Until ${on} an owner can bring it back, with everything in it:\n\n${baseUrl}/dashboard/settings/workspace\n\nAfter that its Pipes, Senders, keys and records are erased. The objects in your buckets stay.`
   return { to, subject: `${workspace} will be deleted in seven days`, text: text + SIGNATURE }
 }
+
+export function suspensionMail(
+  to: string,
+  { workspace, reason }: { workspace: string; reason: string | null },
+): Mail {
+  if (reason === null) {
+    const text = `The workspace "${workspace}" is no longer suspended. Uploads continue from where they stopped.`
+    return { to, subject: `${workspace} takes uploads again`, text: text + SIGNATURE }
+  }
+  const text = `Whoever runs this Sluice suspended the workspace "${workspace}":\n\n${reason}\n\nIt issues no tokens and accepts no bytes for now. Everything in it is kept and can be read, and uploads keep their offsets.`
+  return { to, subject: `${workspace} is suspended`, text: text + SIGNATURE }
+}

@@ -98,6 +98,12 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
       'The address is that of a concatenation, which is made of partial uploads and takes no bytes itself.',
     remedy: 'Send the bytes to the partial uploads, and create the final upload when they are complete.',
   },
+  workspace_suspended: {
+    means:
+      'Whoever runs this Sluice suspended the workspace, or its owner deleted it and can still bring it back. It issues no tokens and accepts no bytes.',
+    remedy:
+      'Everything is kept: uploads continue from their offset once it is lifted. Ask an owner of the workspace, who was told why.',
+  },
   forbidden: {
     means: 'You are known, but this is not yours to do.',
     remedy: 'Ask somebody of the workspace who may.',

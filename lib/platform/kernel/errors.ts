@@ -23,6 +23,7 @@ export const errorCodes = {
   quota_exceeded: [403, 'The transfer quota does not suffice'],
   token_exhausted: [403, 'The token has created all the uploads that it may'],
   pipe_source_off: [403, 'The HTTP (TUS) source of this Pipe is off'],
+  workspace_suspended: [403, 'The workspace is suspended'],
   data_store_not_ready: [403, 'The Data Store takes no uploads yet'],
   upload_is_final: [403, 'A final upload takes no bytes'],
   forbidden: [403, 'Not allowed'],

@@ -46,6 +46,8 @@ export type Config = {
   metricsToken: string | undefined
   demo: boolean
   signUp: 'open' | 'closed'
+  /** In lower case. */
+  operators: ReadonlySet<string>
   freeTierBytes: number
   allowedPrivateHosts: string[]
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -167,6 +169,7 @@ function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefin
     metricsToken: parsed.METRICS_TOKEN ?? local?.metricsToken,
     demo: parsed.DEMO ?? embedded,
     signUp: parsed.SIGN_UP ?? 'open',
+    operators: new Set((parsed.OPERATORS ?? []).map((email) => email.toLowerCase())),
     freeTierBytes: parsed.FREE_TIER_BYTES ?? 10_000_000_000,
     allowedPrivateHosts:
       parsed.ALLOWED_PRIVATE_HOSTS ?? (embedded && isForThisMachineAlone(reach) ? ['*'] : []),

@@ -173,6 +173,12 @@ export const settings = {
     example: 'open',
     schema: z.enum(['open', 'closed'], { message: 'must be open or closed' }),
   },
+  OPERATORS: {
+    description:
+      'E-mail addresses of accounts, verified ones, that get the console at /operator: workspaces, limits, suspension, nodes.',
+    example: 'ops@example.com',
+    schema: list,
+  },
   FREE_TIER_BYTES: {
     description: 'Transfer per workspace and month; 0 is unlimited.',
     example: '10000000000',

@@ -1,3 +1,4 @@
+import { workspaceSuspended } from '../../identity/suspension.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { noteRequest } from '../../platform/kernel/request-context.ts'
 import type { WholeRequest } from '../../uploads/ledger/first-lease.ts'
@@ -32,8 +33,12 @@ export async function authenticateToContinue(
   assertOrigin(right.pipe, request)
   assertProtocol(right.upload, request)
   assertNotOff(right.dataStore)
+  if (right.suspended && WRITES.has(request.method)) throw workspaceSuspended()
   return right
 }
+
+/** The others read, or end what is there: a client that cannot ask for its offset would begin again. */
+const WRITES = new Set(['PATCH', 'POST', 'PUT'])
 
 /** Accepts only `tmp_` tokens. A Sender token here means that it is in a browser, so its owner is warned. */
 async function temporaryToken({ db, clock }: UploadContext, request: UploadRequest): Promise<string> {

@@ -1,3 +1,4 @@
+import { workspaceSuspended } from '../../identity/suspension.ts'
 import { seconds } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Appended } from '../../uploads/append.ts'
@@ -34,6 +35,7 @@ export function appendResponse(
       headers: { ...response.headers, ...stateHeaders(version, { complete: true, offsetBytes }) },
     }
   }
+  if (why === 'suspended') throw workspaceSuspended()
   if (why !== 'end')
     throw new SluiceError(
       'unavailable',

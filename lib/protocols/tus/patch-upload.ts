@@ -1,3 +1,4 @@
+import { workspaceSuspended } from '../../identity/suspension.ts'
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import type { Appended } from '../../uploads/append.ts'
 import type { UploadRight } from '../../uploads/ledger/upload-rights.ts'
@@ -61,6 +62,7 @@ function appendResponse(upload: Upload, { offsetBytes, why, state }: Appended): 
   }
   if (why === 'cut') return undefined
   if (state !== 'uploading' || why === 'end') return { status: 204, headers }
+  if (why === 'suspended') throw workspaceSuspended(headers)
   if (why === 'preempted')
     throw new SluiceError('upload_locked', 'Another request has continued this upload.', { headers })
   throw new SluiceError('unavailable', 'This node is stopping. Resume the upload at once.', {

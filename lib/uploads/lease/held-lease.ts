@@ -30,7 +30,7 @@ type LeasedBody = {
   waitsForUs(): boolean
 }
 
-export type StopReason = 'preempted' | 'draining'
+export type StopReason = 'preempted' | 'draining' | 'suspended'
 
 /** A renewal is late after twice the interval, when about half of the lease has passed. */
 const LATE_RENEWALS = 2

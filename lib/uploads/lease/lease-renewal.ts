@@ -56,8 +56,10 @@ async function renewTogether(
   const sentAtMs = clock.now()
   const renewed = await renewLeases(db, leases, terms.leaseMs)
   for (const lease of leases) {
-    if (renewed.has(lease.fileId)) {
+    const ours = renewed.get(lease.fileId)
+    if (ours) {
       if (lease.renewed(sentAtMs)) metrics.renewalsLate.inc()
+      if (ours.suspended) lease.askToStop('suspended')
     } else if (isHeld(lease)) lease.lose()
   }
 }

@@ -74,7 +74,7 @@ describeWithDatabase('a lease', (database) => {
     await takeLease(database().db, newClaim(60_000), next)
     await client.terminate(urls.find((url) => url.endsWith(ended!))!)
     const still = await renewLeases(database().db, leases, 60_000)
-    expect([...still]).toEqual([released])
+    expect([...still.keys()]).toEqual([released])
     await node.close()
     await site.close()
   })

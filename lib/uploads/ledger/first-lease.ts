@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { FileProtocol } from '#drizzle/schema/index.ts'
+import { isSuspended } from '../../identity/suspension.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
 import { USUAL_PART_BYTES } from '../rules/part-plan.ts'
 import { type Claim, taken } from './lease-terms.ts'
@@ -49,7 +50,7 @@ export function firstLeases(now: SQL): SQL {
   return sql`free as (
       select asked.*, f.id, t.id as token_id from asked
       cross join lateral (select * from tokens where token_hash = asked.hash and pipe_id = asked.pipe
-        and revoked_at is null limit 1) t
+        and revoked_at is null and not ${isSuspended(sql`tokens.workspace_id`)} limit 1) t
       join senders s on s.id = t.sender_id and s.revoked_at is null
       join pipes p on p.id = t.pipe_id and (asked.origin is null or p.allowed_origins = '{}'
         or asked.origin = any(p.allowed_origins))

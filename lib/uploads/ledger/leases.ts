@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { isSuspended } from '../../identity/suspension.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import type { Clock } from '../../platform/kernel/clock.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
@@ -127,26 +128,26 @@ export async function readLease(
 /**
  * Renews leases of this process in one statement, and returns those that nobody has taken over. They include leases
  * that were released while this ran: their writers have finished and did not lose them. The rows are locked in the
- * order of their ids, as by every statement that locks several files.
+ * order of their ids, as by every statement that locks several files. Says also whose workspace was suspended meanwhile.
  */
 export async function renewLeases(
   db: Db,
   leases: readonly Fenced[],
   leaseMs: number,
-): Promise<ReadonlySet<string>> {
+): Promise<ReadonlyMap<string, { suspended: boolean }>> {
   const ours = JSON.stringify(leases.map(({ fileId, claim }) => ({ id: fileId, claim })))
   const claim = sql`ours.claim`
-  const renewed = await rows<{ id: string }>(
+  const renewed = await rows<{ id: string; suspended: boolean }>(
     db,
     sql`
     with ours as (select * from jsonb_to_recordset(${ours}::jsonb) as ours(id uuid, claim text)),
     held as (
-      select f.id from files f join ours on f.id = ours.id where ${heldBy({ claim })} order by f.id for update of f
+      select f.id, ${isSuspended(sql`f.workspace_id`)} as suspended from files f join ours on f.id = ours.id where ${heldBy({ claim })} order by f.id for update of f
     ),
     renewed as (update files f set lease_until = ${until(leaseMs)} from held where f.id = held.id)
-    select f.id from files f join ours on f.id = ours.id and ${lastHeldBy({ claim })}`,
+    select f.id, ${isSuspended(sql`f.workspace_id`)} as suspended from files f join ours on f.id = ours.id and ${lastHeldBy({ claim })}`,
   )
-  return new Set(renewed.map(({ id }) => id))
+  return new Map(renewed.map(({ id, suspended }) => [id, { suspended }]))
 }
 
 export type Release = {

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { FileProtocol, FileStatus } from '#drizzle/schema/index.ts'
 import { hasActiveOutput, isToldOfCreation } from '../../events/outputs-of.ts'
+import { isSuspended, workspaceSuspended } from '../../identity/suspension.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { inGroups } from '../../platform/db/in-groups.ts'
 import type { Clock } from '../../platform/kernel/clock.ts'
@@ -76,11 +77,11 @@ export type UploadRow = {
   bound: Bound
 }
 
-type Validity = { tokenRevoked: boolean; senderRevoked: boolean; tokenExpired: boolean }
+type Validity = { tokenRevoked: boolean; senderRevoked: boolean; tokenExpired: boolean; suspended: boolean }
 type Common = { token: UploadToken; pipe: PipeRow; dataStore: SealedDataStore }
 export type CreationRight = Common
 /** `upload` is as it was before the lease was taken. */
-export type UploadRight = Common & { upload: UploadRow; first?: FirstLease | undefined }
+export type UploadRight = Common & { suspended: boolean; upload: UploadRow; first?: FirstLease | undefined }
 
 /**
  * Checks what an upload token may do, and reads everything that the request needs in the same query. A token may create
@@ -118,6 +119,7 @@ export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): Uploa
       const right = assertNotRevoked(await findCreation(hashSecret(secret)))
       assertPipe(right, pipeId)
       if (right.tokenExpired) throw expired()
+      if (right.suspended) throw workspaceSuspended()
       if (right.tooManyRefused) throw tooManyRefused()
       return right
     },
@@ -225,11 +227,12 @@ function common(nowMs: number): SQL {
   return sql`
     t.revoked_at is not null as "tokenRevoked", s.revoked_at is not null as "senderRevoked",
     t.expires_at <= ${new Date(nowMs).toISOString()}::timestamptz as "tokenExpired",
+    ${isSuspended(sql`t.workspace_id`)} as suspended,
     json_build_object('id', t.id, 'workspaceId', t.workspace_id, 'senderId', s.id, 'senderName', s.name,
       'subject', t.subject, 'maxBytes', t.max_bytes, 'maxFiles', t.max_files, 'allowedTypes', t.allowed_types,
       'keyPrefix', t.key_prefix, 'metadata', t.metadata) as token,
     json_build_object('id', p.id, 'sourceHttp', p.source_http, 'keyTemplate', p.key_template,
-      'maxFileBytes', p.max_file_bytes, 'allowedTypes', p.allowed_types, 'allowedOrigins', p.allowed_origins,
+      'maxFileBytes', least(p.max_file_bytes, (select max_file_bytes from workspaces where id = p.workspace_id)), 'allowedTypes', p.allowed_types, 'allowedOrigins', p.allowed_origins,
       'uploadExpirySeconds', p.upload_expiry_seconds,
       'hasWebhooks', ${hasActiveOutput(sql`p.id`, sql`p.workspace_id`)},
       'isToldOfCreation', ${isToldOfCreation(sql`p.id`, sql`p.workspace_id`)}) as pipe,

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { notOfDemo } from '../../identity/not-of-demo.ts'
+import { workspaceSuspended } from '../../identity/suspension.ts'
 import { rows } from '../../platform/db/database.ts'
 import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, isPipeId, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
@@ -12,15 +13,19 @@ import type { IssuedToken, TokenInput } from './token.ts'
  * customers' sites, so it is one statement, the rate limit included. The limit is a token bucket on the Sender's
  * row, so all nodes share it: `where` lets the update through only while a whole token is left.
  */
+/** The usual one; the operator may have given a workspace another. */
 const RATE = { perSecond: 100, burst: 200 } as const
+const BURST_SECONDS = RATE.burst / RATE.perSecond
 
 type Outcome = {
   sender_id: string | null
   revoked: boolean | null
   expired: boolean | null
+  suspended: boolean | null
   /** Null where the rate limit held the request back. */
   counted: string | null
   available: number | null
+  per_second: number | null
   pipe_id: string | null
   source_on: boolean | null
   subject_lacks: boolean | null
@@ -48,17 +53,23 @@ type NewRow = { id: string; hash: string; expiresAt: string; now: string }
 
 function statement(senderHash: string, row: NewRow, input: TokenInput, isOpen: SQL): SQL {
   const now = sql`${row.now}::timestamptz`
-  const refilled = sql`least(${RATE.burst}::float8, coalesce(s.rate_tokens, ${RATE.burst}::float8) + ${RATE.perSecond}::float8
-    * greatest(0, extract(epoch from ${now} - coalesce(s.rate_updated_at, ${now})))::float8)`
+  const refilled = (
+    perSecond: SQL,
+  ) => sql`least(${perSecond} * ${BURST_SECONDS}, coalesce(s.rate_tokens, ${perSecond} * ${BURST_SECONDS})
+    + ${perSecond} * greatest(0, extract(epoch from ${now} - coalesce(s.rate_updated_at, ${now})))::float8)`
+  const limited = sql`coalesce(w.tokens_per_second, ${RATE.perSecond})::float8`
+  const counted = refilled(sql`sender.per_second`)
   return sql`
     with sender as (
       select s.id, s.workspace_id, s.revoked_at is not null as revoked,
-        s.token_hash <> ${senderHash} and s.previous_token_until <= ${now} as expired, ${refilled} as available
-      from senders s where (s.token_hash = ${senderHash} or s.previous_token_hash = ${senderHash}) and ${isOpen}
+        s.token_hash <> ${senderHash} and s.previous_token_until <= ${now} as expired, ${limited} as per_second,
+        ${refilled(limited)} as available, w.suspended_at is not null or w.delete_after is not null as suspended
+      from senders s join workspaces w on w.id = s.workspace_id where (s.token_hash = ${senderHash} or s.previous_token_hash = ${senderHash}) and ${isOpen}
     ), counted as (
-      update senders s set rate_tokens = ${refilled} - 1, rate_updated_at = greatest(${now}, s.rate_updated_at),
+      update senders s set rate_tokens = ${counted} - 1, rate_updated_at = greatest(${now}, s.rate_updated_at),
         last_used_at = ${now}, request_count = s.request_count + 1
-      from sender where s.id = sender.id and not sender.revoked and not sender.expired and ${refilled} >= 1
+      from sender where s.id = sender.id and not sender.revoked and not sender.expired
+        and not sender.suspended and ${counted} >= 1
       returning s.id, s.workspace_id
     ), pipe as (
       select p.id, p.source_http, p.require_subject and ${input.subject === undefined} as subject_lacks, counted.workspace_id, counted.id as sender_id from pipes p
@@ -73,7 +84,8 @@ function statement(senderHash: string, row: NewRow, input: TokenInput, isOpen: S
         ${input.keyPrefix}, ${JSON.stringify(input.metadata)}::jsonb, ${row.expiresAt}::timestamptz, ${now}
       from pipe where source_http and not subject_lacks
     )
-    select sender.id as sender_id, sender.revoked, sender.expired, sender.available, counted.id as counted,
+    select sender.id as sender_id, sender.revoked, sender.expired, sender.suspended, sender.available,
+      sender.per_second, counted.id as counted,
       pipe.id as pipe_id, pipe.source_http as source_on, pipe.subject_lacks
     from sender left join counted on true left join pipe on true`
 }
@@ -87,7 +99,8 @@ function assertIssued(outcome: Outcome | undefined): void {
       'This Sender token was rotated and its overlap is over. Use the new one.',
     )
   }
-  if (!outcome.counted) throw rateLimited(outcome.available ?? 0)
+  if (outcome.suspended) throw workspaceSuspended()
+  if (!outcome.counted) throw rateLimited(outcome.available ?? 0, outcome.per_second ?? RATE.perSecond)
   if (!outcome.pipe_id)
     throw new SluiceError('pipe_not_found', 'There is no such Pipe in the workspace of this Sender.')
   if (!outcome.source_on) {
@@ -114,16 +127,16 @@ function notASenderToken(text: string): SluiceError {
 }
 
 /** draft-ietf-httpapi-ratelimit-headers: r is what is left, t when there is more, q and w the quota and its window. */
-function rateLimited(available: number): SluiceError {
-  const seconds = Math.max(1, Math.ceil((1 - available) / RATE.perSecond))
+function rateLimited(available: number, perSecond: number): SluiceError {
+  const seconds = Math.max(1, Math.ceil((1 - available) / perSecond))
   return new SluiceError(
     'rate_limited',
-    `A Sender may ask for ${RATE.perSecond} tokens a second, and ${RATE.burst} at once.`,
+    `A Sender may ask for ${perSecond} tokens a second, and ${perSecond * BURST_SECONDS} at once.`,
     {
       headers: {
         'Retry-After': String(seconds),
         RateLimit: `"sender";r=0;t=${seconds}`,
-        'RateLimit-Policy': `"sender";q=${RATE.burst};w=${RATE.burst / RATE.perSecond}`,
+        'RateLimit-Policy': `"sender";q=${perSecond * BURST_SECONDS};w=${BURST_SECONDS}`,
       },
     },
   )

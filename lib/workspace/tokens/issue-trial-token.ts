@@ -1,6 +1,7 @@
 import { and, desc, eq, isNull } from 'drizzle-orm'
 import { senders, tokens } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
+import { assertNotSuspended } from '../../identity/suspension.ts'
 import { seconds } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
@@ -27,6 +28,7 @@ export async function issueTrialToken(
   { maxBytes, maxFiles, subject }: Limits,
 ): Promise<TrialToken> {
   const { pipe } = await findPipe(db, actor, pipeId)
+  await assertNotSuspended(db, actor.workspaceId)
   if (!pipe.sourceHttp)
     throw new SluiceError('conflict', 'The HTTP (TUS) source of this Pipe is off. Switch it on first.')
   const [newest] = await db

@@ -1,0 +1,40 @@
+'use server'
+
+import {
+  liftSuspension,
+  limitsInput,
+  limitWorkspace,
+  suspendWorkspace,
+  suspensionInput,
+} from '#lib/dashboard/operators/steer-workspace.ts'
+import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import { actAsOperator } from '../actions/act.ts'
+import { bytesOf, textArgument, textOf } from '../actions/form-fields.ts'
+
+export async function limit(id: string, _previous: unknown, data: FormData) {
+  return actAsOperator(async (runtime, operator) => {
+    const perSecond = textOf(data, 'tokensPerSecond')
+    const given = {
+      transferLimitBytes: bytesOf(data, 'transferLimitBytes'),
+      tokensPerSecond: perSecond === undefined ? null : Number(perSecond),
+      maxFileBytes: bytesOf(data, 'maxFileBytes'),
+    }
+    await limitWorkspace(runtime, operator, textArgument(id), parseInput(limitsInput, given))
+    return { message: 'Saved. It counts from now on.' }
+  })
+}
+
+export async function suspend(id: string, _previous: unknown, data: FormData) {
+  return actAsOperator(async (runtime, operator) => {
+    const given = parseInput(suspensionInput, { reason: textOf(data, 'reason') ?? '' })
+    await suspendWorkspace(runtime, operator, textArgument(id), given)
+    return { message: 'Suspended. Its members were told.' }
+  })
+}
+
+export async function lift(id: string) {
+  return actAsOperator(async (runtime, operator) => {
+    await liftSuspension(runtime, operator, textArgument(id))
+    return { message: 'Lifted. Uploads continue.' }
+  })
+}

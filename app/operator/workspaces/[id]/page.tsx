@@ -1,0 +1,79 @@
+import { formatBytes, plural } from '#components/format.ts'
+import { Lift, Limits, Suspend } from '#components/operator/steer-forms.tsx'
+import { WorkspaceState } from '#components/operator/workspace-state.tsx'
+import { Panel } from '#components/ui/panel.tsx'
+import { Row, Table, Td, Th } from '#components/ui/table.tsx'
+import { Time } from '#components/ui/time.tsx'
+import { seeWorkspace } from '#lib/dashboard/operators/see-workspaces.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
+import { orNotFound } from '../../../dashboard/or-not-found.ts'
+import { requireOperator } from '../../../session.ts'
+
+export const metadata = { title: 'Workspace' }
+
+export default async function SeenWorkspace({ params }: { params: Promise<{ id: string }> }) {
+  await requireOperator()
+  const workspace = await orNotFound(seeWorkspace(getRuntime(), (await params).id))
+  const head = (
+    <>
+      <Th>Member</Th>
+      <Th>Role</Th>
+      <Th>Second factor</Th>
+      <Th>Last seen</Th>
+    </>
+  )
+  return (
+    <div className="space-y-5">
+      <div>
+        <h2 className="font-semibold text-lg">{workspace.name}</h2>
+        <p className="mt-1 flex flex-wrap items-center gap-x-3 text-ink-soft text-sm">
+          <WorkspaceState {...workspace} />
+          <span>{formatBytes(workspace.usedBytes)} this month</span>
+          <span>{plural(workspace.uploadsUnderWay, 'upload')} under way</span>
+          <span>{plural(workspace.problems, 'problem')}</span>
+        </p>
+      </div>
+      <Panel
+        title="Limits"
+        description="They count on every node within seconds. Uploads under way may finish."
+      >
+        <Limits
+          id={workspace.id}
+          transferLimitBytes={workspace.transferLimitBytes}
+          tokensPerSecond={workspace.tokensPerSecond}
+          maxFileBytes={workspace.maxFileBytes}
+        />
+      </Panel>
+      <Panel
+        tone={workspace.suspendedAt ? 'plain' : 'danger'}
+        title="Suspension"
+        description="No tokens and no bytes. Uploads keep their offsets, and everything can be read."
+      >
+        {workspace.suspendedAt ? (
+          <>
+            <p className="mb-3 text-sm">
+              Suspended <Time at={workspace.suspendedAt} />: {workspace.suspendedReason}
+            </p>
+            <Lift id={workspace.id} />
+          </>
+        ) : (
+          <Suspend id={workspace.id} />
+        )}
+      </Panel>
+      <Table caption="Members" head={head}>
+        {workspace.people.map(({ email, role, lastSeenAt, hasSecondFactor }) => (
+          <Row key={email}>
+            <Td long className="font-medium">
+              {email}
+            </Td>
+            <Td label="Role">{role}</Td>
+            <Td label="Second factor">{hasSecondFactor ? 'yes' : 'no'}</Td>
+            <Td label="Last seen" className="text-ink-soft">
+              {lastSeenAt ? <Time at={lastSeenAt} /> : 'never'}
+            </Td>
+          </Row>
+        ))}
+      </Table>
+    </div>
+  )
+}

@@ -1,0 +1,85 @@
+'use client'
+
+import { inUnit } from '#app/actions/form-fields.ts'
+import { lift, limit, suspend } from '#app/operator/actions.ts'
+import { UnitSelect } from '../pipes/unit-select.tsx'
+import { ActionForm } from '../ui/action-form.tsx'
+import { TextArea, TextField } from '../ui/field.tsx'
+
+type LimitProps = {
+  id: string
+  transferLimitBytes: number | null
+  tokensPerSecond: number | null
+  maxFileBytes: number | null
+}
+
+export function Limits({ id, transferLimitBytes, tokensPerSecond, maxFileBytes }: LimitProps) {
+  return (
+    <ActionForm action={limit.bind(null, id)} submit="Save" className="flex max-w-md flex-col gap-4">
+      <BytesField
+        name="transferLimitBytes"
+        label="Transfer in a month"
+        hint="Empty: the usual quota. 0: unlimited."
+        bytes={transferLimitBytes}
+      />
+      <TextField
+        name="tokensPerSecond"
+        label="Tokens a second, for each Sender"
+        type="number"
+        min={1}
+        inputMode="numeric"
+        defaultValue={tokensPerSecond ?? ''}
+        hint="Empty: 100."
+      />
+      <BytesField
+        name="maxFileBytes"
+        label="Largest file"
+        hint="Empty: what the bucket and the Pipe allow."
+        bytes={maxFileBytes}
+      />
+    </ActionForm>
+  )
+}
+
+type BytesProps = { name: string; label: string; hint: string; bytes: number | null }
+
+function BytesField({ name, label, hint, bytes }: BytesProps) {
+  const { amount, unit } = bytes ? inUnit(bytes) : { amount: bytes ?? '', unit: 'GB' }
+  return (
+    <TextField
+      name={name}
+      label={label}
+      hint={hint}
+      type="number"
+      min={0}
+      step="any"
+      inputMode="decimal"
+      defaultValue={amount}
+      after={
+        <UnitSelect name={`${name}Unit`} label={`Unit of: ${label}`} defaultValue={unit}>
+          <option>MB</option>
+          <option>GB</option>
+          <option>TB</option>
+        </UnitSelect>
+      }
+    />
+  )
+}
+
+export function Suspend({ id }: { id: string }) {
+  return (
+    <ActionForm action={suspend.bind(null, id)} submit="Suspend" submitTone="danger">
+      <TextArea
+        name="reason"
+        label="Reason"
+        hint="Its members get it by mail."
+        maxLength={500}
+        className="max-w-md"
+      />
+    </ActionForm>
+  )
+}
+
+export function Lift({ id }: { id: string }) {
+  return <ActionForm action={lift.bind(null, id)} submit="Lift the suspension" />
+}

@@ -1,0 +1,96 @@
+import { beforeEach, expect, it } from 'vitest'
+import { nodeSweep } from '../../../server/tell-of-node.ts'
+import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
+import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
+import { listAudit } from '../../identity/audit/list-audit.ts'
+import { parseInput } from '../../platform/kernel/parse-input.ts'
+import { openMailJob } from '../../platform/mail/mail.ts'
+import { issueToken } from '../../workspace/tokens/issue-token.ts'
+import { tokenInput } from '../../workspace/tokens/token.ts'
+import { reportUsage } from '../../workspace/usage/report-usage.ts'
+import { seeBacklogs, seeNodes } from './see-service.ts'
+import { seeWorkspace, seeWorkspaces } from './see-workspaces.ts'
+import { liftSuspension, limitWorkspace, suspendWorkspace } from './steer-workspace.ts'
+
+const operator = { userId: '019ad000-0000-7000-8000-000000000000', email: 'ops@example.com' }
+
+describeWithDatabase('an operator', (database) => {
+  let runtime: TestRuntime
+  let theirs: TestWorkspace
+  beforeEach(async () => {
+    runtime = testRuntime(database())
+    theirs = await createTestWorkspace(runtime)
+  })
+  const token = () =>
+    issueToken(runtime, theirs.sender.token, parseInput(tokenInput, { pipeId: theirs.pipe.id }))
+
+  it('finds workspaces by their name or by the address of a member, page by page', async () => {
+    for (const search of [theirs.email, theirs.email.toUpperCase()]) {
+      const { data, next } = await seeWorkspaces(runtime, { search })
+      expect(data.map(({ id, owner }) => [id, owner])).toEqual([[theirs.workspaceId, theirs.email]])
+      expect(next).toBeNull()
+    }
+    expect((await seeWorkspaces(runtime, { search: '%' })).data).toEqual([])
+    const all = (await seeWorkspaces(runtime, {})).data
+    expect((await seeWorkspaces(runtime, { before: all[0]!.id })).data).toEqual(all.slice(1))
+    expect((await seeWorkspace(runtime, theirs.workspaceId)).people).toMatchObject([
+      { email: theirs.email, role: 'owner', hasSecondFactor: false },
+    ])
+    await expect(seeWorkspace(runtime, 'nonsense')).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('sets limits that count at once, and are in the audit log of the workspace with who set them', async () => {
+    const limits = { transferLimitBytes: 5, tokensPerSecond: 1, maxFileBytes: null }
+    await limitWorkspace(runtime, operator, theirs.workspaceId, limits)
+    expect(await reportUsage(runtime, theirs.actor, {})).toMatchObject({ limitBytes: 5 })
+    await token()
+    await token()
+    await expect(token()).rejects.toMatchObject({
+      code: 'rate_limited',
+      message: expect.stringContaining('1 tokens'),
+    })
+    runtime.clock.advance(1000)
+    await token()
+    const [line] = (await listAudit(runtime, theirs.actor, { limit: 1 })).data
+    expect(line).toMatchObject({
+      action: 'workspace.limit_changed',
+      actor: { kind: 'operator', label: 'ops@example.com' },
+      detail: limits,
+    })
+  })
+
+  it('suspends with a reason that the members are told, and lifts it', async () => {
+    runtime.jobs.length = 0
+    await suspendWorkspace(runtime, operator, theirs.workspaceId, { reason: 'The invoice is open.' })
+    await expect(token()).rejects.toMatchObject({ code: 'workspace_suspended' })
+    const [mail] = runtime.jobs.map(({ data }) => openMailJob(runtime, data as { sealed: string }))
+    expect(mail).toMatchObject({
+      mail: { to: theirs.email, text: expect.stringContaining('The invoice is open.') },
+    })
+    await liftSuspension(runtime, operator, theirs.workspaceId)
+    await token()
+    const actions = (await listAudit(runtime, theirs.actor, { limit: 2 })).data.map(({ action }) => action)
+    expect(actions).toEqual(['workspace.suspension_lifted', 'workspace.suspended'])
+  })
+
+  it('sees the nodes, which of them are silent, and what waits', async () => {
+    await nodeSweep(runtime).run()
+    const sweep = nodeSweep(runtime)
+    await sweep.run()
+    runtime.clock.advance(31_000)
+    await sweep.run()
+    const nodes = await seeNodes(runtime)
+    expect(nodes.map(({ silent }) => silent)).toEqual([true, false])
+    expect(nodes[1]).toMatchObject({ roles: ['web', 'upload', 'worker'], uploads: 0 })
+    runtime.clock.advance(24 * 3_600_000)
+    await sweep.run()
+    await sweep.run()
+    expect(await seeNodes(runtime)).toHaveLength(1)
+    expect(await seeBacklogs(runtime)).toContainEqual({
+      what: 'Webhook deliveries',
+      waiting: 0,
+      oldestAt: null,
+    })
+  })
+})

@@ -1,0 +1,99 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { rows } from '../../platform/db/database.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { isUuid } from '../../platform/kernel/ids.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+
+/**
+ * What an operator sees of workspaces: names of workspaces and members, counts and limits. Never the name of a file, a
+ * subject, an object's key, or a secret.
+ */
+export type SeenWorkspace = {
+  id: string
+  name: string
+  demo: boolean
+  createdAt: string
+  members: number
+  owner: string | null
+  usedBytes: number
+  transferLimitBytes: number | null
+  uploadsUnderWay: number
+  problems: number
+  suspendedAt: string | null
+  deleteAfter: string | null
+}
+export type WholeWorkspace = SeenWorkspace & {
+  suspendedReason: string | null
+  tokensPerSecond: number | null
+  maxFileBytes: number | null
+  people: { email: string; role: string; lastSeenAt: string | null; hasSecondFactor: boolean }[]
+  alerts: { kind: string; subject: string; raisedAt: string }[]
+}
+
+type Needs = Pick<Runtime, 'db' | 'clock'>
+
+const PAGE = 50
+const MOST_PEOPLE = 200
+/** Counting ends where nobody needs to know it better. */
+const MOST_COUNTED = 1000
+
+/** The newest first; by a part of its name or of a member's address. */
+export async function seeWorkspaces(
+  { db, clock }: Needs,
+  { search, before }: { search?: string | undefined; before?: string | undefined },
+): Promise<{ data: SeenWorkspace[]; next: string | null }> {
+  const like = search && `%${search.replaceAll(/[\\%_]/g, '\\$&')}%`
+  const found = await rows<SeenWorkspace>(
+    db,
+    sql`select ${columns(clock.now())} from workspaces w where
+      ${before && isUuid(before) ? sql`w.id < ${before}::uuid` : sql`true`}
+      and ${
+        like
+          ? sql`(w.name ilike ${like} or exists (select from members m join users u on u.id = m.user_id
+        where m.workspace_id = w.id and u.email ilike ${like}))`
+          : sql`true`
+      }
+      order by w.id desc limit ${PAGE + 1}`,
+  )
+  const data = found.slice(0, PAGE)
+  return { data, next: found.length > PAGE ? data.at(-1)!.id : null }
+}
+
+export async function seeWorkspace({ db, clock }: Needs, id: string): Promise<WholeWorkspace> {
+  const [found] = isUuid(id)
+    ? await rows<Omit<WholeWorkspace, 'people' | 'alerts'>>(
+        db,
+        sql`select ${columns(clock.now())}, w.suspended_reason as "suspendedReason",
+          w.tokens_per_second as "tokensPerSecond", w.max_file_bytes as "maxFileBytes"
+          from workspaces w where w.id = ${id}::uuid`,
+      )
+    : []
+  if (!found) throw new SluiceError('not_found', 'There is no such workspace.')
+  const people = await rows<WholeWorkspace['people'][number]>(
+    db,
+    sql`select u.email, m.role, (select max(last_seen_at) from sessions s where s.user_id = u.id) as "lastSeenAt",
+        exists (select from second_factors f where f.user_id = u.id and f.enabled_at is not null) as "hasSecondFactor"
+      from members m join users u on u.id = m.user_id where m.workspace_id = ${id}::uuid
+      order by m.created_at limit ${MOST_PEOPLE}`,
+  )
+  const alerts = await rows<WholeWorkspace['alerts'][number]>(
+    db,
+    sql`select kind, subject, raised_at as "raisedAt" from alerts
+      where workspace_id = ${id}::uuid and cleared_at is null order by raised_at desc limit ${PAGE}`,
+  )
+  return { ...found, people, alerts }
+}
+
+function columns(nowMs: number): SQL {
+  const month = new Date(nowMs).toISOString().slice(0, 7)
+  return sql`w.id, w.name, w.demo, w.created_at as "createdAt", w.suspended_at as "suspendedAt",
+    w.delete_after as "deleteAfter", w.transfer_limit_bytes as "transferLimitBytes",
+    (select count(*)::int from members m where m.workspace_id = w.id) as members,
+    (select u.email from members m join users u on u.id = m.user_id
+      where m.workspace_id = w.id and m.role = 'owner' order by m.created_at limit 1) as owner,
+    coalesce((select used_bytes from usage_months u where u.workspace_id = w.id and u.month = ${month}), 0) as "usedBytes",
+    (select count(*)::int from (select from files f where f.workspace_id = w.id and f.status = 'uploading'
+      limit ${MOST_COUNTED}) open) as "uploadsUnderWay",
+    (select count(*)::int from alerts a where a.workspace_id = w.id and a.cleared_at is null
+      and a.kind in ('bucket_rejects', 'output_off', 'output_failing')) as problems`
+}

@@ -1,0 +1,107 @@
+import { eq, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import { workspaces } from '#drizzle/schema/index.ts'
+import { memberAddresses } from '../../identity/accounts/member-addresses.ts'
+import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
+import { suspensionMail } from '../../identity/workspaces/workspace-mails.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { isUuid } from '../../platform/kernel/ids.ts'
+import { LIVE_CHANNEL } from '../../platform/live-channel.ts'
+import { enqueueMail } from '../../platform/mail/mail.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import type { Operator } from './operator.ts'
+
+/**
+ * What an operator does to a workspace: limits and suspension. Nodes read both with each request, and with each renewal of a
+ * lease for what is under way, so they count within seconds. Everything is in the audit log of that workspace.
+ */
+export const limitsInput = z.strictObject({
+  /** Null: as FREE_TIER_BYTES says; 0: unlimited. */
+  transferLimitBytes: z
+    .int()
+    .min(0)
+    .max(2 ** 52)
+    .nullable(),
+  tokensPerSecond: z.int().min(1, 'must be at least 1').max(10_000, 'must be at most 10000').nullable(),
+  maxFileBytes: z
+    .int()
+    .min(1, 'must be at least 1')
+    .max(2 ** 46)
+    .nullable(),
+})
+
+export const suspensionInput = z.strictObject({
+  /** The members are told. */
+  reason: z.string().trim().min(1, 'must not be empty').max(500, 'must have at most 500 characters'),
+})
+
+type Needs = Pick<Runtime, 'db' | 'clock' | 'queue' | 'vault'>
+
+export async function limitWorkspace(
+  runtime: Needs,
+  operator: Operator,
+  id: string,
+  limits: z.output<typeof limitsInput>,
+): Promise<void> {
+  await steer(runtime, operator, id, async (inTx, { actor }) => {
+    await inTx.db.update(workspaces).set(limits).where(eq(workspaces.id, id))
+    await recordAudit(inTx, actor, { action: 'workspace.limit_changed', detail: limits })
+  })
+}
+
+export async function suspendWorkspace(
+  runtime: Needs,
+  operator: Operator,
+  id: string,
+  { reason }: z.output<typeof suspensionInput>,
+): Promise<void> {
+  await steer(runtime, operator, id, async (inTx, { actor, name }) => {
+    const suspendedAt = new Date(inTx.clock.now())
+    await inTx.db
+      .update(workspaces)
+      .set({ suspendedAt, suspendedReason: reason })
+      .where(eq(workspaces.id, id))
+    await recordAudit(inTx, actor, { action: 'workspace.suspended', detail: { reason } })
+    await tellMembers(inTx, id, { workspace: name, reason })
+  })
+}
+
+export async function liftSuspension(runtime: Needs, operator: Operator, id: string): Promise<void> {
+  await steer(runtime, operator, id, async (inTx, { actor, name }) => {
+    await inTx.db
+      .update(workspaces)
+      .set({ suspendedAt: null, suspendedReason: null })
+      .where(eq(workspaces.id, id))
+    await recordAudit(inTx, actor, { action: 'workspace.suspension_lifted' })
+    await tellMembers(inTx, id, { workspace: name, reason: null })
+  })
+}
+
+type InTx = Needs & { db: Db }
+
+async function steer(
+  runtime: Needs,
+  { userId, email }: Operator,
+  id: string,
+  work: (inTx: InTx, at: { actor: Actor; name: string }) => Promise<void>,
+): Promise<void> {
+  await runtime.db.transaction(async (tx) => {
+    const [found] = isUuid(id)
+      ? await tx.select({ name: workspaces.name }).from(workspaces).where(eq(workspaces.id, id)).for('update')
+      : []
+    if (!found) throw new SluiceError('not_found', 'There is no such workspace.')
+    const actor: Actor = { workspaceId: id, kind: 'operator', id: userId, label: email, role: 'viewer' }
+    await work({ ...runtime, db: tx }, { actor, name: found.name })
+    await tx.execute(sql`select pg_notify(${LIVE_CHANNEL}, ${id})`)
+  })
+}
+
+async function tellMembers(
+  inTx: InTx,
+  workspaceId: string,
+  what: { workspace: string; reason: string | null },
+) {
+  for (const to of await memberAddresses(inTx.db, workspaceId))
+    await enqueueMail(inTx, inTx.db, { kind: 'mail', mail: { ...suspensionMail(to, what), workspaceId } })
+}

@@ -1,0 +1,28 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { type Db, rows } from '../platform/db/database.ts'
+import { SluiceError } from '../platform/kernel/errors.ts'
+
+/**
+ * A workspace that its operator suspended, or that its owner deleted and may still bring back: it issues no tokens and
+ * accepts no bytes, and everything in it stays and can be read.
+ */
+export function isSuspended(workspaceId: SQL): SQL {
+  return sql`exists (select from workspaces w where w.id = ${workspaceId}
+    and (w.suspended_at is not null or w.delete_after is not null))`
+}
+
+export function workspaceSuspended(headers: Record<string, string> = {}): SluiceError {
+  return new SluiceError(
+    'workspace_suspended',
+    'This workspace is suspended, or is to be deleted. Its uploads keep their offsets, and continue when that is over.',
+    { headers },
+  )
+}
+
+export async function assertNotSuspended(db: Db, workspaceId: string): Promise<void> {
+  const [found] = await rows<{ suspended: boolean }>(
+    db,
+    sql`select ${isSuspended(sql`${workspaceId}::uuid`)} as suspended`,
+  )
+  if (found!.suspended) throw workspaceSuspended()
+}
