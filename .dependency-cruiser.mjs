@@ -131,12 +131,9 @@ export default {
     ),
     forbid(
       'protocols-know-no-ledger',
-      'A protocol calls the verbs of uploads; the tables are theirs.',
+      'A protocol calls the verbs of uploads and has its types from upload-context.ts; the tables are theirs.',
       { path: '^lib/protocols/' },
-      {
-        path: '^lib/uploads/ledger/|^lib/platform/db/|^drizzle/|^node_modules/(drizzle-orm|postgres)/',
-        dependencyTypesNot: ['type-only'],
-      },
+      { path: '^lib/uploads/ledger/|^lib/platform/db/|^drizzle/|^node_modules/(drizzle-orm|postgres)/' },
     ),
     forbid(
       'local-bucket-stands-alone',

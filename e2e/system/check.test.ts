@@ -45,6 +45,8 @@ function check(step: string, planted: Record<string, string>): { status: number 
 }
 
 const imports = (path: string) => `import * as planted from '${path}'\nexport const seen = planted\n`
+const importsType = (path: string) =>
+  `import type * as planted from '${path}'\nexport type Seen = typeof planted\n`
 
 describe('npm run check', () => {
   // All in one run: it looks through the whole source each time.
@@ -61,7 +63,7 @@ describe('npm run check', () => {
         'workspace',
       ].map((room) => [`lib/${room}/target.ts`, 'export const planted = 1\n']),
     )
-    const broken = [
+    const broken: [rule: string, file: string, path: string, source?: typeof importsType][] = [
       ['lib-knows-no-pages', 'lib/api/planted-page.ts', 'next/server'],
       ['kernel-is-the-ground', 'lib/platform/kernel/planted.ts', '../runtime.ts'],
       ['one-door-to-s3', 'lib/workspace/planted-s3.ts', '@aws-sdk/client-s3'],
@@ -88,12 +90,18 @@ describe('npm run check', () => {
       ['sql-of-uploads-in-their-ledger', 'lib/uploads/planted-sql.ts', 'drizzle-orm'],
       ['uploads-know-a-port', 'lib/uploads/planted.ts', '../buckets/target.ts'],
       ['protocols-know-no-ledger', 'lib/protocols/tus/planted.ts', '../../uploads/ledger/target.ts'],
+      [
+        'protocols-know-no-ledger',
+        'lib/protocols/tus/planted-type.ts',
+        '../../uploads/ledger/target.ts',
+        importsType,
+      ],
       ['local-bucket-stands-alone', 'packages/local-bucket/planted.ts', '#lib/buckets/target.ts'],
       ['kit-stands-alone', 'packages/node/planted.ts', '../../lib/buckets/target.ts'],
-    ] as const
+    ]
     let found: ReturnType<typeof check>
     beforeAll(() => {
-      const planted = broken.map(([, file, path]) => [file, imports(path)])
+      const planted = broken.map(([, file, path, source = imports]) => [file, source(path)])
       found = check('directions', { ...targets, ...Object.fromEntries(planted) })
       expect(found.status).toBe(1)
     })

@@ -1,10 +1,15 @@
 import { workspaceSuspended } from '../../identity/suspension.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { noteRequest } from '../../platform/kernel/request-context.ts'
-import type { WholeRequest } from '../../uploads/ledger/first-lease.ts'
-import type { CreationRight, PipeRow, UploadRight, UploadRow } from '../../uploads/ledger/upload-rights.ts'
 import { assertNotOff } from '../../uploads/opening/may-create.ts'
-import type { UploadContext } from '../../uploads/upload-context.ts'
+import type {
+  CreationRight,
+  PipeRow,
+  UploadContext,
+  UploadRight,
+  UploadRow,
+  WholeRequest,
+} from '../../uploads/upload-context.ts'
 import { markExposed } from '../../workspace/senders/change-sender.ts'
 import { isAllowedOrigin } from './cors.ts'
 import { requiredFileId, requiredToken, type UploadRequest } from './upload-request.ts'

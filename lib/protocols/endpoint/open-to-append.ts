@@ -1,5 +1,4 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import type { UploadRight } from '../../uploads/ledger/upload-rights.ts'
 import { maxUploadBytes, tooLarge } from '../../uploads/opening/may-create.ts'
 import {
   declareLength,
@@ -9,7 +8,7 @@ import {
   wholeFileRequest,
 } from '../../uploads/opening/open-upload.ts'
 import type { Upload } from '../../uploads/opening/upload.ts'
-import type { UploadContext } from '../../uploads/upload-context.ts'
+import type { UploadContext, UploadRight } from '../../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
 import { assertStillThere } from './look-up.ts'
 import type { Body } from './receive-body.ts'

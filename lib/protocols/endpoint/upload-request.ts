@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import type { FileProtocol } from '#drizzle/schema/index.ts'
 import { bearerToken } from '../../platform/http/read-request.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isPipeId, isUuid } from '../../platform/kernel/ids.ts'
-import type { UploadContext } from '../../uploads/upload-context.ts'
+import type { FileProtocol, UploadContext } from '../../uploads/upload-context.ts'
 
 /** A request to the upload endpoint, with its address parsed and its protocol determined. */
 export type UploadRequest = UploadPath & {
