@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { idempotencyContext } from '../lib/api/answer-once.ts'
 import { demoVaultContext } from '../lib/dashboard/demo/ensure-demo.ts'
+import { secondFactorContext } from '../lib/identity/accounts/second-factor.ts'
 import { type Db, rows } from '../lib/platform/db/database.ts'
 import type { Place, Vault } from '../lib/platform/vault.ts'
 import { tailKeyContext } from '../lib/uploads/rules/tail-cipher.ts'
@@ -31,6 +32,7 @@ const BOUND_TO_COLUMNS: Column[] = [
 ]
 const OTHERS: Column[] = [
   { table: 'workspaces', id: 'id::text', column: 'demo_sealed', context: demoVaultContext },
+  { table: 'second_factors', id: 'user_id::text', column: 'secret', context: secondFactorContext },
   {
     table: 'idempotency_keys',
     id: `workspace_id || ':' || actor_id || ':' || key`,

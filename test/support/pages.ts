@@ -54,6 +54,7 @@ export const DASHBOARD_PAGES = [
   '/dashboard/usage',
   '/dashboard/settings',
   '/dashboard/settings/sessions',
+  '/dashboard/settings/security',
   '/dashboard/settings/workspace',
   '/dashboard/settings/members',
   '/dashboard/settings/keys',

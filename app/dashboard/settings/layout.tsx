@@ -9,6 +9,7 @@ import { requireSession } from '../../session.ts'
 const TABS = [
   { href: '/dashboard/settings', title: 'Profile' },
   { href: '/dashboard/settings/sessions', title: 'Sessions' },
+  { href: '/dashboard/settings/security', title: 'Security' },
   { href: '/dashboard/settings/workspace', title: 'Workspace' },
   { href: '/dashboard/settings/members', title: 'Members' },
   { href: '/dashboard/settings/keys', title: 'Account keys' },

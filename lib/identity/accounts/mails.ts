@@ -41,3 +41,24 @@ export function turnedOffMail(to: string, things: TurnedOffThing[], baseUrl: str
   const text = `Somebody had been in your account before you proved that this address is yours. It may have been you. In case it was not, everything that could act or listen there was turned off:\n\n${[...listed, ...more].join('\n')}\n\nUploads under way were canceled. Switch on again what you know:\n\n${baseUrl}/dashboard/settings/turned-off`
   return { to, subject: 'What was turned off in your account', text: text + SIGNATURE }
 }
+
+const FACTOR = {
+  on: {
+    subject: 'Your account has a second factor',
+    text: 'From now on every sign-in to your account needs a code of your authenticator, or one of your recovery codes.',
+  },
+  off: {
+    subject: 'Your account has no second factor any more',
+    text: 'The second factor of your account was turned off with one of its codes.',
+  },
+  locked: {
+    subject: 'Somebody tried many wrong codes',
+    text: 'A hundred wrong codes of the second factor were tried for your account, by somebody who can already sign in to it. Codes of your authenticator are refused until you sign in with one of your recovery codes.',
+  },
+}
+
+export function secondFactorMail(to: string, what: keyof typeof FACTOR, baseUrl: string): Mail {
+  const { subject, text } = FACTOR[what]
+  const advice = `\n\nIf this was not you, set a new password at once:\n\n${baseUrl}/forgot-password`
+  return { to, subject, text: text + advice + SIGNATURE }
+}

@@ -1,0 +1,42 @@
+'use server'
+
+import { redirect } from 'next/navigation'
+import { assertOwner } from '#lib/identity/accounts/assert-owner.ts'
+import * as factor from '#lib/identity/accounts/second-factor.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
+import { actAsPerson, answer } from '../../actions/act.ts'
+import { textOf } from '../../actions/form-fields.ts'
+import { currentPerson } from '../../session.ts'
+
+const codeOf = (data: FormData) => (textOf(data, 'code') ?? '').slice(0, 50)
+
+/** In a session that has not given one yet. */
+export async function giveCode(_previous: unknown, data: FormData) {
+  const person = (await currentPerson()) ?? redirect('/login')
+  return answer(async () => {
+    await factor.giveSecondFactor(getRuntime(), person, codeOf(data))
+    redirect('/dashboard')
+  })
+}
+
+/** A session that was taken must not lock its owner out. */
+export async function beginFactor(_previous: unknown, data: FormData) {
+  return actAsPerson<factor.FactorSetup>(async (runtime, person) => {
+    const fault = { field: 'password', message: 'is not your password' }
+    await assertOwner(runtime, person, String(data.get('password') ?? ''), fault)
+    return { data: await factor.beginSecondFactor(runtime, person) }
+  })
+}
+
+export async function enableFactor(_previous: unknown, data: FormData) {
+  return actAsPerson<string[]>(async (runtime, person) => ({
+    data: await factor.enableSecondFactor(runtime, person, codeOf(data)),
+  }))
+}
+
+export async function disableFactor(_previous: unknown, data: FormData) {
+  return actAsPerson(async (runtime, person) => {
+    await factor.disableSecondFactor(runtime, person, codeOf(data))
+    redirect('/dashboard/settings/security')
+  })
+}

@@ -1,0 +1,32 @@
+import { redirect } from 'next/navigation'
+import { GiveCode, SetUpFactor } from '#components/people/factor-forms.tsx'
+import { currentPerson, currentStanding } from '../../session.ts'
+
+export const metadata = { title: 'Second factor' }
+
+/** What stands between a session and its workspace. */
+export default async function SecondFactor() {
+  const [standing, person] = [await currentStanding(), await currentPerson()]
+  if (!standing || !person) redirect('/login')
+  if (standing.state === 'code_due')
+    return (
+      <>
+        <h1 className="mb-6 font-semibold text-2xl tracking-[-0.02em]">Your second factor</h1>
+        <GiveCode />
+      </>
+    )
+  if (standing.state !== 'factor_due') redirect('/dashboard')
+  return (
+    <>
+      <h1 className="mb-2 font-semibold text-2xl tracking-[-0.02em]">Set up a second factor</h1>
+      <p className="mb-6 text-ink-soft text-sm">
+        The workspace {standing.workspace.name} requires one of all its members. You can also{' '}
+        <a href="/workspaces" className="text-water underline">
+          open another workspace
+        </a>
+        .
+      </p>
+      <SetUpFactor hasPassword={person.hasPassword} />
+    </>
+  )
+}

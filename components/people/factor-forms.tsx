@@ -1,0 +1,118 @@
+'use client'
+
+import { beginFactor, disableFactor, enableFactor, giveCode } from '#app/(person)/second-factor/actions.ts'
+import { ActionForm } from '../ui/action-form.tsx'
+import { ButtonLink } from '../ui/button-link.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { TextField } from '../ui/field.tsx'
+import { Notice } from '../ui/notice.tsx'
+
+function CodeField({ hint }: { hint: string }) {
+  return (
+    <TextField
+      name="code"
+      label="Code"
+      inputMode="text"
+      autoComplete="one-time-code"
+      autoFocus
+      spellCheck={false}
+      maxLength={30}
+      hint={hint}
+      mono
+    />
+  )
+}
+
+export function GiveCode() {
+  return (
+    <ActionForm action={giveCode} submit="Continue">
+      <CodeField hint="The six digits of your authenticator, or one of your recovery codes." />
+    </ActionForm>
+  )
+}
+
+export function DisableFactor() {
+  return (
+    <ActionForm
+      action={disableFactor}
+      submit="Turn it off"
+      submitTone="danger"
+      className="flex max-w-sm flex-col gap-4"
+    >
+      <CodeField hint="The six digits of your authenticator, or one of your recovery codes." />
+    </ActionForm>
+  )
+}
+
+type Setup = { svg: string; secret: string }
+
+export function SetUpFactor({ hasPassword }: { hasPassword: boolean }) {
+  return (
+    <ActionForm<Setup>
+      action={beginFactor}
+      submit="Begin"
+      className="flex max-w-sm flex-col gap-4"
+      instead={(setup) => <Confirm setup={setup} />}
+    >
+      {hasPassword && (
+        <TextField
+          name="password"
+          label="Your password"
+          type="password"
+          autoComplete="current-password"
+          hint="Asked again, so that nobody with your session alone can lock you out."
+        />
+      )}
+    </ActionForm>
+  )
+}
+
+function Confirm({ setup }: { setup: Setup }) {
+  return (
+    <ActionForm<string[]>
+      action={enableFactor}
+      submit="Turn it on"
+      className="flex max-w-sm flex-col gap-4"
+      instead={(codes) => <RecoveryCodes codes={codes} />}
+    >
+      <p className="text-sm">
+        Scan this with an authenticator, or enter the key by hand. Then give the code that it shows.
+      </p>
+      <div
+        role="img"
+        aria-label="QR code for your authenticator; the key below says the same"
+        className="w-48 overflow-hidden rounded-md border bg-white"
+        dangerouslySetInnerHTML={{ __html: setup.svg }}
+      />
+      <p className="flex items-center gap-2">
+        <code className="min-w-0 break-all font-mono text-xs">{setup.secret}</code>
+        <CopyButton text={setup.secret} what="key" />
+      </p>
+      <CodeField hint="The six digits that your authenticator shows now." />
+    </ActionForm>
+  )
+}
+
+function RecoveryCodes({ codes }: { codes: string[] }) {
+  return (
+    <Notice
+      tone="good"
+      title="Keep these recovery codes"
+      action={
+        <ButtonLink href="/dashboard" tone="primary">
+          I have saved them
+        </ButtonLink>
+      }
+    >
+      <p className="mb-3">
+        Each one lets you in once when you have no authenticator. They are not shown again.
+      </p>
+      <ul className="mb-3 grid grid-cols-2 gap-x-6 gap-y-1 font-mono text-sm">
+        {codes.map((code) => (
+          <li key={code}>{code}</li>
+        ))}
+      </ul>
+      <CopyButton text={codes.join('\n')} what="recovery codes" />
+    </Notice>
+  )
+}
