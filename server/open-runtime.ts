@@ -19,6 +19,8 @@ export async function openRuntime(
   const database = await openDatabase(config, options)
   const { db } = database
   await untilReached(database, { waitMs: config.databaseWaitMs, log })
+  const pooler = await database.usePooler()
+  if (pooler) log.info({ pooler }, 'the database is behind a pooler')
   await migrate(db, MIGRATIONS, { log })
   // Nobody else can be alive on an embedded database yet: what was held there, a dead process held.
   if (database.kind === 'embedded') await lapseLeases(db)

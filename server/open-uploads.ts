@@ -9,6 +9,7 @@ import { span } from '../lib/platform/tracing/span.ts'
 import type { Bucket } from '../lib/uploads/bucket-port.ts'
 import { openLeases } from '../lib/uploads/lease/leases.ts'
 import { insertsUploads } from '../lib/uploads/ledger/insert-upload.ts'
+import { createAgain } from '../lib/uploads/ledger/repair.ts'
 import { createWholeRecorder } from '../lib/uploads/ledger/transferred.ts'
 import { openUploadRights } from '../lib/uploads/ledger/upload-rights.ts'
 import { MemoryBudget } from '../lib/uploads/memory/memory-budget.ts'
@@ -39,7 +40,8 @@ export async function openUploads(
     emitFileEvent(tx, { queue, clock }, ...fileIds)
   const emitCreated: UploadContext['emitCreated'] = (tx, ...fileIds) =>
     emitFileCreated(tx, { queue, clock }, ...fileIds)
-  const insert = insertsUploads({ db, emitEvents, emitCreated })
+  const creating = { db, emitEvents, emitCreated }
+  const insert = insertsUploads(creating)
   let peak = 0
   const { uploadMemoryBytes, uploadMemoryShares } = config
   const budget = new MemoryBudget(uploadMemoryBytes, {
@@ -63,7 +65,10 @@ export async function openUploads(
     leases: await openLeases({ database, clock, log, metrics, terms }),
     openBucket: bucketsOf(runtime, budget, options.bucket),
     rights: openUploadRights({ db, clock }),
-    insertUpload: (insertion) => span('ledger create', () => insert(insertion)),
+    async insertUpload(insertion) {
+      await span('ledger create', () => insert(insertion))
+      database.recent.note('creation', (found) => createAgain({ ...creating, db: found }, insertion))
+    },
     tailCap: createTailCap(
       { db, clock, log },
       { workspaceBytes: terms.workspaceTailBytes, allBytes: config.uploadTailBytes },

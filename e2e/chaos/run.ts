@@ -27,7 +27,7 @@ const MIN_PER_MINUTE = { embedded: 10, shared: 2 }
 /** While uploads are begun; negative before its end. */
 export type Period = { overForMs(): number }
 
-function periodOf(ms: number): Period {
+export function periodOf(ms: number): Period {
   const endMs = Date.now() + ms
   return { overForMs: () => Date.now() - endMs }
 }
@@ -77,12 +77,18 @@ export async function judge(
 }
 
 /** Several clients at a time, one upload after another, until the time is up; those under way come to their end. */
-export async function uploadMany(world: World, random: Random, log: Log, period: Period) {
+export async function uploadMany(
+  world: World,
+  random: Random,
+  log: Log,
+  period: Period,
+  onPatched?: () => void,
+) {
   const outcomes: Outcome[] = []
   const sources: Source[] = []
   const { senderToken, pipes } = world.customer
   const impatient = () => period.overForMs() > SETTLE_MS
-  const site: Site = { url: world.balancer.url, senderToken, log, impatient }
+  const site: Site = { url: world.balancer.url, senderToken, log, impatient, ...(onPatched && { onPatched }) }
   const client = async (at: number) => {
     for (let n = 1; period.overForMs() < 0; n++) {
       const own = random.fork(`client ${at}, upload ${n}`)

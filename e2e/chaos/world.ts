@@ -49,9 +49,17 @@ const ONE_NODE: [Role[], string][] = [[['upload', 'web', 'worker'], 'sluice']]
 const KEYS = { accessKeyId: 'AKIAPUTONLY', secretAccessKey: 'a secret of the bucket' }
 
 /** `processes`: one node of so many. Without a PostgreSQL one node with an embedded one. */
-export type Shape = { postgresUrl?: string | undefined; processes?: number | undefined }
+type OpenedDatabase = { url: string; drop(): Promise<void> }
+export type Shape = {
+  postgresUrl?: string | undefined
+  processes?: number | undefined
+  /** In place of one of `postgresUrl`. */
+  openDatabase?: (() => Promise<OpenedDatabase>) | undefined
+}
 
-export async function openWorld({ postgresUrl, processes }: Shape, random: Random, log: Log): Promise<World> {
+export async function openWorld(shape: Shape, random: Random, log: Log): Promise<World> {
+  const { postgresUrl, processes } = shape
+  const openDatabase = shape.openDatabase ?? (postgresUrl && (() => createDatabase(postgresUrl)))
   const folder = temporaryFolder()
   const dataDir = join(folder.path, 'data')
   const receiver = await startReceiver(random.fork('receiver'))
@@ -62,7 +70,7 @@ export async function openWorld({ postgresUrl, processes }: Shape, random: Rando
   const endpoint = `http://127.0.0.1:${bucket.port}`
   const env = { ...settings(balancer.url, dataDir), ...(processes && settingsOf(processes)) }
   const nodesOf = processes ? ONE_NODE : NODES
-  const start = postgresUrl === undefined ? startEmbedded(env) : startShared(env, postgresUrl, nodesOf)
+  const start = openDatabase ? startShared(env, openDatabase, nodesOf) : startEmbedded(env)
   const { database, nodes, close } = await start({ balancer, log })
   const customer = await addCustomer(database, { ...KEYS, endpoint, receiverUrl: receiver.url })
   receiver.verifyWith(customer.pipes.map(({ webhookSecret }) => webhookSecret))
@@ -97,9 +105,9 @@ type Started = Pick<World, 'database' | 'nodes' | 'close'>
 type Start = (parts: { balancer: Balancer; log: Log }) => Promise<Started>
 type Environment = Record<'DATA_DIR', string> & Record<string, string>
 
-function startShared(env: Environment, postgresUrl: string, nodesOf: typeof NODES): Start {
+function startShared(env: Environment, open: () => Promise<OpenedDatabase>, nodesOf: typeof NODES): Start {
   return async (parts) => {
-    const { url, drop } = await createDatabase(postgresUrl)
+    const { url, drop } = await open()
     const database = openPostgres({ address: url, maxConnections: 4 })
     await migrate(database.db)
     const start = ([roles, name]: [Role[], string]) =>

@@ -42,10 +42,14 @@ const NO_WAIT = '-c synchronous_commit=off'
 /** NOTIFY wakes a worker for what is due now; what falls due later is found by looking. */
 const POLL = { pollingIntervalSeconds: 1, notifyPollingIntervalSeconds: 1 }
 
-export async function openQueue({ address }: DatabaseHandle, options: QueueOptions): Promise<Queue> {
+export async function openQueue({ direct }: DatabaseHandle, options: QueueOptions): Promise<Queue> {
+  const { address, isBesidePooler, socket } = direct
+  const place = typeof address === 'string' ? { connectionString: address } : address
   const boss = new PgBoss({
-    ...(typeof address === 'string' ? { connectionString: address } : address),
-    max: 4,
+    ...place,
+    // Of pg, by which pg-boss connects.
+    ...({ stream: socket } as object),
+    max: isBesidePooler ? 2 : 4,
     application_name: 'sluice-queue',
     options: NO_WAIT,
     useListenNotify: true,

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { accountKeys, KEY_SCOPES, users } from '#drizzle/schema/index.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { type Page, type PageQuery, readCursor, toPage } from '../../platform/db/page.ts'
+import { revokeAgain } from '../../platform/db/recent-commits.ts'
 import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, isUuid, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
 import { nameField, timeField } from '../../platform/kernel/parse-input.ts'
@@ -163,11 +164,12 @@ export async function listAccountKeys(
 
 /** At once and for good. Revoking again changes nothing. */
 export async function revokeAccountKey(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock, database }: Pick<Runtime, 'db' | 'clock' | 'database'>,
   actor: Actor,
   id: string,
 ): Promise<AccountKey> {
-  return db.transaction(async (tx) => {
+  const revokedAt = new Date(clock.now())
+  const revoked = await db.transaction(async (tx) => {
     const mine = and(eq(accountKeys.id, id), eq(accountKeys.workspaceId, actor.workspaceId))
     const [before] = isUuid(id)
       ? await tx
@@ -181,12 +183,13 @@ export async function revokeAccountKey(
     if (!scopesFor(actor).includes(before.scope))
       throw new SluiceError('forbidden', 'This key may do more than you. An admin can revoke it.')
     if (before.revokedAt) return toAccountKey(before)
-    const revokedAt = new Date(clock.now())
     await tx.update(accountKeys).set({ revokedAt }).where(mine)
     const entry = { action: 'account_key.revoked', subjectId: id, subjectLabel: before.name }
     await recordAudit({ db: tx, clock }, actor, entry)
     return toAccountKey({ ...before, revokedAt })
   })
+  database.recent.note('access', revokeAgain('account_keys', id, revokedAt))
+  return revoked
 }
 
 /** All keys of the workspace, or those that one user made; each has its line in the audit log. */

@@ -1,6 +1,7 @@
 import { and, desc, eq, gt, isNull, ne, sql } from 'drizzle-orm'
 import { sessions, users } from '#drizzle/schema/index.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { revokeAgain } from '../../platform/db/recent-commits.ts'
 import { days } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isUuid, uuidv7 } from '../../platform/kernel/ids.ts'
@@ -82,18 +83,20 @@ export async function listSessions(
 
 /** One of the user's own, the present one too. */
 export async function revokeSession(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock, database }: Pick<Runtime, 'db' | 'clock' | 'database'>,
   { userId }: Pick<Session, 'userId'>,
   id: string,
 ): Promise<void> {
+  const revokedAt = new Date(clock.now())
   const revoked = isUuid(id)
     ? await db
         .update(sessions)
-        .set({ revokedAt: new Date(clock.now()) })
+        .set({ revokedAt })
         .where(and(eq(sessions.id, id), eq(sessions.userId, userId)))
         .returning({ id: sessions.id })
     : []
   if (revoked.length === 0) throw new SluiceError('not_found', 'There is no such session.')
+  database.recent.note('access', revokeAgain('sessions', id, revokedAt))
   await tellStreams(db, userId)
 }
 

@@ -1,6 +1,8 @@
 import { SQL, type SQLChunk, StringChunk, sql } from 'drizzle-orm'
 import { type PgDatabase, PgDialect, type PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import type * as schema from '#drizzle/schema/index.ts'
+import type { Primary } from './primary.ts'
+import type { RecentCommits } from './recent-commits.ts'
 
 /**
  * The database as the rest of Sluice sees it: PostgreSQL, whether Sluice runs it itself or was given its address.
@@ -16,9 +18,15 @@ export type DatabaseHandle = {
   /** `embedded` belongs to this process alone. */
   kind: 'embedded' | 'postgres'
   address: Address
+  /** The way without a pooler in between, to the server that takes writes. */
+  direct: Pick<Primary, 'address' | 'socket'> & { isBesidePooler: boolean }
   db: Db
   /** Resolves if it answers and takes writes. */
   reach(): Promise<void>
+  /** Looks for a pooler in between, and does what it needs; the answer is what to tell of it. */
+  usePooler(): Promise<string | undefined>
+  /** What a server that was promoted without it has to be told again. */
+  recent: RecentCommits
   /** Calls back with the payload of each NOTIFY, and once more with null when the line was down and is back. */
   listen(channel: string, onMessage: (payload: string | null) => void): Promise<() => Promise<void>>
   close(): Promise<void>

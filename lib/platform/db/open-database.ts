@@ -11,19 +11,21 @@ import type { Outages } from './outages.ts'
 
 export type DatabaseSettings = {
   databaseUrl?: string | undefined
+  databaseDirectUrl?: string | undefined
   dataDir: string
   databaseConnections?: number
 }
 
 /** The PostgreSQL of the address where one is given, else one of our own in the data folder. */
 export async function openDatabase(
-  { databaseUrl, dataDir, databaseConnections: maxConnections }: DatabaseSettings,
+  { databaseUrl, databaseDirectUrl, dataDir, databaseConnections: maxConnections }: DatabaseSettings,
   options: { log: Logger; share?: boolean; outages?: Outages },
 ): Promise<DatabaseHandle> {
   const { log, outages } = options
   if (databaseUrl)
     return openPostgres({
       address: databaseUrl,
+      directAddress: databaseDirectUrl,
       maxConnections,
       outages: outages && { watch: outages, log },
     })

@@ -6,7 +6,9 @@ import type { Address, DatabaseHandle } from './database.ts'
 import { isReadOnly } from './faults.ts'
 import { forgetful, guardTransactions } from './guard-client.ts'
 import type { Outages } from './outages.ts'
-import { connect, createPrimary, type Primary } from './primary.ts'
+import { usePooler } from './pooler.ts'
+import { connect, Primary } from './primary.ts'
+import { createRecentCommits, type RecentCommits } from './recent-commits.ts'
 
 export type PostgresOptions = {
   address: Address
@@ -32,7 +34,11 @@ export function openPostgres({
   onNotice,
   outages,
 }: PostgresOptions): DatabaseHandle {
-  const primary = createPrimary(address)
+  const recent = createRecentCommits()
+  const primary = new Primary(
+    address,
+    outages && { onChange: (server) => makeAgain(server, recent, outages) },
+  )
   const options = {
     connect_timeout: CONNECT_SECONDS,
     backoff: (failures: number) => Math.min(0.05 * 2 ** failures, MAX_BACKOFF_SECONDS),
@@ -48,7 +54,9 @@ export function openPostgres({
     connection: { application_name: 'sluice' },
   }
   const client = connect(address, { ...options, max: maxConnections }, primary)
-  const listener = directAddress === address ? client : connect(directAddress, { ...options, max: 1 })
+  const isBesidePooler = directAddress !== address
+  const direct = isBesidePooler ? new Primary(directAddress) : primary
+  const listener = isBesidePooler ? connect(directAddress, { ...options, max: 1 }, direct) : client
   const watch = outages && endingReadOnly(outages.watch, primary)
   client.unsafe = forgetful(client.unsafe, watch)
   guardTransactions(client, watch)
@@ -56,8 +64,11 @@ export function openPostgres({
   return {
     kind: 'postgres',
     address: directAddress,
+    direct: { address: direct.address, socket: () => direct.socket(), isBesidePooler },
     db: drizzle(client, { schema, casing: 'snake_case' }),
-    reach: primary.find,
+    reach: () => primary.find(),
+    usePooler: () => usePooler(client, { hasDirect: isBesidePooler }),
+    recent,
     async listen(channel, onMessage) {
       let lines = 0
       const subscription = await listener.listen(channel, onMessage, () => {
@@ -67,6 +78,7 @@ export function openPostgres({
     },
     async close() {
       outages?.watch.close()
+      primary.close()
       await Promise.all([...new Set([client, listener])].map((one) => one.end({ timeout: 5 })))
     },
   }
@@ -87,9 +99,21 @@ function endingReadOnly(outages: Outages, primary: Primary): Outages {
   }
 }
 
+/** By connections of its own: others wait until this is done. */
+async function makeAgain(address: Address, recent: RecentCommits, { log }: { log: Logger }): Promise<void> {
+  const { db, close } = openPostgres({ address, maxConnections: 4 })
+  try {
+    const { later } = await recent.redo(db, log)
+    void later().finally(close)
+  } catch (error) {
+    log.warn({ err: error }, 'could not make again what another server may lack')
+    await close()
+  }
+}
+
 function tellOutages(primary: Primary, { watch, log }: { watch: Outages; log: Logger }): void {
   watch.watch({
-    ask: primary.find,
+    ask: () => primary.find(),
     onAway: (cause) => log.error({ why: String(cause) }, 'the database does not answer'),
     onBack: (awayMs) => log.warn({ awayMs: Math.round(awayMs) }, 'the database answers again'),
     onCalm: (failures) => log.warn({ failures }, 'the database no longer fails statements'),

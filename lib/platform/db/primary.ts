@@ -1,8 +1,27 @@
 import { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
 import { within } from '../kernel/waits.ts'
 import type { Address } from './database.ts'
 import { isReadOnly } from './faults.ts'
+
+type Host = { host: string; port: number }
+type Candidate = { at: Host; address: Address }
+/** `server` changes when it is started again or another one takes over. */
+type Found = Candidate & { server: string }
+
+export type PrimaryOptions = {
+  /** Another server answers than before. Connections to it wait for this, within limits. */
+  onChange?: (address: Address) => Promise<void>
+}
+
+const DEFAULT_PORT = 5432
+const ASK_SECONDS = 1
+const FIND_MS = 2000
+const CHANGE_MS = 3000
+/** In which other processes do the same: what one of them knows, a client may ask of another. */
+const GRACE_MS = 500
+const LOOK_EVERY_MS = 250
 
 /**
  * Where the database takes writes. An address may name several hosts, of which one is the primary and the others are its
@@ -10,84 +29,152 @@ import { isReadOnly } from './faults.ts'
  * hand, since postgres.js 3.4 tries the hosts of a list again and again without a pause while none of them answers, and
  * keeps a connection to a server that has ceased to be the primary.
  */
-export type Primary = {
+export class Primary {
   /** The address as if its first host were the only one. */
-  address: Address
-  /** A connection to the primary, which fails as any connection does if there is none. */
-  open(): Promise<Socket>
+  readonly address: Address
+  readonly #candidates: Candidate[]
+  readonly #onChange: PrimaryOptions['onChange']
+  readonly #sockets = new Set<Socket & Partial<Host>>()
+  #known: Host | undefined
+  #server: string | undefined
+  #finding: Promise<Host> | undefined
+  #isLooking = false
+  #isClosed = false
+
+  constructor(address: Address, { onChange }: PrimaryOptions = {}) {
+    this.#candidates = readCandidates(address)
+    this.#onChange = onChange
+    this.address = this.#candidates[0]!.address
+    if (!this.#isWatched) this.#known = this.#candidates[0]!.at
+  }
+
   /** Resolves if a server takes writes; from then on connections go there, and those to others end. */
-  find(): Promise<void>
-  /** Ends the connections to a server that takes no writes; they are made anew. */
-  leave(): void
-}
-
-type Host = { host: string; port: number }
-type Candidate = { at: Host; address: Address }
-
-const DEFAULT_PORT = 5432
-const ASK_SECONDS = 1
-const FIND_MS = 2000
-
-export function createPrimary(address: Address): Primary {
-  const candidates = readCandidates(address)
-  const sockets = new Set<Socket & Partial<Host>>()
-  let known = candidates.length === 1 ? candidates[0]!.at : undefined
-  let finding: Promise<Host> | undefined
-  const endAll = (isOver: (socket: Socket & Partial<Host>) => boolean) => {
-    for (const socket of sockets) if (isOver(socket)) socket.destroy(reset())
+  async find(): Promise<void> {
+    await this.#find()
   }
-  const find = (): Promise<Host> => {
-    finding ??= firstWritable(candidates, known)
-      .then((found) => {
-        endAll(({ host, port }) => host !== found.host || port !== found.port)
-        known = found
-        return found
-      })
-      .finally(() => {
-        finding = undefined
-      })
-    return finding
-  }
-  const lost = (at: Host) => {
-    if (candidates.length > 1 && known === at) known = undefined
-  }
-  const open = async (): Promise<Socket> => {
-    const at = known ?? (await within(FIND_MS, find()).catch((error: Error) => error))
-    if (at === 'late' || at instanceof Error) return failing(at === 'late' ? reset() : at)
-    const socket = dial(at).once('error', () => lost(at))
-    for (const one of sockets) if (one.destroyed) sockets.delete(one)
-    sockets.add(socket)
+
+  /** A connection to the primary, which fails as any connection does if there is none. */
+  async open(): Promise<Socket> {
+    const at = await this.#locate().catch((error: Error) => error)
+    if (at instanceof Error) return failing(at)
+    const socket = dial(new Socket(), at)
+    socket.once('close', () => void this.#untilFound())
+    this.#sockets.add(socket)
     return socket
   }
-  return {
-    address: candidates[0]!.address,
-    open,
-    find: async () => void (await find()),
-    leave() {
-      if (candidates.length > 1) known = undefined
-      endAll(() => true)
-    },
+
+  /** The same for pg, which makes a socket first and then says where to. */
+  socket(): Socket {
+    const socket = new Socket()
+    const connect = socket.connect.bind(socket) as Dial
+    socket.connect = () => {
+      this.#locate().then(
+        (at) => this.#sockets.add(dial(socket, at, connect)),
+        (error: Error) => socket.destroy(error),
+      )
+      return socket
+    }
+    return socket
+  }
+
+  /** Ends the connections to a server that takes no writes; they are made anew. */
+  leave(): void {
+    if (this.#isWatched) this.#known = undefined
+    this.#endAll(() => true)
+  }
+
+  close(): void {
+    this.#isClosed = true
+  }
+
+  get #isWatched(): boolean {
+    return this.#candidates.length > 1 || this.#onChange !== undefined
+  }
+
+  #endAll(isOver: (socket: Socket & Partial<Host>) => boolean): void {
+    for (const socket of this.#sockets) if (isOver(socket)) socket.destroy(reset())
+  }
+
+  #find(): Promise<Host> {
+    this.#finding ??= firstWritable(this.#candidates, this.#known)
+      .then((found) => this.#found(found))
+      .finally(() => {
+        this.#finding = undefined
+      })
+    return this.#finding
+  }
+
+  async #found({ at, address, server }: Found): Promise<Host> {
+    this.#endAll(({ host, port }) => host !== at.host || port !== at.port)
+    const isOther = this.#server !== undefined && this.#server !== server
+    this.#server = server
+    if (isOther && this.#onChange) {
+      await within(CHANGE_MS, this.#onChange(address))
+      await sleep(GRACE_MS)
+    }
+    this.#known = at
+    return at
+  }
+
+  async #locate(): Promise<Host> {
+    this.#lookAround()
+    const at = this.#known ?? (await within(FIND_MS + CHANGE_MS, this.#find()))
+    if (at === 'late') throw reset()
+    return at
+  }
+
+  /** Where a connection has ended, the next one asks whether the server is still the primary, and the same. */
+  #lookAround(): void {
+    for (const one of this.#sockets) {
+      if (!one.destroyed) continue
+      this.#sockets.delete(one)
+      if (this.#isWatched) this.#known = undefined
+    }
+  }
+
+  /** A process that nobody asks anything of may remember what another server lacks. */
+  async #untilFound(): Promise<void> {
+    if (this.#isLooking || this.#isClosed || !this.#onChange) return
+    this.#isLooking = true
+    do await sleep(LOOK_EVERY_MS, undefined, { ref: false })
+    while (!this.#isClosed && (await this.#locate().catch(() => undefined)) === undefined)
+    this.#isLooking = false
   }
 }
 
 /** postgres.js takes the name on the certificate from the socket. */
-function dial(at: Host): Socket & Host {
-  const socket = Object.assign(new Socket(), at)
+function dial(made: Socket, at: Host, connect = made.connect.bind(made) as Dial): Socket & Host {
+  const socket = endingLater(Object.assign(made, at))
   // A balancer without a server behind it takes connections and closes them; postgres.js would connect again at once, for ever.
   socket.once('end', () => socket.bytesRead < SHORTEST_GREETING && socket.destroy(reset()))
-  const connecting = at.host.includes('/')
-    ? socket.connect(`${at.host}/.s.PGSQL.${at.port}`)
-    : socket.connect(at.port, at.host)
-  return connecting as Socket & Host
+  connect(at.host.includes('/') ? { path: `${at.host}/.s.PGSQL.${at.port}` } : at)
+  return socket
 }
+
+type Dial = (to: Host | { path: string }) => unknown
 
 /** The letter, the length and the code of PostgreSQL's first message. */
 const SHORTEST_GREETING = 9
 
 /** postgres.js would not get over a failure to make the socket; it does get over one that fails. */
 function failing(error: Error): Socket {
-  const socket = new Socket()
+  const socket = endingLater(new Socket())
+  // The first message goes nowhere.
+  socket.write = () => true
   setImmediate(() => socket.destroy(error))
+  return socket
+}
+
+/**
+ * postgres.js 3.4 writes at the end of a turn of the event loop. A socket that ends before that leaves it with a message
+ * that it never sends, not even on the next connection, which then fails for two seconds. So sockets end a turn later.
+ */
+function endingLater<Made extends Socket>(socket: Made): Made {
+  const destroy = socket.destroy.bind(socket)
+  socket.destroy = (error) => {
+    setImmediate(() => destroy(error))
+    return socket
+  }
   return socket
 }
 
@@ -95,25 +182,25 @@ const reset = () =>
   Object.assign(new Error('The connection to the database has ended.'), { code: 'ECONNRESET' })
 
 /** The one that is known before others that take writes as well: nobody knows which of them is right. */
-async function firstWritable(candidates: Candidate[], known: Host | undefined): Promise<Host> {
-  const asked = candidates.map(({ at, address }) => ({ at, is: askWritable(address) }))
-  const before = asked.find(({ at }) => at === known)
-  if (before && asked.length > 1) {
-    const stays = await before.is.then(
-      () => true,
-      () => false,
-    )
-    if (stays) return before.at
+async function firstWritable(candidates: Candidate[], known: Host | undefined): Promise<Found> {
+  const asked = candidates.map((one) => askServer(one.address).then((server): Found => ({ ...one, server })))
+  const any = Promise.any(asked)
+  any.catch(() => {})
+  const before = candidates.findIndex(({ at }) => at === known)
+  if (before >= 0 && asked.length > 1) {
+    const stays = await asked[before]!.catch(() => undefined)
+    if (stays) return stays
   }
   try {
-    return await Promise.any(asked.map(({ at, is }) => is.then(() => at)))
+    return await any
   } catch (error) {
     const { errors } = error as AggregateError
     throw errors.find(isReadOnly) ?? errors[0]
   }
 }
 
-async function askWritable(address: Address): Promise<void> {
+/** Answers with what tells it from others, if it takes writes. */
+async function askServer(address: Address): Promise<string> {
   const one = openClient(address, {
     max: 1,
     connect_timeout: ASK_SECONDS,
@@ -122,8 +209,11 @@ async function askWritable(address: Address): Promise<void> {
     connection: { application_name: 'sluice-ask' },
   })
   try {
-    const [row] = await one.unsafe(`select current_setting('transaction_read_only') = 'on' as "readOnly"`)
-    if (row?.readOnly) throw readOnly()
+    const [row] = await one.unsafe(
+      `select current_setting('transaction_read_only') = 'on' as "readOnly", pg_postmaster_start_time()::text as server`,
+    )
+    if (row!.readOnly) throw readOnly()
+    return row!.server
   } finally {
     void one.end({ timeout: 0 })
   }
@@ -140,9 +230,9 @@ type Options = Exclude<Parameters<typeof postgres>[1], undefined>
 export function connect<Given extends Options>(
   address: Address,
   options: Given,
-  primary = createPrimary(address),
+  primary = new Primary(address),
 ) {
-  return openClient(primary.address, { ...options, socket: primary.open })
+  return openClient(primary.address, { ...options, socket: () => primary.open() })
 }
 
 function openClient<Given extends Options>(address: Address, options: Given) {

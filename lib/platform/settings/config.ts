@@ -19,6 +19,7 @@ export type CertificateFiles = { certFile: string; keyFile: string }
 
 export type Config = {
   databaseUrl: string | undefined
+  databaseDirectUrl: string | undefined
   dataDir: string
   port: number
   host: string
@@ -153,6 +154,7 @@ function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefin
   return {
     ...reach,
     databaseUrl: parsed.DATABASE_URL,
+    databaseDirectUrl: parsed.DATABASE_DIRECT_URL,
     dataDir,
     roles,
     processes,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readUrl } from '../db/primary.ts'
 
 /** Every setting: what it means, an example, and what is right. `.env.example` is written from this table. */
 export const ROLES = ['web', 'upload', 'worker'] as const
@@ -10,6 +11,11 @@ const url = (protocols: string[], what: string) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol), {
     message: `must be ${what}`,
   })
+
+const databaseUrl = z.string().refine((text) => readUrl(text) !== undefined, {
+  message:
+    'must be an address such as postgres://user:password@host:5432/name, or with several hosts: host-1:5432,host-2:5432',
+})
 
 const origin = url(['http:', 'https:'], 'an http or https address').transform((text) =>
   text.replace(/\/+$/, ''),
@@ -73,9 +79,15 @@ const text = z.string().min(1)
 export const settings = {
   DATABASE_URL: {
     description:
-      'PostgreSQL 13 or newer. Without it Sluice runs one of its own, with its data in DATA_DIR/db.',
+      'PostgreSQL 13 or newer; of several hosts with commas between, the one that takes writes. Without it Sluice runs one of its own, with its data in DATA_DIR/db.',
     example: 'postgres://sluice:secret@localhost:5432/sluice',
-    schema: url(['postgres:', 'postgresql:'], 'an address such as postgres://user:password@host:5432/name'),
+    schema: databaseUrl,
+  },
+  DATABASE_DIRECT_URL: {
+    description:
+      'The same database without the pooler of DATABASE_URL, for notifications and the queue: up to three connections of each process. Needed where the pooler does not keep sessions.',
+    example: 'postgres://sluice:secret@localhost:5432/sluice',
+    schema: databaseUrl,
   },
   DATABASE_WAIT_SECONDS: {
     description: 'How long a start waits for the database.',

@@ -82,7 +82,12 @@ async function putWhole(
   const delivered = { etag, certainty: etag === null ? 'inferred' : 'answered' } as const
   const whole = { workspaceId, lease, hasWebhooks, fromBytes, toBytes, crc32, delivered }
   await parts.recordWhole({ offsetBytes: toBytes, crc32 }, async () => {
-    const recording = recordTransferred(context, lease, { whole: () => context.recordWhole(whole) })
+    const recording = recordTransferred(
+      context,
+      lease,
+      { whole: () => context.recordWhole(whole), etag },
+      toBytes,
+    )
     if (!(await lease.whileHeld(recording))) throw lostLease()
     context.checkpoint('transferred')
   })

@@ -1,7 +1,10 @@
 import type { Db } from '../../platform/db/database.ts'
 import { span } from '../../platform/tracing/span.ts'
 import type { Lease } from '../lease/held-lease.ts'
+import { withLease } from '../lease/leases.ts'
+import { currentOffset } from '../ledger/offsets.ts'
 import { discardPartials } from '../ledger/partials.ts'
+import { declareAgain, takeForRepair } from '../ledger/repair.ts'
 import { type Delivered, markFound, markTransferred } from '../ledger/transferred.ts'
 import type { UploadContext } from '../upload-context.ts'
 
@@ -12,7 +15,7 @@ export type Stored =
   /** Found complete in the bucket, even if the ledger knows only some of its bytes. */
   | { found: { etag: string | null } }
   /** Stored by a single PutObject; `whole` records it together with others that finish at the same time. */
-  | { whole: () => Promise<boolean> }
+  | { whole: () => Promise<boolean>; etag: string | null }
 
 type Freed = Pick<Lease, 'fileId' | 'fence' | 'claim' | 'forget'>
 
@@ -21,10 +24,14 @@ type Freed = Pick<Lease, 'fileId' | 'fence' | 'claim' | 'forget'>
  * the lease was lost: nothing has changed then.
  */
 export async function recordTransferred(
-  { db, clock, emitEvents, metrics }: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,
+  context: Ledger,
   lease: Freed,
   stored: Stored,
+  lengthBytes: number | null = null,
 ): Promise<boolean> {
+  const { db, clock, emitEvents, metrics, database } = context
+  const again = (found: Db) => findAgain({ ...context, db: found }, lease.fileId, { stored, lengthBytes })
+  database?.recent.note('end', again)
   const record = async (tx: Db, object: Exclude<Stored, { whole: unknown }>) => {
     const marked =
       'found' in object
@@ -40,8 +47,39 @@ export async function recordTransferred(
   const recorded = await span('ledger transferred', () =>
     'whole' in stored ? stored.whole() : db.transaction((tx) => record(tx, stored)),
   )
-  if (!recorded) return false
+  if (!recorded) {
+    database?.recent.doubt('end', again)
+    return false
+  }
   lease.forget()
   metrics.uploadsFinished.inc({ status: 'transferred' })
   return true
+}
+
+type Ledger = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'> &
+  Partial<Pick<UploadContext, 'database'>>
+
+const etagOf = (stored: Stored): string | null =>
+  'found' in stored ? stored.found.etag : 'delivered' in stored ? stored.delivered.etag : stored.etag
+
+/** The object is there, and a database that was promoted without the last commits does not know. */
+async function findAgain(
+  { database: _, ...context }: Ledger,
+  fileId: string,
+  { stored, lengthBytes }: { stored: Stored; lengthBytes: number | null },
+): Promise<'made again' | 'is there'> {
+  const file = await currentOffset(context.db, fileId)
+  if (!file) throw new Error(`${fileId} has no record yet.`)
+  if (file.status !== 'uploading' && file.status !== 'transferring') return 'is there'
+  const isDone = await withLease(
+    context,
+    fileId,
+    async (lease) => {
+      if (lengthBytes !== null) await declareAgain(context.db, lease, lengthBytes)
+      return recordTransferred(context, lease, { found: { etag: etagOf(stored) } })
+    },
+    takeForRepair,
+  )
+  if (!isDone) throw new Error(`${fileId} is being written.`)
+  return 'made again'
 }

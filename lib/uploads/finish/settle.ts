@@ -37,9 +37,10 @@ export async function settle(
   step: Step,
   storing: Promise<Stored>,
 ): Promise<Outcome> {
-  const { lease } = file
+  const { lease, lengthBytes } = file
   try {
-    if (!(await lease.whileHeld(recordTransferred(context, lease, await storing)))) throw lostLease()
+    const recording = recordTransferred(context, lease, await storing, lengthBytes)
+    if (!(await lease.whileHeld(recording))) throw lostLease()
     context.checkpoint('transferred')
     return { kind: 'transferred' }
   } catch (error) {

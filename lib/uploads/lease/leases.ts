@@ -12,6 +12,7 @@ import {
   type Taken,
   takeLease,
 } from '../ledger/leases.ts'
+import { dropLeases } from '../ledger/repair.ts'
 import { UPLOAD_TERMS, type UploadTerms } from '../rules/upload-terms.ts'
 import { HeldLease, type Lease } from './held-lease.ts'
 import { startLeaseRenewal } from './lease-renewal.ts'
@@ -98,6 +99,13 @@ export class Leases {
     })
   }
 
+  /** Another server has taken over, which may lack what the writers of this process rely on. */
+  async dropAll(db: Db): Promise<void> {
+    const held = [...this.#held.values()]
+    for (const lease of held) lease.lose()
+    if (held.length > 0) await dropLeases(db, held)
+  }
+
   async stop(): Promise<void> {
     this.#isDraining = true
     for (const lease of this.#held.values()) lease.askToStop('draining')
@@ -164,6 +172,7 @@ export class Leases {
 
 export async function openLeases(deps: Deps): Promise<Leases> {
   const leases = new Leases(deps)
+  deps.database.recent.first((db) => leases.dropAll(db))
   await leases.listen()
   return leases
 }
@@ -181,10 +190,11 @@ export async function withLease<Result>(
   { db, clock }: { db: Db; clock: Clock },
   fileId: string,
   work: (lease: Lease) => Promise<Result>,
+  take: (db: Db, claim: Claim, fileId: string) => Promise<{ fence: number } | undefined> = takeIdle,
 ): Promise<Result | undefined> {
   const sentAtMs = clock.now()
   const claim = newClaim(SCRIPT_LEASE_MS)
-  const taken = await takeLease(db, claim, { fileId, tokenId: null, plan: undefined })
+  const taken = await take(db, claim, fileId)
   if (!taken) return undefined
   const fenced = { ...claim, fileId, fence: taken.fence }
   const lease = new HeldLease(fenced, sentAtMs, {
@@ -199,3 +209,6 @@ export async function withLease<Result>(
     await lease.release({ interrupted: true })
   }
 }
+
+const takeIdle = (db: Db, claim: Claim, fileId: string) =>
+  takeLease(db, claim, { fileId, tokenId: null, plan: undefined })

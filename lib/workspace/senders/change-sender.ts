@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { senders } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { revokeAgain } from '../../platform/db/recent-commits.ts'
 import { days } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, newSecret } from '../../platform/kernel/ids.ts'
@@ -77,19 +78,21 @@ export async function rotateSender(
 
 /** At once and for good, with every temporary token that it issued. Revoking again changes nothing. */
 export async function revokeSender(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock, database }: Pick<Runtime, 'db' | 'clock' | 'database'>,
   actor: Actor,
   id: string,
 ): Promise<Sender> {
-  return db.transaction(async (tx) => {
+  const revokedAt = new Date(clock.now())
+  const revoked = await db.transaction(async (tx) => {
     const before = await findSender(tx, actor, id, 'update')
     if (before.revokedAt) return toSender(before)
-    const revokedAt = new Date(clock.now())
     const [row] = await tx.update(senders).set({ revokedAt }).where(eq(senders.id, id)).returning()
     const entry = { action: 'sender.revoked', subjectId: id, subjectLabel: before.name }
     await recordAudit({ db: tx, clock }, actor, entry)
     return toSender(row!)
   })
+  database.recent.note('access', revokeAgain('senders', id, revokedAt))
+  return revoked
 }
 
 /** As long as a Pipe takes them. */

@@ -2,6 +2,7 @@ import { and, desc, eq, gt, lt } from 'drizzle-orm'
 import { senders, tokens } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { type Page, type PageQuery, readCursor, toPage } from '../../platform/db/page.ts'
+import { revokeAgain } from '../../platform/db/recent-commits.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isPipeId, isUuid } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
@@ -40,11 +41,12 @@ export async function listTokens(
 
 /** At once, for uploads under way too. Revoking again changes nothing. */
 export async function revokeToken(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock, database }: Pick<Runtime, 'db' | 'clock' | 'database'>,
   actor: Actor,
   id: string,
 ): Promise<Token> {
-  return db.transaction(async (tx) => {
+  const revokedAt = new Date(clock.now())
+  const revoked = await db.transaction(async (tx) => {
     const [found] = isUuid(id)
       ? await tx
           .select({ token: tokens, sender: senders.name })
@@ -55,11 +57,12 @@ export async function revokeToken(
       : []
     if (!found) throw new SluiceError('not_found', 'There is no such token.')
     if (found.token.revokedAt) return toToken(found.token, found.sender)
-    const revokedAt = new Date(clock.now())
     await tx.update(tokens).set({ revokedAt }).where(eq(tokens.id, id))
     await recordAudit({ db: tx, clock }, actor, { action: 'token.revoked', subjectId: id })
     return toToken({ ...found.token, revokedAt }, found.sender)
   })
+  database.recent.note('access', revokeAgain('tokens', id, revokedAt))
+  return revoked
 }
 
 /** Lets a token run out before its time, to see what an uploader does then. Unlike a revoked one it keeps its uploads. */

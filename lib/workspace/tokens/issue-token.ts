@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { notOfDemo } from '../../identity/not-of-demo.ts'
 import { workspaceSuspended } from '../../identity/suspension.ts'
-import { rows } from '../../platform/db/database.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
 import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, isPipeId, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
@@ -32,7 +32,7 @@ type Outcome = {
 }
 
 export async function issueToken(
-  { db, clock, config }: Pick<Runtime, 'db' | 'clock' | 'config'>,
+  { db, clock, config, database }: Pick<Runtime, 'db' | 'clock' | 'config' | 'database'>,
   senderToken: string,
   input: TokenInput,
 ): Promise<IssuedToken> {
@@ -46,6 +46,8 @@ export async function issueToken(
     statement(hashSecret(senderToken), row, input, notOfDemo(config, sql`s.workspace_id`)),
   )
   assertIssued(outcome)
+  const { sender_id: senderId } = outcome!
+  database.recent.note('access', (found) => issueAgain(found, { ...row, senderId: senderId! }, input))
   return { token, expiresAt, pipeId: input.pipeId, uploadUrl: uploadUrlOf(config, input.pipeId) }
 }
 
@@ -76,18 +78,37 @@ function statement(senderHash: string, row: NewRow, input: TokenInput, isOpen: S
       join counted on counted.workspace_id = p.workspace_id
       where p.id = ${isPipeId(input.pipeId) ? input.pipeId : ''} and p.deleted_at is null
     ), made as (
-      insert into tokens (id, workspace_id, pipe_id, sender_id, token_hash, subject, max_bytes, max_files,
-        allowed_types, key_prefix, metadata, expires_at, created_at)
-      select ${row.id}::uuid, workspace_id, id, sender_id, ${row.hash}, ${input.subject ?? null}::text,
-        ${input.maxBytes ?? null}::bigint, ${input.maxFiles ?? null}::int,
-        array(select jsonb_array_elements_text(${JSON.stringify(input.allowedTypes)}::jsonb)),
-        ${input.keyPrefix}, ${JSON.stringify(input.metadata)}::jsonb, ${row.expiresAt}::timestamptz, ${now}
-      from pipe where source_http and not subject_lacks
+      ${inserted(row, input)} from pipe where source_http and not subject_lacks
     )
     select sender.id as sender_id, sender.revoked, sender.expired, sender.suspended, sender.available,
       sender.per_second, counted.id as counted,
       pipe.id as pipe_id, pipe.source_http as source_on, pipe.subject_lacks
     from sender left join counted on true left join pipe on true`
+}
+
+/** Of a row with the Pipe's id, the workspace and the Sender. */
+const inserted = (row: NewRow, input: TokenInput): SQL =>
+  sql`insert into tokens (id, workspace_id, pipe_id, sender_id, token_hash, subject, max_bytes, max_files,
+        allowed_types, key_prefix, metadata, expires_at, created_at)
+      select ${row.id}::uuid, workspace_id, id, sender_id, ${row.hash}, ${input.subject ?? null}::text,
+        ${input.maxBytes ?? null}::bigint, ${input.maxFiles ?? null}::int,
+        array(select jsonb_array_elements_text(${JSON.stringify(input.allowedTypes)}::jsonb)),
+        ${input.keyPrefix}, ${JSON.stringify(input.metadata)}::jsonb, ${row.expiresAt}::timestamptz, ${row.now}::timestamptz`
+
+/** A page has it already, and a database that was promoted without the last commits does not know it. */
+async function issueAgain(
+  db: Db,
+  row: NewRow & { senderId: string },
+  input: TokenInput,
+): Promise<'made again' | 'is there'> {
+  const made = await rows(
+    db,
+    sql`with pipe as (
+      select p.id, s.workspace_id, s.id as sender_id from senders s join pipes p on p.workspace_id = s.workspace_id
+      where s.id = ${row.senderId}::uuid and s.revoked_at is null and p.id = ${input.pipeId} and p.deleted_at is null
+    ) ${inserted(row, input)} from pipe on conflict do nothing returning 1`,
+  )
+  return made.length > 0 ? 'made again' : 'is there'
 }
 
 function assertIssued(outcome: Outcome | undefined): void {

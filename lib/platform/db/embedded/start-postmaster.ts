@@ -46,7 +46,7 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
   createInterface(child.stderr!).on('line', (line) => {
     note(options.log, line)
     if (/^(FATAL|PANIC|ERROR|postgres):/.test(line)) said.push(line.replace(/^\w+: +/, ''))
-    if (line.endsWith('database system is ready to accept connections')) ready.resolve()
+    if (/database system is ready to accept (read-only )?connections$/.test(line)) ready.resolve()
   })
   const ended = Promise.race([failed, end(child)]).then((how) => said.at(-1) ?? how)
   await Promise.race([ready.promise, ended.then((why) => Promise.reject(new Error(why)))])

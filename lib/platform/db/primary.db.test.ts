@@ -1,0 +1,49 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type PostgresPair, startPair } from '../../../test/support/postgres-pair.ts'
+import { createLogger } from '../log/log.ts'
+import { rows } from './database.ts'
+import { openPostgres } from './open-postgres.ts'
+import { createOutages } from './outages.ts'
+
+let pair: PostgresPair
+beforeAll(async () => {
+  pair = await startPair({ synchronous: false })
+})
+afterAll(() => pair.stop())
+
+it('follows the primary to the standby that is promoted, and makes again what that one lacks', async () => {
+  const watch = createOutages()
+  const lines: { msg: string }[] = []
+  const log = createLogger('info', {
+    write: (line) => void lines.push(JSON.parse(line)),
+    explains: watch.explains,
+  })
+  const handle = openPostgres({ address: pair.url(), outages: { watch, log } })
+  const { db, recent } = handle
+  const write = async (n: number) => void (await rows(db, sql`insert into told values (${n}::int)`))
+  const told = () => rows<{ n: number }>(db, sql`select n from told order by n`)
+  await db.execute(sql`create table told (n int primary key)`)
+  await write(1)
+  recent.note('access', async () => 'is there')
+  const here = sql`select from pg_stat_replication where replay_lsn = pg_current_wal_lsn()`
+  await expect.poll(async () => (await rows(db, here)).length).toBe(1)
+
+  await pair.cutLine()
+  await write(2)
+  recent.note('end', async (other) => {
+    const again = sql`insert into told values (2) on conflict do nothing returning 1`
+    return (await rows(other, again)).length > 0 ? 'made again' : 'is there'
+  })
+  await pair.killPrimary()
+  await pair.promote()
+
+  // Nobody reads from the other server before it knows.
+  await expect.poll(() => told().catch(() => [])).toEqual([{ n: 1 }, { n: 2 }])
+  await write(3)
+  expect(await told()).toHaveLength(3)
+  expect(lines.map(({ msg }) => msg).filter((msg) => msg.startsWith('the database'))).toHaveLength(
+    lines.length,
+  )
+  await handle.close()
+})
