@@ -31,7 +31,7 @@ export function nodeSweep({ db, clock, config, metrics }: Needs): Sweep {
           ${startedAt}::timestamptz, ${new Date(now).toISOString()}::timestamptz, ${uploads!}, ${usedBytes!}::bigint,
           ${limitBytes!}::bigint)
         on conflict (id) do update set seen_at = excluded.seen_at, uploads = excluded.uploads,
-          memory_used_bytes = excluded.memory_used_bytes`)
+          memory_used_bytes = excluded.memory_used_bytes, memory_bytes = excluded.memory_bytes`)
       return 0
     },
   }
