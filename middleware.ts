@@ -1,4 +1,5 @@
 import { type NextRequest, NextResponse } from 'next/server'
+import { SESSION_COOKIES } from './lib/identity/sessions/session-cookie.ts'
 
 /**
  * Sends visitors without a session cookie from the dashboard to sign-in, and nothing else: every page and
@@ -11,7 +12,5 @@ export function middleware(request: NextRequest) {
   login.searchParams.set('next', request.nextUrl.pathname + request.nextUrl.search)
   return NextResponse.redirect(login)
 }
-
-const SESSION_COOKIES = ['next-auth.session-token', '__Secure-next-auth.session-token']
 
 export const config = { matcher: ['/dashboard/:path*'] }

@@ -6,6 +6,7 @@ import { signIn, signInInput } from '#lib/identity/accounts/sign-in.ts'
 import { type ProviderProfile, signInWithProvider } from '#lib/identity/accounts/sign-in-with-provider.ts'
 import { toProviderProfile } from '#lib/identity/accounts/to-provider-profile.ts'
 import { readSession } from '#lib/identity/sessions/read-session.ts'
+import { sessionCookie } from '#lib/identity/sessions/session-cookie.ts'
 import { createSession, revokeSession, SESSION_MS } from '#lib/identity/sessions/sessions.ts'
 import { isSluiceError, type SluiceError } from '#lib/platform/kernel/errors.ts'
 import { isUuid } from '#lib/platform/kernel/ids.ts'
@@ -23,9 +24,11 @@ export type Refusal = { error?: SluiceError }
 export function authOptions(refusal: Refusal = {}): NextAuthOptions {
   const { config, log } = getRuntime()
   setAuthUrl(config.baseUrl)
+  const cookie = sessionCookie(config.baseUrl)
   return {
     secret: config.authSecret,
     session: { strategy: 'jwt', maxAge: SESSION_MS / 1000 },
+    cookies: { sessionToken: cookie },
     pages: { signIn: '/login', signOut: '/login', error: '/login' },
     providers: [
       Credentials({
@@ -46,7 +49,10 @@ export function authOptions(refusal: Refusal = {}): NextAuthOptions {
           toProviderProfile({ provider, providerAccountId, email, name }, profile),
         )
       },
-      jwt: ({ token, user }) => ({ sid: (user as SignedIn | undefined)?.sid ?? token.sid }),
+      jwt: ({ token, user }) => ({
+        sid: (user as SignedIn | undefined)?.sid ?? token.sid,
+        cookie: cookie.name,
+      }),
       async session({ session, token }) {
         const found = typeof token.sid === 'string' ? await readSession(getRuntime(), token.sid) : undefined
         if (!found) return {} as typeof session
@@ -73,8 +79,9 @@ async function authorize(given: unknown, refusal: Refusal): Promise<SignedIn | n
   const { address, userAgent } = await visitor()
   try {
     const input = parseInput(signInInput, { email, password })
-    const { userId } = await signIn(getRuntime(), input, address)
-    const { id: sid } = await createSession(getRuntime(), userId, { address, userAgent })
+    const { userId, passwordHash } = await signIn(getRuntime(), input, address)
+    const visit = { address, userAgent }
+    const { id: sid } = await createSession(getRuntime(), userId, visit, { passwordHash })
     return { id: userId, sid }
   } catch (error) {
     if (!isSluiceError(error)) throw error

@@ -12,7 +12,7 @@ vi.mock('next/headers', () => ({
 beforeEach(() => sent.delete('set-cookie'))
 
 it.each([
-  ['https://sluice.example.com', '__Secure-next-auth.session-token', true],
+  ['https://sluice.example.com', '__Host-next-auth.session-token', true],
   ['http://localhost:3000', 'next-auth.session-token', false],
 ])('ends the cookie of %s at sign-out so that a browser lets go of it', async (baseUrl, name, secure) => {
   setRuntime(testRuntime({} as never, { BASE_URL: baseUrl }))

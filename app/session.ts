@@ -11,7 +11,14 @@ import {
   type Session,
   type Standing,
 } from '#lib/identity/sessions/read-session.ts'
-import { createSession, revokeSession, SESSION_MS, type Visitor } from '#lib/identity/sessions/sessions.ts'
+import { type SessionClaims, sessionCookie, sessionOfClaims } from '#lib/identity/sessions/session-cookie.ts'
+import {
+  createSession,
+  revokeSession,
+  SESSION_MS,
+  type SessionOpening,
+  type Visitor,
+} from '#lib/identity/sessions/sessions.ts'
 import { within } from '#lib/platform/kernel/waits.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 
@@ -21,13 +28,7 @@ import { getRuntime } from '#lib/platform/runtime.ts'
  */
 const MAX_AGE_SECONDS = SESSION_MS / 1000
 
-function cookieName(): string {
-  return `${isSecure() ? '__Secure-' : ''}next-auth.session-token`
-}
-
-function isSecure(): boolean {
-  return getRuntime().config.baseUrl.startsWith('https:')
-}
+const ownCookie = () => sessionCookie(getRuntime().config.baseUrl)
 
 export const currentStanding = cache(async (): Promise<Standing | undefined> => {
   const id = await sessionIdOfCookie()
@@ -46,10 +47,14 @@ export async function currentPerson(): Promise<Person | undefined> {
 }
 
 async function sessionIdOfCookie(): Promise<string | undefined> {
-  const token = (await cookies()).get(cookieName())?.value
-  if (!token) return undefined
-  const claims = await decode({ token, secret: getRuntime().config.authSecret }).catch(() => null)
-  return typeof claims?.sid === 'string' ? claims.sid : undefined
+  const { name, olderName } = ownCookie()
+  const jar = await cookies()
+  const given = jar.get(name) ?? (olderName === undefined ? undefined : jar.get(olderName))
+  if (!given?.value) return undefined
+  const claims = await decode({ token: given.value, secret: getRuntime().config.authSecret }).catch(
+    () => null,
+  )
+  return sessionOfClaims(claims, given.name)
 }
 
 const PATIENCE_MS = 1500
@@ -112,24 +117,26 @@ export async function visitor(): Promise<Visitor & { address: string }> {
 }
 
 /** After a sign-in or sign-up by a form of our own. */
-export async function openSession(userId: string, workspaceId?: string): Promise<void> {
+export async function openSession(userId: string, opening: SessionOpening = {}): Promise<void> {
   const { config, ...runtime } = getRuntime()
-  const session = await createSession(runtime, userId, await visitor(), workspaceId)
+  const session = await createSession(runtime, userId, await visitor(), opening)
+  const { name, olderName, options } = ownCookie()
   const token = await encode({
-    token: { sid: session.id },
+    token: { sid: session.id, cookie: name } satisfies SessionClaims,
     secret: config.authSecret,
     maxAge: MAX_AGE_SECONDS,
   })
   const store = await cookies()
-  store.set(cookieName(), token, { ...cookieOptions(), expires: session.expiresAt })
+  store.set(name, token, { ...options, expires: session.expiresAt })
+  if (olderName !== undefined) store.set(olderName, '', { ...options, expires: new Date(0) })
 }
-
-const cookieOptions = () => ({ httpOnly: true, sameSite: 'lax', path: '/', secure: isSecure() }) as const
 
 export async function closeSession(): Promise<void> {
   const person = await currentPerson()
   if (person) await revokeSession(getRuntime(), person, person.id)
   const store = await cookies()
-  // A browser lets go of a `__Secure-` cookie only where the answer that ends it is marked as secure, too.
-  store.set(cookieName(), '', { ...cookieOptions(), expires: new Date(0) })
+  const { name, olderName, options } = ownCookie()
+  // A browser lets go of a `__Secure-` or `__Host-` cookie only where the answer that ends it is marked as secure, too.
+  for (const ended of [name, olderName])
+    if (ended !== undefined) store.set(ended, '', { ...options, expires: new Date(0) })
 }

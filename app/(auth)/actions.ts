@@ -27,8 +27,9 @@ function tokenOf(data: FormData): string {
 export async function enter(next: string, _previous: unknown, data: FormData) {
   return answer(async () => {
     const given = { email: textOf(data, 'email') ?? '', password: passwordOf(data) }
-    const { userId } = await signIn(getRuntime(), parseInput(signInInput, given), (await visitor()).address)
-    await openSession(userId)
+    const input = parseInput(signInInput, given)
+    const { userId, passwordHash } = await signIn(getRuntime(), input, (await visitor()).address)
+    await openSession(userId, { passwordHash })
     redirect(ownPath(next))
   })
 }
@@ -42,7 +43,7 @@ export async function register(_previous: unknown, data: FormData) {
     }
     const made = await signUp(getRuntime(), parseInput(signUpInput, given), (await visitor()).address)
     if (made.outcome === 'check-mail') return { data: 'check-mail' }
-    await openSession(made.userId)
+    await openSession(made.userId, { passwordHash: made.passwordHash })
     redirect('/dashboard')
   })
 }
@@ -69,9 +70,9 @@ export async function join(_previous: unknown, data: FormData) {
     const signedIn = await currentPerson()
     const given = { token: tokenOf(data), password: passwordOf(data), name: textOf(data, 'name') }
     const { address } = await visitor()
-    const { userId, workspaceId } = await joinByInvitation(getRuntime(), given, { signedIn, address })
-    if (signedIn) await openWorkspace(getRuntime(), signedIn, workspaceId)
-    else await openSession(userId, workspaceId)
+    const { userId, ...opening } = await joinByInvitation(getRuntime(), given, { signedIn, address })
+    if (signedIn) await openWorkspace(getRuntime(), signedIn, opening.workspaceId)
+    else await openSession(userId, opening)
     redirect('/dashboard')
   })
 }

@@ -1,5 +1,6 @@
 import { cookies } from 'next/headers'
 import Link from 'next/link'
+import { SESSION_COOKIES } from '#lib/identity/sessions/session-cookie.ts'
 import { Wordmark } from '../brand/mark.tsx'
 import { ThemeToggle } from '../shell/theme-toggle.tsx'
 import { ButtonLink } from '../ui/button-link.tsx'
@@ -7,7 +8,7 @@ import { SignUpLink } from './sign-up-link.tsx'
 
 export async function SiteHeader() {
   const jar = await cookies()
-  const signedIn = jar.has('next-auth.session-token') || jar.has('__Secure-next-auth.session-token')
+  const signedIn = SESSION_COOKIES.some((name) => jar.has(name))
   return (
     <header className="sticky top-0 z-30 border-b bg-canvas/90 backdrop-blur-md">
       <div className="mx-auto flex h-14 max-w-6xl items-center gap-1 px-4 sm:gap-2 sm:px-6">

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { decode, encode } from 'next-auth/jwt'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createSluice } from '../../packages/node/src/client.ts'
 import { CERTIFICATE } from '../../test/support/certificates.ts'
@@ -11,6 +12,7 @@ import { openPatch, tusClient } from '../../test/support/tus-client.ts'
 
 /** Several processes that speak TLS themselves, with nothing before them. */
 const MiB = 1024 * 1024
+const AUTH_SECRET = randomBytes(32).toString('hex')
 const folder = temporaryFolder()
 const trusted = getCACertificates('default')
 let sluice: Sluice
@@ -18,6 +20,7 @@ beforeAll(async () => {
   setDefaultCACertificates([...trusted, readFileSync(CERTIFICATE.cert, 'utf8')])
   sluice = await startSluice({
     DATA_DIR: folder.path,
+    AUTH_SECRET,
     PROCESSES: '2',
     TLS_CERT_FILE: CERTIFICATE.cert,
     TLS_KEY_FILE: CERTIFICATE.key,
@@ -36,6 +39,31 @@ it('serves pages for encrypted connections alone', async () => {
   expect(page.status).toBe(200)
   expect(page.headers.get('strict-transport-security')).toMatch(/max-age/)
   await expect(fetch(sluice.baseUrl.replace('https:', 'http:'))).rejects.toThrow('fetch failed')
+})
+
+it('opens sessions in a cookie of this host alone, and lets those of before go on', async () => {
+  const { baseUrl } = sluice
+  const { email, password } = JSON.parse(readFileSync(join(folder.path, 'demo.json'), 'utf8'))
+  const jar = (answer: Response) => answer.headers.getSetCookie().map((cookie) => cookie.split(';')[0])
+  const csrf = await fetch(`${baseUrl}/api/auth/csrf`)
+  const { csrfToken } = (await csrf.json()) as { csrfToken: string }
+  const entered = await fetch(`${baseUrl}/api/auth/callback/credentials`, {
+    method: 'POST',
+    headers: { Cookie: jar(csrf).join('; ') },
+    body: new URLSearchParams({ csrfToken, email, password }),
+    redirect: 'manual',
+  })
+  const set = entered.headers.getSetCookie().find((cookie) => cookie.includes('session-token='))!
+  expect(set).toMatch(/^__Host-next-auth\.session-token=.+; Path=\/; .*HttpOnly; Secure; SameSite=Lax$/)
+  expect(set).not.toContain('Domain=')
+  const token = set.split(';')[0]!.split('=')[1]!
+  const dashboard = async (Cookie: string) =>
+    (await fetch(`${baseUrl}/dashboard`, { headers: { Cookie }, redirect: 'manual' })).status
+  expect(await dashboard(`__Host-next-auth.session-token=${token}`)).toBe(200)
+  expect(await dashboard(`__Secure-next-auth.session-token=${token}`)).toBe(307)
+  const { sid } = (await decode({ token, secret: AUTH_SECRET }))!
+  const older = await encode({ token: { sid }, secret: AUTH_SECRET })
+  expect(await dashboard(`__Secure-next-auth.session-token=${older}`)).toBe(200)
 })
 
 it('is healthy for the health check of the image', async () => {

@@ -11,21 +11,22 @@ const FRESH_MS = minutes(10)
 
 /**
  * Asks somebody who is signed in to prove again who they are: by their password, or where they have none by having just
- * come from their provider, so that a session that was taken is not enough. All places that do share one limit.
+ * come from their provider, so that a session that was taken is not enough. All places that do share one limit. Returns the
+ * hash of the password that was proven.
  */
 export async function assertOwner(
   runtime: Pick<Runtime, 'db' | 'clock'>,
   { userId, signedInAt }: Pick<Session, 'userId' | 'signedInAt'>,
   password: string,
   fault: FieldError,
-): Promise<void> {
+): Promise<string | null> {
   await takeFromLimit(runtime, `password:${userId}`, PER_USER)
   const user = await findUser(runtime.db, userId)
   if (user?.passwordHash) {
-    if (await verifyPassword(password, user.passwordHash)) return
+    if (await verifyPassword(password, user.passwordHash)) return user.passwordHash
     throw invalidRequest([fault])
   }
-  if (runtime.clock.now() - signedInAt.getTime() < FRESH_MS) return
+  if (user && runtime.clock.now() - signedInAt.getTime() < FRESH_MS) return null
   throw new SluiceError(
     'forbidden',
     'Sign out, sign in again with your provider, and do this within 10 minutes. It proves that it is you.',

@@ -1,6 +1,7 @@
-import { eq } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
 import { z } from 'zod'
 import { users } from '#drizzle/schema/index.ts'
+import { invalidRequest } from '../../platform/kernel/errors.ts'
 import { enqueueMail } from '../../platform/mail/mail.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { recordAudit } from '../audit/record-audit.ts'
@@ -28,10 +29,17 @@ export async function changePassword(
 ): Promise<void> {
   const { db, clock, config } = runtime
   const fault = { field: 'current', message: 'is not your present password' }
-  await assertOwner(runtime, session, current, fault)
+  const proven = await assertOwner(runtime, session, current, fault)
   const passwordHash = await hashPassword(password)
   await db.transaction(async (tx) => {
-    await tx.update(users).set({ passwordHash }).where(eq(users.id, session.userId))
+    const present = proven === null ? isNull(users.passwordHash) : eq(users.passwordHash, proven)
+    const changed = await tx
+      .update(users)
+      .set({ passwordHash })
+      .where(and(eq(users.id, session.userId), present))
+      .returning({ id: users.id })
+    // Somebody else reset it since: theirs stays.
+    if (changed.length === 0) throw invalidRequest([fault])
     await dropResetLinks(tx, session.userId)
     await signOutEverywhere({ db: tx, clock }, session.userId, { except: session.id })
     await recordAudit({ db: tx, clock }, session.actor, { action: 'password.changed' })

@@ -29,7 +29,7 @@ export async function signIn(
   address: string,
   /** A link to its mailbox was opened. */
   { proven: byLink = false } = {},
-): Promise<{ userId: string }> {
+): Promise<{ userId: string; passwordHash: string }> {
   const [network, account] = [networkOf(address), hashSecret(email.toLowerCase())]
   await takeForAddress(runtime, 'sign-in', address, PER_ADDRESS)
   await takeFromLimit(runtime, `sign-in:both:${network}:${account}`, PER_ADDRESS_AND_ACCOUNT)
@@ -37,8 +37,8 @@ export async function signIn(
   const user = email.includes('\0') ? undefined : await findUserByEmail(runtime.db, email)
   const right = await verifyPassword(password, user?.passwordHash ?? null)
   const proven = byLink || user?.emailVerifiedAt || !mustVerify(runtime.config)
-  if (user && right && proven && !user.disabledAt && (await mayEnter(runtime, user.id)))
-    return { userId: user.id }
+  if (user?.passwordHash && right && proven && !user.disabledAt && (await mayEnter(runtime, user.id)))
+    return { userId: user.id, passwordHash: user.passwordHash }
   throw new SluiceError(
     'sign_in_failed',
     'The e-mail address or the password is wrong, or the address is not verified yet.',

@@ -23,7 +23,9 @@ const PER_ADDRESS = { burst: 10, refillMs: 60_000 }
 const PER_MAILBOX = { burst: 3, refillMs: 600_000 }
 
 /** `check-mail` says nothing of whether there was an account: the mail does, to the address's owner. */
-export type SignedUp = { outcome: 'signed-up'; userId: string } | { outcome: 'check-mail' }
+export type SignedUp =
+  | { outcome: 'signed-up'; userId: string; passwordHash: string }
+  | { outcome: 'check-mail' }
 
 type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>
 
@@ -47,7 +49,7 @@ export async function signUp(
     const { userId } = made
     const link = await createEmailLink(inTx, 'verify', { id: userId, email: input.email })
     await enqueueMail(runtime, tx, { kind: 'mail', mail: verifyMail(input.email, link) })
-    return mustVerify(config) ? { outcome: 'check-mail' } : { outcome: 'signed-up', userId }
+    return mustVerify(config) ? { outcome: 'check-mail' } : { outcome: 'signed-up', userId, passwordHash }
   })
 }
 

@@ -6,6 +6,7 @@ import { pruneExpired } from '../../../server/control-sweeps.ts'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
+import { rows } from '../../platform/db/database.ts'
 import { days } from '../../platform/kernel/clock.ts'
 import { parseInput } from '../../platform/kernel/parse-input.ts'
 import { openMailJob } from '../../platform/mail/mail.ts'
@@ -13,14 +14,19 @@ import { saveOutput } from '../../webhooks/outputs/save-output.ts'
 import { webhookOutputInput } from '../../webhooks/outputs/webhook-output.ts'
 import { issueToken } from '../../workspace/tokens/issue-token.ts'
 import { tokenInput } from '../../workspace/tokens/token.ts'
+import { readSession } from '../sessions/read-session.ts'
 import { createSession } from '../sessions/sessions.ts'
 import { createAccountKey } from './account-keys.ts'
 import { authenticateAccountKey } from './authenticate-account-key.ts'
+import { changePassword } from './change-password.ts'
 import { createEmailLink } from './email-link.ts'
+import { hashPassword } from './password.ts'
 import { resetPassword } from './reset-password.ts'
+import { signIn } from './sign-in.ts'
 import { signInWithProvider } from './sign-in-with-provider.ts'
 import { listTurnedOff, switchOn } from './turned-off.ts'
 
+const PASSWORD = 'a password of the stranger'
 const VISITOR = { userAgent: 'Test', address: '192.0.2.1' }
 
 describeWithDatabase('an account that its owner takes from a stranger', (database) => {
@@ -37,6 +43,11 @@ describeWithDatabase('an account that its owner takes from a stranger', (databas
     email: stranger.email,
     emailVerified: true,
   })
+  const knowsAPassword = async () => {
+    const passwordHash = await hashPassword(PASSWORD)
+    await runtime.db.update(users).set({ passwordHash }).where(eq(users.id, stranger.userId))
+    return stranger
+  }
   const takeBack = async () => {
     const link = await createEmailLink(runtime, 'reset', { id: stranger.userId, email: stranger.email })
     return resetPassword(runtime, { token: link.split('#')[1]!, password: 'a password of the owner' })
@@ -72,6 +83,31 @@ describeWithDatabase('an account that its owner takes from a stranger', (databas
     runtime.clock.advance(days(38))
     await pruneExpired(runtime.db, runtime.clock.now())
     await expect(signInWithProvider(runtime, owner())).rejects.toMatchObject({ code: 'forbidden' })
+  })
+
+  it('opens no session for a password that was right before it was taken', async () => {
+    const { email } = await knowsAPassword()
+    const known = await signIn(testRuntime(database()), { email, password: PASSWORD }, VISITOR.address)
+    await takeBack()
+    const late = createSession(runtime, known.userId, VISITOR, known)
+    await expect(late).rejects.toMatchObject({ code: 'sign_in_failed' })
+  })
+
+  it('keeps the owner’s password from a stranger who changes it at the same moment', async () => {
+    const { userId } = await knowsAPassword()
+    const session = (await readSession(runtime, (await createSession(runtime, userId, VISITOR)).id))!
+    const passwordHash = await hashPassword('a password of the owner')
+    let change: Promise<void> | undefined
+    await runtime.db.transaction(async (tx) => {
+      await tx.update(users).set({ passwordHash }).where(eq(users.id, userId))
+      change = changePassword(runtime, session, { current: PASSWORD, password: 'a late password' })
+      change.catch(() => {})
+      const waiting = sql`select from pg_locks where not granted and locktype in ('transactionid', 'tuple')`
+      await expect.poll(async () => (await rows(runtime.db, waiting)).length).toBe(1)
+    })
+    await expect(change).rejects.toMatchObject({ fields: [{ field: 'current' }] })
+    const [kept] = await runtime.db.select().from(users).where(eq(users.id, userId))
+    expect(kept!.passwordHash).toBe(passwordHash)
   })
 
   it('of an older database counts as entered if anything there shows it', async () => {

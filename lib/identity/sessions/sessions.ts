@@ -15,17 +15,24 @@ const MAX_USER_AGENT = 300
 
 export type Visitor = { userAgent: string | null; address: string | null }
 
+export type SessionOpening = {
+  /** Which one is open in it, if not the first that they belong to. */
+  workspaceId?: string | null
+  /** Of the password that was proven just now: the session is refused if it has changed since. */
+  passwordHash?: string
+}
+
 export async function createSession(
   { db, clock }: Pick<Runtime, 'db' | 'clock'>,
   userId: string,
   { userAgent, address }: Visitor,
-  /** Which one is open in it, if not the first that they belong to. */
-  workspaceId: string | null = null,
+  { workspaceId = null, passwordHash }: SessionOpening = {},
 ): Promise<{ id: string; expiresAt: Date }> {
   const now = new Date(clock.now())
   const session = { id: uuidv7(clock.now()), expiresAt: new Date(clock.now() + SESSION_MS) }
   const cleaned = userAgent?.replace(/\p{Cc}/gu, ' ').slice(0, MAX_USER_AGENT) ?? null
   await db.transaction(async (tx) => {
+    if (passwordHash !== undefined) await assertUnchanged(tx, userId, passwordHash)
     await tx.insert(sessions).values({
       ...session,
       userId,
@@ -41,6 +48,19 @@ export async function createSession(
       .where(and(eq(users.id, userId), isNull(users.enteredAt)))
   })
   return session
+}
+
+/**
+ * Whoever changes a password, takes an account over or disables it writes the user first and ends its sessions next. The lock
+ * makes this session come before that, and be ended, or after, and be refused.
+ */
+async function assertUnchanged(tx: Db, userId: string, passwordHash: string): Promise<void> {
+  const [user] = await tx
+    .select({ id: users.id })
+    .from(users)
+    .where(and(eq(users.id, userId), eq(users.passwordHash, passwordHash), isNull(users.disabledAt)))
+    .for('update')
+  if (!user) throw new SluiceError('sign_in_failed', 'The password was changed just now. Sign in again.')
 }
 
 export type ListedSession = {

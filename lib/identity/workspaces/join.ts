@@ -14,6 +14,7 @@ import { acceptInvitation, findInvitation } from './invitations.ts'
 
 type Needs = Pick<Runtime, 'db' | 'clock' | 'config'>
 type Given = { token: string; password: string; name: string | undefined }
+type Entered = { userId: string; passwordHash: string }
 type Guest = { signedIn: { userId: string; email: string } | undefined; address: string }
 
 const newcomer = z.object({ password: newPasswordField, name: nameField.optional() })
@@ -28,39 +29,42 @@ export async function joinByInvitation(
   runtime: Needs,
   { token, password, name }: Given,
   { signedIn, address }: Guest,
-): Promise<{ userId: string; workspaceId: string }> {
+): Promise<{ userId: string; workspaceId: string; passwordHash?: string }> {
   await takeForAddress(runtime, 'join', address, PER_ADDRESS)
   const { email } = await findInvitation(runtime, token)
-  const userId = signedIn?.userId ?? (await enter(runtime, { email, password, name }, address))
-  const user = { id: userId, email: signedIn?.email ?? email }
+  const entered = signedIn
+    ? { userId: signedIn.userId }
+    : await enter(runtime, { email, password, name }, address)
+  const user = { id: entered.userId, email: signedIn?.email ?? email }
   const { workspaceId } = await acceptInvitation(runtime, token, user)
-  return { userId, workspaceId }
+  return { ...entered, workspaceId }
 }
 
 async function enter(
   runtime: Needs,
   { email, password, name }: { email: string; password: string; name: string | undefined },
   address: string,
-): Promise<string> {
+): Promise<Entered> {
   const existing = await findUserByEmail(runtime.db, email)
   if (!existing) return makeAccount(runtime, email, parseInput(newcomer, { password, ...(name && { name }) }))
   if (!existing.passwordHash)
     throw new SluiceError('forbidden', 'Sign in with your provider first, then open the link again.')
-  const { userId } = await signIn(runtime, { email, password }, address, { proven: true })
+  const entered = await signIn(runtime, { email, password }, address, { proven: true })
   if (!existing.emailVerifiedAt) {
     const emailVerifiedAt = new Date(runtime.clock.now())
-    await runtime.db.update(users).set({ emailVerifiedAt }).where(eq(users.id, userId))
+    await runtime.db.update(users).set({ emailVerifiedAt }).where(eq(users.id, entered.userId))
   }
-  return userId
+  return entered
 }
 
 async function makeAccount(
   { db, clock, config }: Needs,
   email: string,
   { password, name }: z.output<typeof newcomer>,
-): Promise<string> {
+): Promise<Entered> {
   const passwordHash = await hashPassword(password)
   const account = { email, name, passwordHash, emailVerified: true }
-  if (config.signUp === 'closed') return insertUser({ db, clock }, account)
-  return (await createAccount({ db, clock }, account)).userId
+  if (config.signUp === 'closed') return { userId: await insertUser({ db, clock }, account), passwordHash }
+  const { userId } = await createAccount({ db, clock }, account)
+  return { userId, passwordHash }
 }

@@ -99,7 +99,7 @@ describeWithDatabase('people of a workspace', (database) => {
         )
       await expect(join('another password')).rejects.toMatchObject({ code: 'sign_in_failed' })
       expect(await join('correct horse battery')).toMatchObject({ userId })
-      const { id } = await createSession(runtime, userId, VISITOR, mine.workspaceId)
+      const { id } = await createSession(runtime, userId, VISITOR, { workspaceId: mine.workspaceId })
       expect(await readSession(runtime, id)).toMatchObject({
         emailVerified: true,
         workspace: { id: mine.workspaceId },
@@ -252,7 +252,9 @@ describeWithDatabase('people of a workspace', (database) => {
   it('lose session and keys with the membership, and keep their other workspaces', async () => {
     const developer = await member('developer')
     const { key, id } = await createAccountKey(runtime, developer, { name: 'Theirs' })
-    const session = await createSession(runtime, developer.id, VISITOR, mine.workspaceId)
+    const session = await createSession(runtime, developer.id, VISITOR, {
+      workspaceId: mine.workspaceId,
+    })
     expect((await readSession(runtime, session.id))?.workspace.id).toBe(mine.workspaceId)
     await authenticateAccountKey(runtime, key)
     await removeMember(runtime, mine.actor, developer.id)
