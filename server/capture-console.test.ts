@@ -9,13 +9,20 @@ captureConsole(createLogger('info', { write: (line) => void lines.push(line) }),
 const said = () => lines.splice(0).map((line) => JSON.parse(line))
 
 it('makes one line of the log of each message', () => {
-  target.log(' ✓ Running %s took', 'next.config.ts', '28ms')
+  target.log(' ✓ Ready in', '28ms')
   target.warn('\u001b[33m⚠\u001b[39m several\nlines')
   target.info('')
   expect(said()).toMatchObject([
-    { level: 30, msg: 'Running next.config.ts took 28ms' },
+    { level: 30, msg: 'Ready in 28ms' },
     { level: 40, msg: 'several\nlines' },
   ])
+})
+
+it('leaves out how long Next took to read its settings', () => {
+  target.log(' ✓ Running next.config.ts took 28ms')
+  target.log('Running next.config took 2ms')
+  target.warn('Running next.config failed')
+  expect(said()).toMatchObject([{ level: 40, msg: 'Running next.config failed' }])
 })
 
 it('makes one line of an error, with the digest that its page shows and without parameters', () => {

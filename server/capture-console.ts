@@ -6,6 +6,9 @@ const COLOUR = /\u001b\[[0-9;]*m/g
 /** What Next puts before its words. */
 const SIGN = /^\s*[⨯✓⚠○▲]\s*/u
 
+/** At each start, of which whoever starts Sluice can make nothing. */
+const NOISE = /^Running next\.config(\.\w+)? took /
+
 /** Next writes to the console: here each message becomes a line of the log, with an error as its `err`. */
 export function captureConsole(log: Logger, target: Console = console): void {
   const write =
@@ -17,7 +20,7 @@ export function captureConsole(log: Logger, target: Console = console): void {
         .replace(SIGN, '')
       const message = withoutQuery(text).trim()
       if (err) log[level]({ err }, message || 'a page failed')
-      else if (message) log[level](message)
+      else if (message && !NOISE.test(message)) log[level](message)
     }
   target.debug = () => {}
   target.log = write('info')
