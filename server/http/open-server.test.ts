@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect as connectPlain } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, type TLSSocket } from 'node:tls'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createLogger } from '../../lib/platform/log/log.ts'
 import { CERTIFICATE, RENEWED_CERTIFICATE } from '../../test/support/certificates.ts'
-import { openServer } from './open-server.ts'
+import { openServer, refuseConnections } from './open-server.ts'
 
 const lines: string[] = []
 const log = createLogger('info', { write: (line) => void lines.push(line) })
@@ -81,3 +81,31 @@ it('says what is wrong with the files, and shows nothing of a key', () => {
   rmSync(tls().keyFile)
   expect(opening).toThrow(/TLS_KEY_FILE cannot be read: ENOENT/)
 })
+
+it.each(['before', 'after'])(
+  'stops without a refused client that still drips, answered %s',
+  async (order) => {
+    let refuse = () => {}
+    server = openServer(
+      (_, res) => {
+        refuse = () => void res.writeHead(413, { 'Content-Length': 2 }).end('no')
+        if (order === 'before') refuse()
+      },
+      { tls: undefined, log },
+    )
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const client = connectPlain((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {})
+    client.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n1')
+    if (order === 'before') await once(client, 'data')
+    else await once(server, 'request')
+    const dripping = setInterval(() => client.write('2'), 5)
+    const stopped = refuseConnections(server, { lateMs: 50 })
+    if (order === 'after') {
+      const answer = once(client, 'data')
+      refuse()
+      expect(String(await answer)).toMatch(/^HTTP\/1.1 413 /)
+    }
+    await stopped
+    clearInterval(dripping)
+  },
+)

@@ -1,5 +1,11 @@
 import { readFileSync, watchFile } from 'node:fs'
-import { createServer, type RequestListener, Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  Server,
+  type ServerResponse,
+} from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { Server as NetServer } from 'node:net'
 import { createSecureContext } from 'node:tls'
@@ -29,8 +35,8 @@ export function openServer(
   listener: RequestListener,
   { tls, log, checkEveryMs = seconds(30) }: Options,
 ): Server {
-  if (!tls) return createServer(SERVER_OPTIONS, listener)
-  const server = createTlsServer({ ...TLS_OPTIONS, ...readCertificate(tls) }, listener)
+  if (!tls) return watchLateBodies(createServer(SERVER_OPTIONS, listener))
+  const server = watchLateBodies(createTlsServer({ ...TLS_OPTIONS, ...readCertificate(tls) }, listener))
   const renew = () => {
     try {
       // With the same ticket keys, the sessions of clients can still be resumed.
@@ -68,12 +74,39 @@ function read(name: string, file: string): Buffer {
   }
 }
 
+/** Whoever was answered before their body was there reads the answer in this time, or not at all. */
+const LATE_MS = seconds(1)
+const hurries = new WeakMap<Server, (lateMs: number) => void>()
+
+/**
+ * A client that is refused may go on sending, and may drip: it has its answer, and a server that stops must not wait for the
+ * rest. It is not cut at once, as that could take the answer away from it.
+ */
+function watchLateBodies<S extends Server>(server: S): S {
+  const late = new Set<IncomingMessage>()
+  let endLater: ((req: IncomingMessage) => void) | undefined
+  const watch = (req: IncomingMessage, res: ServerResponse) => {
+    res.once('finish', () => {
+      if (req.complete) return
+      late.add(req)
+      for (const event of ['end', 'close'] as const) req.once(event, () => late.delete(req))
+      endLater?.(req)
+    })
+  }
+  hurries.set(server, (lateMs) => {
+    endLater = (req) => void setTimeout(() => late.has(req) && req.socket.destroy(), lateMs).unref()
+    late.forEach(endLater)
+  })
+  return server.on('request', watch).on('checkContinue', watch)
+}
+
 /**
  * Refuses new connections at once, so balancers go to another node. Resolves when none is left. A connection that is kept
  * open is answered once more and closed with its answer: were it closed under a request on its way, a POST would fail, as
  * nobody may repeat it.
  */
-export function refuseConnections(server: Server): Promise<void> {
+export function refuseConnections(server: Server, { lateMs = LATE_MS } = {}): Promise<void> {
+  hurries.get(server)?.(lateMs)
   const closeAfter = (_: unknown, res: ServerResponse) => {
     res.shouldKeepAlive = false
   }
