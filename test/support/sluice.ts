@@ -17,7 +17,7 @@ export type Sluice = {
   kill(): Promise<void>
 }
 
-/** As `npm start` and the image have them: decision 22. */
+/** As `npm start` and the image have them. */
 export const NODE_FLAGS = ['--max-semi-space-size=16']
 
 /** A copy in an odd place where the setup made one. */
