@@ -1,30 +1,39 @@
-import { writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import type { Finding } from './cases.ts'
 import { drawChart } from './chart.ts'
 
 export type Section = { name: string; findings: Finding[] }
 
-/** Its name is that of the file in docs. */
-export type Page = { name: string; title: string; about: string[] }
+/** Its name is that of the file in its folder. */
+export type Page = { folder: URL; name: string; title: string; about: string[] }
 
-/** A page of docs and the chart that it shows. */
+/** What a page of figures says of its age: the day, and the commit that was measured. */
+export function measuredNow(): { day: string; commit: string } {
+  const commit = execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim()
+  return { day: new Date().toISOString().slice(0, 10), commit }
+}
+
+/** A page and the chart that it shows. */
 export function writeReport(sections: Section[], about: Page): void {
-  const docs = new URL('../docs/', import.meta.url)
+  const { folder } = about
+  mkdirSync(folder, { recursive: true })
   const all = sections.flatMap(({ findings }) => findings)
   const panels = all.flatMap(({ what, bars }) => (bars ? [{ title: what, bars }] : []))
-  writeFileSync(new URL(`${about.name}.svg`, docs), drawChart(panels))
-  writeFileSync(new URL(`${about.name}.md`, docs), page(sections, all, about))
+  writeFileSync(new URL(`${about.name}.svg`, folder), drawChart(panels))
+  writeFileSync(new URL(`${about.name}.md`, folder), page(sections, all, about))
 }
 
 function page(sections: Section[], all: Finding[], { name, title, about }: Page): string {
   const missed = all.filter(({ holds }) => !holds)
+  const { day, commit } = measuredNow()
   return [
     `# ${title}`,
     '',
     ...about,
     '',
-    `The last run: ${cpus().length} cores (${cpus()[0]?.model.trim()}), Node ${process.versions.node}.`,
+    `The last run, on ${day} of ${commit}: ${cpus().length} cores (${cpus()[0]?.model.trim()}), Node ${process.versions.node}.`,
     `${all.length - missed.length} of ${all.length} goals were met${missed.length > 0 ? '; missed were:' : '.'}`,
     ...(missed.length > 0 ? ['', ...missed.flatMap(inDetail)] : []),
     '',

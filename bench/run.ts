@@ -1,5 +1,6 @@
 import { readOptions } from '../scripts/read-options.ts'
 import { startPostgres } from '../test/support/postgres.ts'
+import { writeMeasured } from './capacity/figures.ts'
 import { CASES, type Contender, type Field } from './cases.ts'
 import { startMeasured, startSink } from './processes.ts'
 import { type Section, writeReport } from './report.ts'
@@ -7,7 +8,8 @@ import { startSluiceNode } from './sluice-site.ts'
 
 /**
  * Sluice, a bare pipe and @tus/server with @tus/s3-store, side by side on one machine, in one run, before the same sink.
- * `npm run bench` writes docs/benchmarks.md; `npm run bench -- --only <words>` prints the cases whose names hold them.
+ * `npm run bench` writes test-results/benchmarks.md, and into docs what capacity.md is computed from; `npm run bench -- --only <words>`
+ * prints the cases whose names hold them.
  */
 const { only } = readOptions('npm run bench [-- --only <words>]', {
   options: { only: { type: 'string' } },
@@ -47,8 +49,10 @@ try {
   await sluice.drop()
   await postgres.stop()
 }
-if (!only)
+if (!only) {
+  writeMeasured(sections.flatMap(({ findings }) => findings))
   writeReport(sections, {
+    folder: new URL('../test-results/', import.meta.url),
     name: 'benchmarks',
     title: 'Benchmarks',
     about: [
@@ -59,3 +63,4 @@ if (!only)
       'depend on the machine and on what else it does; CPU times and ratios much less.',
     ],
   })
+}

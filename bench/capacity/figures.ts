@@ -1,14 +1,36 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import type { Finding } from '../cases.ts'
+import { measuredNow } from '../report.ts'
 import type { Simulated } from './simulate.ts'
 
-/** What the benchmarks measured, read from the pages that they write; seconds are of one processor. */
+/** What the benchmarks measured, read from what they write; seconds are of one processor. */
 export type Figures = ReturnType<typeof readFigures>
 
 export const DOCS = new URL('../../docs/', import.meta.url)
 
+/** What `npm run bench` measured of this, and when: the rest of its report stays with whoever ran it. */
+type Measured = {
+  day: string
+  commit: string
+  tokenMs: number
+  webhooksPerSecond: number
+  crowdMiB: number
+}
+const MEASURED = new URL('capacity-measured.json', DOCS)
+
+export function writeMeasured(all: Finding[]): void {
+  const report = all.map(({ what, measured }) => `| ${what} | ${measured} |`).join('\n')
+  const measured: Measured = {
+    ...measuredNow(),
+    tokenMs: numberIn(report, 'CPU of a token', /^([\d.]+) ms and/),
+    webhooksPerSecond: numberIn(report, "by one core's time", /([\d.]+) a second/),
+    crowdMiB: numberIn(report, 'memory beside 1,000 clients of 10 kB/s', /([\d.]+) MiB/),
+  }
+  writeFileSync(MEASURED, `${JSON.stringify(measured, null, 2)}\n`)
+}
+
 export function readFigures() {
   const tusd = pageOf('beside-tusd.md')
-  const benchmarks = pageOf('benchmarks.md')
   const operations = pageOf('operations.md')
   const ours = /Sluice ([\d.]+) \+ ([\d.]+) of PostgreSQL/
   const cpu = (row: string) => {
@@ -33,13 +55,7 @@ export function readFigures() {
       'S3 requests of eight files of 64 MiB, one PATCH of 64 MiB',
       /Sluice ([\d.]+)/,
     ),
-    tokenMs: numberIn(
-      benchmarks,
-      /Token API at 500|CPU of a token/,
-      /([\d.]+) ms of CPU each|^([\d.]+) ms and/,
-    ),
-    webhooksPerSecond: numberIn(benchmarks, "by one core's time", /([\d.]+) a second/),
-    crowdMiB: numberIn(benchmarks, 'memory beside 1,000 clients of 10 kB/s', /([\d.]+) MiB/),
+    measured: JSON.parse(readFileSync(MEASURED, 'utf8')) as Measured,
     connections: { together: together!, each: each!, beside: beside! },
     simulated: JSON.parse(pageOf('capacity-simulated.json')) as Simulated,
   }
@@ -50,14 +66,14 @@ function pageOf(name: string): string {
 }
 
 /** The first of the numbers that are there, in the first line of a table or list that has the words and them. */
-function numberIn(page: string, words: string | RegExp, pattern: RegExp): number {
+function numberIn(page: string, words: string, pattern: RegExp): number {
   return numbersIn(page, words, pattern)[0]!
 }
 
-function numbersIn(page: string, words: string | RegExp, pattern: RegExp): number[] {
+function numbersIn(page: string, words: string, pattern: RegExp): number[] {
   const found = page
     .split('\n')
-    .filter((line) => (typeof words === 'string' ? line.includes(words) : words.test(line)))
+    .filter((line) => line.includes(words))
     .flatMap((line) => [line, ...line.split('|').map((cell) => cell.trim())])
     .map((text) => text.match(pattern))
     .find((match) => match !== null)

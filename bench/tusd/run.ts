@@ -160,6 +160,7 @@ try {
 }
 if (!only)
   writeReport(sections, {
+    folder: new URL('../../docs/', import.meta.url),
     name: 'beside-tusd',
     title: 'Beside tusd',
     about: [
