@@ -21,7 +21,7 @@ import { useRouter } from 'next/navigation'
 import * as Radix from 'radix-ui/dialog'
 import { useEffect, useState } from 'react'
 import { findAnything } from '#app/actions/find-anything.ts'
-import type { Found } from '#lib/dashboard/find-in-workspace.ts'
+import type { SearchHit } from '#lib/dashboard/find-in-workspace.ts'
 import { useReturnFocus } from '../ui/return-focus.ts'
 import { NAV_ITEMS } from './nav-items.ts'
 
@@ -158,8 +158,8 @@ export function PaletteDialog({ open, onOpenChange }: Props) {
   )
 }
 
-function useFound(open: boolean, query: string): Found[] {
-  const [found, setFound] = useState<Found[]>([])
+function useFound(open: boolean, query: string): SearchHit[] {
+  const [found, setFound] = useState<SearchHit[]>([])
   useEffect(() => {
     if (!open) return
     let stale = false

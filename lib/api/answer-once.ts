@@ -17,7 +17,7 @@ import type { Operation } from './operation.ts'
 const KEPT_MS = days(1)
 const MAX_KEY_LENGTH = 255
 
-type Asked = { key: string; what: string }
+type KeyedRequest = { key: string; what: string }
 type Answered = { status: number; body: unknown }
 type Work = {
   run(inside: Runtime): Promise<unknown>
@@ -28,7 +28,7 @@ type Work = {
 export async function answerOnce(
   runtime: Runtime,
   actor: Actor,
-  { key, what }: Asked,
+  { key, what }: KeyedRequest,
   { network, status }: Operation,
   { run, after }: Work,
 ): Promise<Answered> {

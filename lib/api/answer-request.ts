@@ -3,7 +3,7 @@ import { authenticateAccountKey } from '../identity/accounts/authenticate-accoun
 import type { Actor } from '../identity/audit/record-audit.ts'
 import { assertMay } from '../identity/rights.ts'
 import { toProblem } from '../platform/http/problem.ts'
-import { bearerToken, readBytes, type Sent } from '../platform/http/read-request.ts'
+import { bearerToken, type IncomingBody, readBytes } from '../platform/http/read-request.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
 import { parseInput } from '../platform/kernel/parse-input.ts'
 import { noteRequest } from '../platform/kernel/request-context.ts'
@@ -17,7 +17,7 @@ import { OPERATIONS } from './operations.ts'
  * carries a CORS header: a browser on another page must not be able to call the API. It knows neither Node's
  * requests nor Next's: each door puts its own into this shape, which a `Request` has as it is.
  */
-export type Asked = Sent & { method: string; url: string; signal?: AbortSignal }
+export type ApiRequest = IncomingBody & { method: string; url: string; signal?: AbortSignal }
 type Answer = {
   status: number
   headers: Record<string, string>
@@ -27,7 +27,7 @@ type Answer = {
 const API_ROOT = '/api/v1'
 const NO_QUERY = z.strictObject({})
 
-export async function answerRequest(runtime: Runtime, request: Asked): Promise<Answer> {
+export async function answerRequest(runtime: Runtime, request: ApiRequest): Promise<Answer> {
   const url = new URL(request.url)
   let matched: ReturnType<typeof matchOperation> | undefined
   let code = 'ok'
@@ -50,7 +50,7 @@ type Matched = ReturnType<typeof matchOperation>
 
 async function answer(
   runtime: Runtime,
-  request: Asked,
+  request: ApiRequest,
   url: URL,
   { operation, params }: Matched,
 ): Promise<Answer> {
@@ -74,7 +74,7 @@ async function answer(
   return respond(once.status, once.body)
 }
 
-async function identify(runtime: Runtime, operation: Operation, request: Asked): Promise<unknown> {
+async function identify(runtime: Runtime, operation: Operation, request: ApiRequest): Promise<unknown> {
   if (operation.auth === 'nobody') return undefined
   const bearer = bearerToken(request.headers.get('authorization'))
   if (operation.auth === 'actor') {
@@ -131,7 +131,7 @@ function matchOperation(
 const MAX_BODY_BYTES = 64 * 1024
 
 /** The JSON of a request, at most 64 KiB of it; undefined where there is no body. */
-async function readBody(request: Sent): Promise<unknown> {
+async function readBody(request: IncomingBody): Promise<unknown> {
   const bytes = await readBytes(request, MAX_BODY_BYTES)
   if (bytes.length === 0) return undefined
   assertJson(request.headers.get('content-type'))

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { invariant } from '../platform/kernel/errors.ts'
 import type { Runtime } from '../platform/runtime.ts'
-import { type Asked, answerRequest } from './answer-request.ts'
+import { type ApiRequest, answerRequest } from './answer-request.ts'
 
 /** For the route handlers of Next. A stream ends with the signal. */
 export async function handleApiRequest(
@@ -22,7 +22,7 @@ export function createApiHandler(
   runtime: Runtime,
 ): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
   return async (req, res) => {
-    const { status, headers, body } = await answerRequest(runtime, toAsked(req))
+    const { status, headers, body } = await answerRequest(runtime, toApiRequest(req))
     invariant(body === null || typeof body === 'string', 'streams come by the route handlers')
     const length = body === null ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }
     res.writeHead(status, { ...headers, ...length }).end(body ?? undefined)
@@ -31,7 +31,7 @@ export function createApiHandler(
   }
 }
 
-function toAsked(req: IncomingMessage): Asked {
+function toApiRequest(req: IncomingMessage): ApiRequest {
   return {
     method: req.method ?? '',
     url: `http://${req.headers.host}${req.url}`,

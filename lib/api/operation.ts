@@ -3,7 +3,7 @@ import type { Actor } from '../identity/audit/record-audit.ts'
 import type { Right } from '../identity/rights.ts'
 import type { ErrorCode } from '../platform/kernel/errors.ts'
 import type { Runtime } from '../platform/runtime.ts'
-import type { Asked } from './answer-request.ts'
+import type { ApiRequest } from './answer-request.ts'
 
 /**
  * One row of the API. Routes, `openapi.json` and the test that calls every operation are all made from these
@@ -18,7 +18,7 @@ type Call<Query, Body, Who> = {
   params: Record<string, string>
   query: Query
   body: Body
-  asked: Asked
+  asked: ApiRequest
 }
 
 type Schema = z.ZodType

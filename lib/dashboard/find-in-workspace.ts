@@ -7,7 +7,7 @@ import { isUuid } from '../platform/kernel/ids.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import { listed } from './files/file-query.ts'
 
-export type Found = {
+export type SearchHit = {
   kind: 'pipe' | 'file' | 'delivery' | 'sender' | 'dataStore'
   title: string
   hint: string
@@ -23,14 +23,14 @@ export async function findInWorkspace(
   { db }: Pick<Runtime, 'db'>,
   { workspaceId }: Actor,
   query: string,
-): Promise<Found[]> {
+): Promise<SearchHit[]> {
   const text = query
     .replace(/\p{Cc}/gu, ' ')
     .toWellFormed()
     .trim()
     .slice(0, 200)
   const sought = { db, workspaceId, text, like: `%${text.replace(/[\\%_]/g, '\\$&')}%` }
-  const found: Found[] = []
+  const found: SearchHit[] = []
   for (const find of [findPipes, findFiles, findDeliveries, findSenders, findDataStores])
     found.push(...(await find(sought)))
   return found
@@ -41,7 +41,7 @@ type Sought = { db: Db; workspaceId: string; text: string; like: string }
 const named = ({ text, like }: Sought, name: AnyPgColumn, id: AnyPgColumn): SQL | undefined =>
   text ? or(ilike(name, like), ilike(sql`${id}::text`, like)) : undefined
 
-async function findPipes(sought: Sought): Promise<Found[]> {
+async function findPipes(sought: Sought): Promise<SearchHit[]> {
   const { id, name, workspaceId, deletedAt } = pipes
   const found = await sought.db
     .select({ id, title: name, hint: id })
@@ -51,7 +51,7 @@ async function findPipes(sought: Sought): Promise<Found[]> {
   return found.map((one) => ({ ...one, kind: 'pipe', href: `/dashboard/pipes/${one.id}` }))
 }
 
-async function findFiles({ db, workspaceId, text, like }: Sought): Promise<Found[]> {
+async function findFiles({ db, workspaceId, text, like }: Sought): Promise<SearchHit[]> {
   const columns = { id: files.id, title: files.filename, hint: files.status }
   const mine = db.select(columns).from(files)
   const newest = mine
@@ -74,7 +74,7 @@ async function findFiles({ db, workspaceId, text, like }: Sought): Promise<Found
 }
 
 /** By the id of the event that it tells, or by its own. */
-async function findDeliveries({ db, workspaceId, text }: Sought): Promise<Found[]> {
+async function findDeliveries({ db, workspaceId, text }: Sought): Promise<SearchHit[]> {
   if (!isUuid(text)) return []
   const byId = or(eq(deliveries.id, text), eq(deliveries.eventId, text))
   const found = await db
@@ -88,7 +88,7 @@ async function findDeliveries({ db, workspaceId, text }: Sought): Promise<Found[
   })
 }
 
-async function findSenders(sought: Sought): Promise<Found[]> {
+async function findSenders(sought: Sought): Promise<SearchHit[]> {
   const { id, name, workspaceId, tokenLast4 } = senders
   const found = await sought.db
     .select({ id, title: name, last4: tokenLast4 })
@@ -104,7 +104,7 @@ async function findSenders(sought: Sought): Promise<Found[]> {
   }))
 }
 
-async function findDataStores(sought: Sought): Promise<Found[]> {
+async function findDataStores(sought: Sought): Promise<SearchHit[]> {
   const { id, name, bucket, workspaceId, deletedAt } = dataStores
   const found = await sought.db
     .select({ id, title: name, hint: bucket })

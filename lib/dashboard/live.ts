@@ -147,11 +147,11 @@ const POLL_MS = seconds(1)
 /** A stream ends by itself and the browser opens the next, so that none outlives its session for long. */
 const LIFE_MS = minutes(5)
 
-type Needs = Pick<Runtime, 'db' | 'database' | 'clock' | 'config'>
+type LiveRuntime = Pick<Runtime, 'db' | 'database' | 'clock' | 'config'>
 
 /** The snapshots of a topic, each only when it differs from the one before. It ends with the session that asked, and with its membership. */
 export async function* follow(
-  { db, database, clock, config }: Needs,
+  { db, database, clock, config }: LiveRuntime,
   { workspaceId, sessionId }: { workspaceId: string; sessionId: string },
   topic: Topic,
   signal: AbortSignal,

@@ -59,7 +59,7 @@ async function fanOutSome(tx: Db, queue: Queue, now: Date): Promise<number> {
   return found.length
 }
 
-type Found = Omit<EndedFile, 'id'> & {
+type PendingEvent = Omit<EndedFile, 'id'> & {
   id: string | null
   eventId: string
   eventAtMs: number
@@ -71,8 +71,8 @@ type Found = Omit<EndedFile, 'id'> & {
   given: string[]
 }
 
-function takeSome(tx: Db): Promise<Found[]> {
-  return rows<Found>(
+function takeSome(tx: Db): Promise<PendingEvent[]> {
+  return rows<PendingEvent>(
     tx,
     sql`with taken as (
       delete from events_to_fan_out where event_id in (
@@ -86,7 +86,7 @@ function takeSome(tx: Db): Promise<Found[]> {
   )
 }
 
-function fan({ eventId, eventAtMs, ofWorkspace, test, payload, outputs, given, ...file }: Found) {
+function fan({ eventId, eventAtMs, ofWorkspace, test, payload, outputs, given, ...file }: PendingEvent) {
   const at = new Date(eventAtMs)
   const there = outputs.filter(({ createdAtMs }) => createdAtMs <= eventAtMs)
   const nothing = { id: eventId, payload: null, missed: null, given: [], workspaceId: ofWorkspace }

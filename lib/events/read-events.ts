@@ -28,7 +28,7 @@ export async function listEventIds(
   return found.map(({ id }) => id)
 }
 
-type Found = EndedFile & { eventId: string; kind: EventKind; at: string | Date; payload: string | null }
+type EventRow = EndedFile & { eventId: string; kind: EventKind; at: string | Date; payload: string | null }
 
 /** The bodies as a webhook has them, whether or not one was sent. Of a file whose record was erased there is none. */
 export async function readEventBodies(
@@ -36,7 +36,7 @@ export async function readEventBodies(
   ids: string[],
 ): Promise<{ id: string; kind: EventKind; body: string }[]> {
   if (ids.length === 0) return []
-  const found = await rows<Found>(
+  const found = await rows<EventRow>(
     db,
     sql`select e.id as "eventId", e.kind, e.created_at as at, e.payload, ${ENDED_FILE}
     from json_array_elements_text(${JSON.stringify(ids)}::json) as wanted(id)

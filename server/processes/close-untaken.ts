@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 
 /** What `node:cluster` sends with a connection, and what it hears when the process has taken or refused that. */
-type Sent = { act?: string; seq: number }
+type SentConnection = { act?: string; seq: number }
 type Heard = { ack?: number }
 type Connection = { close(): void }
 
@@ -13,7 +13,7 @@ export function closeUntaken(child: ChildProcess): void {
   const untaken = new Map<number, Connection>()
   const send = child.send.bind(child) as (...sent: unknown[]) => boolean
   child.send = (...sent: unknown[]) => {
-    const [{ act, seq }, connection] = sent as [Sent, Connection]
+    const [{ act, seq }, connection] = sent as [SentConnection, Connection]
     if (act === 'newconn') untaken.set(seq, connection)
     return send(...sent)
   }

@@ -24,12 +24,15 @@ import { inboxUrl } from '../inbox.ts'
  * the local bucket's port may change and DATA_DIR may have moved. What `demo.json` says is sealed in the database too, so that a second process, or one that
  * lost the file, writes the same.
  */
-type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'vault'>
+type DemoRuntime = Pick<Runtime, 'db' | 'clock' | 'config' | 'vault'>
 
 /** Any fixed number does; it is the lock's name. */
 const LOCK = 7_584_230_020
 
-export async function ensureDemo(runtime: Needs, { bucket }: { bucket: DemoBucket }): Promise<DemoDocument> {
+export async function ensureDemo(
+  runtime: DemoRuntime,
+  { bucket }: { bucket: DemoBucket },
+): Promise<DemoDocument> {
   const document = await runtime.db.transaction(async (tx) => {
     await tx.execute(sql`select pg_advisory_xact_lock(${LOCK})`)
     const inTx = { ...runtime, db: tx }
@@ -45,7 +48,7 @@ export async function ensureDemo(runtime: Needs, { bucket }: { bucket: DemoBucke
 }
 
 async function keepDemo(
-  runtime: Needs,
+  runtime: DemoRuntime,
   workspaceId: string,
   sealed: string,
   bucket: DemoBucket,
@@ -74,7 +77,7 @@ async function keepDemo(
 }
 
 async function moveDataStore(
-  { db, clock, vault }: Needs,
+  { db, clock, vault }: DemoRuntime,
   workspaceId: string,
   { dataStoreId, bucket }: DemoDocument,
 ): Promise<void> {
@@ -93,7 +96,11 @@ async function moveDataStore(
 }
 
 /** The bucket is Sluice's own: nobody has to check it first. */
-async function makeReady({ db, clock }: Needs, dataStoreId: string, { endpoint }: DemoBucket): Promise<void> {
+async function makeReady(
+  { db, clock }: DemoRuntime,
+  dataStoreId: string,
+  { endpoint }: DemoBucket,
+): Promise<void> {
   const ours = and(
     eq(dataStores.id, dataStoreId),
     eq(dataStores.endpoint, endpoint),
@@ -106,7 +113,7 @@ async function makeReady({ db, clock }: Needs, dataStoreId: string, { endpoint }
 }
 
 /** Only what still points at the inbox: the owner may have given another address. */
-async function moveInbox({ db, config }: Needs, workspaceId: string, from: string): Promise<void> {
+async function moveInbox({ db, config }: DemoRuntime, workspaceId: string, from: string): Promise<void> {
   const inbox = `${from}/api/inbox/`
   await db
     .update(webhookOutputs)
@@ -128,7 +135,7 @@ const EMAIL = 'demo@sluice.local'
 const SENDER = 'Demo backend'
 
 /** The workspace and everything in it, in the caller's transaction. */
-async function makeDemo(runtime: Needs, bucket: DemoBucket): Promise<DemoDocument> {
+async function makeDemo(runtime: DemoRuntime, bucket: DemoBucket): Promise<DemoDocument> {
   const password = randomBytes(15).toString('base64url')
   const { workspaceId, userId } = await createAccount(runtime, {
     email: EMAIL,

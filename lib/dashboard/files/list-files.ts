@@ -11,7 +11,7 @@ import { alongIndex, type FileQuery, fits, LOOKED_AT, MAX_COMPARED } from './fil
 /** To look at a name takes some microseconds, and a page 20 ms at most. */
 const WINDOW = 2500
 
-type Found = { keys: string[]; windowEnd?: string | undefined }
+type FoundKeys = { keys: string[]; windowEnd?: string | undefined }
 
 export async function listFiles(
   { db }: Pick<Runtime, 'db'>,
@@ -27,7 +27,7 @@ export async function listFiles(
   return { data: inOrderOf(ids, await readFiles(db, ids)), ...cursors }
 }
 
-async function findByTime(db: Db, actor: Actor, query: FileQuery, { back, key }: From): Promise<Found> {
+async function findByTime(db: Db, actor: Actor, query: FileQuery, { back, key }: From): Promise<FoundKeys> {
   const { limit, order = 'newest' } = query
   const down = (order === 'newest') !== back
   const [along, turned] = down ? [sql`desc`, sql`asc`] : [sql`asc`, sql`desc`]
@@ -49,7 +49,7 @@ async function findByTime(db: Db, actor: Actor, query: FileQuery, { back, key }:
 }
 
 /** The key of such a page is a size and an id: `1000.019a…` */
-async function findBySize(db: Db, actor: Actor, query: FileQuery, { back, key }: From): Promise<Found> {
+async function findBySize(db: Db, actor: Actor, query: FileQuery, { back, key }: From): Promise<FoundKeys> {
   const down = (query.order === 'largest') !== back
   const [along, beyond] = down ? [sql`desc`, sql`<`] : [sql`asc`, sql`>`]
   const conditions: SQL[] = [fits(query) ?? sql`true`]

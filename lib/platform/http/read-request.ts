@@ -1,13 +1,13 @@
 import { isSluiceError, SluiceError } from '../kernel/errors.ts'
 
 /** As much of a `Request` as its headers and its body take. */
-export type Sent = {
+export type IncomingBody = {
   headers: { get(name: string): string | null }
   body: AsyncIterable<Uint8Array> | null
 }
 
 /** The body of a request, at most so many bytes of it. */
-export async function readBytes({ headers, body }: Sent, maxBytes: number): Promise<Buffer> {
+export async function readBytes({ headers, body }: IncomingBody, maxBytes: number): Promise<Buffer> {
   const tooLarge = () => new SluiceError('body_too_large', `The body may have ${maxBytes} bytes.`)
   if (Number(headers.get('content-length') ?? 0) > maxBytes) throw tooLarge()
   const chunks: Uint8Array[] = []

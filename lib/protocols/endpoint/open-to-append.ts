@@ -23,7 +23,7 @@ export type Chunk = Body & {
 
 /** Without `upload` the file takes no more bytes; with it, `limitBytes` more at most. */
 type Opened = { right: UploadRight; upload: Upload | undefined; limitBytes: number }
-type Asked = { request: UploadRequest; chunk: Chunk; refuse: Refuse }
+type AppendRequest = { request: UploadRequest; chunk: Chunk; refuse: Refuse }
 /** Turns an error into the one that is sent to the client. */
 type Refuse = (error: unknown, upload: UploadRight['upload']) => unknown
 
@@ -38,7 +38,7 @@ export async function openToAppend(
   return open(context, { request, chunk, refuse }).finally(hasLease)
 }
 
-async function open(context: UploadContext, asked: Asked): Promise<Opened> {
+async function open(context: UploadContext, asked: AppendRequest): Promise<Opened> {
   const { request, chunk } = asked
   const { origin, protocol } = request
   const whole = wholeFileRequest(context, { ...chunk, origin, protocol })
@@ -52,7 +52,7 @@ async function open(context: UploadContext, asked: Asked): Promise<Opened> {
   }
 }
 
-async function take(context: UploadContext, right: UploadRight, asked: Asked): Promise<Opened> {
+async function take(context: UploadContext, right: UploadRight, asked: AppendRequest): Promise<Opened> {
   const { chunk } = asked
   if (right.upload.status !== 'uploading') return { right, upload: undefined, limitBytes: 0 }
   if (!right.upload.leased) assertOffset(right.upload.offsetBytes, chunk)

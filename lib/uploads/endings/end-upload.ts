@@ -26,9 +26,9 @@ import type { UploadContext } from '../upload-context.ts'
 type Ending = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>
 
 /** For callers that have no context: what ending an upload needs, made of the parts of the runtime. */
-type Needs = Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>
+type EndingRuntime = Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>
 
-export function endingContext(runtime: Needs): Ending {
+export function endingContext(runtime: EndingRuntime): Ending {
   const { db, clock, metrics } = runtime
   return { db, clock, metrics, emitEvents: (tx, ...fileIds) => emitFileEvent(tx, runtime, ...fileIds) }
 }
@@ -74,7 +74,7 @@ const AT_ONCE = 100
 const PIPE_DELETED = 'Its Pipe was deleted.'
 
 /** Cancels a batch of uploads whose Pipe was deleted. Also runs as a sweep, for uploads that a crash left behind. */
-export async function cancelUploadsOfDeletedPipes(runtime: Needs): Promise<number> {
+export async function cancelUploadsOfDeletedPipes(runtime: EndingRuntime): Promise<number> {
   return cancelAll(runtime, await uploadsOfDeletedPipes(runtime.db, AT_ONCE), PIPE_DELETED)
 }
 
@@ -82,13 +82,13 @@ export async function cancelUploadsOfDeletedPipes(runtime: Needs): Promise<numbe
  * A Data Store that is turned off may be switched on again, and still nothing of before goes on: its bytes are from whoever
  * was turned out. What had arrived whole by then is in that bucket already, and becomes an object.
  */
-export async function cancelUploadsToTurnedOffDataStores(runtime: Needs): Promise<number> {
+export async function cancelUploadsToTurnedOffDataStores(runtime: EndingRuntime): Promise<number> {
   const due = await uploadsToTurnedOffDataStores(runtime.db, AT_ONCE)
   return cancelAll(runtime, due, 'Its Data Store was turned off.')
 }
 
 /** Used by the deletion of a Pipe, or of an account with its Pipes. */
-export function cancelUploadsOfPipe(runtime: Needs): (pipeId: string) => Promise<number> {
+export function cancelUploadsOfPipe(runtime: EndingRuntime): (pipeId: string) => Promise<number> {
   return async (pipeId) => {
     let canceled = 0
     for (;;) {
@@ -99,7 +99,7 @@ export function cancelUploadsOfPipe(runtime: Needs): (pipeId: string) => Promise
   }
 }
 
-async function cancelAll(runtime: Needs, due: readonly string[], reason: string): Promise<number> {
+async function cancelAll(runtime: EndingRuntime, due: readonly string[], reason: string): Promise<number> {
   const end = { status: 'canceled', reason, from: ['uploading'] } as const
   let canceled = 0
   for (const fileId of due) if (await endUpload(endingContext(runtime), fileId, end)) canceled++

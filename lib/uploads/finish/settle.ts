@@ -113,9 +113,9 @@ export async function giveUp(context: Ledger, file: Attempt): Promise<void> {
 }
 
 /** Undefined if there is no object. */
-type Found = Awaited<ReturnType<Bucket['headObject']>> | 'unknown'
+type LookedUp = Awaited<ReturnType<Bucket['headObject']>> | 'unknown'
 
-async function lookUp({ destination: { bucket, key, mayRead }, lease }: Unsettled): Promise<Found> {
+async function lookUp({ destination: { bucket, key, mayRead }, lease }: Unsettled): Promise<LookedUp> {
   if (!mayRead) return 'unknown'
   try {
     return await bucket.headObject(key, { signal: lease.signal })
@@ -128,7 +128,7 @@ async function lookUp({ destination: { bucket, key, mayRead }, lease }: Unsettle
 async function settleFound(
   context: Ledger,
   file: Unsettled,
-  found: Found,
+  found: LookedUp,
   reasons: Reasons,
 ): Promise<boolean> {
   const { lease, lengthBytes } = file

@@ -4,7 +4,7 @@ import type { UploadContext } from '../upload-context.ts'
 import { beginMultipart } from './begin-multipart.ts'
 import { withTail } from './tails.ts'
 
-export type Sent = { etag: string; crc32: number }
+export type SentPart = { etag: string; crc32: number }
 
 /** The tail that a part begins with. It is empty if `fromBytes` equals `toBytes`. */
 type LeadingTail = { fromBytes: number; toBytes: number; stored: Promise<void> }
@@ -25,7 +25,7 @@ export class Sender {
     this.#signal = AbortSignal.any([upload.lease.signal, this.#aborted.signal])
   }
 
-  send(number: number, body: Body, tail: LeadingTail, bound: Promise<void>): Promise<Sent> {
+  send(number: number, body: Body, tail: LeadingTail, bound: Promise<void>): Promise<SentPart> {
     const { fromBytes, toBytes } = tail
     const put = (whole: Body) => this.#put(number, whole, bound)
     const stretch = { fromBytes, toBytes, body, signal: this.#signal }
@@ -54,7 +54,7 @@ export class Sender {
     this.#aborted.abort()
   }
 
-  async #put(number: number, body: Body, bound: Promise<void>): Promise<Sent> {
+  async #put(number: number, body: Body, bound: Promise<void>): Promise<SentPart> {
     const { lease, numbers, destination } = this.#upload
     const { bucket, key } = destination
     this.#multipart ??= this.#openMultipart()

@@ -13,14 +13,19 @@ export type OutputRef = { outputId: string } | { firstOf: string }
 
 const OF_PIPE = or(eq(pipes.id, webhookOutputs.pipeId), eq(pipes.id, webhookOutputs.furtherPipeId))
 
-type Found = {
+type FoundOutput = {
   output: OutputRow
   /** What the audit log calls it by. */
   subject: { subjectId: string; subjectLabel: string }
 }
 
 /** Outputs of other workspaces, and of Pipes that were deleted, are reported as not found. */
-export async function findOutput(db: Db, actor: Actor, ref: OutputRef, lock?: 'update'): Promise<Found> {
+export async function findOutput(
+  db: Db,
+  actor: Actor,
+  ref: OutputRef,
+  lock?: 'update',
+): Promise<FoundOutput> {
   if ('firstOf' in ref) await findPipe(db, actor, ref.firstOf)
   const wanted =
     'firstOf' in ref ? eq(webhookOutputs.pipeId, ref.firstOf) : eq(webhookOutputs.id, ref.outputId)
@@ -41,7 +46,7 @@ const ABSENT = {
 }
 
 /** The first output of a Pipe goes by its Pipe, as it did when it was the only one. */
-export function subjectOf(output: OutputRow, pipeName: string | null): Found['subject'] {
+export function subjectOf(output: OutputRow, pipeName: string | null): FoundOutput['subject'] {
   if (output.pipeId !== null) return { subjectId: output.pipeId, subjectLabel: pipeName! }
   const label = pipeName === null ? output.name : `${pipeName}: ${output.name}`
   return { subjectId: output.id, subjectLabel: label }

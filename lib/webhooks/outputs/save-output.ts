@@ -24,12 +24,12 @@ import {
   type WebhookOutputInput,
 } from './webhook-output.ts'
 
-type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'vault'>
+type OutputRuntime = Pick<Runtime, 'db' | 'clock' | 'config' | 'vault'>
 type Seal = Awaited<ReturnType<typeof sealsForColumns>>
 
 /** Creates an output of a Pipe or of the workspace, and answers its secret. */
 export async function createOutput(
-  needs: Needs,
+  needs: OutputRuntime,
   actor: Actor,
   scope: OutputScope,
   input: OutputInput,
@@ -43,7 +43,7 @@ export async function createOutput(
 
 /** Creates the first output of a Pipe and answers its secret, or changes it. */
 export async function saveOutput(
-  needs: Needs,
+  needs: OutputRuntime,
   actor: Actor,
   pipeId: string,
   input: WebhookOutputInput,
@@ -59,7 +59,7 @@ export async function saveOutput(
 }
 
 export async function changeOutput(
-  needs: Needs,
+  needs: OutputRuntime,
   actor: Actor,
   ref: OutputRef,
   changes: OutputChanges,
@@ -79,7 +79,7 @@ type Creation = { scope: OutputScope; pipeName: string | null; input: OutputInpu
 
 async function create(
   tx: Db,
-  { clock, vault }: Needs,
+  { clock, vault }: OutputRuntime,
   actor: Actor,
   { scope, pipeName, input }: Creation,
 ): Promise<WebhookOutput & { secret: string }> {
@@ -120,7 +120,7 @@ async function create(
 
 async function change(
   tx: Db,
-  { clock, vault }: Needs,
+  { clock, vault }: OutputRuntime,
   actor: Actor,
   ref: OutputRef,
   { headers, ...changes }: OutputChanges,

@@ -41,9 +41,13 @@ export async function explainSignature(
   return { valid: judged.length > 0 && judged.every((finding) => finding === 'valid'), parts }
 }
 
-type Sent = { payload: string; headers: Record<string, string>[] }
+type SentWebhook = { payload: string; headers: Record<string, string>[] }
 
-async function findSent(db: Runtime['db'], actor: Actor, id: string | undefined): Promise<Sent | undefined> {
+async function findSent(
+  db: Runtime['db'],
+  actor: Actor,
+  id: string | undefined,
+): Promise<SentWebhook | undefined> {
   if (!id || !isUuid(id)) return undefined
   const [event] = await db
     .select({ payload: events.payload })

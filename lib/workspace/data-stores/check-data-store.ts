@@ -21,12 +21,12 @@ import { resolvePlace } from './resolve-place.ts'
 import { applyChanges } from './update-data-store.ts'
 
 /** The bucket doctor. It goes out to the network, so it must not be called in a transaction. */
-type Needs = Pick<Runtime, 'db' | 'clock' | 'vault' | 'config'>
+type CheckRuntime = Pick<Runtime, 'db' | 'clock' | 'vault' | 'config'>
 
 const AT_PEACE = { rejectingSince: null, rejection: null, rejectedAt: null, recheckAt: null }
 const PER_WORKSPACE = { burst: 30, refillMs: 2000 }
 
-export async function checkDataStore(runtime: Needs, actor: Actor, id: string): Promise<DataStore> {
+export async function checkDataStore(runtime: CheckRuntime, actor: Actor, id: string): Promise<DataStore> {
   const { db, clock, vault, config } = runtime
   const row = await findDataStore(db, actor, id)
   await takeFromLimit(runtime, `check:${actor.workspaceId}`, PER_WORKSPACE)
@@ -64,7 +64,11 @@ export async function checkDataStore(runtime: Needs, actor: Actor, id: string): 
 }
 
 /** On creation, and after a change that undid the last check. What was saved stays if its check cannot be kept. */
-export async function checkSavedDataStore(runtime: Needs, actor: Actor, made: DataStore): Promise<DataStore> {
+export async function checkSavedDataStore(
+  runtime: CheckRuntime,
+  actor: Actor,
+  made: DataStore,
+): Promise<DataStore> {
   return checkDataStore(runtime, actor, made.id).catch((error) => {
     if (isSluiceError(error)) return made
     throw error
@@ -72,7 +76,11 @@ export async function checkSavedDataStore(runtime: Needs, actor: Actor, made: Da
 }
 
 /** For a form: checks what is entered, and keeps nothing. */
-export async function checkBucket(runtime: Needs, actor: Actor, input: DataStoreInput): Promise<BucketCheck> {
+export async function checkBucket(
+  runtime: CheckRuntime,
+  actor: Actor,
+  input: DataStoreInput,
+): Promise<BucketCheck> {
   const { clock, config } = runtime
   const { allowedPrivateHosts } = config
   const entered = {
@@ -90,7 +98,7 @@ export async function checkBucket(runtime: Needs, actor: Actor, input: DataStore
 
 /** Before changes are saved: whether uploads would arrive with them. */
 export async function checkChanges(
-  runtime: Needs,
+  runtime: CheckRuntime,
   actor: Actor,
   id: string,
   changes: DataStoreChanges,

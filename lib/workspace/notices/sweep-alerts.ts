@@ -16,7 +16,7 @@ import { sendAlertEvents } from './send-alert-events.ts'
  * for those outputs that ask for them.
  */
 type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>
-type Found = Alert & { workspaceId: string; muted: boolean }
+type ChangedAlert = Alert & { workspaceId: string; muted: boolean }
 
 /** One rejected upload that the next one makes up for is no alert. */
 const REJECTING_MS = minutes(1)
@@ -36,7 +36,7 @@ export async function sweepAlerts(runtime: Needs): Promise<number> {
 }
 
 /** An output that is turned off no longer fails, which is no good news. */
-function isReplaced({ kind, subjectId }: Found, raised: Found[]): boolean {
+function isReplaced({ kind, subjectId }: ChangedAlert, raised: ChangedAlert[]): boolean {
   return (
     kind === 'output_failing' &&
     raised.some((one) => one.kind === 'output_off' && one.subjectId === subjectId)
@@ -71,9 +71,9 @@ const ALERT = sql`workspace_id as "workspaceId", kind, subject_id as "subjectId"
   exists (select from workspaces w where w.id = workspace_id and 'mail:' || kind = any(w.muted_alerts)) as muted`
 
 /** What jumps past 80 % and 100 % at once is told of as the latter. */
-async function raise(tx: Db, needs: Needs): Promise<Found[]> {
+async function raise(tx: Db, needs: Needs): Promise<ChangedAlert[]> {
   const now = sql`${new Date(needs.clock.now()).toISOString()}::timestamptz`
-  const raised = await rows<Found>(
+  const raised = await rows<ChangedAlert>(
     tx,
     sql`with now_so (workspace_id, kind, subject_id, subject, detail) as (${conditions(needs)})
       insert into alerts (id, workspace_id, kind, subject_id, subject, detail, raised_at)
@@ -90,9 +90,9 @@ async function raise(tx: Db, needs: Needs): Promise<Found[]> {
 }
 
 /** The quota of a month that is over needs no all-clear: nobody waits for it. */
-async function clear(tx: Db, needs: Needs): Promise<Found[]> {
+async function clear(tx: Db, needs: Needs): Promise<ChangedAlert[]> {
   const now = sql`${new Date(needs.clock.now()).toISOString()}::timestamptz`
-  const cleared = await rows<Found>(
+  const cleared = await rows<ChangedAlert>(
     tx,
     sql`with now_so (workspace_id, kind, subject_id, subject, detail) as (${conditions(needs)}), over as (
         select id from alerts a where cleared_at is null and not exists (select from now_so n
@@ -108,7 +108,7 @@ async function clear(tx: Db, needs: Needs): Promise<Found[]> {
 async function tell(
   runtime: Needs,
   tx: Db,
-  { workspaceId, muted }: Found,
+  { workspaceId, muted }: ChangedAlert,
   text: ReturnType<typeof raisedMail>,
 ) {
   if (muted) return

@@ -9,10 +9,10 @@ import type { Runtime } from '../../platform/runtime.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../data-stores/sealed-data-store.ts'
 import { type Pipe, toPipe } from './pipe.ts'
 
-type Found = { pipe: typeof pipes.$inferSelect; dataStoreId: string }
+type PipeWithPlace = { pipe: typeof pipes.$inferSelect; dataStoreId: string }
 
 /** Another workspace's Pipe is as absent as one that never was. */
-export async function findPipe(db: Db, actor: Actor, id: string, lock?: 'update'): Promise<Found> {
+export async function findPipe(db: Db, actor: Actor, id: string, lock?: 'update'): Promise<PipeWithPlace> {
   const query = db
     .select({ pipe: pipes, dataStoreId: pipeDestinations.dataStoreId })
     .from(pipes)
