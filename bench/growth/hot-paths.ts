@@ -52,7 +52,7 @@ export async function openStage(database: Explained): Promise<Stage> {
   const node = await serveUploads(runtime)
   const worker = await startWebhookWorker(runtime)
   const client = tusClient({ url: node.url, pipeId: pipe.id, token: await site.token() })
-  const create = async (bytes: number) => (await client.create(bytes)).headers.location!
+  const create = (bytes: number) => client.begin(bytes)
   const settled = async (work: Promise<unknown>) => {
     await work
     await Promise.all(node.context.background)

@@ -7,7 +7,7 @@ import { createDatabase, startPostgres } from '../../test/support/postgres.ts'
 import { ask } from '../../test/support/raw-http.ts'
 import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 import { starve } from '../../test/support/starving.ts'
-import { tusClient } from '../../test/support/tus-client.ts'
+import { fileIdOf, tusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 import { createLog, type Log } from './log.ts'
 
@@ -69,10 +69,10 @@ async function timeUploads({ baseUrl }: Sluice, site: Site, body: Buffer): Promi
   // The first one warms up.
   for (let round = 0; round <= ROUNDS; round++) {
     const beganMs = performance.now()
-    const url = (await client.create(body.length)).headers.location!
+    const url = await client.begin(body.length)
     const { status } = await client.patch(url, 0, body)
     const tookMs = Math.round(performance.now() - beganMs)
-    const key = `${url.split('/').at(-1)!}/file`
+    const key = `${fileIdOf(url)}/file`
     if (status !== 204 || !(await site.bucket.object(key)).equals(body)) throw new Error(`PATCH: ${status}`)
     await site.bucket.remove(key)
     if (round > 0) times.push(tookMs)

@@ -9,7 +9,7 @@ import { httpCall, openCall } from '../../test/support/http-call.ts'
 import { http2Call } from '../../test/support/http2-call.ts'
 import { freePort } from '../../test/support/postgres.ts'
 import { BALANCERS, findBalancer } from '../../test/support/shipped-balancer.ts'
-import { type TusReply, tusCall } from '../../test/support/tus-client.ts'
+import { fileIdOf, type TusReply, tusCall } from '../../test/support/tus-client.ts'
 import { runDrill } from '../drills/drill.ts'
 import type { OutageName } from '../drills/outages.ts'
 import { openStage, type Stage } from '../drills/stage.ts'
@@ -118,7 +118,7 @@ for (const balancer of BALANCERS)
       ]
       for (const { status, headers, interim } of replies) {
         expect([status, interim]).toEqual([201, []])
-        const id = headers.location!.split('/').at(-1)
+        const id = fileIdOf(headers.location!)
         expect((await stage.site.bucket.object(`${id}/file`)).equals(body)).toBe(true)
       }
     })

@@ -42,7 +42,7 @@ it('a disk that fills up under the embedded database is 503 until there is room,
     const client = tusClient({ url: sluice.baseUrl, pipeId: target.pipeId, token })
     const content = randomBytes(2 * PIECE)
     const urls: string[] = []
-    for (let n = 0; n < UPLOADS; n++) urls.push((await client.create(content.length)).headers.location!)
+    for (let n = 0; n < UPLOADS; n++) urls.push(await client.begin(content.length))
 
     const filler = join(folder.path, 'filler')
     fill(filler)

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createSluice } from '../../packages/node/src/client.ts'
 import { CERTIFICATE } from '../../test/support/certificates.ts'
 import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
-import { openPatch, tusClient } from '../../test/support/tus-client.ts'
+import { fileIdOf, openPatch, tusClient } from '../../test/support/tus-client.ts'
 
 /** Several processes that speak TLS themselves, with nothing before them. */
 const MiB = 1024 * 1024
@@ -83,16 +83,14 @@ it('resumes an upload that was cut, and delivers its webhook to itself', async (
   expect(uploadUrl).toMatch(/^https:/)
   const client = tusClient({ url: baseUrl, pipeId: demo.pipeId, token })
   const whole = randomBytes(12 * MiB)
-  const url = (await client.create(whole.length)).headers.location!
+  const url = await client.begin(whole.length)
   const cut = openPatch(client, url, { offset: 0, length: whole.length })
   await cut.write(whole.subarray(0, 7 * MiB))
   cut.cut()
   let offset = 0
-  await expect
-    .poll(async () => (offset = Number((await client.head(url)).headers['upload-offset'])))
-    .toBeGreaterThan(0)
+  await expect.poll(async () => (offset = await client.offset(url))).toBeGreaterThan(0)
   expect((await client.patch(url, offset, whole.subarray(offset))).status).toBe(204)
-  const fileId = url.split('/').at(-1)!
+  const fileId = fileIdOf(url)
   const state = async () => (await api.listDeliveries({ fileId })).data[0]?.state
   await expect.poll(state).toBe('delivered')
 })

@@ -6,7 +6,7 @@ import { ALL_ACTIONS } from '#packages/local-bucket/grants.ts'
 import type { TrafficFilter } from '#packages/local-bucket/traffic.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import { servePeer } from '../../test/support/peer.ts'
-import { OFFSET_STREAM, openPatch, type TusReply, tusCall } from '../../test/support/tus-client.ts'
+import { fileIdOf, OFFSET_STREAM, openPatch, type TusReply, tusCall } from '../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 
 /**
@@ -36,13 +36,12 @@ afterAll(async () => {
 })
 
 type Server = { collection: string; token: string; keyOf(url: string): string }
-const idOf = (url: string) => url.split('/').at(-1)!
 const sluice = async (): Promise<Server> => ({
   collection: `${node.url}/pipes/${site.pipe.id}/files/`,
   token: await site.token(),
-  keyOf: (url) => `${idOf(url)}/file`,
+  keyOf: (url) => `${fileIdOf(url)}/file`,
 })
-const thePeer = async (): Promise<Server> => ({ collection: peer.url, token: 'none', keyOf: idOf })
+const thePeer = async (): Promise<Server> => ({ collection: peer.url, token: 'none', keyOf: fileIdOf })
 
 async function create({ collection, token }: Server, length: number): Promise<string> {
   const headers = { 'Upload-Length': String(length) }
@@ -110,7 +109,7 @@ describe('4 MiB acknowledged, then one 500', () => {
   const whole = randomBytes(12 * MiB)
 
   /** The peer puts what is too small for a part beside it: of the first request, then of the second. */
-  const inPart = (url: string) => ({ operation: 'PutObject', key: `${idOf(url)}.part` }) as const
+  const inPart = (url: string) => ({ operation: 'PutObject', key: `${fileIdOf(url)}.part` }) as const
   const inMultipart = () => ({ operation: 'CreateMultipartUpload' }) as const
 
   async function upload(server: Server, beside: (url: string) => TrafficFilter, count: number) {
@@ -148,7 +147,7 @@ describe('60 clients that have sent a byte and fall silent', () => {
 
   /** The peer's last look into the bucket before it takes one of its places for parts. */
   const lookedForTail = (url: string) =>
-    site.bucket.traffic.until({ operation: 'GetObject', key: `${idOf(url)}.part`, state: 'answered' })
+    site.bucket.traffic.until({ operation: 'GetObject', key: `${fileIdOf(url)}.part`, state: 'answered' })
 
   async function fallSilent(server: Server, begun: (url: string) => Promise<unknown>) {
     return Promise.all(

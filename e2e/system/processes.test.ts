@@ -11,14 +11,14 @@ import { lapseLeases } from '#lib/uploads/ledger/leases.ts'
 import { httpCall } from '../../test/support/http-call.ts'
 import { commandOf, descendantsOf, isAlive } from '../../test/support/processes.ts'
 import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
-import { openPatch, tusClient } from '../../test/support/tus-client.ts'
+import { fileIdOf, openPatch, type TusClient, tusClient } from '../../test/support/tus-client.ts'
 
 /** Several processes behind one port, with an embedded database that belongs to their supervisor. */
 const MiB = 1024 * 1024
 const folder = temporaryFolder()
 let sluice: Sluice
 let demo: DemoDocument
-let client: ReturnType<typeof tusClient>
+let client: TusClient
 
 const start = (env: Record<string, string> = {}) =>
   startSluice({ DATA_DIR: folder.path, PROCESSES: '2', ACCESS_LOG: 'all', LOG_LEVEL: 'warn', ...env })
@@ -64,7 +64,7 @@ async function inDatabase<Result>(work: (db: Db) => Promise<Result>): Promise<Re
 }
 
 async function leased(url: string): Promise<boolean> {
-  const look = sql`select lease_until > now() as leased from files where id = ${url.split('/').at(-1)!}::uuid`
+  const look = sql`select lease_until > now() as leased from files where id = ${fileIdOf(url)}::uuid`
   return (await inDatabase((db) => rows<{ leased: boolean }>(db, look)))[0]!.leased === true
 }
 
@@ -78,7 +78,7 @@ const requestsOf = (route: string) =>
     .filter((line) => line.route === route)
 
 const statusOf = async (url: string) =>
-  (await callApi<{ status: string }>(`/files/${url.split('/').at(-1)}`, { key: demo.accountKey })).status
+  (await callApi<{ status: string }>(`/files/${fileIdOf(url)}`, { key: demo.accountKey })).status
 
 async function counted(name: string): Promise<number> {
   const headers = { authorization: `Bearer ${demo.metricsToken}` }
@@ -103,7 +103,7 @@ it('serves pages and the API by one process, and uploads by each in turn', async
 
 it('loses no upload and no count when processes are killed', async () => {
   const whole = randomBytes(3 * MiB)
-  const url = (await client.create(whole.length)).headers.location!
+  const url = await client.begin(whole.length)
   const cut = openPatch(client, url, { offset: 0, length: whole.length })
   await cut.write(whole.subarray(0, MiB))
   await client.create(10_000, {}, randomBytes(10_000))
@@ -135,11 +135,11 @@ it('closes the connection that a killed process was being handed', async () => {
 })
 
 it('frees no lease when a process starts again', async () => {
-  const url = (await client.create(1000)).headers.location!
+  const url = await client.begin(1000)
   // Of a node that lives; nobody here renews it.
   await inDatabase((db) =>
     db.execute(
-      sql`update files set lease_until = now() + interval '1 hour' where id = ${url.split('/').at(-1)!}::uuid`,
+      sql`update files set lease_until = now() + interval '1 hour' where id = ${fileIdOf(url)}::uuid`,
     ),
   )
   const worker = () => descendantsOf(sluice.pid).find((pid) => /server\.ts worker$/.test(commandOf(pid)))
@@ -152,7 +152,7 @@ it('frees no lease when a process starts again', async () => {
 
 /** An upload that a process holds, since its body has begun and does not end. */
 async function hold(): Promise<string> {
-  const url = (await client.create(MiB)).headers.location!
+  const url = await client.begin(MiB)
   const patch = openPatch(client, url, { offset: 0, length: MiB })
   await patch.write(randomBytes(1000))
   await expect.poll(() => leased(url)).toBe(true)

@@ -7,7 +7,7 @@ import { openTestDatabase } from '../../test/support/databases.ts'
 import { freePort } from '../../test/support/postgres.ts'
 import { type Receiver, startReceiver } from '../../test/support/receiver.ts'
 import { startSluice } from '../../test/support/sluice.ts'
-import { openPatch, tusClient } from '../../test/support/tus-client.ts'
+import { fileIdOf, openPatch, type TusClient, tusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 import { addOutput } from '../../test/support/webhook-rows.ts'
 
@@ -63,14 +63,13 @@ const MOMENTS: Moment[] = [
   },
 ]
 
-const idOf = (url: string) => url.split('/').at(-1)!
-type Client = ReturnType<typeof tusClient>
+type Client = TusClient
 type Begun = Moment & { url: string; whole: Buffer }
 
 async function begin(client: Client, moment: Moment): Promise<Begun> {
   const whole = randomBytes(moment.bytes)
-  const url = (await client.create(whole.length)).headers.location!
-  const key = `${idOf(url)}/file`
+  const url = await client.begin(whole.length)
+  const key = `${fileIdOf(url)}/file`
   site.bucket.faults.add({ ...moment.fault, key, effect: { kind: 'hold', gate: 'death' } })
   const patch = openPatch(client, url, { offset: 0, length: whole.length })
   void patch.write(whole)
@@ -106,12 +105,12 @@ async function standingOf({ url }: Begun) {
       (select array_agg(state) from deliveries where file_id = f.id) as deliveries,
       (select count(*)::int from file_timeline where file_id = f.id and kind = 'completed') as completions,
       (select count(*)::int from upload_tails where file_id = f.id) as tails
-    from files f where id = ${idOf(url)}::uuid`
+    from files f where id = ${fileIdOf(url)}::uuid`
   return (await rows(database.db, look))[0]
 }
 
 const eventsOf = ({ url }: Begun) =>
-  receiver.received.filter(({ body }) => JSON.parse(body).data.file_id === idOf(url))
+  receiver.received.filter(({ body }) => JSON.parse(body).data.file_id === fileIdOf(url))
 
 it('kill -9 in the middle of an upload, and of its end: each file arrives once, with one event', async () => {
   const port = await freePort()
@@ -128,7 +127,7 @@ it('kill -9 in the middle of an upload, and of its end: each file arrives once, 
     await expect
       .poll(() => standingOf(one), { timeout: 90_000, interval: 200, message: one.name })
       .toEqual({ status: 'transferred', events: 1, deliveries: ['delivered'], completions: 1, tails: 0 })
-    expect((await site.bucket.object(`${idOf(one.url)}/file`)).equals(one.whole), one.name).toBe(true)
+    expect((await site.bucket.object(`${fileIdOf(one.url)}/file`)).equals(one.whole), one.name).toBe(true)
     expect(eventsOf(one), one.name).toHaveLength(1)
   }
   expect(await site.bucket.objects()).toHaveLength(begun.length)
@@ -142,7 +141,7 @@ it('kill -9 of the worker while a receiver has the event: it comes again, under 
   receiver.answerWith(() => void doomed.kill().then(dead.resolve))
   const client = tusClient({ url: node.baseUrl, pipeId: site.pipe.id, token: await site.token() })
   const whole = randomBytes(1000)
-  const url = (await client.create(whole.length, {}, whole)).headers.location!
+  const url = await client.begin(whole.length, {}, whole)
   await dead.promise
   receiver.answerWith(204)
   await lapseClaims()

@@ -5,7 +5,7 @@ import { insertLanded, PIPE, TOKEN } from '../../test/support/landed.ts'
 import { createDatabase } from '../../test/support/postgres.ts'
 import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 import { sourceBefore } from '../../test/support/source-before.ts'
-import { tusClient } from '../../test/support/tus-client.ts'
+import { fileIdOf, type TusClient, tusClient } from '../../test/support/tus-client.ts'
 import { openTestBucket } from '../../test/support/upload-site.ts'
 
 const MiB = 1024 * 1024
@@ -47,8 +47,8 @@ it('the version before serves beside this one while clients send and the schema 
 
   for (const upload of uploads) {
     const { begins, whole } = upload
-    const url = (await begins.create(whole.length)).headers.location!
-    upload.id = url.split('/').at(-1)!
+    const url = await begins.begin(whole.length)
+    upload.id = fileIdOf(url)
     expect((await begins.patch(url, 0, whole.subarray(0, 6 * MiB + 1))).status).toBe(204)
   }
   // The first piece becomes a part; the others wait in the database as a tail.
@@ -95,7 +95,7 @@ function startLoad(first: Client) {
       const pick = (by: number) => nodes[(n + round + by) % nodes.length]!
       const made = await pick(0).create(whole.length)
       expect(made.status, made.body).toBe(201)
-      const id = made.headers.location!.split('/').at(-1)!
+      const id = fileIdOf(made.headers.location!)
       for (const [by, from, to] of [
         [0, 0, 100_000],
         [1, 100_000, whole.length],
@@ -119,7 +119,7 @@ function startLoad(first: Client) {
   }
 }
 
-type Client = ReturnType<typeof tusClient>
+type Client = TusClient
 
 /** False where the version before finds it locked, as one does that cannot open the tail: it must not write then. */
 async function carriesOn(

@@ -9,6 +9,7 @@ import { type Receiver, startReceiver } from '../../test/support/receiver.ts'
 import { type Sluice, startSluice } from '../../test/support/sluice.ts'
 import { startTraceCollector } from '../../test/support/trace-collector.ts'
 import { located, tusWith } from '../../test/support/tus.ts'
+import { fileIdOf } from '../../test/support/tus-client.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 const MiB = 1024 * 1024
@@ -51,7 +52,7 @@ async function upload(sluice: Sluice, bytes: Buffer, fields: Record<string, stri
   const tus = tusWith(await site.token(), `${sluice.baseUrl}/pipes/${site.pipe.id}/files/`)
   const address = located(await tus.post({ 'Upload-Length': bytes.length }))
   const { status } = await tus.patch(address, 0, bytes, fields)
-  return { fileId: address.split('/').at(-1)!, status }
+  return { fileId: fileIdOf(address), status }
 }
 
 /** Packages of OpenTelemetry, and what loaded them. */

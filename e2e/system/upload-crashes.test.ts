@@ -6,7 +6,7 @@ import { CHECKPOINTS } from '#lib/uploads/upload-context.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import { openPausingProxy } from '../../test/support/pausing-proxy.ts'
 import { SHORT_TERMS, startUploadNode, type UploadNode } from '../../test/support/start-upload-node.ts'
-import { openPatch, tusCall, tusClient } from '../../test/support/tus-client.ts'
+import { fileIdOf, openPatch, type TusClient, tusCall, tusClient } from '../../test/support/tus-client.ts'
 import type { UploadNodeOptions } from '../../test/support/upload-node.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
@@ -38,13 +38,8 @@ async function start(options: Partial<UploadNodeOptions> = {}) {
   return node
 }
 
-const idOf = (url: string) => url.split('/').at(-1)!
-const clientOf = async (node: UploadNode) =>
-  tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
-type Client = Awaited<ReturnType<typeof clientOf>>
-
 /** As a patient client: asks for the offset and sends the rest, until all is there. Answers the bytes that it sent. */
-async function finish(client: Client, url: string, whole: Buffer): Promise<number> {
+async function finish(client: TusClient, url: string, whole: Buffer): Promise<number> {
   let sentBytes = 0
   for (;;) {
     const head = await client.head(url)
@@ -62,11 +57,11 @@ async function arrivesOnce(url: string, whole: Buffer): Promise<void> {
     (select count(*)::int from events where file_id = f.id) as events,
     (select count(*)::int from upload_tails where file_id = f.id) as tails,
     (select count(*)::int from file_timeline where file_id = f.id and kind = 'completed') as completions,
-    crc32 from files f where id = ${idOf(url)}::uuid`
+    crc32 from files f where id = ${fileIdOf(url)}::uuid`
   await expect
     .poll(async () => (await rows(database.db, look))[0], { timeout: 60_000, interval: 100 })
     .toMatchObject({ status: 'transferred', events: 1, tails: 0, completions: 1 })
-  expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+  expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
 }
 
 describe('kill -9', () => {
@@ -74,7 +69,7 @@ describe('kill -9', () => {
     const single = killAt === 'object put'
     const whole = randomBytes(single ? MiB : 20 * MiB)
     const doomed = await start({ killAt })
-    const client = await clientOf(doomed)
+    const client = await site.client(doomed)
     const made = await client.create(whole.length).catch(() => undefined)
     if (!made) expect(killAt).toBe('upload created')
     const url = made?.headers.location ?? (await newestUpload(doomed))
@@ -103,8 +98,8 @@ describe('kill -9', () => {
     async (killAt, _, bytes) => {
       const whole = randomBytes(bytes)
       const first = await start({ terms: { ...SHORT_TERMS, assembleMs: 100 } })
-      const client = await clientOf(first)
-      const url = (await client.create(bytes)).headers.location!
+      const client = await site.client(first)
+      const url = await client.begin(bytes)
       site.bucket.faults.add({ operation: 'PutObject', times: 100, effect: slowDown })
       site.bucket.faults.add({ operation: 'UploadPart', partNumber: 3, times: 100, effect: slowDown })
       expect((await client.patch(url, 0, whole)).status).toBe(204)
@@ -114,7 +109,7 @@ describe('kill -9', () => {
       await (await start({ killAt, clockAheadMs: 60_000 })).ended
       await start({ clockAheadMs: 600_000 })
       await arrivesOnce(url, whole)
-      expect(await site.bucket.unfinished()).not.toContain(expect.stringContaining(idOf(url)))
+      expect(await site.bucket.unfinished()).not.toContain(expect.stringContaining(fileIdOf(url)))
     },
   )
 
@@ -132,7 +127,7 @@ describe('kill -9', () => {
       const pieces = [randomBytes(6 * MiB), randomBytes(1000)]
       const urls: string[] = []
       for (const piece of pieces) {
-        const url = (await client.create(piece.length, { 'Upload-Concat': 'partial' })).headers.location!
+        const url = await client.begin(piece.length, { 'Upload-Concat': 'partial' })
         expect((await client.patch(url, 0, piece)).status).toBe(204)
         urls.push(url)
       }
@@ -166,15 +161,15 @@ describe('a node frozen past its lease', () => {
   it('changes nothing when it wakes, not even with a part that it was sending', async () => {
     const whole = randomBytes(30 * MiB)
     const [frozen, other] = [await start(), await start()]
-    const client = await clientOf(frozen)
-    const url = (await client.create(whole.length)).headers.location!
+    const client = await site.client(frozen)
+    const url = await client.begin(whole.length)
     const there = other.url + new URL(url).pathname
     site.bucket.faults.add({ operation: 'UploadPart', at: 'body', effect: { kind: 'hold', gate: 'part' } })
     const patch = openPatch(client, url, { offset: 0, length: whole.length })
     await patch.write(whole.subarray(0, 12 * MiB))
-    await site.bucket.traffic.until({ operation: 'UploadPart', key: `${idOf(url)}/file` })
+    await site.bucket.traffic.until({ operation: 'UploadPart', key: `${fileIdOf(url)}/file` })
     frozen.signal('SIGSTOP')
-    const elsewhere = await clientOf(other)
+    const elsewhere = await site.client(other)
     let head = await elsewhere.head(there)
     while (head.status === 423) head = await elsewhere.head(there)
     const offset = Number(head.headers['upload-offset'])
@@ -195,12 +190,16 @@ describe('the database gone for ten seconds', () => {
   it('HEAD answers 423 meanwhile; the client resumes, and nothing is lost', async () => {
     const proxy = await openPausingProxy(database.url)
     const node = await start({ databaseUrl: proxy.url })
-    const client = await clientOf(node)
+    const client = await site.client(node)
     const whole = randomBytes(20 * MiB)
-    const url = (await client.create(whole.length)).headers.location!
+    const url = await client.begin(whole.length)
     const patch = openPatch(client, url, { offset: 0, length: whole.length })
     await patch.write(whole.subarray(0, 9 * MiB))
-    await site.bucket.traffic.until({ operation: 'UploadPart', key: `${idOf(url)}/file`, state: 'answered' })
+    await site.bucket.traffic.until({
+      operation: 'UploadPart',
+      key: `${fileIdOf(url)}/file`,
+      state: 'answered',
+    })
     proxy.pause()
     patch.write(whole.subarray(9 * MiB)).catch(() => {})
     expect((await client.head(url)).status).toBe(423)

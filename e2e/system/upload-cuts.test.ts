@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { DatabaseHandle } from '#lib/platform/db/database.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import { startUploadNode, type UploadNode } from '../../test/support/start-upload-node.ts'
-import { openPatch, tusClient } from '../../test/support/tus-client.ts'
+import { fileIdOf, openPatch, type TusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 /**
@@ -39,8 +39,7 @@ afterAll(async () => {
   await database?.close()
 })
 
-const idOf = (url: string) => url.split('/').at(-1)!
-const stored = (url: string, name = 'file') => site.bucket.object(`${idOf(url)}/${name}`)
+const stored = (url: string, name = 'file') => site.bucket.object(`${fileIdOf(url)}/${name}`)
 
 /** The same numbers in every run, so that a failure can be run again. */
 function dice(seed: number): () => number {
@@ -66,8 +65,8 @@ function cutsOf(roll: () => number, bytes: number): number[] {
 
 /** Raw connections: each sends as far as its cut and hangs up. */
 async function sendWithCuts(source: Buffer, cuts: number[], roll: () => number): Promise<void> {
-  const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
-  const url = (await client.create(source.length)).headers.location!
+  const client = await site.client(node)
+  const url = await client.begin(source.length)
   let offset = 0
   for (const cut of cuts.filter((at) => at > 0)) {
     if (cut <= offset) continue
@@ -88,7 +87,7 @@ async function sendWithCuts(source: Buffer, cuts: number[], roll: () => number):
   expect((await stored(url)).equals(source)).toBe(true)
 }
 
-async function confirmed(client: ReturnType<typeof tusClient>, url: string): Promise<number> {
+async function confirmed(client: TusClient, url: string): Promise<number> {
   for (;;) {
     const head = await client.head(url)
     if (head.status === 200) return Number(head.headers['upload-offset'])
@@ -184,7 +183,7 @@ describe('tus-js-client', () => {
 
   it('two tabs with one upload both end', async () => {
     const options = await optionsOf()
-    const begun = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const begun = await site.client(node)
     const made = await begun.create(source.length, { 'Upload-Metadata': `filename ${btoa('film.mp4')}` })
     const tab = () =>
       new Promise<void>((resolve, reject) => {

@@ -5,7 +5,7 @@ import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
 import type { Effect, Phase } from '#packages/local-bucket/faults.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import { startUploadNode, type UploadNode } from '../../test/support/start-upload-node.ts'
-import { openPatch, tusClient } from '../../test/support/tus-client.ts'
+import { fileIdOf, openPatch, type TusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 /** A bucket that does wrong whatever a bucket can. The client asks for the offset and goes on; the object is its source. */
@@ -13,14 +13,14 @@ const MiB = 1024 * 1024
 let database: DatabaseHandle & { url: string }
 let site: Site
 let node: UploadNode
-let client: ReturnType<typeof tusClient>
+let client: TusClient
 
 beforeAll(async () => {
   database = await openTestDatabase()
   site = await createSite(database)
   const terms = { assembleMs: 3000 }
   node = await startUploadNode({ databaseUrl: database.url, terms, bucketSilenceMs: 700 })
-  client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+  client = await site.client(node)
 })
 afterEach(() => site.bucket.faults.clear())
 afterAll(async () => {
@@ -29,9 +29,8 @@ afterAll(async () => {
   await database?.close()
 })
 
-const idOf = (url: string) => url.split('/').at(-1)!
 const statusOf = async (url: string) => {
-  const look = sql`select status, failure_reason as reason from files where id = ${idOf(url)}::uuid`
+  const look = sql`select status, failure_reason as reason from files where id = ${fileIdOf(url)}::uuid`
   return (await rows<{ status: string; reason: string | null }>(database.db, look))[0]!
 }
 
@@ -56,10 +55,10 @@ async function send(url: string, whole: Buffer, chunkBytes: number): Promise<voi
 async function arrives(url: string, whole: Buffer, at: Site = site): Promise<void> {
   // The reconciler waits ten seconds and more between two attempts: here an hour has passed at every look.
   const later = sql`update files set complete_sent_at = complete_sent_at - interval '1 hour'
-    where id = ${idOf(url)}::uuid and status = 'transferring'`
+    where id = ${fileIdOf(url)}::uuid and status = 'transferring'`
   const look = () => database.db.execute(later).then(() => statusOf(url))
   await expect.poll(look, { timeout: 90_000, interval: 200 }).toMatchObject({ status: 'transferred' })
-  expect((await at.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+  expect((await at.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
 }
 
 const refuse = (status: number, code: string): Effect => ({ kind: 'refuse', status, code })
@@ -82,8 +81,8 @@ const OPERATIONS = [
 describe.each(OPERATIONS)('%s', (operation, bytes) => {
   it.each(EFFECTS)('answered by %s: the object is its source', async (_, effect, at) => {
     const whole = randomBytes(bytes)
-    const url = (await client.create(whole.length)).headers.location!
-    site.bucket.faults.add({ operation, key: `${idOf(url)}/file`, call: 1, times: 2, at, effect })
+    const url = await client.begin(whole.length)
+    site.bucket.faults.add({ operation, key: `${fileIdOf(url)}/file`, call: 1, times: 2, at, effect })
     await send(url, whole, 10 * MiB)
     await arrives(url, whole)
   })
@@ -93,10 +92,10 @@ describe('an upload that the bucket does not know any more', () => {
   it.each(['UploadPart', 'CompleteMultipartUpload'] as const)(
     'at %s: fails, and says so',
     async (operation) => {
-      const url = (await client.create(18 * MiB)).headers.location!
+      const url = await client.begin(18 * MiB)
       site.bucket.faults.add({
         operation,
-        key: `${idOf(url)}/file`,
+        key: `${fileIdOf(url)}/file`,
         times: 100,
         effect: refuse(404, 'NoSuchUpload'),
       })
@@ -112,21 +111,21 @@ describe('a provider that wants equal parts', () => {
   it('gets them, however often the upload is interrupted', async () => {
     const r2 = await createSite(database)
     await database.db.execute(sql`update data_stores set provider = 'r2' where id = ${r2.dataStore.id}::uuid`)
-    const theirs = tusClient({ url: node.url, pipeId: r2.pipe.id, token: await r2.token() })
+    const theirs = await r2.client(node)
     const whole = randomBytes(40 * MiB + 12_345)
-    const url = (await theirs.create(whole.length)).headers.location!
+    const url = await theirs.begin(whole.length)
     const effect = { kind: 'hold', gate: 'complete' } as const
     r2.bucket.faults.add({ operation: 'CompleteMultipartUpload', effect })
     for (const cut of [1, 5 * MiB, 7 * MiB + 1, 13 * MiB, 22 * MiB + 9, 30 * MiB]) {
-      const offset = Number((await theirs.head(url)).headers['upload-offset'])
+      const offset = await theirs.offset(url)
       const patch = openPatch(theirs, url, { offset, length: whole.length - offset })
       await patch.write(whole.subarray(offset, cut))
       patch.cut()
     }
-    const offset = Number((await theirs.head(url)).headers['upload-offset'])
+    const offset = await theirs.offset(url)
     const last = theirs.patch(url, offset, whole.subarray(offset))
-    await r2.bucket.traffic.until({ operation: 'CompleteMultipartUpload', key: `${idOf(url)}/file` })
-    const look = sql`select size_bytes as size from file_parts where file_id = ${idOf(url)}::uuid order by number`
+    await r2.bucket.traffic.until({ operation: 'CompleteMultipartUpload', key: `${fileIdOf(url)}/file` })
+    const look = sql`select size_bytes as size from file_parts where file_id = ${fileIdOf(url)}::uuid order by number`
     const sizes = (await rows<{ size: number }>(database.db, look)).map(({ size }) => size)
     expect(new Set(sizes.slice(0, -1))).toEqual(new Set([8 * MiB]))
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(whole.length)

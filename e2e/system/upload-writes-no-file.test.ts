@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { DatabaseHandle } from '#lib/platform/db/database.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import { startUploadNode, type UploadNode } from '../../test/support/start-upload-node.ts'
-import { openPatch, tusClient } from '../../test/support/tus-client.ts'
+import { openPatch } from '../../test/support/tus-client.ts'
 import { createSite, type Site } from '../../test/support/upload-site.ts'
 
 /** Node itself refuses this process every write to a file, the temporary folder included. */
@@ -34,13 +34,13 @@ it('is guarded: a process with these flags can write nowhere', () => {
 })
 
 it('carries parts, a tail and a file of one part without writing a file', async () => {
-  const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+  const client = await site.client(node)
   const whole = randomBytes(20 * MiB)
-  const url = (await client.create(whole.length)).headers.location!
+  const url = await client.begin(whole.length)
   const patch = openPatch(client, url, { offset: 0, length: whole.length })
   await patch.write(whole.subarray(0, 9 * MiB))
   patch.cut()
-  const offset = Number((await client.head(url)).headers['upload-offset'])
+  const offset = await client.offset(url)
   expect(offset).toBe(9 * MiB)
   expect((await client.patch(url, offset, whole.subarray(offset))).status).toBe(204)
   const small = await client.create(1000, {}, whole.subarray(0, 1000))

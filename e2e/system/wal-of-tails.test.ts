@@ -5,7 +5,7 @@ import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
 import { migrate } from '#lib/platform/db/migrate.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
 import { createDatabase, type PostgresServer, startPostgres } from '../../test/support/postgres.ts'
-import { tusClient } from '../../test/support/tus-client.ts'
+import type { TusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 
 const KiB = 1024
@@ -16,7 +16,7 @@ let server: PostgresServer
 let handle: DatabaseHandle
 let site: Site
 let node: Awaited<ReturnType<typeof serveUploads>>
-let client: ReturnType<typeof tusClient>
+let client: TusClient
 
 beforeAll(async () => {
   server = await startPostgres()
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await migrate(handle.db)
   site = await createSite({ ...handle, kind: 'postgres' })
   node = await serveUploads(site.runtime)
-  client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+  client = await site.client(node)
 })
 afterAll(async () => {
   await node?.close()
@@ -37,7 +37,7 @@ afterAll(async () => {
 it('what waits in the database costs at most half more of its write-ahead log', async ({ skip }) => {
   if (process.env.DATABASE_URL) return skip('The log of a shared server counts what others write, too.')
   const whole = randomBytes(FILE_BYTES)
-  const at = (await client.create(whole.length)).headers.location!
+  const at = await client.begin(whole.length)
   const writtenBytes = async () => {
     const [found] = await rows<{ bytes: string }>(
       handle.db,

@@ -2,42 +2,20 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { describeWithDatabase, openTestDatabase } from '../../test/support/databases.ts'
-import { openPatch, tusClient } from '../../test/support/tus-client.ts'
+import { fileIdOf, openPatch, type TusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
 import { tailBytes } from './ledger/tails.ts'
 
 const MiB = 1024 * 1024
 type Node = Awaited<ReturnType<typeof serveUploads>>
-type Client = ReturnType<typeof tusClient>
+type Client = TusClient
 
-const idOf = (url: string) => url.split('/').at(-1)!
 const on = (node: Node, url: string) => node.url + new URL(url).pathname
-
-async function clientOf(node: Node, site: Site): Promise<Client> {
-  return tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
-}
-
-async function begin(client: Client, length: number): Promise<string> {
-  return (await client.create(length)).headers.location!
-}
-
-async function offsetOf(client: Client, url: string): Promise<number> {
-  const reply = await client.head(url)
-  expect(reply.status).toBe(200)
-  return Number(reply.headers['upload-offset'])
-}
-
-function statusOf(database: DatabaseHandle, url: string): Promise<string | undefined> {
-  return rows<{ status: string }>(
-    database.db,
-    sql`select status from files where id = ${idOf(url)}::uuid`,
-  ).then(([row]) => row?.status)
-}
 
 /** Until a request writes the upload. */
 async function leased(database: DatabaseHandle, url: string): Promise<void> {
-  const look = sql`select 1 from files where id = ${idOf(url)}::uuid and lease_until is not null`
+  const look = sql`select 1 from files where id = ${fileIdOf(url)}::uuid and lease_until is not null`
   while ((await rows(database.db, look)).length === 0);
 }
 
@@ -50,7 +28,7 @@ describeWithDatabase('bytes that arrived before a cut', (database) => {
     // Nothing but the cut ends a writer, however long its bytes take.
     const patient = { turnMs: 60_000, quietMs: 60_000, waitMs: 60_000 }
     node = await serveUploads(site.runtime, { terms: patient })
-    client = await clientOf(node, site)
+    client = await site.client(node)
   })
   afterAll(async () => {
     await node?.close()
@@ -61,16 +39,16 @@ describeWithDatabase('bytes that arrived before a cut', (database) => {
     'are all kept: %i',
     async (sentBytes) => {
       const whole = randomBytes(21 * MiB)
-      const url = await begin(client, whole.length)
+      const url = await client.begin(whole.length)
       const patch = openPatch(client, url, { offset: 0, length: whole.length })
       await patch.write(whole.subarray(0, sentBytes))
       patch.cut()
-      expect(await offsetOf(client, url)).toBe(sentBytes)
+      expect(await client.offset(url)).toBe(sentBytes)
       expect((await client.patch(url, sentBytes, whole.subarray(sentBytes))).status).toBe(204)
-      expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+      expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
       expect(await site.bucket.unfinished()).toEqual([])
-      const left = sql`select (select count(*)::int from upload_tails where file_id = ${idOf(url)}::uuid) as tails,
-      (select count(*)::int from file_parts where file_id = ${idOf(url)}::uuid) as parts`
+      const left = sql`select (select count(*)::int from upload_tails where file_id = ${fileIdOf(url)}::uuid) as tails,
+      (select count(*)::int from file_parts where file_id = ${fileIdOf(url)}::uuid) as parts`
       expect(await rows(database().db, left)).toEqual([{ tails: 0, parts: 0 }])
     },
   )
@@ -78,17 +56,17 @@ describeWithDatabase('bytes that arrived before a cut', (database) => {
   it('are in small rows, which take little memory to write; what a client waits for is in one', async () => {
     const whole = randomBytes(300_000)
     const rowsOf = async (url: string) => {
-      const look = sql`select ${tailBytes} as bytes from upload_tails where file_id = ${idOf(url)}::uuid
+      const look = sql`select ${tailBytes} as bytes from upload_tails where file_id = ${fileIdOf(url)}::uuid
         order by offset_bytes`
       return (await rows<{ bytes: number }>(database().db, look)).map(({ bytes }) => bytes)
     }
-    const cut = await begin(client, 10 * MiB)
+    const cut = await client.begin(10 * MiB)
     const patch = openPatch(client, cut, { offset: 0, length: 10 * MiB })
     await patch.write(whole)
     patch.cut()
-    expect(await offsetOf(client, cut)).toBe(whole.length)
+    expect(await client.offset(cut)).toBe(whole.length)
     expect(await rowsOf(cut)).toEqual([92_160, 92_160, 92_160, 23_520])
-    const ended = await begin(client, 10 * MiB)
+    const ended = await client.begin(10 * MiB)
     expect((await client.patch(ended, 0, whole)).status).toBe(204)
     expect(await rowsOf(ended)).toEqual([whole.length])
   })
@@ -105,7 +83,7 @@ describe('several writers', () => {
     site = await createSite(database)
     first = await serveUploads(site.runtime)
     second = await serveUploads(site.runtime)
-    client = await clientOf(first, site)
+    client = await site.client(first)
   })
   afterAll(async () => {
     await first?.close()
@@ -119,40 +97,40 @@ describe('several writers', () => {
     ['another node', () => second],
   ])('a HEAD on %s stops a quiet writer, which learns the offset', async (_, other) => {
     const whole = randomBytes(3 * MiB)
-    const url = await begin(client, whole.length)
+    const url = await client.begin(whole.length)
     const patch = openPatch(client, url, { offset: 0, length: whole.length })
     await patch.write(whole.subarray(0, MiB))
     await leased(database, url)
-    expect(await offsetOf(client, on(other(), url))).toBe(MiB)
+    expect(await client.offset(on(other(), url))).toBe(MiB)
     const stopped = await patch.reply
     expect(stopped).toMatchObject({ status: 423, headers: { 'upload-offset': String(MiB) } })
     expect((await client.patch(on(other(), url), MiB, whole.subarray(MiB))).status).toBe(204)
-    expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+    expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
   })
 
   it('two PATCHes at once on two nodes: one writes, the other learns where it stands', async () => {
     const whole = randomBytes(2 * MiB)
-    const url = await begin(client, whole.length)
+    const url = await client.begin(whole.length)
     const replies = await Promise.all([client.patch(url, 0, whole), client.patch(on(second, url), 0, whole)])
     expect(replies.map(({ status }) => status).sort()).toContain(204)
     for (const { status } of replies) expect([204, 409, 413, 423]).toContain(status)
-    expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
-    expect(await statusOf(database, url)).toBe('transferred')
+    expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
+    expect(await site.statusOf(url)).toBe('transferred')
   })
 
   it('chunks that alternate between the nodes make the object', async () => {
     const whole = randomBytes(12 * MiB)
-    const url = await begin(client, whole.length)
+    const url = await client.begin(whole.length)
     for (let at = 0, turn = 0; at < whole.length; at += MiB, turn++) {
       const here = on(turn % 2 === 0 ? first : second, url)
-      expect(await offsetOf(client, here)).toBe(at)
+      expect(await client.offset(here)).toBe(at)
       expect((await client.patch(here, at, whole.subarray(at, at + MiB))).status).toBe(204)
     }
-    expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+    expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
   })
 
   it('a DELETE under a writer ends it', async () => {
-    const url = await begin(client, 3 * MiB)
+    const url = await client.begin(3 * MiB)
     const patch = openPatch(client, url, { offset: 0, length: 3 * MiB })
     await patch.write(randomBytes(MiB))
     expect((await client.terminate(on(second, url))).status).toBe(204)
@@ -163,50 +141,50 @@ describe('several writers', () => {
   it('a node that stops records what came, and the client goes on at the other', async () => {
     const stopping = await serveUploads(site.runtime)
     const whole = randomBytes(9 * MiB)
-    const url = await begin(client, whole.length)
+    const url = await client.begin(whole.length)
     const patch = openPatch(client, on(stopping, url), { offset: 0, length: whole.length })
     await patch.write(whole.subarray(0, 8 * MiB + 77))
-    await site.bucket.traffic.until({ operation: 'UploadPart', key: `${idOf(url)}/file` })
+    await site.bucket.traffic.until({ operation: 'UploadPart', key: `${fileIdOf(url)}/file` })
     await stopping.close()
-    const offset = await offsetOf(client, url)
+    const offset = await client.offset(url)
     expect(offset).toBe(8 * MiB + 77)
     expect((await client.patch(url, offset, whole.subarray(offset))).status).toBe(204)
-    expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+    expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
   })
 
   const notesOf = (url: string) =>
     rows(
       database.db,
       sql`select t.detail->'toBytes' as "toBytes", t.detail->>'ended' as ended from file_timeline t
-        where t.file_id = ${idOf(url)}::uuid and t.kind = 'request'`,
+        where t.file_id = ${fileIdOf(url)}::uuid and t.kind = 'request'`,
     )
 
   it('a request that ends with a part is over when the part is recorded', async () => {
-    const url = await begin(client, 17 * MiB)
+    const url = await client.begin(17 * MiB)
     expect((await client.patch(url, 0, randomBytes(16 * MiB))).status).toBe(204)
     const look = sql`select f.lease_until is null as free, f.recorded_parts as recorded,
         to_jsonb(f.bound_ends) as bound, f.xmin = p.xmin as together
-      from files f join file_parts p on p.file_id = f.id and p.number = 2 where f.id = ${idOf(url)}::uuid`
+      from files f join file_parts p on p.file_id = f.id and p.number = 2 where f.id = ${fileIdOf(url)}::uuid`
     expect(await rows(database.db, look)).toEqual([{ free: true, recorded: 2, bound: [], together: true }])
     expect(await notesOf(url)).toEqual([{ toBytes: 16 * MiB, ended: 'end' }])
   })
 
   it('a request that is cut after its last part was recorded is noted all the same', async () => {
-    const url = await begin(client, 17 * MiB)
+    const url = await client.begin(17 * MiB)
     const patch = openPatch(client, url, { offset: 0, length: 17 * MiB })
     await patch.write(randomBytes(16 * MiB))
     const recorded = async () =>
-      rows(database.db, sql`select from file_parts where file_id = ${idOf(url)}::uuid and number = 2`)
+      rows(database.db, sql`select from file_parts where file_id = ${fileIdOf(url)}::uuid and number = 2`)
     await expect.poll(recorded).toHaveLength(1)
     patch.cut()
-    expect(await offsetOf(client, url)).toBe(16 * MiB)
+    expect(await client.offset(url)).toBe(16 * MiB)
     expect(await notesOf(url)).toEqual([{ toBytes: 16 * MiB, ended: 'cut' }])
   })
 
   it('a lease that is lost is not renewed, so that the next writer can have it', async () => {
     const node = await serveUploads(site.runtime, { terms: { renewMs: 50 } })
     const take = async () => {
-      const fileId = idOf(await begin(client, MiB))
+      const fileId = fileIdOf(await client.begin(MiB))
       const { lease } = (await node.context.leases.take({ fileId, tokenId: null, plan: undefined }))!
       const look = sql`select lease_until::text as until from files where id = ${fileId}::uuid`
       return { lease, until: async () => (await rows<{ until: string }>(database.db, look))[0]!.until }
@@ -225,7 +203,7 @@ describe('several writers', () => {
 
   it('a node can stop after a writer lost its lease', async () => {
     const node = await serveUploads(site.runtime, { terms: { renewMs: 600_000 } })
-    const url = await begin(client, MiB)
+    const url = await client.begin(MiB)
     const patch = openPatch(client, on(node, url), { offset: 0, length: MiB })
     await patch.write(randomBytes(1000))
     await leased(database, url)

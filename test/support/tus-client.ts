@@ -13,14 +13,17 @@ export const metadata = (pairs: Record<string, string>) =>
     .map(([key, value]) => `${key} ${Buffer.from(value).toString('base64')}`)
     .join(',')
 
+/** The id of the file behind the address of an upload. */
+export const fileIdOf = (url: string) => url.split('/').at(-1)!
+
 /** The usual calls, bound to one Pipe and token. */
 export function tusClient(base: { url: string; pipeId: string; token: string }) {
   const { token } = base
   const collection = `${base.url}/pipes/${base.pipeId}/files/`
-  return {
+  const client = {
     token,
     collection,
-    create: (length: number | null, headers: Record<string, string> = {}, body?: Buffer) =>
+    create: (length: number | null, headers: Record<string, string> = {}, body?: Buffer): Promise<Reply> =>
       tusCall({
         method: 'POST',
         url: collection,
@@ -32,7 +35,7 @@ export function tusClient(base: { url: string; pipeId: string; token: string }) 
           ...headers,
         },
       }),
-    head: (url: string) => tusCall({ method: 'HEAD', url, token }),
+    head: (url: string): Promise<Reply> => tusCall({ method: 'HEAD', url, token }),
     patch: (url: string, offset: number, body: Buffer, headers: Record<string, string> = {}) =>
       tusCall({
         method: 'PATCH',
@@ -56,8 +59,22 @@ export function tusClient(base: { url: string; pipeId: string; token: string }) 
         },
       }),
     terminate: (url: string) => tusCall({ method: 'DELETE', url, token }),
+    /** Creates an upload, and returns its address. */
+    async begin(length: number | null, fields?: Record<string, string>, bytes?: Buffer): Promise<string> {
+      const { status, headers, body } = await client.create(length, fields, bytes)
+      if (status !== 201) throw new Error(`The creation was answered with ${status}: ${body}`)
+      return headers.location!
+    },
+    async offset(url: string): Promise<number> {
+      const { status, headers } = await client.head(url)
+      if (status !== 200) throw new Error(`HEAD was answered with ${status}`)
+      return Number(headers['upload-offset'])
+    },
   }
+  return client
 }
+
+export type TusClient = ReturnType<typeof tusClient>
 
 /** A PATCH whose body is sent piece by piece, and that may be cut off. */
 export function openPatch(

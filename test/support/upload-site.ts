@@ -5,9 +5,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sql } from 'drizzle-orm'
 import { createAccount } from '#lib/identity/accounts/create-account.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
-import type { DatabaseHandle } from '#lib/platform/db/database.ts'
+import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
 import { type Clock, systemClock } from '#lib/platform/kernel/clock.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { runRequest } from '#lib/platform/kernel/request-context.ts'
@@ -28,6 +29,7 @@ import { openUploads } from '#server/open-uploads.ts'
 import { makeReady } from './make-ready.ts'
 import { QUICK_RETRIES_MS } from './quick-retries.ts'
 import { testRuntime } from './runtime.ts'
+import { fileIdOf, tusClient } from './tus-client.ts'
 
 /** A bucket whose credentials may put objects and nothing else, unless told otherwise. */
 export type TestBucket = LocalBucket & {
@@ -126,6 +128,8 @@ export async function createSite(database: DatabaseHandle, options: SiteOptions 
   const fields = { name: 'Photos', dataStoreId: dataStore.id, source: { http: true }, ...options.pipe }
   const pipe = await createPipe(runtime, actor, parseInput(pipeInput, fields))
   const sender = await createSender(runtime, actor, { name: 'Backend' })
+  const token = async (input: Record<string, unknown> = {}): Promise<string> =>
+    (await issueToken(runtime, sender.token, parseInput(tokenInput, { pipeId: pipe.id, ...input }))).token
   return {
     runtime,
     clock,
@@ -135,9 +139,13 @@ export async function createSite(database: DatabaseHandle, options: SiteOptions 
     dataStore,
     pipe,
     sender,
-    async token(input: Record<string, unknown> = {}): Promise<string> {
-      return (await issueToken(runtime, sender.token, parseInput(tokenInput, { pipeId: pipe.id, ...input })))
-        .token
+    token,
+    /** A TUS client with a fresh token. */
+    client: async (node: { url: string }, input?: Record<string, unknown>) =>
+      tusClient({ url: node.url, pipeId: pipe.id, token: await token(input) }),
+    async statusOf(url: string): Promise<string | undefined> {
+      const look = sql`select status from files where id = ${fileIdOf(url)}::uuid`
+      return (await rows<{ status: string }>(database.db, look))[0]?.status
     },
     close: () => bucket.close(),
   }

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, inject, it } from 'vitest'
 import { openTestDatabase } from '../../../test/support/databases.ts'
 import { keystream } from '../../../test/support/keystream.ts'
 import { createDatabase } from '../../../test/support/postgres.ts'
-import { openPatch, tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf, openPatch, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { restoreBackup, writeBackup } from './backup.ts'
 import { type DatabaseHandle, rows } from './database.ts'
@@ -50,9 +50,9 @@ async function clientOn(handle: DatabaseHandle, token: string) {
 it('holds uploads as they were at one moment, from which they go on in another database', async () => {
   const token = await site.token()
   const before = await clientOn(database, token)
-  const resting = (await before.create(CONTENT.length)).headers.location!
+  const resting = await before.begin(CONTENT.length)
   expect((await before.patch(resting, 0, CONTENT.subarray(0, 7 * MiB + 13))).status).toBe(204)
-  const running = (await before.create(CONTENT.length)).headers.location!
+  const running = await before.begin(CONTENT.length)
   const patch = openPatch(before, running, { offset: 0, length: CONTENT.length })
   patch.write(CONTENT.subarray(0, 9 * MiB))
 
@@ -70,8 +70,8 @@ it('holds uploads as they were at one moment, from which they go on in another d
     { url: resting, least: 7 * MiB + 13, most: 7 * MiB + 13 },
     { url: running, least: 0, most: 9 * MiB },
   ]) {
-    const here = `${after.collection}${url.split('/').at(-1)}`
-    const offset = Number((await after.head(here)).headers['upload-offset'])
+    const here = `${after.collection}${fileIdOf(url)}`
+    const offset = await after.offset(here)
     expect(offset).toBeGreaterThanOrEqual(least)
     expect(offset).toBeLessThanOrEqual(most)
   }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { type Call, httpCall, openCall, type Reply } from '../../../test/support/http-call.ts'
 import { open, requestHead } from '../../../test/support/raw-http.ts'
-import { tusCall, tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf, tusCall, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { listFiles } from '../../dashboard/files/list-files.ts'
 import { rows } from '../../platform/db/database.ts'
@@ -68,8 +68,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
   const head = (url: string, headers: Record<string, string> = {}) => call({ method: 'HEAD', url, headers })
   const opened = (headers: Record<string, string>, url = collection) =>
     openCall({ method: 'POST', url, token, headers: { ...version(10), ...headers } })
-  const idOf = (url: string) => url.split('/').at(-1)!
-  const objectOf = (url: string, name = 'file') => site.bucket.object(`${idOf(url)}/${name}`)
+  const objectOf = (url: string, name = 'file') => site.bucket.object(`${fileIdOf(url)}/${name}`)
   const newest = async () => (await listFiles(site.runtime, site.actor, { limit: 1 })).data[0]!
   const problemOf = ({ status, body }: Reply) => ({ status, ...JSON.parse(body) })
   const codeOf = ({ status, body }: Reply) => [status, JSON.parse(body).code]
@@ -253,7 +252,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       await expect.poll(() => upload.interim).toHaveLength(1)
       await upload.write(sent)
       const url = upload.interim[0]!.headers.location!
-      const look = sql`select coalesce(sum(octet_length(bytes)), 0)::int as bytes from upload_tails where file_id = ${idOf(url)}::uuid`
+      const look = sql`select coalesce(sum(octet_length(bytes)), 0)::int as bytes from upload_tails where file_id = ${fileIdOf(url)}::uuid`
       return { upload, url, tail: async () => (await rows<{ bytes: number }>(database().db, look))[0]!.bytes }
     }
 
@@ -416,7 +415,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
           status: 201,
           headers: { 'upload-complete': '?1', 'upload-offset': '16' },
         })
-        expect(JSON.parse(done.body)).toMatchObject({ id: idOf(url), size: 16, status: 'transferred' })
+        expect(JSON.parse(done.body)).toMatchObject({ id: fileIdOf(url), size: 16, status: 'transferred' })
         expect(await objectOf(url)).toEqual(Buffer.from('hello wide world'))
       },
     )
@@ -462,7 +461,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       const bytes = randomBytes(14 * MiB)
       const { headers } = await begin('?0', Buffer.alloc(0), { 'Upload-Length': String(bytes.length) })
       const url = headers.location!
-      const key = `${idOf(url)}/file`
+      const key = `${fileIdOf(url)}/file`
       site.bucket.faults.add({ operation: 'UploadPart', key, partNumber: 2, times: 100, effect: SLOW_DOWN })
       expect((await append(url, 0, '?0', bytes)).status).toBeGreaterThanOrEqual(500)
       expect(await newest()).toMatchObject({ status: 'uploading', offset: bytes.length })
@@ -550,7 +549,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
       const half = randomBytes(17 * MiB)
       const size = { 'Upload-Length': String(2 * half.length) }
       const url = (await begin('?0', half, size)).headers.location!
-      const usedUp = sql`update files set recorded_parts = 10000 where id = ${idOf(url)}::uuid`
+      const usedUp = sql`update files set recorded_parts = 10000 where id = ${fileIdOf(url)}::uuid`
       await database().db.execute(usedUp)
       const refused = await append(url, half.length, '?1', half)
       expect(problemOf(refused)).toMatchObject({ status: 413, code: 'parts_used_up' })
@@ -608,7 +607,7 @@ describeWithDatabase('Resumable Uploads for HTTP', (database) => {
 
     it('continues no upload of TUS: HEAD is 404, and the rest 409 without an offset', async () => {
       const tus = tusClient({ url: node.url, pipeId: site.pipe.id, token })
-      const url = (await tus.create(11)).headers.location!
+      const url = await tus.begin(11)
       expect((await head(url)).status).toBe(404)
       for (const reply of [
         await append(url, 0, '?1', Buffer.from('hello world')),

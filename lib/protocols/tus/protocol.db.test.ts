@@ -4,7 +4,15 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestDatabase } from '../../../test/support/databases.ts'
 import { openCall } from '../../../test/support/http-call.ts'
-import { metadata, OFFSET_STREAM, openPatch, tusCall, tusClient } from '../../../test/support/tus-client.ts'
+import {
+  fileIdOf,
+  metadata,
+  OFFSET_STREAM,
+  openPatch,
+  type TusClient,
+  tusCall,
+  tusClient,
+} from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { listFiles } from '../../dashboard/files/list-files.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
@@ -17,7 +25,7 @@ import { pipeInput } from '../../workspace/pipes/pipe.ts'
 let database: DatabaseHandle
 let site: Site
 let node: Awaited<ReturnType<typeof serveUploads>>
-let client: ReturnType<typeof tusClient>
+let client: TusClient
 let token: string
 
 beforeAll(async () => {
@@ -41,7 +49,7 @@ const renew = async () => {
 const codeOf = ({ status, body }: { status: number; body: string }) => [status, JSON.parse(body).code]
 const bytes = randomBytes(1000)
 const begin = async (length: number | null = 1000, headers: Record<string, string> = {}) =>
-  (await client.create(length, headers)).headers.location!
+  await client.begin(length, headers)
 const otherPipe = async (fields: Record<string, unknown>) => {
   const input = { name: 'Other', dataStoreId: site.dataStore.id, source: { http: true }, ...fields }
   const pipe = await createPipe(site.runtime, site.actor, parseInput(pipeInput, input))
@@ -172,12 +180,8 @@ describe('tokens', () => {
   })
 
   it('an expired token creates nothing, and finishes what it began', async () => {
-    const short = tusClient({
-      url: node.url,
-      pipeId: site.pipe.id,
-      token: await site.token({ expiresIn: 60 }),
-    })
-    const url = (await short.create(1000)).headers.location!
+    const short = await site.client(node, { expiresIn: 60 })
+    const url = await short.begin(1000)
     site.clock.advance(hours(2))
     expect(codeOf(await short.create(5))).toEqual([401, 'token_expired'])
     expect((await short.head(url)).status).toBe(200)
@@ -186,8 +190,7 @@ describe('tokens', () => {
   })
 
   it('a fresh token of the same subject continues, and then stays good; another subject sees nothing', async () => {
-    const of = async (input: object) =>
-      tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token(input as never) })
+    const of = (input: object) => site.client(node, input as never)
     const url = (await (await of({ subject: 'ann' })).create(1000)).headers.location!
     const stranger = await of({ subject: 'bob' })
     expect((await stranger.head(url)).status).toBe(404)
@@ -202,17 +205,17 @@ describe('tokens', () => {
   })
 
   it('401 token_revoked as soon as the token or its Sender is', async () => {
-    const revoked = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
-    const url = (await revoked.create(5)).headers.location!
+    const revoked = await site.client(node)
+    const url = await revoked.begin(5)
     await database.db.execute(sql`update tokens set revoked_at = now() where id =
-      (select token_id from files where id = ${url.split('/').at(-1)}::uuid)`)
+      (select token_id from files where id = ${fileIdOf(url)}::uuid)`)
     expect(codeOf(await revoked.create(5))).toEqual([401, 'token_revoked'])
     expect((await revoked.head(url)).status).toBe(401)
   })
 
   it('403 once a token has created all that it may, and 413 above its size', async () => {
     const input = { maxFiles: 2, maxBytes: 10 }
-    const small = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token(input) })
+    const small = await site.client(node, input)
     const big = await small.create(11)
     expect(codeOf(big)).toEqual([413, 'file_too_large'])
     expect(big.headers['tus-max-size']).toBe('10')
@@ -275,7 +278,7 @@ describe('creation', () => {
     expect(codeOf(await images.create(5, type('text/html')))).toEqual([403, 'type_not_allowed'])
     expect((await images.create(5, type('image/png'))).status).toBe(201)
     const off = await otherPipe({})
-    const url = (await off.create(3)).headers.location!
+    const url = await off.begin(3)
     const pipeId = off.collection.split('/').at(-3)
     await database.db.execute(sql`update pipes set source_http = false where id = ${pipeId}`)
     expect(codeOf(await off.create(5))).toEqual([403, 'pipe_source_off'])
@@ -285,8 +288,7 @@ describe('creation', () => {
 
 describe('a creation whose first bytes are refused', () => {
   const wrong = { 'Upload-Checksum': `sha1 ${createHash('sha1').update('x').digest('base64')}` }
-  const oneFile = async () =>
-    tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token({ maxFiles: 1 }) })
+  const oneFile = () => site.client(node, { maxFiles: 1 })
   const refused = async () => {
     const once = await oneFile()
     expect(codeOf(await once.create(1000, wrong, bytes))).toEqual([460, 'checksum_mismatch'])
@@ -331,7 +333,7 @@ describe('a creation whose first bytes are cut', () => {
     )[0]
 
   it('has failed, and is none of the files that the token may create', async () => {
-    const once = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token({ maxFiles: 1 }) })
+    const once = await site.client(node, { maxFiles: 1 })
     const headers = {
       'Tus-Resumable': '1.0.0',
       'Upload-Length': '1000',
@@ -350,7 +352,7 @@ describe('a creation whose first bytes are cut', () => {
 
 describe('expiry', () => {
   const expiryOf = async (url: string) => {
-    const look = sql`select expires_at::text as at from files where id = ${url.split('/').at(-1)}::uuid`
+    const look = sql`select expires_at::text as at from files where id = ${fileIdOf(url)}::uuid`
     const [row] = await rows<{ at: string }>(database.db, look)
     return new Date(Math.floor(Date.parse(row!.at) / 1000) * 1000).toUTCString()
   }
@@ -374,7 +376,7 @@ describe('expiry', () => {
     const patch = openPatch(client, url, { offset: 0, length: 1000 })
     await patch.write(bytes.subarray(0, 500))
     const leased = sql`update files set expires_at = now() - interval '1 day'
-      where id = ${url.split('/').at(-1)}::uuid and lease_until is not null returning id`
+      where id = ${fileIdOf(url)}::uuid and lease_until is not null returning id`
     while ((await rows(database.db, leased)).length === 0);
     return url
   }
@@ -394,7 +396,7 @@ describe('resumes', () => {
   const patch = async (url: string, from: number, to: number) =>
     (await client.patch(url, from, bytes.subarray(from, to))).status
   const counted = async (url: string) => {
-    const id = url.split('/').at(-1)!
+    const id = fileIdOf(url)
     const [row] = await rows<{ resumeCount: number; savedBytes: number; asked: number }>(
       database.db,
       sql`select resume_count as "resumeCount", saved_bytes as "savedBytes",
@@ -536,7 +538,7 @@ describe('checksums', () => {
     expect((await client.head(url)).headers['upload-offset']).toBe('0')
     const right = createHash('md5').update(whole).digest('base64')
     expect((await client.patch(url, 0, whole, { 'Upload-Checksum': `md5 ${right}` })).status).toBe(204)
-    expect((await site.bucket.object(`${url.split('/').at(-1)}/file`)).equals(whole)).toBe(true)
+    expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
   })
 
   it.each(['sha512 abcd', 'sha1', 'sha1 a b', 'sha1 ???'])('400 for %s', async (header) => {
@@ -565,13 +567,13 @@ describe('the end of an upload', () => {
     const url = made.headers.location!
     expect((await client.terminate(url)).status).toBe(204)
     expect((await client.head(url)).status).toBe(410)
-    expect(await site.bucket.object(`${url.split('/').at(-1)}/file`)).toEqual(bytes)
+    expect(await site.bucket.object(`${fileIdOf(url)}/file`)).toEqual(bytes)
   })
 
   it('410 once it has expired, and 404 for one that never was', async () => {
     const url = await begin()
     site.clock.advance(days(8))
-    const fresh = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const fresh = await site.client(node)
     expect((await fresh.head(url)).status).toBe(410)
     expect(codeOf(await fresh.patch(url, 0, bytes))).toEqual([410, 'upload_gone'])
     expect((await fresh.head(url.replace(/[^/]+$/, '00000000-0000-7000-8000-000000000000'))).status).toBe(404)

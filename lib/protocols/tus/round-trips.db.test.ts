@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openCountingProxy } from '../../../test/support/counting-proxy.ts'
 import { openTestDatabase } from '../../../test/support/databases.ts'
 import { httpCall } from '../../../test/support/http-call.ts'
-import { tusClient } from '../../../test/support/tus-client.ts'
+import type { TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
 import { openPostgres } from '../../platform/db/open-postgres.ts'
@@ -20,7 +20,7 @@ let site: Site
 let proxy: Awaited<ReturnType<typeof openCountingProxy>>
 let counted: DatabaseHandle
 let node: Awaited<ReturnType<typeof serveUploads>>
-let client: ReturnType<typeof tusClient>
+let client: TusClient
 
 beforeAll(async () => {
   database = await openTestDatabase()
@@ -30,7 +30,7 @@ beforeAll(async () => {
   const runtime = { ...site.runtime, database: counted, db: counted.db }
   site = { ...site, runtime }
   node = await serveUploads(runtime)
-  client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+  client = await site.client(node)
 })
 afterAll(async () => {
   await node?.close()
@@ -41,7 +41,7 @@ afterAll(async () => {
 })
 
 async function created(bytes = SMALL.length): Promise<string> {
-  return (await client.create(bytes)).headers.location!
+  return await client.begin(bytes)
 }
 
 const putFile = () =>

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
-import { metadata, tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf, metadata, type TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 
 const MiB = 1024 * 1024
@@ -9,19 +9,18 @@ const MiB = 1024 * 1024
 describeWithDatabase('uploads', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
-  let client: ReturnType<typeof tusClient>
+  let client: TusClient
 
   beforeAll(async () => {
     site = await createSite(database())
     node = await serveUploads(site.runtime)
-    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    client = await site.client(node)
   })
   afterAll(async () => {
     await node?.close()
     await site?.close()
   })
-  const objectOf = (location: string, name = 'file') =>
-    site.bucket.object(`${location.split('/').at(-1)}/${name}`)
+  const objectOf = (location: string, name = 'file') => site.bucket.object(`${fileIdOf(location)}/${name}`)
 
   it('puts a file of one part by a single request', async () => {
     const bytes = randomBytes(4096)

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { Upload } from 'tus-js-client'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { blocked, openTestDatabase } from '../../../test/support/databases.ts'
-import { metadata, tusCall, tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf, metadata, type TusClient, tusCall, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
 import { days, hours, minutes } from '../../platform/kernel/clock.ts'
@@ -15,10 +15,9 @@ const MiB = 1024 * 1024
 let database: DatabaseHandle
 let site: Site
 let node: Awaited<ReturnType<typeof serveUploads>>
-let client: ReturnType<typeof tusClient>
+let client: TusClient
 let token: string
 
-const idOf = (url: string) => url.split('/').at(-1)!
 const grant = (may: boolean) =>
   database.db.execute(
     sql`update data_stores set may_read = ${may}, may_delete = ${may}, updated_at = now() where id = ${site.dataStore.id}::uuid`,
@@ -45,7 +44,7 @@ afterAll(async () => {
 })
 
 async function partial(bytes: Buffer): Promise<string> {
-  const url = (await client.create(bytes.length, { 'Upload-Concat': 'partial' })).headers.location!
+  const url = await client.begin(bytes.length, { 'Upload-Concat': 'partial' })
   expect((await client.patch(url, 0, bytes)).status).toBe(204)
   return url
 }
@@ -91,10 +90,10 @@ describe('concatenation', () => {
     const made = await join(urls)
     expect(made.status).toBe(201)
     const whole = Buffer.concat(pieces)
-    const key = `${idOf(made.headers.location!)}/whole`
+    const key = `${fileIdOf(made.headers.location!)}/whole`
     expect((await site.bucket.object(key)).equals(whole)).toBe(true)
     expect(
-      (await site.bucket.objects()).filter((name) => urls.some((url) => name.startsWith(idOf(url)))),
+      (await site.bucket.objects()).filter((name) => urls.some((url) => name.startsWith(fileIdOf(url)))),
     ).toEqual([])
     expect(await site.bucket.unfinished()).toEqual([])
     expect((await usedBytes()) - before).toBe(whole.length)
@@ -109,14 +108,8 @@ describe('concatenation', () => {
   })
 
   it.each([
-    [
-      'an unfinished piece',
-      async () => (await client.create(5, { 'Upload-Concat': 'partial' })).headers.location!,
-    ],
-    [
-      'an upload that is no piece',
-      async () => (await client.create(3, {}, Buffer.from('abc'))).headers.location!,
-    ],
+    ['an unfinished piece', () => client.begin(5, { 'Upload-Concat': 'partial' })],
+    ['an upload that is no piece', () => client.begin(3, {}, Buffer.from('abc'))],
     ['an address of elsewhere', async () => 'https://example.com/files/1'],
   ])('400 for %s', async (_, address) => {
     const reply = await join([await address()])
@@ -147,12 +140,12 @@ describe('concatenation', () => {
       (
         await rows<{ status: string }>(
           database.db,
-          sql`select status from files where id = ${idOf(made.headers.location!)}::uuid`,
+          sql`select status from files where id = ${fileIdOf(made.headers.location!)}::uuid`,
         )
       )[0]?.status
     while ((await status()) !== 'transferred') await reconcileUploads(node.context)
     expect(
-      (await site.bucket.object(`${idOf(made.headers.location!)}/whole`)).equals(Buffer.concat(pieces)),
+      (await site.bucket.object(`${fileIdOf(made.headers.location!)}/whole`)).equals(Buffer.concat(pieces)),
     ).toBe(true)
   })
 
@@ -166,7 +159,7 @@ describe('concatenation', () => {
     expect(new Set(replies.map(({ headers }) => headers.location)).size).toBe(1)
     const url = replies[0]!.headers.location!
     await Promise.all(node.context.background)
-    expect((await site.bucket.object(`${idOf(url)}/whole`)).equals(Buffer.concat(pieces))).toBe(true)
+    expect((await site.bucket.object(`${fileIdOf(url)}/whole`)).equals(Buffer.concat(pieces))).toBe(true)
     expect((await site.bucket.objects()).length).toBe(before - 1)
     // Who asks again looks at the pieces first, and must not send them anew.
     const head = await client.head(urls[0]!)
@@ -176,11 +169,11 @@ describe('concatenation', () => {
   it('is the same file for whoever finds the pieces taken only after having looked for it', async () => {
     const urls = [await partial(randomBytes(10)), await partial(randomBytes(20))]
     const first = await join(urls)
-    const fileId = idOf(first.headers.location!)
+    const fileId = fileIdOf(first.headers.location!)
     const taken = (by: string | null) => sql`
       update files set joined_into = ${by}::uuid, retired_at = case when ${by}::uuid is null then null else now() end
       where id in (${sql.join(
-        urls.map((url) => sql`${idOf(url)}::uuid`),
+        urls.map((url) => sql`${fileIdOf(url)}::uuid`),
         sql`, `,
       )})`
     await database.db.execute(taken(null))
@@ -214,17 +207,17 @@ describe('concatenation', () => {
 
   it('pieces that nobody joins go six hours after the last byte of all of them', async () => {
     const url = await partial(randomBytes(100))
-    const slow = (await client.create(200, { 'Upload-Concat': 'partial' })).headers.location!
+    const slow = await client.begin(200, { 'Upload-Concat': 'partial' })
     site.clock.advance(hours(5))
     expect((await client.patch(slow, 0, randomBytes(100))).status).toBe(204)
     site.clock.advance(hours(5))
     await expireUploads(node.context)
     await clearLeftovers(node.context)
-    expect(await site.bucket.objects()).toContain(`${idOf(url)}/file`)
+    expect(await site.bucket.objects()).toContain(`${fileIdOf(url)}/file`)
     site.clock.advance(hours(2))
     expect(await expireUploads(node.context)).toBeGreaterThan(0)
     await clearLeftovers(node.context)
-    expect(await site.bucket.objects()).not.toContain(`${idOf(url)}/file`)
+    expect(await site.bucket.objects()).not.toContain(`${fileIdOf(url)}/file`)
     // And those that were never finished.
     site.clock.advance(days(8))
     await expireUploads(node.context)
@@ -234,7 +227,7 @@ describe('concatenation', () => {
 
   it('pieces are bounded by what their token may create, and are of no type', async () => {
     const limits = { maxFiles: 1, maxBytes: 1000, allowedTypes: ['image/*'] }
-    const pieces = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token(limits) })
+    const pieces = await site.client(node, limits)
     const page = { 'Upload-Concat': 'partial', 'Upload-Metadata': metadata({ filetype: 'text/html' }) }
     const made = await Promise.all(Array.from({ length: 12 }, () => pieces.create(100, page)))
     const urls = made.flatMap(({ headers }) => headers.location ?? [])
@@ -247,7 +240,7 @@ describe('concatenation', () => {
     const last = await pieces.create(900, page)
     expect(last.status).toBe(201)
     expect((await pieces.patch(urls[0]!, 0, randomBytes(100))).status).toBe(204)
-    const look = sql`select filetype from files where id = ${idOf(urls[0]!)}::uuid`
+    const look = sql`select filetype from files where id = ${fileIdOf(urls[0]!)}::uuid`
     expect(await rows(database.db, look)).toEqual([{ filetype: null }])
     for (const url of [urls[0]!, last.headers.location!])
       expect((await pieces.terminate(url)).status).toBe(204)
@@ -272,15 +265,15 @@ describe('concatenation', () => {
     for (const url of [spare, used]) expect((await client.terminate(url)).status).toBe(204)
     await clearLeftovers(node.context)
     const there = await site.bucket.objects()
-    expect(there).not.toContain(`${idOf(spare)}/file`)
-    expect(there).toContain(`${idOf(used)}/file`)
+    expect(there).not.toContain(`${fileIdOf(spare)}/file`)
+    expect(there).toContain(`${fileIdOf(used)}/file`)
     site.bucket.faults.clear()
     site.clock.advance(60_000)
     await reconcileUploads(node.context)
     await Promise.all(node.context.background)
-    const object = await site.bucket.object(`${idOf(made.headers.location!)}/whole`)
+    const object = await site.bucket.object(`${fileIdOf(made.headers.location!)}/whole`)
     expect(object.length).toBe(6 * MiB)
-    expect(await site.bucket.objects()).not.toContain(`${idOf(used)}/file`)
+    expect(await site.bucket.objects()).not.toContain(`${fileIdOf(used)}/file`)
   })
 
   it('keeps its pieces until it is made, however long that takes, and shares them with no other', async () => {
@@ -294,7 +287,7 @@ describe('concatenation', () => {
     site.clock.advance(hours(7 * 24 + 1))
     expect(await expireUploads(node.context)).toBe(0)
     await clearLeftovers(node.context)
-    for (const piece of urls) expect(await site.bucket.objects()).toContain(`${idOf(piece)}/file`)
+    for (const piece of urls) expect(await site.bucket.objects()).toContain(`${fileIdOf(piece)}/file`)
     await renew()
     // It has been tried for a day, and gets one more attempt.
     for (const waitMs of [0, minutes(10)]) {
@@ -305,7 +298,7 @@ describe('concatenation', () => {
     for (const gone of [url, ...urls]) expect((await client.head(gone)).status).toBe(410)
     site.bucket.faults.clear()
     await clearLeftovers(node.context)
-    for (const piece of urls) expect(await site.bucket.objects()).not.toContain(`${idOf(piece)}/file`)
+    for (const piece of urls) expect(await site.bucket.objects()).not.toContain(`${fileIdOf(piece)}/file`)
   })
 
   it('lets its pieces go when the object is found a day after it was made', async () => {
@@ -322,10 +315,10 @@ describe('concatenation', () => {
     }
     site.bucket.faults.clear()
     await renew()
-    expect((await site.bucket.object(`${idOf(url)}/whole`)).length).toBe(6 * MiB + 100)
+    expect((await site.bucket.object(`${fileIdOf(url)}/whole`)).length).toBe(6 * MiB + 100)
     expect((await client.head(url)).status).toBe(200)
     await clearLeftovers(node.context)
-    for (const piece of urls) expect(await site.bucket.objects()).not.toContain(`${idOf(piece)}/file`)
+    for (const piece of urls) expect(await site.bucket.objects()).not.toContain(`${fileIdOf(piece)}/file`)
   })
 
   it.each([0, 1])(
@@ -350,7 +343,7 @@ describe('concatenation', () => {
         })
         upload.start()
       })
-      expect((await site.bucket.object(`${idOf(url)}/film.mp4`)).equals(source)).toBe(true)
+      expect((await site.bucket.object(`${fileIdOf(url)}/film.mp4`)).equals(source)).toBe(true)
       expect((await usedBytes()) - before).toBe(source.length)
     },
   )

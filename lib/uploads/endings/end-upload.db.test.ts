@@ -2,22 +2,20 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { blocked, openTestDatabase } from '../../../test/support/databases.ts'
-import { tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf, type TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
-import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
+import type { DatabaseHandle } from '../../platform/db/database.ts'
 import { days, minutes } from '../../platform/kernel/clock.ts'
 import { expireUploads } from '../recovery/upload-sweeps.ts'
 import { clearLeftovers } from './clear-leftovers.ts'
 import { cancelUpload } from './end-upload.ts'
 
 const MiB = 1024 * 1024
-const idOf = (url: string) => url.split('/').at(-1)!
-
 describe('an upload that ends without an object', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
-  let client: ReturnType<typeof tusClient>
+  let client: TusClient
   beforeAll(async () => {
     database = await openTestDatabase()
     const actions = ['s3:PutObject', 's3:AbortMultipartUpload', 's3:DeleteObject'] as const
@@ -33,19 +31,15 @@ describe('an upload that ends without an object', () => {
     await database?.close()
   })
   const renew = async () => {
-    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    client = await site.client(node)
   }
   const begun = async (bytes: number) => {
-    const url = (await client.create(bytes)).headers.location!
+    const url = await client.begin(bytes)
     expect((await client.patch(url, 0, randomBytes(bytes - 1))).status).toBe(204)
     return url
   }
-  const statusOf = async (url: string) => {
-    const look = sql`select status from files where id = ${idOf(url)}::uuid`
-    return (await rows<{ status: string }>(database.db, look))[0]!.status
-  }
   const cancel = (url: string) =>
-    cancelUpload(node.context, { fileId: idOf(url), workspaceId: site.workspaceId })
+    cancelUpload(node.context, { fileId: fileIdOf(url), workspaceId: site.workspaceId })
 
   it('is not ended by expiry if a byte came while that was decided', async () => {
     const url = await begun(100)
@@ -54,7 +48,7 @@ describe('an upload that ends without an object', () => {
     const { promise: later, resolve: commit } = Promise.withResolvers<void>()
     const writing = database.db.transaction(async (tx) => {
       await tx.execute(
-        sql`update files set expires_at = expires_at + interval '7 days' where id = ${idOf(url)}::uuid`,
+        sql`update files set expires_at = expires_at + interval '7 days' where id = ${fileIdOf(url)}::uuid`,
       )
       hasWritten()
       await later
@@ -65,14 +59,14 @@ describe('an upload that ends without an object', () => {
     commit()
     await writing
     expect(await expiring).toBe(0)
-    expect(await statusOf(url)).toBe('uploading')
+    expect(await site.statusOf(url)).toBe('uploading')
     await renew()
   })
 
   it('leaves no object behind that was on its way, where the keys may delete', async () => {
     const whole = randomBytes(1000)
-    const url = (await client.create(whole.length)).headers.location!
-    const key = `${idOf(url)}/file`
+    const url = await client.begin(whole.length)
+    const key = `${fileIdOf(url)}/file`
     site.bucket.faults.add({
       operation: 'PutObject',
       at: 'answer',
@@ -115,9 +109,9 @@ describe('an upload that ends without an object', () => {
   it('is cleared away although others cannot be: each bucket has its share', async () => {
     const gone = await createSite(database)
     gone.clock.advance(site.clock.now() - gone.clock.now())
-    const theirs = tusClient({ url: node.url, pipeId: gone.pipe.id, token: await gone.token() })
+    const theirs = await gone.client(node)
     for (let n = 0; n < 7; n++) {
-      const url = (await theirs.create(9 * MiB)).headers.location!
+      const url = await theirs.begin(9 * MiB)
       expect((await theirs.patch(url, 0, randomBytes(8 * MiB))).status).toBe(204)
       expect((await theirs.terminate(url)).status).toBe(204)
     }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
-import { tusClient } from '../../../test/support/tus-client.ts'
+import type { TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { rows } from '../../platform/db/database.ts'
 import { minutes } from '../../platform/kernel/clock.ts'
@@ -14,7 +14,7 @@ const DENIED = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
 describeWithDatabase('a creation refused after its object was sent', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
-  let client: ReturnType<typeof tusClient>
+  let client: TusClient
   let isDatabaseAway = false
   beforeAll(async () => {
     site = await createSite(database(), { bucket: { actions: ['s3:PutObject', 's3:DeleteObject'] } })
@@ -23,7 +23,7 @@ describeWithDatabase('a creation refused after its object was sent', (database) 
         if (name === 'object put' && isDatabaseAway) throw new Error('the database is away')
       },
     })
-    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token({ maxFiles: 1 }) })
+    client = await site.client(node, { maxFiles: 1 })
   })
   afterEach(() => {
     isDatabaseAway = false

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
-import { tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf } from '../../../test/support/tus-client.ts'
 import { createSite, serveUploads } from '../../../test/support/upload-site.ts'
 import { rows } from '../../platform/db/database.ts'
 import { clearLeftovers } from './clear-leftovers.ts'
@@ -17,11 +17,11 @@ describeWithDatabase('DELETE', (database) => {
       bucket: { actions: ['s3:PutObject', 's3:AbortMultipartUpload'] },
     })
     const node = await serveUploads(site.runtime)
-    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
-    const url = (await client.create(30 * MiB)).headers.location!
+    const client = await site.client(node)
+    const url = await client.begin(30 * MiB)
     expect((await client.patch(url, 0, randomBytes(10 * MiB))).status).toBe(204)
     expect((await client.patch(url, 10 * MiB, randomBytes(MiB))).status).toBe(204)
-    const id = url.split('/').at(-1)!
+    const id = fileIdOf(url)
     const held = async () => {
       const look = sql`select (select count(*)::int from upload_tails where file_id = ${id}::uuid) as tails,
         (select count(*)::int from file_parts where file_id = ${id}::uuid) as parts,
@@ -40,9 +40,9 @@ describeWithDatabase('DELETE', (database) => {
   it('made twice at once succeeds twice', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime)
-    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
-    const url = (await client.create(30 * MiB)).headers.location!
-    const of = { fileId: url.split('/').at(-1)!, workspaceId: site.actor.workspaceId }
+    const client = await site.client(node)
+    const url = await client.begin(30 * MiB)
+    const of = { fileId: fileIdOf(url), workspaceId: site.actor.workspaceId }
     const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
     let second: Promise<number> | undefined
     const emitEvents: typeof node.context.emitEvents = async (...about) => {

@@ -3,7 +3,7 @@ import { eq, sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { webhookOutputs } from '#drizzle/schema/index.ts'
 import { openTestDatabase } from '../../../test/support/databases.ts'
-import { openPatch, tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf, openPatch, type TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { addOutput } from '../../../test/support/webhook-rows.ts'
 import { BucketError } from '../../buckets/bucket-error.ts'
@@ -22,27 +22,7 @@ import { recoverFromFault } from './recover-from-fault.ts'
 
 const MiB = 1024 * 1024
 type Node = Awaited<ReturnType<typeof serveUploads>>
-type Client = ReturnType<typeof tusClient>
-
-const idOf = (url: string) => url.split('/').at(-1)!
-
-async function clientOf(node: Node, site: Site): Promise<Client> {
-  return tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
-}
-
-async function begin(client: Client, length: number): Promise<string> {
-  return (await client.create(length)).headers.location!
-}
-
-const offsetOf = async (client: Client, url: string) =>
-  Number((await client.head(url)).headers['upload-offset'])
-
-function statusOf(database: DatabaseHandle, url: string): Promise<string | undefined> {
-  return rows<{ status: string }>(
-    database.db,
-    sql`select status from files where id = ${idOf(url)}::uuid`,
-  ).then(([row]) => row?.status)
-}
+type Client = TusClient
 
 describe('a bucket in trouble', () => {
   let database: DatabaseHandle
@@ -56,9 +36,9 @@ describe('a bucket in trouble', () => {
     database = await openTestDatabase()
     site = await createSite(database)
     node = await serveUploads(site.runtime)
-    client = await clientOf(node, site)
+    client = await site.client(node)
     impatient = await serveUploads(site.runtime, { terms: { assembleMs: 300 } })
-    hasty = await clientOf(impatient, site)
+    hasty = await site.client(impatient)
   })
   afterEach(() => site.bucket.faults.clear())
   afterAll(async () => {
@@ -69,11 +49,11 @@ describe('a bucket in trouble', () => {
   })
   const objectIs = async (url: string, whole: Buffer) => {
     await Promise.all(node.context.background)
-    expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
-    expect(await statusOf(database, url)).toBe('transferred')
+    expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
+    expect(await site.statusOf(url)).toBe('transferred')
     expect(await site.bucket.unfinished()).toEqual([])
   }
-  const timelineOf = async (url: string) => (await showFile(site.runtime, site.actor, idOf(url))).timeline
+  const timelineOf = async (url: string) => (await showFile(site.runtime, site.actor, fileIdOf(url))).timeline
   const uploadBytes = async () => (await site.runtime.metrics.uploadBytes.get()).values[0]!.value
   const slowDown = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
 
@@ -83,7 +63,7 @@ describe('a bucket in trouble', () => {
     ['a cut', { kind: 'cut' }],
   ] as const)('%s on the second of three parts is retried from its buffer', async (_, effect) => {
     const whole = randomBytes(20 * MiB)
-    const url = await begin(client, whole.length)
+    const url = await client.begin(whole.length)
     site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 2, at: 'body', effect })
     expect((await client.patch(url, 0, whole)).status).toBe(204)
     await objectIs(url, whole)
@@ -98,7 +78,7 @@ describe('a bucket in trouble', () => {
     site.bucket.faults.add({ operation: 'PutObject', times: 100, effect })
     const since = site.clock.now()
     expect(await listRejecting(site.runtime, site.actor)).toEqual([])
-    const refuse = async () => (await client.patch(await begin(client, 10), 0, randomBytes(10))).status
+    const refuse = async () => (await client.patch(await client.begin(10), 0, randomBytes(10))).status
     expect(await Promise.all([refuse(), refuse(), refuse()])).toEqual([502, 502, 502])
     expect(await listRejecting(site.runtime, site.actor)).toEqual([
       {
@@ -116,7 +96,7 @@ describe('a bucket in trouble', () => {
     await recheck()
     expect(await listRejecting(site.runtime, site.actor)).toHaveLength(1)
     expect(site.bucket.traffic.counts()).toEqual(before)
-    expect((await client.patch(await begin(client, 10), 0, randomBytes(10))).status).toBe(204)
+    expect((await client.patch(await client.begin(10), 0, randomBytes(10))).status).toBe(204)
     await recheck()
     expect(await listRejecting(site.runtime, site.actor)).toEqual([])
     expect(await recheck()).toBe(0)
@@ -124,7 +104,7 @@ describe('a bucket in trouble', () => {
 
   it('a part that never gets through is kept in the tail, and the offset is right', async () => {
     const whole = randomBytes(25 * MiB)
-    const url = await begin(client, whole.length)
+    const url = await client.begin(whole.length)
     site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 100, effect: slowDown })
     const counted = await uploadBytes()
     const reply = await client.patch(url, 0, whole)
@@ -135,7 +115,7 @@ describe('a bucket in trouble', () => {
     })
     expect(await uploadBytes()).toBe(counted + 16 * MiB)
     site.bucket.faults.clear()
-    const offset = await offsetOf(client, url)
+    const offset = await client.offset(url)
     expect(offset).toBe(16 * MiB)
     expect((await client.patch(url, offset, whole.subarray(offset))).status).toBe(204)
     await objectIs(url, whole)
@@ -145,7 +125,7 @@ describe('a bucket in trouble', () => {
     '%s that fails for long is made by the reconciler',
     async (operation) => {
       const whole = randomBytes(operation === 'PutObject' ? MiB : 9 * MiB)
-      const url = await begin(hasty, whole.length)
+      const url = await hasty.begin(whole.length)
       site.bucket.faults.add({
         operation,
         times: 100,
@@ -153,12 +133,12 @@ describe('a bucket in trouble', () => {
       })
       if (operation === 'PutObject') site.bucket.faults.add({ operation, times: 100, effect: slowDown })
       expect((await hasty.patch(url, 0, whole)).status).toBe(204)
-      expect(await offsetOf(hasty, url)).toBe(whole.length)
+      expect(await hasty.offset(url)).toBe(whole.length)
       await Promise.all(impatient.context.background)
-      expect(await statusOf(database, url)).toBe('transferring')
+      expect(await site.statusOf(url)).toBe('transferring')
       site.bucket.faults.clear()
       site.clock.advance(60_000)
-      while ((await statusOf(database, url)) !== 'transferred') await reconcileUploads(node.context)
+      while ((await site.statusOf(url)) !== 'transferred') await reconcileUploads(node.context)
       await objectIs(url, whole)
     },
   )
@@ -170,24 +150,24 @@ describe('a bucket in trouble', () => {
       workspaceId: site.workspaceId,
       pipeId: site.pipe.id,
     })
-    const url = await begin(client, whole.length)
+    const url = await client.begin(whole.length)
     site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 100, effect: slowDown })
     expect((await client.patch(url, 0, whole, { 'X-Request-Id': 'the-failing-one' })).status).toBe(502)
     site.bucket.faults.clear()
-    const { timeline } = await showFile(site.runtime, site.actor, idOf(url))
+    const { timeline } = await showFile(site.runtime, site.actor, fileIdOf(url))
     const refused = timeline.find(({ kind }) => kind === 'bucket_refused')
     expect(refused!.detail).toMatchObject({ requestId: 'the-failing-one' })
-    const offset = await offsetOf(client, url)
+    const offset = await client.offset(url)
     const last = { 'X-Request-Id': 'the-last-one', Traceparent: traceparent }
     expect((await client.patch(url, offset, whole.subarray(offset), last)).status).toBe(204)
-    const look = sql`select request_id as "requestId", traceparent from events where file_id = ${idOf(url)}::uuid`
+    const look = sql`select request_id as "requestId", traceparent from events where file_id = ${fileIdOf(url)}::uuid`
     expect(await rows(database.db, look)).toEqual([{ requestId: 'the-last-one', traceparent }])
     await database.db.delete(webhookOutputs).where(eq(webhookOutputs.id, output.id))
   })
 
   it('an error inside the 200 of Complete is retried', async () => {
     const whole = randomBytes(9 * MiB)
-    const url = await begin(client, whole.length)
+    const url = await client.begin(whole.length)
     const effect = { kind: 'refuse', status: 200, code: 'InternalError' } as const
     site.bucket.faults.add({ operation: 'CompleteMultipartUpload', times: 1, effect })
     expect((await client.patch(url, 0, whole)).status).toBe(204)
@@ -197,7 +177,7 @@ describe('a bucket in trouble', () => {
 
   it('a Complete whose answer was lost happened once', async () => {
     const whole = randomBytes(9 * MiB)
-    const url = await begin(client, whole.length)
+    const url = await client.begin(whole.length)
     site.bucket.faults.add({ operation: 'CompleteMultipartUpload', at: 'answer', effect: { kind: 'cut' } })
     expect((await client.patch(url, 0, whole)).status).toBe(204)
     await Promise.all(node.context.background)
@@ -206,7 +186,7 @@ describe('a bucket in trouble', () => {
 
   it('a PutObject whose answer was lost happened once', async () => {
     const whole = randomBytes(MiB)
-    const url = await begin(client, whole.length)
+    const url = await client.begin(whole.length)
     site.bucket.faults.add({ operation: 'PutObject', at: 'answer', effect: { kind: 'cut' } })
     expect((await client.patch(url, 0, whole)).status).toBe(204)
     await objectIs(url, whole)
@@ -214,21 +194,21 @@ describe('a bucket in trouble', () => {
 
   it('a refusal is a 502 with the reason and without secrets, and the offset stays', async () => {
     const whole = randomBytes(MiB)
-    const url = await begin(client, whole.length)
+    const url = await client.begin(whole.length)
     const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
     site.bucket.faults.add({ operation: 'PutObject', effect })
     const reply = await client.patch(url, 0, whole)
     expect(reply.status).toBe(502)
     expect(reply.body).toContain('AccessDenied')
     expect(reply.body).not.toContain('secret')
-    expect(await offsetOf(client, url)).toBe(0)
+    expect(await client.offset(url)).toBe(0)
     expect((await client.patch(url, 0, whole)).status).toBe(204)
     await objectIs(url, whole)
   })
 
   it('what the bucket refuses stands in the timeline, once for each reason however often it is tried', async () => {
     const whole = randomBytes(MiB)
-    const url = await begin(client, whole.length)
+    const url = await client.begin(whole.length)
     const codes = ['AccessDenied', 'AccessDenied', 'NoSuchBucket', 'AccessDenied']
     for (const code of codes) {
       site.bucket.faults.add({ operation: 'PutObject', effect: { kind: 'refuse', status: 403, code } })
@@ -251,7 +231,7 @@ describe('a bucket in trouble', () => {
   })
 
   it('a bucket that refuses for ever new reasons does not fill the timeline', async () => {
-    const url = await begin(client, 4)
+    const url = await client.begin(4)
     for (let n = 0; n < 12; n += 1) {
       const effect = { kind: 'refuse', status: 400, code: `Reason${n}` } as const
       site.bucket.faults.add({ operation: 'PutObject', effect })
@@ -262,26 +242,26 @@ describe('a bucket in trouble', () => {
 
   it('why the object is not there yet stands in the timeline, too', async () => {
     const whole = randomBytes(9 * MiB)
-    const url = await begin(client, whole.length)
+    const url = await client.begin(whole.length)
     const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
     site.bucket.faults.add({ operation: 'CompleteMultipartUpload', effect })
     expect((await client.patch(url, 0, whole)).status).toBe(204)
     await Promise.all(node.context.background)
     expect((await timelineOf(url)).at(-1)).toMatchObject({ kind: 'bucket_refused' })
     site.clock.advance(60_000)
-    while ((await statusOf(database, url)) !== 'transferred') await reconcileUploads(node.context)
+    while ((await site.statusOf(url)) !== 'transferred') await reconcileUploads(node.context)
     await objectIs(url, whole)
   })
 
   it('a body with a checksum counts whole or not at all: nothing of it is kept in the tail', async () => {
     const whole = randomBytes(20 * MiB)
-    const url = await begin(client, whole.length)
+    const url = await client.begin(whole.length)
     site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 100, effect: slowDown })
     const checksum = { 'Upload-Checksum': `sha1 ${createHash('sha1').update(whole).digest('base64')}` }
     const patch = openPatch(client, url, { offset: 0, length: whole.length, headers: checksum })
     await patch.write(whole.subarray(0, 17 * MiB))
     expect((await patch.reply).status).toBe(502)
-    expect(await offsetOf(client, url)).toBe(0)
+    expect(await client.offset(url)).toBe(0)
     site.bucket.faults.clear()
     expect((await client.patch(url, 0, whole, checksum)).status).toBe(204)
     await objectIs(url, whole)
@@ -292,18 +272,18 @@ describe('a bucket in trouble', () => {
     ['a file whose length comes after its bytes', randomBytes(MiB)],
   ])('%s is made by the reconciler', async (_, whole) => {
     const url = await (whole.length === 0 ? emptyFile() : fileOfUnknownLength(whole))
-    expect(await statusOf(database, url)).toBe('transferring')
+    expect(await site.statusOf(url)).toBe('transferring')
     site.bucket.faults.clear()
     site.clock.advance(60_000)
-    while ((await statusOf(database, url)) !== 'transferred') await reconcileUploads(node.context)
+    while ((await site.statusOf(url)) !== 'transferred') await reconcileUploads(node.context)
     await objectIs(url, whole)
   })
   const emptyFile = async () => {
     site.bucket.faults.add({ operation: 'PutObject', times: 100, effect: slowDown })
-    return begin(hasty, 0)
+    return hasty.begin(0)
   }
   const fileOfUnknownLength = async (whole: Buffer) => {
-    const url = (await hasty.create(null)).headers.location!
+    const url = await hasty.begin(null)
     await hasty.patch(url, 0, whole)
     site.bucket.faults.add({ operation: 'PutObject', times: 100, effect: slowDown })
     const length = { 'Upload-Length': String(whole.length) }
@@ -313,20 +293,20 @@ describe('a bucket in trouble', () => {
 
   it('a bucket that dropped the upload fails the file, and says so', async () => {
     const whole = randomBytes(17 * MiB)
-    const url = await begin(client, whole.length)
+    const url = await client.begin(whole.length)
     await client.patch(url, 0, whole.subarray(0, 8 * MiB))
     const effect = { kind: 'refuse', status: 404, code: 'NoSuchUpload' } as const
     site.bucket.faults.add({ operation: 'UploadPart', times: 100, effect })
     const reply = await client.patch(url, 8 * MiB, whole.subarray(8 * MiB))
     expect(reply.status).toBe(502)
     expect((await client.head(url)).status).toBe(410)
-    expect(await statusOf(database, url)).toBe('failed')
+    expect(await site.statusOf(url)).toBe('failed')
   })
 
   it('a tail that the database took in part before the bucket failed is not kept twice', async () => {
     const { context } = node
-    const url = await begin(client, 1000)
-    const at = { pipeId: site.pipe.id, fileId: idOf(url) }
+    const url = await client.begin(1000)
+    const at = { pipeId: site.pipe.id, fileId: fileIdOf(url) }
     const upload = (await openUpload(context, await context.rights.toContinue(client.token, at), {
       bytes: 1000,
     }))!
@@ -347,7 +327,7 @@ describe('a bucket in trouble', () => {
     }
     const fault = new BucketError('trouble', 'SlowDown', 'The bucket is slow.')
     await expect(recoverFromFault(context, upload, stuck, { fault, mayFinish: true })).rejects.toThrow('slow')
-    expect(await offsetOf(client, url)).toBe(10)
+    expect(await client.offset(url)).toBe(10)
   })
 })
 
@@ -360,7 +340,7 @@ describe('a Data Store that takes nothing', () => {
     database = await openTestDatabase()
     site = await createSite(database)
     node = await serveUploads(site.runtime, { terms: { workspaceTailBytes: 2 * MiB } })
-    client = await clientOf(node, site)
+    client = await site.client(node)
   })
   afterEach(() => site.bucket.faults.clear())
   afterAll(async () => {
@@ -402,7 +382,7 @@ describe('a Data Store that takes nothing', () => {
 
   it('takes nothing while it is turned off, and its uploads under way are canceled', async () => {
     await database.db.execute(sql`update data_stores set ready_at = now() where id = ${storeId()}`)
-    const url = await begin(client, 10)
+    const url = await client.begin(10)
     const turn = (at: string) =>
       database.db.execute(
         sql`update data_stores set turned_off_at = ${sql.raw(at)}, updated_at = now() where id = ${storeId()}`,
@@ -412,7 +392,7 @@ describe('a Data Store that takes nothing', () => {
     expect(codeOf(await client.patch(url, 0, Buffer.from('abc')))).toEqual(notReady)
     expect((await client.head(url)).status).toBe(403)
     expect(await cancelUploadsToTurnedOffDataStores(site.runtime)).toBeGreaterThan(0)
-    expect(await statusOf(database, url)).toBe('canceled')
+    expect(await site.statusOf(url)).toBe('canceled')
     await turn('null')
     expect((await client.head(url)).status).toBe(410)
     await database.db.execute(sql`update data_stores set ready_at = now() where id = ${storeId()}`)
@@ -421,7 +401,7 @@ describe('a Data Store that takes nothing', () => {
 
   it('takes uploads once one to it has succeeded that was begun before', async () => {
     await database.db.execute(sql`update data_stores set ready_at = now() where id = ${storeId()}`)
-    const url = await begin(client, 3)
+    const url = await client.begin(3)
     await database.db.execute(sql`update data_stores set ready_at = null where id = ${storeId()}`)
     expect(await creation()).toEqual(notReady)
     expect((await client.patch(url, 0, Buffer.from('abc'))).status).toBe(204)
@@ -430,7 +410,7 @@ describe('a Data Store that takes nothing', () => {
 
   it('fills the database to the cap of its workspace, and no further', async () => {
     const whole = randomBytes(6 * MiB)
-    const [first, second] = [await begin(client, whole.length), await begin(client, whole.length)]
+    const [first, second] = [await client.begin(whole.length), await client.begin(whole.length)]
     expect((await client.patch(first, 0, whole.subarray(0, 2 * MiB))).status).toBe(204)
     await node.context.tailCap.refresh()
     for (const refused of [await client.create(1000), await client.patch(second, 0, whole)]) {

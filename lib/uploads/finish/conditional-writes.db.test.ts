@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ProviderName } from '#drizzle/schema/index.ts'
 import { openTestDatabase } from '../../../test/support/databases.ts'
-import { metadata, tusCall, tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf, metadata, type TusClient, tusCall, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { showFile } from '../../dashboard/files/show-file.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
@@ -20,7 +20,7 @@ describe('a bucket with rules for conditional writes', () => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
   let token: string
-  let client: ReturnType<typeof tusClient>
+  let client: TusClient
   beforeAll(async () => {
     database = await openTestDatabase()
     site = await createSite(database, {
@@ -46,9 +46,8 @@ describe('a bucket with rules for conditional writes', () => {
       sql`update data_stores set provider = ${provider}, may_read = ${mayRead}, may_delete = ${mayRead},
         updated_at = clock_timestamp() where id = ${site.dataStore.id}::uuid`,
     )
-  const idOf = (url: string) => url.split('/').at(-1)!
-  const keyOf = (url: string) => `${idOf(url)}/file`
-  const fileOf = (url: string) => showFile(site.runtime, site.actor, idOf(url))
+  const keyOf = (url: string) => `${fileIdOf(url)}/file`
+  const fileOf = (url: string) => showFile(site.runtime, site.actor, fileIdOf(url))
   const expectObject = async (url: string, bytes: Buffer) => {
     expect((await fileOf(url)).status).toBe('transferred')
     expect((await site.bucket.object(keyOf(url))).equals(bytes)).toBe(true)
@@ -59,7 +58,7 @@ describe('a bucket with rules for conditional writes', () => {
     )
 
   async function send(bytes: Buffer, headers: Record<string, string> = {}): Promise<string> {
-    const url = (await client.create(bytes.length, headers)).headers.location!
+    const url = await client.begin(bytes.length, headers)
     expect((await client.patch(url, 0, bytes)).status).toBe(204)
     await Promise.all(node.context.background)
     return url

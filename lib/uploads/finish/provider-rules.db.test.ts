@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { FoundCapabilities, ProviderName } from '#drizzle/schema/index.ts'
 import type { RuleName } from '../../../packages/local-bucket/rules.ts'
 import { openTestDatabase } from '../../../test/support/databases.ts'
-import { metadata, tusCall, tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf, metadata, tusCall, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { showFile } from '../../dashboard/files/show-file.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
@@ -55,18 +55,17 @@ describe('a bucket with rules of its own', () => {
     )
   }
   const clientOf = (at: Node) => tusClient({ url: at.url, pipeId: site.pipe.id, token })
-  const idOf = (url: string) => url.split('/').at(-1)!
-  const fileOf = (url: string) => showFile(site.runtime, site.actor, idOf(url))
+  const fileOf = (url: string) => showFile(site.runtime, site.actor, fileIdOf(url))
   const statusOf = async (url: string) => (await fileOf(url)).status
 
   async function send(bytes: Buffer, { at = node, headers = {} }: { at?: Node; headers?: object } = {}) {
     const client = clientOf(at)
-    const url = (await client.create(bytes.length, headers as Record<string, string>)).headers.location!
+    const url = await client.begin(bytes.length, headers as Record<string, string>)
     const { status } = await client.patch(url, 0, bytes)
     await Promise.all(at.context.background)
     return { url, status }
   }
-  const objectOf = (url: string) => site.bucket.object(`${idOf(url)}/file`)
+  const objectOf = (url: string) => site.bucket.object(`${fileIdOf(url)}/file`)
   const expectObject = async (url: string, bytes: Buffer) => {
     expect(await statusOf(url)).toBe('transferred')
     expect((await objectOf(url)).equals(bytes)).toBe(true)
@@ -95,7 +94,7 @@ describe('a bucket with rules of its own', () => {
   const lost = (operation: 'PutObject' | 'CompleteMultipartUpload') =>
     site.bucket.faults.add({ operation, at: 'answer', effect: { kind: 'cut' } })
   const askedFor = (operation: 'PutObject' | 'CompleteMultipartUpload', url: string) =>
-    site.bucket.traffic.seen({ operation, key: `${idOf(url)}/file` }).length
+    site.bucket.traffic.seen({ operation, key: `${fileIdOf(url)}/file` }).length
 
   describe('GCS, where nobody who may only put replaces an object', () => {
     it.each([MiB, 9 * MiB])('has an object of %i bytes although the answer was lost', async (size) => {
@@ -204,7 +203,7 @@ describe('a bucket with rules of its own', () => {
     await expectObject(url, bytes)
     const { endpoint, region, name: Bucket, key: credentials } = site.bucket
     const s3 = new S3Client({ endpoint, region, credentials, forcePathStyle: true })
-    const { ContentType } = await s3.send(new HeadObjectCommand({ Bucket, Key: `${idOf(url)}/file` }))
+    const { ContentType } = await s3.send(new HeadObjectCommand({ Bucket, Key: `${fileIdOf(url)}/file` }))
     expect(ContentType).toBe(kept)
   })
 
@@ -254,7 +253,7 @@ describe('a bucket with rules of its own', () => {
       const bytes = randomBytes(MiB)
       const { url } = await send(bytes, { at: hasty })
       expect(await statusOf(url)).toBe('transferring')
-      expect(await site.bucket.objects()).not.toContain(`${idOf(url)}/file`)
+      expect(await site.bucket.objects()).not.toContain(`${fileIdOf(url)}/file`)
       site.bucket.rules.clear()
       await reconciled(url)
       await expectObject(url, bytes)

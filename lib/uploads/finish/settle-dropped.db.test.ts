@@ -3,7 +3,7 @@ import { eq, sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { events, fileDestinations, fileParts, files, uploadTails } from '#drizzle/schema/index.ts'
 import { openTestDatabase } from '../../../test/support/databases.ts'
-import { tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf, type TusClient, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { addOutput } from '../../../test/support/webhook-rows.ts'
 import { showFile } from '../../dashboard/files/show-file.ts'
@@ -11,20 +11,18 @@ import type { DatabaseHandle } from '../../platform/db/database.ts'
 import { reconcileUploads } from '../recovery/reconcile.ts'
 
 const MiB = 1024 * 1024
-const idOf = (url: string) => url.split('/').at(-1)!
-
 describe('an upload that the database knows as it was before its object was made', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
-  let client: ReturnType<typeof tusClient>
+  let client: TusClient
   beforeAll(async () => {
     database = await openTestDatabase()
     site = await createSite(database, {
       bucket: { actions: ['s3:PutObject', 's3:GetObject', 's3:ListBucket'] },
     })
     node = await serveUploads(site.runtime)
-    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    client = await site.client(node)
     const place = { workspaceId: site.workspaceId, pipeId: site.pipe.id }
     await addOutput(database.db, 'http://127.0.0.1:1/', { ...place, statuses: ['failed'] })
   })
@@ -40,7 +38,7 @@ describe('an upload that the database knows as it was before its object was made
   /** What a dump has of a file, taken now, to be put back later. */
   const dump = async (url: string) => {
     const { db } = database
-    const id = idOf(url)
+    const id = fileIdOf(url)
     const [file] = await db.select().from(files).where(eq(files.id, id))
     const [destination] = await db.select().from(fileDestinations).where(eq(fileDestinations.fileId, id))
     const parts = await db.select().from(fileParts).where(eq(fileParts.fileId, id))
@@ -56,7 +54,7 @@ describe('an upload that the database knows as it was before its object was made
   }
   const restored = async () => {
     const whole = randomBytes(17 * MiB)
-    const url = (await client.create(whole.length)).headers.location!
+    const url = await client.begin(whole.length)
     await client.patch(url, 0, whole.subarray(0, 8 * MiB))
     const restore = await dump(url)
     expect((await client.patch(url, 8 * MiB, whole.subarray(8 * MiB))).status).toBe(204)
@@ -68,7 +66,7 @@ describe('an upload that the database knows as it was before its object was made
     const written = await database.db
       .select()
       .from(events)
-      .where(eq(events.fileId, idOf(url)))
+      .where(eq(events.fileId, fileIdOf(url)))
     return written.map(({ payload }) => JSON.parse(payload!).data)
   }
 
@@ -88,7 +86,7 @@ describe('an upload that the database knows as it was before its object was made
       { status: 'transferred', size: 17 * MiB, checksum: null, destinations: [{ status: 'transferred' }] },
     ])
     expect(await used()).toBe(before + rest.length)
-    const file = await showFile(site.runtime, site.actor, idOf(url))
+    const file = await showFile(site.runtime, site.actor, fileIdOf(url))
     expect(file).toMatchObject({ status: 'transferred', offset: 17 * MiB, checksum: null })
     expect(file.timeline.filter(({ kind }) => kind === 'completed').at(-1)!.detail).toEqual({
       certainty: 'found',
@@ -98,7 +96,7 @@ describe('an upload that the database knows as it was before its object was made
   it('fails as dropped where there is no object', async () => {
     await maySetRead(true)
     const { url, rest } = await restored()
-    await site.bucket.remove(`${idOf(url)}/file`)
+    await site.bucket.remove(`${fileIdOf(url)}/file`)
     expect((await client.patch(url, 8 * MiB, rest)).status).toBe(502)
     const [data] = await told(url)
     expect(data).toMatchObject({ status: 'failed', destinations: [{ status: 'failed' }] })
@@ -108,7 +106,7 @@ describe('an upload that the database knows as it was before its object was made
   it('fails as dropped where a Complete may have happened, and there is no object', async () => {
     await maySetRead(true)
     const whole = randomBytes(9 * MiB)
-    const url = (await client.create(whole.length)).headers.location!
+    const url = await client.begin(whole.length)
     const complete = { operation: 'CompleteMultipartUpload', times: 100 } as const
     site.bucket.faults.add({ ...complete, effect: { kind: 'refuse', status: 503, code: 'SlowDown' } })
     expect((await client.patch(url, 0, whole)).status).toBe(204)
@@ -118,7 +116,7 @@ describe('an upload that the database knows as it was before its object was made
     site.clock.advance(60_000)
     await reconcileUploads(node.context)
     expect(await told(url)).toMatchObject([{ status: 'failed', destinations: [{ status: 'failed' }] }])
-    expect((await showFile(site.runtime, site.actor, idOf(url))).failureReason).toContain('has dropped')
+    expect((await showFile(site.runtime, site.actor, fileIdOf(url))).failureReason).toContain('has dropped')
   })
 
   it('fails as unknown where the bucket does not let its keys see whether there is an object', async () => {
@@ -130,7 +128,7 @@ describe('an upload that the database knows as it was before its object was made
     expect(await told(url)).toMatchObject([
       { status: 'failed', destinations: [{ status: 'failed', reason: 'unknown' }] },
     ])
-    expect(await site.bucket.objects()).toContain(`${idOf(url)}/file`)
+    expect(await site.bucket.objects()).toContain(`${fileIdOf(url)}/file`)
   })
 
   it('fails as unknown, with the key to look for, where the keys may not read', async () => {
@@ -140,8 +138,8 @@ describe('an upload that the database knows as it was before its object was made
     expect(await told(url)).toMatchObject([
       { status: 'failed', destinations: [{ status: 'failed', reason: 'unknown' }] },
     ])
-    const file = await showFile(site.runtime, site.actor, idOf(url))
-    expect(file.failureReason).toContain(`look for the object ${idOf(url)}/file`)
+    const file = await showFile(site.runtime, site.actor, fileIdOf(url))
+    expect(file.failureReason).toContain(`look for the object ${fileIdOf(url)}/file`)
     expect(file.destinations).toMatchObject([{ status: 'failed', reason: 'unknown' }])
   })
 
@@ -162,7 +160,7 @@ describe('an upload that the database knows as it was before its object was made
     const { token } = client
     const hasty = tusClient({ url: impatient.url, pipeId: site.pipe.id, token })
     const whole = randomBytes(9 * MiB)
-    const url = (await hasty.create(whole.length)).headers.location!
+    const url = await hasty.begin(whole.length)
     const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
     site.bucket.faults.add({ operation: 'UploadPart', partNumber: 2, times: 100, effect })
     expect((await hasty.patch(url, 0, whole)).status).toBe(204)
@@ -171,12 +169,12 @@ describe('an upload that the database knows as it was before its object was made
     const settled = async () => {
       site.clock.advance(60_000)
       await reconcileUploads(node.context)
-      return (await showFile(site.runtime, site.actor, idOf(url))).status
+      return (await showFile(site.runtime, site.actor, fileIdOf(url))).status
     }
     await expect.poll(settled).toBe('transferred')
     await restore()
     await expect.poll(settled).toBe('transferred')
-    const file = await showFile(site.runtime, site.actor, idOf(url))
+    const file = await showFile(site.runtime, site.actor, fileIdOf(url))
     expect(file.checksum).not.toBeNull()
     await impatient.close()
   })

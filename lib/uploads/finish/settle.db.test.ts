@@ -2,13 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openTestDatabase } from '../../../test/support/databases.ts'
-import { tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf, type TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
 import { reconcileUploads } from '../recovery/reconcile.ts'
 
 const MiB = 1024 * 1024
-const idOf = (url: string) => url.split('/').at(-1)!
 const REJECTED = { kind: 'refuse', status: 400, code: 'EntityTooLarge' } as const
 const DENIED = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
 const AWAY = { kind: 'refuse', status: 503, code: 'ServiceUnavailable' } as const
@@ -19,12 +18,12 @@ describe('what follows from a fault', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
-  let client: ReturnType<typeof tusClient>
+  let client: TusClient
   beforeAll(async () => {
     database = await openTestDatabase()
     site = await createSite(database)
     node = await serveUploads(site.runtime, { terms: { assembleMs: 300 } })
-    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    client = await site.client(node)
   })
   afterEach(() => site.bucket.faults.clear())
   afterAll(async () => {
@@ -39,15 +38,14 @@ describe('what follows from a fault', () => {
       database.db,
       sql`select status, failure_reason as reason, lease_until is not null as leased,
         (select count(*)::int from events e where e.file_id = f.id) as events
-        from files f where id = ${idOf(url)}::uuid`,
+        from files f where id = ${fileIdOf(url)}::uuid`,
     )
     return file!
   }
-  const begin = async (length: number) => (await client.create(length)).headers.location!
   const failed = { status: 'failed', leased: false, events: 1 }
   /** All bytes of it are durable, and the bucket does not take them yet. */
   const leftInTail = async (bytes: number) => {
-    const url = await begin(bytes)
+    const url = await client.begin(bytes)
     const operation = bytes > 8 * MiB ? 'UploadPart' : 'PutObject'
     const whole = randomBytes(bytes)
     if (bytes > 8 * MiB) expect((await client.patch(url, 0, whole.subarray(0, 8 * MiB))).status).toBe(204)
@@ -61,7 +59,7 @@ describe('what follows from a fault', () => {
   }
 
   it('a PutObject that is rejected for good fails the file at once, with the reason', async () => {
-    const url = await begin(MiB)
+    const url = await client.begin(MiB)
     site.bucket.faults.add({ operation: 'PutObject', effect: REJECTED })
     const reply = await client.patch(url, 0, randomBytes(MiB))
     expect(reply.status).toBe(502)
@@ -73,11 +71,11 @@ describe('what follows from a fault', () => {
 
   it('a part that is rejected leaves the upload to its client', async () => {
     const whole = randomBytes(17 * MiB)
-    const url = await begin(whole.length)
+    const url = await client.begin(whole.length)
     site.bucket.faults.add({ operation: 'UploadPart', effect: REJECTED })
     expect((await client.patch(url, 0, whole)).status).toBe(502)
     expect(await fileOf(url)).toMatchObject({ status: 'uploading', leased: false, events: 0 })
-    const at = Number((await client.head(url)).headers['upload-offset'])
+    const at = await client.offset(url)
     expect((await client.patch(url, at, whole.subarray(at))).status).toBe(204)
     expect(await fileOf(url)).toMatchObject({ status: 'transferred', leased: false, events: 1 })
   })
@@ -88,7 +86,7 @@ describe('what follows from a fault', () => {
   ] as const)(
     '%s that is rejected for good fails the file at once, and the client is told',
     async (_, operation, bytes, effect) => {
-      const url = await begin(bytes)
+      const url = await client.begin(bytes)
       site.bucket.faults.add({ operation, effect })
       const reply = await client.patch(url, 0, randomBytes(bytes))
       expect(reply.status).toBe(502)
@@ -128,12 +126,12 @@ describe('what follows from a fault', () => {
       site.clock.advance(60_000)
       await reconcileUploads(node.context)
       expect(await fileOf(url)).toMatchObject({ status: 'transferred', leased: false, events: 1 })
-      expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+      expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
     },
   )
 
   it('a Complete that was refused is not taken for one that happened when the parts are dropped', async () => {
-    const url = await begin(9 * MiB)
+    const url = await client.begin(9 * MiB)
     site.bucket.faults.add({ operation: 'CompleteMultipartUpload', effect: DENIED })
     expect((await client.patch(url, 0, randomBytes(9 * MiB))).status).toBe(204)
     expect(await fileOf(url)).toMatchObject({ status: 'transferring', leased: false })
@@ -155,7 +153,7 @@ describe('what follows from a fault', () => {
   })
 
   it('a Complete that may have happened is remembered over refusals', async () => {
-    const url = await begin(9 * MiB)
+    const url = await client.begin(9 * MiB)
     const operation = 'CompleteMultipartUpload'
     site.bucket.faults.add({ operation, at: 'answer', effect: { kind: 'cut' } })
     site.bucket.faults.add({ operation, call: 2, times: 2, effect: DENIED })
@@ -183,8 +181,8 @@ describe('what follows from a fault', () => {
     [23, 'transferred'],
     [25, 'failed'],
   ])('parts that vanish %d hours after an unanswered Complete make the file %s', async (ageHours, status) => {
-    const later = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
-    const url = (await later.create(9 * MiB)).headers.location!
+    const later = await site.client(node)
+    const url = await later.begin(9 * MiB)
     const operation = 'CompleteMultipartUpload'
     site.bucket.faults.add({ operation, times: 100, effect: AWAY })
     expect((await later.patch(url, 0, randomBytes(9 * MiB))).status).toBe(204)
@@ -195,6 +193,6 @@ describe('what follows from a fault', () => {
     await reconcileUploads(node.context)
     const file = await fileOf(url)
     expect(file).toMatchObject({ status, leased: false, events: 1 })
-    if (status === 'failed') expect(file.reason).toContain(`look for the object ${idOf(url)}/file`)
+    if (status === 'failed') expect(file.reason).toContain(`look for the object ${fileIdOf(url)}/file`)
   })
 })

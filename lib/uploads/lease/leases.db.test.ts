@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { expect, it, vi } from 'vitest'
 import { blocked, describeWithDatabase } from '../../../test/support/databases.ts'
-import { openPatch, tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf, openPatch, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, serveUploads } from '../../../test/support/upload-site.ts'
 import { rows } from '../../platform/db/database.ts'
 import { type Fenced, LEASE_CHANNEL, newClaim } from '../ledger/lease-terms.ts'
@@ -15,8 +15,8 @@ describeWithDatabase('a lease', (database) => {
   it('stages no bytes once its time is up: who takes it over may not see them', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime)
-    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
-    const fileId = (await client.create(10)).headers.location!.split('/').at(-1)!
+    const client = await site.client(node)
+    const fileId = fileIdOf(await client.begin(10))
     const { db } = database()
     const claim = newClaim(60_000)
     const { fence } = (await takeLease(db, claim, { fileId, tokenId: null, plan: undefined }))!
@@ -36,8 +36,8 @@ describeWithDatabase('a lease', (database) => {
   it('is taken over with no byte that its holder was still staging', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime)
-    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
-    const fileId = (await client.create(10)).headers.location!.split('/').at(-1)!
+    const client = await site.client(node)
+    const fileId = fileIdOf(await client.begin(10))
     const { db } = database()
     const file = { fileId, tokenId: null, plan: undefined }
     const claim = newClaim(500)
@@ -61,8 +61,8 @@ describeWithDatabase('a lease', (database) => {
   it('is not lost by being let go while it is renewed; it is by being taken over, or by the end of the upload', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime)
-    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
-    const urls = await Promise.all([1, 2, 3].map(async () => (await client.create(10)).headers.location!))
+    const client = await site.client(node)
+    const urls = await Promise.all([1, 2, 3].map(() => client.begin(10)))
     for (const url of urls) await client.patch(url, 0, randomBytes(4))
     const leases = await rows<Fenced>(
       database().db,
@@ -83,8 +83,8 @@ describeWithDatabase('a lease', (database) => {
     const site = await createSite(database())
     const [node, other] = [await serveUploads(site.runtime), await serveUploads(site.runtime)]
     const { db, leases, clock } = node.context
-    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
-    const fileId = (await client.create(20 * 2 ** 20)).headers.location!.split('/').at(-1)!
+    const client = await site.client(node)
+    const fileId = fileIdOf(await client.begin(20 * 2 ** 20))
     const file = { fileId, tokenId: null, plan: undefined }
     const look = () => rows(db, sql`select * from files where id = ${fileId}::uuid`)
     /** As the standby has it that did not get the commit of the taking. */
@@ -126,10 +126,10 @@ describeWithDatabase('a lease', (database) => {
   it('is renewed in a crowd of more than go into one statement', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime, { terms: { renewMs: 100 } })
-    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const client = await site.client(node)
     const leases = []
     for (let n = 0; n < 120; n++) {
-      const fileId = (await client.create(10)).headers.location!.split('/').at(-1)!
+      const fileId = fileIdOf(await client.begin(10))
       leases.push((await node.context.leases.take({ fileId, tokenId: null, plan: undefined }))!.lease)
     }
     const takenBy = Date.now()
@@ -146,7 +146,7 @@ describeWithDatabase('a lease', (database) => {
     const site = await createSite(database())
     const { context, url: base, close } = await serveUploads(site.runtime)
     const client = tusClient({ url: base, pipeId: site.pipe.id, token: await site.token() })
-    const fileId = (await client.create(10)).headers.location!.split('/').at(-1)!
+    const fileId = fileIdOf(await client.begin(10))
     const file = { fileId, tokenId: null, plan: undefined }
     const takenOver = async () =>
       (await context.metrics.leasesTakenOver.get()).values.map(({ labels, value }) => [labels.how, value])
@@ -167,9 +167,9 @@ describeWithDatabase('a lease', (database) => {
   it('lets two clients that fight take turns, until both see the end', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime, { terms: { turnMs: 50, quietMs: 20 } })
-    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const client = await site.client(node)
     const whole = randomBytes(3 * 2 ** 20)
-    const url = (await client.create(whole.length)).headers.location!
+    const url = await client.begin(whole.length)
     const tab = async () => {
       for (;;) {
         const head = await client.head(url)
@@ -183,7 +183,7 @@ describeWithDatabase('a lease', (database) => {
       }
     }
     await Promise.all([tab(), tab()])
-    expect((await site.bucket.object(`${url.split('/').at(-1)}/file`)).equals(whole)).toBe(true)
+    expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
     await node.close()
     await site.close()
   })
@@ -191,9 +191,9 @@ describeWithDatabase('a lease', (database) => {
   it('lets two clients that fight finish a body with a checksum, which counts whole or not at all', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime, { terms: { turnMs: 1, quietMs: 1 } })
-    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    const client = await site.client(node)
     const whole = randomBytes(2 ** 20)
-    const url = (await client.create(whole.length)).headers.location!
+    const url = await client.begin(whole.length)
     const sum = createHash('sha1').update(whole).digest('base64')
     const tab = async () => {
       for (let turn = 0; turn < 20; turn++) {
@@ -214,8 +214,8 @@ describeWithDatabase('a lease', (database) => {
   it('lets a silent body with a checksum go', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime, { terms: { atomicQuietMs: 50 } })
-    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
-    const url = (await client.create(1000)).headers.location!
+    const client = await site.client(node)
+    const url = await client.begin(1000)
     const headers = { 'Upload-Checksum': 'sha1 AAAA' }
     const patch = openPatch(client, url, { offset: 0, length: 1000, headers })
     await patch.write(randomBytes(500))
@@ -234,7 +234,7 @@ describeWithDatabase('a lease', (database) => {
     const terms = { turnMs: 9000, quietMs: 4000, pollMs: 10 }
     const { context, url: base, close } = await serveUploads(site.runtime, { terms })
     const client = tusClient({ url: base, pipeId: site.pipe.id, token: await site.token() })
-    const fileId = (await client.create(10)).headers.location!.split('/').at(-1)!
+    const fileId = fileIdOf(await client.begin(10))
     const { lease } = (await context.leases.take({ fileId, tokenId: null, plan: undefined }))!
     const told: string[] = []
     const waitsForUs = () => {
@@ -260,8 +260,8 @@ describeWithDatabase('a lease', (database) => {
     const site = await createSite(database())
     const { context, url: base, close } = await serveUploads(site.runtime)
     const client = tusClient({ url: base, pipeId: site.pipe.id, token: await site.token() })
-    const url = (await client.create(10)).headers.location!
-    const fileId = url.split('/').at(-1)!
+    const url = await client.begin(10)
+    const fileId = fileIdOf(url)
     const { promise: asked, resolve: hasAsked } = Promise.withResolvers<void>()
     const unlisten = await database().listen(LEASE_CHANNEL, (word) => {
       if (word === `stop:${fileId}:1`) hasAsked()

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
-import { tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf, type TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { rows } from '../../platform/db/database.ts'
 import { minutes } from '../../platform/kernel/clock.ts'
@@ -22,15 +22,12 @@ describeWithDatabase('the lease that comes with the right', (database) => {
     await site?.close()
   })
 
-  const clientOf = async (input: Record<string, unknown> = {}) =>
-    tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token(input) })
-  const created = async (client: Awaited<ReturnType<typeof clientOf>>) =>
-    (await client.create(SMALL.length)).headers.location!
+  const created = (client: TusClient) => client.begin(SMALL.length)
   const row = async (url: string) => {
     const found = await rows<{ status: string; fence: number; leased: boolean; continuedBy: number }>(
       database().db,
       sql`select status, lease_fence as fence, lease_until is not null as leased,
-        cardinality(continued_by) as "continuedBy" from files where id = ${url.split('/').at(-1)!}::uuid`,
+        cardinality(continued_by) as "continuedBy" from files where id = ${fileIdOf(url)}::uuid`,
     )
     return found[0]!
   }
@@ -38,20 +35,20 @@ describeWithDatabase('the lease that comes with the right', (database) => {
   const done = { status: 'transferred', fence: 1, leased: false, continuedBy: 0 }
 
   it('is given to the token that created it, and to another of the same hand', async () => {
-    const client = await clientOf({ subject: 'anna' })
+    const client = await site.client(node, { subject: 'anna' })
     const [own, continued] = [await created(client), await created(client)]
     expect((await client.patch(own, 0, SMALL, { Origin: ALLOWED })).status).toBe(204)
     expect(await row(own)).toEqual(done)
-    const other = await clientOf({ subject: 'anna' })
+    const other = await site.client(node, { subject: 'anna' })
     expect((await other.patch(continued, 0, SMALL)).status).toBe(204)
     expect(await row(continued)).toEqual({ ...done, continuedBy: 1 })
   })
 
   it('is not touched by who may not continue it', async () => {
-    const url = await created(await clientOf({ subject: 'anna' }))
-    const stranger = await clientOf({ subject: 'bert' })
+    const url = await created(await site.client(node, { subject: 'anna' }))
+    const stranger = await site.client(node, { subject: 'bert' })
     expect((await stranger.patch(url, 0, SMALL)).status).toBe(404)
-    const client = await clientOf({ subject: 'anna' })
+    const client = await site.client(node, { subject: 'anna' })
     expect((await client.patch(url, 0, SMALL, { Origin: 'https://evil.example.com' })).status).toBe(403)
     await database().db.execute(sql`update tokens set revoked_at = now()`)
     expect((await client.patch(url, 0, SMALL)).status).toBe(401)
@@ -59,15 +56,15 @@ describeWithDatabase('the lease that comes with the right', (database) => {
   })
 
   it('is not touched by a token of the same hand that has expired', async () => {
-    const url = await created(await clientOf({ subject: 'anna' }))
-    const short = await clientOf({ subject: 'anna', expiresIn: 60 })
+    const url = await created(await site.client(node, { subject: 'anna' }))
+    const short = await site.client(node, { subject: 'anna', expiresIn: 60 })
     site.clock.advance(minutes(2))
     expect((await short.patch(url, 0, SMALL)).status).toBe(401)
     expect(await row(url)).toEqual(untouched)
   })
 
   it('is waited for alone where somebody has locked the row', async () => {
-    const client = await clientOf()
+    const client = await site.client(node)
     const [locked, free] = [await created(client), await created(client)]
     const { promise: unlocked, resolve: unlock } = Promise.withResolvers<void>()
     const holding = Promise.withResolvers<void>()
@@ -86,7 +83,7 @@ describeWithDatabase('the lease that comes with the right', (database) => {
   })
 
   it('goes to one of two who ask at the same time', async () => {
-    const client = await clientOf()
+    const client = await site.client(node)
     const url = await created(client)
     const answers = await Promise.all([client.patch(url, 0, SMALL), client.patch(url, 0, SMALL)])
     const statuses = answers.map(({ status }) => status).sort()
@@ -96,7 +93,7 @@ describeWithDatabase('the lease that comes with the right', (database) => {
   })
 
   it('is let go where the keys of the bucket cannot be read', async () => {
-    const client = await clientOf()
+    const client = await site.client(node)
     const url = await created(client)
     const broken = sql`update data_stores set secret_access_key_encrypted = 'broken', updated_at = now()`
     await database().db.execute(broken)

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
-import { tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { rows } from '../../platform/db/database.ts'
 import { createUpload } from '../opening/create-upload.ts'
@@ -19,14 +19,12 @@ describeWithDatabase('a creation that is sent again, by a token that allows no m
     await node?.close()
     await site?.close()
   })
-  const clientFor = async (maxFiles: number) =>
-    tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token({ maxFiles }) })
+  const clientFor = (maxFiles: number) => site.client(node, { maxFiles })
   type Client = Awaited<ReturnType<typeof clientFor>>
   const create = async (client: Client, name = 'film.mp4', bytes = 1000) => {
     const { status, headers } = await client.create(bytes, named(name))
     return { status, url: headers.location ?? '' }
   }
-  const idOf = (url: string) => url.split('/').at(-1)
   const reserved = async () => {
     const look = sql`select coalesce(sum(reserved_bytes), 0)::bigint as bytes from usage_months
       where workspace_id = ${site.workspaceId}::uuid`
@@ -43,7 +41,7 @@ describeWithDatabase('a creation that is sent again, by a token that allows no m
     expect(await reserved()).toBe(before + 1000)
     expect((await client.patch(again.url, 0, Buffer.alloc(1000))).status).toBe(204)
     expect((await create(client)).status).toBe(403)
-    const events = sql`select 1 from events where file_id = ${idOf(lost.url)}::uuid`
+    const events = sql`select 1 from events where file_id = ${fileIdOf(lost.url)}::uuid`
     expect(await rows(database().db, events)).toEqual([])
   })
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { openTestDatabase } from '../../../test/support/databases.ts'
 import { type Random, randomOf } from '../../../test/support/random.ts'
-import { openPatch, tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf, openPatch, type TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
 
@@ -11,18 +11,16 @@ const UPLOADS = 40
 const AT_ONCE = 20
 const MEMORY_BYTES = 24 * MiB
 
-const idOf = (url: string) => url.split('/').at(-1)!
-
 let database: DatabaseHandle
 let site: Site
 let node: Awaited<ReturnType<typeof serveUploads>>
-let client: ReturnType<typeof tusClient>
+let client: TusClient
 beforeAll(async () => {
   database = await openTestDatabase()
   site = await createSite(database)
   const { runtime } = site
   node = await serveUploads({ ...runtime, config: { ...runtime.config, uploadMemoryBytes: MEMORY_BYTES } })
-  client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+  client = await site.client(node)
 })
 afterAll(async () => {
   await node?.close()
@@ -61,7 +59,7 @@ async function upload(random: Random): Promise<void> {
     await send(random, url, { offset, body: whole.subarray(offset, end) })
   }
   await Promise.all(node.context.background)
-  expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+  expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
 }
 
 it('every byte of a crowd whose memory is short arrives, with checksums and without, whole and cut', async () => {

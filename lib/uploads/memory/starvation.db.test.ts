@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { openTestDatabase } from '../../../test/support/databases.ts'
 import { type DrippingBucket, startDrippingBucket } from '../../../test/support/dripping-bucket.ts'
 import { starve } from '../../../test/support/starving.ts'
-import { tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
 
@@ -50,10 +50,10 @@ it('a tenant whose buckets never end their answers leaves the others their memor
     },
     { timeout: 20_000, interval: 500 },
   )
-  const theirs = tusClient({ url: node.url, pipeId: other.pipe.id, token: await other.token() })
-  const url = (await theirs.create(body.length)).headers.location!
+  const theirs = await other.client(node)
+  const url = await theirs.begin(body.length)
   expect((await theirs.patch(url, 0, body)).status).toBe(204)
-  expect((await other.bucket.object(`${url.split('/').at(-1)!}/file`)).equals(body)).toBe(true)
+  expect((await other.bucket.object(`${fileIdOf(url)}/file`)).equals(body)).toBe(true)
   expect(peakBytes).toBeLessThanOrEqual(MEMORY_BYTES)
   attack.stop()
 }, 60_000)

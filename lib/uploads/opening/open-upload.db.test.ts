@@ -2,15 +2,13 @@ import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { blocked, openTestDatabase } from '../../../test/support/databases.ts'
-import { tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
 import { days, hours } from '../../platform/kernel/clock.ts'
 import { openUpload } from './open-upload.ts'
 
 const MiB = 1024 * 1024
-const idOf = (url: string) => url.split('/').at(-1)!
-
 describe('an upload that is opened', () => {
   let database: DatabaseHandle
   let site: Site
@@ -25,18 +23,16 @@ describe('an upload that is opened', () => {
     await site?.close()
     await database?.close()
   })
-  const clientOf = async (at: Site = site) =>
-    tusClient({ url: node.url, pipeId: at.pipe.id, token: await at.token() })
   const fileOf = async (url: string) => {
     const look = sql`select lease_until::text as until, cardinality(continued_by) as continued from files
-      where id = ${idOf(url)}::uuid`
+      where id = ${fileIdOf(url)}::uuid`
     return (await rows<{ until: string | null; continued: number }>(database.db, look))[0]!
   }
 
   it('is not held by a request that cannot read the keys of its bucket', async () => {
     const broken = await createSite(database)
-    const client = await clientOf(broken)
-    const url = (await client.create(100)).headers.location!
+    const client = await broken.client(node)
+    const url = await client.begin(100)
     await database.db.execute(sql`update data_stores set secret_access_key_encrypted = '', updated_at = now()
       where id = ${broken.dataStore.id}::uuid`)
     expect((await client.patch(url, 0, randomBytes(50))).status).toBeGreaterThanOrEqual(500)
@@ -45,30 +41,30 @@ describe('an upload that is opened', () => {
   })
 
   it('remembers a hundred tokens that continued it, and the last ones', async () => {
-    const url = (await (await clientOf()).create(1000)).headers.location!
-    const file = sql`id = ${idOf(url)}::uuid`
+    const url = (await (await site.client(node)).create(1000)).headers.location!
+    const file = sql`id = ${fileIdOf(url)}::uuid`
     await database.db.execute(
       sql`update files set continued_by = (select array_agg(gen_random_uuid()) from generate_series(1, 99)) where ${file}`,
     )
     for (const offset of [0, 1, 2])
-      expect((await (await clientOf()).patch(url, offset, randomBytes(1))).status).toBe(204)
+      expect((await (await site.client(node)).patch(url, offset, randomBytes(1))).status).toBe(204)
     expect(await fileOf(url)).toMatchObject({ continued: 100 })
     const last = sql`select t.id from tokens t join files f on t.id = f.continued_by[100]
-      where f.id = ${idOf(url)}::uuid and t.id = (select max(id::text)::uuid from tokens)`
+      where f.id = ${fileIdOf(url)}::uuid and t.id = (select max(id::text)::uuid from tokens)`
     expect(await rows(database.db, last)).toHaveLength(1)
   })
 
   it('ends before the provider drops it, counted from its beginning', async () => {
     const r2 = await createSite(database, { pipe: { uploadExpirySeconds: 30 * 86_400 } })
     await database.db.execute(sql`update data_stores set provider = 'r2' where id = ${r2.dataStore.id}::uuid`)
-    let client = tusClient({ url: node.url, pipeId: r2.pipe.id, token: await r2.token() })
-    const url = (await client.create(1000)).headers.location!
+    let client = await r2.client(node)
+    const url = await client.begin(1000)
     const made = sql`select floor(extract(epoch from created_at) * 1000)::bigint as ms from files
-      where id = ${idOf(url)}::uuid`
+      where id = ${fileIdOf(url)}::uuid`
     const madeMs = (await rows<{ ms: number }>(database.db, made))[0]!.ms
     site.clock.advance(days(5))
     r2.clock.advance(days(5))
-    client = tusClient({ url: node.url, pipeId: r2.pipe.id, token: await r2.token() })
+    client = await r2.client(node)
     const reply = await client.patch(url, 0, randomBytes(10))
     expect(reply.status).toBe(204)
     const head = await client.head(url)
@@ -78,23 +74,26 @@ describe('an upload that is opened', () => {
   })
 
   it('binds no part to a length that may be refused yet', async () => {
-    const client = await clientOf()
-    const url = (await client.create(null)).headers.location!
+    const client = await site.client(node)
+    const url = await client.begin(null)
     expect((await client.patch(url, 0, randomBytes(1000))).status).toBe(204)
     const { context } = node
-    const right = await context.rights.toContinue(client.token, { pipeId: site.pipe.id, fileId: idOf(url) })
+    const right = await context.rights.toContinue(client.token, {
+      pipeId: site.pipe.id,
+      fileId: fileIdOf(url),
+    })
     const upload = (await openUpload(context, right, { bytes: 13 * MiB, lengthBytes: 12 * MiB }))!
-    const look = sql`select cardinality(bound_ends) as bound from files where id = ${idOf(url)}::uuid`
+    const look = sql`select cardinality(bound_ends) as bound from files where id = ${fileIdOf(url)}::uuid`
     expect(await rows(database.db, look)).toEqual([{ bound: 0 }])
     upload.lease.forget()
     await client.terminate(url)
   })
 
   it('sends no part before its number is bound to it', async () => {
-    const client = await clientOf()
+    const client = await site.client(node)
     const whole = randomBytes(56 * MiB)
-    const url = (await client.create(whole.length)).headers.location!
-    const parts = { operation: 'UploadPart', key: `${idOf(url)}/file` } as const
+    const url = await client.begin(whole.length)
+    const parts = { operation: 'UploadPart', key: `${fileIdOf(url)}/file` } as const
     for (const partNumber of [1, 2, 3, 4])
       site.bucket.faults.add({ ...parts, partNumber, effect: { kind: 'hold', gate: 'parts' } })
     // A body with a checksum records nothing on the way, so that numbers are bound by statements of their own.
@@ -103,7 +102,7 @@ describe('an upload that is opened', () => {
     await site.bucket.traffic.until(parts, 3)
     const { promise: unlocked, resolve: unlock } = Promise.withResolvers<void>()
     const locking = database.db.transaction(async (tx) => {
-      await tx.execute(sql`select 1 from files where id = ${idOf(url)}::uuid for update`)
+      await tx.execute(sql`select 1 from files where id = ${fileIdOf(url)}::uuid for update`)
       site.bucket.faults.release('parts')
       await unlocked
     })
@@ -116,6 +115,6 @@ describe('an upload that is opened', () => {
     await locking
     expect((await patching).status).toBe(204)
     await Promise.all(node.context.background)
-    expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+    expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
   })
 })

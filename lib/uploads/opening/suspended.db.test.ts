@@ -17,11 +17,11 @@ describeWithDatabase('a suspended workspace', (database) => {
     const at = (url: string, base: string) => url.replace(/^http:\/\/[^/]+/, base)
     const bytes = randomBytes(9_000_000)
     const urls = await Promise.all(
-      [one, other].map(async (base) => at((await client.create(bytes.length)).headers.location!, base)),
+      [one, other].map(async (base) => at(await client.begin(bytes.length), base)),
     )
     const open = urls.map((url) => openPatch(client, url, { offset: 0, length: bytes.length }))
     for (const patch of open) await patch.write(bytes.subarray(0, 6_000_000))
-    const whole = at((await client.create(1000)).headers.location!, one)
+    const whole = at(await client.begin(1000), one)
 
     const suspend = (value: boolean) =>
       database().db.execute(
@@ -49,7 +49,7 @@ describeWithDatabase('a suspended workspace', (database) => {
     await site.token()
     expect((await client.patch(whole, 0, randomBytes(1000))).status).toBe(204)
     for (const url of urls) {
-      const offset = Number((await client.head(url)).headers['upload-offset'])
+      const offset = await client.offset(url)
       expect(offset).toBeGreaterThan(0)
       expect((await client.patch(url, offset, bytes.subarray(offset))).status).toBe(204)
     }
@@ -62,8 +62,8 @@ describeWithDatabase('a suspended workspace', (database) => {
   it('takes no larger file than its operator allows, and goes on with one that it has begun', async () => {
     const site = await createSite(database())
     const node = await serveUploads(site.runtime)
-    const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
-    const url = (await client.create(1000)).headers.location!
+    const client = await site.client(node)
+    const url = await client.begin(1000)
     await database().db.execute(
       sql`update workspaces set max_file_bytes = 500 where id = ${site.workspaceId}::uuid`,
     )

@@ -3,7 +3,7 @@ import { eq, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { events, files } from '#drizzle/schema/index.ts'
 import { openTestDatabase } from '../../../test/support/databases.ts'
-import { tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf, type TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { showFile } from '../../dashboard/files/show-file.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
@@ -14,20 +14,19 @@ import { findFinished, listUnknown } from './after-restore.ts'
 import { expireUploads } from './upload-sweeps.ts'
 
 const BYTES = 1000
-const idOf = (url: string) => url.split('/').at(-1)!
-const keyOf = (url: string) => `${idOf(url)}/file`
+const keyOf = (url: string) => `${fileIdOf(url)}/file`
 
 describe('after a restore', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
-  let client: ReturnType<typeof tusClient>
+  let client: TusClient
   beforeAll(async () => {
     database = await openTestDatabase()
     const actions = ['s3:PutObject', 's3:GetObject', 's3:DeleteObject', 's3:ListBucket'] as const
     site = await createSite(database, { bucket: { actions: [...actions] } })
     node = await serveUploads(site.runtime)
-    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    client = await site.client(node)
     await mayRead(true)
   })
   afterAll(async () => {
@@ -40,7 +39,7 @@ describe('after a restore', () => {
     database.db.execute(
       sql`update data_stores set may_read = ${may}, may_delete = true, updated_at = clock_timestamp()`,
     )
-  const begin = async () => (await client.create(BYTES)).headers.location!
+  const begin = () => client.begin(BYTES)
   const finish = async (url: string) =>
     expect((await client.patch(url, 0, randomBytes(BYTES))).status).toBe(204)
   /** Finished, and then as a dump has it that was taken while its bytes came. */
@@ -50,27 +49,27 @@ describe('after a restore', () => {
     const [file] = await db
       .select()
       .from(files)
-      .where(eq(files.id, idOf(url)))
+      .where(eq(files.id, fileIdOf(url)))
     await finish(url)
-    await db.delete(events).where(eq(events.fileId, idOf(url)))
+    await db.delete(events).where(eq(events.fileId, fileIdOf(url)))
     const leased = { ...file!, leaseHolder: 'before the dump', leaseUntil: new Date(0), leaseFence: 1 }
     await db
       .update(files)
       .set(leased)
-      .where(eq(files.id, idOf(url)))
+      .where(eq(files.id, fileIdOf(url)))
     return url
   }
-  const statusOf = async (url: string) => (await showFile(site.runtime, site.actor, idOf(url))).status
+  const statusOf = async (url: string) => (await showFile(site.runtime, site.actor, fileIdOf(url))).status
 
   it('uploads are transferred whose objects are there, and others go on', async () => {
     const finished = await finishedAfterDump()
     const open = await begin()
-    expect(await findFinished(node.context)).toEqual({ looked: 2, found: [idOf(finished)] })
+    expect(await findFinished(node.context)).toEqual({ looked: 2, found: [fileIdOf(finished)] })
     expect(await statusOf(finished)).toBe('transferred')
     const told = await database.db
       .select()
       .from(events)
-      .where(eq(events.fileId, idOf(finished)))
+      .where(eq(events.fileId, fileIdOf(finished)))
     expect(told).toMatchObject([{ missedStatus: 'transferred' }])
     await finish(open)
     expect(await findFinished(node.context)).toEqual({ looked: 0, found: [] })
@@ -90,11 +89,11 @@ describe('after a restore', () => {
   })
 
   it('lists what the database does not know, page by page', async () => {
-    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    client = await site.client(node)
     const [known, unknown] = [await begin(), await begin()]
     await finish(known)
     await finish(unknown)
-    await database.db.delete(files).where(eq(files.id, idOf(unknown)))
+    await database.db.delete(files).where(eq(files.id, fileIdOf(unknown)))
     const dataStore = { dataStoreId: site.dataStore.id, name: 'Bucket', workspaceId: site.workspaceId }
     const object = { key: keyOf(unknown), bytes: BYTES, modifiedAt: expect.any(String) }
     const listed = [{ ...dataStore, listed: true, unknown: [object] }]

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { blocked, openTestDatabase } from '../../../test/support/databases.ts'
-import { tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf, type TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
 import { reconcileUploads } from './reconcile.ts'
@@ -11,9 +11,7 @@ const MiB = 1024 * 1024
 const slowDown = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
 const noSuchUpload = { kind: 'refuse', status: 404, code: 'NoSuchUpload' } as const
 type Node = Awaited<ReturnType<typeof serveUploads>>
-type Client = ReturnType<typeof tusClient>
-
-const idOf = (url: string) => url.split('/').at(-1)!
+type Client = TusClient
 
 describe('the reconciler', () => {
   let database: DatabaseHandle
@@ -32,7 +30,7 @@ describe('the reconciler', () => {
       { ...site.runtime, clock: { now: () => site.clock.now() + 60_000 } },
       { terms: { ...still, reconcileMs: 500 } },
     )
-    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    client = await site.client(node)
   })
   afterEach(() => site.bucket.faults.clear())
   afterAll(async () => {
@@ -43,21 +41,21 @@ describe('the reconciler', () => {
   })
 
   const fileOf = async (url: string) => {
-    const look = sql`select status, failure_reason as reason from files where id = ${idOf(url)}::uuid`
+    const look = sql`select status, failure_reason as reason from files where id = ${fileIdOf(url)}::uuid`
     return (await rows<{ status: string; reason: string | null }>(database.db, look))[0]!
   }
   const lapse = (url: string) =>
     database.db.execute(
-      sql`update files set lease_until = now() - interval '1 second' where id = ${idOf(url)}::uuid`,
+      sql`update files set lease_until = now() - interval '1 second' where id = ${fileIdOf(url)}::uuid`,
     )
   const unknownLength = async (whole: Buffer) => {
-    const url = (await client.create(null)).headers.location!
+    const url = await client.begin(null)
     expect((await client.patch(url, 0, whole)).status).toBe(204)
     return url
   }
   const arrives = async (url: string, whole: Buffer, at: Site = site) => {
     await expect.poll(() => fileOf(url)).toMatchObject({ status: 'transferred' })
-    expect((await at.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+    expect((await at.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
   }
 
   describe.each([
@@ -72,7 +70,7 @@ describe('the reconciler', () => {
       const url = await unknownLength(whole)
       const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
       for (const operation of ['PutObject', 'UploadPart'] as const)
-        site.bucket.faults.add({ operation, key: `${idOf(url)}/file`, effect })
+        site.bucket.faults.add({ operation, key: `${fileIdOf(url)}/file`, effect })
       expect((await declare(url)).status).toBe(502)
       const head = await client.head(url)
       expect(head.headers['upload-offset']).toBe(head.headers['upload-length'])
@@ -85,7 +83,7 @@ describe('the reconciler', () => {
       const url = await unknownLength(whole)
       await database.db.execute(sql`update files set length_bytes = offset_bytes, lease_fence = lease_fence + 1,
         lease_until = now() - interval '1 second', last_byte_at = last_byte_at - interval '2 days'
-        where id = ${idOf(url)}::uuid`)
+        where id = ${fileIdOf(url)}::uuid`)
       await reconcileUploads(node.context)
       await arrives(url, whole)
     })
@@ -96,8 +94,8 @@ describe('the reconciler', () => {
     const impatient = await serveUploads(site.runtime, { terms: { ...still, assembleMs: 50 } })
     const upload = async (to: Site, whole: Buffer) => {
       to.bucket.faults.add({ operation: 'PutObject', times: 100, effect: slowDown })
-      const theirs = tusClient({ url: impatient.url, pipeId: to.pipe.id, token: await to.token() })
-      const url = (await theirs.create(whole.length, {}, whole)).headers.location!
+      const theirs = await to.client(impatient)
+      const url = await theirs.begin(whole.length, {}, whole)
       expect(await fileOf(url)).toMatchObject({ status: 'transferring' })
       to.bucket.faults.clear()
       return url
@@ -121,8 +119,8 @@ describe('the reconciler', () => {
 
   it('sends a last part under the same number each time, so that a late one changes nothing', async () => {
     const whole = randomBytes(20 * MiB)
-    const url = (await client.create(whole.length)).headers.location!
-    const key = `${idOf(url)}/file`
+    const url = await client.begin(whole.length)
+    const key = `${fileIdOf(url)}/file`
     site.bucket.faults.add({ operation: 'UploadPart', partNumber: 3, times: 100, effect: slowDown })
     expect((await client.patch(url, 0, whole)).status).toBe(204)
     expect(await fileOf(url)).toMatchObject({ status: 'transferring' })
@@ -149,11 +147,11 @@ describe('the reconciler', () => {
 
   it('sends nothing where taking up took longer than a lease', async () => {
     const whole = randomBytes(MiB)
-    const url = (await client.create(whole.length)).headers.location!
+    const url = await client.begin(whole.length)
     site.bucket.faults.add({ operation: 'PutObject', times: 100, effect: slowDown })
     expect((await client.patch(url, 0, whole)).status).toBe(204)
     site.bucket.faults.clear()
-    const puts = { operation: 'PutObject', key: `${idOf(url)}/file` } as const
+    const puts = { operation: 'PutObject', key: `${fileIdOf(url)}/file` } as const
     const before = site.bucket.traffic.seen(puts).length
     let nowMs = site.clock.now() + 60_000
     const slow = await serveUploads({ ...site.runtime, clock: { now: () => nowMs } }, { terms: still })
@@ -175,8 +173,8 @@ describe('the reconciler', () => {
 
   it('is not overruled by a writer that lost the file: what that one finds fails nothing', async () => {
     const whole = randomBytes(9 * MiB)
-    const url = (await client.create(whole.length)).headers.location!
-    const key = `${idOf(url)}/file`
+    const url = await client.begin(whole.length)
+    const key = `${fileIdOf(url)}/file`
     const complete = { operation: 'CompleteMultipartUpload', key } as const
     site.bucket.faults.add({ ...complete, call: 1, effect: { kind: 'hold', gate: 'stale' } })
     site.bucket.faults.add({ ...complete, call: 1, effect: noSuchUpload })

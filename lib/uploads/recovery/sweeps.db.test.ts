@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
-import { tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf, type TusClient, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { rows } from '../../platform/db/database.ts'
 import { days, hours, minutes } from '../../platform/kernel/clock.ts'
@@ -20,10 +20,9 @@ const SLOW_DOWN = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
 describeWithDatabase('what time brings', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
-  let client: ReturnType<typeof tusClient>
-  const idOf = (url: string) => url.split('/').at(-1)!
+  let client: TusClient
   const fileOf = async (url: string) => {
-    const look = sql`select status, failure_reason as reason, reserved_bytes as reserved from files where id = ${idOf(url)}::uuid`
+    const look = sql`select status, failure_reason as reason, reserved_bytes as reserved from files where id = ${fileIdOf(url)}::uuid`
     return (await rows<{ status: string; reason: string | null; reserved: number }>(database().db, look))[0]!
   }
   const usage = async () => {
@@ -32,7 +31,7 @@ describeWithDatabase('what time brings', (database) => {
     return (await rows<{ used: number; reserved: number }>(database().db, look))[0]!
   }
   const renew = async () => {
-    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    client = await site.client(node)
   }
 
   beforeAll(async () => {
@@ -46,7 +45,7 @@ describeWithDatabase('what time brings', (database) => {
   })
 
   it('ends an upload that was not finished in time, and clears its parts away', async () => {
-    const url = (await client.create(20 * MiB)).headers.location!
+    const url = await client.begin(20 * MiB)
     await client.patch(url, 0, randomBytes(9 * MiB))
     expect(await expireUploads(node.context)).toBe(0)
     site.clock.advance(days(7) + hours(1))
@@ -60,7 +59,7 @@ describeWithDatabase('what time brings', (database) => {
   })
 
   it('each byte that comes puts expiry off, but not past 30 days', async () => {
-    const url = (await client.create(1000)).headers.location!
+    const url = await client.begin(1000)
     for (let day = 0; day < 4; day++) {
       site.clock.advance(days(6))
       await renew()
@@ -75,7 +74,7 @@ describeWithDatabase('what time brings', (database) => {
 
   it('a reservation without a byte for an hour lapses, and is made again when the upload goes on', async () => {
     const before = await usage()
-    const url = (await client.create(1000)).headers.location!
+    const url = await client.begin(1000)
     expect((await usage()).reserved - before.reserved).toBe(1000)
     expect(await lapseReservations({ db: database().db, clock: site.clock })).toBe(0)
     site.clock.advance(hours(1) + 1)
@@ -93,17 +92,17 @@ describeWithDatabase('what time brings', (database) => {
     const strict = await serveUploads(poor.runtime)
     const token = await poor.token({ expiresIn: 86_400 })
     const theirs = tusClient({ url: strict.url, pipeId: poor.pipe.id, token })
-    const first = (await theirs.create(1000)).headers.location!
+    const first = await theirs.begin(1000)
     poor.clock.advance(hours(1) + 1)
     expect(await lapseReservations({ db: database().db, clock: poor.clock })).toBe(1)
-    const second = (await theirs.create(1000)).headers.location!
+    const second = await theirs.begin(1000)
     for (let times = 0; times < 2; times++) {
       const refused = await theirs.patch(first, 0, randomBytes(400))
       expect(refused.status).toBe(403)
       expect(JSON.parse(refused.body).code).toBe('quota_exceeded')
     }
     expect((await theirs.head(first)).headers['upload-offset']).toBe('0')
-    await cancelUpload(strict.context, { fileId: idOf(second), workspaceId: poor.workspaceId })
+    await cancelUpload(strict.context, { fileId: fileIdOf(second), workspaceId: poor.workspaceId })
     expect((await theirs.patch(first, 0, randomBytes(400))).status).toBe(204)
     expect((await theirs.create(1)).status).toBe(403)
     await strict.close()
@@ -112,17 +111,17 @@ describeWithDatabase('what time brings', (database) => {
 
   it('cancel ends what is under way, gives back what it reserved, and refuses what has ended', async () => {
     const before = await usage()
-    const url = (await client.create(1000)).headers.location!
+    const url = await client.begin(1000)
     await client.patch(url, 0, randomBytes(100))
-    const file = { fileId: idOf(url), workspaceId: site.workspaceId }
+    const file = { fileId: fileIdOf(url), workspaceId: site.workspaceId }
     await cancelUpload(node.context, file)
     expect(await usage()).toEqual({ used: before.used + 100, reserved: before.reserved })
     await cancelUpload(node.context, file)
-    const done = (await client.create(3, {}, Buffer.from('abc'))).headers.location!
+    const done = await client.begin(3, {}, Buffer.from('abc'))
     await expect(
-      cancelUpload(node.context, { fileId: idOf(done), workspaceId: site.workspaceId }),
+      cancelUpload(node.context, { fileId: fileIdOf(done), workspaceId: site.workspaceId }),
     ).rejects.toMatchObject({ code: 'conflict' })
-    const stranger = { fileId: idOf(done), workspaceId: '00000000-0000-7000-8000-000000000000' }
+    const stranger = { fileId: fileIdOf(done), workspaceId: '00000000-0000-7000-8000-000000000000' }
     await expect(cancelUpload(node.context, stranger)).rejects.toMatchObject({ code: 'upload_not_found' })
   })
 
@@ -132,13 +131,13 @@ describeWithDatabase('what time brings', (database) => {
   }
 
   it('gives a file up after 24 hours without an object and one more attempt', async () => {
-    const url = (await client.create(9 * MiB)).headers.location!
+    const url = await client.begin(9 * MiB)
     const effect = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
     site.bucket.faults.add({ operation: 'CompleteMultipartUpload', times: 100, effect })
     expect((await client.patch(url, 0, randomBytes(9 * MiB))).status).toBe(204)
     await Promise.all(node.context.background)
     await expect(
-      cancelUpload(node.context, { fileId: idOf(url), workspaceId: site.workspaceId }),
+      cancelUpload(node.context, { fileId: fileIdOf(url), workspaceId: site.workspaceId }),
     ).rejects.toMatchObject({ code: 'conflict' })
     site.clock.advance(hours(1))
     await reconciled()
@@ -157,7 +156,7 @@ describeWithDatabase('what time brings', (database) => {
 
   it('finds an object that was made a day before anybody could hear of it', async () => {
     await renew()
-    const url = (await client.create(9 * MiB)).headers.location!
+    const url = await client.begin(9 * MiB)
     const operation = 'CompleteMultipartUpload'
     site.bucket.faults.add({ operation, at: 'answer', effect: { kind: 'cut' } })
     site.bucket.faults.add({ operation, call: 2, times: 100, effect: SLOW_DOWN })
@@ -171,7 +170,7 @@ describeWithDatabase('what time brings', (database) => {
 
   it('does not say that there is no object where nobody can know', async () => {
     await renew()
-    const url = (await client.create(9 * MiB)).headers.location!
+    const url = await client.begin(9 * MiB)
     site.bucket.faults.add({ operation: 'CompleteMultipartUpload', times: 100, effect: SLOW_DOWN })
     expect((await client.patch(url, 0, randomBytes(9 * MiB))).status).toBe(204)
     await Promise.all(node.context.background)
@@ -180,7 +179,7 @@ describeWithDatabase('what time brings', (database) => {
       await reconciled()
     }
     expect(await fileOf(url)).toMatchObject({ status: 'failed' })
-    expect((await fileOf(url)).reason).toContain(`look for the object ${idOf(url)}/file`)
+    expect((await fileOf(url)).reason).toContain(`look for the object ${fileIdOf(url)}/file`)
     site.bucket.faults.clear()
   })
 })
@@ -188,14 +187,14 @@ describeWithDatabase('what time brings', (database) => {
 describeWithDatabase('a file that is given up', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
-  let client: ReturnType<typeof tusClient>
+  let client: TusClient
   beforeAll(async () => {
     site = await createSite(database(), { bucket: { actions: ['s3:PutObject', 's3:GetObject'] } })
     node = await serveUploads(site.runtime)
     await database().db.execute(sql`update data_stores set may_read = true`)
   })
   beforeEach(async () => {
-    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    client = await site.client(node)
   })
   afterEach(() => site.bucket.faults.clear())
   afterAll(async () => {
@@ -203,16 +202,15 @@ describeWithDatabase('a file that is given up', (database) => {
     await site?.close()
   })
   const operation = 'CompleteMultipartUpload'
-  const idOf = (url: string) => url.split('/').at(-1)!
   const fileOf = async (url: string) =>
     (
       await rows<{ status: string; reason: string | null }>(
         database().db,
-        sql`select status, failure_reason as reason from files where id = ${idOf(url)}::uuid`,
+        sql`select status, failure_reason as reason from files where id = ${fileIdOf(url)}::uuid`,
       )
     )[0]!
   const send = async (bytes: number) => {
-    const url = (await client.create(bytes)).headers.location!
+    const url = await client.begin(bytes)
     expect((await client.patch(url, 0, randomBytes(bytes))).status).toBe(204)
     await Promise.all(node.context.background)
     return url
@@ -236,8 +234,8 @@ describeWithDatabase('a file that is given up', (database) => {
   })
 
   it('leaves the object that its customer is told to look for', async () => {
-    const url = (await client.create(1000)).headers.location!
-    const at = { pipeId: site.pipe.id, fileId: idOf(url) }
+    const url = await client.begin(1000)
+    const at = { pipeId: site.pipe.id, fileId: fileIdOf(url) }
     const { rights } = node.context
     const upload = await openUpload(node.context, await rights.toContinue(client.token, at), { bytes: 1000 })
     await fail(node.context, upload!, { reason: 'Nobody knows.', certainty: 'unknown' })
@@ -260,7 +258,7 @@ describeWithDatabase('the quota', (database) => {
 
   describe('of 10,000 bytes', () => {
     it('lets 10 of 50 through at once where there is room for 10, and refuses the rest with the day it resets', async () => {
-      const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+      const client = await site.client(node)
       const replies = await Promise.all(Array.from({ length: 50 }, () => client.create(990)))
       const refused = replies.filter(({ status }) => status === 403)
       expect(replies.filter(({ status }) => status === 201)).toHaveLength(10)
@@ -278,7 +276,7 @@ describeWithDatabase('the quota', (database) => {
     })
 
     it('says that waiting does not help a file that is larger than the quota of a month', async () => {
-      const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+      const client = await site.client(node)
       const { detail } = JSON.parse((await client.create(10_001)).body)
       expect(detail).toMatch(/^The upload needs 10001 bytes, and \d+ are left/)
       expect(detail).toMatch(/The quota of a whole month is smaller than the 10001 bytes of this upload\.$/)
@@ -286,7 +284,7 @@ describeWithDatabase('the quota', (database) => {
     })
 
     it('says that it is used up where nothing is left', async () => {
-      const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+      const client = await site.client(node)
       const { headers } = await client.create(100)
       expect(JSON.parse((await client.create(1)).body).detail).toMatch(
         /^The transfer quota of this month, 10000 bytes, is used up\. It resets on/,
@@ -295,8 +293,8 @@ describeWithDatabase('the quota', (database) => {
     })
 
     it('holds a deferred length back as its bytes come', async () => {
-      const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
-      const url = (await client.create(null)).headers.location!
+      const client = await site.client(node)
+      const url = await client.begin(null)
       expect((await client.patch(url, 0, randomBytes(50))).status).toBe(204)
       const reply = await client.patch(url, 50, randomBytes(200))
       expect(reply.status).toBe(403)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { blocked, openTestDatabase } from '../../../test/support/databases.ts'
-import { tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
 import { recordMultipart } from '../ledger/parts.ts'
@@ -27,8 +27,8 @@ it.each([
   ['another writer has taken the upload', 'lease_fence = lease_fence + 1, lease_until = null'],
   ['the upload was ended', "status = 'canceled', lease_until = null"],
 ])('aborts a multipart upload that was begun while %s', async (_, change) => {
-  const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
-  const url = (await client.create(20 * MiB)).headers.location!
+  const client = await site.client(node)
+  const url = await client.begin(20 * MiB)
   site.bucket.faults.add({
     operation: 'CreateMultipartUpload',
     at: 'answer',
@@ -36,9 +36,7 @@ it.each([
   })
   const patching = client.patch(url, 0, randomBytes(20 * MiB)).catch(() => undefined)
   await expect.poll(() => site.bucket.unfinished()).toHaveLength(1)
-  await database.db.execute(
-    sql`update files set ${sql.raw(change)} where id = ${url.split('/').at(-1)!}::uuid`,
-  )
+  await database.db.execute(sql`update files set ${sql.raw(change)} where id = ${fileIdOf(url)}::uuid`)
   site.bucket.faults.clear()
   await patching
   await Promise.all(node.context.background)
@@ -46,8 +44,8 @@ it.each([
 })
 
 it('records no multipart upload of a writer whose lease is being taken over', async () => {
-  const client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
-  const fileId = (await client.create(20 * MiB)).headers.location!.split('/').at(-1)!
+  const client = await site.client(node)
+  const fileId = fileIdOf(await client.begin(20 * MiB))
   const { lease } = (await node.context.leases.take({ fileId, tokenId: null, plan: undefined }))!
   let recorded: Promise<string> | undefined
   await database.db.transaction(async (tx) => {

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openTestDatabase } from '../../../test/support/databases.ts'
-import { openPatch, tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf, openPatch, type TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
 import { FIRST_PAGE_BYTES } from '../memory/page-pool.ts'
@@ -12,7 +12,6 @@ const CROWD = 5
 /** Too little for a part of its own. */
 const CHUNK_BYTES = 4.5 * MiB
 const MEMORY_BYTES = 24 * MiB
-const idOf = (url: string) => url.split('/').at(-1)!
 const sha1 = (bytes: Buffer) => ({
   'Upload-Checksum': `sha1 ${createHash('sha1').update(bytes).digest('base64')}`,
 })
@@ -22,7 +21,7 @@ describe('a crowd that needs more memory than there is', () => {
   let site: Site
   let other: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
-  let client: ReturnType<typeof tusClient>
+  let client: TusClient
   const whole = randomBytes(12 * MiB)
   beforeAll(async () => {
     database = await openTestDatabase()
@@ -30,7 +29,7 @@ describe('a crowd that needs more memory than there is', () => {
     other = await createSite(database)
     const { runtime } = site
     node = await serveUploads({ ...runtime, config: { ...runtime.config, uploadMemoryBytes: MEMORY_BYTES } })
-    client = await clientOf(site)
+    client = await site.client(node)
   })
   afterEach(() => site.bucket.faults.clear())
   afterAll(async () => {
@@ -39,17 +38,14 @@ describe('a crowd that needs more memory than there is', () => {
     await other?.close()
     await database?.close()
   })
-  const clientOf = async ({ pipe, token }: Site) =>
-    tusClient({ url: node.url, pipeId: pipe.id, token: await token() })
-  const begin = async (length = whole.length) => (await client.create(length)).headers.location!
-  const offsetOf = async (url: string) => Number((await client.head(url)).headers['upload-offset'])
+  const begin = (length = whole.length) => client.begin(length)
   const tailsOf = async (url: string) => {
-    const count = sql`select count(*)::int as count from upload_tails where file_id = ${idOf(url)}::uuid`
+    const count = sql`select count(*)::int as count from upload_tails where file_id = ${fileIdOf(url)}::uuid`
     return (await rows<{ count: number }>(database.db, count))[0]!.count
   }
   const arrives = async (url: string) => {
     await Promise.all(node.context.background)
-    const key = `${idOf(url)}/file`
+    const key = `${fileIdOf(url)}/file`
     expect(await site.bucket.objects(), site.runtime.logLines.join('\n')).toContain(key)
     expect((await site.bucket.object(key)).equals(whole)).toBe(true)
     expect(await tailsOf(url)).toBe(0)
@@ -91,7 +87,7 @@ describe('a crowd that needs more memory than there is', () => {
     end()
     for (const { reply } of patches.slice(1)) expect((await reply).status).toBe(460)
     for (const url of urls) {
-      expect(await offsetOf(url)).toBe(0)
+      expect(await client.offset(url)).toBe(0)
       expect((await client.patch(url, 0, whole)).status).toBe(204)
       await arrives(url)
     }
@@ -104,8 +100,8 @@ describe('a crowd that needs more memory than there is', () => {
     const hanging = urls.map((url) => openPatch(client, url, { offset: 0, length: 100 * MiB }))
     for (const patch of hanging) void patch.write(whole)
     await site.bucket.traffic.until({ operation: 'CreateMultipartUpload' })
-    const theirs = await clientOf(other)
-    const url = (await theirs.create(3 * whole.length)).headers.location!
+    const theirs = await other.client(node)
+    const url = await theirs.begin(3 * whole.length)
     for (const at of [0, 1, 2]) expect((await theirs.patch(url, at * whole.length, whole)).status).toBe(204)
     for (const patch of hanging) patch.cut()
   })

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openTestDatabase } from '../../../test/support/databases.ts'
 import { openHoldingProxy } from '../../../test/support/holding-proxy.ts'
-import { openPatch, tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf, openPatch, type TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
 import { releaseLease } from '../ledger/leases.ts'
@@ -16,7 +16,6 @@ import { openUpload } from '../opening/open-upload.ts'
  */
 const MiB = 1024 * 1024
 const whole = randomBytes(30 * MiB)
-const idOf = (url: string) => url.split('/').at(-1)!
 const sha1 = (bytes: Buffer) => `sha1 ${createHash('sha1').update(bytes).digest('base64')}`
 
 describe('part numbers have no gap and no damage comes of a late part', () => {
@@ -25,7 +24,7 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
   let proxy: Awaited<ReturnType<typeof openHoldingProxy>>
   let node: Awaited<ReturnType<typeof serveUploads>>
   let other: typeof node
-  let client: ReturnType<typeof tusClient>
+  let client: TusClient
   beforeAll(async () => {
     database = await openTestDatabase()
     site = await createSite(database)
@@ -33,7 +32,7 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     await database.db.execute(sql`update data_stores set endpoint = ${proxy.url}, updated_at = now()`)
     node = await serveUploads(site.runtime)
     other = await serveUploads(site.runtime)
-    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    client = await site.client(node)
   })
   afterEach(async () => {
     site.bucket.faults.clear()
@@ -47,23 +46,22 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     await database?.close()
   })
 
-  const begin = async () => (await client.create(whole.length)).headers.location!
+  const begin = () => client.begin(whole.length)
   const elsewhere = (url: string) => other.url + new URL(url).pathname
-  const offsetOf = async (url: string) => Number((await client.head(url)).headers['upload-offset'])
   const finish = async (url: string) => {
-    const offset = await offsetOf(url)
+    const offset = await client.offset(url)
     expect((await client.patch(url, offset, whole.subarray(offset))).status).toBe(204)
-    const look = sql`select status, failure_reason as reason from files where id = ${idOf(url)}::uuid`
+    const look = sql`select status, failure_reason as reason from files where id = ${fileIdOf(url)}::uuid`
     await expect
       .poll(async () => (await rows(database.db, look))[0])
       .toEqual({ status: 'transferred', reason: null })
-    expect((await site.bucket.object(`${idOf(url)}/file`)).equals(whole)).toBe(true)
+    expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
     expect(await site.bucket.unfinished()).toEqual([])
   }
   /** As the next writer does it: from here on the one before is fenced off. */
   const takeOver = (url: string) =>
     database.db.execute(sql`update files set lease_until = now() - interval '1 second', lease_fence = lease_fence + 1,
-      lease_holder = 'the next one' where id = ${idOf(url)}::uuid and lease_until is not null`)
+      lease_holder = 'the next one' where id = ${fileIdOf(url)}::uuid and lease_until is not null`)
 
   it.each([
     ['in whole parts', 30 * MiB],
@@ -73,7 +71,7 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     const caught = proxy.holdParts((number) => number === 2)
     const dying = client.patch(url, 0, whole.subarray(0, 25 * MiB)).catch(() => {})
     await caught
-    const recorded = sql`select recorded_parts as parts from files where id = ${idOf(url)}::uuid`
+    const recorded = sql`select recorded_parts as parts from files where id = ${fileIdOf(url)}::uuid`
     await expect.poll(async () => (await rows(database.db, recorded))[0]).toEqual({ parts: 1 })
     await takeOver(url)
     const there = elsewhere(url)
@@ -95,7 +93,7 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     const wrong = Buffer.from(whole).fill(0, 9 * MiB, 10 * MiB)
     const reply = await client.patch(url, 0, wrong, { 'Upload-Checksum': sha1(whole) })
     expect(reply.status).toBe(460)
-    expect(await offsetOf(url)).toBe(0)
+    expect(await client.offset(url)).toBe(0)
     await finish(url)
   })
 
@@ -104,9 +102,9 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     const headers = { 'Upload-Checksum': sha1(whole) }
     const patch = openPatch(client, url, { offset: 0, length: whole.length, headers })
     await patch.write(whole.subarray(0, 20 * MiB))
-    await site.bucket.traffic.until({ operation: 'UploadPart', key: `${idOf(url)}/file` })
+    await site.bucket.traffic.until({ operation: 'UploadPart', key: `${fileIdOf(url)}/file` })
     patch.cut()
-    expect(await offsetOf(url)).toBe(0)
+    expect(await client.offset(url)).toBe(0)
     await finish(url)
   })
 
@@ -124,11 +122,13 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     const address = writer.url + new URL(url).pathname
     const patch = openPatch(client, address, { offset: 0, length: whole.length })
     await patch.write(whole.subarray(0, 14 * MiB))
-    await site.bucket.traffic.until({ operation: 'UploadPart', key: `${idOf(url)}/file` })
+    await site.bucket.traffic.until({ operation: 'UploadPart', key: `${fileIdOf(url)}/file` })
     if (how === 'drained') await writer.close()
-    expect(await offsetOf(url)).toBe(14 * MiB)
+    expect(await client.offset(url)).toBe(14 * MiB)
     patch.cut()
-    expect(site.bucket.traffic.seen({ operation: 'UploadPart', key: `${idOf(url)}/file` })).toHaveLength(2)
+    expect(site.bucket.traffic.seen({ operation: 'UploadPart', key: `${fileIdOf(url)}/file` })).toHaveLength(
+      2,
+    )
     await finish(url)
   })
 
@@ -139,9 +139,13 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     const address = writer.url + new URL(url).pathname
     const patch = openPatch(client, address, { offset: 0, length: whole.length, headers })
     await patch.write(whole.subarray(0, 20 * MiB))
-    await site.bucket.traffic.until({ operation: 'UploadPart', key: `${idOf(url)}/file`, state: 'answered' })
+    await site.bucket.traffic.until({
+      operation: 'UploadPart',
+      key: `${fileIdOf(url)}/file`,
+      state: 'answered',
+    })
     if (how === 'drained') await writer.close()
-    expect(await offsetOf(url)).toBe(0)
+    expect(await client.offset(url)).toBe(0)
     patch.cut()
     if (how === 'preempted') await writer.close()
     await finish(url)
@@ -150,7 +154,7 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
   it('where a node was drained while the bucket refused a part', async () => {
     const url = await begin()
     const writer = await serveUploads(site.runtime)
-    const key = `${idOf(url)}/file`
+    const key = `${fileIdOf(url)}/file`
     const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
     site.bucket.faults.add({ operation: 'UploadPart', key, partNumber: 2, times: 100, effect })
     const address = writer.url + new URL(url).pathname
@@ -166,14 +170,14 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
   it('where the answer of the database to a recorded part was lost', async () => {
     const url = await begin()
     const { db, leases } = node.context
-    const { lease } = (await leases.take({ fileId: idOf(url), tokenId: null, plan: undefined }))!
+    const { lease } = (await leases.take({ fileId: fileIdOf(url), tokenId: null, plan: undefined }))!
     const part = { number: 1, offsetBytes: 0, sizeBytes: 6 * MiB, etag: '"1"', crc32: 0 }
     const bound = { recordedParts: 1, recordedBytes: 6 * MiB, boundEnds: [14 * MiB] }
     await advance(db, lease, { fromBytes: 0, toBytes: 6 * MiB, crc32: 0, part, bound }, site.clock.now())
     const believed = { recordedParts: 0, recordedBytes: 0, boundEnds: [6 * MiB, 14 * MiB] }
     await releaseLease({ db, clock: site.clock }, lease, { bound: believed, interrupted: true })
     lease.forget()
-    const look = sql`select recorded_parts as "recordedParts", recorded_bytes as "recordedBytes", to_jsonb(bound_ends) as "boundEnds" from files where id = ${idOf(url)}::uuid`
+    const look = sql`select recorded_parts as "recordedParts", recorded_bytes as "recordedBytes", to_jsonb(bound_ends) as "boundEnds" from files where id = ${fileIdOf(url)}::uuid`
     expect(await rows(database.db, look)).toEqual([bound])
     await client.terminate(url)
   })
@@ -181,10 +185,10 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
   it('where a writer sent its first part while the next one waited for the lease', async () => {
     const url = await begin()
     const { context } = node
-    const file = sql`id = ${idOf(url)}::uuid`
-    await context.leases.take({ fileId: idOf(url), tokenId: null, plan: undefined })
+    const file = sql`id = ${fileIdOf(url)}::uuid`
+    await context.leases.take({ fileId: fileIdOf(url), tokenId: null, plan: undefined })
     await database.db.execute(sql`update files set bound_ends = array[${8 * MiB}::bigint] where ${file}`)
-    const at = { pipeId: site.pipe.id, fileId: idOf(url) }
+    const at = { pipeId: site.pipe.id, fileId: fileIdOf(url) }
     const right = await context.rights.toContinue(client.token, at)
     await database.db.execute(
       sql`update file_destinations set multipart_id = 'sent' where file_id = ${at.fileId}::uuid`,

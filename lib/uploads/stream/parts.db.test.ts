@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestDatabase } from '../../../test/support/databases.ts'
-import { openPatch, tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf, openPatch, type TusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
 import { PartBuffer } from '../memory/part-buffer.ts'
@@ -11,18 +11,16 @@ import { Parts } from './parts.ts'
 
 const MiB = 1024 * 1024
 const whole = randomBytes(30 * MiB)
-const idOf = (url: string) => url.split('/').at(-1)!
-
 describe('parts on their way', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
-  let client: ReturnType<typeof tusClient>
+  let client: TusClient
   beforeAll(async () => {
     database = await openTestDatabase()
     site = await createSite(database)
     node = await serveUploads(site.runtime, { terms: { settleMs: 10 } })
-    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    client = await site.client(node)
   })
   afterAll(async () => {
     await node?.close()
@@ -32,7 +30,7 @@ describe('parts on their way', () => {
 
   /** An upload with one part and a tail of a MiB. */
   const begin = async () => {
-    const url = (await client.create(whole.length)).headers.location!
+    const url = await client.begin(whole.length)
     expect((await client.patch(url, 0, whole.subarray(0, 9 * MiB))).status).toBe(204)
     return url
   }
@@ -69,7 +67,7 @@ describe('parts on their way', () => {
         .digest('base64')
       const headers = { 'Upload-Checksum': `sha1 ${sum}` }
       const patch = openPatch(client, url, { offset: 9 * MiB, length: body.length, headers })
-      const file = sql`id = ${idOf(url)}::uuid`
+      const file = sql`id = ${fileIdOf(url)}::uuid`
       const leased = sql`select 1 from files where ${file} and lease_until is not null`
       await seen(async () => (await rows(database.db, leased)).length > 0)
       const returnTails = await locked(sql`lock table upload_tails in access exclusive mode`)
@@ -79,7 +77,7 @@ describe('parts on their way', () => {
       if (how === 'was cut') patch.cut()
       else await patch.write(body.subarray(8 * MiB))
       await seen(async () => (await waitingForLocks()) === 2)
-      const second = { operation: 'UploadPart', key: `${idOf(url)}/file`, partNumber: 2 } as const
+      const second = { operation: 'UploadPart', key: `${fileIdOf(url)}/file`, partNumber: 2 } as const
       const { usedBytes } = node.context.budget
       await returnTails()
       // Its tail was read, and is in memory for as long as it is being sent.
@@ -96,7 +94,10 @@ describe('parts on their way', () => {
   it('waits for no memory any more once they are disposed of', async () => {
     const url = await begin()
     const { context } = node
-    const right = await context.rights.toContinue(client.token, { pipeId: site.pipe.id, fileId: idOf(url) })
+    const right = await context.rights.toContinue(client.token, {
+      pipeId: site.pipe.id,
+      fileId: fileIdOf(url),
+    })
     const upload = (await openUpload(context, right, { bytes: 8 * MiB }))!
     const { memory } = upload
     const unaborted = new AbortController().signal

@@ -3,35 +3,33 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { resealSecrets } from '../../../server/reseal-secrets.ts'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
-import { tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf, type TusClient, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { rows } from '../../platform/db/database.ts'
 import { createVault } from '../../platform/vault.ts'
 import { reconcileUploads } from '../recovery/reconcile.ts'
 
 const slowDown = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
-const idOf = (url: string) => url.split('/').at(-1)!
-
 describeWithDatabase('an encrypted tail', (database) => {
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
-  let client: ReturnType<typeof tusClient>
+  let client: TusClient
   beforeAll(async () => {
     site = await createSite(database())
     node = await serveUploads(site.runtime)
-    client = tusClient({ url: node.url, pipeId: site.pipe.id, token: await site.token() })
+    client = await site.client(node)
   })
   afterAll(async () => {
     await node?.close()
     await site?.close()
   })
   const begin = async (whole: Buffer, sentBytes: number) => {
-    const url = (await client.create(whole.length)).headers.location!
+    const url = await client.begin(whole.length)
     expect((await client.patch(url, 0, whole.subarray(0, sentBytes))).status).toBe(204)
     return url
   }
   const tailsOf = async (url: string) => {
-    const look = sql`select count(*)::int as tails from upload_tails where file_id = ${idOf(url)}::uuid`
+    const look = sql`select count(*)::int as tails from upload_tails where file_id = ${fileIdOf(url)}::uuid`
     return (await rows<{ tails: number }>(database().db, look))[0]!.tails
   }
 
@@ -39,10 +37,10 @@ describeWithDatabase('an encrypted tail', (database) => {
     const whole = randomBytes(2000)
     const url = await begin(whole, 1000)
     await database().db.execute(
-      sql`update upload_tails set bytes = set_byte(bytes, 100, get_byte(bytes, 100) # 1) where file_id = ${idOf(url)}::uuid`,
+      sql`update upload_tails set bytes = set_byte(bytes, 100, get_byte(bytes, 100) # 1) where file_id = ${fileIdOf(url)}::uuid`,
     )
     expect((await client.patch(url, 1000, whole.subarray(1000))).status).toBe(500)
-    expect(await site.bucket.objects()).not.toContain(`${idOf(url)}/file`)
+    expect(await site.bucket.objects()).not.toContain(`${fileIdOf(url)}/file`)
   })
 
   it('outlives the key that wrapped its own, for the client and for the reconciler', async () => {
@@ -59,10 +57,10 @@ describeWithDatabase('an encrypted tail', (database) => {
     const ofRotated = tusClient({ url: rotated.url, pipeId: site.pipe.id, token: client.token })
     const there = rotated.url + new URL(waiting).pathname
     expect((await ofRotated.patch(there, 1000, whole.subarray(1000))).status).toBe(204)
-    expect((await site.bucket.object(`${idOf(waiting)}/file`)).equals(whole)).toBe(true)
+    expect((await site.bucket.object(`${fileIdOf(waiting)}/file`)).equals(whole)).toBe(true)
     site.clock.advance(60_000)
     while (await tailsOf(stuck)) await reconcileUploads(rotated.context)
-    expect((await site.bucket.object(`${idOf(stuck)}/file`)).equals(whole)).toBe(true)
+    expect((await site.bucket.object(`${fileIdOf(stuck)}/file`)).equals(whole)).toBe(true)
     await rotated.close()
   })
 })
