@@ -89,7 +89,7 @@ describe('locks are taken in one order, so that no two wait for each other', () 
     const renewed = await crossed(lock(low), lock(high), () =>
       renewLeases(database.db, inOrderOfTable, 15_000),
     )
-    expect([...renewed].sort()).toEqual([low, high])
+    expect([...renewed.keys()].sort()).toEqual([low, high])
     for (const { upload } of made) upload!.lease.forget()
   })
 
