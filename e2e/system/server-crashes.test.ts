@@ -63,10 +63,9 @@ const MOMENTS: Moment[] = [
   },
 ]
 
-type Client = TusClient
 type Begun = Moment & { url: string; whole: Buffer }
 
-async function begin(client: Client, moment: Moment): Promise<Begun> {
+async function begin(client: TusClient, moment: Moment): Promise<Begun> {
   const whole = randomBytes(moment.bytes)
   const url = await client.begin(whole.length)
   const key = `${fileIdOf(url)}/file`
@@ -80,7 +79,7 @@ async function begin(client: Client, moment: Moment): Promise<Begun> {
 }
 
 /** As a patient client: asks for the offset and sends the rest, until all is there. */
-async function finish(client: Client, { url, whole }: Begun): Promise<void> {
+async function finish(client: TusClient, { url, whole }: Begun): Promise<void> {
   for (;;) {
     const head = await client.head(url)
     if (head.status === 423) continue

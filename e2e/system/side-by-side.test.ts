@@ -85,7 +85,7 @@ it('the version before serves beside this one while clients send and the schema 
 const CLIENTS = 4
 
 /** Clients that each send one file after another, in two requests to the node that they pick. None may fail. */
-function startLoad(first: Client) {
+function startLoad(first: TusClient) {
   const nodes = [first]
   const sent: { id: string; whole: Buffer }[] = []
   let isOver = false
@@ -110,7 +110,7 @@ function startLoad(first: Client) {
   const working = Promise.all(Array.from({ length: CLIENTS }, (_, n) => client(n)))
   working.catch(() => {})
   return {
-    spreadTo: (node: Client) => void nodes.push(node),
+    spreadTo: (node: TusClient) => void nodes.push(node),
     async end() {
       isOver = true
       await working
@@ -119,11 +119,9 @@ function startLoad(first: Client) {
   }
 }
 
-type Client = TusClient
-
 /** False where the version before finds it locked, as one does that cannot open the tail: it must not write then. */
 async function carriesOn(
-  client: Client,
+  client: TusClient,
   { whole, id }: { whole: Buffer; id: string },
   [from, to]: readonly [number, number],
 ): Promise<boolean> {

@@ -9,7 +9,6 @@ import { tailBytes } from './ledger/tails.ts'
 
 const MiB = 1024 * 1024
 type Node = Awaited<ReturnType<typeof serveUploads>>
-type Client = TusClient
 
 const on = (node: Node, url: string) => node.url + new URL(url).pathname
 
@@ -22,7 +21,7 @@ async function leased(database: DatabaseHandle, url: string): Promise<void> {
 describeWithDatabase('bytes that arrived before a cut', (database) => {
   let site: Site
   let node: Node
-  let client: Client
+  let client: TusClient
   beforeAll(async () => {
     site = await createSite(database())
     // Nothing but the cut ends a writer, however long its bytes take.
@@ -77,7 +76,7 @@ describe('several writers', () => {
   let site: Site
   let first: Node
   let second: Node
-  let client: Client
+  let client: TusClient
   beforeAll(async () => {
     database = await openTestDatabase()
     site = await createSite(database)

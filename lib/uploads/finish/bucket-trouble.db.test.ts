@@ -10,10 +10,7 @@ import { BucketError } from '../../buckets/bucket-error.ts'
 import { showFile } from '../../dashboard/files/show-file.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
 import { minutes } from '../../platform/kernel/clock.ts'
-import { checkDataStore } from '../../workspace/data-stores/check-data-store.ts'
 import { forgetRejections, listRejecting } from '../../workspace/data-stores/rejections.ts'
-import { updateDataStore } from '../../workspace/data-stores/update-data-store.ts'
-import { cancelUploadsToTurnedOffDataStores } from '../endings/end-upload.ts'
 import { advance } from '../ledger/offsets.ts'
 import { PartBuffer } from '../memory/part-buffer.ts'
 import { openUpload } from '../opening/open-upload.ts'
@@ -22,16 +19,15 @@ import { recoverFromFault } from './recover-from-fault.ts'
 
 const MiB = 1024 * 1024
 type Node = Awaited<ReturnType<typeof serveUploads>>
-type Client = TusClient
 
 describe('a bucket in trouble', () => {
   let database: DatabaseHandle
   let site: Site
   let node: Node
-  let client: Client
+  let client: TusClient
   /** It leaves to the reconciler what the bucket does not take at once. */
   let impatient: Node
-  let hasty: Client
+  let hasty: TusClient
   beforeAll(async () => {
     database = await openTestDatabase()
     site = await createSite(database)
@@ -328,100 +324,5 @@ describe('a bucket in trouble', () => {
     const fault = new BucketError('trouble', 'SlowDown', 'The bucket is slow.')
     await expect(recoverFromFault(context, upload, stuck, { fault, mayFinish: true })).rejects.toThrow('slow')
     expect(await client.offset(url)).toBe(10)
-  })
-})
-
-describe('a Data Store that takes nothing', () => {
-  let database: DatabaseHandle
-  let site: Site
-  let node: Node
-  let client: Client
-  beforeAll(async () => {
-    database = await openTestDatabase()
-    site = await createSite(database)
-    node = await serveUploads(site.runtime, { terms: { workspaceTailBytes: 2 * MiB } })
-    client = await site.client(node)
-  })
-  afterEach(() => site.bucket.faults.clear())
-  afterAll(async () => {
-    await node?.close()
-    await site?.close()
-    await database?.close()
-  })
-  const storeId = () => sql`${site.dataStore.id}::uuid`
-  const codeOf = ({ status, body }: { status: number; body: string }) => [status, JSON.parse(body).code]
-  const creation = async () => {
-    const reply = await client.create(1000)
-    return reply.status === 201 ? 201 : codeOf(reply)
-  }
-  const notReady = [403, 'data_store_not_ready']
-
-  it('takes no uploads before a check of it has succeeded, nor once it is elsewhere', async () => {
-    await database.db.execute(sql`update data_stores set ready_at = null where id = ${storeId()}`)
-    expect(await creation()).toEqual(notReady)
-    await checkDataStore(site.runtime, site.actor, site.dataStore.id)
-    expect(await creation()).toBe(201)
-    // One that fails later says nothing of uploads that are under way.
-    site.bucket.faults.add({
-      operation: 'any',
-      times: 100,
-      effect: { kind: 'refuse', status: 403, code: 'No' },
-    })
-    const { check } = await checkDataStore(site.runtime, site.actor, site.dataStore.id)
-    site.bucket.faults.clear()
-    expect(check!.ok).toBe(false)
-    expect(await creation()).toBe(201)
-    await database.db.execute(sql`update files set status = 'canceled' where status = 'uploading'`)
-    const change = (endpoint: string) =>
-      updateDataStore(site.runtime, site.actor, site.dataStore.id, { endpoint })
-    await change('http://nowhere.invalid')
-    expect(await creation()).toEqual(notReady)
-    await change(site.bucket.endpoint)
-    expect(await creation()).toEqual(notReady)
-  })
-
-  it('takes nothing while it is turned off, and its uploads under way are canceled', async () => {
-    await database.db.execute(sql`update data_stores set ready_at = now() where id = ${storeId()}`)
-    const url = await client.begin(10)
-    const turn = (at: string) =>
-      database.db.execute(
-        sql`update data_stores set turned_off_at = ${sql.raw(at)}, updated_at = now() where id = ${storeId()}`,
-      )
-    await turn('now()')
-    expect(await creation()).toEqual(notReady)
-    expect(codeOf(await client.patch(url, 0, Buffer.from('abc')))).toEqual(notReady)
-    expect((await client.head(url)).status).toBe(403)
-    expect(await cancelUploadsToTurnedOffDataStores(site.runtime)).toBeGreaterThan(0)
-    expect(await site.statusOf(url)).toBe('canceled')
-    await turn('null')
-    expect((await client.head(url)).status).toBe(410)
-    await database.db.execute(sql`update data_stores set ready_at = now() where id = ${storeId()}`)
-    expect(await creation()).toBe(201)
-  })
-
-  it('takes uploads once one to it has succeeded that was begun before', async () => {
-    await database.db.execute(sql`update data_stores set ready_at = now() where id = ${storeId()}`)
-    const url = await client.begin(3)
-    await database.db.execute(sql`update data_stores set ready_at = null where id = ${storeId()}`)
-    expect(await creation()).toEqual(notReady)
-    expect((await client.patch(url, 0, Buffer.from('abc'))).status).toBe(204)
-    expect(await creation()).toBe(201)
-  })
-
-  it('fills the database to the cap of its workspace, and no further', async () => {
-    const whole = randomBytes(6 * MiB)
-    const [first, second] = [await client.begin(whole.length), await client.begin(whole.length)]
-    expect((await client.patch(first, 0, whole.subarray(0, 2 * MiB))).status).toBe(204)
-    await node.context.tailCap.refresh()
-    for (const refused of [await client.create(1000), await client.patch(second, 0, whole)]) {
-      expect(codeOf(refused)).toEqual([503, 'unavailable'])
-      expect(refused.headers['retry-after']).toBe('60')
-    }
-    // It leaves the database when its part is full.
-    expect((await client.patch(first, 2 * MiB, whole.subarray(2 * MiB))).status).toBe(204)
-    await Promise.all(node.context.background)
-    await node.context.tailCap.refresh()
-    expect(await creation()).toBe(201)
-    expect((await client.patch(second, 0, whole)).status).toBe(204)
   })
 })

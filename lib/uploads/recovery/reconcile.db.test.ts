@@ -11,7 +11,6 @@ const MiB = 1024 * 1024
 const slowDown = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
 const noSuchUpload = { kind: 'refuse', status: 404, code: 'NoSuchUpload' } as const
 type Node = Awaited<ReturnType<typeof serveUploads>>
-type Client = TusClient
 
 describe('the reconciler', () => {
   let database: DatabaseHandle
@@ -19,7 +18,7 @@ describe('the reconciler', () => {
   let node: Node
   /** Another node, a minute later. */
   let later: Node
-  let client: Client
+  let client: TusClient
   // Nothing of this may happen by itself, nor by a slow machine.
   const still = { leaseMs: 600_000, renewMs: 600_000 }
   beforeAll(async () => {
