@@ -34,6 +34,8 @@ export class Recorder {
   }
 
   commit(): void {
+    // Otherwise nobody waits for what is resolved here, and a binding that fails would end the process.
+    if (this.#isCommitted) return
     this.#isCommitted = true
     this.#commit(this.#lastBinding)
   }
