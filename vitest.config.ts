@@ -12,7 +12,7 @@ const common = {
 } as const
 
 const UNIT_TESTS = '{lib,server,packages,app,components,scripts,bench,deploy}/**/*.test.{ts,tsx}'
-const DATABASE_TESTS = '{lib,server,app,scripts,bench}/**/*.db.test.ts'
+const DATABASE_TESTS = '{lib,server,app,scripts,bench,test}/**/*.db.test.ts'
 /** These replace a module, and would replace it for those after them. */
 const replaces = (file: string) => readFileSync(file, 'utf8').includes('vi.mock(')
 const replacing = globSync(UNIT_TESTS, { exclude: [DATABASE_TESTS] }).filter(replaces)

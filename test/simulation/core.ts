@@ -1,0 +1,161 @@
+import type { IncomingMessage } from 'node:http'
+import type { FileProtocol } from '#drizzle/schema/index.ts'
+import type { DatabaseHandle } from '#lib/platform/db/database.ts'
+import { isSluiceError } from '#lib/platform/kernel/errors.ts'
+import { runRequest } from '#lib/platform/kernel/request-context.ts'
+import type { Runtime } from '#lib/platform/runtime.ts'
+import type { UploadRequest } from '#lib/protocols/endpoint/upload-request.ts'
+import { plainProtocol } from '#lib/protocols/plain/plain-protocol.ts'
+import { resumableProtocol } from '#lib/protocols/resumable/resumable-protocol.ts'
+import { tusProtocol } from '#lib/protocols/tus/tus-protocol.ts'
+import { uploadSweeps } from '#lib/uploads/recovery/upload-sweeps.ts'
+import { drainUploads } from '#lib/uploads/upload-context.ts'
+import { openUploads } from '#server/open-uploads.ts'
+import { Failure } from './failure.ts'
+import type { Host, Scheduler } from './scheduler.ts'
+import type { Session } from './sessions.ts'
+
+/** Everything that the simulation knows of the core is in this file. */
+
+export type CoreRequest = Pick<UploadRequest, 'method' | 'pipeId' | 'fileId' | 'headers'> & {
+  protocol: FileProtocol
+  body: unknown
+}
+export type CoreReply = { status: number; headers: Record<string, string> }
+
+/** A node as the simulation sees it. */
+export type CoreNode = {
+  /** The leases that it has, each as `file:fence`. */
+  held: ReadonlySet<string>
+  usedBytes(): number
+  limitBytes: number
+  /** Undefined if there is nobody to respond to. */
+  handle(request: CoreRequest): Promise<CoreReply | undefined>
+  sweeps: { name: string; run(): Promise<number> }[]
+  drain(): Promise<void>
+}
+
+const PROTOCOLS = { tus: tusProtocol, 'resumable-http': resumableProtocol, http: plainProtocol }
+/** In these a mebibyte is a kibibyte. */
+const MEMORY_BYTES = 64 * 1024
+/** Its table is made by the months of PostgreSQL's own clock. */
+const NOT_SIMULATED = new Set(['months of timelines'])
+
+type Around = {
+  host: Host
+  scheduler: Scheduler
+  /** Who has or had each lease. */
+  adopted: Map<string, Host>
+  violated(failure: Failure): void
+}
+
+/** Opens a node of the real core. To be called on its host. */
+export async function openNode(
+  runtime: Runtime,
+  database: DatabaseHandle,
+  { host, scheduler, adopted, violated }: Around,
+): Promise<CoreNode> {
+  const clock = { now: () => scheduler.nowMs + host.skewMs }
+  const config = { ...runtime.config, uploadMemoryBytes: MEMORY_BYTES }
+  const context = await openUploads({ ...runtime, config, clock, database, db: database.db })
+  const held = new Set<string>()
+  const adopt = context.leases.adopt.bind(context.leases)
+  context.leases.adopt = (fenced, sinceMs) => {
+    const name = leaseName(fenced.fileId, fenced.fence)
+    if (adopted.has(name))
+      violated(new Failure('one writer per fence', `${host.name} has a lease that was had before`))
+    adopted.set(name, host)
+    held.add(name)
+    const lease = adopt(fenced, sinceMs)
+    void ('ended' in lease && (lease.ended as Promise<void>).then(() => held.delete(name)))
+    return lease
+  }
+  let requests = 0
+  return {
+    held,
+    usedBytes: () => context.budget.usedBytes,
+    limitBytes: MEMORY_BYTES,
+    async handle({ protocol, body, ...request }) {
+      const head = { ...request, protocol, origin: null, name: undefined, sendInterim: undefined }
+      const whole = { ...head, body: body as IncomingMessage }
+      const id = `${host.name}-${++requests}`
+      try {
+        return await runRequest({ id, traceparent: undefined, notes: {} }, () =>
+          PROTOCOLS[protocol].handle(context, 'http://sluice', whole),
+        )
+      } catch (error) {
+        if (isSluiceError(error)) return { status: error.status, headers: error.headers }
+        return { status: 500, headers: {} }
+      }
+    },
+    sweeps: uploadSweeps(context).filter(({ name }) => !NOT_SIMULATED.has(name)),
+    drain: () => drainUploads(context),
+  }
+}
+
+export const leaseName = (fileId: string, fence: number) => `${fileId}:${fence}`
+
+export type LedgerFile = {
+  id: string
+  /** Names the client's source. */
+  filename: string
+  status: 'uploading' | 'transferring' | 'transferred' | 'failed' | 'expired' | 'canceled'
+  reason: string | null
+  lengthBytes: number | null
+  offsetBytes: number
+  recordedParts: number
+  recordedBytes: number
+  boundEnds: number[]
+  fence: number
+  holder: string | null
+  leaseUntil: string | null
+  countedBytes: number
+  reservedBytes: number
+  concat: 'partial' | 'final' | null
+  /** Its creation was refused and left no record. */
+  erased: boolean
+  key: string
+  multipartId: string | null
+  parts: { number: number; offsetBytes: number; sizeBytes: number; etag: string }[]
+  tails: { offsetBytes: number; bytes: number }[]
+  events: number
+}
+
+export type Ledger = {
+  files: LedgerFile[]
+  usedBytes: number
+  reservedBytes: number
+  dayBytes: number
+}
+
+/** All of it, as it is committed. */
+export async function readLedger(session: Session): Promise<Ledger> {
+  const [row] = await session.run({ text: LEDGER, prepare: true })
+  const { ledger } = row as { ledger: string | Ledger }
+  return typeof ledger === 'string' ? JSON.parse(ledger) : ledger
+}
+
+/** 28 is what encryption adds to a tail. */
+const LEDGER = `select json_build_object(
+  'usedBytes', (select coalesce(sum(used_bytes), 0) from usage_months),
+  'reservedBytes', (select coalesce(sum(reserved_bytes), 0) from usage_months),
+  'dayBytes', (select coalesce(sum(bytes), 0) from usage_days),
+  'files', coalesce((select json_agg(json_build_object('id', f.id, 'filename', f.filename, 'status', f.status,
+    'reason', f.failure_reason, 'lengthBytes', f.length_bytes, 'offsetBytes', f.offset_bytes,
+    'recordedParts', f.recorded_parts, 'recordedBytes', f.recorded_bytes, 'boundEnds', f.bound_ends,
+    'fence', f.lease_fence, 'holder', f.lease_holder, 'leaseUntil', f.lease_until, 'countedBytes', f.counted_bytes,
+    'reservedBytes', f.reserved_bytes, 'concat', f.concat, 'erased', f.erased_at is not null,
+    'key', d.key, 'multipartId', d.multipart_id,
+    'parts', (select coalesce(json_agg(json_build_object('number', p.number, 'offsetBytes', p.offset_bytes,
+      'sizeBytes', p.size_bytes, 'etag', p.etag) order by p.number), '[]') from file_parts p where p.file_id = f.id),
+    'tails', (select coalesce(json_agg(json_build_object('offsetBytes', t.offset_bytes,
+      'bytes', octet_length(t.bytes) - 28) order by t.offset_bytes), '[]') from upload_tails t where t.file_id = f.id),
+    'events', case when f.status like '%ing' then 0 else (select count(*) from events e where e.file_id = f.id) end) order by f.id)
+  from files f join file_destinations d on d.file_id = f.id), '[]')) as ledger`
+
+/** Nothing of an earlier run is left. */
+export async function emptyLedger(session: Session): Promise<void> {
+  for (const table of ['events', 'deliveries', 'tallies', 'usage_months', 'usage_days', 'files'])
+    await session.run({ text: `delete from ${table}`, prepare: true })
+  await session.run({ text: 'update tokens set files_created = 0', prepare: true })
+}

@@ -1,0 +1,101 @@
+import type { Node } from './node.ts'
+import type { World } from './world.ts'
+
+/** What can go wrong between two steps, apart from what happens to a single request or statement. */
+const DISTURBANCES: ((world: World, node: Node) => void | Promise<void>)[] = [
+  passTime,
+  sweep,
+  kill,
+  freeze,
+  stop,
+  (_, node) => node.missNotices(),
+  loseClient,
+  passMuchTime,
+  delay,
+  dropMultipart,
+]
+
+export async function disturb(world: World): Promise<void> {
+  const { choices, habits } = world
+  const chosen = choices.weighted([1000, ...habits.disturbances])
+  if (chosen === 0) return
+  await DISTURBANCES[chosen - 1]!(world, choices.pick(world.nodes))
+}
+
+function passTime({ scheduler, choices, trace }: World): void {
+  const ms = choices.pick([100, 500, 2_000, 5_000])
+  scheduler.nowMs += ms
+  trace.note(`${ms} ms pass`)
+}
+
+/** More than a lease lasts. */
+function passMuchTime({ scheduler, choices, trace }: World): void {
+  const ms = choices.pick([16_000, 31_000, 61_000])
+  scheduler.nowMs += ms
+  trace.note(`${ms} ms pass`)
+}
+
+function sweep(world: World, node: Node): void {
+  if (node.host.state !== 'up') return
+  const name = world.choices.pick(node.sweeps)
+  world.trace.note(`${node.host.name}: sweep: ${name}`)
+  void world.watched(node.sweep(name))
+}
+
+async function kill(world: World, node: Node): Promise<void> {
+  if (node.host.state === 'dead') return
+  world.trace.note(`${node.host.name} dies`)
+  await node.kill()
+  restart(world, node)
+}
+
+function restart(world: World, node: Node): void {
+  const dueMs = world.scheduler.nowMs + world.choices.pick([500, 5_000, 20_000])
+  const run = () => (node.host.state === 'dead' ? node.start() : undefined)
+  world.scheduler.park({ actor: 'operator', label: 'starts a node', dueMs, run })
+}
+
+function freeze({ choices, scheduler, trace }: World, { host }: Node): void {
+  if (host.state !== 'up') return
+  host.state = 'frozen'
+  trace.note(`${host.name} freezes`)
+  const dueMs = scheduler.nowMs + choices.pick([1_000, 14_000, 17_000, 40_000])
+  const run = () => {
+    if (host.state === 'frozen') host.state = 'up'
+  }
+  scheduler.park({ actor: 'machine', label: `lets ${host.name} go on`, dueMs, run })
+}
+
+function stop(world: World, node: Node): void {
+  if (node.host.state !== 'up' || !node.core) return
+  world.trace.note(`${node.host.name} is told to stop`)
+  void world.watched(node.drain().then(() => restart(world, node)))
+}
+
+/** Something is on its way for long: a statement, a request, an answer. */
+function delay({ choices, scheduler, trace }: World): void {
+  const steps = scheduler.ready().filter(({ quiet }) => !quiet)
+  if (steps.length === 0) return
+  const step = choices.pick(steps)
+  const ms = choices.pick([1_000, 16_000, 20_000, 45_000])
+  step.dueMs = scheduler.nowMs + ms
+  trace.note(`this takes ${ms} ms: ${step.actor}: ${step.label}`)
+}
+
+/** A lifecycle rule, or the customer, removes what is unfinished. */
+function dropMultipart(world: World): void {
+  const { bucket, choices, habits, trace } = world
+  const open = [...bucket.multiparts.keys()]
+  if (!habits.drops || open.length === 0) return
+  world.mayFail = true
+  const id = choices.pick(open)
+  bucket.multiparts.delete(id)
+  trace.note(`the bucket drops ${id}`)
+}
+
+function loseClient({ choices, trace }: World, node: Node): void {
+  const exchanges = [...node.exchanges]
+  if (exchanges.length === 0) return
+  trace.note('a client no longer waits')
+  choices.pick(exchanges).giveUp()
+}

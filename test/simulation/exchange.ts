@@ -1,0 +1,130 @@
+import { EventEmitter } from 'node:events'
+import type { CoreReply, CoreRequest } from './core.ts'
+import type { Node } from './node.ts'
+import type { World } from './world.ts'
+
+/** What the client sees of a request: the response, or nothing. */
+export type Reply = CoreReply | 'nothing'
+
+/** How long a client waits for a response before it gives up. */
+const PATIENCE_MS = 30_000
+
+/** One request of a client to a node. Its body comes in chunks, each of which is a step. */
+export class Exchange {
+  readonly #world: World
+  readonly #client: string
+  readonly #node: Node
+  readonly #body = new SimulatedBody()
+  readonly #reply = Promise.withResolvers<Reply>()
+  #chunks: Buffer[] = []
+  #cutAfter = Infinity
+  #isOver = false
+  #giveUpLater = () => {}
+
+  constructor(world: World, client: string, node: Node) {
+    this.#world = world
+    this.#client = client
+    this.#node = node
+  }
+
+  send(request: Omit<CoreRequest, 'body'>, body: Buffer, what: string): Promise<Reply> {
+    const { choices, habits, isTroubled, scheduler } = this.#world
+    const node = this.#node
+    if (node.host.state === 'dead') return Promise.resolve('nothing')
+    this.#chunks = cutUp(body, choices.whole(1, 3))
+    if (isTroubled && body.length > 0 && choices.percent(habits.cutPercent))
+      this.#cutAfter = choices.below(this.#chunks.length + 1)
+    this.#giveUpLater = scheduler.park({
+      actor: this.#client,
+      label: `no longer waits for ${what}`,
+      dueMs: scheduler.nowMs + PATIENCE_MS,
+      run: () => this.giveUp(),
+    })
+    node.exchanges.add(this)
+    this.#body.headers = request.headers
+    node.on(() => void this.#serve({ ...request, body: this.#body }))
+    this.#sendOn(0)
+    return this.#reply.promise
+  }
+
+  /** Whether the node hears of it is open: what is on its way may still arrive. */
+  giveUp(): void {
+    if (this.#isOver) return
+    if (this.#world.choices.percent(50)) this.#close()
+    this.#end('nothing')
+  }
+
+  /** The node has died. */
+  break(): void {
+    this.#end('nothing')
+  }
+
+  #end(reply: Reply): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#node.exchanges.delete(this)
+    this.#giveUpLater()
+    this.#reply.resolve(reply)
+  }
+
+  async #serve(request: CoreRequest): Promise<void> {
+    const { host, core } = this.#node
+    const reply = await core!.handle(request)
+    const at = reply?.headers['Upload-Offset']
+    const label = `is answered ${reply?.status ?? 'nothing'}${at ? ` with offset ${at}` : ''}`
+    this.#world.scheduler.park({ actor: this.#client, label, host, run: () => this.#end(reply ?? 'nothing') })
+  }
+
+  #sendOn(sent: number): void {
+    const { host } = this.#node
+    const chunk = this.#chunks[sent]
+    const isCut = sent >= this.#cutAfter
+    const label = isCut ? 'is cut off' : chunk ? `sends ${chunk.length} bytes` : 'has sent its body'
+    const run = () => {
+      if (isCut) {
+        this.#close()
+        return this.#end('nothing')
+      }
+      this.#node.on(() => (chunk ? this.#body.emit('data', Buffer.from(chunk)) : this.#body.emit('end')))
+      if (chunk) this.#sendOn(sent + 1)
+    }
+    const isPossible = () => isCut || !this.#body.isPaused
+    this.#world.scheduler.park({ actor: this.#client, label, host, isPossible, run })
+  }
+
+  #close(): void {
+    const { host } = this.#node
+    const run = () => void this.#node.on(() => this.#body.emit('close'))
+    if (host.state === 'up') run()
+    else this.#world.scheduler.park({ actor: this.#client, label: 'has closed its connection', host, run })
+  }
+}
+
+/** Stands for the request of Node's HTTP server, whose body the endpoint reads. */
+class SimulatedBody extends EventEmitter {
+  headers: Record<string, unknown> = {}
+  trailers = {}
+  isPaused = false
+
+  pause(): this {
+    this.isPaused = true
+    return this
+  }
+
+  resume(): this {
+    this.isPaused = false
+    return this
+  }
+
+  destroy(): this {
+    this.emit('close')
+    return this
+  }
+}
+
+function cutUp(body: Buffer, count: number): Buffer[] {
+  const size = Math.max(Math.ceil(body.length / count), 1)
+  const chunks = []
+  for (let from = 0; from < body.length; from += size) chunks.push(body.subarray(from, from + size))
+  return chunks
+}

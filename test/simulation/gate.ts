@@ -1,0 +1,272 @@
+import type { Choices } from './choices.ts'
+import { Failure } from './failure.ts'
+import type { Host, Scheduler } from './scheduler.ts'
+import type { Query, Session, Sessions } from './sessions.ts'
+
+type Rows = Record<string, unknown>[]
+export type Deps = {
+  scheduler: Scheduler
+  choices: Choices
+  /** How many of a hundred statements lose their session before, and how many after they were executed. */
+  lostPercent: () => number
+  /** How many of a hundred answers take their time. */
+  slowPercent: () => number
+  /** Called when something may have been committed, with who did it and what. */
+  committed(by: ReadonlyMap<Host, string>): Promise<void>
+  /** Called when this was notified. */
+  notified(notice: { channel: string; payload: string }): void
+}
+
+export type Statement = Query & { host: Host; label: string; transaction?: Transaction | undefined }
+type Blocked = { session: Session; blockers: number[]; done: Promise<void>; finish: () => Promise<void> }
+
+const WRITES = /\b(insert|update|delete)\b/i
+
+/**
+ * Where the statements of all nodes wait for their turn. One is executed at a time, on the real database. If it has to
+ * wait for a lock, that of another node's open transaction, it stays under way, and until it is done only those who
+ * hold it up go on. So at most one statement is woken by a commit, and what happens next is the same each time.
+ */
+export class Gate {
+  readonly #sessions: Sessions
+  readonly #deps: Deps
+  readonly #open = new Set<Transaction>()
+  /** Each waits for the one after it. */
+  readonly #blocked: Blocked[] = []
+  /** What the statements that are done by now have changed, and what they answer. */
+  readonly #changed = new Map<Host, string>()
+  #hasNotices = false
+  #answers: { host: Host; label: string; give: () => void }[] = []
+
+  constructor(sessions: Sessions, deps: Deps) {
+    this.#sessions = sessions
+    this.#deps = deps
+  }
+
+  run(statement: Statement): Promise<Rows> {
+    const { promise, resolve, reject } = Promise.withResolvers<Rows>()
+    const { host, label, transaction } = statement
+    this.#deps.scheduler.park({
+      actor: host.name,
+      label,
+      host,
+      mayOutlive: transaction === undefined,
+      isPossible: () => this.#isTurnOf(transaction),
+      run: () => this.#execute(statement, resolve, reject),
+    })
+    return promise
+  }
+
+  begin(host: Host): Transaction {
+    const transaction = new Transaction(host)
+    this.#open.add(transaction)
+    return transaction
+  }
+
+  async end(transaction: Transaction, how: 'commit' | 'rollback', label: string): Promise<void> {
+    const { host } = transaction
+    if (transaction.lost && how === 'commit') throw transaction.lost
+    if (!transaction.session) return void this.#open.delete(transaction)
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const run = () => this.#end(transaction, how, label, resolve, reject)
+    const isPossible = () => this.#isTurnOf(transaction)
+    this.#deps.scheduler.park({ actor: host.name, label: `${label}: ${how}`, host, isPossible, run })
+    return promise
+  }
+
+  /** Its sessions end. What it has sent already, outside of a transaction, may still be executed. */
+  async kill(host: Host): Promise<void> {
+    for (const transaction of [...this.#open].filter((one) => one.host === host))
+      if (!this.#isBlocked(transaction)) await this.#lose(transaction)
+    await this.#settle()
+  }
+
+  /** Ends what is still open. */
+  async close(): Promise<void> {
+    for (const transaction of [...this.#open])
+      if (!this.#isBlocked(transaction)) await this.#lose(transaction)
+    await this.#settle()
+  }
+
+  #isBlocked({ session }: Transaction): boolean {
+    return this.#blocked.some((blocked) => blocked.session === session)
+  }
+
+  #isTurnOf(transaction: Transaction | undefined): boolean {
+    const blocked = this.#blocked.at(-1)
+    if (!blocked) return true
+    const pid = transaction?.session?.pid
+    return pid !== undefined && blocked.blockers.includes(pid)
+  }
+
+  async #execute(
+    statement: Statement,
+    resolve: (rows: Rows) => void,
+    reject: (error: unknown) => void,
+  ): Promise<void> {
+    const { host, label, transaction } = statement
+    if (transaction?.lost) return reject(transaction.lost)
+    const fault = this.#drawFault()
+    if (fault === 'lost before') {
+      if (transaction) await this.#lose(transaction)
+      await this.#settle()
+      return reject(transaction?.lost ?? lostSession())
+    }
+    const session = transaction?.session ?? (await this.#sessions.take())
+    const isFirst = transaction !== undefined && !transaction.session
+    if (transaction) transaction.session = session
+    const running = this.#send(session, statement, isFirst)
+    const finish = async () => {
+      const outcome = await running.then(
+        (rows) => ({ rows }),
+        (error: unknown) => ({ error }),
+      )
+      // One that changes something reports at least one row.
+      const count = 'rows' in outcome ? (outcome.rows as Rows & { count: number }).count : 0
+      await this.#finish(statement, session, {
+        hasChanged: count > 0,
+        isLost: fault === 'lost after',
+      })
+      const give = () => {
+        if (fault === 'lost after') reject(transaction?.lost ?? lostSession())
+        else if ('error' in outcome) reject(outcome.error)
+        else resolve(outcome.rows)
+      }
+      this.#answers.push({ host, label, give })
+    }
+    this.#blocked.push({ session, blockers: [], done: settle(running), finish })
+    await this.#settle()
+  }
+
+  async #finish(
+    { host, label, text, transaction }: Statement,
+    session: Session,
+    { hasChanged, isLost }: { hasChanged: boolean; isLost: boolean },
+  ): Promise<void> {
+    const isWrite = hasChanged && WRITES.test(text)
+    const notifies = text.includes('pg_notify')
+    if (transaction) {
+      transaction.wrote ||= isWrite
+      transaction.notified ||= notifies
+      if (host.state === 'dead' || isLost) await this.#lose(transaction)
+      return
+    }
+    session.isFree = true
+    if (isWrite) this.#changed.set(host, label)
+    this.#hasNotices ||= notifies
+  }
+
+  async #send(session: Session, statement: Statement, isFirst: boolean): Promise<Rows> {
+    const { transaction } = statement
+    // Within a transaction, PostgreSQL's now() is when it began.
+    if (!transaction || isFirst) void session.setTime(this.#deps.scheduler.nowMs)
+    if (isFirst) void session.run({ text: 'begin' })
+    return session.run(statement)
+  }
+
+  async #end(
+    transaction: Transaction,
+    how: 'commit' | 'rollback',
+    label: string,
+    resolve: () => void,
+    reject: (error: unknown) => void,
+  ): Promise<void> {
+    const { host } = transaction
+    if (transaction.lost) return how === 'commit' ? reject(transaction.lost) : resolve()
+    const fault = how === 'commit' ? this.#drawFault() : undefined
+    if (fault === 'lost before') {
+      await this.#lose(transaction)
+      await this.#settle()
+      return reject(transaction.lost)
+    }
+    await transaction.session!.run({ text: how })
+    this.#free(transaction)
+    if (how === 'commit' && transaction.wrote) this.#changed.set(host, label)
+    this.#hasNotices ||= how === 'commit' && transaction.notified
+    this.#answers.push({ host, label, give: () => (fault ? reject(lostSession()) : resolve()) })
+    await this.#settle()
+  }
+
+  /** The session is gone: its transaction is rolled back, and whoever goes on with it hears so. */
+  async #lose(transaction: Transaction): Promise<void> {
+    transaction.lost = lostSession()
+    if (transaction.session) await transaction.session.run({ text: 'rollback' })
+    this.#free(transaction)
+  }
+
+  #free(transaction: Transaction): void {
+    this.#open.delete(transaction)
+    if (transaction.session) transaction.session.isFree = true
+  }
+
+  /** Waits until all is done that does not wait for a lock; only then is it looked at what that has changed. */
+  async #settle(): Promise<void> {
+    for (let last = this.#blocked.at(-1); last; last = this.#blocked.at(-1)) {
+      last.blockers = await this.#blockersOf(last)
+      const { blockers } = last
+      if (this.#blocked.some(({ session }) => blockers.includes(session.pid)))
+        throw new Failure('no deadlock', 'two transactions wait for each other')
+      if (blockers.length > 0) break
+      this.#blocked.pop()
+      await last.finish()
+    }
+    const changed = new Map(this.#changed)
+    this.#changed.clear()
+    const answers = this.#answers.splice(0)
+    if (changed.size > 0) await this.#deps.committed(changed)
+    if (this.#hasNotices) for (const notice of await this.#sessions.heard()) this.#deps.notified(notice)
+    this.#hasNotices = false
+    for (const { host, label, give } of answers) this.#answer(host, label, give)
+  }
+
+  /** Empty once the statement is done. */
+  async #blockersOf({ session, done }: Blocked): Promise<number[]> {
+    let isDone = false
+    const whenDone = done.then(() => {
+      isDone = true
+      return []
+    })
+    if (this.#sessions.isAlone(session)) return whenDone
+    for (;;) {
+      const blockers = await Promise.race([whenDone, this.#sessions.blockersOf(session)])
+      if (isDone || blockers.length > 0) return isDone ? [] : blockers
+    }
+  }
+
+  #answer(host: Host, label: string, give: () => void): void {
+    if (host.state === 'dead') return
+    const slow = this.#deps.slowPercent()
+    const isSlow = host.state === 'frozen' || (slow > 0 && this.#deps.choices.percent(slow))
+    if (!isSlow) give()
+    else this.#deps.scheduler.park({ actor: host.name, label: `${label}: answered`, host, run: give })
+  }
+
+  #drawFault(): 'lost before' | 'lost after' | undefined {
+    const lost = this.#deps.lostPercent()
+    if (lost === 0) return undefined
+    const drawn = this.#deps.choices.weighted([100 - 2 * lost, lost, lost])
+    return [undefined, 'lost before', 'lost after'][drawn] as 'lost before' | 'lost after' | undefined
+  }
+}
+
+/** An open transaction of a node. Its session begins with its first statement. */
+export class Transaction {
+  readonly host: Host
+  session: Session | undefined
+  /** Set once its session has ended. */
+  lost: Error | undefined
+  wrote = false
+  notified = false
+
+  constructor(host: Host) {
+    this.host = host
+  }
+}
+
+async function settle(running: Promise<unknown>): Promise<void> {
+  await running.catch(() => {})
+}
+
+function lostSession(): Error {
+  return Object.assign(new Error('The session has ended.'), { code: 'CONNECTION_CLOSED', query: '' })
+}

@@ -1,0 +1,72 @@
+import { registerHooks } from 'node:module'
+import { sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** A change to the source of the core, which has to have the text exactly once, in whatever file. */
+export type Edit = { find: string; replace: string }
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const CORE = 'lib/uploads/'
+const RULES_OF_AWS = 'packages/local-bucket/choose-parts.ts'
+const EXCHANGE = 'lib/buckets/exchange.ts'
+
+/** Where the replaced `exchange` finds the simulated network. */
+export const NETWORK = Symbol.for('sluice.simulation.network')
+
+/**
+ * Changes the core as it is loaded; call it before anything of `lib` is imported.
+ *
+ * - A mebibyte is a kibibyte in there, so that files of several parts are small: parts have 5 to 8 KiB.
+ * - What the bucket client sends goes to the simulated network instead of a socket.
+ * - A planted fault is written into the source.
+ *
+ * Returns a function that fails unless all edits were made, to be called when the core is loaded.
+ */
+export function changeCoreOnLoad(planted: readonly Edit[]): () => void {
+  const made = new Map(planted.map((edit) => [edit, 0]))
+  registerHooks({
+    load(url, context, nextLoad) {
+      const loaded = nextLoad(url, context)
+      const path = pathOf(url)
+      if (path === undefined) return loaded
+      return { ...loaded, source: rewrite(path, String(loaded.source), made) }
+    },
+  })
+  return () => {
+    for (const [{ find }, times] of made)
+      if (times !== 1)
+        throw new Error(
+          `The core has to have this text once, and has it ${times} times. Adapt the planted fault: ${find}`,
+        )
+  }
+}
+
+function pathOf(url: string): string | undefined {
+  if (!url.startsWith('file:')) return undefined
+  const path = fileURLToPath(url)
+  if (!path.startsWith(ROOT) || !path.endsWith('.ts')) return undefined
+  const relative = path.slice(ROOT.length).replaceAll(sep, '/')
+  return relative.startsWith('node_modules/') ? undefined : relative
+}
+
+function rewrite(path: string, source: string, made: Map<Edit, number>): string {
+  if (path === EXCHANGE)
+    return `export const exchange = (outgoing) => globalThis[Symbol.for('${NETWORK.description}')](outgoing)`
+  let changed = source
+  if (path.startsWith(CORE))
+    for (const [edit, times] of made) {
+      made.set(edit, times + changed.split(edit.find).length - 1)
+      changed = changed.replace(edit.find, () => edit.replace)
+    }
+  return path.startsWith(CORE) || path === RULES_OF_AWS ? scale(changed) : changed
+}
+
+/** Longer patterns come first. */
+function scale(source: string): string {
+  return source
+    .replaceAll('1024 * 1024', '1024')
+    .replaceAll('1024 ** 3', '1024 ** 2')
+    .replaceAll('2 ** 20', '2 ** 10')
+    .replace(/\b(64|90) \* 1024\b/g, '$1')
+    .replace(/FIRST_PAGE_BYTES = 4096/g, 'FIRST_PAGE_BYTES = 4')
+}

@@ -1,0 +1,175 @@
+import type { Answer, exchange } from '#lib/buckets/exchange.ts'
+import type { Choices } from './choices.ts'
+import { NETWORK } from './load-core.ts'
+import type { Host, Scheduler } from './scheduler.ts'
+import {
+  type BucketAnswer,
+  type BucketRequest,
+  operationOf,
+  refusal,
+  type SimulatedBucket,
+} from './simulated-bucket.ts'
+import { currentHost } from './simulated-time.ts'
+
+export type NetworkDeps = {
+  scheduler: Scheduler
+  choices: Choices
+  bucket: SimulatedBucket
+  /** The chances of each fate, in the order of `FATES`; what is not a fault comes first. */
+  weights(): readonly number[]
+  /** Called before a request leaves its node. */
+  sending(host: Host, operation: string, request: BucketRequest): void
+  /** Called when the bucket has done something. */
+  arrived(host: Host, operation: string, request: BucketRequest, answer: BucketAnswer): void
+}
+
+/** What can become of a request to the bucket. */
+export const FATES = [
+  'answered',
+  'arrives late',
+  'answered late',
+  'refused with 503',
+  'lost',
+  'answer lost',
+  'answered with 500',
+  'answered with an error in a 200',
+] as const
+type Outgoing = Parameters<typeof exchange>[0]
+type Fate = (typeof FATES)[number]
+
+/** What its sender gave up arrives within this time or never: Sluice clears up after ended uploads a minute later. */
+const ARRIVES_WITHIN_MS = 60_000
+
+let network: Network
+
+/** To be called once: the bucket client sends by this. */
+export function replaceNetwork(): void {
+  Object.assign(globalThis, { [NETWORK]: (outgoing: Outgoing) => network.exchange(outgoing) })
+}
+
+type Sent = {
+  host: Host
+  operation: string
+  label: string
+  request: BucketRequest
+  sentMs: number
+  call: Call
+}
+type Call = { isOpen: boolean; resolve(answer: Answer): void; reject(error: Error): void }
+
+/** Everything between the nodes and the bucket. */
+export class Network {
+  readonly #deps: NetworkDeps
+
+  constructor(deps: NetworkDeps) {
+    this.#deps = deps
+    network = this
+  }
+
+  /** Stands for `exchange` of the bucket client: one request, and its answer or a fault. */
+  exchange(outgoing: Outgoing): Promise<Answer> {
+    const host = currentHost.getStore()!
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    const [path, search] = outgoing.path.split('?') as [string, string?]
+    const head = { method: outgoing.method, query: new URLSearchParams(search), headers: outgoing.headers }
+    const request = {
+      ...head,
+      key: decodeURIComponent(path.split('/').slice(2).join('/')),
+      body: Buffer.alloc(0),
+    }
+    const operation = operationOf(request)
+    const number = request.query.get('partNumber')
+    const label = number === null ? operation : `${operation} ${number}`
+    const call: Call = { isOpen: true, resolve, reject }
+    const take = this.#deps.scheduler.park({
+      actor: host.name,
+      label: `sends ${label}`,
+      host,
+      run: () => this.#send(host, operation, label, request, outgoing, call),
+    })
+    const end = (code: string, message: string) => {
+      call.isOpen = false
+      take()
+      reject(Object.assign(new Error(message), { code }))
+    }
+    const abort = () => end('ABORT_ERR', 'The operation was aborted')
+    if (outgoing.signal?.aborted) abort()
+    outgoing.signal?.addEventListener('abort', abort, { once: true })
+    const patienceMs = Math.min(outgoing.silenceMs, outgoing.deadlineMs)
+    const timer = setTimeout(() => end('timeout', 'no answer in time'), patienceMs)
+    return promise.finally(() => {
+      clearTimeout(timer)
+      outgoing.signal?.removeEventListener('abort', abort)
+    })
+  }
+
+  /** The body is copied as it is now, since its sender may reuse the memory once it has given up. */
+  async #send(
+    host: Host,
+    operation: string,
+    label: string,
+    head: BucketRequest,
+    { body }: Outgoing,
+    call: Call,
+  ): Promise<void> {
+    const request = { ...head, body: Buffer.concat(body) }
+    this.#deps.sending(host, operation, request)
+    const { choices, scheduler } = this.#deps
+    const fate = FATES[choices.weighted(this.#deps.weights())]!
+    const sent = { host, operation, label, request, sentMs: scheduler.nowMs, call }
+    if (fate === 'lost') return this.#reset(sent)
+    if (fate === 'answered' || fate === 'answered late') return this.#arrive(sent, fate)
+    scheduler.park({
+      actor: 'bucket',
+      label: `gets ${label} of ${host.name}${fate === 'arrives late' ? '' : `, ${fate}`}`,
+      run: () => this.#arrive(sent, fate),
+    })
+  }
+
+  #arrive(sent: Sent, fate: Fate): void {
+    const { call, host, sentMs } = sent
+    const isGivenUp = !call.isOpen || host.state === 'dead'
+    if (isGivenUp && this.#deps.scheduler.nowMs - sentMs > ARRIVES_WITHIN_MS) return
+    const answer = this.#answerOf(sent, fate)
+    if (answer === 'lost') this.#reset(sent)
+    else if (fate === 'answered late') this.#later(sent, answer)
+    else this.#answer(sent, answer)
+  }
+
+  /** What the bucket makes of it, and what of that gets back. */
+  #answerOf({ operation, request, host }: Sent, fate: Fate): BucketAnswer | 'lost' {
+    if (fate === 'refused with 503') return refusal(503, 'SlowDown', 'Reduce your request rate.')
+    const answer = this.#deps.bucket.handle(request)
+    this.#deps.arrived(host, operation, request, answer)
+    if (fate === 'answer lost') return 'lost'
+    if (fate === 'answered with 500') return refusal(500, 'InternalError', 'Try again.')
+    const isComplete = operation === 'CompleteMultipartUpload'
+    if (fate === 'answered with an error in a 200' && isComplete)
+      return refusal(200, 'InternalError', 'Try again.')
+    return answer
+  }
+
+  #reset({ host, label, call }: Sent): void {
+    const run = () => {
+      call.isOpen = false
+      call.reject(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }))
+    }
+    this.#deps.scheduler.park({ actor: host.name, label: `${label}: connection reset`, host, run })
+  }
+
+  #later(sent: Sent, answer: BucketAnswer): void {
+    const { host, label } = sent
+    const run = () => this.#answer(sent, answer)
+    this.#deps.scheduler.park({ actor: host.name, label: `${label}: answered ${answer.status}`, host, run })
+  }
+
+  #answer(sent: Sent, answer: BucketAnswer): void {
+    const { call, host } = sent
+    if (!call.isOpen || host.state === 'dead') return
+    if (host.state === 'frozen') this.#later(sent, answer)
+    else {
+      call.isOpen = false
+      call.resolve(answer)
+    }
+  }
+}

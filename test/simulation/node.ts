@@ -1,0 +1,109 @@
+import { type CoreNode, openNode } from './core.ts'
+import type { Exchange } from './exchange.ts'
+import type { Host } from './scheduler.ts'
+import { offHost, onHost, simulatedDatabase } from './simulated-database.ts'
+import type { World } from './world.ts'
+
+/** A place for a node: what runs there can die and be started again. */
+export class Node {
+  host: Host
+  core: CoreNode | undefined
+  /** Requests of clients that wait for it. */
+  readonly exchanges = new Set<Exchange>()
+  readonly #world: World
+  readonly #place: string
+  readonly #skewMs: number
+  readonly #sweeping = new Set<string>()
+  #starts = 0
+  #death = Promise.withResolvers<void>()
+  #listeners = new Map<string, (payload: string | null) => void>()
+  #notices: (() => void)[] = []
+
+  constructor(world: World, place: string, skewMs: number) {
+    this.#world = world
+    this.#place = place
+    this.#skewMs = skewMs
+    this.host = { name: place, state: 'dead', skewMs }
+  }
+
+  async start(): Promise<void> {
+    const { site, gate, scheduler, adopted } = this.#world
+    this.#starts += 1
+    const host: Host = { name: `${this.#place}${this.#starts}`, state: 'up', skewMs: this.#skewMs }
+    this.host = host
+    this.#listeners = new Map()
+    this.#notices = []
+    this.#sweeping.clear()
+    this.#death = Promise.withResolvers()
+    const database = simulatedDatabase({
+      host,
+      gate,
+      listen: async (channel, onMessage) => {
+        await offHost(() => site.sessions.listen(channel))
+        this.#listeners.set(channel, onMessage)
+        return async () => void this.#listeners.delete(channel)
+      },
+    })
+    const violated = (failure: Error) => this.#world.violated(failure)
+    this.core = await onHost(host, () =>
+      openNode(site.runtime, database, { host, scheduler, adopted, violated }),
+    )
+  }
+
+  /** Runs as code of this node. */
+  on<Result>(work: () => Result): Result {
+    return onHost(this.host, work)
+  }
+
+  /** Notices come in the order in which they were sent. */
+  notify({ channel, payload }: { channel: string; payload: string | null }): void {
+    const onMessage = this.#listeners.get(channel)
+    if (!onMessage || this.host.state === 'dead') return
+    this.#notices.push(() => onMessage(payload))
+    const run = () => this.on(() => this.#notices.shift()?.())
+    const label = `is told ${payload?.split(':')[0] ?? 'that it may have missed notices'}`
+    this.#world.scheduler.park({ actor: this.host.name, label, host: this.host, run })
+  }
+
+  /** Its line for notices was down and is back. */
+  missNotices(): void {
+    this.#notices = []
+    for (const channel of this.#listeners.keys()) this.notify({ channel, payload: null })
+  }
+
+  /** One of each sweep at a time, as on a real node. Also ends if the node dies. */
+  async sweep(name: string): Promise<void> {
+    const sweep = this.core?.sweeps.find((one) => one.name === name)
+    if (!sweep || this.#sweeping.has(name)) return
+    const { host } = this
+    this.#sweeping.add(name)
+    const swept = this.on(() => sweep.run()).catch(() => {})
+    await Promise.race([swept, this.#death.promise])
+    if (this.host === host) this.#sweeping.delete(name)
+  }
+
+  get sweeps(): string[] {
+    return this.core?.sweeps.map(({ name }) => name) ?? []
+  }
+
+  /** Nothing that it was about to do happens, but what it has sent may still arrive. */
+  async kill(): Promise<void> {
+    const { scheduler, choices, gate } = this.#world
+    const { host } = this
+    host.state = 'dead'
+    for (const step of scheduler.stepsOf(host)) {
+      scheduler.take(step)
+      if (step.mayOutlive && choices.percent(50)) scheduler.park({ ...step, host: undefined })
+    }
+    this.core = undefined
+    this.#death.resolve()
+    for (const exchange of [...this.exchanges]) exchange.break()
+    await gate.kill(host)
+  }
+
+  async drain(): Promise<void> {
+    const { host, core } = this
+    await this.on(() => core!.drain())
+    await this.#world.scheduler.parked({ actor: host.name, label: 'stops', host }, () => this.kill())
+  }
+}

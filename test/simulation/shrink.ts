@@ -1,0 +1,52 @@
+import type { Run } from './explore.ts'
+
+/** How many runs it may take. */
+const MAX_RUNS = 400
+
+/**
+ * Reduces a failed run to a short one that fails the same way: by leaving choices out, or making them the plainest.
+ * `again` runs a list of choices, and returns the run if it fails by the same invariant.
+ */
+export async function shrink(
+  failed: Run,
+  again: (choices: readonly number[]) => Promise<Run | undefined>,
+): Promise<Run> {
+  let best = failed
+  let runs = 0
+  const isBetter = async (choices: readonly number[]): Promise<boolean> => {
+    if (runs++ >= MAX_RUNS) return false
+    const run = await again(choices)
+    if (!run || weightOf(run) >= weightOf(best)) return false
+    best = run
+    return true
+  }
+  for (let before = Infinity; weightOf(best) < before && runs < MAX_RUNS; ) {
+    before = weightOf(best)
+    for (let length = best.choices.length >> 1; length >= 8; length >>= 1)
+      while (await isBetter(best.choices.slice(0, best.choices.length - length)));
+    for (const size of [64, 16, 4, 1]) await eachBlock(size, () => best.choices, isBetter)
+  }
+  return best
+}
+
+async function eachBlock(
+  size: number,
+  current: () => readonly number[],
+  isBetter: (choices: readonly number[]) => Promise<boolean>,
+): Promise<void> {
+  for (let at = 0; at < current().length; at += size) {
+    const choices = current()
+    const [before, block, after] = [
+      choices.slice(0, at),
+      choices.slice(at, at + size),
+      choices.slice(at + size),
+    ]
+    if (await isBetter([...before, ...after])) continue
+    if (block.some((choice) => choice > 0)) await isBetter([...before, ...block.map(() => 0), ...after])
+  }
+}
+
+/** Steps count most, as they are what is read; then whatever is not plain. */
+function weightOf({ steps, choices }: Run): number {
+  return steps * 1000 + choices.filter((choice) => choice > 0).length
+}

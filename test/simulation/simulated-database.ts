@@ -1,0 +1,111 @@
+import { Socket } from 'node:net'
+import { drizzle } from 'drizzle-orm/postgres-js'
+import type postgres from 'postgres'
+import * as schema from '#drizzle/schema/index.ts'
+import type { DatabaseHandle } from '#lib/platform/db/database.ts'
+import { createRecentCommits } from '#lib/platform/db/recent-commits.ts'
+import type { Gate, Transaction } from './gate.ts'
+import type { Host } from './scheduler.ts'
+import { currentHost } from './simulated-time.ts'
+
+/** What a node does with its client of PostgreSQL. */
+export type Line = {
+  host: Host
+  gate: Gate
+  listen(channel: string, onMessage: (payload: string | null) => void): Promise<() => Promise<void>>
+}
+
+const ADDRESS = 'postgres://simulated'
+type Body = (client: unknown) => Promise<unknown>
+
+/** The database as a node has it: a client of postgres.js whose statements wait at the gate. */
+export function simulatedDatabase({ host, gate, listen }: Line): DatabaseHandle {
+  const client = { options: { parsers: {}, serializers: {} }, ...clientOf({ host, gate }, undefined) }
+  return {
+    kind: 'postgres',
+    address: ADDRESS,
+    db: drizzle(client as unknown as postgres.Sql, { schema, casing: 'snake_case' }),
+    direct: {
+      address: ADDRESS,
+      socket: () => new Socket(),
+      isBesidePooler: false,
+    },
+    reach: async () => {},
+    usePooler: async () => undefined,
+    recent: createRecentCommits(),
+    listen,
+    close: async () => {},
+  }
+}
+
+function clientOf(line: Pick<Line, 'host' | 'gate'>, transaction: Transaction | undefined) {
+  const { host, gate } = line
+  const unsafe = (text: string, parameters?: unknown[], options?: { prepare?: boolean }) => {
+    const label = labelOf(new Error().stack!)
+    const run = (values: boolean) =>
+      gate.run({ text, parameters, prepare: options?.prepare ?? false, values, host, label, transaction })
+    return lazily(run)
+  }
+  return {
+    unsafe,
+    async begin(body: Body): Promise<unknown> {
+      const label = labelOf(new Error().stack!)
+      const begun = gate.begin(host)
+      const work = async () => body(clientOf(line, begun))
+      const result = await work().catch(async (error: unknown) => {
+        await gate.end(begun, 'rollback', label)
+        throw error
+      })
+      await gate.end(begun, 'commit', label)
+      return result
+    },
+    async savepoint(body: Body): Promise<unknown> {
+      await unsafe('savepoint here')
+      try {
+        return await body(clientOf(line, transaction))
+      } catch (error) {
+        await unsafe('rollback to savepoint here')
+        throw error
+      }
+    },
+  }
+}
+
+/** A query of postgres.js begins when it is awaited. */
+function lazily(run: (values: boolean) => Promise<unknown>) {
+  let running: Promise<unknown> | undefined
+  const begun = () => {
+    running ??= run(false)
+    return running
+  }
+  return {
+    values: () => run(true),
+    // biome-ignore lint/suspicious/noThenProperty: it is awaited in place of a query of postgres.js, which has it
+    then: (...on: Parameters<Promise<unknown>['then']>) => begun().then(...on),
+    catch: (on: (error: unknown) => unknown) => begun().catch(on),
+  }
+}
+
+Error.stackTraceLimit = 30
+const FRAME = /at (?:async )?(?:new )?([\w.$#<>]+)?.*\/(lib\/(?!platform\/(?:db|tracing)\/)[\w/-]+)\.ts:/
+
+/** The function of the product that asks: what it is called says what happens. */
+function labelOf(stack: string): string {
+  for (const line of stack.split('\n').slice(1)) {
+    const [, name, file] = FRAME.exec(line) ?? []
+    if (!file) continue
+    const isNamed = name && !/^(file|<anonymous>|Object|Promise)/.test(name)
+    return isNamed ? name.split('.').at(-1)! : file.split('/').at(-1)!
+  }
+  return 'statement'
+}
+
+/** Runs on a node: with its clock and timers. */
+export function onHost<Result>(host: Host, work: () => Result): Result {
+  return currentHost.run(host, work)
+}
+
+/** For what the simulation itself does in the place of a node. */
+export function offHost<Result>(work: () => Result): Result {
+  return currentHost.exit(work)
+}

@@ -1,0 +1,56 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { describe, expect, inject, it } from 'vitest'
+import { createDatabase } from '../support/postgres.ts'
+import { PLANTED_FAULTS } from './planted-faults.ts'
+
+const run = promisify(execFile)
+
+/** The simulation replaces clock and timers of its process, so it has one of its own. */
+describe('the simulation', () => {
+  const simulate = async (...args: string[]) => {
+    const database = await createDatabase(inject('postgresUrl'), inject('migrated'))
+    const options = ['test/simulation/run.ts', '--database', database.url, ...args]
+    try {
+      return (await run(process.execPath, options, { maxBuffer: 2 ** 26 })).stdout
+    } catch (failed) {
+      const { stdout, stderr } = failed as { stdout: string; stderr: string }
+      throw new Error(stdout + stderr)
+    } finally {
+      await database.drop()
+    }
+  }
+
+  it('finds nothing wrong in 200 schedules', async () => {
+    expect(await simulate('--seeds', '200')).toMatch(/^200 seeds, /m)
+  }, 300_000)
+
+  it('has the same trace for the same seed, also on a busy machine', async () => {
+    const hashes = (text: string) => text.match(/^\d+ [0-9a-f]{16}$/gm)
+    const before = hashes(await simulate('--seeds', '12', '--hashes'))
+    expect(before).toHaveLength(12)
+    const busy: ChildProcess[] = [1, 2, 3].map(() => spawn(process.execPath, ['-e', 'for (;;);']))
+    try {
+      expect(hashes(await simulate('--seeds', '12', '--hashes'))).toEqual(before)
+    } finally {
+      for (const child of busy) child.kill('SIGKILL')
+    }
+  }, 300_000)
+
+  it('finds a planted fault, and tells the shortest way to it', async () => {
+    const found = await simulate('--fault', 'the event is written after the transaction', '--story')
+    expect(found).toMatch(/^found by seed 1: .*\(one event per status change\)$/m)
+    const story = found.split('\n').filter((line) => /^ +\d+\.\d{3} s {2}/.test(line))
+    expect(story.length).toBeLessThan(40)
+    expect(story.join('\n')).toMatch(/file-1: sends POST[\s\S]*CompleteMultipartUpload of file-1/)
+  }, 300_000)
+
+  it.each(PLANTED_FAULTS)('can still plant in the core: $name', ({ edits }) => {
+    const core = globSync('lib/uploads/**/*.ts', { exclude: ['**/*.test.ts'] })
+      .map((file) => readFileSync(file, 'utf8'))
+      .join('\n')
+    for (const { find } of edits)
+      expect(core.split(find), `test/simulation/planted-faults.ts: ${find}`).toHaveLength(2)
+  })
+})

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto'
+import { type Scheduler, START_MS, type Step } from './scheduler.ts'
+
+type Line = { atMs: number; text: string; quiet: boolean }
+
+/** What happened, in order. Two runs are the same if their hashes are. */
+export class Trace {
+  readonly lines: Line[] = []
+  steps = 0
+  readonly #scheduler: Scheduler
+  readonly #hash = createHash('sha256')
+
+  constructor(scheduler: Scheduler) {
+    this.#scheduler = scheduler
+  }
+
+  step({ actor, label, quiet = false }: Step): void {
+    this.steps += 1
+    this.#add(`${actor}: ${label}`, quiet)
+  }
+
+  note(text: string): void {
+    this.#add(text, false)
+  }
+
+  hash(): string {
+    return this.#hash.copy().digest('hex').slice(0, 16)
+  }
+
+  #add(text: string, quiet: boolean): void {
+    const atMs = this.#scheduler.nowMs - START_MS
+    this.#hash.update(`${atMs} ${text}\n`)
+    this.lines.push({ atMs, text, quiet })
+  }
+}

@@ -1,0 +1,207 @@
+import { days, hours, minutes, seconds } from '#lib/platform/kernel/clock.ts'
+import { randomOf } from '../support/random.ts'
+import type { Choices } from './choices.ts'
+import { emptyLedger } from './core.ts'
+import { disturb } from './disturb.ts'
+import { Failure } from './failure.ts'
+import { Gate } from './gate.ts'
+import { drawHabits, type Habits } from './habits.ts'
+import { Invariants } from './invariants.ts'
+import { FATES, Network } from './network.ts'
+import { Node } from './node.ts'
+import { type Host, Scheduler, type Step } from './scheduler.ts'
+import { type BucketAnswer, type BucketRequest, SimulatedBucket } from './simulated-bucket.ts'
+import { SimulatedClient } from './simulated-client.ts'
+import { settled, simulateTime } from './simulated-time.ts'
+import type { Site } from './site.ts'
+import { Trace } from './trace.ts'
+
+/** More than any run needs that comes to its end. */
+const MAX_STEPS = 20_000
+const REST_MS = seconds(25)
+
+/** One run: some nodes, a bucket and clients, and everything that happens to them, as the choices have it. */
+export class World {
+  readonly site: Site
+  readonly choices: Choices
+  readonly scheduler = new Scheduler()
+  readonly trace = new Trace(this.scheduler)
+  readonly habits: Habits
+  readonly bucket: SimulatedBucket
+  readonly gate: Gate
+  readonly nodes: Node[]
+  readonly clients: SimulatedClient[]
+  readonly invariants = new Invariants(this)
+  /** Who has or had each lease. */
+  readonly adopted = new Map<string, Host>()
+  /** The steps that matter most, each with its file and node. */
+  readonly milestones: string[] = []
+  /** Until this ends, things go wrong. */
+  isTroubled = true
+  /** Something happened after which an upload may fail. */
+  mayFail = false
+  #failure: unknown
+
+  constructor(site: Site, choices: Choices, seed: string) {
+    this.site = site
+    this.choices = choices
+    simulateTime(this.scheduler, seed)
+    const { scheduler } = this
+    this.habits = drawHabits(choices)
+    this.bucket = new SimulatedBucket(this.habits.bucket)
+    const troubled = (percent: number) => (this.isTroubled ? percent : 0)
+    this.gate = new Gate(site.sessions, {
+      scheduler,
+      choices,
+      lostPercent: () => troubled(this.habits.lostPercent),
+      slowPercent: () => troubled(this.habits.slowPercent),
+      committed: (by) => this.invariants.committed(by),
+      notified: (notice) => {
+        for (const node of this.nodes) node.notify(notice)
+      },
+    })
+    new Network({
+      scheduler,
+      choices,
+      bucket: this.bucket,
+      weights: () => (this.isTroubled ? this.habits.fates : FATES.map((_, n) => (n === 0 ? 1 : 0))),
+      sending: (...sent) => this.invariants.sending(...sent),
+      arrived: (host, operation, request, answer) => this.#arrived(host, operation, request, answer),
+    })
+    this.nodes = this.habits.skewsMs.map((skewMs, n) => new Node(this, 'ABC'[n]!, skewMs))
+    this.clients = this.habits.plans.map(
+      (plan, n) => new SimulatedClient(this, `file-${n + 1}`, sourceOf(seed, n, plan.bytes), plan),
+    )
+  }
+
+  /** Ends when everything has come to its end; throws the failure of an invariant. */
+  async run(): Promise<void> {
+    try {
+      await emptyLedger(this.site.sessions.own)
+      await this.site.configure(this.habits)
+      for (const node of this.nodes) await node.start()
+      const uploads = this.clients.map((client) => this.watched(client.run()))
+      let isOver = false
+      void Promise.all(uploads).then(() => {
+        isOver = true
+      })
+      while (this.trace.steps < this.habits.troubledSteps && !isOver) await this.step()
+      await this.heal()
+      void this.watched(this.#sweepOn(() => isOver))
+      while (!isOver) await this.step()
+      await this.#comeToRest()
+      await this.invariants.ended()
+    } finally {
+      for (const { host } of this.nodes) host.state = 'dead'
+      await this.gate.close().catch(() => {})
+    }
+  }
+
+  /** One thing happens. */
+  async step(): Promise<void> {
+    await settled()
+    if (this.#failure !== undefined) throw this.#failure
+    this.invariants.stepped()
+    if (this.isTroubled) await disturb(this)
+    let ready = this.scheduler.ready()
+    while (ready.length === 0) {
+      const next = this.scheduler.nextDueMs
+      if (next === undefined) throw new Failure('something can always happen', 'every step waits for another')
+      this.scheduler.nowMs = next
+      ready = this.scheduler.ready()
+    }
+    const isInOrder = !this.choices.percent(this.habits.shufflePercent)
+    await this.take(isInOrder ? ready[0]! : this.choices.pick(ready))
+  }
+
+  async take(step: Step): Promise<void> {
+    this.scheduler.take(step)
+    this.scheduler.nowMs += 1
+    this.trace.step(step)
+    if (this.trace.steps > MAX_STEPS) throw new Failure('every upload ends', `not within ${MAX_STEPS} steps`)
+    await step.run()
+  }
+
+  async heal(): Promise<void> {
+    this.isTroubled = false
+    this.trace.note('from here on nothing goes wrong')
+    for (const node of this.nodes) {
+      if (node.host.state === 'frozen') node.host.state = 'up'
+      if (node.host.state === 'dead') await node.start()
+    }
+  }
+
+  pause(actor: string, ms: number): Promise<void> {
+    const dueMs = this.scheduler.nowMs + ms
+    return this.scheduler.parked({ actor, label: `has waited ${ms} ms`, dueMs, quiet: true }, () => {})
+  }
+
+  violated(failure: unknown): void {
+    this.#failure ??= failure
+  }
+
+  /** A failure in it ends the run. */
+  watched<Result>(work: Promise<Result>): Promise<Result> {
+    work.catch((error: unknown) => this.violated(error))
+    return work
+  }
+
+  #arrived(host: Host, operation: string, { key, query }: BucketRequest, { status }: BucketAnswer): void {
+    const name = key.split('/').at(-1)!
+    const number = query.get('partNumber')
+    this.milestone(
+      'bucket',
+      `${operation}${number === null ? '' : ` ${number}`} of ${name} by ${host.name}: ${status}`,
+    )
+  }
+
+  milestone(where: 'bucket' | 'ledger', what: string): void {
+    this.milestones.push(what)
+    this.trace.note(`${where}: ${what}`)
+  }
+
+  /** As the timers of real nodes do it, but by turns. */
+  async #sweepOn(isOver: () => boolean): Promise<void> {
+    while (!isOver()) {
+      await this.pause('sweeps', 5000)
+      await this.#sweepOnce()
+    }
+  }
+
+  async #sweepOnce(): Promise<void> {
+    const node = this.choices.pick(this.nodes)
+    for (const name of node.sweeps) await node.sweep(name)
+  }
+
+  /** Until nothing is open: first as if in the next minutes, then after an hour, a day and a month. */
+  async #comeToRest(): Promise<void> {
+    const leapsMs = [0, minutes(1), hours(2), hours(25), hours(25), days(32), minutes(1)]
+    for (const leapMs of leapsMs) {
+      this.scheduler.nowMs += leapMs
+      if (this.#isAtRest()) return
+      const untilMs = this.scheduler.nowMs + REST_MS
+      let isSwept = false
+      void this.watched(this.#sweepOnce()).then(() => {
+        isSwept = true
+      })
+      while (!isSwept || (this.scheduler.nowMs < untilMs && !this.#isIdle())) await this.step()
+    }
+  }
+
+  #isIdle(): boolean {
+    return this.nodes.every(({ core }) => core && core.held.size === 0 && core.usedBytes() === 0)
+  }
+
+  #isAtRest(): boolean {
+    const { files } = this.invariants.ledger
+    const areClosed = files.every(
+      ({ status, leaseUntil, reservedBytes, countedBytes, offsetBytes }) =>
+        !status.endsWith('ing') && leaseUntil === null && reservedBytes === 0 && countedBytes === offsetBytes,
+    )
+    return areClosed && this.#isIdle()
+  }
+}
+
+function sourceOf(seed: string, n: number, bytes: number): Buffer {
+  return randomOf(`${seed}/source ${n}`).bytes(bytes)
+}
