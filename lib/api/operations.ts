@@ -1,6 +1,7 @@
 import { documentOperation } from './open-api-document.ts'
 import type { Operation } from './operation.ts'
 import { accountOperations } from './operations/account.ts'
+import { configurationOperations } from './operations/configuration.ts'
 import { dataStoreOperations } from './operations/data-stores.ts'
 import { deliveryOperations } from './operations/deliveries.ts'
 import { eventOperations } from './operations/events.ts'
@@ -22,6 +23,7 @@ export const DESCRIBED: Operation[] = [
   ...fileOperations,
   ...eventOperations,
   ...accountOperations,
+  ...configurationOperations,
 ]
 
 export const OPERATIONS: Operation[] = [...DESCRIBED, documentOperation(DESCRIBED)]

@@ -135,6 +135,8 @@ export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   listAccountKeys: () => ({}),
   listTurnedOff: () => ({}),
   switchOn: (mine) => ({ params: { id: mine.off.id } }),
+  lockConfiguration: (mine) => ({ body: { holder: mine.workspaceId } }),
+  unlockConfiguration: (mine) => ({ body: { holder: mine.workspaceId } }),
   listAudit: () => ({}),
   openApi: () => ({}),
   revokeSender: (mine) => ({ params: { id: mine.sender.id } }),

@@ -1,4 +1,6 @@
 import { SluiceError } from '../../node/src/sluice-error.ts'
+import { apply } from './apply/apply.ts'
+import { exportCommand } from './apply/export.ts'
 import type { Command } from './command.ts'
 import { doctor } from './doctor.ts'
 import { EXIT, Failure } from './failure.ts'
@@ -12,7 +14,18 @@ import { upload } from './upload.ts'
 import { verify } from './verify.ts'
 
 /** The program `sluice`: what it can do, and what it ends with. */
-const COMMANDS: Record<string, Command> = { login, upload, listen, trigger, resend, verify, doctor, tokens }
+const COMMANDS: Record<string, Command> = {
+  login,
+  upload,
+  listen,
+  trigger,
+  resend,
+  verify,
+  doctor,
+  tokens,
+  apply,
+  export: exportCommand,
+}
 
 const HELP = ['--help', '-h']
 

@@ -73,7 +73,8 @@ export function createSluice(options: SluiceOptions = {}): Sluice {
     { signal, idempotencyKey }: CallOptions,
   ) => {
     const headers = idempotencyKey ? { 'Idempotency-Key': idempotencyKey } : {}
-    return operation(fields, { client, headers, ...(signal && { signal }) })
+    const how = { client, headers, ...(signal && { signal }) }
+    return takesFields(operation) ? operation(fields, how) : operation(how)
   }
   const calls = Object.entries(operations as Record<string, Operation>).map(([name, operation]) => [
     name,
@@ -83,6 +84,11 @@ export function createSluice(options: SluiceOptions = {}): Sluice {
   const events = <Kind extends EventKind>(wanted: EventsOptions<Kind> = {}) =>
     followEvents({ baseUrl, fetch, accountKey: setting('accountKey', options.accountKey) }, wanted)
   return { ...Object.fromEntries(calls), events }
+}
+
+/** A generated function for which there is nothing to say has the options of the request alone. */
+function takesFields(operation: Operation): boolean {
+  return operation.length > 1
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const

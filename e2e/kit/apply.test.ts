@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { createSluice } from '../../packages/node/src/client.ts'
+import { buildKitIfNeeded } from '../../scripts/kit.ts'
+import { temporaryFolder } from '../../test/support/sluice.ts'
+
+/** `sluice apply` as a program, against a whole Sluice. What it changes is tested in lib/api/apply.db.test.ts. */
+const { baseUrl, accountKey } = inject('demo')
+const sluice = createSluice({ baseUrl, accountKey })
+const home = temporaryFolder()
+const file = join(home.path, 'sluice.yaml')
+const name = `applied-${randomUUID()}`
+beforeAll(() => {
+  buildKitIfNeeded()
+  writeFileSync(file, `version: 1\nsenders:\n  - name: ${name}\n`)
+})
+afterAll(() => home[Symbol.dispose]())
+
+type Ran = { code: number; stdout: string; stderr: string }
+function run(...args: string[]): Promise<Ran> {
+  const env = {
+    PATH: process.env.PATH,
+    SLUICE_CONFIG_DIR: home.path,
+    SLUICE_URL: baseUrl,
+    SLUICE_ACCOUNT_KEY: accountKey,
+  } as never
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      ['packages/cli/dist/sluice.js', ...args],
+      { env },
+      (error, stdout, stderr) => resolve({ code: (error?.code as number | undefined) ?? 0, stdout, stderr }),
+    )
+    child.stdin!.end()
+  })
+}
+
+it('shows drift with exit code 2, changes nothing without --yes, and has nothing to do the second time', async () => {
+  expect(await run('apply', '-f', file, '--check')).toMatchObject({
+    code: 2,
+    stdout: expect.stringContaining(`+ create sender "${name}"\n1 to create, 0 to change, 0 to delete`),
+  })
+  expect(await run('apply', '-f', file)).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') })
+  const done = await run('apply', '-f', file, '--yes')
+  expect(done).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/sender ".+": sk_\w+\nThe workspace is as the file says/),
+  })
+  expect(await run('apply', '-f', file, '--check')).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('1 unchanged'),
+  })
+  const { code, stdout } = await run('export')
+  expect(code).toBe(0)
+  expect(stdout).toContain(`  - name: ${name}\n`)
+})
+
+it('leaves the workspace alone while another run changes it, and says whose', async () => {
+  const holder = randomUUID()
+  await sluice.lockConfiguration({ holder })
+  expect(await run('apply', '-f', file, '--yes')).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /Another run is changing this workspace by .+, until \S+Z at the latest\. Nothing was changed\./,
+    ),
+  })
+  await sluice.unlockConfiguration({ holder })
+  expect((await run('apply', '-f', file, '--yes')).code).toBe(0)
+})
+
+it('names the line of a file that is not YAML', async () => {
+  const broken = join(home.path, 'broken.yaml')
+  writeFileSync(broken, 'version: 1\npipes: [')
+  expect(await run('apply', '-f', broken)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('line 2'),
+  })
+})

@@ -1,0 +1,171 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { carryOut } from '../../packages/cli/src/apply/carry-out.ts'
+import { readDocument, writeDocument } from '../../packages/cli/src/apply/document.ts'
+import { toDocument } from '../../packages/cli/src/apply/export.ts'
+import { makePlan } from '../../packages/cli/src/apply/plan.ts'
+import { readWorkspace } from '../../packages/cli/src/apply/workspace.ts'
+import { createSluice, type Sluice } from '../../packages/node/src/client.ts'
+import { describeWithDatabase } from '../../test/support/databases.ts'
+import { type TestRuntime, testRuntime } from '../../test/support/runtime.ts'
+import { createAccountKey } from '../identity/accounts/account-keys.ts'
+import { createAccount } from '../identity/accounts/create-account.ts'
+import type { Actor } from '../identity/audit/record-audit.ts'
+import { handleApiRequest } from './handle-request.ts'
+
+/** A configuration file, against the API itself. */
+const folder = mkdtempSync(join(tmpdir(), 'sluice-apply-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+let made = 0
+async function emptyWorkspace(runtime: TestRuntime): Promise<Sluice> {
+  const email = `applies-${++made}@example.com`
+  const account = await createAccount(runtime, { email, passwordHash: null, emailVerified: true })
+  const { workspaceId, userId } = account
+  const actor: Actor = { workspaceId, kind: 'user', id: userId, label: email, role: 'owner' }
+  const { key } = await createAccountKey(runtime, actor, { name: 'CI' })
+  const fetch: typeof globalThis.fetch = (input, init) => handleApiRequest(runtime, new Request(input, init))
+  return createSluice({ baseUrl: 'http://localhost:3000', accountKey: key, fetch })
+}
+
+const ENV = { STORE_KEY: 'store-secret-1', FILMS_HEADER: 'receiver-secret-1' }
+
+function documentOf(text: string, env: Record<string, string> = ENV) {
+  const file = join(folder, 'sluice.yaml')
+  writeFileSync(file, text)
+  return readDocument(file, env)
+}
+
+const planOf = async (
+  sluice: Sluice,
+  text: string,
+  { env = ENV as Record<string, string>, prune = false } = {},
+) => {
+  const found = await readWorkspace(sluice)
+  return { found, plan: makePlan(documentOf(text, env), found, { secrets: false, prune }) }
+}
+
+async function apply(sluice: Sluice, text: string, options: Parameters<typeof planOf>[2] = {}) {
+  const { found, plan } = await planOf(sluice, text, options)
+  const shown = await carryOut(sluice, plan.steps, found, () => {})
+  return { steps: plan.steps.map(({ action, kind, name }) => `${action} ${kind} ${name}`), shown }
+}
+
+const FILE = `
+version: 1
+dataStores:
+  - name: archive
+    provider: other
+    endpoint: https://s3.example.com
+    region: us-east-1
+    bucket: films-archive
+    accessKeyId: AKIAEXAMPLE
+    secretAccessKey: \${STORE_KEY}
+pipes:
+  - name: films
+    dataStore: archive
+    source: { http: true }
+    allowedTypes: [video/mp4, image/*]
+    maxFileBytes: 5000000000
+    outputs:
+      - name: backend
+        url: https://example.com/hooks
+        statuses: [transferred, failed]
+        headers: { X-Api-Key: "\${FILMS_HEADER}" }
+  - name: stills
+    dataStore: archive
+    outputs: []
+senders:
+  - name: website
+  - name: app
+outputs:
+  - name: audit
+    url: https://example.com/audit
+`
+
+describeWithDatabase('a configuration file', (database) => {
+  it('makes all of it in an empty workspace, and nothing the second time', async () => {
+    const sluice = await emptyWorkspace(testRuntime(database()))
+    const { steps, shown } = await apply(sluice, FILE)
+    expect(steps).toEqual([
+      'create data store archive',
+      'create pipe films',
+      'create pipe stills',
+      'create output backend',
+      'create output audit',
+      'create sender website',
+      'create sender app',
+    ])
+    expect(shown.map(({ secret }) => secret.slice(0, 3))).toEqual(['whs', 'whs', 'sk_', 'sk_'])
+    expect((await planOf(sluice, FILE)).plan).toEqual({ steps: [], unchanged: 7, unlisted: [] })
+  })
+
+  it('is the same after it was exported, applied to an empty workspace, and exported again', async () => {
+    const runtime = testRuntime(database())
+    const [one, two] = [await emptyWorkspace(runtime), await emptyWorkspace(runtime)]
+    await apply(one, FILE)
+    const secrets: string[] = []
+    const exported = writeDocument(toDocument(await readWorkspace(one), secrets))
+    expect(secrets).toEqual(['ARCHIVE_SECRET_ACCESS_KEY', 'FILMS_BACKEND_X_API_KEY'])
+    expect(exported).not.toContain('secret-1')
+    await apply(two, exported, { env: Object.fromEntries(secrets.map((name) => [name, 'another-secret'])) })
+    expect(writeDocument(toDocument(await readWorkspace(two), []))).toBe(exported)
+  })
+
+  it('goes on where a run was killed', async () => {
+    const sluice = await emptyWorkspace(testRuntime(database()))
+    const { found, plan } = await planOf(sluice, FILE)
+    let left = 3
+    const killed = carryOut(sluice, plan.steps, found, () => {
+      left -= 1
+      if (left === 0) throw new Error('killed')
+    })
+    await expect(killed).rejects.toThrow('killed')
+    expect((await apply(sluice, FILE)).steps).toEqual([
+      'create output backend',
+      'create output audit',
+      'create sender website',
+      'create sender app',
+    ])
+    expect((await planOf(sluice, FILE)).plan.steps).toEqual([])
+  })
+
+  it('changes what differs, and sends secrets only with what they belong to', async () => {
+    const sluice = await emptyWorkspace(testRuntime(database()))
+    await apply(sluice, FILE)
+    const changed = FILE.replace('5000000000', '6000000000').replace('AKIAEXAMPLE', 'AKIAOTHER')
+    const { plan } = await planOf(sluice, changed)
+    expect(plan.steps.map(({ action, name, fields }) => [action, name, Object.keys(fields)])).toEqual([
+      ['change', 'archive', ['accessKeyId', 'secretAccessKey']],
+      ['change', 'films', ['maxFileBytes']],
+    ])
+    await apply(sluice, changed)
+    expect((await planOf(sluice, changed)).plan.steps).toEqual([])
+  })
+
+  it('deletes what the file does not list with --prune alone, and leaves lists that it does not have', async () => {
+    const sluice = await emptyWorkspace(testRuntime(database()))
+    await apply(sluice, FILE)
+    const fewer = FILE.replace('  - name: stills\n    dataStore: archive\n    outputs: []\n', '').replace(
+      /senders:[\s\S]*outputs:/,
+      'outputs:',
+    )
+    expect((await planOf(sluice, fewer)).plan).toMatchObject({ steps: [], unlisted: [{ name: 'stills' }] })
+    expect((await apply(sluice, fewer, { prune: true })).steps).toEqual(['delete pipe stills'])
+    expect((await readWorkspace(sluice)).senders.map(({ name }) => name)).toEqual(['app', 'website'])
+  })
+})
+
+it.each([
+  ['version: 2', 'must begin with "version: 1"'],
+  ['version: 1\npipe: []', 'there is no "pipe"'],
+  ['version: 1\npipes: {}', 'pipes must be a list'],
+  ['version: 1\npipes: [{ dataStore: x }]', 'pipes[0] needs a name'],
+  ['version: 1\nsenders: [{ name: a }, { name: a }]', 'senders has "a" twice'],
+  [`version: 1\ndataStores: [{ name: a, secretAccessKey: "\${NOT_SET}" }]`, 'not set: NOT_SET'],
+  ['version: 1\nsenders: [', 'sluice.yaml:'],
+])('says what is wrong with %j', (text, message) => {
+  expect(() => documentOf(text)).toThrow(message)
+})

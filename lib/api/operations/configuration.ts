@@ -1,0 +1,38 @@
+import {
+  configurationLockAnswer,
+  configurationLockInput,
+  lockConfiguration,
+  unlockConfiguration,
+} from '../../workspace/configuration-lock.ts'
+import { operation } from '../operation.ts'
+
+const tag = 'Configuration'
+
+export const configurationOperations = [
+  operation({
+    id: 'lockConfiguration',
+    right: 'build',
+    method: 'PUT',
+    path: '/configuration-lock',
+    tag,
+    summary:
+      'Take or renew the lock that `sluice apply` holds while it changes a workspace. It ends a minute after its last renewal.',
+    body: configurationLockInput,
+    status: 200,
+    answer: configurationLockAnswer,
+    problems: ['conflict'],
+    run: ({ runtime, who, body }) => lockConfiguration(runtime, who, body),
+  }),
+  operation({
+    id: 'unlockConfiguration',
+    right: 'build',
+    method: 'POST',
+    path: '/configuration-lock/release',
+    tag,
+    summary: 'Release the lock before it ends by itself.',
+    body: configurationLockInput,
+    status: 204,
+    problems: ['conflict'],
+    run: ({ runtime, who, body }) => unlockConfiguration(runtime, who, body),
+  }),
+]

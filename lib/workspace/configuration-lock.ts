@@ -1,0 +1,61 @@
+import { and, eq, lt, or, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import { configurationLocks } from '#drizzle/schema/index.ts'
+import type { Actor } from '../identity/audit/record-audit.ts'
+import { seconds } from '../platform/kernel/clock.ts'
+import { SluiceError } from '../platform/kernel/errors.ts'
+import type { Runtime } from '../platform/runtime.ts'
+
+/**
+ * The lock that keeps two runs of `sluice apply` in one workspace apart. It stops nobody else: single changes in the dashboard
+ * and by the API go on. Its holder renews it; one that was killed loses it within a minute.
+ */
+const LOCK_MS = seconds(60)
+
+export const configurationLockInput = z.strictObject({
+  holder: z.uuid('must be a UUID of your own, the same for each renewal'),
+})
+export const configurationLockAnswer = z.strictObject({ holder: z.uuid(), lockedUntil: z.iso.datetime() })
+
+type Needs = Pick<Runtime, 'db' | 'clock'>
+
+/** Takes the lock, or renews it. */
+export async function lockConfiguration(
+  { db, clock }: Needs,
+  { workspaceId, label }: Actor,
+  { holder }: z.output<typeof configurationLockInput>,
+): Promise<z.input<typeof configurationLockAnswer>> {
+  const now = new Date(clock.now())
+  const lockedUntil = new Date(clock.now() + LOCK_MS)
+  const isOursOrOver = or(eq(configurationLocks.holder, holder), lt(configurationLocks.lockedUntil, now))
+  const [taken] = await db
+    .insert(configurationLocks)
+    .values({ workspaceId, holder, holderLabel: label, lockedUntil })
+    .onConflictDoUpdate({
+      target: configurationLocks.workspaceId,
+      set: { holder, holderLabel: label, lockedUntil },
+      setWhere: isOursOrOver ?? sql`false`,
+    })
+    .returning()
+  if (!taken) throw await lockedByOther({ db }, workspaceId)
+  return { holder, lockedUntil: lockedUntil.toISOString() }
+}
+
+export async function unlockConfiguration(
+  { db }: Needs,
+  { workspaceId }: Actor,
+  { holder }: z.output<typeof configurationLockInput>,
+): Promise<void> {
+  const isOurs = and(eq(configurationLocks.workspaceId, workspaceId), eq(configurationLocks.holder, holder))
+  const given = await db.delete(configurationLocks).where(isOurs).returning()
+  if (given.length === 0) throw new SluiceError('conflict', 'This run does not hold the lock.')
+}
+
+async function lockedByOther({ db }: Pick<Runtime, 'db'>, workspaceId: string): Promise<SluiceError> {
+  const [held] = await db
+    .select()
+    .from(configurationLocks)
+    .where(eq(configurationLocks.workspaceId, workspaceId))
+  const who = held ? ` by ${held.holderLabel}, until ${held.lockedUntil.toISOString()} at the latest` : ''
+  return new SluiceError('conflict', `Another run is changing this workspace${who}.`)
+}

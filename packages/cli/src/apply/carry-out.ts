@@ -1,0 +1,79 @@
+import type { Sluice } from '../../../node/src/client.ts'
+import type { Fields } from './document.ts'
+import type { Step } from './plan.ts'
+import type { Workspace } from './workspace.ts'
+
+/** A secret that the server shows this once. */
+export type Shown = { kind: Step['kind']; name: string; secret: string }
+
+/**
+ * Takes the steps of a plan one after another. Each is whole by itself, and a plan made after a run that was cut names what is
+ * still to be done.
+ */
+export async function carryOut(
+  sluice: Sluice,
+  steps: readonly Step[],
+  found: Workspace,
+  done: (step: Step) => void,
+): Promise<Shown[]> {
+  const shown: Shown[] = []
+  const ids = {
+    stores: new Map(found.dataStores.map(({ name, id }) => [name, id])),
+    pipes: new Map(found.pipes.map(({ name, id }) => [name, id])),
+  }
+  for (const step of steps) {
+    const secret = await take(sluice, step, ids)
+    if (secret) shown.push({ kind: step.kind, name: step.name, secret })
+    done(step)
+  }
+  return shown
+}
+
+type Ids = { stores: Map<string, string>; pipes: Map<string, string> }
+
+async function take(sluice: Sluice, step: Step, ids: Ids): Promise<string | undefined> {
+  if (step.action === 'create') return create(sluice, step, ids)
+  if (step.action === 'change') await change(sluice, step, ids)
+  else await remove(sluice, step)
+  return undefined
+}
+
+async function create(sluice: Sluice, step: Step, ids: Ids): Promise<string | undefined> {
+  const fields = withStore(step, ids) as never
+  switch (step.kind) {
+    case 'data store':
+      ids.stores.set(step.name, (await sluice.createDataStore(fields)).id)
+      return undefined
+    case 'pipe':
+      ids.pipes.set(step.name, (await sluice.createPipe(fields)).id)
+      return undefined
+    case 'sender':
+      return (await sluice.createSender(fields)).token
+    case 'output': {
+      const made = step.pipe
+        ? await sluice.createPipeOutput({ id: ids.pipes.get(step.pipe)!, ...(fields as object) } as never)
+        : await sluice.createOutput(fields)
+      return made.secret
+    }
+  }
+}
+
+async function change(sluice: Sluice, step: Step, ids: Ids): Promise<void> {
+  const changes = { id: step.id!, ...withStore(step, ids) } as never
+  if (step.kind === 'data store') await sluice.updateDataStore(changes)
+  else if (step.kind === 'pipe') await sluice.updatePipe(changes)
+  else if (step.kind === 'output') await sluice.changeOutput(changes)
+  else await sluice.renameSender(changes)
+}
+
+async function remove(sluice: Sluice, { kind, id }: Step): Promise<void> {
+  if (kind === 'data store') await sluice.deleteDataStore({ id: id! })
+  else if (kind === 'pipe') await sluice.deletePipe({ id: id! })
+  else if (kind === 'output') await sluice.deleteOutput({ id: id! })
+  else await sluice.revokeSender({ id: id! })
+}
+
+/** A Data Store that this run has made has its id only now. */
+function withStore({ fields, dataStore }: Step, { stores }: Ids): Fields {
+  return dataStore === undefined ? fields : { ...fields, dataStoreId: stores.get(dataStore) }
+}

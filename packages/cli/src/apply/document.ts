@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs'
+import { parse, visit, Document as Yaml } from 'yaml'
+import { EXIT, Failure } from '../failure.ts'
+import { shown } from '../tell.ts'
+
+/**
+ * A configuration file: what a workspace should have. A thing is known by its name, of which there is one in its list. Fields
+ * are those of the API, except that a Pipe names its Data Store and has its outputs in it. A field that is left out stays as
+ * it is, and so does a list that is left out. `${NAME}` in a value is an environment variable.
+ */
+export type Fields = Record<string, unknown>
+export type Thing = { name: string; fields: Fields }
+export type PipeThing = Thing & { dataStore: string | undefined; outputs: Thing[] | undefined }
+export type Document = {
+  dataStores: Thing[] | undefined
+  pipes: PipeThing[] | undefined
+  senders: Thing[] | undefined
+  outputs: Thing[] | undefined
+}
+
+type Environment = Record<string, string | undefined>
+
+const VERSION = 1
+const LISTS = ['dataStores', 'pipes', 'senders', 'outputs'] as const
+
+export function readDocument(file: string, env: Environment): Document {
+  const missing = new Set<string>()
+  const whole = fillIn(parseYaml(file), env, missing)
+  if (missing.size > 0)
+    throw wrong(file, `these environment variables are not set: ${[...missing].sort().join(', ')}`)
+  if (!isFields(whole) || whole.version !== VERSION)
+    throw wrong(file, `it must begin with "version: ${VERSION}"`)
+  const unknown = Object.keys(whole).find((key) => key !== 'version' && !LISTS.includes(key as never))
+  if (unknown) throw wrong(file, `there is no "${unknown}"; a workspace has ${LISTS.join(', ')}`)
+  const list = (key: (typeof LISTS)[number]) => readThings(file, key, whole[key])
+  return {
+    dataStores: list('dataStores'),
+    pipes: list('pipes')?.map((thing) => readPipe(file, thing)),
+    senders: list('senders'),
+    outputs: list('outputs'),
+  }
+}
+
+export function writeDocument(document: object): string {
+  const written = new Yaml({ version: VERSION, ...document })
+  // What the terminal must not get as it is has an escape of YAML's own.
+  visit(written, {
+    Scalar(_, scalar) {
+      if (typeof scalar.value === 'string' && shown(scalar.value) !== scalar.value)
+        scalar.type = 'QUOTE_DOUBLE'
+    },
+  })
+  return written.toString({ lineWidth: 0 })
+}
+
+function parseYaml(file: string): unknown {
+  try {
+    return parse(readFileSync(file === '-' ? 0 : file, 'utf8'))
+  } catch (error) {
+    const [what, ...where] = (error as Error).message.split('\n')
+    throw wrong(file, what!.replace(/[.:]$/, ''), where)
+  }
+}
+
+function fillIn(value: unknown, env: Environment, missing: Set<string>): unknown {
+  if (typeof value === 'string')
+    return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
+      const found = env[name]
+      if (!found) missing.add(name)
+      return found ?? ''
+    })
+  if (Array.isArray(value)) return value.map((one) => fillIn(one, env, missing))
+  if (!isFields(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, fillIn(one, env, missing)]))
+}
+
+function readThings(file: string, at: string, value: unknown): Thing[] | undefined {
+  if (value === undefined) return undefined
+  if (value !== null && !Array.isArray(value)) throw wrong(file, `${at} must be a list`)
+  const things = (value ?? []).map((one: unknown, index: number): Thing => {
+    if (!isFields(one) || typeof one.name !== 'string' || one.name.trim() === '')
+      throw wrong(file, `${at}[${index}] needs a name`)
+    return { name: one.name.trim(), fields: { ...one, name: one.name.trim() } }
+  })
+  const names = things.map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice) throw wrong(file, `${at} has "${twice}" twice; names tell things apart`)
+  return things
+}
+
+function readPipe(file: string, { name, fields: all }: Thing): PipeThing {
+  const { dataStore, outputs, ...fields } = all
+  if (dataStore !== undefined && typeof dataStore !== 'string')
+    throw wrong(file, `dataStore of the Pipe "${name}" must be the name of a Data Store`)
+  return { name, fields, dataStore, outputs: readThings(file, `outputs of the Pipe "${name}"`, outputs) }
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function wrong(file: string, what: string, where: string[] = []): Failure {
+  return new Failure(`${file === '-' ? 'The configuration' : file}: ${what}.`, EXIT.misused, where)
+}

@@ -1,0 +1,54 @@
+import { type Command, misused, readArguments } from '../command.ts'
+import { connect } from '../settings.ts'
+import { result, say } from '../tell.ts'
+import { type Fields, writeDocument } from './document.ts'
+import { type Found, readWorkspace, type Workspace } from './workspace.ts'
+
+const usage = 'export [--json]'
+
+export const exportCommand: Command = {
+  usage,
+  about: 'Write the workspace as a configuration file for apply',
+  async run(args) {
+    const { values, positionals } = readArguments(args, usage, {})
+    if (positionals.length > 0) throw misused('It takes no arguments.', usage)
+    const secrets: string[] = []
+    const document = toDocument(await readWorkspace(connect()), secrets)
+    result(values.json, document, ...writeDocument(document).trimEnd().split('\n'))
+    if (secrets.length > 0)
+      say(`Secrets are never shown. To create these anew, set ${secrets.join(', ')} for sluice apply.`)
+  },
+}
+
+export function toDocument(workspace: Workspace, secrets: string[]): object {
+  const storeName = new Map(workspace.dataStores.map(({ id, name }) => [id, name]))
+  const outputsOf = (outputs: Found[], owner: string) =>
+    outputs.map(({ name, fields: { headerNames, ...fields } }) => {
+      const variable = (header: string) => secretOf(secrets, owner, name, header)
+      const headers = (headerNames as string[]).map((header) => [header, variable(header)])
+      return { ...fields, ...(headers.length > 0 && { headers: Object.fromEntries(headers) }) }
+    })
+  return {
+    dataStores: workspace.dataStores.map(({ name, fields }) => ({
+      ...fields,
+      secretAccessKey: secretOf(secrets, name, 'secret', 'access', 'key'),
+    })),
+    pipes: workspace.pipes.map(({ name, fields, outputs }) => {
+      const { dataStoreId, ...own } = fields as Fields & { dataStoreId: string }
+      return { ...own, dataStore: storeName.get(dataStoreId), outputs: outputsOf(outputs, name) }
+    }),
+    senders: workspace.senders.map(({ fields }) => fields),
+    outputs: outputsOf(workspace.outputs, 'workspace'),
+  }
+}
+
+/** `${FILMS_SECRET_ACCESS_KEY}` */
+function secretOf(secrets: string[], ...words: string[]): string {
+  const name = words
+    .join('_')
+    .toUpperCase()
+    .replace(/[^A-Z0-9]+/g, '_')
+    .replace(/^(\d)/, '_$1')
+  if (!secrets.includes(name)) secrets.push(name)
+  return `\${${name}}`
+}

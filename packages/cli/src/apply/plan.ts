@@ -1,0 +1,132 @@
+import { isDeepStrictEqual } from 'node:util'
+import { Failure } from '../failure.ts'
+import type { Document, Fields, Thing } from './document.ts'
+import type { Found, Workspace } from './workspace.ts'
+
+/**
+ * What has to be done for a workspace to be as a configuration file says: a list in the order in which it can be done. Nothing
+ * here asks the server.
+ */
+export type Kind = 'data store' | 'pipe' | 'sender' | 'output'
+
+export type Step = {
+  action: 'create' | 'change' | 'delete'
+  kind: Kind
+  name: string
+  /** Of what exists. */
+  id?: string
+  fields: Fields
+  /** Of an output: the Pipe that it belongs to, or undefined if it is the workspace's own. */
+  pipe?: string | undefined
+  /** Of a Pipe that is created or changed: the name of its Data Store. */
+  dataStore?: string | undefined
+}
+
+export type Plan = { steps: Step[]; unchanged: number; unlisted: Step[] }
+type Options = { secrets: boolean; prune: boolean }
+
+/** The API never shows these, so they are sent with what they belong to. */
+const SECRET: Record<string, string> = { secretAccessKey: 'accessKeyId', headers: 'headerNames' }
+
+export function makePlan(wanted: Document, found: Workspace, { secrets, prune }: Options): Plan {
+  const compare = (kind: Kind, things: Thing[] | undefined, existing: Found[], more: Partial<Step> = {}) =>
+    compareThings({ kind, secrets, more }, things, existing)
+  const stores = compare('data store', wanted.dataStores, found.dataStores)
+  const pipes = comparePipes(wanted, found, secrets)
+  const pipeOutputs = (wanted.pipes ?? []).map(({ name, outputs }) => {
+    const pipe = found.pipes.find((one) => one.name === name)
+    return compare('output', outputs, pipe?.outputs ?? [], { pipe: name })
+  })
+  const outputs = compare('output', wanted.outputs, found.outputs)
+  const senders = compare('sender', wanted.senders, found.senders)
+  const all = [stores, pipes, ...pipeOutputs, outputs, senders]
+  const unlisted = all.flatMap((one) => one.unlisted).reverse()
+  return {
+    steps: [...all.flatMap((one) => one.steps), ...(prune ? unlisted : [])],
+    unchanged: all.reduce((sum, one) => sum + one.unchanged, 0),
+    unlisted: prune ? [] : unlisted,
+  }
+}
+
+/** The name of a Data Store stands for its id, which one that is to be created has not got yet. */
+function comparePipes({ pipes, dataStores }: Document, found: Workspace, secrets: boolean): Plan {
+  const idOf = (store: string) => found.dataStores.find(({ name }) => name === store)?.id
+  const isThere = (store: string) => idOf(store) ?? dataStores?.some(({ name }) => name === store)
+  const odd = pipes?.find(({ dataStore }) => dataStore !== undefined && !isThere(dataStore))
+  if (odd)
+    throw new Failure(
+      `The Pipe "${odd.name}" names the Data Store "${odd.dataStore}", which is neither in the file nor in the workspace.`,
+    )
+  const things = pipes?.map(({ name, fields, dataStore }) => ({
+    name,
+    fields: dataStore === undefined ? fields : { ...fields, dataStoreId: idOf(dataStore) },
+  }))
+  const plan = compareThings({ kind: 'pipe', secrets, more: {} }, things, found.pipes)
+  const steps = plan.steps.map((step) => {
+    const sent = step.action === 'create' || 'dataStoreId' in step.fields
+    return sent ? { ...step, dataStore: pipes!.find(({ name }) => name === step.name)!.dataStore } : step
+  })
+  return { ...plan, steps }
+}
+
+type Comparing = { kind: Kind; secrets: boolean; more: Partial<Step> }
+
+function compareThings(
+  { kind, secrets, more }: Comparing,
+  things: Thing[] | undefined,
+  existing: Found[],
+): Plan {
+  const plan: Plan = { steps: [], unchanged: 0, unlisted: [] }
+  if (!things) return plan
+  for (const { name, fields } of things) {
+    const same = existing.filter((one) => one.name === name)
+    if (same.length > 1)
+      throw new Failure(
+        `There are ${same.length} ${kind}s named "${name}". Rename them first: a configuration file tells them apart by name.`,
+      )
+    const [current] = same
+    const step = { kind, name, ...more }
+    if (!current) plan.steps.push({ ...step, action: 'create', fields })
+    else {
+      const changes = differences(fields, current.fields, secrets)
+      if (Object.keys(changes).length === 0) plan.unchanged += 1
+      else plan.steps.push({ ...step, action: 'change', id: current.id, fields: changes })
+    }
+  }
+  const names = things.map(({ name }) => name)
+  for (const { id, name } of existing.filter((one) => !names.includes(one.name)))
+    plan.unlisted.push({ kind, name, ...more, action: 'delete', id, fields: {} })
+  return plan
+}
+
+function differences(wanted: Fields, current: Fields, secrets: boolean): Fields {
+  const changed = (key: string) => !isDeepStrictEqual(wanted[key], current[key])
+  const isSent = (key: string) => {
+    const shownBy = SECRET[key]
+    if (shownBy === undefined) return changed(key)
+    if (shownBy === 'headerNames')
+      return (
+        secrets ||
+        !isDeepStrictEqual(namesOf(wanted.headers), [...((current.headerNames ?? []) as string[])].sort())
+      )
+    return secrets || wanted[shownBy] !== current[shownBy]
+  }
+  return Object.fromEntries(Object.entries(wanted).filter(([key]) => isSent(key)))
+}
+
+function namesOf(headers: unknown): string[] {
+  return Object.keys((headers ?? {}) as object).sort()
+}
+
+/** For people, a line for each step. Values of secrets are not in it. */
+export function describePlan({ steps, unchanged, unlisted }: Plan): string[] {
+  const lines = steps.map((step) => {
+    const where = step.pipe ? ` of the pipe "${step.pipe}"` : ''
+    const fields = step.action === 'change' ? `: ${Object.keys(step.fields).join(', ')}` : ''
+    return `${{ create: '+', change: '~', delete: '-' }[step.action]} ${step.action} ${step.kind} "${step.name}"${where}${fields}`
+  })
+  const count = (action: Step['action']) => steps.filter((step) => step.action === action).length
+  const sum = `${count('create')} to create, ${count('change')} to change, ${count('delete')} to delete, ${unchanged} unchanged.`
+  const left = unlisted.map(({ kind, name }) => `${kind} "${name}"`).join(', ')
+  return [...lines, sum, ...(left ? [`Not in the file, and left alone without --prune: ${left}.`] : [])]
+}

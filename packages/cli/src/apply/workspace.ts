@@ -1,0 +1,53 @@
+import type { Sluice } from '../../../node/src/client.ts'
+import type { Fields } from './document.ts'
+
+/** What a workspace has now, with the fields that a configuration file may set. */
+export type Found = { id: string; name: string; fields: Fields }
+export type FoundPipe = Found & { outputs: Found[] }
+export type Workspace = {
+  dataStores: Found[]
+  pipes: FoundPipe[]
+  senders: Found[]
+  outputs: Found[]
+}
+
+/** What the server alone decides. */
+const OF_DATA_STORES = ['id', 'check', 'createdAt']
+const OF_PIPES = ['id', 'uploadUrl', 'createdAt']
+const OF_OUTPUTS = [
+  ...['id', 'pipeId', 'createdAt', 'updatedAt', 'previousSecretUntil'],
+  ...['turnedOffReason', 'turnedOffAt', 'failingSince'],
+]
+
+export async function readWorkspace(sluice: Sluice): Promise<Workspace> {
+  const [dataStores, pipes, senders, outputs] = await Promise.all([
+    all(sluice.listDataStores({ limit: 100 })),
+    all(sluice.listPipes({ limit: 100 })),
+    all(sluice.listSenders({ limit: 100 })),
+    sluice.listOutputs(),
+  ])
+  const ofPipes = pipes.map(async (pipe) => {
+    const { data } = await sluice.listPipeOutputs({ id: pipe.id })
+    return { ...toFound(pipe, OF_PIPES), outputs: data.map((output) => toFound(output, OF_OUTPUTS)) }
+  })
+  return {
+    dataStores: dataStores.map((store) => toFound(store, OF_DATA_STORES)),
+    pipes: await Promise.all(ofPipes),
+    senders: senders
+      .filter(({ revokedAt }) => !revokedAt)
+      .map(({ id, name }) => ({ id, name, fields: { name } })),
+    outputs: outputs.data.map((output) => toFound(output, OF_OUTPUTS)),
+  }
+}
+
+/** By name, so that a file shows in its history what has changed. */
+async function all<Item extends { name: string }>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const found: Item[] = []
+  for await (const item of items) found.push(item)
+  return found.sort((one, other) => (one.name < other.name ? -1 : 1))
+}
+
+function toFound(item: { id: string; name: string }, readOnly: string[]): Found {
+  const fields = Object.entries(item).filter(([key]) => !readOnly.includes(key))
+  return { id: item.id, name: item.name, fields: Object.fromEntries(fields) }
+}
