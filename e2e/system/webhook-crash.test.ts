@@ -1,6 +1,16 @@
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  inject,
+  it,
+  onTestFinished,
+} from 'vitest'
 import { attempts, deliveries } from '#drizzle/schema/index.ts'
 import { emitFileEvent } from '#lib/events/emit-file-event.ts'
 import type { DatabaseHandle } from '#lib/platform/db/database.ts'
@@ -113,6 +123,47 @@ describe('a worker killed at the step', () => {
     expect(await logOf(fileId)).toMatchObject({ state: 'pending', attemptCount: 1, lastStatus: 500 })
     expect(receiver.received).toHaveLength(2)
   })
+})
+
+it('a worker killed between a dead output and a healthy one loses nothing, and repeats only what it had under way', async () => {
+  const healthy = await addOutput(database.db, receiver.url)
+  const { workspaceId, pipeId } = healthy
+  const gone = await startReceiver(500)
+  onTestFinished(() => gone.stop())
+  const dead = await addOutput(database.db, gone.url, { workspaceId, pipeId: null, furtherPipeId: pipeId })
+  const victim = await startWorker()
+  await victim.printed('ready')
+  receiver.answerWith((_, res) => {
+    res.writeHead(204).end()
+    if (receiver.received.length === 20) victim.kill()
+  })
+  const files = await Promise.all(Array.from({ length: 60 }, () => emit(healthy)))
+  await victim.exited
+  const sentTo = (outputId: string) =>
+    database.db.select().from(deliveries).where(eq(deliveries.webhookOutputId, outputId))
+  const open = (sent: { eventId: string; state: string }[]) =>
+    sent.filter(({ state }) => state === 'pending').map(({ eventId }) => eventId)
+  const unrecorded = open(await sentTo(healthy.id))
+  const seen = idsOf(receiver)
+  expect(unrecorded.length).toBeGreaterThan(0)
+
+  const next = await startWorker(AFTER_THE_CLAIM)
+  await expect.poll(async () => open(await sentTo(healthy.id)), { timeout: 30_000 }).toEqual([])
+  await next.stop()
+
+  // Whatever was recorded was sent once; of the rest, once more by the second worker.
+  const again = idsOf(receiver).slice(seen.length)
+  expect(again.toSorted()).toEqual(unrecorded.toSorted())
+  for (const { id } of [healthy, dead])
+    expect((await sentTo(id)).map(({ fileId }) => fileId).sort()).toEqual(files.toSorted())
+  // The dead one got each at most once more than is recorded: what was under way at the kill.
+  expect(gone.received.length).toBeGreaterThan(0)
+  const tried = idsOf(gone)
+  for (const { eventId, state, attemptCount } of await sentTo(dead.id)) {
+    expect(state).toBe('pending')
+    const calls = tried.filter((id) => id === eventId).length
+    expect([attemptCount, attemptCount + 1]).toContain(calls)
+  }
 })
 
 it('two workers make no attempt twice', async () => {
