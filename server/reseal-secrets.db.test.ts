@@ -2,9 +2,12 @@ import { expect, it } from 'vitest'
 import { dataStores, webhookOutputs } from '#drizzle/schema/index.ts'
 import { handleApiRequest } from '../lib/api/handle-request.ts'
 import { ensureDemo } from '../lib/dashboard/demo/ensure-demo.ts'
+import { parseInput } from '../lib/platform/kernel/parse-input.ts'
 import { createVault } from '../lib/platform/vault.ts'
-import { saveOutput } from '../lib/webhooks/outputs/save-output.ts'
+import { createOutput, saveOutput } from '../lib/webhooks/outputs/save-output.ts'
 import { openSecrets, rotateSecret } from '../lib/webhooks/outputs/signing-secrets.ts'
+import { openHeaders } from '../lib/webhooks/outputs/static-headers.ts'
+import { outputInput } from '../lib/webhooks/outputs/webhook-output.ts'
 import { accessKeyPlace, secretKeyPlace } from '../lib/workspace/data-stores/data-store.ts'
 import { describeWithDatabase } from '../test/support/databases.ts'
 import { testRuntime } from '../test/support/runtime.ts'
@@ -19,6 +22,13 @@ describeWithDatabase('a new ENCRYPTION_KEY', (database) => {
     const mine = await createTestWorkspace(runtime)
     const output = { enabled: true, url: 'http://127.0.0.1:1/', statuses: ['transferred' as const] }
     const first = await saveOutput(runtime, mine.actor, mine.pipe.id, output)
+    const headers = { 'X-Api-Key': 'a secret of the receiver' }
+    const further = await createOutput(
+      runtime,
+      mine.actor,
+      { pipeId: mine.pipe.id },
+      parseInput(outputInput, { url: output.url, headers }),
+    )
     const second = await rotateSecret(runtime, mine.actor, { firstOf: mine.pipe.id })
     const reader = { accessKeyId: 'R', secretAccessKey: 'reader-secret' }
     const place = { endpoint: 'http://127.0.0.1:1', region: 'r', name: 'demo', directory: '/d' }
@@ -40,7 +50,7 @@ describeWithDatabase('a new ENCRYPTION_KEY', (database) => {
     const created = await create(runtime.vault)
 
     const both = createVault([NEW_KEY, ...runtime.config.encryptionKeys])
-    expect(await resealSecrets(runtime.db, both)).toBeGreaterThanOrEqual(9)
+    expect(await resealSecrets(runtime.db, both)).toBeGreaterThanOrEqual(11)
     expect(await resealSecrets(runtime.db, both)).toBe(0)
 
     const vault = createVault([NEW_KEY])
@@ -51,6 +61,7 @@ describeWithDatabase('a new ENCRYPTION_KEY', (database) => {
     const outputs = await runtime.db.select().from(webhookOutputs)
     const own = outputs.find(({ pipeId }) => pipeId === mine.pipe.id)!
     expect(openSecrets(vault, own, runtime.clock.now())).toEqual([second.secret, first.secret])
+    expect(openHeaders(vault, outputs.find(({ id }) => id === further.id)!)).toEqual(headers)
     expect(await ensureDemo({ ...runtime, vault }, demo)).toEqual(document)
     expect(await create(vault)).toEqual(created)
   })

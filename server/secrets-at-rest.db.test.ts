@@ -55,6 +55,9 @@ describeWithDatabase('a dump of the database and of the logs', (database) => {
     ).secret
     secrets.rotatedWebhook = (await call('POST', `/pipes/${mine.pipe.id}/webhook/rotate`)).secret
     await call('POST', `/pipes/${mine.pipe.id}/webhook/test`)
+    const headers = { 'X-Api-Key': `header-${randomBytes(12).toString('hex')}` }
+    secrets.staticHeader = headers['X-Api-Key']
+    secrets.outputOfAll = (await call('POST', '/outputs', { url: 'http://127.0.0.1:1/', headers })).secret
     secrets.token = (await call('POST', '/tokens', { pipeId: mine.pipe.id }, secrets.rotatedSender)).token
 
     secrets.newPassword = 'another-password-of-mine'
