@@ -218,6 +218,36 @@ describe('listen', () => {
     await closeAgain()
   })
 
+  it('forwards the kinds of events that it is asked for, and says which it does not know', async () => {
+    const { id } = await sluice.createPipeOutput({
+      id: pipeId,
+      url: 'http://127.0.0.1:1/',
+      events: ['file.created'],
+    })
+    const program = await openProgram()
+    const close = await program.open()
+    const args = ['listen', '--forward-to', program.url(), '--pipe', pipeId]
+    const running = start([...args, '--events', 'file.created, file.status_changed', '--from-now', '--json'])
+    await expect.poll(running.said).toContain('Listening')
+    const sent = await sendFile()
+    const kinds = () => program.got.map(({ body }) => JSON.parse(body).event)
+    await expect.poll(kinds).toEqual(['file.created', 'file.status_changed'])
+    expect(program.got.map(({ id }) => id)).toEqual([sent, sent])
+    const printed = () =>
+      running
+        .said()
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line))
+    await expect.poll(() => printed().map(({ event }) => event)).toEqual(kinds())
+    await running.kill()
+    await close()
+    const unknown = await run([...args, '--events', 'file.eaten'])
+    expect(unknown.stderr).toContain('file.created')
+    expect(unknown.code).not.toBe(0)
+    await sluice.deleteOutput({ id })
+  })
+
   it('has an invented event, and says what is wrong with a signature', async () => {
     const program = await openProgram()
     const close = await program.open()

@@ -222,6 +222,26 @@ it('follows events across a break, each once', async () => {
   await following
 })
 
+it('follows the kinds of events that it is asked for, and no others', async () => {
+  const { id } = await sluice.createOutput({ url: 'http://127.0.0.1:1/', events: ['file.created'] })
+  const leaving = new AbortController()
+  const isOpen = Promise.withResolvers<void>()
+  const found: string[] = []
+  const following = (async () => {
+    const { signal } = leaving
+    const events = ['file.created', 'usage.threshold'] as const
+    for await (const told of sluice.events({ events, signal, onOpen: isOpen.resolve })) {
+      found.push(told.event === 'file.created' ? `${told.data.status} ${told.data.file_id}` : told.event)
+      if (found.length === 2) leaving.abort()
+    }
+  })()
+  await isOpen.promise
+  const sent = [await sendFile(), await sendFile()]
+  await following
+  expect(found).toEqual(sent.map((fileId) => `uploading ${fileId}`))
+  await sluice.deleteOutput({ id })
+})
+
 it('does not go on listening where it is refused', async () => {
   const stranger = createSluice({ baseUrl, accountKey: 'ak_nobody' })
   await expect(stranger.events().next()).rejects.toMatchObject({ code: 'account_key_invalid' })
