@@ -42,7 +42,7 @@ describe('the simulation', () => {
     const found = await simulate('--fault', 'the event is written after the transaction', '--story')
     expect(found).toMatch(/^found by seed 1: .*\(one event per status change\)$/m)
     const story = found.split('\n').filter((line) => /^ +\d+\.\d{3} s {2}/.test(line))
-    expect(story.length).toBeLessThan(40)
+    expect(story.length).toBeLessThan(60)
     expect(story.join('\n')).toMatch(/file-1: sends POST[\s\S]*CompleteMultipartUpload of file-1/)
   }, 300_000)
 
