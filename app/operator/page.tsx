@@ -1,7 +1,7 @@
 import Link from 'next/link'
 import { formatBytes, plural } from '#components/format.ts'
 import { WorkspaceState } from '#components/operator/workspace-state.tsx'
-import { Button } from '#components/ui/button.tsx'
+import { FilterBar } from '#components/ui/filter-bar.tsx'
 import { Row, Table, Td, Th } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { seeWorkspaces } from '#lib/dashboard/operators/see-workspaces.ts'
@@ -25,19 +25,7 @@ export default async function Workspaces({ searchParams }: { searchParams: Searc
   )
   return (
     <>
-      <search>
-        <form className="mb-4 flex max-w-md gap-2">
-          <input
-            name="search"
-            type="search"
-            defaultValue={search}
-            aria-label="Name, or a member's address"
-            placeholder="Name, or a member's address"
-            className="h-8 min-w-0 flex-1 rounded-md border border-line-strong bg-raised px-2.5 text-sm shadow-raised"
-          />
-          <Button type="submit">Find</Button>
-        </form>
-      </search>
+      <FilterBar filters={[{ kind: 'text', name: 'search', label: "Name, or a member's address" }]} />
       <Table caption="Workspaces" head={head}>
         {data.map((workspace) => (
           <Row key={workspace.id}>

@@ -22,7 +22,7 @@ export function FilterBar({ filters, children }: { filters: Filter[]; children?:
 
   function apply(name: string, value: string) {
     const next = new URLSearchParams(query)
-    for (const gone of ['cursor', 'delivery']) next.delete(gone)
+    for (const gone of ['cursor', 'before', 'delivery']) next.delete(gone)
     if (value) next.set(name, value)
     else next.delete(name)
     start(() => router.push(next.size > 0 ? `${path}?${next}` : path, { scroll: false }))
