@@ -155,7 +155,15 @@ const LEDGER = `select json_build_object(
 
 /** Nothing of an earlier run is left. */
 export async function emptyLedger(session: Session): Promise<void> {
-  for (const table of ['events', 'deliveries', 'tallies', 'usage_months', 'usage_days', 'files'])
+  for (const table of [
+    'events',
+    'deliveries',
+    'tallies',
+    'usage_months',
+    'usage_days',
+    'rate_limits',
+    'files',
+  ])
     await session.run({ text: `delete from ${table}`, prepare: true })
   await session.run({ text: 'update tokens set files_created = 0', prepare: true })
 }

@@ -26,13 +26,13 @@ describe('the simulation', () => {
     expect(await simulate('--seeds', '200')).toMatch(/^200 seeds, /m)
   }, 300_000)
 
-  it('has the same trace for the same seed, also on a busy machine', async () => {
+  it('has the same trace for the same seed, whatever ran before, also on a busy machine', async () => {
     const hashes = (text: string) => text.match(/^\d+ [0-9a-f]{16}$/gm)
     const before = hashes(await simulate('--seeds', '12', '--hashes'))
     expect(before).toHaveLength(12)
     const busy: ChildProcess[] = [1, 2, 3].map(() => spawn(process.execPath, ['-e', 'for (;;);']))
     try {
-      expect(hashes(await simulate('--seeds', '12', '--hashes'))).toEqual(before)
+      expect(hashes(await simulate('--from', '5', '--seeds', '8', '--hashes'))).toEqual(before!.slice(4))
     } finally {
       for (const child of busy) child.kill('SIGKILL')
     }

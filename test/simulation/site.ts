@@ -45,8 +45,8 @@ export async function openSite(url: string): Promise<Site> {
     pipeId: pipe.id,
     token,
     async configure({ provider, webhook, mayRead }) {
-      const store =
-        'update data_stores set provider = $1, may_read = $2, may_abort = $2, may_delete = $2 where id = $3'
+      const store = `update data_stores set provider = $1, may_read = $2, may_abort = $2, may_delete = $2,
+        rejecting_since = null, rejection = null, rejected_at = null, recheck_at = null where id = $3`
       await change(store, [provider, mayRead, dataStore.id])
       await change('update webhook_outputs set enabled = $1', [webhook])
     },
