@@ -15,11 +15,13 @@ const DISTURBANCES: ((world: World, node: Node) => void | Promise<void>)[] = [
   dropMultipart,
 ]
 
-export async function disturb(world: World): Promise<void> {
+/** True if something was disturbed. */
+export async function disturb(world: World): Promise<boolean> {
   const { choices, habits } = world
   const chosen = choices.weighted([1000, ...habits.disturbances])
-  if (chosen === 0) return
+  if (chosen === 0) return false
   await DISTURBANCES[chosen - 1]!(world, choices.pick(world.nodes))
+  return true
 }
 
 function passTime({ scheduler, choices, trace }: World): void {

@@ -102,7 +102,7 @@ export class World {
     await settled()
     if (this.#failure !== undefined) throw this.#failure
     this.invariants.stepped()
-    if (this.isTroubled) await disturb(this)
+    if (this.isTroubled && (await disturb(this))) await settled()
     let ready = this.scheduler.ready()
     while (ready.length === 0) {
       const next = this.scheduler.nextDueMs
