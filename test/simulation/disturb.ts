@@ -1,3 +1,4 @@
+import { hours } from '#lib/platform/kernel/clock.ts'
 import type { Node } from './node.ts'
 import type { World } from './world.ts'
 
@@ -84,15 +85,16 @@ function delay({ choices, scheduler, trace }: World): void {
   trace.note(`this takes ${ms} ms: ${step.actor}: ${step.label}`)
 }
 
-/** A lifecycle rule, or the customer, removes what is unfinished. */
+/** A lifecycle rule removes what is unfinished, a day after it began at the earliest. */
 function dropMultipart(world: World): void {
-  const { bucket, choices, habits, trace } = world
+  const { bucket, choices, habits, scheduler, trace } = world
   const open = [...bucket.multiparts.keys()]
   if (!habits.drops || open.length === 0) return
   world.mayFail = true
+  scheduler.nowMs += hours(25)
   const id = choices.pick(open)
   bucket.multiparts.delete(id)
-  trace.note(`the bucket drops ${id}`)
+  trace.note(`25 hours pass, and the bucket drops ${id}`)
 }
 
 function loseClient({ choices, trace }: World, node: Node): void {

@@ -130,14 +130,8 @@ export const PLANTED_FAULTS: PlantedFault[] = [
   },
   {
     name: 'a dropped upload counts as completed',
-    mendedBy: '757d55c',
-    withinSeeds: 500,
-    edits: [
-      {
-        find: 'const wasRepeated = sentBefore || attemptsOf(cause) > 1',
-        replace: 'const wasRepeated = true',
-      },
-    ],
+    withinSeeds: 2000,
+    edits: [{ find: ' && ageMs < NEVER_DROPPED_BEFORE_MS', replace: '' }],
   },
   {
     name: 'a request keeps the memory of its last bytes',
