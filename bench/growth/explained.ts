@@ -28,7 +28,8 @@ const SETTINGS = {
 /** Its server's user must be a superuser. */
 export async function openExplained(serverUrl: string): Promise<Explained> {
   const { name, url, drop } = await createDatabase(serverUrl)
-  const plain = openPostgres({ address: url, maxConnections: 1 })
+  // A migration that runs outside of transactions takes one beside that of the lock.
+  const plain = openPostgres({ address: url, maxConnections: 2 })
   await migrate(plain.db)
   await makeMonths(plain.db)
   for (const [setting, value] of Object.entries(SETTINGS)) {

@@ -146,7 +146,7 @@ describe('too much', () => {
   it('of uploads for its token is 403', async () => {
     const once = await newTus(target, { maxFiles: 1 })
     await once.create(1)
-    const answer = await once.post({ 'Upload-Length': 1 })
+    const answer = await once.post({ 'Upload-Length': 2 })
     expect([answer.status, codeOf(answer)]).toEqual([403, 'token_exhausted'])
   })
 })

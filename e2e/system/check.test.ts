@@ -134,7 +134,7 @@ describe('npm run check', () => {
     const long = `export function planted(count: number): number {\n  let sum = 0\n${'  sum += count\n'.repeat(60)}  return sum\n}\n`
     const { status, output } = check('format and lint', {
       'lib/api/planted.ts': long,
-      'lib/api/long.ts': 'export {}\n'.repeat(301),
+      'lib/api/long.ts': Array.from({ length: 301 }, (_, n) => `export const planted${n} = ${n}\n`).join(''),
     })
     expect(output).toMatch(/lib\/api\/planted\.ts:1:8.*noExcessiveLinesPerFunction/)
     expect(output).toMatch(/lib\/api\/long\.ts.*noExcessiveLinesPerFile/)

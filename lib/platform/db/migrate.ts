@@ -45,10 +45,17 @@ export async function migrate(
   wanted: MigrationMeta[] = MIGRATIONS,
   { replaced = REPLACED, log, pause = sleep }: Options = {},
 ): Promise<void> {
-  for (let isDone = false; !isDone; ) {
-    isDone = await patiently(db, () => applyNext(db, { wanted, replaced, log }), { log, pause })
+  for (;;) {
+    const state = await patiently(db, () => applyNext(db, { wanted, replaced, log }), { log, pause })
+    if (state === 'done') return
+    if (state === 'busy') await pause(BUSY_PAUSE_MS)
   }
 }
+
+/** What a look at the schema came to; `busy`: another process is at it. */
+type State = 'applied' | 'done' | 'busy'
+
+const BUSY_PAUSE_MS = 100
 
 /**
  * All statements on a table wait while this waits for its lock, so it soon gives up, and before PostgreSQL would look for a
@@ -61,9 +68,9 @@ const MAX_TRIES = 300
 
 async function patiently(
   db: Db,
-  work: () => Promise<boolean>,
+  work: () => Promise<State>,
   { log, pause }: Required<Pick<Options, 'pause'>> & Pick<Options, 'log'>,
-): Promise<boolean> {
+): Promise<State> {
   for (let tries = 1; ; tries++) {
     try {
       return await work()
@@ -102,13 +109,17 @@ function stillLocked(holders: Holder[], cause: unknown): StartError {
   )
 }
 
-/** True if no migration is missing. */
+/**
+ * Nobody waits for the lock in the database: an index that is built concurrently waits for every statement that began before
+ * it, and would wait for those who wait for its own lock.
+ */
 function applyNext(
   db: Db,
   { wanted, replaced, log }: { wanted: MigrationMeta[]; replaced: string[]; log: Logger | undefined },
-): Promise<boolean> {
+): Promise<State> {
   return db.transaction(async (tx) => {
-    await tx.execute(sql`select pg_advisory_xact_lock(${LOCK})`)
+    const [lock] = await rows<{ taken: boolean }>(tx, sql`select pg_try_advisory_xact_lock(${LOCK}) as taken`)
+    if (!lock!.taken) return 'busy'
     await tx.execute(
       sql`create table if not exists sluice_migrations (hash text primary key, applied_at timestamptz not null default now())`,
     )
@@ -120,12 +131,12 @@ function applyNext(
     const hashes = [...replaced, ...done.map(({ hash }) => hash)]
     for (const hash of hashes.filter((hash) => !recorded.includes(hash))) await record(tx, hash)
     const next = wanted[done.length]
-    if (!next) return true
+    if (!next) return 'done'
     const startedAt = performance.now()
     await apply(tx, next, isConcurrent(next) ? db : tx)
     const ms = Math.round(performance.now() - startedAt)
     log?.info({ migration: NAMES.get(next.hash) ?? next.hash, ms }, 'a migration is applied')
-    return false
+    return 'applied'
   })
 }
 
