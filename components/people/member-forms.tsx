@@ -61,7 +61,7 @@ export function ChangeRole({ userId, email, role, roles }: ChangeProps) {
       title={`Role of ${email}`}
       description="It counts from their next request on, also for the account keys that they made."
       trigger={
-        <Button tone="quiet" size="sm" aria-label={`Change the role of ${email}`}>
+        <Button tone="quiet" size="sm" aria-label={`Change role of ${email}`}>
           Change role
         </Button>
       }

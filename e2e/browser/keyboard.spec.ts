@@ -179,9 +179,10 @@ test('a webhook is switched on, its secret rotated, a test sent and resent, by k
 
   await press(page, 'Verify a signature')
   await expect(page.getByText('What your receiver got')).toBeVisible()
-  await tabTo(page, 'Pipe')
+  const { data: outputs } = await api<{ data: { id: string }[] }>(demo, 'GET', `/pipes/${pipe.id}/outputs`)
+  await tabTo(page, 'Webhook output')
   await page.keyboard.type('Hooked by')
-  await expect(page.getByLabel('Pipe')).toHaveValue(pipe.id)
+  await expect(page.getByLabel('Webhook output')).toHaveValue(outputs[0]!.id)
   const { data } = await api<{ data: { id: string }[] }>(demo, 'GET', `/deliveries?pipeId=${pipe.id}`)
   const sent = await api<WholeDelivery>(demo, 'GET', `/deliveries/${data[0]!.id}`)
   await tabTo(page, 'Headers')
