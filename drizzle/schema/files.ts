@@ -1,5 +1,15 @@
 import { sql } from 'drizzle-orm'
-import { boolean, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import {
+  boolean,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+  uuid,
+} from 'drizzle-orm/pg-core'
 import { workspaces } from './accounts.ts'
 import { bytea, bytes, createdAt, id, instant } from './columns.ts'
 
@@ -25,6 +35,8 @@ export type FileStatus = (typeof FILE_STATUSES)[number]
 /** `tus`, the draft Resumable Uploads for HTTP, and one plain request. */
 export const FILE_PROTOCOLS = ['tus', 'resumable-http', 'http'] as const
 export type FileProtocol = (typeof FILE_PROTOCOLS)[number]
+/** Why a destination has no object: see `destination-states.md`. */
+export type DestinationReason = 'fell_behind' | 'rejected' | 'unavailable' | 'unknown' | 'file_ended'
 export type DestinationStatus = 'pending' | 'transferring' | 'transferred' | 'failed'
 
 /**
@@ -77,7 +89,10 @@ export const files = pgTable(
     recordedBytes: bytes().notNull().default(0),
     /** Where the parts after it end: each of these numbers is bound to its bytes, and may be in flight. */
     boundEnds: bytes().array().notNull().default([]),
-    /** These three serve nodes of commit 757d55c, and go in the release after this one. Only `taken` writes the first. */
+    /**
+     * These three serve nodes of commit 757d55c, and go in the release after this one. Only `taken` writes the first. The
+     * second is -1 for a file with several destinations, which those nodes cannot write: a trigger keeps its lease from them.
+     */
     boundFence: integer(),
     sealedFence: integer(),
     reservedPartNumber: integer().notNull().default(0),
@@ -139,6 +154,10 @@ export const files = pgTable(
   ],
 )
 
+/**
+ * Where a file goes. `position` and `required` are null for a file with one destination, which is required: most files have
+ * one, and their rows stay as small as they were.
+ */
 export const fileDestinations = pgTable(
   'file_destinations',
   {
@@ -167,11 +186,25 @@ export const fileDestinations = pgTable(
     abortPending: boolean().notNull().default(false),
     /** Not to be tried before this time. Each attempt postpones it, so that a crash or a failing bucket only delays it. */
     abortAt: instant(),
+    /** From 1 on, in the order of the Pipe. */
+    position: smallint(),
+    /** False: best effort. It gets the same bytes and neither delays nor fails the file. */
+    required: boolean(),
+    /** Why it failed: a code, and words for people. */
+    reason: text().$type<DestinationReason>(),
+    reasonDetail: text(),
+    /** When the next attempt to copy the object from another destination is due; null if there will be none. */
+    repairAt: instant(),
+    repairAttempts: smallint(),
+    /** The claim of the worker that is copying, and until when it lasts without being renewed. */
+    repairClaim: text(),
+    repairUntil: instant(),
   },
   (t) => [
     primaryKey({ columns: [t.fileId, t.dataStoreId] }),
     index().on(t.dataStoreId),
     index('file_destinations_to_abort').on(t.fileId).where(sql`${t.abortPending}`),
+    index('file_destinations_to_repair').on(t.repairAt).where(sql`${t.repairAt} is not null`),
   ],
 )
 
@@ -185,10 +218,29 @@ export const fileParts = pgTable(
     number: integer().notNull(),
     offsetBytes: bytes().notNull(),
     sizeBytes: bytes().notNull(),
+    /** The ETag at the first destination. Null where that is best effort and has not acknowledged the part. */
+    etag: text(),
+    crc32: bytes().notNull(),
+    /** The ETags at the other destinations, from position 2 on. */
+    furtherEtags: text().array(),
+  },
+  (t) => [primaryKey({ columns: [t.fileId, t.number] })],
+)
+
+/** Parts of an object that is being copied to a destination that lacks it. They go when the copy is complete. */
+export const repairedParts = pgTable(
+  'repaired_parts',
+  {
+    fileId: uuid()
+      .notNull()
+      .references(() => files.id, { onDelete: 'cascade' }),
+    dataStoreId: uuid().notNull(),
+    number: integer().notNull(),
+    sizeBytes: bytes().notNull(),
     etag: text().notNull(),
     crc32: bytes().notNull(),
   },
-  (t) => [primaryKey({ columns: [t.fileId, t.number] })],
+  (t) => [primaryKey({ columns: [t.fileId, t.dataStoreId, t.number] })],
 )
 
 /** Confirmed bytes past the last part, each written once; they join the next part. */

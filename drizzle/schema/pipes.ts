@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { boolean, index, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { boolean, index, integer, pgTable, primaryKey, smallint, text, uuid } from 'drizzle-orm/pg-core'
 import { workspaces } from './accounts.ts'
 import { bytes, createdAt, id, instant } from './columns.ts'
 import { dataStores } from './data-stores.ts'
@@ -28,7 +28,10 @@ export const pipes = pgTable(
   (t) => [index('pipes_by_workspace').on(t.workspaceId, t.createdAt, t.id)],
 )
 
-/** Where a Pipe's files go. The key allows several rows; every query assumes exactly one. */
+/**
+ * The first destination of a Pipe, one row for each. The others are in `further_pipe_destinations`: nodes of commit 757d55c
+ * assume one row for a Pipe here. They join this table in the release after this one.
+ */
 export const pipeDestinations = pgTable(
   'pipe_destinations',
   {
@@ -38,8 +41,24 @@ export const pipeDestinations = pgTable(
     dataStoreId: uuid()
       .notNull()
       .references(() => dataStores.id, { onDelete: 'cascade' }),
+    /** False: best effort. */
+    required: boolean().notNull().default(true),
   },
   (t) => [primaryKey({ columns: [t.pipeId, t.dataStoreId] }), index().on(t.dataStoreId)],
+)
+
+/** The destinations of a Pipe from the second on. */
+export const furtherPipeDestinations = pgTable(
+  'further_pipe_destinations',
+  {
+    pipeId: text()
+      .notNull()
+      .references(() => pipes.id, { onDelete: 'cascade' }),
+    dataStoreId: uuid().notNull(),
+    position: smallint().notNull(),
+    required: boolean().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.pipeId, t.position] }), index().on(t.dataStoreId)],
 )
 
 /** What an output can be told of. Receivers get the first alone, unless they ask for more. */

@@ -36,7 +36,7 @@ export async function sendTestEvent(
     const kind = event ?? output.events[0]!
     const { workspaceId } = actor
     const pipeId = pipeOf(output) ?? undefined
-    const dataStoreId = pipeId ? (await findPipe(tx, actor, pipeId)).dataStoreId : uuidv7()
+    const dataStoreId = pipeId ? (await findPipe(tx, actor, pipeId)).destinations[0]!.dataStoreId : uuidv7()
     const example = { outputId: output.id, name: output.name, pipeId, dataStoreId }
     const body = exampleBody(kind, { id, at, test: true }, example)
     const written = { id, workspaceId, pipeId, kind, test: true, body, to: [output], missed: null } as const

@@ -1,8 +1,10 @@
-import { and, eq, isNull } from 'drizzle-orm'
-import { dataStores, pipeDestinations, pipes } from '#drizzle/schema/index.ts'
+import { eq, sql } from 'drizzle-orm'
+import { dataStores } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
+import { rows } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Runtime } from '../../platform/runtime.ts'
+import { PIPE_DESTINATIONS } from '../pipes/destinations.ts'
 import { countUploadsUnderWay, findDataStore, uploads } from './read-data-stores.ts'
 
 const MAX_NAMES = 10
@@ -26,13 +28,11 @@ export async function deleteDataStore(
 }
 
 async function assertUnused(tx: Runtime['db'], id: string): Promise<void> {
-  const users = await tx
-    .select({ name: pipes.name })
-    .from(pipeDestinations)
-    .innerJoin(pipes, eq(pipes.id, pipeDestinations.pipeId))
-    .where(and(eq(pipeDestinations.dataStoreId, id), isNull(pipes.deletedAt)))
-    .orderBy(pipes.name)
-    .limit(MAX_NAMES)
+  const users = await rows<{ name: string }>(
+    tx,
+    sql`select p.name from ${PIPE_DESTINATIONS} d join pipes p on p.id = d.pipe_id
+      where d.data_store_id = ${id}::uuid and p.deleted_at is null order by p.name limit ${MAX_NAMES}::int`,
+  )
   if (users.length > 0) {
     const names = users.map((pipe) => `“${pipe.name}”`).join(', ')
     throw new SluiceError(

@@ -7,6 +7,7 @@ import { writeEvents } from '../../events/write-events.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
+import { PIPE_DESTINATIONS } from '../pipes/destinations.ts'
 import { limitOf } from '../usage/reserve.ts'
 import type { AlertKind } from './alert.ts'
 
@@ -94,7 +95,7 @@ const tellOfDataStore: Tell = async (tx, _, { workspaceId, subjectId, detail, ra
   }>(
     tx,
     sql`select ds.name, ds.bucket, ${ofWorkspace(workspaceId)} as missing, ${outputsIn(sql`
-      select p.id from pipe_destinations d join pipes p on p.id = d.pipe_id and p.deleted_at is null
+      select p.id from ${PIPE_DESTINATIONS} d join pipes p on p.id = d.pipe_id and p.deleted_at is null
       where d.data_store_id = ds.id union all select ds.workspace_id::text`)} as outputs
     from data_stores ds where ds.id = ${subjectId}::uuid and ds.deleted_at is null`,
   )

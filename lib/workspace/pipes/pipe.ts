@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { pipes } from '#drizzle/schema/index.ts'
 import { bytesField, nameField } from '../../platform/kernel/parse-input.ts'
+import type { PipeDestination } from './destinations.ts'
 import { DEFAULT_KEY_TEMPLATE, keyTemplateFault } from './key-template.ts'
 
 /** A media type, or all of one kind: `image/png`, `image/*` (RFC 9110, 8.3.1). */
@@ -80,13 +81,13 @@ export function uploadUrlOf(config: { uploadUrl: string }, pipeId: string): stri
 
 export function toPipe(
   row: typeof pipes.$inferSelect,
-  dataStoreId: string,
+  destinations: readonly PipeDestination[],
   config: { uploadUrl: string },
 ): Pipe {
   return {
     id: row.id,
     name: row.name,
-    dataStoreId,
+    dataStoreId: destinations[0]!.dataStoreId,
     source: { http: row.sourceHttp },
     keyTemplate: row.keyTemplate,
     maxFileBytes: row.maxFileBytes,

@@ -8,8 +8,12 @@ import { createTestWorkspace, type TestWorkspace } from '../../../test/support/w
 import { isSluiceError } from '../../platform/kernel/errors.ts'
 import { parseInput } from '../../platform/kernel/parse-input.ts'
 import { cancelUploadsOfDeletedPipes, cancelUploadsOfPipe } from '../../uploads/endings/end-upload.ts'
+import { createDataStore } from '../data-stores/create-data-store.ts'
+import { dataStoreInput } from '../data-stores/data-store.ts'
+import { deleteDataStore } from '../data-stores/delete-data-store.ts'
 import { createPipe } from './create-pipe.ts'
 import { deletePipe, previewPipeDeletion } from './delete-pipe.ts'
+import { destinationsField, readDestinations, saveDestinations } from './destinations.ts'
 import { pipeChanges, pipeInput } from './pipe.ts'
 import { listPipes, showPipe } from './read-pipes.ts'
 import { updatePipe } from './update-pipe.ts'
@@ -38,6 +42,17 @@ it.each([
   } catch (error) {
     expect(isSluiceError(error) && error.fields![0]!.field).toBe(field)
   }
+})
+
+it.each([
+  [[], 'at least one destination'],
+  [[{ dataStoreId: 'x' }], 'id of a Data Store'],
+  [[{ dataStoreId: ID, required: false }], 'at least one destination that is required'],
+  [[{ dataStoreId: ID }, { dataStoreId: ID }], 'the same Data Store twice'],
+  [Array.from({ length: 6 }, (_, n) => ({ dataStoreId: ID.replace(/0$/, String(n)) })), 'at most 5'],
+])('refuses the destinations %j', (destinations, words) => {
+  const judged = destinationsField.safeParse(destinations)
+  expect(judged.error?.issues.map(({ message }) => message).join()).toContain(words)
 })
 
 it('takes an origin of 255 characters', () => {
@@ -76,6 +91,40 @@ describeWithDatabase('Pipes', (database) => {
     const again = await updatePipe(runtime, mine.actor, mine.pipe.id, { maxFileBytes: null })
     expect(again).toEqual({ ...changed, maxFileBytes: null })
     expect(await showPipe(runtime, mine.actor, mine.pipe.id)).toEqual(again)
+  })
+
+  it('has up to five destinations in order, one of them required, each a Data Store of its own', async () => {
+    const { actor, pipe } = mine
+    const input = parseInput(dataStoreInput, {
+      name: 'Second',
+      provider: 'other',
+      endpoint: 'https://s3.example.com',
+      region: 'us-east-1',
+      bucket: 'copies',
+      accessKeyId: 'AKIAEXAMPLE',
+      secretAccessKey: 'secret',
+    })
+    const second = await createDataStore(runtime, actor, input)
+    const destinations = [
+      { dataStoreId: second.id, required: false },
+      { dataStoreId: mine.dataStore.id, required: true },
+    ]
+    await saveDestinations(database().db, actor, pipe.id, destinations)
+    expect((await readDestinations(database().db, [pipe.id])).get(pipe.id)).toEqual(destinations)
+    expect((await showPipe(runtime, actor, pipe.id)).dataStoreId).toBe(second.id)
+    for (const used of [second.id, mine.dataStore.id])
+      await expect(deleteDataStore(runtime, actor, used)).rejects.toThrow('Used by “Photos”')
+
+    const stranger = await createTestWorkspace(runtime)
+    const theirs = [...destinations, { dataStoreId: stranger.dataStore.id, required: true }]
+    await expect(saveDestinations(database().db, actor, pipe.id, theirs)).rejects.toMatchObject({
+      fields: [{ field: 'destinations.2.dataStoreId' }],
+    })
+    const one = { dataStoreId: mine.dataStore.id }
+    expect((await updatePipe(runtime, actor, pipe.id, one)).dataStoreId).toBe(mine.dataStore.id)
+    expect((await readDestinations(database().db, [pipe.id])).get(pipe.id)).toEqual([
+      { ...one, required: true },
+    ])
   })
 
   it('are listed newest first, through pages', async () => {

@@ -1,5 +1,5 @@
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
-import { pipeDestinations, pipes } from '#drizzle/schema/index.ts'
+import { pipes } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { type Page, type PageQuery, readCursor, toPage } from '../../platform/db/page.ts'
@@ -7,20 +7,25 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isPipeId } from '../../platform/kernel/ids.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../data-stores/sealed-data-store.ts'
+import { PIPE_DESTINATIONS, type PipeDestination, readDestinations } from './destinations.ts'
 import { type Pipe, toPipe } from './pipe.ts'
 
-type PipeWithPlace = { pipe: typeof pipes.$inferSelect; dataStoreId: string }
+type PipeWithDestinations = { pipe: typeof pipes.$inferSelect; destinations: PipeDestination[] }
 
 /** Another workspace's Pipe is as absent as one that never was. */
-export async function findPipe(db: Db, actor: Actor, id: string, lock?: 'update'): Promise<PipeWithPlace> {
+export async function findPipe(
+  db: Db,
+  actor: Actor,
+  id: string,
+  lock?: 'update',
+): Promise<PipeWithDestinations> {
   const query = db
-    .select({ pipe: pipes, dataStoreId: pipeDestinations.dataStoreId })
+    .select()
     .from(pipes)
-    .innerJoin(pipeDestinations, eq(pipeDestinations.pipeId, pipes.id))
     .where(and(eq(pipes.id, id), eq(pipes.workspaceId, actor.workspaceId), isNull(pipes.deletedAt)))
-  const [found] = isPipeId(id) ? await (lock ? query.for(lock, { of: pipes }) : query) : []
-  if (!found) throw new SluiceError('pipe_not_found', 'There is no such Pipe.')
-  return found
+  const [pipe] = isPipeId(id) ? await (lock ? query.for(lock) : query) : []
+  if (!pipe) throw new SluiceError('pipe_not_found', 'There is no such Pipe.')
+  return { pipe, destinations: (await readDestinations(db, [id])).get(id)! }
 }
 
 export async function showPipe(
@@ -28,8 +33,8 @@ export async function showPipe(
   actor: Actor,
   id: string,
 ): Promise<Pipe> {
-  const { pipe, dataStoreId } = await findPipe(db, actor, id)
-  return toPipe(pipe, dataStoreId, config)
+  const { pipe, destinations } = await findPipe(db, actor, id)
+  return toPipe(pipe, destinations, config)
 }
 
 /** A Pipe's id is random, so the list goes by time and then by id. */
@@ -41,10 +46,9 @@ export async function listPipes(
   { limit, cursor }: PageQuery,
 ): Promise<Page<Pipe>> {
   const before = readCursor(cursor, isKey)?.split(' ')
-  const rows = await db
-    .select({ pipe: pipes, dataStoreId: pipeDestinations.dataStoreId })
+  const found = await db
+    .select()
     .from(pipes)
-    .innerJoin(pipeDestinations, eq(pipeDestinations.pipeId, pipes.id))
     .where(
       and(
         eq(pipes.workspaceId, actor.workspaceId),
@@ -56,11 +60,15 @@ export async function listPipes(
     )
     .orderBy(desc(pipes.createdAt), desc(pipes.id))
     .limit(limit + 1)
+  const destinations = await readDestinations(
+    db,
+    found.map(({ id }) => id),
+  )
   return toPage(
-    rows,
+    found,
     limit,
-    ({ pipe, dataStoreId }) => toPipe(pipe, dataStoreId, config),
-    ({ pipe }) => `${pipe.createdAt.toISOString()} ${pipe.id}`,
+    (pipe) => toPipe(pipe, destinations.get(pipe.id)!, config),
+    (pipe) => `${pipe.createdAt.toISOString()} ${pipe.id}`,
   )
 }
 
@@ -78,7 +86,7 @@ export async function findPublicPipe(db: Db, pipeId: string): Promise<PublicPipe
     sql`select p.allowed_origins as "allowedOrigins", p.max_file_bytes as "maxFileBytes",
         p.upload_expiry_seconds as "uploadExpirySeconds",
         ${sealedDataStoreColumn()} as "dataStore"
-      from pipes p join pipe_destinations pd on pd.pipe_id = p.id join data_stores ds on ds.id = pd.data_store_id
+      from pipes p join ${PIPE_DESTINATIONS} pd on pd.pipe_id = p.id and pd.position = 1 join data_stores ds on ds.id = pd.data_store_id
       where p.id = ${pipeId} and p.deleted_at is null`,
   )
   return pipe

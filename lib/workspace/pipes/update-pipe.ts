@@ -1,8 +1,8 @@
 import { eq } from 'drizzle-orm'
-import { pipeDestinations, pipes } from '#drizzle/schema/index.ts'
+import { pipes } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import type { Runtime } from '../../platform/runtime.ts'
-import { lockDataStore } from './create-pipe.ts'
+import { saveDestinations } from './destinations.ts'
 import { type Pipe, type PipeChanges, toPipe } from './pipe.ts'
 import { findPipe } from './read-pipes.ts'
 
@@ -16,10 +16,8 @@ export async function updatePipe(
   const { dataStoreId, source, ...fields } = changes
   return db.transaction(async (tx) => {
     const before = await findPipe(tx, actor, id, 'update')
-    if (dataStoreId && dataStoreId !== before.dataStoreId) {
-      await lockDataStore(tx, actor, dataStoreId)
-      await tx.update(pipeDestinations).set({ dataStoreId }).where(eq(pipeDestinations.pipeId, id))
-    }
+    const destinations = dataStoreId ? [{ dataStoreId, required: true }] : before.destinations
+    if (dataStoreId) await saveDestinations(tx, actor, id, destinations)
     const [row] = await tx
       .update(pipes)
       .set({ ...fields, ...(source && { sourceHttp: source.http }), updatedAt: new Date(clock.now()) })
@@ -27,6 +25,6 @@ export async function updatePipe(
       .returning()
     const entry = { action: 'pipe.updated', subjectId: id, subjectLabel: row!.name, detail: { changes } }
     await recordAudit({ db: tx, clock }, actor, entry)
-    return toPipe(row!, dataStoreId ?? before.dataStoreId, config)
+    return toPipe(row!, destinations, config)
   })
 }

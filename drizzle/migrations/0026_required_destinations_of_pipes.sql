@@ -1,0 +1,1 @@
+ALTER TABLE "pipe_destinations" ADD COLUMN "required" boolean DEFAULT true NOT NULL;

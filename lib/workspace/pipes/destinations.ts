@@ -1,0 +1,96 @@
+import { and, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
+import { z } from 'zod'
+import { dataStores, furtherPipeDestinations, pipeDestinations } from '#drizzle/schema/index.ts'
+import type { Actor } from '../../identity/audit/record-audit.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
+import { invalidRequest } from '../../platform/kernel/errors.ts'
+
+/** Where the files of a Pipe go, in order. A destination that is not required is best effort: it never delays or fails an upload. */
+export type PipeDestination = { dataStoreId: string; required: boolean }
+
+const MOST = 5
+
+export const destinationsField = z
+  .array(
+    z.strictObject({
+      dataStoreId: z.uuid('must be the id of a Data Store'),
+      required: z.boolean().default(true),
+    }),
+  )
+  .min(1, 'must have at least one destination')
+  .max(MOST, `must have at most ${MOST} destinations`)
+  .refine(
+    (all) => all.some(({ required }) => required),
+    'must have at least one destination that is required',
+  )
+  .refine(
+    (all) => new Set(all.map(({ dataStoreId }) => dataStoreId)).size === all.length,
+    'must not have the same Data Store twice',
+  )
+
+/** All destinations of all Pipes, as a table: `pipe_id`, `data_store_id`, `position` from 1 on, and `required`. */
+export const PIPE_DESTINATIONS: SQL = sql`(
+    select pipe_id, data_store_id, 1::smallint as position, required from pipe_destinations
+    union all select pipe_id, data_store_id, position, required from further_pipe_destinations)`
+
+/** The destinations of each of these Pipes. */
+export async function readDestinations(
+  db: Db,
+  pipeIds: readonly string[],
+): Promise<ReadonlyMap<string, PipeDestination[]>> {
+  const found = await rows<PipeDestination & { pipeId: string }>(
+    db,
+    sql`select d.pipe_id as "pipeId", d.data_store_id as "dataStoreId", d.required from ${PIPE_DESTINATIONS} d
+      where d.pipe_id in (select value from jsonb_array_elements_text(${JSON.stringify(pipeIds)}::jsonb))
+      order by d.position`,
+  )
+  const byPipe = Map.groupBy(found, ({ pipeId }) => pipeId)
+  return new Map(pipeIds.map((id) => [id, (byPipe.get(id) ?? []).map(({ pipeId: _, ...one }) => one)]))
+}
+
+/**
+ * Sets the destinations of a Pipe, whose row the caller has locked or just made. Their Data Stores exist, are the actor's, and
+ * cannot be deleted until this commits. Uploads in progress keep the destinations that they began with.
+ */
+export async function saveDestinations(
+  tx: Db,
+  actor: Actor,
+  pipeId: string,
+  destinations: readonly PipeDestination[],
+): Promise<void> {
+  await lockDataStores(tx, actor, destinations)
+  const [first, ...further] = destinations
+  const { dataStoreId, required } = first!
+  const kept = await tx
+    .update(pipeDestinations)
+    .set({ dataStoreId, required })
+    .where(eq(pipeDestinations.pipeId, pipeId))
+    .returning()
+  if (kept.length === 0) await tx.insert(pipeDestinations).values({ pipeId, dataStoreId, required })
+  await tx.delete(furtherPipeDestinations).where(eq(furtherPipeDestinations.pipeId, pipeId))
+  if (further.length > 0)
+    await tx
+      .insert(furtherPipeDestinations)
+      .values(further.map((destination, n) => ({ ...destination, pipeId, position: n + 2 })))
+}
+
+async function lockDataStores(tx: Db, actor: Actor, destinations: readonly PipeDestination[]): Promise<void> {
+  const ids = destinations.map(({ dataStoreId }) => dataStoreId)
+  const found = await tx
+    .select({ id: dataStores.id })
+    .from(dataStores)
+    .where(
+      and(
+        inArray(dataStores.id, ids),
+        eq(dataStores.workspaceId, actor.workspaceId),
+        isNull(dataStores.deletedAt),
+      ),
+    )
+    .orderBy(dataStores.id)
+    .for('share')
+  const known = new Set(found.map(({ id }) => id))
+  const at = ids.findIndex((id) => !known.has(id))
+  if (at < 0) return
+  const field = ids.length === 1 ? 'dataStoreId' : `destinations.${at}.dataStoreId`
+  throw invalidRequest([{ field, message: 'is no Data Store of yours' }])
+}
