@@ -13,6 +13,7 @@ import { seconds } from '../../lib/platform/kernel/clock.ts'
 import { StartError } from '../../lib/platform/kernel/errors.ts'
 import type { Logger } from '../../lib/platform/log/log.ts'
 import type { CertificateFiles } from '../../lib/platform/settings/config.ts'
+import { answerHalfClosed } from './half-closed.ts'
 
 type Options = { tls: CertificateFiles | undefined; log: Logger; checkEveryMs?: number }
 
@@ -27,16 +28,16 @@ export const SERVER_OPTIONS = {
   keepAliveTimeout: seconds(65),
 }
 
-/** A client that never finishes its handshake would hold its connection. */
-const TLS_OPTIONS = { ...SERVER_OPTIONS, handshakeTimeout: seconds(30) }
+/** A client that never finishes its handshake would hold its connection. Without TLS, Node allows half-open by itself. */
+const TLS_OPTIONS = { ...SERVER_OPTIONS, handshakeTimeout: seconds(30), allowHalfOpen: true }
 
 /** Speaks TLS if there is a certificate, and takes up a renewed one without a restart. */
 export function openServer(
   listener: RequestListener,
   { tls, log, checkEveryMs = seconds(30) }: Options,
 ): Server {
-  if (!tls) return watchLateBodies(createServer(SERVER_OPTIONS, listener))
-  const server = watchLateBodies(createTlsServer({ ...TLS_OPTIONS, ...readCertificate(tls) }, listener))
+  if (!tls) return watchRequests(createServer(SERVER_OPTIONS, listener))
+  const server = watchRequests(createTlsServer({ ...TLS_OPTIONS, ...readCertificate(tls) }, listener))
   const renew = () => {
     try {
       // With the same ticket keys, the sessions of clients can still be resumed.
@@ -73,6 +74,8 @@ function read(name: string, file: string): Buffer {
     throw new StartError(`${name} cannot be read: ${(cause as Error).message}`, { cause })
   }
 }
+
+const watchRequests = <S extends Server>(server: S): S => answerHalfClosed(watchLateBodies(server))
 
 /** Whoever was answered before their body was there reads the answer in this time, or not at all. */
 const LATE_MS = seconds(1)

@@ -1,15 +1,16 @@
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
+import { type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createLogger } from '../../lib/platform/log/log.ts'
-import { ask as askRaw } from '../../test/support/raw-http.ts'
+import { ask as askRaw, open as openRaw, requestHead } from '../../test/support/raw-http.ts'
 import { testRuntime } from '../../test/support/runtime.ts'
 import { frontDoor, type Handler, openDoor } from './front-door.ts'
+import { openServer } from './open-server.ts'
 import { relayTo, trustsRelay } from './relay.ts'
 import type { ProxyTrust } from './trusted-proxies.ts'
 
@@ -47,7 +48,7 @@ function serve({ relay, uploads, pages }: Answers, trusts: ProxyTrust): Server {
   const handlers = { relay, uploads: handler(uploads), pages: handler(pages) }
   const opened = openDoor({ ...runtime, log }, handlers)
   const door = frontDoor(Promise.resolve(opened), { log, trusts })
-  return createServer(door).on('checkContinue', door)
+  return openServer(door, { tls: undefined, log }).on('checkContinue', door)
 }
 
 async function answerWith(pages: Answer): Promise<void> {
@@ -149,6 +150,36 @@ it('passes a stream of events on as they come, and lets go when its client does'
   answer.on('error', () => {})
   expect(String((await once(answer, 'data'))[0])).toBe('data: 1\n\n')
   asked.destroy()
+  await gone.promise
+})
+
+it('answers a client that has closed its side, and ends a stream of events for one', async () => {
+  const answering = Promise.withResolvers<void>()
+  const [streaming, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  await answerWith(async (req, res) => {
+    if (req.url === '/page') {
+      await answering.promise
+      return void res.end('page')
+    }
+    res.once('close', gone.resolve)
+    res.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders()
+    streaming.resolve()
+  })
+  const { port } = front.address() as AddressInfo
+  const open = (path: string) => {
+    const url = new URL(`http://127.0.0.1:${port}${path}`)
+    const connection = openRaw(url, { allowHalfOpen: true })
+    connection.write(requestHead('GET', url, { Host: 'sluice.test' }))
+    return connection
+  }
+  await using page = open('/page')
+  await once(front, 'request')
+  page.socket.end()
+  answering.resolve()
+  expect((await page.answer('GET')).body).toBe('page')
+  await using stream = open('/events')
+  await streaming.promise
+  stream.socket.end()
   await gone.promise
 })
 

@@ -30,8 +30,9 @@ export async function ask(
 }
 
 /** A connection that the test drives by itself. */
-export function open(url: URL) {
-  const socket = connect(Number(url.port || 80), url.hostname.replace(/^\[|\]$/g, ''))
+export function open(url: URL, { allowHalfOpen = false } = {}) {
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const socket = connect({ port: Number(url.port || 80), host, allowHalfOpen })
   let received: Buffer = Buffer.alloc(0)
   let changed = Promise.withResolvers<void>()
   let ended = false
