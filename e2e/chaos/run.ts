@@ -11,7 +11,7 @@ import { checkShares } from './shares.ts'
 import { makeSource, type Source } from './source.ts'
 import { starveOthers } from './starve.ts'
 import { uploadByTusJs } from './tus-js.ts'
-import { settle, verify } from './verify.ts'
+import { verify, waitForTheEnd } from './verify.ts'
 import { openWorld, type Shape, type World } from './world.ts'
 
 /**
@@ -20,7 +20,7 @@ import { openWorld, type Shape, type World } from './world.ts'
  * agree to the byte. The same seed makes the same decisions; which of them meet is up to the machine.
  */
 const CLIENTS = 5
-const SETTLE_MS = seconds(300)
+const END_MS = seconds(300)
 /** That are completed, by a Sluice that lives for five seconds at a time, and by several nodes. Fewer prove nothing. */
 const MIN_PER_MINUTE = { embedded: 10, shared: 2 }
 
@@ -71,7 +71,7 @@ export async function judge(
   say: (line: string) => void,
 ): Promise<void> {
   log.note('waiting until nothing is under way')
-  await settle(world, log, SETTLE_MS)
+  await waitForTheEnd(world, log, END_MS)
   await verify(world, log, done)
   if (log.violations.length > 0) for (const node of world.nodes) say(`--- ${node.name}\n${node.output()}`)
 }
@@ -87,7 +87,7 @@ export async function uploadMany(
   const outcomes: Outcome[] = []
   const sources: Source[] = []
   const { senderToken, pipes } = world.customer
-  const impatient = () => period.overForMs() > SETTLE_MS
+  const impatient = () => period.overForMs() > END_MS
   const site: Site = { url: world.balancer.url, senderToken, log, impatient, ...(onPatched && { onPatched }) }
   const client = async (at: number) => {
     for (let n = 1; period.overForMs() < 0; n++) {

@@ -33,7 +33,7 @@ export async function starveOthers(postgresUrl: string, log: Log): Promise<void>
   const body = randomBytes(32 * MiB)
   const aloneMs = await timeUploads(node, other, body)
   const attack = await starve(node.baseUrl, attacker, bucket, body)
-  await settled(node, bucket)
+  await untilNothingMoves(node, bucket)
   const attackedMs = await timeUploads(node, other, body)
   const peakBytes = await gauge(node, 'sluice_upload_memory_peak_bytes')
   attack.stop()
@@ -81,7 +81,7 @@ async function timeUploads({ baseUrl }: Sluice, site: Site, body: Buffer): Promi
 }
 
 /** Until the attack holds what it can get: nothing has moved between two looks. */
-async function settled(sluice: Sluice, bucket: DrippingBucket): Promise<void> {
+async function untilNothingMoves(sluice: Sluice, bucket: DrippingBucket): Promise<void> {
   for (let before = -1; ; ) {
     await sleep(500)
     const used = await gauge(sluice, 'sluice_upload_memory_bytes')

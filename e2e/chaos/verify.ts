@@ -31,7 +31,7 @@ type EventRow = {
 }
 
 /** Waits until nothing is under way any more. */
-export async function settle({ database: { db } }: World, log: Log, withinMs: number): Promise<void> {
+export async function waitForTheEnd({ database: { db } }: World, log: Log, withinMs: number): Promise<void> {
   const deadline = Date.now() + withinMs
   for (;;) {
     const [left] = await rows<Record<'files' | 'deliveries' | 'uncleared', number>>(

@@ -125,13 +125,13 @@ it('loses no upload and no count when processes are killed', async () => {
 it('closes the connection that a killed process was being handed', async () => {
   const frozen = descendantsOf(sluice.pid).find((pid) => commandOf(pid).endsWith('server.ts upload-1'))!
   process.kill(frozen, 'SIGSTOP')
-  let settled = 0
-  const count = () => void settled++
+  let done = 0
+  const count = () => void done++
   for (let n = 0; n < 4; n++) httpCall({ method: 'GET', url: `${sluice.baseUrl}/healthz` }).then(count, count)
   // It is handed one, and no other before it has taken that.
-  await expect.poll(() => settled).toBe(3)
+  await expect.poll(() => done).toBe(3)
   process.kill(frozen, 'SIGKILL')
-  await expect.poll(() => settled).toBe(4)
+  await expect.poll(() => done).toBe(4)
 })
 
 it('frees no lease when a process starts again', async () => {

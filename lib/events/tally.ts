@@ -17,13 +17,13 @@ export function tallyFiles(ended: SQL, nowMs: number): SQL {
     )`
 }
 
-/** The same for webhooks: `settled` has `workspace_id`, `pipe_id`, `test` and `state`. Those that will be tried again have not ended. */
-export function tallyWebhooks(settled: SQL, nowMs: number): SQL {
+/** The same for webhooks: `ended` has `workspace_id`, `pipe_id`, `test` and `state`. Those that will be tried again have not ended. */
+export function tallyWebhooks(ended: SQL, nowMs: number): SQL {
   return sql`
     tallied as (
       insert into tallies (workspace_id, pipe_id, what, at)
       select workspace_id, pipe_id, case state when 'delivered' then 'delivered' else 'undelivered' end,
         ${new Date(nowMs).toISOString()}::timestamptz
-      from ${settled} where state <> 'pending' and not test
+      from ${ended} where state <> 'pending' and not test
     )`
 }

@@ -96,7 +96,7 @@ async function close(request: Request, rest: Rest): Promise<Appended> {
 
 /** Drops an atomic request that did not arrive completely. Of any other request, the parts recorded so far count. */
 async function discard({ upload, parts }: Request): Promise<void> {
-  await parts.answered()
+  await parts.responded()
   parts.close()
   await upload.lease.release({ bound: upload.numbers.boundAfterRelease(), interrupted: true })
 }

@@ -46,7 +46,7 @@ export class ObjectFiles {
       await this.#locks.run(object.key, async () => {
         await this.#metadata.setNext({ ...object, size, mtimeNs, lastModifiedMs: this.#clock.now() })
         await this.#giveName(staged, object.key, options)
-        await this.#metadata.settle(object.key)
+        await this.#metadata.makeCurrent(object.key)
       })
     } finally {
       await this.#staging.discard(staged)
@@ -146,7 +146,7 @@ export class ObjectFiles {
     return this.#locks.run(key, async () => {
       if (!sameFile(await identify(this.#path(key)), identity)) return undefined
       await this.#metadata.setNext(metadata)
-      await this.#metadata.settle(key)
+      await this.#metadata.makeCurrent(key)
       return metadata
     })
   }

@@ -25,7 +25,7 @@ export type FileIdentity = Pick<ObjectMetadata, 'size' | 'mtimeNs'>
 
 /**
  * The records of one bucket. An object and its record cannot change in one step, so a new record is first set
- * beside the old one (`next`), then the object takes its name, then the record takes its own (`settle`). After a
+ * beside the old one (`next`), then the object takes its name, then the record takes its own (`makeCurrent`). After a
  * crash in between, the one that describes the file that is there is the true one.
  */
 export class MetadataFiles {
@@ -43,7 +43,7 @@ export class MetadataFiles {
     await rename(staged, this.#path(metadata.key, '.next.json'))
   }
 
-  async settle(key: string): Promise<void> {
+  async makeCurrent(key: string): Promise<void> {
     await rename(this.#path(key, '.next.json'), this.#path(key, '.json'))
   }
 
@@ -51,7 +51,7 @@ export class MetadataFiles {
     await rm(this.#path(key, '.next.json'), { force: true })
   }
 
-  /** At most two: the settled record and the next one. */
+  /** At most two: the current record and the next one. */
   async candidates(key: string): Promise<ObjectMetadata[]> {
     const read = (suffix: string) => readJson<ObjectMetadata>(this.#path(key, suffix)).catch(unreadable)
     const found = await Promise.all([read('.json'), read('.next.json')])

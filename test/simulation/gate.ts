@@ -78,14 +78,14 @@ export class Gate {
   async kill(host: Host): Promise<void> {
     for (const transaction of [...this.#open].filter((one) => one.host === host))
       if (!this.#isBlocked(transaction)) await this.#lose(transaction)
-    await this.#settle()
+    await this.#untilBlocked()
   }
 
   /** Ends what is still open. */
   async close(): Promise<void> {
     for (const transaction of [...this.#open])
       if (!this.#isBlocked(transaction)) await this.#lose(transaction)
-    await this.#settle()
+    await this.#untilBlocked()
   }
 
   #isBlocked({ session }: Transaction): boolean {
@@ -109,7 +109,7 @@ export class Gate {
     const fault = this.#drawFault()
     if (fault === 'lost before') {
       if (transaction) await this.#lose(transaction)
-      await this.#settle()
+      await this.#untilBlocked()
       return reject(transaction?.lost ?? lostSession())
     }
     const session = transaction?.session ?? (await this.#sessions.take())
@@ -134,8 +134,8 @@ export class Gate {
       }
       this.#answers.push({ host, label, give })
     }
-    this.#blocked.push({ session, blockers: [], done: settle(running), finish })
-    await this.#settle()
+    this.#blocked.push({ session, blockers: [], done: ended(running), finish })
+    await this.#untilBlocked()
   }
 
   async #finish(
@@ -176,7 +176,7 @@ export class Gate {
     const fault = how === 'commit' ? this.#drawFault() : undefined
     if (fault === 'lost before') {
       await this.#lose(transaction)
-      await this.#settle()
+      await this.#untilBlocked()
       return reject(transaction.lost)
     }
     await transaction.session!.run({ text: how })
@@ -184,7 +184,7 @@ export class Gate {
     if (how === 'commit' && transaction.wrote) this.#changed.set(host, label)
     this.#hasNotices ||= how === 'commit' && transaction.notified
     this.#answers.push({ host, label, give: () => (fault ? reject(lostSession()) : resolve()) })
-    await this.#settle()
+    await this.#untilBlocked()
   }
 
   /** The session is gone: its transaction is rolled back, and whoever goes on with it hears so. */
@@ -199,8 +199,8 @@ export class Gate {
     if (transaction.session) transaction.session.isFree = true
   }
 
-  /** Waits until all is done that does not wait for a lock; only then is it looked at what that has changed. */
-  async #settle(): Promise<void> {
+  /** Runs until every statement is done or waits for a lock, and only then looks at what they have changed. */
+  async #untilBlocked(): Promise<void> {
     for (let last = this.#blocked.at(-1); last; last = this.#blocked.at(-1)) {
       last.blockers = await this.#blockersOf(last)
       const { blockers } = last
@@ -263,7 +263,7 @@ export class Transaction {
   }
 }
 
-async function settle(running: Promise<unknown>): Promise<void> {
+async function ended(running: Promise<unknown>): Promise<void> {
   await running.catch(() => {})
 }
 

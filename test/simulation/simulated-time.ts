@@ -20,7 +20,7 @@ let startedMs = 0
 let randomness = randomOf('site')
 
 /** Resolves when nothing is left to be done before the next step: every promise that could go on has done so. */
-export function settled(): Promise<void> {
+export function idle(): Promise<void> {
   return new Promise((resolve) => void real.setImmediate(resolve))
 }
 

@@ -12,7 +12,7 @@ import { Node } from './node.ts'
 import { type Host, Scheduler, type Step } from './scheduler.ts'
 import { type BucketAnswer, type BucketRequest, SimulatedBucket } from './simulated-bucket.ts'
 import { SimulatedClient } from './simulated-client.ts'
-import { settled, simulateTime } from './simulated-time.ts'
+import { idle, simulateTime } from './simulated-time.ts'
 import type { Site } from './site.ts'
 import { Trace } from './trace.ts'
 
@@ -99,10 +99,10 @@ export class World {
 
   /** One thing happens. */
   async step(): Promise<void> {
-    await settled()
+    await idle()
     if (this.#failure !== undefined) throw this.#failure
     this.invariants.stepped()
-    if (this.isTroubled && (await disturb(this))) await settled()
+    if (this.isTroubled && (await disturb(this))) await idle()
     let ready = this.scheduler.ready()
     while (ready.length === 0) {
       const next = this.scheduler.nextDueMs

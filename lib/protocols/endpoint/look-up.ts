@@ -40,7 +40,7 @@ async function whenKnown(
 }
 
 async function lookUpOnce(context: UploadContext, request: UploadRequest): Promise<UploadRight> {
-  if (request.fileId) await context.leases.incoming.settled(request.fileId)
+  if (request.fileId) await context.leases.incoming.passed(request.fileId)
   const first = await authenticateToContinue(context, request)
   const right = await afterWriter(context, request, first)
   assertStillThere(right.upload, context.clock.now())

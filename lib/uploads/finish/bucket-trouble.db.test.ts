@@ -318,7 +318,7 @@ describe('a bucket in trouble', () => {
       oldest: { buffer, fromBytes: 0 },
       recorded: () => Promise.reject(new Error('gone')),
       recordAsTail: () => Promise.reject(new Error('it would not begin at the confirmed offset')),
-      answered: () => Promise.resolve(),
+      responded: () => Promise.resolve(),
       close() {},
     }
     const fault = new BucketError('trouble', 'SlowDown', 'The bucket is slow.')

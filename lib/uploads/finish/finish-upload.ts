@@ -55,7 +55,7 @@ async function assembleParts(
 }
 
 /**
- * Stores a file by a single PutObject. Nothing is confirmed before the bucket has answered: after a crash the client
+ * Stores a file by a single PutObject. Nothing is confirmed before the bucket has responded: after a crash the client
  * sends the bytes again, and the same key is written again. If the bucket has a transient error, the bytes go to the
  * database, and the reconciler sends them.
  */
@@ -67,8 +67,8 @@ async function putWhole(
 ): Promise<Finished> {
   await parts.recorded()
   const crc32 = combineCrc32(upload.progress.crc32, last.crc32, last.bytes)
-  const answer = await putObject(context, upload, last, crc32)
-  if (!answer) {
+  const stored = await putObject(context, upload, last, crc32)
+  if (!stored) {
     context.log.warn({ fileId: upload.fileId }, 'bucket unavailable; object buffered in the database')
     void parts.storeAsTail(last, { become: 'transferring', release: { interrupted: false } })
     await parts.recorded()
@@ -77,7 +77,7 @@ async function putWhole(
   context.checkpoint('object put')
   const { lease, workspaceId, hasWebhooks, progress } = upload
   const fromBytes = progress.offsetBytes
-  const { etag } = answer
+  const { etag } = stored
   const toBytes = fromBytes + last.bytes
   const delivered = { etag, certainty: etag === null ? 'inferred' : 'answered' } as const
   const whole = { workspaceId, lease, hasWebhooks, fromBytes, toBytes, crc32, delivered }
@@ -118,10 +118,10 @@ async function putObject(
   }
   const tailed = { fromBytes: 0, toBytes: progress.offsetBytes, body: last, signal }
   const putting = progress.tailBytes > 0 ? withTail(context, upload, tailed, put) : put(last)
-  const answer = await within(context.terms.assembleMs, putting).catch((error: unknown) => {
+  const stored = await within(context.terms.assembleMs, putting).catch((error: unknown) => {
     if (classify(error, 'put').verdict === 'keep in tail') return 'late' as const
     throw error
   })
   late.abort()
-  return answer === 'late' ? undefined : answer
+  return stored === 'late' ? undefined : stored
 }

@@ -7,7 +7,7 @@ import { fail, settleByLookingUp } from './settle.ts'
 
 type Unrecorded = Pick<
   Parts,
-  'isCommitted' | 'sentParts' | 'oldest' | 'recorded' | 'recordAsTail' | 'answered' | 'close'
+  'isCommitted' | 'sentParts' | 'oldest' | 'recorded' | 'recordAsTail' | 'responded' | 'close'
 >
 type Recovered = { offsetBytes: number; state: 'transferring' | 'transferred' }
 
@@ -33,8 +33,8 @@ export async function recoverFromFault(
   try {
     if (lease.signal.aborted) throw lease.signal.reason
     if (verdict === 'look up') {
-      const looked = await settleByLookingUp(context, file, fault).catch((unanswered: unknown) => {
-        error = unanswered
+      const looked = await settleByLookingUp(context, file, fault).catch((lookUpFault: unknown) => {
+        error = lookUpFault
       })
       if (looked?.kind === 'transferred') return { offsetBytes: progress.lengthBytes!, state: 'transferred' }
     }
@@ -42,7 +42,7 @@ export async function recoverFromFault(
     if (verdict === 'keep in tail' && parts.isCommitted && (await salvage(upload, parts, { mayFinish })))
       return { offsetBytes: progress.offsetBytes, state: 'transferring' }
     // Rejected bytes must not reach the bucket after those that replace them.
-    if (!parts.isCommitted) await parts.answered()
+    if (!parts.isCommitted) await parts.responded()
     parts.close()
     await lease.release({
       bound: upload.numbers.boundAfterRelease(),

@@ -41,7 +41,8 @@ export class IncomingRequests {
     }
   }
 
-  async settled(fileId: string): Promise<void> {
+  /** Resolves when the requests that wait now hold the lease or have given up. */
+  async passed(fileId: string): Promise<void> {
     await Promise.all(this.#incoming.get(fileId) ?? [])
   }
 }

@@ -32,7 +32,7 @@ export type UploadTerms = {
   /**
    * How long to wait for the bucket's responses to the parts of a discarded body before their numbers are used again.
    */
-  settleMs: number
+  lateResponseMs: number
   /** How long the last PATCH waits for the object. After that it gets its response anyway: every byte is durable. */
   assembleMs: number
   /** How long the reconciler waits for the files it claimed; those that take longer continue in the background. */
@@ -52,7 +52,7 @@ export const UPLOAD_TERMS: UploadTerms = {
   atomicTurnMs: minutes(10),
   atomicQuietMs: seconds(2),
   partsInFlight: 3,
-  settleMs: seconds(5),
+  lateResponseMs: seconds(5),
   assembleMs: seconds(30),
   reconcileMs: seconds(5),
   workspaceTailBytes: 4 * 1024 ** 3,

@@ -19,7 +19,7 @@ describe('parts on their way', () => {
   beforeAll(async () => {
     database = await openTestDatabase()
     site = await createSite(database)
-    node = await serveUploads(site.runtime, { terms: { settleMs: 10 } })
+    node = await serveUploads(site.runtime, { terms: { lateResponseMs: 10 } })
     client = await site.client(node)
   })
   afterAll(async () => {
@@ -114,7 +114,7 @@ describe('parts on their way', () => {
     memory.give(bytes)
     giveBack()
     expect(context.budget.usedBytes).toBe(heldBefore)
-    await parts.answered()
+    await parts.responded()
     upload.lease.forget()
     await client.terminate(url)
   })

@@ -171,12 +171,12 @@ export class Parts {
 
   /** Resolves when all pieces are recorded; rejects with the first fault. */
   recorded(): Promise<void> {
-    return this.#recorder.settled
+    return this.#recorder.recorded
   }
 
-  /** Resolves when every request to the bucket has ended, or has had long enough. */
-  async answered(): Promise<void> {
-    await within(this.#context.terms.settleMs, this.#sender.answered())
+  /** Resolves when the bucket has responded to every request, or has had long enough. */
+  async responded(): Promise<void> {
+    await within(this.#context.terms.lateResponseMs, this.#sender.responded())
   }
 
   /** Sends no more parts, since their numbers may now be bound to other ranges. */

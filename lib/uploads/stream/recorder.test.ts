@@ -36,7 +36,7 @@ it.each([false, true])(
     recorder.commit()
     lose()
     await expect(bound).rejects.toMatchObject({ code: 'upload_locked' })
-    await expect(recorder.settled).rejects.toMatchObject({ code: 'upload_locked' })
+    await expect(recorder.recorded).rejects.toMatchObject({ code: 'upload_locked' })
     await nextTurn()
     process.off('unhandledRejection', note)
     expect(unhandled).toEqual([])

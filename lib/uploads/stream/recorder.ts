@@ -41,7 +41,7 @@ export class Recorder {
   }
 
   /** Resolves when all pieces are recorded; rejects with the first fault. */
-  get settled(): Promise<void> {
+  get recorded(): Promise<void> {
     return this.#last
   }
 

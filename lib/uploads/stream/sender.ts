@@ -40,7 +40,7 @@ export class Sender {
   }
 
   /** Resolves when every request to the bucket has ended. */
-  async answered(): Promise<void> {
+  async responded(): Promise<void> {
     await Promise.allSettled(this.#sending)
   }
 

@@ -26,7 +26,7 @@ export async function recordAttempts(
   const now = new Date(clock.now())
   await db.transaction(async (tx) => {
     await tx.insert(attemptRows).values(made.map(toRow))
-    await settle(tx, made, now)
+    await recordOutcomes(tx, made, now)
     await noteHealth(tx, made, now)
     for (const { claimed, decision } of made) {
       if (decision.turnOff) await turnOffOutput(runtime, tx, claimed.output, decision.turnOff)
@@ -67,7 +67,7 @@ function toRow({ claimed, atMs, durationMs, requestHeaders, outcome, decision }:
  * Updates the deliveries and notifies open pages. An attempt that has lost its claim counts only if it succeeded while the
  * delivery was still pending.
  */
-async function settle(tx: Db, made: Attempt[], now: Date): Promise<void> {
+async function recordOutcomes(tx: Db, made: Attempt[], now: Date): Promise<void> {
   const results = made.map(({ claimed, decision: { state, retryInMs, error }, outcome }) => ({
     id: claimed.deliveryId,
     claim: claimed.claim,
@@ -79,7 +79,7 @@ async function settle(tx: Db, made: Attempt[], now: Date): Promise<void> {
   }))
   await rows(
     tx,
-    sql`with settled as (update deliveries d
+    sql`with ended as (update deliveries d
     set state = r.state, attempt_count = d.attempt_count + 1, next_trigger = 'auto', next_attempt_at = r.next,
       claimed_by = null, claimed_until = null, last_status = r.status, last_error = r.error, url = r.url,
       delivered_at = case when r.state = 'delivered' then ${now.toISOString()}::timestamptz else d.delivered_at end
@@ -87,8 +87,8 @@ async function settle(tx: Db, made: Attempt[], now: Date): Promise<void> {
       as r(id uuid, claim uuid, state text, next timestamptz, status int, error text, url text)
     where d.id = r.id and (d.claimed_by = r.claim or (r.state = 'delivered' and d.state = 'pending'))
     returning d.workspace_id, d.pipe_id, d.test, d.state),
-    ${tallyWebhooks(sql`settled`, now.getTime())}
-    select pg_notify(${LIVE_CHANNEL}, workspace_id::text) from (select distinct workspace_id from settled) s`,
+    ${tallyWebhooks(sql`ended`, now.getTime())}
+    select pg_notify(${LIVE_CHANNEL}, workspace_id::text) from (select distinct workspace_id from ended) s`,
   )
 }
 
@@ -130,13 +130,13 @@ export async function dropDeliveries(
 ): Promise<void> {
   await rows(
     db,
-    sql`with settled as (update deliveries d
+    sql`with ended as (update deliveries d
       set state = 'failed', next_attempt_at = null, claimed_by = null, claimed_until = null, last_error = 'off', next_trigger = 'auto'
       from json_to_recordset(${JSON.stringify(dropped)}::json) as r("deliveryId" uuid, claim uuid)
       where d.id = r."deliveryId" and d.claimed_by = r.claim
       returning d.workspace_id, d.pipe_id, d.test, d.state
-    ), ${tallyWebhooks(sql`settled`, clock.now())}
-    select from settled`,
+    ), ${tallyWebhooks(sql`ended`, clock.now())}
+    select from ended`,
   )
 }
 
