@@ -42,6 +42,7 @@ export function buildIfNeeded(): void {
     throw new StartError('The build failed; what it said stands above.')
   }
   redrawPreviewKeys(source)
+  forgetFolder()
   bringNext()
   writeFileSync(MARK, source)
 }
@@ -76,6 +77,13 @@ function redrawPreviewKeys(source: string): void {
       readFileSync(file, 'utf8'),
     )
     writeFileSync(file, text)
+  }
+}
+
+/** Next notes in which folder it built. A running server looks only into its own. */
+function forgetFolder(): void {
+  for (const file of ['.next/required-server-files.json', '.next/required-server-files.js']) {
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(JSON.stringify(process.cwd()), '"."'))
   }
 }
 

@@ -9,7 +9,7 @@ import { entriesOfServer } from './entries-of-server.ts'
 import { notesFor } from './notes.ts'
 import { packServer } from './pack-server.ts'
 import { readLock } from './stage-server.ts'
-import { type Artefact, describe, FOLDER, tarballOf } from './write-tarball.ts'
+import { type Artefact, describe, digestsOf, FOLDER, tarballOf } from './write-tarball.ts'
 
 /**
  * `npm run release`: everything that a release consists of, in `.release`: the package of the server and those of the kit, a
@@ -85,14 +85,20 @@ async function writeBill(folder: string, of: Artefact, entries: Entries): Promis
 
 /** A second build, of nothing that the first has left behind. */
 async function assertSame(first: Artefact[]): Promise<void> {
+  const digests = await Promise.all(first.map(({ file }) => digestsOf(file)))
   for (const built of ['.next', '.kit', ...KIT.map(({ workspace }) => `${workspace}/dist`)]) {
     rmSync(built, { recursive: true, force: true })
   }
   const second = await make()
-  const other = first.filter(({ sha256 }, at) => sha256 !== second[at]!.sha256)
-  if (other.length > 0) {
-    throw new StartError(`Two builds of this source differ: ${other.map(({ file }) => file).join(', ')}`)
+  const differing: string[] = []
+  for (const [at, { file, sha256 }] of first.entries()) {
+    if (sha256 === second[at]!.sha256) continue
+    const other = await digestsOf(file)
+    const names = new Set([...digests[at]!.keys(), ...other.keys()])
+    const inside = [...names].filter((name) => digests[at]!.get(name) !== other.get(name))
+    differing.push([file, ...inside].join('\n  '))
   }
+  if (differing.length > 0) throw new StartError(`Two builds of this source differ:\n${differing.join('\n')}`)
 }
 
 function readVersion(): string {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { globSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { create } from 'tar'
+import { create, list } from 'tar'
 
 /** Where everything of a release is made. */
 export const FOLDER = '.release'
@@ -17,6 +17,21 @@ export async function writeTarball(folder: string, file: string): Promise<Artefa
   const same = { portable: true, mtime: new Date(0), gzip: { level: 9 }, noDirRecurse: true }
   await create({ ...same, cwd: folder, prefix: 'package', file }, [...new Set(files)])
   return describe(file)
+}
+
+/** Of each file in it; none of a file that is no tarball. */
+export async function digestsOf(file: string): Promise<Map<string, string>> {
+  const digests = new Map<string, string>()
+  if (!file.endsWith('.tgz')) return digests
+  await list({
+    file: join(FOLDER, file),
+    onReadEntry: (entry) => {
+      const hash = createHash('sha256')
+      entry.on('data', (chunk) => hash.update(chunk))
+      entry.on('end', () => digests.set(entry.path, hash.digest('hex')))
+    },
+  })
+  return digests
 }
 
 export function tarballOf({ name, version }: { name: string; version: string }): string {
