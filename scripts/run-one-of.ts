@@ -30,6 +30,8 @@ export const PROGRAMS: Record<string, Record<string, string>> = {
     kit: 'scripts/kit.ts',
     screenshots: 'scripts/screenshots/run.ts',
     'kit-screenshots': 'scripts/screenshots/kit.ts',
+    chart: 'scripts/chart.ts',
+    'kubernetes-schemas': 'scripts/kubernetes-schemas.ts',
   },
 }
 

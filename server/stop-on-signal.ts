@@ -7,7 +7,7 @@ import type { Tracing } from './open-tracing.ts'
 /** How long what is under way may take to reach a boundary. */
 export const DRAIN_MS = 10_000
 /** A supervisor waits for its processes. */
-const SUPERVISOR_DRAIN_MS = DRAIN_MS + 4000
+export const SUPERVISOR_DRAIN_MS = DRAIN_MS + 4000
 
 export type Part = { stop(): Promise<void> }
 

@@ -1,0 +1,167 @@
+import { readFileSync } from 'node:fs'
+import Ajv from 'ajv'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { settings } from '#lib/platform/settings/settings.ts'
+import { CHART, hasHelm, headOf, helm, RENDERED, render, renderedFile, VARIANTS } from '../scripts/chart.ts'
+import { SCHEMAS } from '../scripts/kubernetes-schemas.ts'
+import { type Manifest, manifestsOf, one } from './manifests.ts'
+
+const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
+const withHelm = hasHelm()
+if (!withHelm)
+  console.warn('Helm is not installed: its rendered files are checked, and that they are of this chart')
+
+const schemas = readJson(SCHEMAS)
+const api = new Ajv({ strict: false }).addSchema({ $id: 'kubernetes', components: { schemas } })
+
+/** What the API server would refuse. */
+function faultsOf({ apiVersion, kind, ...rest }: Manifest): string[] {
+  const version = apiVersion.split('/').at(-1)
+  const name = Object.keys(schemas).find((key) => key.endsWith(`.${version}.${kind}`))
+  if (!name) return [`there is no schema of ${apiVersion} ${kind}`]
+  const check = api.compile({ $ref: `kubernetes#/components/schemas/${name}` })
+  if (check({ apiVersion, kind, ...rest })) return []
+  return check.errors!.map(({ instancePath, message, params }) =>
+    [kind, rest.metadata.name, instancePath, message, params.additionalProperty].join(' ').trim(),
+  )
+}
+
+describe.each(VARIANTS)('the chart with its %s', (variant) => {
+  const manifests = manifestsOf(variant)
+
+  it('was rendered as it is now; `npm run generate -- chart` does it again', () => {
+    const kept = readFileSync(renderedFile(variant), 'utf8')
+    expect(kept.startsWith(headOf(variant))).toBe(true)
+    if (withHelm) expect(manifestsOf(variant, render(variant))).toEqual(manifests)
+  })
+
+  it('makes what the API of Kubernetes takes', () => {
+    expect(manifests.flatMap(faultsOf)).toEqual([])
+  })
+
+  it('lets one pod of each role go at a time, and none before another is ready', () => {
+    for (const role of ['upload', 'web', 'worker']) {
+      expect(one(manifests, 'PodDisruptionBudget', `sluice-${role}`)).toMatchObject({
+        spec: { maxUnavailable: 1, selector: { matchLabels: { 'app.kubernetes.io/component': role } } },
+      })
+      expect(one(manifests, 'Deployment', `sluice-${role}`)).toMatchObject({
+        spec: { strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } },
+      })
+      expect(one(manifests, 'HorizontalPodAutoscaler', `sluice-${role}`)).toMatchObject({
+        spec: { minReplicas: 2, scaleTargetRef: { kind: 'Deployment', name: `sluice-${role}` } },
+      })
+    }
+  })
+
+  it('finds the pods of one role by their labels, and those of no other', () => {
+    const ofKind = (kind: string) => manifests.filter((manifest) => manifest.kind === kind) as never[]
+    type Selecting = { metadata: { name: string }; spec: { selector: Record<string, string> } }
+    type Templated = { spec: { template: { metadata: { labels: Record<string, string> } } } }
+    const pods = (ofKind('Deployment') as Templated[]).map(({ spec }) => spec.template.metadata.labels)
+    for (const { metadata, spec } of ofKind('Service') as Selecting[]) {
+      const found = pods.filter((labels) =>
+        Object.entries(spec.selector).every(([name, value]) => labels[name] === value),
+      )
+      expect(found).toHaveLength(metadata.name === 'sluice-metrics' ? 3 : 1)
+    }
+  })
+})
+
+describe('the check of the rendered files', () => {
+  const planted = (change: (text: string) => string) =>
+    manifestsOf('defaults').flatMap((manifest) => faultsOf(JSON.parse(change(JSON.stringify(manifest)))))
+
+  it.each([
+    ['a field that there is not', '"maxUnavailable"', '"maxUnavailabel"'],
+    ['a probe that there is not', '"readinessProbe"', '"readyProbe"'],
+    ['a number as text', '"periodSeconds":3', '"periodSeconds":"3"'],
+    ['a kind that there is not', '"kind":"Deployment"', '"kind":"Deployments"'],
+  ])('finds %s', (_, right, wrong) => {
+    expect(planted((text) => text.replaceAll(right, wrong))).not.toEqual([])
+  })
+})
+
+describe('monitoring', () => {
+  it('is left out unless it is asked for', () => {
+    expect(manifestsOf('defaults').map(({ kind }) => kind)).not.toContain('ServiceMonitor')
+    expect(JSON.stringify(manifestsOf('defaults'))).not.toContain('sluice_upload_memory_bytes')
+  })
+
+  it('reads the metrics of all roles, and scales uploads by what they hold', () => {
+    const manifests = manifestsOf('everything')
+    const { labels } = one(manifests, 'Service', 'sluice-metrics').metadata
+    expect(one(manifests, 'ServiceMonitor', 'sluice')).toMatchObject({
+      spec: {
+        selector: { matchLabels: { 'app.kubernetes.io/component': labels['app.kubernetes.io/component'] } },
+      },
+    })
+    const scaled = one(manifests, 'HorizontalPodAutoscaler', 'sluice-upload')
+    expect(JSON.stringify(scaled)).toContain('sluice_upload_memory_bytes')
+  })
+})
+
+it('has the version of what it installs', () => {
+  const { version } = readJson('package.json')
+  expect(parse(readFileSync(`${CHART}/Chart.yaml`, 'utf8'))).toMatchObject({ version, appVersion: version })
+})
+
+/** What a pod has, and what belongs into the Secret; OTLP headers carry tokens, and addresses passwords. */
+const NOT_IN_VALUES = [
+  'DATA_DIR',
+  'PORT',
+  'HOST',
+  'TLS_CERT_FILE',
+  'TLS_KEY_FILE',
+  'ROLES',
+  'PROCESSES',
+  'DEMO',
+]
+const IN_THE_SECRET = [
+  'DATABASE_URL',
+  'DATABASE_DIRECT_URL',
+  'SMTP_URL',
+  'ENCRYPTION_KEY',
+  'AUTH_SECRET',
+  'METRICS_TOKEN',
+  'OTEL_EXPORTER_OTLP_HEADERS',
+  'GITHUB_CLIENT_SECRET',
+  'GOOGLE_CLIENT_SECRET',
+]
+
+it('takes every setting by its values that is not secret', () => {
+  const { properties } = readJson(`${CHART}/values.schema.json`)
+  const other = [...NOT_IN_VALUES, ...IN_THE_SECRET]
+  expect(properties.settings.propertyNames.enum).toEqual(
+    Object.keys(settings).filter((name) => !other.includes(name)),
+  )
+})
+
+describe('values.schema.json', () => {
+  const { $schema: _, ...schema } = readJson(`${CHART}/values.schema.json`)
+  const check = new Ajv({ strict: false }).compile(schema)
+  const values = () => parse(readFileSync(`${CHART}/values.yaml`, 'utf8'))
+
+  it('takes the values of the chart', () => {
+    expect(check(values()), JSON.stringify(check.errors)).toBe(true)
+  })
+
+  it.each([
+    ['a secret among the settings', { settings: { ENCRYPTION_KEY: 'x' } }],
+    ['an address as the host', { host: 'https://sluice.example.com' }],
+    ['another controller', { ingress: { enabled: true, controller: 'traefik' } }],
+    ['a value that there is not', { replicas: 3 }],
+    ['a role without a limit', { web: { minReplicas: 2, cpuPercent: 70, resources: {} } }],
+  ])('refuses %s', (_, wrong) => {
+    expect(check({ ...values(), ...wrong })).toBe(false)
+  })
+})
+
+it.skipIf(!withHelm)('Helm finds nothing wrong, and refuses what the values may not be', () => {
+  expect(helm('lint', '--strict', CHART, '--values', `${RENDERED}/everything.values.yaml`)).toContain(
+    '0 chart(s) failed',
+  )
+  expect(() => helm('template', 'sluice', CHART, '--set', 'settings.ENCRYPTION_KEY=x')).toThrow(
+    'ENCRYPTION_KEY',
+  )
+})

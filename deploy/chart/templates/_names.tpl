@@ -1,0 +1,28 @@
+{{/* The labels by which a role's pods are found: (dict "role" "upload" "root" $) */}}
+{{- define "sluice.selector" -}}
+app.kubernetes.io/name: sluice
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .role }}
+{{- end }}
+
+{{- define "sluice.labels" -}}
+{{ include "sluice.selector" . }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+{{- end }}
+
+{{- define "sluice.image" -}}
+{{- with .Values.image -}}
+{{- if .digest }}{{ .repository }}@{{ .digest }}{{ else }}{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* nginx passes 104 to a client of HTTP/2 as the final answer. */}}
+{{- define "sluice.settings" -}}
+{{- $own := dict "BASE_URL" (printf "https://%s" .Values.host) -}}
+{{- if .Values.ingress.enabled -}}
+{{- $_ := set $own "TRUSTED_PROXIES" .Values.ingress.trustedProxies -}}
+{{- $_ := set $own "INTERIM_RESPONSES" (eq .Values.ingress.controller "haproxy" | ternary "1" "0") -}}
+{{- end -}}
+{{- merge (deepCopy .Values.settings) $own | toYaml -}}
+{{- end }}

@@ -1,0 +1,31 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { NODE_FLAGS } from '../test/support/sluice.ts'
+
+const ANALYZE = 'systemd-analyze'
+const isMissing = spawnSync(ANALYZE, ['--version']).error !== undefined
+if (isMissing) console.warn(`skipped, not installed: ${ANALYZE}`)
+
+const unit = readFileSync('deploy/systemd/sluice@.service', 'utf8')
+
+it('the systemd unit starts Node as the image does', () => {
+  const started = unit.match(/^ExecStart=(.+)$/m)![1]
+  expect(started).toBe(['/opt/sluice/node_modules/.bin/node', ...NODE_FLAGS, 'server.ts'].join(' '))
+})
+
+it.skipIf(isMissing)('systemd takes the unit', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-systemd-'))
+  const file = join(folder, 'sluice@.service')
+  const here = (text: string) => text.replaceAll('/opt/sluice/node_modules/.bin/node', process.execPath)
+  const verify = (text: string) => {
+    writeFileSync(file, here(text))
+    return spawnSync(ANALYZE, ['verify', '--man=no', file], { encoding: 'utf8' }).stderr
+  }
+  const about = (said: string) => said.split('\n').filter((line) => line.includes('sluice@'))
+  expect(about(verify(unit))).toEqual([])
+  expect(about(verify(unit.replace('Restart=on-failure', 'Restart=perhaps')))).not.toEqual([])
+  rmSync(folder, { recursive: true })
+})
