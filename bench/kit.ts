@@ -15,13 +15,14 @@ import { startSluice, temporaryFolder } from '../test/support/sluice.ts'
 import { readDemo } from '../test/support/target.ts'
 import { OCTETS, tusWith } from '../test/support/tus.ts'
 import { percentile } from './load.ts'
+import { dropFiles } from './long-list.ts'
 
 /**
  * The command line before a Sluice of its own: `npm run bench -- kit` writes what it took into docs/kit-figures.txt, and fails where something
  * is wrong. One run alone, `--only listen`, is printed.
  */
 const FIGURES = 'docs/kit-figures.txt'
-const { only } = readOptions('npm run bench -- kit [--only listen|upload|folder]', {
+const { only } = readOptions('npm run bench -- kit [--only listen|upload|folder|list]', {
   options: { only: { type: 'string' } },
 }).values
 const GIB = 2 ** 30
@@ -150,6 +151,13 @@ const RUNS = {
     const files = 5000
     say(
       `upload: a folder of ${files} files of 4 KiB, 16 at a time, ${(await uploadFolder(files)).toFixed(1)} s`,
+    )
+  },
+  async list() {
+    const files = 10_000
+    const { longestMs, seconds, rows, reloaded } = await dropFiles(files)
+    say(
+      `list: ${files} files dropped onto the dropzone, the longest task ${longestMs} ms, ${rows} rows in the page, kept after ${seconds.toFixed(1)} s; at the next visit ${reloaded.longestMs} ms, ${reloaded.seconds.toFixed(1)} s`,
     )
   },
 }

@@ -23,21 +23,34 @@ const LIFE_MS = 7 * 24 * 3_600_000
 
 export function openKeptUploads() {
   let opening: Promise<IDBDatabase> | undefined
-  const change = async (stores: string[], act: (transaction: IDBTransaction) => void) => {
+  /** Whose files have not had their turn: one that is removed before that is not stored after it. */
+  const unstored = new Set<string>()
+  const use = async (
+    mode: IDBTransactionMode,
+    stores: string[],
+    act: (transaction: IDBTransaction) => void,
+  ) => {
     opening ??= openDatabase()
-    const transaction = (await opening).transaction(stores, 'readwrite')
+    const transaction = (await opening).transaction(stores, mode)
     act(transaction)
     await new Promise((resolve, reject) => {
       transaction.oncomplete = resolve
       transaction.onabort = () => reject(transaction.error)
     })
   }
+  const change = use.bind(undefined, 'readwrite')
   const ignored = () => undefined
 
   return {
-    async add(upload: KeptUpload, file: File | undefined): Promise<void> {
-      await change(['uploads'], (all) => all.objectStore('uploads').put(upload)).catch(ignored)
-      if (file) await change(['files'], (all) => all.objectStore('files').put(file, upload.id)).catch(ignored)
+    /** The files one after another, since the browser copies what it keeps. */
+    async add(added: readonly { upload: KeptUpload; file: File | undefined }[]): Promise<void> {
+      for (const { upload, file } of added) if (file) unstored.add(upload.id)
+      await change(['uploads'], (all) => {
+        for (const { upload } of added) all.objectStore('uploads').put(upload)
+      }).catch(ignored)
+      for (const { upload, file } of added)
+        if (unstored.delete(upload.id))
+          await change(['files'], (all) => all.objectStore('files').put(file, upload.id)).catch(ignored)
     },
     async note(id: string, noted: Partial<KeptUpload>): Promise<void> {
       await change(['uploads'], (all) => {
@@ -49,6 +62,7 @@ export function openKeptUploads() {
       }).catch(ignored)
     },
     async remove(id: string): Promise<void> {
+      unstored.delete(id)
       await change(['uploads', 'files'], (all) => forget(all, id)).catch(ignored)
     },
     /** Those of a place, the oldest first. What is too old to go on is forgotten. */
@@ -66,7 +80,7 @@ export function openKeptUploads() {
     },
     async find(id: string): Promise<{ upload: KeptUpload; file: File | undefined } | undefined> {
       let found: { upload: KeptUpload; file: File | undefined } | undefined
-      await change(['uploads', 'files'], (all) => {
+      await use('readonly', ['uploads', 'files'], (all) => {
         const upload = all.objectStore('uploads').get(id)
         const file = all.objectStore('files').get(id)
         file.onsuccess = () => {

@@ -1,21 +1,33 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { describeUpload } from './describe-upload.ts'
 import type { FileUpload, UploadState } from './file-upload.ts'
-import { UploadRow } from './upload-row.tsx'
+import { UploadRows } from './upload-rows.tsx'
 import type { UseUpload } from './use-upload.ts'
 import type { Words } from './words.ts'
 
+/** Of a longer list only the rows that can be seen are in the page, and some before and after them. */
+const ROWS_AT_ONCE = 50
+
 export function UploadList({ control, words }: { control: UseUpload; words: Words }) {
-  const said = useChanges(control.uploads, words)
+  const { uploads, pause, resume, retry, cancel } = control
+  const said = useChanges(uploads, words)
+  const actions = useMemo(() => ({ pause, resume, retry, cancel }), [pause, resume, retry, cancel])
+  const starts = Array.from({ length: Math.ceil(uploads.length / ROWS_AT_ONCE) }, (_, n) => n * ROWS_AT_ONCE)
   return (
     <>
-      {control.uploads.length > 0 && (
-        // biome-ignore lint/a11y/noRedundantRoles: without list-style Safari does not take it for a list
-        <ul role="list" className="sluice-list" aria-label={words.list}>
-          {control.uploads.map((upload) => (
-            <UploadRow key={upload.id} upload={upload} control={control} words={words} />
+      {uploads.length > 0 && (
+        // biome-ignore lint/a11y/useSemanticElements: the rows of a list stand in groups, which <ul> does not allow
+        <div role="list" className="sluice-list" aria-label={words.list}>
+          {starts.map((start) => (
+            <UploadRows
+              key={start}
+              uploads={uploads.slice(start, start + ROWS_AT_ONCE)}
+              place={{ start, count: uploads.length, isWhole: uploads.length <= ROWS_AT_ONCE }}
+              control={actions}
+              words={words}
+            />
           ))}
-        </ul>
+        </div>
       )}
       <p role="status" className="sluice-said">
         {said}
@@ -24,15 +36,36 @@ export function UploadList({ control, words }: { control: UseUpload; words: Word
   )
 }
 
+/** More at once are counted, not read out. */
+const MOST_SAID = 5
+
 /** What became of which upload, at its changes of state alone: nobody wants to hear every percent. */
 function useChanges(uploads: readonly FileUpload[], words: Words): string {
-  const before = useRef(new Map<string, UploadState>())
+  const before = useRef<readonly FileUpload[]>([])
   const [said, setSaid] = useState('')
   useEffect(() => {
-    const changed = uploads.filter(({ id, state }) => before.current.get(id) !== state && state !== 'queued')
-    before.current = new Map(uploads.map(({ id, state }) => [id, state]))
-    if (changed.length > 0)
-      setSaid(changed.map((upload) => words.said(upload.name, describeUpload(upload, words))).join(' '))
+    const stateBefore = statesOf(before.current)
+    const changed = uploads.filter(
+      (upload, at) => upload.state !== 'queued' && upload.state !== stateBefore(upload.id, at),
+    )
+    before.current = uploads
+    if (changed.length === 0) return
+    const each = changed
+      .slice(0, MOST_SAID)
+      .map((upload) => words.said(upload.name, describeUpload(upload, words)))
+    const more = changed.length - each.length
+    setSaid([...each, ...(more > 0 ? [words.saidMore(more)] : [])].join(' '))
   }, [uploads, words])
   return said
+}
+
+/** Most uploads are where they were. Only when one was taken away are the others looked for. */
+function statesOf(uploads: readonly FileUpload[]): (id: string, at: number) => UploadState | undefined {
+  let byId: Map<string, UploadState> | undefined
+  return (id, at) => {
+    const same = uploads[at]
+    if (same?.id === id) return same.state
+    byId ??= new Map(uploads.map((upload) => [upload.id, upload.state]))
+    return byId.get(id)
+  }
 }

@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useRef } from 'react'
+import { memo, type RefObject, useEffect, useRef } from 'react'
 import { describeSize, describeUpload, percentOf } from './describe-upload.ts'
 import { type FileUpload, isOver } from './file-upload.ts'
 import { CrossIcon, PauseIcon, PlayIcon, RetryIcon } from './icons.tsx'
@@ -7,20 +7,30 @@ import type { Words } from './words.ts'
 
 export type Control = Pick<UseUpload, 'pause' | 'resume' | 'retry' | 'cancel'>
 
-export function UploadRow({
-  upload,
-  control,
-  words,
-}: {
+type Props = {
   upload: FileUpload
+  /** Its number in the list, and how many there are: the page need not hold all. */
+  at: number
+  count: number
   control: Control
   words: Words
-}) {
+}
+
+export const UploadRow = memo(function UploadRow({ upload, at, count, control, words }: Props) {
   const { id, name, path, size, state } = upload
   const step = stepOf(upload, control, words)
   const row = useFocusKept(step === undefined)
   return (
-    <li ref={row} tabIndex={-1} className="sluice-upload" data-state={state}>
+    // biome-ignore lint/a11y/useSemanticElements: the rows of a list stand in groups, which <ul> does not allow
+    <div
+      ref={row}
+      role="listitem"
+      aria-posinset={at}
+      aria-setsize={count}
+      tabIndex={-1}
+      className="sluice-upload"
+      data-state={state}
+    >
       <span className="sluice-name">
         <bdi>{path ?? name}</bdi>
         {!upload.unreadable && <span className="sluice-size">{describeSize(size)}</span>}
@@ -49,9 +59,9 @@ export function UploadRow({
         value={percentOf(upload)}
       />
       <span className="sluice-state">{describeUpload(upload, words)}</span>
-    </li>
+    </div>
   )
-}
+})
 
 function CancelButton({ label, onClick }: { label: string; onClick(): void }) {
   return (
@@ -75,8 +85,8 @@ function stepOf(
 }
 
 /** A button that goes while it has the focus leaves it to its row. */
-function useFocusKept(stepIsGone: boolean): RefObject<HTMLLIElement | null> {
-  const row = useRef<HTMLLIElement>(null)
+function useFocusKept(stepIsGone: boolean): RefObject<HTMLDivElement | null> {
+  const row = useRef<HTMLDivElement>(null)
   const had = useRef(false)
   useEffect(() => {
     if (stepIsGone && had.current && document.activeElement === document.body) row.current?.focus()

@@ -17,3 +17,17 @@ it.skipIf(!navigator.locks)(
     expect(await names()).not.toContain(name)
   },
 )
+
+it('takes in many files in slices, and lets other tasks run in between', async () => {
+  const uploads = createUploads({ getToken: () => new Promise(() => {}), keepBytes: 0 })
+  const tasks: number[] = []
+  let task = 0
+  uploads.watch(() => tasks.push(task))
+  const files = Array.from({ length: 1000 }, (_, n) => new File(['x'], `${n}.txt`))
+  uploads.add(files)
+  expect(uploads.uploads().length).toBeLessThanOrEqual(50)
+  for (; uploads.uploads().length < files.length; task++)
+    await new Promise((resolve) => setImmediate(resolve))
+  expect(new Set(tasks).size).toBeGreaterThanOrEqual(20)
+  expect(uploads.uploads().map(({ name }) => name)).toEqual(files.map(({ name }) => name))
+})

@@ -1,8 +1,10 @@
 import type { UnreadableFile } from './dropped-files.ts'
+import { type Entry, entryOf, keptEntry, unreadableEntry } from './entries.ts'
 import type { FileUpload, UploadOptions, UploadState } from './file-upload.ts'
 import { findMissing } from './find-missing.ts'
-import { type Hold, holdUpload } from './hold-upload.ts'
-import { type KeptUpload, openKeptUploads } from './kept-uploads.ts'
+import { holdUpload } from './hold-upload.ts'
+import { inSlices } from './in-slices.ts'
+import { openKeptUploads } from './kept-uploads.ts'
 import { deleteUpload, sendFile } from './send-file.ts'
 import { askBackend, createTokens } from './tokens.ts'
 
@@ -13,21 +15,11 @@ import { askBackend, createTokens } from './tokens.ts'
 export { Failure as UploadFailure } from './failure.ts'
 export type Uploads = ReturnType<typeof createUploads>
 
-type Entry = {
-  upload: FileUpload
-  file: File | undefined
-  lastModified: number
-  url: string | undefined
-  /** How much the browser keeps of the file. */
-  keptBytes: number
-  stop: (() => void) | undefined
-  /** While the uploads are open. */
-  hold: Promise<Hold | undefined> | undefined
-}
-
 const PARALLEL = 3
 const KEEP_BYTES = 1024 ** 3
 const DEFAULT_PLACE = 'default'
+/** What is found within a frame is shown at once. */
+const FRAME_MS = 16
 
 export function createUploads(options: UploadOptions = {}) {
   const { parallel = PARALLEL, keepBytes = KEEP_BYTES, place = DEFAULT_PLACE, transport = {} } = options
@@ -35,13 +27,25 @@ export function createUploads(options: UploadOptions = {}) {
   const tokens = createTokens(options.getToken ?? askHere)
   const kept = openKeptUploads()
   const watchers = new Set<() => void>()
-  let entries: Entry[] = []
+  const entries = new Map<string, Entry>()
+  let isTelling = false
   let uploads: readonly FileUpload[] = []
   let isOpen = false
+  let wasClosed = false
 
   function tell(): void {
-    uploads = entries.map(({ upload }) => upload)
+    uploads = Array.from(entries.values(), ({ upload }) => upload)
     for (const watcher of watchers) watcher()
+  }
+
+  function tellSoon(): void {
+    if (isTelling) return
+    isTelling = true
+    setTimeout(() => {
+      isTelling = false
+      tell()
+      next()
+    }, FRAME_MS)
   }
 
   function change(entry: Entry, changed: Partial<FileUpload>): void {
@@ -56,9 +60,14 @@ export function createUploads(options: UploadOptions = {}) {
 
   function next(): void {
     if (!isOpen) return
-    const free = parallel - entries.filter(({ stop }) => stop).length
-    const ready = entries.filter(({ upload, file }) => upload.state === 'queued' && file)
-    for (const entry of ready.slice(0, Math.max(free, 0))) begin(entry)
+    let free = parallel
+    for (const { stop } of entries.values()) if (stop) free -= 1
+    for (const entry of entries.values()) {
+      if (free <= 0) return
+      if (entry.upload.state !== 'queued' || !entry.file) continue
+      free -= 1
+      begin(entry)
+    }
   }
 
   function begin(entry: Entry): void {
@@ -72,7 +81,7 @@ export function createUploads(options: UploadOptions = {}) {
       onUrl: (url) => noteUrl(entry, url),
       onLateUrl(url) {
         // Paused while it was created: it goes on there, unless it was created again since.
-        const goesOn = isOpen && entries.includes(entry) && !entry.stop && !entry.url
+        const goesOn = isOpen && entries.has(entry.upload.id) && !entry.stop && !entry.url
         if (goesOn) noteUrl(entry, url)
         else void deleteUpload(url, tokens, transport)
       },
@@ -119,66 +128,81 @@ export function createUploads(options: UploadOptions = {}) {
     letGo(entry)
   }
 
-  function keep(entry: Entry): void {
+  function keep(added: readonly Entry[]): void {
     if (keepBytes === 0) return
-    const { id, name, path, type, size } = entry.upload
-    const used = entries.reduce((sum, { keptBytes }) => sum + keptBytes, 0)
-    entry.keptBytes = used + size <= keepBytes ? size : 0
-    const { lastModified, url } = entry
-    const upload = { id, place, name, path, type, size, lastModified, url, addedMs: Date.now() }
-    void kept.add(upload, entry.keptBytes === size ? entry.file : undefined)
+    let used = 0
+    for (const { keptBytes } of entries.values()) used += keptBytes
+    const keeping = added.map((entry) => {
+      const { id, name, path, type, size } = entry.upload
+      const hasRoom = used + size <= keepBytes
+      entry.keptBytes = hasRoom ? size : 0
+      used += entry.keptBytes
+      const { lastModified, url } = entry
+      const upload = { id, place, name, path, type, size, lastModified, url, addedMs: Date.now() }
+      return { upload, file: hasRoom ? entry.file : undefined }
+    })
+    void kept.add(keeping)
   }
 
   function add(files: Iterable<File>): void {
-    for (const file of files) {
-      const missing = findMissing(entries, file)
-      if (missing) {
-        missing.file = file
-        keep(missing)
-        change(missing, { state: 'queued' })
-        continue
-      }
-      const entry = entryOf(file)
-      entries = [...entries, entry]
-      keep(entry)
-    }
-    tell()
-    next()
+    // Read now: the list of a file input is emptied with it.
+    void inSlices([...files], (some) => {
+      const missing = [...entries.values()].filter(({ upload }) => upload.state === 'missing')
+      const added = some.map((file) => goOnWith(file, missing) ?? enlist(entryOf(file)))
+      keep(added)
+      tell()
+      next()
+    })
+  }
+
+  function goOnWith(file: File, missing: readonly Entry[]): Entry | undefined {
+    const entry = findMissing(missing, file)
+    if (!entry) return undefined
+    entry.file = file
+    entry.upload = { ...entry.upload, state: 'queued' }
+    return entry
+  }
+
+  function enlist(entry: Entry): Entry {
+    entries.set(entry.upload.id, entry)
+    if (!wasClosed) entry.hold ??= holdUpload(entry.upload.id)
+    return entry
   }
 
   /** Lists what could not be read as failed. */
   function addUnreadable(unreadable: readonly UnreadableFile[], reason: string): void {
-    const failed = unreadable.map((file) => unreadableEntry(file, reason))
-    entries = entries.concat(failed)
-    tell()
-    for (const { upload } of failed) options.onFailed?.(upload)
+    void inSlices(unreadable, (some) => {
+      const failed = some.map((file) => unreadableEntry(file, reason))
+      for (const entry of failed) entries.set(entry.upload.id, entry)
+      tell()
+      for (const { upload } of failed) options.onFailed?.(upload)
+    })
   }
 
   function goOn(id: string, from: UploadState): void {
-    const entry = entryWith(id)
+    const entry = entries.get(id)
     if (entry?.upload.state !== from || entry.upload.unreadable) return
     change(entry, { state: 'queued', reason: undefined })
     void kept.note(id, { paused: false })
     next()
   }
 
-  const entryWith = (id: string) => entries.find(({ upload }) => upload.id === id)
-
   /** Those that an earlier page left; what another tab or list has, when that is closed. */
   async function restore(closed: AbortSignal): Promise<void> {
     const left = keepBytes > 0 ? await kept.ids(place) : []
-    for (const id of left) if (!entryWith(id)) void takeOver(id, closed)
+    await inSlices(left, (some) => {
+      for (const id of some) if (!entries.has(id)) void takeOver(id, closed)
+    })
   }
 
   async function takeOver(id: string, closed: AbortSignal): Promise<void> {
     const hold = await holdUpload(id, closed)
     if (!hold) return
     // Read now: whoever had it may have come further, or to its end.
-    const found = await kept.find(id)
-    if (!found || closed.aborted || entryWith(id)) return hold()
-    entries = [...entries, keptEntry(found.upload, found.file, hold)]
-    tell()
-    next()
+    const stored = await kept.find(id)
+    if (!stored || closed.aborted || entries.has(id)) return hold()
+    entries.set(id, keptEntry(stored.upload, stored.file, hold))
+    tellSoon()
   }
 
   return {
@@ -191,15 +215,17 @@ export function createUploads(options: UploadOptions = {}) {
     open(): () => void {
       const closed = new AbortController()
       isOpen = true
-      for (const entry of entries)
+      wasClosed = false
+      for (const entry of entries.values())
         if (entry.upload.state !== 'done' && !entry.upload.unreadable)
           entry.hold ??= holdUpload(entry.upload.id)
       void restore(closed.signal)
       next()
       return () => {
         isOpen = false
+        wasClosed = true
         closed.abort()
-        for (const entry of entries) {
+        for (const entry of entries.values()) {
           if (entry.stop) change(entry, { state: 'queued', reason: undefined })
           halt(entry)
           letGo(entry)
@@ -209,7 +235,7 @@ export function createUploads(options: UploadOptions = {}) {
     add,
     addUnreadable,
     pause(id: string): void {
-      const entry = entryWith(id)
+      const entry = entries.get(id)
       if (!entry || !PAUSABLE.includes(entry.upload.state)) return
       halt(entry)
       change(entry, { state: 'paused', reason: undefined })
@@ -220,10 +246,10 @@ export function createUploads(options: UploadOptions = {}) {
     retry: (id: string) => goOn(id, 'failed'),
     /** Takes it off the list. An upload that is not over is given up, at the server as well. */
     cancel(id: string): void {
-      const entry = entryWith(id)
+      const entry = entries.get(id)
       if (!entry) return
       halt(entry)
-      entries = entries.filter((other) => other !== entry)
+      entries.delete(id)
       void forget(entry)
       if (entry.url && entry.upload.state !== 'done') void deleteUpload(entry.url, tokens, transport)
       tell()
@@ -233,58 +259,3 @@ export function createUploads(options: UploadOptions = {}) {
 }
 
 const PAUSABLE: string[] = ['queued', 'uploading', 'waiting']
-
-function entryOf(file: File): Entry {
-  const id = newId()
-  const { name, type, size, lastModified, webkitRelativePath } = file
-  const upload: FileUpload = { id, name, type, size, state: 'queued', sentBytes: 0 }
-  if (webkitRelativePath) upload.path = webkitRelativePath
-  return { upload, file, lastModified, url: undefined, keptBytes: 0, stop: undefined, hold: holdUpload(id) }
-}
-
-function unreadableEntry({ name, path }: UnreadableFile, reason: string): Entry {
-  const upload: FileUpload = {
-    id: newId(),
-    name,
-    path,
-    type: '',
-    size: 0,
-    state: 'failed',
-    sentBytes: 0,
-    reason,
-    unreadable: true,
-  }
-  return {
-    upload,
-    file: undefined,
-    lastModified: 0,
-    url: undefined,
-    keptBytes: 0,
-    stop: undefined,
-    hold: undefined,
-  }
-}
-
-function keptEntry(
-  { id, name, path, type, size, ...kept }: KeptUpload,
-  file: File | undefined,
-  hold: Hold,
-): Entry {
-  const state = !file ? 'missing' : kept.paused ? 'paused' : 'queued'
-  return {
-    upload: { id, name, path, type, size, state, sentBytes: 0 },
-    file,
-    lastModified: kept.lastModified,
-    url: kept.url,
-    keptBytes: file ? size : 0,
-    stop: undefined,
-    hold: Promise.resolve(hold),
-  }
-}
-
-/** `crypto.randomUUID` is missing from pages without TLS. */
-function newId(): string {
-  return [...crypto.getRandomValues(new Uint8Array(16))]
-    .map((byte) => byte.toString(16).padStart(2, '0'))
-    .join('')
-}

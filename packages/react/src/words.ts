@@ -21,5 +21,6 @@ export const WORDS = {
   missing: 'Choose the same file again: it continues where it stopped.',
   /** Announced to screen readers when the state of an upload changes. */
   said: (name: string, state: string) => `${name}: ${state}`,
+  saidMore: (count: number) => `And ${count.toLocaleString('en')} more.`,
 }
 export type Words = typeof WORDS

@@ -1,0 +1,51 @@
+import type { Page } from 'playwright/test'
+import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
+import { nodeTokenSnippet } from '#lib/dashboard/embed/snippets.ts'
+import { api } from './browser.ts'
+import { loadTokenHandler, startCustomerSite } from './customer-site.ts'
+import { pageWith, type Shown } from './kit-page.ts'
+
+/** A customer's page of another origin, with the components of @sluice/react. */
+export const MIB = 1024 * 1024
+export const file = (name: string, size = 1000) => ({
+  name,
+  mimeType: 'text/plain',
+  buffer: Buffer.alloc(size, 'kit '),
+})
+
+export async function openCustomer(demo: DemoDocument, element: string, shown: Shown = {}) {
+  const fields = { name: 'Kit', dataStoreId: demo.dataStoreId, source: { http: true } }
+  const pipe = await api<{ id: string; uploadUrl: string }>(demo, 'POST', '/pipes', fields)
+  process.env.SLUICE_SENDER_TOKEN = demo.senderToken
+  const target = { baseUrl: demo.baseUrl, uploadUrl: pipe.uploadUrl, pipeId: pipe.id }
+  const backend = { post: await loadTokenHandler(nodeTokenSnippet(target)) }
+  const site = await startCustomerSite(await pageWith(element, shown), () => backend.post())
+  return {
+    url: site.url,
+    uploadUrl: pipe.uploadUrl,
+    pipeId: pipe.id,
+    backend,
+    statuses: async () => {
+      const { data } = await api<{ data: { filename: string; status: string }[] }>(
+        demo,
+        'GET',
+        `/files?pipeId=${pipe.id}`,
+      )
+      return Object.fromEntries(data.map(({ filename, status }) => [filename, status]))
+    },
+    [Symbol.asyncDispose]: site.close,
+  }
+}
+
+/** Holds each body back until told; the others pass. */
+export async function holdBodies(page: Page, uploadUrl: string): Promise<() => Promise<void>> {
+  const gate = Promise.withResolvers<void>()
+  await page.route(`${uploadUrl}**`, async (route) => {
+    if (route.request().method() === 'PATCH') await gate.promise
+    await route.continue().catch(() => undefined)
+  })
+  return async () => {
+    gate.resolve()
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+  }
+}
