@@ -3,20 +3,16 @@ import { crc32 } from 'node:zlib'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestDatabase } from '../../../test/support/databases.ts'
-import { openCall } from '../../../test/support/http-call.ts'
 import {
   fileIdOf,
-  metadata,
   OFFSET_STREAM,
-  openPatch,
   type TusClient,
   tusCall,
   tusClient,
 } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
-import { listFiles } from '../../dashboard/files/list-files.ts'
-import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
-import { days, hours } from '../../platform/kernel/clock.ts'
+import type { DatabaseHandle } from '../../platform/db/database.ts'
+import { hours } from '../../platform/kernel/clock.ts'
 import { crc32ToBase64 } from '../../platform/kernel/crc32.ts'
 import { parseInput } from '../../platform/kernel/parse-input.ts'
 import { createPipe } from '../../workspace/pipes/create-pipe.ts'
@@ -225,201 +221,6 @@ describe('tokens', () => {
   })
 })
 
-describe('creation', () => {
-  it.each([
-    [{}, 'Upload-Length'],
-    [{ 'Upload-Length': '-1' }, 'Upload-Length'],
-    [{ 'Upload-Length': '1e3' }, 'Upload-Length'],
-    [{ 'Upload-Defer-Length': '2' }, 'Upload-Defer-Length'],
-    [{ 'Upload-Length': '1', 'Upload-Defer-Length': '1' }, 'exclude each other'],
-    [{ 'Upload-Length': '1', 'Upload-Metadata': 'filename not*base64' }, 'Upload-Metadata'],
-    [{ 'Upload-Length': '1', 'Upload-Metadata': 'a YQ==,a YQ==' }, 'Upload-Metadata'],
-    [{ 'Upload-Length': '1', 'Upload-Metadata': `a ${'YWFh'.repeat(2100)}` }, 'Upload-Metadata'],
-  ])('400 for %o, and says why', async (headers: Record<string, string>, words) => {
-    const reply = await tusCall({ method: 'POST', url: client.collection, token, headers })
-    expect(codeOf(reply)).toEqual([400, 'invalid_header'])
-    expect(JSON.parse(reply.body).detail).toContain(words)
-  })
-
-  it('415 for a body of another type, 413 for one longer than the upload', async () => {
-    const send = (headers: Record<string, string>) =>
-      tusCall({
-        method: 'POST',
-        url: client.collection,
-        token,
-        headers: { 'Upload-Length': '10', ...headers },
-        body: bytes,
-      })
-    expect(codeOf(await send({ 'Content-Type': 'text/plain' }))).toEqual([415, 'unsupported_media_type'])
-    expect(codeOf(await send(OFFSET_STREAM))).toEqual([413, 'file_too_large'])
-  })
-
-  it('returns metadata exactly as sent, and says when the upload expires', async () => {
-    const sent = `${metadata({ filename: 'größe 1.png', filetype: 'image/png', note: 'x' })},empty`
-    const asked = site.clock.now()
-    const made = await client.create(10, { 'Upload-Metadata': sent })
-    const answered = site.clock.now()
-    expect(made.headers['upload-offset']).toBeUndefined()
-    const head = await client.head(made.headers.location!)
-    expect(head.headers).toMatchObject({
-      'upload-metadata': sent,
-      'upload-offset': '0',
-      'upload-length': '10',
-      'cache-control': 'no-store',
-    })
-    // In whole seconds.
-    const expires = Date.parse(head.headers['upload-expires']!) - days(7)
-    expect(expires).toBeGreaterThan(asked - 1000)
-    expect(expires).toBeLessThanOrEqual(answered)
-  })
-
-  it('403 where the type is not allowed, the source is off', async () => {
-    const images = await otherPipe({ allowedTypes: ['image/*'] })
-    const type = (filetype: string) => ({ 'Upload-Metadata': metadata({ filetype }) })
-    expect(codeOf(await images.create(5, type('text/html')))).toEqual([403, 'type_not_allowed'])
-    expect((await images.create(5, type('image/png'))).status).toBe(201)
-    const off = await otherPipe({})
-    const url = await off.begin(3)
-    const pipeId = off.collection.split('/').at(-3)
-    await database.db.execute(sql`update pipes set source_http = false where id = ${pipeId}`)
-    expect(codeOf(await off.create(5))).toEqual([403, 'pipe_source_off'])
-    expect((await off.patch(url, 0, Buffer.from('abc'))).status).toBe(204)
-  })
-})
-
-describe('a creation whose first bytes are refused', () => {
-  const wrong = { 'Upload-Checksum': `sha1 ${createHash('sha1').update('x').digest('base64')}` }
-  const oneFile = () => site.client(node, { maxFiles: 1 })
-  const refused = async () => {
-    const once = await oneFile()
-    expect(codeOf(await once.create(1000, wrong, bytes))).toEqual([460, 'checksum_mismatch'])
-    return once
-  }
-
-  it('holds no reservation, and leaves no record', async () => {
-    const before = await listFiles(site.runtime, site.actor, { limit: 1 })
-    await refused()
-    const last = sql`select status, reserved_bytes as reserved from files order by id desc limit 1`
-    expect(await rows(database.db, last)).toEqual([{ status: 'canceled', reserved: 0 }])
-    expect(await listFiles(site.runtime, site.actor, { limit: 1 })).toEqual(before)
-  })
-
-  it('can be made thirty times with a token, and then once in ten seconds', async () => {
-    const once = await oneFile()
-    for (let n = 0; n < 30; n++) expect((await once.create(1000, wrong, bytes)).status).toBe(460)
-    const limited = await once.create(1000, wrong, bytes)
-    expect(codeOf(limited)).toEqual([429, 'rate_limited'])
-    expect(limited.headers['retry-after']).toBe('10')
-    site.clock.advance(10_000)
-    expect((await once.create(1000, wrong, bytes)).status).toBe(460)
-    expect((await once.create(1000, {}, bytes)).status).toBe(429)
-    site.clock.advance(10_000)
-    expect((await once.create(1000, {}, bytes)).status).toBe(201)
-  })
-
-  it('is none of the files that the token may create', async () => {
-    const once = await refused()
-    expect((await once.create(1000, {}, bytes)).status).toBe(201)
-    expect(codeOf(await once.create(1000, {}, bytes))).toEqual([403, 'token_exhausted'])
-  })
-})
-
-describe('a creation whose first bytes are cut', () => {
-  const newest = async () =>
-    (
-      await rows<{ status: string; reason: string | null; offset: number }>(
-        database.db,
-        sql`select status, failure_reason as reason, offset_bytes::float8 as offset from files order by id desc limit 1`,
-      )
-    )[0]
-
-  it('has failed, and is none of the files that the token may create', async () => {
-    const once = await site.client(node, { maxFiles: 1 })
-    const headers = {
-      'Tus-Resumable': '1.0.0',
-      'Upload-Length': '1000',
-      'Content-Length': '1000',
-      ...OFFSET_STREAM,
-    }
-    const post = openCall({ method: 'POST', url: once.collection, token: once.token, headers })
-    await post.write(bytes.subarray(0, 500))
-    await expect.poll(newest).toMatchObject({ status: 'uploading' })
-    post.cut()
-    await expect.poll(newest).toEqual({ status: 'failed', reason: 'interrupted', offset: 500 })
-    expect((await once.create(1000, {}, bytes)).status).toBe(201)
-    expect(codeOf(await once.create(1000, {}, bytes))).toEqual([403, 'token_exhausted'])
-  })
-})
-
-describe('expiry', () => {
-  const expiryOf = async (url: string) => {
-    const look = sql`select expires_at::text as at from files where id = ${fileIdOf(url)}::uuid`
-    const [row] = await rows<{ at: string }>(database.db, look)
-    return new Date(Math.floor(Date.parse(row!.at) / 1000) * 1000).toUTCString()
-  }
-
-  it('is put off by a byte, not by an empty PATCH, and each answer says what the row does', async () => {
-    const made = await client.create(1000, {}, bytes.subarray(0, 100))
-    const url = made.headers.location!
-    expect(made.headers['upload-expires']).toBe(await expiryOf(url))
-    site.clock.advance(hours(1))
-    await renew()
-    const empty = await client.patch(url, 100, Buffer.alloc(0))
-    expect(empty.headers['upload-expires']).toBe(made.headers['upload-expires'])
-    expect(empty.headers['upload-expires']).toBe(await expiryOf(url))
-    const more = await client.patch(url, 100, bytes.subarray(100, 200))
-    expect(more.headers['upload-expires']).not.toBe(made.headers['upload-expires'])
-    expect(more.headers['upload-expires']).toBe(await expiryOf(url))
-  })
-
-  const whileWritten = async () => {
-    const url = await begin()
-    const patch = openPatch(client, url, { offset: 0, length: 1000 })
-    await patch.write(bytes.subarray(0, 500))
-    const leased = sql`update files set expires_at = now() - interval '1 day'
-      where id = ${fileIdOf(url)}::uuid and lease_until is not null returning id`
-    while ((await rows(database.db, leased)).length === 0);
-    return url
-  }
-
-  it('is judged by HEAD behind a writer, who puts it off', async () => {
-    const url = await whileWritten()
-    expect(await client.head(url)).toMatchObject({ status: 200, headers: { 'upload-offset': '500' } })
-  })
-
-  it('is judged by PATCH behind a writer, who puts it off', async () => {
-    const url = await whileWritten()
-    expect(codeOf(await client.patch(url, 0, bytes))).toEqual([409, 'offset_conflict'])
-  })
-})
-
-describe('resumes', () => {
-  const patch = async (url: string, from: number, to: number) =>
-    (await client.patch(url, from, bytes.subarray(from, to))).status
-  const counted = async (url: string) => {
-    const id = fileIdOf(url)
-    const [row] = await rows<{ resumeCount: number; savedBytes: number; asked: number }>(
-      database.db,
-      sql`select resume_count as "resumeCount", saved_bytes as "savedBytes",
-        (select count(*)::int from file_timeline where file_id = f.id and kind = 'offset_asked') as asked
-        from files f where id = ${id}::uuid`,
-    )
-    return row
-  }
-
-  it('are counted for a client that asks for the offset between two whole requests, once however often it asks', async () => {
-    const url = await begin()
-    await client.head(url)
-    expect(await patch(url, 0, 300)).toBe(204)
-    expect(await patch(url, 300, 400)).toBe(204)
-    expect(await counted(url)).toEqual({ resumeCount: 0, savedBytes: 0, asked: 0 })
-    for (let asked = 0; asked < 3; asked += 1) await client.head(url)
-    expect(await patch(url, 400, 1000)).toBe(204)
-    await client.head(url)
-    expect(await counted(url)).toEqual({ resumeCount: 1, savedBytes: 400, asked: 1 })
-  })
-})
-
 describe('PATCH', () => {
   it('415 without the type of an offset stream, 400 without an offset', async () => {
     const url = await begin()
@@ -548,36 +349,5 @@ describe('checksums', () => {
       400,
       'invalid_header',
     ])
-  })
-})
-
-describe('the end of an upload', () => {
-  it('DELETE terminates; then it is gone', async () => {
-    const url = await begin()
-    await client.patch(url, 0, bytes.subarray(0, 10))
-    expect((await client.terminate(url)).status).toBe(204)
-    const head = await client.head(url)
-    expect(head.status).toBe(410)
-    expect(head.headers['upload-offset']).toBeUndefined()
-    expect(codeOf(await client.patch(url, 10, bytes))).toEqual([410, 'upload_gone'])
-    expect(codeOf(await client.terminate(url))).toEqual([410, 'upload_gone'])
-  })
-
-  it('DELETE of a finished upload retires its address and keeps the object', async () => {
-    const made = await client.create(1000, {}, bytes)
-    const url = made.headers.location!
-    expect((await client.terminate(url)).status).toBe(204)
-    expect((await client.head(url)).status).toBe(410)
-    expect(await site.bucket.object(`${fileIdOf(url)}/file`)).toEqual(bytes)
-  })
-
-  it('410 once it has expired, and 404 for one that never was', async () => {
-    const url = await begin()
-    site.clock.advance(days(8))
-    const fresh = await site.client(node)
-    expect((await fresh.head(url)).status).toBe(410)
-    expect(codeOf(await fresh.patch(url, 0, bytes))).toEqual([410, 'upload_gone'])
-    expect((await fresh.head(url.replace(/[^/]+$/, '00000000-0000-7000-8000-000000000000'))).status).toBe(404)
-    client = fresh
   })
 })

@@ -1,0 +1,130 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright/test'
+import { mailFolder } from '#lib/platform/mail/deliver-mail.ts'
+import { expect, test } from '../../test/support/browser.ts'
+import { press, tabTo } from '../../test/support/keys.ts'
+
+const PASSWORD = 'a few words in a row'
+
+/** Answers the address of the new account. */
+async function signUp(page: Page, name: string): Promise<string> {
+  const email = `${name}-${Date.now()}@example.com`
+  await page.goto('/sign-up')
+  await enter(page, email, PASSWORD)
+  return email
+}
+
+async function enter(page: Page, email: string, password: string): Promise<void> {
+  await expect(page.getByLabel('E-mail')).toBeFocused()
+  await page.keyboard.type(email)
+  await tabTo(page, 'Password')
+  await page.keyboard.type(password)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'Your first file' })).toBeVisible()
+}
+
+function resetLinkFor(email: string): string | undefined {
+  const folder = mailFolder(process.env.SLUICE_DATA!)
+  const mails = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
+  const mail = mails.find((text) => text.includes(`To: ${email}`) && text.includes('/reset-password#'))
+  return mail?.match(/\S+\/reset-password#\S+/)?.[0]
+}
+
+test('an account is made, set up and deleted by keyboard alone', async ({ page, demo }) => {
+  const email = await signUp(page, 'keys')
+  await press(page, /Connect a bucket/)
+  await tabTo(page, 'AWS S3')
+  await page.keyboard.press('ArrowUp')
+  await expect(page.getByLabel('Any S3-compatible')).toBeChecked()
+  const { name, region, endpoint, accessKeyId, secretAccessKey } = demo.bucket
+  for (const [field, value] of Object.entries({
+    Name: 'By keys',
+    Bucket: name,
+    Region: region,
+    Endpoint: endpoint,
+    'Access key id': accessKeyId,
+    'Secret access key': secretAccessKey,
+  })) {
+    await tabTo(page, field)
+    await page.keyboard.type(value)
+  }
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Uploads can go to this bucket.')).toBeVisible()
+  await press(page, 'Delete…')
+  await tabTo(page, /to confirm$/)
+  await page.keyboard.type('By keys')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'Connect your first bucket' })).toBeVisible()
+
+  await press(page, /^Settings$/)
+  await expect(page.getByRole('heading', { name: 'Settings' })).toBeVisible()
+  await tabTo(page, 'Name')
+  await page.keyboard.type('Kim Keys')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Saved.')).toBeVisible()
+  await press(page, 'Account keys')
+  await expect(page.getByText('No account key')).toBeVisible()
+  await press(page, 'Create a key')
+  await page.keyboard.type('by keys')
+  await tabTo(page, 'Your password')
+  await page.keyboard.type(PASSWORD)
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Your account key')).toBeVisible()
+  await press(page, 'I have saved it', 'Space')
+  await press(page, 'Done')
+  await expect(page.getByRole('row', { name: /by keys/ })).toBeVisible()
+  await press(page, 'Revoke')
+  await expect(page.getByRole('dialog')).toBeVisible()
+  await press(page, 'Revoke')
+  await expect(page.getByRole('row', { name: /by keys/ }).getByText('revoked')).toBeVisible()
+
+  await press(page, 'Delete account')
+  await expect(page.getByRole('heading', { name: 'Delete the account' })).toBeVisible()
+  await tabTo(page, /to confirm$/)
+  await page.keyboard.type(email)
+  await tabTo(page, 'Your password')
+  await page.keyboard.type(PASSWORD)
+  await press(page, 'Delete my account')
+  await expect(page).not.toHaveURL(/dashboard/)
+})
+
+test('signing out and in, a new password and the end of a session are done by keyboard alone', async ({
+  page,
+}) => {
+  const email = await signUp(page, 'reset')
+  await press(page, 'Sign out')
+  await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible()
+  await press(page, 'Forgot your password?')
+  await expect(page.getByRole('heading', { name: 'Forgot your password?' })).toBeVisible()
+  await expect(page.getByLabel('E-mail')).toBeFocused()
+  await page.keyboard.type(email)
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('If there is an account for this address, whoever runs')).toBeVisible()
+
+  await expect.poll(() => resetLinkFor(email)).toBeDefined()
+  await page.goto(resetLinkFor(email)!)
+  await expect(page.getByLabel('New password')).toBeFocused()
+  await page.keyboard.type('other words in a row')
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('Your password was changed')).toBeVisible()
+  await press(page, 'Go to the dashboard')
+  await expect(page.getByRole('heading', { name: 'Your first file' })).toBeVisible()
+
+  // As in another browser: that session goes on.
+  await page.context().clearCookies()
+  await page.goto('/login')
+  await enter(page, email, 'other words in a row')
+  await press(page, 'Settings')
+  await expect(page.getByRole('heading', { name: 'Settings' })).toBeVisible()
+  await press(page, 'Sessions')
+  const sessions = page.getByRole('table', { name: 'Sessions' }).getByRole('row')
+  await expect(sessions).toHaveCount(3)
+  // The button of the row, not that of the sidebar.
+  await tabTo(page, 'Sign all others out…')
+  await press(page, 'Sign out')
+  await expect(page.getByRole('dialog')).toBeVisible()
+  await press(page, 'Sign out')
+  await expect(page.getByRole('dialog')).toHaveCount(0)
+  await expect(sessions).toHaveCount(2)
+})

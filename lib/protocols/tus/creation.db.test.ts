@@ -1,0 +1,180 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openTestDatabase } from '../../../test/support/databases.ts'
+import { openCall } from '../../../test/support/http-call.ts'
+import {
+  metadata,
+  OFFSET_STREAM,
+  type TusClient,
+  tusCall,
+  tusClient,
+} from '../../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
+import { listFiles } from '../../dashboard/files/list-files.ts'
+import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
+import { days } from '../../platform/kernel/clock.ts'
+import { parseInput } from '../../platform/kernel/parse-input.ts'
+import { createPipe } from '../../workspace/pipes/create-pipe.ts'
+import { pipeInput } from '../../workspace/pipes/pipe.ts'
+
+let database: DatabaseHandle
+let site: Site
+let node: Awaited<ReturnType<typeof serveUploads>>
+let client: TusClient
+let token: string
+
+beforeAll(async () => {
+  database = await openTestDatabase()
+  site = await createSite(database)
+  node = await serveUploads(site.runtime)
+  token = await site.token()
+  client = tusClient({ url: node.url, pipeId: site.pipe.id, token })
+})
+afterAll(async () => {
+  await node?.close()
+  await site?.close()
+  await database?.close()
+})
+
+/** After the clock was moved past the life of the token. */
+const _renew = async () => {
+  token = await site.token()
+  client = tusClient({ url: node.url, pipeId: site.pipe.id, token })
+}
+const codeOf = ({ status, body }: { status: number; body: string }) => [status, JSON.parse(body).code]
+const bytes = randomBytes(1000)
+const _begin = async (length: number | null = 1000, headers: Record<string, string> = {}) =>
+  await client.begin(length, headers)
+const otherPipe = async (fields: Record<string, unknown>) => {
+  const input = { name: 'Other', dataStoreId: site.dataStore.id, source: { http: true }, ...fields }
+  const pipe = await createPipe(site.runtime, site.actor, parseInput(pipeInput, input))
+  const token = await site.token({ pipeId: pipe.id })
+  return tusClient({ url: node.url, pipeId: pipe.id, token })
+}
+
+describe('creation', () => {
+  it.each([
+    [{}, 'Upload-Length'],
+    [{ 'Upload-Length': '-1' }, 'Upload-Length'],
+    [{ 'Upload-Length': '1e3' }, 'Upload-Length'],
+    [{ 'Upload-Defer-Length': '2' }, 'Upload-Defer-Length'],
+    [{ 'Upload-Length': '1', 'Upload-Defer-Length': '1' }, 'exclude each other'],
+    [{ 'Upload-Length': '1', 'Upload-Metadata': 'filename not*base64' }, 'Upload-Metadata'],
+    [{ 'Upload-Length': '1', 'Upload-Metadata': 'a YQ==,a YQ==' }, 'Upload-Metadata'],
+    [{ 'Upload-Length': '1', 'Upload-Metadata': `a ${'YWFh'.repeat(2100)}` }, 'Upload-Metadata'],
+  ])('400 for %o, and says why', async (headers: Record<string, string>, words) => {
+    const reply = await tusCall({ method: 'POST', url: client.collection, token, headers })
+    expect(codeOf(reply)).toEqual([400, 'invalid_header'])
+    expect(JSON.parse(reply.body).detail).toContain(words)
+  })
+
+  it('415 for a body of another type, 413 for one longer than the upload', async () => {
+    const send = (headers: Record<string, string>) =>
+      tusCall({
+        method: 'POST',
+        url: client.collection,
+        token,
+        headers: { 'Upload-Length': '10', ...headers },
+        body: bytes,
+      })
+    expect(codeOf(await send({ 'Content-Type': 'text/plain' }))).toEqual([415, 'unsupported_media_type'])
+    expect(codeOf(await send(OFFSET_STREAM))).toEqual([413, 'file_too_large'])
+  })
+
+  it('returns metadata exactly as sent, and says when the upload expires', async () => {
+    const sent = `${metadata({ filename: 'größe 1.png', filetype: 'image/png', note: 'x' })},empty`
+    const asked = site.clock.now()
+    const made = await client.create(10, { 'Upload-Metadata': sent })
+    const answered = site.clock.now()
+    expect(made.headers['upload-offset']).toBeUndefined()
+    const head = await client.head(made.headers.location!)
+    expect(head.headers).toMatchObject({
+      'upload-metadata': sent,
+      'upload-offset': '0',
+      'upload-length': '10',
+      'cache-control': 'no-store',
+    })
+    // In whole seconds.
+    const expires = Date.parse(head.headers['upload-expires']!) - days(7)
+    expect(expires).toBeGreaterThan(asked - 1000)
+    expect(expires).toBeLessThanOrEqual(answered)
+  })
+
+  it('403 where the type is not allowed, the source is off', async () => {
+    const images = await otherPipe({ allowedTypes: ['image/*'] })
+    const type = (filetype: string) => ({ 'Upload-Metadata': metadata({ filetype }) })
+    expect(codeOf(await images.create(5, type('text/html')))).toEqual([403, 'type_not_allowed'])
+    expect((await images.create(5, type('image/png'))).status).toBe(201)
+    const off = await otherPipe({})
+    const url = await off.begin(3)
+    const pipeId = off.collection.split('/').at(-3)
+    await database.db.execute(sql`update pipes set source_http = false where id = ${pipeId}`)
+    expect(codeOf(await off.create(5))).toEqual([403, 'pipe_source_off'])
+    expect((await off.patch(url, 0, Buffer.from('abc'))).status).toBe(204)
+  })
+})
+
+describe('a creation whose first bytes are refused', () => {
+  const wrong = { 'Upload-Checksum': `sha1 ${createHash('sha1').update('x').digest('base64')}` }
+  const oneFile = () => site.client(node, { maxFiles: 1 })
+  const refused = async () => {
+    const once = await oneFile()
+    expect(codeOf(await once.create(1000, wrong, bytes))).toEqual([460, 'checksum_mismatch'])
+    return once
+  }
+
+  it('holds no reservation, and leaves no record', async () => {
+    const before = await listFiles(site.runtime, site.actor, { limit: 1 })
+    await refused()
+    const last = sql`select status, reserved_bytes as reserved from files order by id desc limit 1`
+    expect(await rows(database.db, last)).toEqual([{ status: 'canceled', reserved: 0 }])
+    expect(await listFiles(site.runtime, site.actor, { limit: 1 })).toEqual(before)
+  })
+
+  it('can be made thirty times with a token, and then once in ten seconds', async () => {
+    const once = await oneFile()
+    for (let n = 0; n < 30; n++) expect((await once.create(1000, wrong, bytes)).status).toBe(460)
+    const limited = await once.create(1000, wrong, bytes)
+    expect(codeOf(limited)).toEqual([429, 'rate_limited'])
+    expect(limited.headers['retry-after']).toBe('10')
+    site.clock.advance(10_000)
+    expect((await once.create(1000, wrong, bytes)).status).toBe(460)
+    expect((await once.create(1000, {}, bytes)).status).toBe(429)
+    site.clock.advance(10_000)
+    expect((await once.create(1000, {}, bytes)).status).toBe(201)
+  })
+
+  it('is none of the files that the token may create', async () => {
+    const once = await refused()
+    expect((await once.create(1000, {}, bytes)).status).toBe(201)
+    expect(codeOf(await once.create(1000, {}, bytes))).toEqual([403, 'token_exhausted'])
+  })
+})
+
+describe('a creation whose first bytes are cut', () => {
+  const newest = async () =>
+    (
+      await rows<{ status: string; reason: string | null; offset: number }>(
+        database.db,
+        sql`select status, failure_reason as reason, offset_bytes::float8 as offset from files order by id desc limit 1`,
+      )
+    )[0]
+
+  it('has failed, and is none of the files that the token may create', async () => {
+    const once = await site.client(node, { maxFiles: 1 })
+    const headers = {
+      'Tus-Resumable': '1.0.0',
+      'Upload-Length': '1000',
+      'Content-Length': '1000',
+      ...OFFSET_STREAM,
+    }
+    const post = openCall({ method: 'POST', url: once.collection, token: once.token, headers })
+    await post.write(bytes.subarray(0, 500))
+    await expect.poll(newest).toMatchObject({ status: 'uploading' })
+    post.cut()
+    await expect.poll(newest).toEqual({ status: 'failed', reason: 'interrupted', offset: 500 })
+    expect((await once.create(1000, {}, bytes)).status).toBe(201)
+    expect(codeOf(await once.create(1000, {}, bytes))).toEqual([403, 'token_exhausted'])
+  })
+})
