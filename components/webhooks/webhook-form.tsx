@@ -91,7 +91,9 @@ function Address({ value, inboxUrl }: { value: string; inboxUrl: string }) {
   )
 }
 
+/** An output that is told of ends at all is told of `transferred`: the others come on top of it. */
 function Ends({ output }: { output: WebhookOutput | undefined }) {
+  const [told, setTold] = useState(output?.events.includes('file.status_changed') ?? true)
   return (
     <fieldset className="space-y-2">
       <legend className="mb-2 font-medium text-sm">Send an event when a file is</legend>
@@ -99,7 +101,8 @@ function Ends({ output }: { output: WebhookOutput | undefined }) {
         name="events"
         value="file.status_changed"
         label="transferred: the object is in the bucket"
-        defaultChecked={output?.events.includes('file.status_changed') ?? true}
+        checked={told}
+        onChange={(event) => setTold(event.target.checked)}
       />
       {ENDS.map(([status, label]) => (
         <CheckField
@@ -108,8 +111,12 @@ function Ends({ output }: { output: WebhookOutput | undefined }) {
           value={status}
           label={label}
           defaultChecked={output?.statuses.includes(status)}
+          disabled={!told}
         />
       ))}
+      {!told && (
+        <p className="text-ink-faint text-xs">The other ends are sent only together with transferred.</p>
+      )}
     </fieldset>
   )
 }

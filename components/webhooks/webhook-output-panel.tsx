@@ -55,6 +55,9 @@ export function WebhookOutputPanel({ pipeId, output, missed, latest, inboxUrl }:
 }
 
 const PURPOSE = 'Tells your backend when a file is in the bucket.'
+const LIST = new Intl.ListFormat('en')
+const purposeOf = ({ events }: WebhookOutput) =>
+  events.includes('file.status_changed') ? PURPOSE : `Sends ${LIST.format(events)}.`
 const WHILE_OFF = 'While it is off, events are not sent but kept for 30 days.'
 
 function Introduction() {
@@ -68,18 +71,19 @@ function Introduction() {
 
 function State({ output }: { output: WebhookOutput }) {
   const { id, name, enabled, turnedOffReason, turnedOffAt, failingSince } = output
+  const purpose = purposeOf(output)
   return (
     <div>
       <ActionSwitch
         on={enabled}
         label={name}
-        hint={enabled ? PURPOSE : `${PURPOSE} ${WHILE_OFF}`}
+        hint={enabled ? purpose : `${purpose} ${WHILE_OFF}`}
         action={switchWebhook.bind(null, id)}
       />
       {turnedOffReason && (
         <Notice tone="bad" title="Sluice turned it off" className="mt-4">
-          {turnedOffReason} {turnedOffAt && <Time at={turnedOffAt} />}. Mend the receiver, send a test, then
-          switch it on, resend what failed and send what was missed.
+          {turnedOffReason} {turnedOffAt && <Time at={turnedOffAt} />}. Fix the receiver, send a test, then
+          switch the output on, resend what failed and send what was missed.
         </Notice>
       )}
       {enabled && failingSince && (

@@ -2,7 +2,8 @@ import { type Command, misused, readArguments } from './command.ts'
 import { connect } from './settings.ts'
 import { result } from './tell.ts'
 
-const usage = 'resend <delivery id> | resend --failed-since <time> [--pipe <id>] [--output <id>] [--json]'
+const usage =
+  'resend <delivery id> | resend --failed-since <time> [--retrying] [--pipe <id>] [--output <id>] [--json]'
 
 export const resend: Command = {
   usage,
@@ -12,9 +13,10 @@ export const resend: Command = {
       'failed-since': { type: 'string' },
       pipe: { type: 'string' },
       output: { type: 'string' },
+      retrying: { type: 'boolean' },
     } as const
     const { values, positionals } = readArguments(args, usage, named)
-    const { 'failed-since': since, pipe: pipeId, output: outputId, json } = values
+    const { 'failed-since': since, pipe: pipeId, output: outputId, retrying, json } = values
     const [id, ...more] = positionals
     if (more.length > 0 || (id === undefined) === (since === undefined)) throw misused('Which one?', usage)
     if (id) {
@@ -25,7 +27,13 @@ export const resend: Command = {
       since: since!,
       ...(pipeId && { pipeId }),
       ...(outputId && { outputId }),
+      ...(retrying && { retrying }),
     })
-    result(json, answer, `${answer.resent} are sent again.`)
+    const rest = answer.more ? ' There are more: run this again.' : ''
+    result(
+      json,
+      answer,
+      `${answer.resent === 1 ? '1 event is' : `${answer.resent} events are`} sent again.${rest}`,
+    )
   },
 }
