@@ -3,6 +3,7 @@ import { benchExports } from './exports.ts'
 import { inTurns, ROUNDS, seconds } from './in-turns.ts'
 import { benchDeliveryLists, benchFileLists } from './lists.ts'
 import { create, head, inParallel, MiB, percentile, put, send, type Target, upload } from './load.ts'
+import { benchBesideDead, benchOutputs } from './outputs.ts'
 import { benchOverview } from './overview.ts'
 import { benchPages } from './pages.ts'
 import { benchPaint } from './paint.ts'
@@ -282,6 +283,11 @@ export const CASES: Case[] = [
   memory,
   { name: 'embedded database', run: ({ sink }) => benchEmbedded(sink.url) },
   { name: 'webhooks', run: ({ postgresUrl }) => benchWebhooks(postgresUrl) },
+  {
+    name: 'outputs: a healthy one next to a dead one',
+    run: ({ postgresUrl }) => benchBesideDead(postgresUrl),
+  },
+  { name: 'outputs: CPU time', run: ({ postgresUrl }) => benchOutputs(postgresUrl) },
   { name: 'tokens', run: ({ postgresUrl }) => benchTokens(postgresUrl) },
   { name: 'lists of files', run: ({ postgresUrl }) => benchFileLists(postgresUrl) },
   { name: 'lists of deliveries', run: ({ postgresUrl }) => benchDeliveryLists(postgresUrl) },

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { connect as connectByTls } from 'node:tls'
 
 /**
@@ -163,4 +164,19 @@ export function percentile(values: number[], share: number): number {
 export async function put({ collection, headers }: Target, bytes: number): Promise<void> {
   const { status } = await send({ method: 'PUT', url: `${collection}file`, bytes, headers })
   if (status !== 201) throw new Error(`PUT was answered with ${status}`)
+}
+
+/** Does it so many times a second for so long, and waits for all of them. */
+export async function steadily(
+  { perSecond, seconds }: { perSecond: number; seconds: number },
+  work: (n: number) => Promise<void>,
+): Promise<void> {
+  const startedMs = performance.now()
+  const working: Promise<void>[] = []
+  for (let n = 0; n < perSecond * seconds; n++) {
+    const waitMs = startedMs + (n * 1000) / perSecond - performance.now()
+    if (waitMs > 1) await pause(waitMs)
+    working.push(work(n))
+  }
+  await Promise.all(working)
 }

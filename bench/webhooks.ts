@@ -1,43 +1,17 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
-import { emitFileEvent } from '../lib/events/emit-file-event.ts'
-import type { Db } from '../lib/platform/db/database.ts'
-import { migrate } from '../lib/platform/db/migrate.ts'
-import { openPostgres } from '../lib/platform/db/open-postgres.ts'
-import { systemClock } from '../lib/platform/kernel/clock.ts'
-import { createLogger } from '../lib/platform/log/log.ts'
-import { openQueue, type Queue } from '../lib/platform/queue.ts'
-import { createDatabase } from '../test/support/postgres.ts'
-import { startWebhookWorkerProcess } from '../test/support/start-webhook-worker.ts'
-import { addFile, addOutput } from '../test/support/webhook-rows.ts'
+import { addOutput } from '../test/support/webhook-rows.ts'
 import type { Finding } from './cases.ts'
-import { percentile } from './load.ts'
+import { percentile, steadily } from './load.ts'
+import { emit, openStage, type Stage, startWorker } from './webhook-stage.ts'
 
 /**
  * What a webhook takes from the transaction that writes it to its receiver: the worker, the receiver and this are
  * processes of their own on one machine with PostgreSQL, so the figures include everything but the network.
  */
 type Output = { id: string; workspaceId: string; pipeId: string }
-type Stage = { db: Db; queue: Queue; databaseUrl: string; receiver: Receiver }
 
 export async function benchWebhooks(serverUrl: string): Promise<Finding[]> {
-  const { url: databaseUrl, drop } = await createDatabase(serverUrl)
-  const database = openPostgres({ address: databaseUrl })
-  await migrate(database.db)
-  const log = createLogger('error')
-  const queue = await openQueue(database, { worker: false, log })
-  const receiver = await startReceiver()
-  const stage = { db: database.db, queue, databaseUrl, receiver }
-  try {
-    return [...(await latency(stage)), ...(await throughput(stage)), ...(await hanging(stage))]
-  } finally {
-    receiver.stop()
-    await queue.stop()
-    await database.close()
-    await drop()
-  }
+  await using stage = await openStage(serverUrl)
+  return [...(await latency(stage)), ...(await throughput(stage)), ...(await hanging(stage))]
 }
 
 async function latency(stage: Stage): Promise<Finding[]> {
@@ -96,35 +70,12 @@ async function hanging(stage: Stage): Promise<Finding[]> {
   return [{ what, measured: `${p99} ms`, wanted: 'under 2000 ms', holds: p99 < 2000 }]
 }
 
-/** Warm before it is measured: the first events of a process pay for loading. */
-async function startWorker({ databaseUrl }: Stage) {
-  const worker = await startWebhookWorkerProcess(databaseUrl, { QUIET: '1' })
-  await worker.printed('ready')
-  return worker
-}
-
 function outputsTo({ db }: Stage, url: string, count: number): Promise<Output[]> {
   return Promise.all(Array.from({ length: count }, () => addOutput(db, url)))
 }
 
-async function emit({ db, queue }: Stage, output: Output): Promise<void> {
-  const fileId = await addFile(db, output)
-  await db.transaction((tx) => emitFileEvent(tx, { queue, clock: systemClock }, fileId))
-}
-
-async function emitSteadily(
-  stage: Stage,
-  outputs: Output[],
-  perSecond: number,
-  seconds: number,
-): Promise<void> {
-  const startedMs = performance.now()
-  const emitting: Promise<void>[] = []
-  for (let n = 0; n < perSecond * seconds; n++) {
-    await pause(Math.max(0, startedMs + (n * 1000) / perSecond - performance.now()))
-    emitting.push(emit(stage, outputs[n % outputs.length]!))
-  }
-  await Promise.all(emitting)
+function emitSteadily(stage: Stage, outputs: Output[], perSecond: number, seconds: number): Promise<void> {
+  return steadily({ perSecond, seconds }, (n) => emit(stage, outputs[n % outputs.length]!))
 }
 
 async function emitAtOnce(stage: Stage, outputs: Output[], count: number): Promise<void> {
@@ -133,25 +84,4 @@ async function emitAtOnce(stage: Stage, outputs: Output[], count: number): Promi
     while (left-- > 0) await emit(stage, outputs[left % outputs.length]!)
   })
   await Promise.all(emitters)
-}
-
-type Receiver = { url: string; delays(count: number): Promise<number[]>; stop(): void }
-
-async function startReceiver(): Promise<Receiver> {
-  const child = fork(join(import.meta.dirname, 'webhook-receiver.ts'))
-  const [port] = (await once(child, 'message')) as [number]
-  const url = `http://127.0.0.1:${port}`
-  return {
-    url,
-    /** Those of the next so many events, when they are all there. */
-    async delays(count) {
-      const all: number[] = []
-      while (all.length < count) {
-        all.push(...((await (await fetch(url)).json()) as number[]))
-        await pause(20)
-      }
-      return all
-    },
-    stop: () => child.kill(),
-  }
 }

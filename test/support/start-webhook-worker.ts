@@ -48,6 +48,7 @@ export async function startWebhookWorkerProcess(
       look()
     })
   return {
+    pid: child.pid!,
     lines,
     printed,
     exited,

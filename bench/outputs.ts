@@ -1,0 +1,145 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join, resolve } from 'node:path'
+import { sql } from 'drizzle-orm'
+import { rows } from '../lib/platform/db/database.ts'
+import { openPostgres } from '../lib/platform/db/open-postgres.ts'
+import { createDatabase } from '../test/support/postgres.ts'
+import { sourceBefore } from '../test/support/source-before.ts'
+import { addOutput } from '../test/support/webhook-rows.ts'
+import type { Finding } from './cases.ts'
+import { inTurns } from './in-turns.ts'
+import { percentile, steadily } from './load.ts'
+import { measurePostgres, usageOf } from './postgres-usage.ts'
+import { emit, openStage, startReceiver, startWorker } from './webhook-stage.ts'
+
+/**
+ * The same events at the same time, in a database each with a worker each: to one output alone, and to such a one next to
+ * one that never answers. What else the machine does meets both.
+ */
+export async function benchBesideDead(serverUrl: string): Promise<Finding[]> {
+  await using alone = await openStage(serverUrl)
+  await using beside = await openStage(serverUrl)
+  const [one, other] = [
+    await addOutput(alone.db, `${alone.receiver.url}/ok`),
+    await addOutput(beside.db, `${beside.receiver.url}/ok`),
+  ]
+  const { workspaceId, pipeId } = other
+  const dead = { workspaceId, pipeId: null, furtherPipeId: pipeId }
+  await addOutput(beside.db, `${beside.receiver.url}/hang`, dead)
+  const workers = [await startWorker(alone), await startWorker(beside)]
+  const run = async (seconds: number) => {
+    const pace = { perSecond: 100, seconds }
+    await steadily(pace, (n) => (n % 2 === 0 ? emit(alone, one) : emit(beside, other)))
+    const each = (pace.perSecond * seconds) / 2
+    return [await alone.receiver.delays(each), await beside.receiver.delays(each)]
+  }
+  await run(3)
+  const delays = await run(60)
+  for (const worker of workers) await worker.stop()
+  const at = (share: number) => delays.map((all) => percentile(all, share)) as [number, number]
+  const [p99, p99Beside] = at(0.99)
+  const [p50, p50Beside] = at(0.5)
+  return [
+    {
+      what: 'Delay of a healthy output next to a dead one, 50 events a second, p99',
+      measured: `${p99Beside} ms (alone ${p99} ms; p50 ${p50Beside} and ${p50} ms)`,
+      wanted: '≤ 1.1 times that of one alone',
+      holds: p99Beside <= p99 * 1.1,
+    },
+  ]
+}
+
+const DELIVERIES_PER_SECOND = 860
+const MEASURED_SECONDS = 3
+
+type Version = { source: string; outputs: number }
+type Cost = { cpuMs: number; events: number; deliveries: number }
+
+/**
+ * What an event costs to one output and to five, next to the version that knew one output of a Pipe alone: the CPU time of
+ * all who take part, but for the receiver. Each has as many deliveries a second.
+ */
+export async function benchOutputs(serverUrl: string): Promise<Finding[]> {
+  const before = sourceBefore()
+  const now = resolve('.')
+  const versions: Version[] = [
+    { source: now, outputs: 1 },
+    { source: now, outputs: 5 },
+    ...(before ? [{ source: before.folder, outputs: 1 }] : []),
+  ]
+  const counted = new Map<Version, Cost>()
+  const of = async (version: Version) => {
+    const cost = await costOf(serverUrl, version)
+    counted.set(version, cost)
+    return cost.cpuMs
+  }
+  const [one, five, old] = (await inTurns(of, versions)) as [number, number, number | undefined]
+  const { events, deliveries } = counted.get(versions[1]!)!
+  const what = `CPU time of an event, ${DELIVERIES_PER_SECOND} deliveries a second`
+  const findings = [
+    {
+      what: `${what}, to five outputs`,
+      measured: `${five.toFixed(2)} ms, ${(five / one).toFixed(1)} times (one output ${one.toFixed(2)} ms)`,
+      wanted: '≤ 5 times',
+      holds: five <= one * 5,
+    },
+    {
+      what: 'Rows of an event to five outputs',
+      measured: `${events} of the event, ${deliveries} deliveries`,
+      wanted: '1 and 5',
+      holds: events === 1 && deliveries === 5,
+    },
+  ]
+  if (!before || old === undefined) return findings
+  const compared = {
+    what: `${what}, to one output, beside ${before.commit.slice(0, 7)}`,
+    measured: `${(one / old).toFixed(2)} times (${one.toFixed(2)} to ${old.toFixed(2)} ms)`,
+    wanted: '≤ 1.05 times',
+    holds: one <= old * 1.05,
+  }
+  return [compared, ...findings]
+}
+
+async function costOf(serverUrl: string, { source, outputs }: Version): Promise<Cost> {
+  const { url: databaseUrl, drop } = await createDatabase(serverUrl)
+  const receiver = await startReceiver()
+  const env = { SOURCE: source, DATABASE_URL: databaseUrl, OUTPUTS: String(outputs) }
+  const emitter = fork(join(import.meta.dirname, 'webhook-emitter.ts'), {
+    env: { ...process.env, ...env, RECEIVER: `${receiver.url}/ok` },
+  })
+  await once(emitter, 'message')
+  const worker = await startWorker({ databaseUrl }, join(source, 'test/support/webhook-worker.ts'))
+  const database = openPostgres({ address: databaseUrl })
+  const [backend] = await rows<{ pid: number }>(database.db, sql`select pg_backend_pid() as pid`)
+  const usageOfPostgres = measurePostgres(backend!.pid)
+  const used = () => usageOf(worker.pid).cpuSeconds + usageOfPostgres().cpuSeconds
+  const perSecond = DELIVERIES_PER_SECOND / outputs
+  const send = async (seconds: number) => {
+    emitter.send({ perSecond, seconds })
+    const [{ cpuSeconds }] = (await once(emitter, 'message')) as [{ cpuSeconds: number }]
+    await receiver.delays(DELIVERIES_PER_SECOND * seconds)
+    return cpuSeconds
+  }
+  await send(1)
+  const usedBefore = used()
+  const emitting = await send(MEASURED_SECONDS)
+  const seconds = emitting + used() - usedBefore
+  const [written] = await rows<{ events: number; deliveries: number }>(
+    database.db,
+    sql`select (select count(*)::int from events) as events, (select count(*)::int from deliveries) as deliveries`,
+  )
+  await worker.stop()
+  const exited = once(emitter, 'exit')
+  emitter.kill()
+  await exited
+  receiver.stop()
+  await database.close()
+  await drop()
+  const all = perSecond * (MEASURED_SECONDS + 1)
+  return {
+    cpuMs: (seconds * 1000) / (perSecond * MEASURED_SECONDS),
+    events: written!.events / all,
+    deliveries: written!.deliveries / all,
+  }
+}
