@@ -1,12 +1,19 @@
 import { randomBytes } from 'node:crypto'
+import { eq, gte } from 'drizzle-orm'
 import { expect, inject, it } from 'vitest'
+import { events, webhookOutputs } from '#drizzle/schema/index.ts'
+import type { Db } from '#lib/platform/db/database.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
+import { newWebhookSecret } from '#lib/platform/kernel/ids.ts'
+import { secretPlace } from '#lib/webhooks/outputs/signing-secrets.ts'
 import { insertLanded, PIPE, TOKEN } from '../../test/support/landed.ts'
 import { createDatabase } from '../../test/support/postgres.ts'
+import { startReceiver } from '../../test/support/receiver.ts'
 import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 import { sourceBefore } from '../../test/support/source-before.ts'
 import { fileIdOf, type TusClient, tusClient } from '../../test/support/tus-client.ts'
 import { openTestBucket } from '../../test/support/upload-site.ts'
+import { addOutput, testVault } from '../../test/support/webhook-rows.ts'
 
 const MiB = 1024 * 1024
 
@@ -35,8 +42,9 @@ it('the version before serves beside this one while clients send and the schema 
   const ofOlder = clientOf(older)
   const load = startLoad(ofOlder)
   // The schema changes while clients send.
-  const newer = await startSluice(env)
+  const newer = await startSluice({ ...env, ROLES: 'upload,worker' })
   const ofNewer = clientOf(newer)
+  await using outputs = await addOutputs(database.db)
   load.spreadTo(ofNewer)
   const uploads = [
     { begins: ofOlder, goesOn: ofOlder },
@@ -63,6 +71,9 @@ it('the version before serves beside this one while clients send and the schema 
   const sent = await load.end()
   expect(sent.length).toBeGreaterThan(CLIENTS * 2)
   for (const { id, whole } of sent) expect((await bucket.object(`${id}/file`)).equals(whole)).toBe(true)
+  const told = await outputs.getEverything()
+  for (const node of [ofOlder, ofNewer])
+    expect(sent.filter(({ id, endedAt }) => endedAt === node && told.includes(id))).not.toEqual([])
   expect(await newer.stop()).toBe(0)
   expect(await older.stop()).toBe(0)
 
@@ -87,7 +98,7 @@ const CLIENTS = 4
 /** Clients that each send one file after another, in two requests to the node that they pick. None may fail. */
 function startLoad(first: TusClient) {
   const nodes = [first]
-  const sent: { id: string; whole: Buffer }[] = []
+  const sent: { id: string; whole: Buffer; endedAt: TusClient }[] = []
   let isOver = false
   const client = async (n: number) => {
     for (let round = 0; !isOver; round++) {
@@ -104,7 +115,7 @@ function startLoad(first: TusClient) {
         const patched = await node.patch(`${node.collection}${id}`, from, whole.subarray(from, to))
         expect(patched.status, patched.body).toBe(204)
       }
-      sent.push({ id, whole })
+      sent.push({ id, whole, endedAt: pick(1) })
     }
   }
   const working = Promise.all(Array.from({ length: CLIENTS }, (_, n) => client(n)))
@@ -128,6 +139,34 @@ async function carriesOn(
   const patched = await client.patch(`${client.collection}${id}`, from, whole.subarray(from, to))
   expect([204, 423], patched.body).toContain(patched.status)
   return patched.status === 204
+}
+
+/** Two outputs that the older node does not know, beside the one that it does: of the Pipe, and of the whole workspace. */
+async function addOutputs(db: Db) {
+  const [first] = await db.select().from(webhookOutputs)
+  const { id, workspaceId } = first!
+  const receivers = await Promise.all([startReceiver(), startReceiver(), startReceiver()])
+  const [known, ofPipe, ofWorkspace] = receivers
+  const secretEncrypted = testVault.seal(newWebhookSecret(), secretPlace(id))
+  await db.update(webhookOutputs).set({ url: known.url, secretEncrypted }).where(eq(webhookOutputs.id, id))
+  await addOutput(db, ofPipe.url, { workspaceId, pipeId: null, furtherPipeId: PIPE })
+  await addOutput(db, ofWorkspace.url, { workspaceId, pipeId: null })
+  const since = new Date()
+  return {
+    /** Resolves when each has got every event since they were there, to the files of these events. */
+    async getEverything() {
+      const all = await db.select().from(events).where(gte(events.createdAt, since))
+      const ids = all.map((event) => event.id)
+      for (const receiver of receivers) {
+        const got = () => new Set(receiver.received.map(({ headers }) => headers['webhook-id']))
+        while (!ids.every((id) => got().has(id))) await receiver.gets(receiver.received.length + 1)
+      }
+      return all.map(({ fileId }) => fileId)
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const receiver of receivers) await receiver.stop()
+    },
+  }
 }
 
 async function openDatabase() {
