@@ -10,6 +10,8 @@ import { currentActor, requireSession } from '../../../../session.ts'
 import { orNotFound } from '../../../or-not-found.ts'
 import { titleOf } from '../../../title-of.ts'
 
+const LINK = 'text-water underline decoration-water-line underline-offset-3 hover:decoration-current'
+
 type Props = { params: Promise<{ id: string }> }
 
 export async function generateMetadata({ params }: Props) {
@@ -36,11 +38,19 @@ export default async function OutputPage({ params }: Props) {
       <p className="text-ink-soft text-sm">
         {pipe ? (
           <>
-            Gets the events of the Pipe <Link href={`/dashboard/pipes/${pipe.id}`}>{pipe.name}</Link>.
+            Gets the events of the Pipe{' '}
+            <Link href={`/dashboard/pipes/${pipe.id}`} className={LINK}>
+              {pipe.name}
+            </Link>
+            .
           </>
         ) : (
           <>
-            Gets the events of <Link href="/dashboard/settings/outputs">all Pipes</Link>.
+            Gets the events of{' '}
+            <Link href="/dashboard/settings/outputs" className={LINK}>
+              all Pipes
+            </Link>
+            .
           </>
         )}
       </p>
