@@ -4,7 +4,7 @@ import { seconds } from '../lib/platform/kernel/clock.ts'
 import type { Runtime } from '../lib/platform/runtime.ts'
 import type { Sweep } from '../lib/platform/sweeps.ts'
 
-type Needs = Pick<Runtime, 'db' | 'clock' | 'metrics'>
+type BacklogRuntime = Pick<Runtime, 'db' | 'clock' | 'metrics'>
 
 /** Counting ends where nobody needs to know it better. */
 const MOST = 100_000
@@ -13,11 +13,11 @@ const MAX_TAILED = 1000
 const AGES = ['minute', 'hour', 'day', 'older'] as const
 
 /** What waits in the database, for the metrics of each worker: all of them see the same. */
-export function backlogSweep(runtime: Needs): Sweep {
+export function backlogSweep(runtime: BacklogRuntime): Sweep {
   return { name: 'backlog', everyMs: seconds(15), run: () => measureBacklog(runtime) }
 }
 
-export async function measureBacklog(runtime: Needs): Promise<number> {
+export async function measureBacklog(runtime: BacklogRuntime): Promise<number> {
   await Promise.all([
     measureDeliveries(runtime),
     measureOldestDue(runtime),
@@ -30,7 +30,7 @@ export async function measureBacklog(runtime: Needs): Promise<number> {
   return 0
 }
 
-async function measureDeliveries({ db, clock, metrics }: Needs): Promise<void> {
+async function measureDeliveries({ db, clock, metrics }: BacklogRuntime): Promise<void> {
   const since = (interval: string) => sql`created_at > ${at(clock.now())} - interval '${sql.raw(interval)}'`
   const found = await rows<{ age: (typeof AGES)[number]; count: number }>(
     db,
@@ -43,7 +43,7 @@ async function measureDeliveries({ db, clock, metrics }: Needs): Promise<void> {
 }
 
 /** It steps from output to output along an index, as the sweep does that wakes them. */
-async function measureOldestDue({ db, clock, metrics }: Needs): Promise<void> {
+async function measureOldestDue({ db, clock, metrics }: BacklogRuntime): Promise<void> {
   const [oldest] = await rows<{ seconds: number | null }>(
     db,
     sql`with recursive waiting as (
@@ -63,7 +63,7 @@ async function measureOldestDue({ db, clock, metrics }: Needs): Promise<void> {
   metrics.deliveriesOldestDue.set(Math.max(oldest?.seconds ?? 0, 0))
 }
 
-async function measureQueue({ db, metrics }: Needs): Promise<void> {
+async function measureQueue({ db, metrics }: BacklogRuntime): Promise<void> {
   const found = await rows<{ name: string; count: number }>(
     db,
     sql`select queue.name, (select count(*)::int from (
@@ -74,7 +74,7 @@ async function measureQueue({ db, metrics }: Needs): Promise<void> {
   for (const { name, count } of found) metrics.queueJobs.set({ queue: name }, count)
 }
 
-async function measureUploads({ db, metrics }: Needs): Promise<void> {
+async function measureUploads({ db, metrics }: BacklogRuntime): Promise<void> {
   for (const status of ['uploading', 'transferring']) {
     const [found] = await rows<{ count: number }>(
       db,
@@ -86,7 +86,7 @@ async function measureUploads({ db, metrics }: Needs): Promise<void> {
 }
 
 /** Of a file that is `transferring` it waits for its bucket; else for its client, and the files that began first are looked at. */
-async function measureTails({ db, clock, metrics }: Needs): Promise<void> {
+async function measureTails({ db, clock, metrics }: BacklogRuntime): Promise<void> {
   const age = ageOf(sql`min(coalesce(last_byte_at, created_at))`, clock.now())
   const [found] = await rows<Record<'transferring' | 'uploading', number | null>>(
     db,
@@ -103,7 +103,7 @@ async function measureTails({ db, clock, metrics }: Needs): Promise<void> {
 }
 
 /** Of all nodes, and of whoever else uses the server. */
-async function measureConnections({ db, metrics }: Needs): Promise<void> {
+async function measureConnections({ db, metrics }: BacklogRuntime): Promise<void> {
   const [found] = await rows<{ busy: number; idle: number; most: number }>(
     db,
     sql`select count(*) filter (where state is distinct from 'idle')::int as busy,

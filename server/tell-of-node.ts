@@ -5,10 +5,10 @@ import type { Runtime } from '../lib/platform/runtime.ts'
 import type { Sweep } from '../lib/platform/sweeps.ts'
 import manifest from '../package.json' with { type: 'json' }
 
-type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'metrics'>
+type NodeRuntime = Pick<Runtime, 'db' | 'clock' | 'config' | 'metrics'>
 
 /** A process writes its own row again every few seconds, so that the console shows which are there; those long gone go. */
-export function nodeSweep({ db, clock, config, metrics }: Needs): Sweep {
+export function nodeSweep({ db, clock, config, metrics }: NodeRuntime): Sweep {
   const id = uuidv7(clock.now())
   const startedAt = new Date(clock.now()).toISOString()
   const roles = JSON.stringify([...config.roles])

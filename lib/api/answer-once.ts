@@ -54,7 +54,7 @@ export async function answerOnce(
 }
 
 type Place = { workspaceId: string; actorId: string; key: string; requestHash: string }
-type Needs = Pick<Runtime, 'clock' | 'vault'> & { db: Db }
+type ResponseStore = Pick<Runtime, 'clock' | 'vault'> & { db: Db }
 
 const at = ({ workspaceId, actorId, key }: Place) =>
   and(
@@ -69,7 +69,7 @@ const sealedFor = ({ workspaceId, actorId, key }: Place) =>
 export const idempotencyContext = (id: string) => `idempotency:${id}`
 
 /** True for the first; a later one waits here until the first has committed or rolled back. */
-async function claim({ db, clock }: Needs, place: Place): Promise<boolean> {
+async function claim({ db, clock }: ResponseStore, place: Place): Promise<boolean> {
   const overSince = new Date(clock.now() - KEPT_MS)
   await db.delete(idempotencyKeys).where(and(at(place), lt(idempotencyKeys.createdAt, overSince)))
   const claimed = await db
@@ -80,12 +80,12 @@ async function claim({ db, clock }: Needs, place: Place): Promise<boolean> {
   return claimed.length > 0
 }
 
-async function keep({ db, vault }: Needs, place: Place, { status, body }: Answered): Promise<void> {
+async function keep({ db, vault }: ResponseStore, place: Place, { status, body }: Answered): Promise<void> {
   const sealed = vault.seal(JSON.stringify(body ?? null), sealedFor(place))
   await db.update(idempotencyKeys).set({ status, body: sealed }).where(at(place))
 }
 
-async function earlier({ db, clock, vault }: Needs, place: Place): Promise<Answered | undefined> {
+async function earlier({ db, clock, vault }: ResponseStore, place: Place): Promise<Answered | undefined> {
   const [row] = await db.select().from(idempotencyKeys).where(at(place))
   if (!row || row.createdAt.getTime() < clock.now() - KEPT_MS) return undefined
   if (row.requestHash !== place.requestHash) {

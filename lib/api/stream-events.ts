@@ -27,7 +27,7 @@ const BODIES_AT_ONCE = 100
 const LIMITS = { most: 500, mostForEach: 20 }
 const places = createPlaces(LIMITS)
 
-type Needs = Pick<Runtime, 'db' | 'database' | 'clock'>
+type StreamRuntime = Pick<Runtime, 'db' | 'database' | 'clock'>
 type Wanted = {
   pipeId?: string | undefined
   kinds: readonly EventKind[]
@@ -35,7 +35,11 @@ type Wanted = {
   signal: AbortSignal
 }
 
-export function streamEvents(needs: Needs, actor: Actor, { pipeId, kinds, lastEventId, signal }: Wanted) {
+export function streamEvents(
+  needs: StreamRuntime,
+  actor: Actor,
+  { pipeId, kinds, lastEventId, signal }: Wanted,
+) {
   if (lastEventId !== undefined && !isUuid(lastEventId))
     throw invalidRequest([{ field: 'Last-Event-ID', message: 'is not the id of an event' }])
   const ending = new AbortController()
@@ -70,7 +74,7 @@ async function* untilLeft(stream: AsyncGenerator<string>, signal: AbortSignal, l
 }
 
 async function* messages(
-  { db, database, clock }: Needs,
+  { db, database, clock }: StreamRuntime,
   keyId: string,
   place: EventPlace & { kinds: readonly EventKind[] },
   since: number | undefined,
@@ -121,7 +125,7 @@ async function* messages(
 const placeAt = (ms: number) => `id: ${firstUuidAt(ms)}\n\n`
 
 async function leaveOut(
-  db: Needs['db'],
+  db: StreamRuntime['db'],
   place: EventPlace,
   fromMs: number,
   told: Set<string>,
@@ -129,7 +133,12 @@ async function leaveOut(
   for await (const ids of eachNew(db, place, fromMs, told)) for (const id of ids) told.add(id)
 }
 
-async function* eachNew(db: Needs['db'], place: EventPlace, fromMs: number, told: ReadonlySet<string>) {
+async function* eachNew(
+  db: StreamRuntime['db'],
+  place: EventPlace,
+  fromMs: number,
+  told: ReadonlySet<string>,
+) {
   let after = firstUuidAt(fromMs)
   for (;;) {
     const ids = await listEventIds(db, place, after, IDS_AT_ONCE)

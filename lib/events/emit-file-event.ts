@@ -10,7 +10,7 @@ import { address, type EventOutput, outputsOf } from './outputs-of.ts'
 import { tallyFiles } from './tally.ts'
 import { type NewEvent, writeEvents } from './write-events.ts'
 
-type Needs = { queue: Queue; clock: Clock }
+type EmitRuntime = { queue: Queue; clock: Clock }
 
 /**
  * Call this in the transaction that changes the status of files, after the change. It writes one event of each, with a
@@ -18,7 +18,11 @@ type Needs = { queue: Queue; clock: Clock }
  * none of them exists without the others. An event that some output misses is kept as missed. The end of each file is
  * noted to be counted, too.
  */
-export async function emitFileEvent(tx: Db, { queue, clock }: Needs, ...fileIds: string[]): Promise<void> {
+export async function emitFileEvent(
+  tx: Db,
+  { queue, clock }: EmitRuntime,
+  ...fileIds: string[]
+): Promise<void> {
   const at = new Date(clock.now())
   // Partial uploads send no event: the file that they are joined to does.
   const ended = (await endedFiles(tx, fileIds, at.getTime())).filter(({ concat }) => concat !== 'partial')
@@ -82,7 +86,11 @@ type Created = Omit<EventData<'file.created'>, 'status'> & {
 }
 
 /** The same for files that have just been created. Few ask for that, so there is an event only where some output does. */
-export async function emitFileCreated(tx: Db, { queue, clock }: Needs, ...fileIds: string[]): Promise<void> {
+export async function emitFileCreated(
+  tx: Db,
+  { queue, clock }: EmitRuntime,
+  ...fileIds: string[]
+): Promise<void> {
   const at = new Date(clock.now())
   const created = await rows<Created>(
     tx,

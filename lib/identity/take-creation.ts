@@ -1,11 +1,11 @@
 import { takeFromLimit } from '../platform/rate-limits.ts'
-import type { Runtime } from '../platform/runtime.ts'
+import type { CoreRuntime } from '../platform/runtime.ts'
 
 /** A workspace may have any number of them, but not make them without end at one go. */
 const PER_WORKSPACE = { burst: 1000, refillMs: 10_000 }
 
 export async function takeCreation(
-  runtime: Pick<Runtime, 'db' | 'clock'>,
+  runtime: CoreRuntime,
   { workspaceId }: { workspaceId: string },
   what: 'Pipes' | 'Senders' | 'Data Stores' | 'account keys',
 ): Promise<void> {

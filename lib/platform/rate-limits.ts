@@ -1,14 +1,14 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { rows } from './db/database.ts'
 import { SluiceError } from './kernel/errors.ts'
-import type { Runtime } from './runtime.ts'
+import type { CoreRuntime } from './runtime.ts'
 
 /** A token bucket in the database, so that all nodes share it. */
 type RateLimit = { burst: number; refillMs: number }
 
 /** Takes one, or throws `rate_limited` with the time until there is one again. */
 export async function takeFromLimit(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock }: CoreRuntime,
   key: string,
   { burst, refillMs }: RateLimit,
 ): Promise<void> {
@@ -52,7 +52,7 @@ const NETWORKS_OF_SITE = 4
 
 /** Takes one of what the network of an address may have, and of what all of its site may. */
 export async function takeForAddress(
-  runtime: Pick<Runtime, 'db' | 'clock'>,
+  runtime: CoreRuntime,
   what: string,
   address: string,
   limit: RateLimit,

@@ -19,6 +19,12 @@ export type Runtime = {
   vault: Vault
 }
 
+/** All that most verbs take. */
+export type CoreRuntime = Pick<Runtime, 'db' | 'clock'>
+export type ConfiguredRuntime = Pick<Runtime, 'db' | 'clock' | 'config'>
+/** For a verb that also sends mail. */
+export type MailingRuntime = Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>
+
 const KEY = Symbol.for('sluice.runtime')
 const global = globalThis as { [KEY]?: Runtime }
 

@@ -4,7 +4,7 @@ import { configurationLocks } from '#drizzle/schema/index.ts'
 import type { Actor } from '../identity/audit/record-audit.ts'
 import { seconds } from '../platform/kernel/clock.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
-import type { Runtime } from '../platform/runtime.ts'
+import type { CoreRuntime, Runtime } from '../platform/runtime.ts'
 
 /**
  * The lock that keeps two runs of `sluice apply` in one workspace apart. It stops nobody else: single changes in the dashboard
@@ -17,11 +17,9 @@ export const configurationLockInput = z.strictObject({
 })
 export const configurationLockAnswer = z.strictObject({ holder: z.uuid(), lockedUntil: z.iso.datetime() })
 
-type Needs = Pick<Runtime, 'db' | 'clock'>
-
 /** Takes the lock, or renews it. */
 export async function lockConfiguration(
-  { db, clock }: Needs,
+  { db, clock }: CoreRuntime,
   { workspaceId, label }: Actor,
   { holder }: z.output<typeof configurationLockInput>,
 ): Promise<z.input<typeof configurationLockAnswer>> {
@@ -42,7 +40,7 @@ export async function lockConfiguration(
 }
 
 export async function unlockConfiguration(
-  { db }: Needs,
+  { db }: CoreRuntime,
   { workspaceId }: Actor,
   { holder }: z.output<typeof configurationLockInput>,
 ): Promise<void> {

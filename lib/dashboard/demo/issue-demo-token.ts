@@ -2,20 +2,18 @@ import { and, eq, isNull } from 'drizzle-orm'
 import { pipes, workspaces } from '#drizzle/schema/index.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { takeForAddress } from '../../platform/rate-limits.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { ConfiguredRuntime } from '../../platform/runtime.ts'
 import { uploadUrlOf } from '../../workspace/pipes/pipe.ts'
 import { issueTrialToken, type TrialToken } from '../../workspace/tokens/issue-trial-token.ts'
 
 const PER_ADDRESS = { burst: 10, refillMs: 60_000 }
 const LIMITS = { maxBytes: 50_000_000, maxFiles: 3 }
 
-type Needs = Pick<Runtime, 'db' | 'clock' | 'config'>
-
 /** The demo's Pipe that takes uploads; none where there is no demo, or its owner closed it. */
 export async function findDemoPipe({
   db,
   config,
-}: Needs): Promise<{ id: string; uploadUrl: string; workspaceId: string } | undefined> {
+}: ConfiguredRuntime): Promise<{ id: string; uploadUrl: string; workspaceId: string } | undefined> {
   if (!config.demo) return undefined
   const [found] = await db
     .select({ id: pipes.id, workspaceId: workspaces.id })
@@ -28,7 +26,7 @@ export async function findDemoPipe({
 }
 
 /** For a visitor of the landing page: a few small files into the demo's Pipe. */
-export async function issueDemoToken(runtime: Needs, address: string): Promise<TrialToken> {
+export async function issueDemoToken(runtime: ConfiguredRuntime, address: string): Promise<TrialToken> {
   await takeForAddress(runtime, 'demo', address, PER_ADDRESS)
   const pipe = await findDemoPipe(runtime)
   if (!pipe) throw new SluiceError('not_found', 'There is no demo here.')

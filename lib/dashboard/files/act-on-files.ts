@@ -5,7 +5,7 @@ import type { Db } from '../../platform/db/database.ts'
 import { minutes } from '../../platform/kernel/clock.ts'
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import { cancelUpload, endingContext } from '../../uploads/endings/end-upload.ts'
 import type { File } from './file.ts'
 import { readFiles } from './list-files.ts'
@@ -35,11 +35,7 @@ export async function cancelFiles(
 }
 
 /** Hides the records of those that have ended, for a minute in which that can be undone. Answers which. */
-export async function eraseFiles(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
-  actor: Actor,
-  ids: string[],
-): Promise<string[]> {
+export async function eraseFiles({ db, clock }: CoreRuntime, actor: Actor, ids: string[]): Promise<string[]> {
   return db.transaction(async (tx) => {
     const erased = await tx
       .update(files)
@@ -60,11 +56,7 @@ export async function eraseFiles(
 }
 
 /** Brings back what was erased just now. Answers how many there still were. */
-export async function restoreFiles(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
-  actor: Actor,
-  ids: string[],
-): Promise<number> {
+export async function restoreFiles({ db, clock }: CoreRuntime, actor: Actor, ids: string[]): Promise<number> {
   return db.transaction(async (tx) => {
     const restored = await tx
       .update(files)
@@ -82,10 +74,12 @@ const known = (ids: string[]) => ids.filter(isUuid).slice(0, MOST)
 const mine = ({ workspaceId }: Actor, ids: string[]) =>
   and(eq(files.workspaceId, workspaceId), inArray(files.id, known(ids)))
 
-type Needs = Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>
-
 /** Gives an upload under way up, as its client could. Refused once all its bytes are there. */
-export async function cancelFile(runtime: Needs, actor: Actor, id: string): Promise<File> {
+export async function cancelFile(
+  runtime: Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>,
+  actor: Actor,
+  id: string,
+): Promise<File> {
   const { db, clock } = runtime
   return db.transaction(async (tx) => {
     const { filename } = await findFile(tx, actor, id)
@@ -98,11 +92,7 @@ export async function cancelFile(runtime: Needs, actor: Actor, id: string): Prom
 }
 
 /** Erases Sluice's record, with the webhooks that told of it; the object is the customer's and stays. */
-export async function eraseFile(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
-  actor: Actor,
-  id: string,
-): Promise<void> {
+export async function eraseFile({ db, clock }: CoreRuntime, actor: Actor, id: string): Promise<void> {
   await db.transaction(async (tx) => {
     const file = await findFile(tx, actor, id, 'update')
     if (file.status === 'uploading' || file.status === 'transferring') {

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { rows } from '../../platform/db/database.ts'
 import { seconds } from '../../platform/kernel/clock.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime } from '../../platform/runtime.ts'
 
 /** The state of the whole service: its nodes, what waits, and what fails in whichever workspace. */
 export type SeenNode = {
@@ -24,14 +24,12 @@ export type Failure = {
   raisedAt: string
 }
 
-type Needs = Pick<Runtime, 'db' | 'clock'>
-
 /** Three signs of life that did not come. */
 const SILENT_MS = seconds(30)
 const MOST = 200
 const MOST_COUNTED = 10_000
 
-export async function seeNodes({ db, clock }: Needs): Promise<SeenNode[]> {
+export async function seeNodes({ db, clock }: CoreRuntime): Promise<SeenNode[]> {
   const found = await rows<Omit<SeenNode, 'silent'>>(
     db,
     sql`select id, version, roles, started_at as "startedAt", seen_at as "seenAt", uploads,
@@ -41,7 +39,7 @@ export async function seeNodes({ db, clock }: Needs): Promise<SeenNode[]> {
   return found.map((node) => ({ ...node, silent: Date.parse(node.seenAt) < clock.now() - SILENT_MS }))
 }
 
-export async function seeBacklogs({ db }: Needs): Promise<Backlog[]> {
+export async function seeBacklogs({ db }: CoreRuntime): Promise<Backlog[]> {
   return rows<Backlog>(
     db,
     sql`
@@ -55,7 +53,7 @@ export async function seeBacklogs({ db }: Needs): Promise<Backlog[]> {
 }
 
 /** Data Stores that refuse and outputs that fail, by the names that their owners gave them. */
-export async function seeFailures({ db }: Needs): Promise<Failure[]> {
+export async function seeFailures({ db }: CoreRuntime): Promise<Failure[]> {
   return rows<Failure>(
     db,
     sql`select a.workspace_id as "workspaceId", w.name as workspace, a.kind, a.subject, a.raised_at as "raisedAt"

@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { rows } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime } from '../../platform/runtime.ts'
 
 /**
  * What an operator sees of workspaces: names of workspaces and members, counts and limits. Never the name of a file, a
@@ -30,8 +30,6 @@ export type WholeWorkspace = SeenWorkspace & {
   alerts: { kind: string; subject: string; raisedAt: string }[]
 }
 
-type Needs = Pick<Runtime, 'db' | 'clock'>
-
 const PAGE = 50
 const MOST_PEOPLE = 200
 /** Counting ends where nobody needs to know it better. */
@@ -39,7 +37,7 @@ const MOST_COUNTED = 1000
 
 /** The newest first; by a part of its name or of a member's address. */
 export async function seeWorkspaces(
-  { db, clock }: Needs,
+  { db, clock }: CoreRuntime,
   { search, before }: { search?: string | undefined; before?: string | undefined },
 ): Promise<{ data: SeenWorkspace[]; next: string | null }> {
   const like = search && `%${search.replaceAll(/[\\%_]/g, '\\$&')}%`
@@ -59,7 +57,7 @@ export async function seeWorkspaces(
   return { data, next: found.length > PAGE ? data.at(-1)!.id : null }
 }
 
-export async function seeWorkspace({ db, clock }: Needs, id: string): Promise<WholeWorkspace> {
+export async function seeWorkspace({ db, clock }: CoreRuntime, id: string): Promise<WholeWorkspace> {
   const [found] = isUuid(id)
     ? await rows<Omit<WholeWorkspace, 'people' | 'alerts'>>(
         db,

@@ -36,10 +36,10 @@ export const suspensionInput = z.strictObject({
   reason: z.string().trim().min(1, 'must not be empty').max(500, 'must have at most 500 characters'),
 })
 
-type Needs = Pick<Runtime, 'db' | 'clock' | 'queue' | 'vault'>
+type SteeringRuntime = Pick<Runtime, 'db' | 'clock' | 'queue' | 'vault'>
 
 export async function limitWorkspace(
-  runtime: Needs,
+  runtime: SteeringRuntime,
   operator: Operator,
   id: string,
   limits: z.output<typeof limitsInput>,
@@ -51,7 +51,7 @@ export async function limitWorkspace(
 }
 
 export async function suspendWorkspace(
-  runtime: Needs,
+  runtime: SteeringRuntime,
   operator: Operator,
   id: string,
   { reason }: z.output<typeof suspensionInput>,
@@ -67,7 +67,11 @@ export async function suspendWorkspace(
   })
 }
 
-export async function liftSuspension(runtime: Needs, operator: Operator, id: string): Promise<void> {
+export async function liftSuspension(
+  runtime: SteeringRuntime,
+  operator: Operator,
+  id: string,
+): Promise<void> {
   await steer(runtime, operator, id, async (inTx, { actor, name }) => {
     await inTx.db
       .update(workspaces)
@@ -78,10 +82,10 @@ export async function liftSuspension(runtime: Needs, operator: Operator, id: str
   })
 }
 
-type InTx = Needs & { db: Db }
+type InTx = SteeringRuntime & { db: Db }
 
 async function steer(
-  runtime: Needs,
+  runtime: SteeringRuntime,
   { userId, email }: Operator,
   id: string,
   work: (inTx: InTx, at: { actor: Actor; name: string }) => Promise<void>,

@@ -3,7 +3,7 @@ import { counts } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { rows } from '../../platform/db/database.ts'
 import { days, hours } from '../../platform/kernel/clock.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime } from '../../platform/runtime.ts'
 import { medianOf, STEPS } from '../../workspace/usage/fold-tallies.ts'
 
 /**
@@ -48,7 +48,7 @@ type Query = { range: Range; pipeId: string | undefined }
 type Row = typeof counts.$inferSelect
 
 export async function readFigures(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock }: CoreRuntime,
   { workspaceId }: Actor,
   { range, pipeId }: Query,
 ): Promise<Figures> {

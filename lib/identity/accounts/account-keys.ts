@@ -7,7 +7,7 @@ import { revokeAgain } from '../../platform/db/recent-commits.ts'
 import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, isUuid, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
 import { nameField, timeField } from '../../platform/kernel/parse-input.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { lesserRole, type Role, withArticle } from '../rights.ts'
 import { takeCreation } from '../take-creation.ts'
@@ -81,7 +81,7 @@ export function scopesFor({ role }: { role: Role }): KeyScope[] {
 
 /** The key itself is in this answer and nowhere else. */
 export async function createAccountKey(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock }: CoreRuntime,
   actor: Actor,
   { name, ...wanted }: z.output<typeof accountKeyInput>,
 ): Promise<AccountKey & { key: string }> {

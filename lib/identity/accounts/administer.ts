@@ -3,7 +3,7 @@ import { eq, sql } from 'drizzle-orm'
 import { members, users, workspaces } from '#drizzle/schema/index.ts'
 import { rows } from '../../platform/db/database.ts'
 import { StartError } from '../../platform/kernel/errors.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime } from '../../platform/runtime.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { signOutEverywhere } from '../sessions/sessions.ts'
 import { revokeKeys } from './account-keys.ts'
@@ -12,7 +12,6 @@ import { findUserByEmail, type UserRow } from './find-user.ts'
 import { hashPassword } from './password.ts'
 
 /** What an operator does to accounts with `npm run account`, by their e-mail address. */
-type Needs = Pick<Runtime, 'db' | 'clock'>
 
 export type ListedUser = {
   email: string
@@ -26,7 +25,7 @@ export type ListedUser = {
   limitBytes: number | null
 }
 
-export async function listUsers({ db, clock }: Needs): Promise<ListedUser[]> {
+export async function listUsers({ db, clock }: CoreRuntime): Promise<ListedUser[]> {
   const month = new Date(clock.now()).toISOString().slice(0, 7)
   return rows<ListedUser>(
     db,
@@ -41,7 +40,7 @@ export async function listUsers({ db, clock }: Needs): Promise<ListedUser[]> {
 }
 
 /** Their sessions and account keys end. Uploads go on: what their backends send belongs to others. */
-export function disableUser(runtime: Needs, email: string): Promise<void> {
+export function disableUser(runtime: CoreRuntime, email: string): Promise<void> {
   return change(runtime, email, 'user.disabled', async (inTx, user, actor) => {
     await inTx.db
       .update(users)
@@ -54,14 +53,14 @@ export function disableUser(runtime: Needs, email: string): Promise<void> {
   })
 }
 
-export function enableUser(runtime: Needs, email: string): Promise<void> {
+export function enableUser(runtime: CoreRuntime, email: string): Promise<void> {
   return change(runtime, email, 'user.enabled', async ({ db }, user) => {
     await db.update(users).set({ disabledAt: null }).where(eq(users.id, user.id))
   })
 }
 
 /** A new password; whoever was signed in is signed out. */
-export async function resetUser(runtime: Needs, email: string): Promise<{ password: string }> {
+export async function resetUser(runtime: CoreRuntime, email: string): Promise<{ password: string }> {
   const password = randomBytes(15).toString('base64url')
   const passwordHash = await hashPassword(password)
   await change(runtime, email, 'user.password_reset', async (inTx, user) => {
@@ -73,17 +72,21 @@ export async function resetUser(runtime: Needs, email: string): Promise<{ passwo
 }
 
 /** Null: as FREE_TIER_BYTES says; 0: unlimited. */
-export function limitWorkspace(runtime: Needs, email: string, limitBytes: number | null): Promise<void> {
+export function limitWorkspace(
+  runtime: CoreRuntime,
+  email: string,
+  limitBytes: number | null,
+): Promise<void> {
   return change(runtime, email, 'workspace.limit_changed', async ({ db }, _user, { workspaceId }) => {
     await db.update(workspaces).set({ transferLimitBytes: limitBytes }).where(eq(workspaces.id, workspaceId))
   })
 }
 
 async function change(
-  { db, clock }: Needs,
+  { db, clock }: CoreRuntime,
   email: string,
   action: string,
-  work: (inTx: Needs, user: UserRow, actor: Actor) => Promise<void>,
+  work: (inTx: CoreRuntime, user: UserRow, actor: Actor) => Promise<void>,
 ): Promise<void> {
   await db.transaction(async (tx) => {
     const user = await findUserByEmail(tx, email)

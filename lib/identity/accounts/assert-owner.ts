@@ -1,7 +1,7 @@
 import { minutes } from '../../platform/kernel/clock.ts'
 import { type FieldError, invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import { takeFromLimit } from '../../platform/rate-limits.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime } from '../../platform/runtime.ts'
 import type { Session } from '../sessions/read-session.ts'
 import { findUser } from './find-user.ts'
 import { verifyPassword } from './password.ts'
@@ -15,7 +15,7 @@ const FRESH_MS = minutes(10)
  * hash of the password that was proven.
  */
 export async function assertOwner(
-  runtime: Pick<Runtime, 'db' | 'clock'>,
+  runtime: CoreRuntime,
   { userId, signedInAt }: Pick<Session, 'userId' | 'signedInAt'>,
   password: string,
   fault: FieldError,

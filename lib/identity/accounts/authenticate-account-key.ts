@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { rows } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret } from '../../platform/kernel/ids.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { ConfiguredRuntime, CoreRuntime } from '../../platform/runtime.ts'
 import type { Actor } from '../audit/record-audit.ts'
 import { notOfDemo } from '../not-of-demo.ts'
 import { lesserRole, type Role } from '../rights.ts'
@@ -20,7 +20,7 @@ type Known = {
 
 /** Who calls the management API. The key's last use is kept to the minute, to spare a write for each request. */
 export async function authenticateAccountKey(
-  { db, clock, config }: Pick<Runtime, 'db' | 'clock' | 'config'>,
+  { db, clock, config }: ConfiguredRuntime,
   key: string | undefined,
 ): Promise<Actor> {
   if (key === undefined) {
@@ -71,10 +71,7 @@ const ROLE_OF_CREATOR = sql`(
       and case when k.created_by is null then m.role = 'owner' else m.user_id = k.created_by end limit 1)`
 
 /** For what goes on long after the key was shown. */
-export async function isKeyGood(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
-  keyId: string,
-): Promise<boolean> {
+export async function isKeyGood({ db, clock }: CoreRuntime, keyId: string): Promise<boolean> {
   const found = await rows(
     db,
     sql`select from account_keys k where id = ${keyId}::uuid and revoked_at is null and ${ROLE_OF_CREATOR} is not null

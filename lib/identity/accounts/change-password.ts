@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { users } from '#drizzle/schema/index.ts'
 import { invalidRequest } from '../../platform/kernel/errors.ts'
 import { enqueueMail } from '../../platform/mail/mail.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { MailingRuntime } from '../../platform/runtime.ts'
 import { recordAudit } from '../audit/record-audit.ts'
 import type { Session } from '../sessions/read-session.ts'
 import { signOutEverywhere } from '../sessions/sessions.ts'
@@ -23,7 +23,7 @@ export const passwordChange = z.strictObject({
 
 /** Every other session ends. Somebody who only signed in by a provider gives no present password: they must have just done so. */
 export async function changePassword(
-  runtime: Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>,
+  runtime: MailingRuntime,
   session: Session,
   { current, password, revokeKeys: alsoKeys }: z.output<typeof passwordChange>,
 ): Promise<void> {

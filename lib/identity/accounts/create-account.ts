@@ -2,7 +2,7 @@ import { users } from '#drizzle/schema/index.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { insertWorkspace } from '../workspaces/workspaces.ts'
 
@@ -15,11 +15,9 @@ export type NewAccount = {
   demo?: boolean
 }
 
-type Needs = Pick<Runtime, 'db' | 'clock'>
-
 /** A user with a workspace of their own. */
 export async function createAccount(
-  { db, clock }: Needs,
+  { db, clock }: CoreRuntime,
   account: NewAccount,
 ): Promise<{ userId: string; workspaceId: string }> {
   return db.transaction(async (tx) => {

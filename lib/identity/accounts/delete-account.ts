@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { users } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { MailingRuntime } from '../../platform/runtime.ts'
 import type { Actor } from '../audit/record-audit.ts'
 import type { Session } from '../sessions/read-session.ts'
 import { closeWorkspace } from '../workspaces/delete-workspace.ts'
@@ -15,14 +15,12 @@ export const accountDeletion = z.strictObject({
   password: z.string().max(1000).default(''),
 })
 
-type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>
-
 /**
  * The user goes at once, with every session and key. Workspaces of which they were the only member end with them, and a sweep
  * removes those when their buckets are cleared of unfinished parts; objects stay. Others go on, and must have another owner.
  */
 export async function deleteAccount(
-  runtime: Needs,
+  runtime: MailingRuntime,
   session: Session,
   { email, password }: z.output<typeof accountDeletion>,
   /** Passed in, since uploads stand above accounts. */
@@ -54,7 +52,7 @@ async function placesOf(tx: Db, userId: string): Promise<Place[]> {
 }
 
 /** The Pipes that closed. */
-async function leave(inTx: Needs & { db: Db }, session: Session, place: Place): Promise<string[]> {
+async function leave(inTx: MailingRuntime & { db: Db }, session: Session, place: Place): Promise<string[]> {
   const { workspaceId, demo, alone, role } = place
   if (demo) throw new SluiceError('conflict', 'The demo workspace stays while DEMO is on.')
   await lockWorkspace(inTx.db, workspaceId)

@@ -5,17 +5,16 @@ import type { Db } from '../../platform/db/database.ts'
 import { hours } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret } from '../../platform/kernel/ids.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { ConfiguredRuntime, CoreRuntime } from '../../platform/runtime.ts'
 
 /** Links of mails: good once and for a while. The token stands after the #, so it reaches no server's log. */
 type Purpose = 'verify' | 'reset'
-type Needs = Pick<Runtime, 'db' | 'clock' | 'config'>
 
 const GOOD_FOR_MS: Record<Purpose, number> = { verify: hours(48), reset: hours(1) }
 const PAGE: Record<Purpose, string> = { verify: 'verify-email', reset: 'reset-password' }
 
 export async function createEmailLink(
-  { db, clock, config }: Needs,
+  { db, clock, config }: ConfiguredRuntime,
   purpose: Purpose,
   user: { id: string; email: string },
 ): Promise<string> {
@@ -33,7 +32,7 @@ export async function createEmailLink(
 
 /** Before work that nobody should be able to ask for without a link. */
 export async function findEmailLink(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock }: CoreRuntime,
   purpose: Purpose,
   token: string,
 ): Promise<{ userId: string }> {
@@ -47,7 +46,7 @@ export async function findEmailLink(
 
 /** Call it in the transaction of what the link allows. */
 export async function useEmailLink(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock }: CoreRuntime,
   purpose: Purpose,
   token: string,
 ): Promise<{ userId: string; email: string }> {

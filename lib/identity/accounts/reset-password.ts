@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { z } from 'zod'
 import { users } from '#drizzle/schema/index.ts'
 import { enqueueMail } from '../../platform/mail/mail.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { MailingRuntime } from '../../platform/runtime.ts'
 import { signOutEverywhere } from '../sessions/sessions.ts'
 import { newPasswordField } from './account.ts'
 import { dropResetLinks, findEmailLink, useEmailLink } from './email-link.ts'
@@ -19,7 +19,7 @@ export const passwordReset = z.strictObject({ token: z.string().max(100), passwo
  * where others have used up the limit of sign-ins. Every session of before ends.
  */
 export async function resetPassword(
-  { db, clock, config, queue, vault }: Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>,
+  { db, clock, config, queue, vault }: MailingRuntime,
   { token, password }: z.output<typeof passwordReset>,
 ): Promise<{ userId: string }> {
   await findEmailLink({ db, clock }, 'reset', token)

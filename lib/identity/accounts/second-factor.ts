@@ -9,7 +9,7 @@ import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret } from '../../platform/kernel/ids.ts'
 import { enqueueMail } from '../../platform/mail/mail.ts'
 import { takeFromLimit } from '../../platform/rate-limits.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { MailingRuntime, Runtime } from '../../platform/runtime.ts'
 import type { Person } from '../sessions/read-session.ts'
 import { tellStreams } from '../sessions/sessions.ts'
 import { secondFactorMail } from './mails.ts'
@@ -29,8 +29,6 @@ const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
 const MOST_WRONG = 100
 const PER_USER = { burst: 5, refillMs: 30_000 }
 
-type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>
-
 export const secondFactorContext = (userId: string) => `second-factor:${userId}`
 
 /** What an authenticator needs; as text for those that cannot scan. */
@@ -38,7 +36,7 @@ export type FactorSetup = { svg: string; secret: string }
 
 /** Nothing is demanded yet: the first code has to show that the authenticator has the secret. */
 export async function beginSecondFactor(
-  { db, clock, vault }: Pick<Needs, 'db' | 'clock' | 'vault'>,
+  { db, clock, vault }: Pick<MailingRuntime, 'db' | 'clock' | 'vault'>,
   { userId, email }: Pick<Person, 'userId' | 'email'>,
 ): Promise<FactorSetup> {
   const { base32 } = new Secret({ size: 20 })
@@ -58,7 +56,11 @@ export async function beginSecondFactor(
 }
 
 /** From now on every other session needs a code as well. The recovery codes are in this answer and nowhere else. */
-export async function enableSecondFactor(runtime: Needs, person: Person, code: string): Promise<string[]> {
+export async function enableSecondFactor(
+  runtime: MailingRuntime,
+  person: Person,
+  code: string,
+): Promise<string[]> {
   const { db, clock } = runtime
   await takeFromLimit(runtime, `second-factor:${person.userId}`, PER_USER)
   const row = await find(db, person.userId)
@@ -81,13 +83,17 @@ export async function enableSecondFactor(runtime: Needs, person: Person, code: s
 }
 
 /** A code of the authenticator, or one of the recovery codes, which is used up by it. */
-export async function giveSecondFactor(runtime: Needs, person: Person, code: string): Promise<void> {
+export async function giveSecondFactor(runtime: MailingRuntime, person: Person, code: string): Promise<void> {
   await assertCode(runtime, person, code)
   const secondFactorAt = new Date(runtime.clock.now())
   await runtime.db.update(sessions).set({ secondFactorAt }).where(eq(sessions.id, person.id))
 }
 
-export async function disableSecondFactor(runtime: Needs, person: Person, code: string): Promise<void> {
+export async function disableSecondFactor(
+  runtime: MailingRuntime,
+  person: Person,
+  code: string,
+): Promise<void> {
   await assertCode(runtime, person, code)
   await runtime.db.transaction(async (tx) => {
     await tx.delete(secondFactors).where(eq(secondFactors.userId, person.userId))
@@ -99,7 +105,7 @@ export async function countRecoveryCodes({ db }: Pick<Runtime, 'db'>, userId: st
   return (await find(db, userId))?.recoveryHashes.length ?? 0
 }
 
-async function assertCode(runtime: Needs, person: Person, given: string): Promise<void> {
+async function assertCode(runtime: MailingRuntime, person: Person, given: string): Promise<void> {
   const code = given.toLowerCase().replaceAll(/[\s-]/g, '')
   await takeFromLimit(runtime, `second-factor:${person.userId}`, PER_USER)
   const row = await find(runtime.db, person.userId)
@@ -133,7 +139,7 @@ async function takeRecoveryCode(db: Db, userId: string, code: string): Promise<b
   return taken.length > 0
 }
 
-async function noteWrong(runtime: Needs, person: Person): Promise<SluiceError> {
+async function noteWrong(runtime: MailingRuntime, person: Person): Promise<SluiceError> {
   const now = new Date(runtime.clock.now()).toISOString()
   return runtime.db.transaction(async (tx) => {
     const [row] = await rows<{ wrong: number; locked: boolean }>(
@@ -160,7 +166,7 @@ async function find(db: Db, userId: string) {
 }
 
 function stepOf(
-  { clock, vault }: Pick<Needs, 'clock' | 'vault'>,
+  { clock, vault }: Pick<MailingRuntime, 'clock' | 'vault'>,
   { userId, email }: Pick<Person, 'userId' | 'email'>,
   sealed: string,
   token: string,
@@ -184,7 +190,7 @@ function newRecoveryCode(): string {
 }
 
 async function tell(
-  inTx: Needs & { db: Db },
+  inTx: MailingRuntime & { db: Db },
   { email }: Person,
   what: 'on' | 'off' | 'locked',
 ): Promise<void> {

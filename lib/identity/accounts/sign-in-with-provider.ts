@@ -2,7 +2,7 @@ import { and, eq } from 'drizzle-orm'
 import { identities } from '#drizzle/schema/index.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { ConfiguredRuntime, Runtime } from '../../platform/runtime.ts'
 import { createAccount } from './create-account.ts'
 import { findUser, findUserByEmail } from './find-user.ts'
 import { takeOverUnproven } from './take-over-unproven.ts'
@@ -23,7 +23,7 @@ export type ProviderProfile = {
  * nobody has been in the existing one: otherwise whoever first typed it could wait in somebody else's account.
  */
 export async function signInWithProvider(
-  runtime: Pick<Runtime, 'db' | 'clock' | 'config'>,
+  runtime: ConfiguredRuntime,
   profile: ProviderProfile,
 ): Promise<{ userId: string }> {
   const { provider, providerAccountId } = profile

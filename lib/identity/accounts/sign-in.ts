@@ -4,7 +4,7 @@ import { rows } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret } from '../../platform/kernel/ids.ts'
 import { networkOf, takeForAddress, takeFromLimit } from '../../platform/rate-limits.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { ConfiguredRuntime, Runtime } from '../../platform/runtime.ts'
 import { notOfDemo } from '../not-of-demo.ts'
 import { findUserByEmail } from './find-user.ts'
 import { verifyPassword } from './password.ts'
@@ -24,7 +24,7 @@ const PER_ACCOUNT = { burst: 100, refillMs: 60_000 }
  * refusal is the same, and takes as long, so that nobody learns who has an account.
  */
 export async function signIn(
-  runtime: Pick<Runtime, 'db' | 'clock' | 'config'>,
+  runtime: ConfiguredRuntime,
   { email, password }: z.output<typeof signInInput>,
   address: string,
   /** A link to its mailbox was opened. */

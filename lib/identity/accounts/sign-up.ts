@@ -4,7 +4,7 @@ import { hashSecret } from '../../platform/kernel/ids.ts'
 import { nameField } from '../../platform/kernel/parse-input.ts'
 import { enqueueMail } from '../../platform/mail/mail.ts'
 import { takeForAddress, takeFromLimit } from '../../platform/rate-limits.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { MailingRuntime } from '../../platform/runtime.ts'
 import { emailField, newPasswordField } from './account.ts'
 import { createAccount } from './create-account.ts'
 import { createEmailLink } from './email-link.ts'
@@ -27,10 +27,8 @@ export type SignedUp =
   | { outcome: 'signed-up'; userId: string; passwordHash: string }
   | { outcome: 'check-mail' }
 
-type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>
-
 export async function signUp(
-  runtime: Needs,
+  runtime: MailingRuntime,
   input: z.output<typeof signUpInput>,
   address: string,
 ): Promise<SignedUp> {
@@ -59,7 +57,7 @@ function unlessTaken(error: unknown): undefined {
 }
 
 /** Without mail there is no other way to say it than here. */
-async function refuse(runtime: Needs, email: string): Promise<SignedUp> {
+async function refuse(runtime: MailingRuntime, email: string): Promise<SignedUp> {
   if (!mustVerify(runtime.config)) {
     throw new SluiceError('conflict', 'This did not work. If you have an account, sign in instead.')
   }

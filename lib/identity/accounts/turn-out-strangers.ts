@@ -14,13 +14,11 @@ import {
   workspaces,
 } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
-import type { Clock } from '../../platform/kernel/clock.ts'
+import type { CoreRuntime } from '../../platform/runtime.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { tellStreams } from '../sessions/sessions.ts'
 
 export type TurnedOffThing = { kind: TurnedOffKind; id: string; name: string }
-
-type Needs = { db: Db; clock: Clock }
 
 /**
  * Whoever was in an account before its address was proven may not be its owner, and might have waited for them. Nothing
@@ -28,7 +26,7 @@ type Needs = { db: Db; clock: Clock }
  * that they issued) are revoked, webhooks are off, Data Stores take no uploads, and whom they let in is out. The owner sees the list and may switch each
  * on again: `turned-off.ts`. Call it in the transaction in which the owner proves the address.
  */
-export async function turnOutStrangers(runtime: Needs, userId: string): Promise<TurnedOffThing[]> {
+export async function turnOutStrangers(runtime: CoreRuntime, userId: string): Promise<TurnedOffThing[]> {
   const { db } = runtime
   await db.delete(identities).where(eq(identities.userId, userId))
   await db.delete(secondFactors).where(eq(secondFactors.userId, userId))
@@ -64,7 +62,7 @@ const AUDITED: Record<TurnedOffKind, string> = {
 }
 const REASON = 'The account changed hands.'
 
-async function turnOffWorkspace(runtime: Needs, workspaceId: string): Promise<TurnedOffThing[]> {
+async function turnOffWorkspace(runtime: CoreRuntime, workspaceId: string): Promise<TurnedOffThing[]> {
   const { db, clock } = runtime
   const now = new Date(clock.now())
   // They may have muted what would tell of them, and the owner has no second factor yet.

@@ -12,7 +12,7 @@ import {
 import { type Db, rows } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 
 /** What was turned off when an account changed hands, as long as it is: its owner may switch each on again. */
@@ -58,11 +58,7 @@ const AUDITED: Record<TurnedOffKind, string> = {
 }
 
 /** With all that it opens: whoever knows a key, or a token of a Sender, may use it again. */
-export async function switchOn(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
-  actor: Actor,
-  id: string,
-): Promise<TurnedOff> {
+export async function switchOn({ db, clock }: CoreRuntime, actor: Actor, id: string): Promise<TurnedOff> {
   return db.transaction(async (tx) => {
     const mine = and(eq(turnedOff.workspaceId, actor.workspaceId), eq(turnedOff.subjectId, id))
     const [row] = isUuid(id) ? await tx.select().from(turnedOff).where(mine).for('update') : []

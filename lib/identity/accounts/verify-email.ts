@@ -3,7 +3,7 @@ import { users } from '#drizzle/schema/index.ts'
 import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret } from '../../platform/kernel/ids.ts'
 import { takeFromLimit } from '../../platform/rate-limits.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime } from '../../platform/runtime.ts'
 import { findEmailLink, useEmailLink } from './email-link.ts'
 import { findUser } from './find-user.ts'
 import { verifyPassword } from './password.ts'
@@ -23,7 +23,7 @@ type Given = {
  * session that shows it.
  */
 export async function verifyEmail(
-  runtime: Pick<Runtime, 'db' | 'clock'>,
+  runtime: CoreRuntime,
   { token, password, userId }: Given,
 ): Promise<{ email: string }> {
   const { db, clock } = runtime

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { rows } from '../../platform/db/database.ts'
 import { minutes } from '../../platform/kernel/clock.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { ConfiguredRuntime } from '../../platform/runtime.ts'
 import type { Actor } from '../audit/record-audit.ts'
 import { notOfDemo } from '../not-of-demo.ts'
 import type { Role } from '../rights.ts'
@@ -46,10 +46,8 @@ export type Standing =
 
 const SEEN_EVERY_MS = minutes(5)
 
-type Needs = Pick<Runtime, 'db' | 'clock' | 'config'>
-
 /** The session of somebody who has a workspace open. */
-export async function readSession(runtime: Needs, id: string): Promise<Session | undefined> {
+export async function readSession(runtime: ConfiguredRuntime, id: string): Promise<Session | undefined> {
   const standing = await readStanding(runtime, id)
   return standing?.state === 'in' ? standing.session : undefined
 }
@@ -58,7 +56,7 @@ export async function readSession(runtime: Needs, id: string): Promise<Session |
  * Read for each request: a session that was revoked, a membership that ended, a role that changed count from the next one on,
  * on every node.
  */
-export async function readStanding(runtime: Needs, id: string): Promise<Standing | undefined> {
+export async function readStanding(runtime: ConfiguredRuntime, id: string): Promise<Standing | undefined> {
   const row = isUuid(id) ? await findSession(runtime, id) : undefined
   if (!row) return undefined
   await noteSeen(runtime, row)
@@ -91,7 +89,7 @@ type Found = Omit<Person, 'id' | 'signedInAt'> & {
 }
 
 /** With the workspace that was chosen, else the first that they joined. */
-async function findSession({ db, clock, config }: Needs, id: string): Promise<Found | undefined> {
+async function findSession({ db, clock, config }: ConfiguredRuntime, id: string): Promise<Found | undefined> {
   const [found] = await rows<Found>(
     db,
     sql`select s.id, u.id as "userId", u.email, u.name, u.email_verified_at is not null as "emailVerified",
@@ -112,7 +110,7 @@ async function findSession({ db, clock, config }: Needs, id: string): Promise<Fo
   return found
 }
 
-async function noteSeen({ db, clock }: Needs, { id, seenAt }: Found): Promise<void> {
+async function noteSeen({ db, clock }: ConfiguredRuntime, { id, seenAt }: Found): Promise<void> {
   const seenLongAgo = clock.now() - SEEN_EVERY_MS
   if (new Date(seenAt).getTime() >= seenLongAgo) return
   await db.execute(sql`

@@ -6,7 +6,7 @@ import { days } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isUuid, uuidv7 } from '../../platform/kernel/ids.ts'
 import { LIVE_CHANNEL } from '../../platform/live-channel.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import type { Session } from './read-session.ts'
 
 /** The rows behind the cookies: made at sign-in, listed for their owner, and ended from anywhere. */
@@ -23,7 +23,7 @@ export type SessionOpening = {
 }
 
 export async function createSession(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock }: CoreRuntime,
   userId: string,
   { userAgent, address }: Visitor,
   { workspaceId = null, passwordHash }: SessionOpening = {},
@@ -75,10 +75,7 @@ export type ListedSession = {
 
 const MOST = 100
 
-export async function listSessions(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
-  session: Session,
-): Promise<ListedSession[]> {
+export async function listSessions({ db, clock }: CoreRuntime, session: Session): Promise<ListedSession[]> {
   const rows = await db
     .select()
     .from(sessions)
@@ -121,7 +118,7 @@ export async function revokeSession(
 }
 
 export async function signOutEverywhere(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock }: CoreRuntime,
   userId: string,
   { except }: { except?: string } = {},
 ): Promise<void> {

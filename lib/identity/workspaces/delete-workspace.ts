@@ -12,7 +12,7 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import { days } from '../../platform/kernel/clock.ts'
 import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import { enqueueMail } from '../../platform/mail/mail.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime, MailingRuntime } from '../../platform/runtime.ts'
 import { assertOwner } from '../accounts/assert-owner.ts'
 import { memberAddresses } from '../accounts/member-addresses.ts'
 import { recordAudit } from '../audit/record-audit.ts'
@@ -26,10 +26,8 @@ import { deletionMail } from './workspace-mails.ts'
  */
 export const GRACE_MS = days(7)
 
-type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>
-
 export async function deleteWorkspace(
-  runtime: Needs,
+  runtime: MailingRuntime,
   session: Session,
   { name, password }: { name: string; password: string },
 ): Promise<void> {
@@ -54,7 +52,7 @@ export async function deleteWorkspace(
 }
 
 /** Nothing was lost, so there is nothing to repair. */
-export async function restoreWorkspace(runtime: Needs, session: Session): Promise<void> {
+export async function restoreWorkspace(runtime: MailingRuntime, session: Session): Promise<void> {
   const { clock } = runtime
   await runtime.db.transaction(async (tx) => {
     const { workspaceId } = session.actor
@@ -65,7 +63,7 @@ export async function restoreWorkspace(runtime: Needs, session: Session): Promis
 }
 
 async function tellMembers(
-  inTx: Needs & { db: Db },
+  inTx: MailingRuntime & { db: Db },
   session: Session,
   deleteAfter: Date | null,
 ): Promise<void> {
@@ -96,7 +94,7 @@ export async function closeWorkspace(tx: Db, workspaceId: string, at: Date): Pro
 }
 
 /** Ends one workspace whose grace is over. What is under way is canceled by the sweep of deleted Pipes. */
-export async function closeDeletedWorkspaces({ db, clock }: Pick<Runtime, 'db' | 'clock'>): Promise<number> {
+export async function closeDeletedWorkspaces({ db, clock }: CoreRuntime): Promise<number> {
   const now = new Date(clock.now())
   return db.transaction(async (tx) => {
     const [due] = await rows<{ id: string }>(

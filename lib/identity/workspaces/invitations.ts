@@ -8,7 +8,7 @@ import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, isUuid, uuidv7 } from '../../platform/kernel/ids.ts'
 import { enqueueMail } from '../../platform/mail/mail.ts'
 import { takeFromLimit } from '../../platform/rate-limits.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime, MailingRuntime, Runtime } from '../../platform/runtime.ts'
 import { emailField } from '../accounts/account.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import type { Role } from '../rights.ts'
@@ -35,8 +35,7 @@ export type Invitation = {
   sentAt: string
   expiresAt: string
 }
-type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>
-type InTx = Needs & { db: Db }
+type InTx = MailingRuntime & { db: Db }
 
 /** Those that are pending, and those that expired, which can be sent again. */
 export async function listInvitations({ db }: Pick<Runtime, 'db'>, actor: Actor): Promise<Invitation[]> {
@@ -58,7 +57,7 @@ export async function listInvitations({ db }: Pick<Runtime, 'db'>, actor: Actor)
 
 /** Inviting an address again replaces the invitation of before, whose link ends. */
 export async function invite(
-  runtime: Needs,
+  runtime: MailingRuntime,
   actor: Actor,
   { email, role }: z.output<typeof invitationInput>,
 ): Promise<void> {
@@ -81,7 +80,7 @@ export async function invite(
 }
 
 /** With a new link; the one of before ends. */
-export async function resendInvitation(runtime: Needs, actor: Actor, id: string): Promise<void> {
+export async function resendInvitation(runtime: MailingRuntime, actor: Actor, id: string): Promise<void> {
   await change(runtime, actor, id, async (inTx, { email, role }) => {
     await takeMails(inTx, actor, email)
     const workspace = await lockWorkspace(inTx.db, actor.workspaceId)
@@ -91,7 +90,7 @@ export async function resendInvitation(runtime: Needs, actor: Actor, id: string)
   })
 }
 
-export async function withdrawInvitation(runtime: Needs, actor: Actor, id: string): Promise<void> {
+export async function withdrawInvitation(runtime: MailingRuntime, actor: Actor, id: string): Promise<void> {
   await change(runtime, actor, id, async (inTx, { email, role }) => {
     await recordAudit(inTx, actor, { action: 'invitation.withdrawn', subjectLabel: email, detail: { role } })
   })
@@ -99,7 +98,7 @@ export async function withdrawInvitation(runtime: Needs, actor: Actor, id: strin
 
 /** The row goes; whoever wants another writes it anew. */
 async function change(
-  runtime: Needs,
+  runtime: MailingRuntime,
   actor: Actor,
   id: string,
   work: (inTx: InTx, row: { email: string; role: Role }) => Promise<void>,
@@ -135,7 +134,7 @@ async function send(inTx: InTx, actor: Actor, { id, workspace, email, role }: Se
   await enqueueMail(inTx, db, { kind: 'mail', mail: { ...mail, workspaceId: actor.workspaceId } })
 }
 
-async function takeMails(runtime: Pick<Runtime, 'db' | 'clock'>, actor: Actor, email: string): Promise<void> {
+async function takeMails(runtime: CoreRuntime, actor: Actor, email: string): Promise<void> {
   await takeFromLimit(runtime, `invite:${actor.workspaceId}`, PER_WORKSPACE)
   await takeFromLimit(runtime, `invite:mailbox:${hashSecret(email.toLowerCase())}`, PER_MAILBOX)
 }
@@ -158,10 +157,7 @@ export type OpenInvitation = {
 }
 
 /** What a link is for. One that was used, withdrawn, replaced or too long ago is none. */
-export async function findInvitation(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
-  token: string,
-): Promise<OpenInvitation> {
+export async function findInvitation({ db, clock }: CoreRuntime, token: string): Promise<OpenInvitation> {
   const [found] = await db
     .select({ invitation: invitations, workspace: workspaces.name })
     .from(invitations)
@@ -174,7 +170,7 @@ export async function findInvitation(
 
 /** Makes a user a member, who must have the invited address. Whoever is one already keeps their role. */
 export async function acceptInvitation(
-  runtime: Pick<Runtime, 'db' | 'clock'>,
+  runtime: CoreRuntime,
   token: string,
   user: { id: string; email: string },
 ): Promise<{ workspaceId: string }> {

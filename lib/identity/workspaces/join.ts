@@ -4,7 +4,7 @@ import { users } from '#drizzle/schema/index.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { nameField, parseInput } from '../../platform/kernel/parse-input.ts'
 import { takeForAddress } from '../../platform/rate-limits.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { ConfiguredRuntime } from '../../platform/runtime.ts'
 import { newPasswordField } from '../accounts/account.ts'
 import { createAccount, insertUser } from '../accounts/create-account.ts'
 import { findUserByEmail } from '../accounts/find-user.ts'
@@ -12,7 +12,6 @@ import { hashPassword } from '../accounts/password.ts'
 import { signIn } from '../accounts/sign-in.ts'
 import { acceptInvitation, findInvitation } from './invitations.ts'
 
-type Needs = Pick<Runtime, 'db' | 'clock' | 'config'>
 type Given = { token: string; password: string; name: string | undefined }
 type Entered = { userId: string; passwordHash: string }
 type Guest = { signedIn: { userId: string; email: string } | undefined; address: string }
@@ -26,7 +25,7 @@ const PER_ADDRESS = { burst: 20, refillMs: 30_000 }
  * workspace of its own.
  */
 export async function joinByInvitation(
-  runtime: Needs,
+  runtime: ConfiguredRuntime,
   { token, password, name }: Given,
   { signedIn, address }: Guest,
 ): Promise<{ userId: string; workspaceId: string; passwordHash?: string }> {
@@ -41,7 +40,7 @@ export async function joinByInvitation(
 }
 
 async function enter(
-  runtime: Needs,
+  runtime: ConfiguredRuntime,
   { email, password, name }: { email: string; password: string; name: string | undefined },
   address: string,
 ): Promise<Entered> {
@@ -58,7 +57,7 @@ async function enter(
 }
 
 async function makeAccount(
-  { db, clock, config }: Needs,
+  { db, clock, config }: ConfiguredRuntime,
   email: string,
   { password, name }: z.output<typeof newcomer>,
 ): Promise<Entered> {

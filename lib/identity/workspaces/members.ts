@@ -6,7 +6,7 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
 import { LIVE_CHANNEL } from '../../platform/live-channel.ts'
 import { enqueueMail } from '../../platform/mail/mail.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { MailingRuntime, Runtime } from '../../platform/runtime.ts'
 import { revokeKeys } from '../accounts/account-keys.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { assertMay, may, ROLES, type Role } from '../rights.ts'
@@ -19,7 +19,6 @@ import { removedMail, roleChangedMail } from './workspace-mails.ts'
 export const roleField = z.enum(ROLES)
 
 export type Member = { userId: string; email: string; name: string | null; role: Role; joinedAt: string }
-type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>
 
 const MOST = 1000
 
@@ -49,7 +48,12 @@ export function assertMayManage(actor: Actor, role: Role): void {
   assertMay(actor, role === 'owner' ? 'own' : 'administer')
 }
 
-export async function changeRole(runtime: Needs, actor: Actor, userId: string, role: Role): Promise<void> {
+export async function changeRole(
+  runtime: MailingRuntime,
+  actor: Actor,
+  userId: string,
+  role: Role,
+): Promise<void> {
   await changeMember(runtime, actor, userId, async (inTx, now, member) => {
     assertMayManage(now, member.role)
     assertMayManage(now, role)
@@ -67,7 +71,7 @@ export async function changeRole(runtime: Needs, actor: Actor, userId: string, r
 }
 
 /** Of somebody else, or of oneself: then it is leaving, which needs no right. */
-export async function removeMember(runtime: Needs, actor: Actor, userId: string): Promise<void> {
+export async function removeMember(runtime: MailingRuntime, actor: Actor, userId: string): Promise<void> {
   await changeMember(runtime, actor, userId, async (inTx, now, member) => {
     const leaves = actor.kind === 'user' && actor.id === userId
     if (!leaves) assertMayManage(now, member.role)
@@ -84,9 +88,14 @@ export async function removeMember(runtime: Needs, actor: Actor, userId: string)
 }
 
 type Affected = { userId: string; email: string; role: Role; workspace: string }
-type Change = (inTx: Needs & { db: Db }, actorNow: Actor, member: Affected) => Promise<void>
+type Change = (inTx: MailingRuntime & { db: Db }, actorNow: Actor, member: Affected) => Promise<void>
 
-async function changeMember(runtime: Needs, actor: Actor, userId: string, change: Change): Promise<void> {
+async function changeMember(
+  runtime: MailingRuntime,
+  actor: Actor,
+  userId: string,
+  change: Change,
+): Promise<void> {
   await runtime.db.transaction(async (tx) => {
     const inTx = { ...runtime, db: tx }
     const workspace = await lockWorkspace(tx, actor.workspaceId)
@@ -142,7 +151,11 @@ async function assertAnotherOwner(tx: Db, workspaceId: string, userId: string): 
 type Noted = { action: string; member: Affected; detail?: Record<string, unknown> }
 
 /** Open pages and streams look at once whether they still may. */
-async function noteChange(inTx: Needs, actor: Actor, { action, member, detail }: Noted): Promise<void> {
+async function noteChange(
+  inTx: MailingRuntime,
+  actor: Actor,
+  { action, member, detail }: Noted,
+): Promise<void> {
   const entry = { action, subjectId: member.userId, subjectLabel: member.email, ...(detail && { detail }) }
   await recordAudit(inTx, actor, entry)
   await inTx.db.execute(sql`select pg_notify(${LIVE_CHANNEL}, ${actor.workspaceId})`)

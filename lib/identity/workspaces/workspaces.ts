@@ -8,7 +8,7 @@ import { isUuid, uuidv7 } from '../../platform/kernel/ids.ts'
 import { nameField } from '../../platform/kernel/parse-input.ts'
 import { LIVE_CHANNEL } from '../../platform/live-channel.ts'
 import { takeFromLimit } from '../../platform/rate-limits.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { ConfiguredRuntime, CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { notOfDemo } from '../not-of-demo.ts'
 import type { Role } from '../rights.ts'
@@ -24,12 +24,14 @@ export type ListedWorkspace = {
   members: number
   deleteAfter: string | null
 }
-type Needs = Pick<Runtime, 'db' | 'clock' | 'config'>
 
 const PER_USER = { burst: 5, refillMs: 3_600_000 }
 const MOST = 500
 
-export async function listWorkspaces({ db, config }: Needs, userId: string): Promise<ListedWorkspace[]> {
+export async function listWorkspaces(
+  { db, config }: ConfiguredRuntime,
+  userId: string,
+): Promise<ListedWorkspace[]> {
   const found = await db
     .select({
       id: workspaces.id,
@@ -64,7 +66,7 @@ export async function openWorkspace(
 
 /** Another one, of which they are the owner; it is open in their session at once. */
 export async function createWorkspace(
-  runtime: Needs,
+  runtime: ConfiguredRuntime,
   person: Person,
   { name }: z.output<typeof workspaceInput>,
 ): Promise<void> {
@@ -95,7 +97,7 @@ export async function insertWorkspace(
 }
 
 export async function renameWorkspace(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock }: CoreRuntime,
   actor: Actor,
   { name }: z.output<typeof workspaceInput>,
 ): Promise<void> {
@@ -107,7 +109,7 @@ export async function renameWorkspace(
 
 /** Whoever demands it has one, or would be the first who cannot enter. */
 export async function requireSecondFactor(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock }: CoreRuntime,
   { actor, hasSecondFactor }: Pick<Session, 'actor' | 'hasSecondFactor'>,
   required: boolean,
 ): Promise<void> {

@@ -7,7 +7,7 @@ import { inGroups } from '../../platform/db/in-groups.ts'
 import { minutes, seconds } from '../../platform/kernel/clock.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { LIVE_CHANNEL } from '../../platform/live-channel.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import { type TurningOff, turnOffOutput } from '../outputs/turn-off-output.ts'
 import type { Attempt } from './deliver.ts'
 
@@ -125,7 +125,7 @@ function nextAttemptAt(retryInMs: number, now: Date): Date {
 
 /** Fails deliveries whose output is off or deleted. They can be resent once it is on again. */
 export async function dropDeliveries(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock }: CoreRuntime,
   dropped: { deliveryId: string; claim: string }[],
 ): Promise<void> {
   await rows(

@@ -4,7 +4,7 @@ import { EVENTS_KEPT_MS } from '../../events/read-events.ts'
 import { rows } from '../../platform/db/database.ts'
 import { type Kept, keepMonths } from '../../platform/db/months.ts'
 import { minutes, seconds } from '../../platform/kernel/clock.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import type { Sweep } from '../../platform/sweeps.ts'
 
 import { indexMonths } from './index-months.ts'
@@ -13,9 +13,9 @@ import { indexMonths } from './index-months.ts'
 const GRACE_MS = seconds(5)
 const MAX_OUTPUTS = 10_000
 
-type Needs = Pick<Runtime, 'db' | 'clock' | 'queue'>
+type SweepRuntime = Pick<Runtime, 'db' | 'clock' | 'queue'>
 
-export function webhookSweeps(runtime: Needs): Sweep[] {
+export function webhookSweeps(runtime: SweepRuntime): Sweep[] {
   return [
     { name: 'webhooks due', everyMs: seconds(5), run: () => wakeDueOutputs(runtime) },
     { name: 'events of older nodes', everyMs: seconds(1), run: () => fanOutEvents(runtime) },
@@ -29,7 +29,7 @@ export function webhookSweeps(runtime: Needs): Sweep[] {
  * in a crash. The query steps along an index from output to output, so a million events for one dead receiver cost one
  * step.
  */
-export async function wakeDueOutputs({ db, clock, queue }: Needs): Promise<number> {
+export async function wakeDueOutputs({ db, clock, queue }: SweepRuntime): Promise<number> {
   const due = new Date(clock.now() - GRACE_MS).toISOString()
   const found = await rows<{ output_id: string; workspace_id: string }>(
     db,
@@ -65,5 +65,4 @@ export const EVENTS: Kept = {
     sql`select from ${sql.identifier(`deliveries_${month}`)} where state = 'pending' order by webhook_output_id limit 1`,
 }
 
-export const keepEvents = ({ db, clock }: Pick<Needs, 'db' | 'clock'>): Promise<number> =>
-  keepMonths(db, EVENTS, clock.now())
+export const keepEvents = ({ db, clock }: CoreRuntime): Promise<number> => keepMonths(db, EVENTS, clock.now())

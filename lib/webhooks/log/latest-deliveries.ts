@@ -1,5 +1,5 @@
 import type { Actor } from '../../identity/audit/record-audit.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime } from '../../platform/runtime.ts'
 import { listOutputs, type OutputScope } from '../outputs/find-output.ts'
 import type { WebhookOutput } from '../outputs/webhook-output.ts'
 import type { Delivery } from './delivery.ts'
@@ -11,7 +11,7 @@ const LATEST = 5
 
 /** The outputs of a Pipe or of the workspace, each with its last deliveries. */
 export async function listWithLatest(
-  runtime: Pick<Runtime, 'db' | 'clock'>,
+  runtime: CoreRuntime,
   actor: Actor,
   scope: OutputScope,
 ): Promise<OutputWithLatest[]> {
@@ -21,10 +21,6 @@ export async function listWithLatest(
   )
 }
 
-export async function latestOf(
-  runtime: Pick<Runtime, 'db' | 'clock'>,
-  actor: Actor,
-  outputId: string,
-): Promise<Delivery[]> {
+export async function latestOf(runtime: CoreRuntime, actor: Actor, outputId: string): Promise<Delivery[]> {
   return (await listDeliveries(runtime, actor, { outputId, limit: LATEST })).data
 }

@@ -6,7 +6,7 @@ import { type Db, rows } from '../../platform/db/database.ts'
 import { pageQuery, readTurn, type TurnedPage, turnPage } from '../../platform/db/page.ts'
 import { firstUuidAt, isUuid } from '../../platform/kernel/ids.ts'
 import { timeField } from '../../platform/kernel/parse-input.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import { type AttemptRow, type Delivery, toDelivery } from './delivery.ts'
 
 export const deliveryQuery = pageQuery.extend({
@@ -33,7 +33,7 @@ const MAX_ATTEMPTS = 20
  * an index.
  */
 export async function listDeliveries(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock }: CoreRuntime,
   actor: Actor,
   { limit, cursor, pipeId, outputId, fileId, eventId, state, since, until, search, order }: Query,
 ): Promise<TurnedPage<Delivery>> {
@@ -110,7 +110,7 @@ const AT_ONCE = 500
 
 /** All deliveries that match the query, page by page. Each page is read only when it is requested. */
 export async function* eachDelivery(
-  runtime: Pick<Runtime, 'db' | 'clock'>,
+  runtime: CoreRuntime,
   actor: Actor,
   query: z.output<typeof deliveryQuery>,
 ): AsyncGenerator<Delivery[]> {

@@ -4,7 +4,7 @@ import type { Actor } from '../../identity/audit/record-audit.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import { toAttempt, toDelivery, type WholeDelivery } from './delivery.ts'
 
 /** Only the latest are shown, since a program that keeps resending can make any number of attempts. */
@@ -12,7 +12,7 @@ const MAX_ATTEMPTS = 100
 
 /** What Sluice sent and how the receiver responded, oldest attempt first. */
 export async function showDelivery(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock }: CoreRuntime,
   actor: Actor,
   id: string,
 ): Promise<WholeDelivery> {

@@ -1,7 +1,7 @@
 import { asc, eq } from 'drizzle-orm'
 import { webhookOutputs } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime } from '../../platform/runtime.ts'
 import { findPipe } from '../../workspace/pipes/read-pipes.ts'
 import { findOutput } from './find-output.ts'
 import { pipeOf } from './webhook-output.ts'
@@ -11,7 +11,7 @@ import { pipeOf } from './webhook-output.ts'
  * first, which is what `PUT /pipes/:id/webhook` addresses.
  */
 export async function deleteOutput(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock }: CoreRuntime,
   actor: Actor,
   outputId: string,
 ): Promise<void> {

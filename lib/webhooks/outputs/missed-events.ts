@@ -10,7 +10,7 @@ import { firstUuidAt, uuidv7 } from '../../platform/kernel/ids.ts'
 import { timeField } from '../../platform/kernel/parse-input.ts'
 import { LIVE_CHANNEL } from '../../platform/live-channel.ts'
 import { takeFromLimit } from '../../platform/rate-limits.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import { findPipe } from '../../workspace/pipes/read-pipes.ts'
 import { findOutput, type OutputRef } from './find-output.ts'
 import { type OutputRow, pipeOf } from './webhook-output.ts'
@@ -31,11 +31,7 @@ export type Missed = z.output<typeof missedAnswer>
 const MAX_COUNTED = 1000
 
 /** The missed events of the last 30 days that the output asks for now. A Pipe without one misses what was `transferred`. */
-export async function showMissed(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
-  actor: Actor,
-  ref: OutputRef,
-): Promise<Missed> {
+export async function showMissed({ db, clock }: CoreRuntime, actor: Actor, ref: OutputRef): Promise<Missed> {
   const output = await outputOrNone(db, actor, ref)
   const since = keptSince(clock.now())
   const missed = output ? missedBy(output, since) : missedByAll((ref as { firstOf: string }).firstOf, since)
@@ -174,11 +170,7 @@ function isMissedByAnother({ id }: OutputRow): SQL {
  * From now on, what the output missed so far counts as such no more. Where it is the only one that could be sent it, it is
  * deleted, so that no output of tomorrow finds it. The files stay.
  */
-export async function discardMissed(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
-  actor: Actor,
-  ref: OutputRef,
-): Promise<void> {
+export async function discardMissed({ db, clock }: CoreRuntime, actor: Actor, ref: OutputRef): Promise<void> {
   await db.transaction(async (tx) => {
     const output = await outputOrNone(tx, actor, ref)
     const pipeId = output ? pipeOf(output) : (ref as { firstOf: string }).firstOf

@@ -3,18 +3,14 @@ import { dataStores } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { rows } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import { PIPE_DESTINATIONS } from '../pipes/destinations.ts'
 import { countUploadsUnderWay, findDataStore, uploads } from './read-data-stores.ts'
 
 const MAX_NAMES = 10
 
 /** The row stays, since files name it; its keys are wiped. The bucket and its objects are the customer's. */
-export async function deleteDataStore(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
-  actor: Actor,
-  id: string,
-): Promise<void> {
+export async function deleteDataStore({ db, clock }: CoreRuntime, actor: Actor, id: string): Promise<void> {
   await db.transaction(async (tx) => {
     const { name } = await findDataStore(tx, actor, id, 'update')
     await assertUnused(tx, id)

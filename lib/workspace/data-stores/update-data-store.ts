@@ -17,10 +17,8 @@ import { resolvePlace, usualEndpoint } from './resolve-place.ts'
 /** What a check found is about the place and keys of then. */
 const UNCHECKED = { check: null, mayAbort: false, mayRead: false, mayDelete: false }
 
-type Needs = Pick<Runtime, 'db' | 'clock' | 'vault' | 'config'>
-
 export async function updateDataStore(
-  { db, clock, vault, config }: Needs,
+  { db, clock, vault, config }: Pick<Runtime, 'db' | 'clock' | 'vault' | 'config'>,
   actor: Actor,
   id: string,
   changes: DataStoreChanges,
@@ -54,7 +52,10 @@ export async function updateDataStore(
   })
 }
 
-async function assertIdle(tx: Needs['db'], id: string): Promise<void> {
+async function assertIdle(
+  tx: Pick<Runtime, 'db' | 'clock' | 'vault' | 'config'>['db'],
+  id: string,
+): Promise<void> {
   const underWay = await countUploadsUnderWay(tx, id)
   if (underWay === 0) return
   throw new SluiceError(

@@ -1,7 +1,7 @@
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 import { alerts, workspaces } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import { ALERT_KINDS, type Alert, type AlertKind } from './alert.ts'
 
 type ShownAlert = Alert & { id: string; raisedAt: Date; clearedAt: Date | null }
@@ -62,7 +62,7 @@ export async function readAlertSettings(
 
 /** `wanted` names what is wanted, as `mail:quota_80`; all else is not. */
 export async function saveAlertSettings(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock }: CoreRuntime,
   actor: Actor,
   wanted: string[],
 ): Promise<void> {

@@ -3,22 +3,21 @@ import { senders } from '#drizzle/schema/index.ts'
 import { memberAddresses } from '../../identity/accounts/member-addresses.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { enqueueMail, type Mail } from '../../platform/mail/mail.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { MailingRuntime } from '../../platform/runtime.ts'
 
 /**
  * Finds what owners are still to be told, and puts the mails into the queue in the transaction that marks them as
  * told: each is sent once, whichever node looks first. It looks at rows and not at calls, so that the way of the
  * bytes knows nothing of mail.
  */
-type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>
 
 const BATCH = 50
 
-export async function notifyOwners(runtime: Needs): Promise<number> {
+export async function notifyOwners(runtime: MailingRuntime): Promise<number> {
   return runtime.db.transaction((tx) => lookAtSenders({ ...runtime, db: tx }))
 }
 
-async function lookAtSenders(runtime: Needs): Promise<number> {
+async function lookAtSenders(runtime: MailingRuntime): Promise<number> {
   const { db, clock, config } = runtime
   const due = await db
     .select()
@@ -37,7 +36,11 @@ async function lookAtSenders(runtime: Needs): Promise<number> {
   return due.length
 }
 
-async function tell(runtime: Needs & { db: Db }, workspaceId: string, text: Omit<Mail, 'to'>): Promise<void> {
+async function tell(
+  runtime: MailingRuntime & { db: Db },
+  workspaceId: string,
+  text: Omit<Mail, 'to'>,
+): Promise<void> {
   for (const to of await memberAddresses(runtime.db, workspaceId)) {
     await enqueueMail(runtime, runtime.db, { kind: 'mail', mail: { to, ...text } })
   }

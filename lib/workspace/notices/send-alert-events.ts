@@ -11,7 +11,7 @@ import { PIPE_DESTINATIONS } from '../pipes/destinations.ts'
 import { limitOf } from '../usage/reserve.ts'
 import type { AlertKind } from './alert.ts'
 
-type Needs = Pick<Runtime, 'clock' | 'config' | 'queue'>
+type EventRuntime = Pick<Runtime, 'clock' | 'config' | 'queue'>
 type Due = {
   id: string
   workspaceId: string
@@ -37,7 +37,7 @@ const BATCH = 200
  * Sends what alerts tell as events, to the outputs that ask for them. It goes by what each row says was sent, so an alert
  * that a node of the previous version has raised or cleared is told of, too.
  */
-export async function sendAlertEvents(tx: Db, needs: Needs): Promise<void> {
+export async function sendAlertEvents(tx: Db, needs: EventRuntime): Promise<void> {
   const due = await rows<Due>(
     tx,
     sql`select id, workspace_id as "workspaceId", kind, subject_id as "subjectId", detail, raised_at as "raisedAt", sent
@@ -52,7 +52,7 @@ export async function sendAlertEvents(tx: Db, needs: Needs): Promise<void> {
   }
 }
 
-async function write(tx: Db, { clock, queue }: Needs, workspaceId: string, told: Told): Promise<void> {
+async function write(tx: Db, { clock, queue }: EventRuntime, workspaceId: string, told: Told): Promise<void> {
   const at = new Date(clock.now())
   const id = uuidv7(at.getTime())
   const { kind, pipeId, data, outputs, missing } = told
@@ -62,7 +62,7 @@ async function write(tx: Db, { clock, queue }: Needs, workspaceId: string, told:
   await writeEvents(tx, queue, [{ id, workspaceId, pipeId: pipeId ?? undefined, kind, body, to, missed }], at)
 }
 
-type Tell = (tx: Db, needs: Needs, alert: Due) => Promise<Told | undefined>
+type Tell = (tx: Db, needs: EventRuntime, alert: Due) => Promise<Told | undefined>
 
 const tellOfUsage =
   (percent: 80 | 100): Tell =>

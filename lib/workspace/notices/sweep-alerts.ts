@@ -3,7 +3,7 @@ import { memberAddresses } from '../../identity/accounts/member-addresses.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { days, hours, minutes } from '../../platform/kernel/clock.ts'
 import { enqueueMail } from '../../platform/mail/mail.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { MailingRuntime } from '../../platform/runtime.ts'
 import { TRIAL_SENDER } from '../tokens/issue-trial-token.ts'
 import { monthOf } from '../usage/count-bytes.ts'
 import { limitOf } from '../usage/reserve.ts'
@@ -15,7 +15,6 @@ import { sendAlertEvents } from './send-alert-events.ts'
  * told, and mails go into the queue in the transaction that writes them: each is sent once, whichever node looks first; so are the events
  * for those outputs that ask for them.
  */
-type Needs = Pick<Runtime, 'db' | 'clock' | 'config' | 'queue' | 'vault'>
 type ChangedAlert = Alert & { workspaceId: string; muted: boolean }
 
 /** One rejected upload that the next one makes up for is no alert. */
@@ -24,7 +23,7 @@ const FAILING_MS = hours(1)
 const UNUSED_MS = days(90)
 const BATCH = 200
 
-export async function sweepAlerts(runtime: Needs): Promise<number> {
+export async function sweepAlerts(runtime: MailingRuntime): Promise<number> {
   return runtime.db.transaction(async (tx) => {
     const raised = await raise(tx, runtime)
     const cleared = (await clear(tx, runtime)).filter((alert) => !isReplaced(alert, raised))
@@ -44,7 +43,7 @@ function isReplaced({ kind, subjectId }: ChangedAlert, raised: ChangedAlert[]): 
 }
 
 /** Everything that is so now, as rows of `workspace_id`, `kind`, `subject_id`, `subject`, `detail`. */
-function conditions({ clock, config }: Needs): SQL {
+function conditions({ clock, config }: MailingRuntime): SQL {
   const before = (ms: number) => sql`${new Date(clock.now() - ms).toISOString()}::timestamptz`
   const month = monthOf(clock.now())
   const limit = limitOf(sql`usage_months.workspace_id`, { limitBytes: config.freeTierBytes })
@@ -71,7 +70,7 @@ const ALERT = sql`workspace_id as "workspaceId", kind, subject_id as "subjectId"
   exists (select from workspaces w where w.id = workspace_id and 'mail:' || kind = any(w.muted_alerts)) as muted`
 
 /** What jumps past 80 % and 100 % at once is told of as the latter. */
-async function raise(tx: Db, needs: Needs): Promise<ChangedAlert[]> {
+async function raise(tx: Db, needs: MailingRuntime): Promise<ChangedAlert[]> {
   const now = sql`${new Date(needs.clock.now()).toISOString()}::timestamptz`
   const raised = await rows<ChangedAlert>(
     tx,
@@ -90,7 +89,7 @@ async function raise(tx: Db, needs: Needs): Promise<ChangedAlert[]> {
 }
 
 /** The quota of a month that is over needs no all-clear: nobody waits for it. */
-async function clear(tx: Db, needs: Needs): Promise<ChangedAlert[]> {
+async function clear(tx: Db, needs: MailingRuntime): Promise<ChangedAlert[]> {
   const now = sql`${new Date(needs.clock.now()).toISOString()}::timestamptz`
   const cleared = await rows<ChangedAlert>(
     tx,
@@ -106,7 +105,7 @@ async function clear(tx: Db, needs: Needs): Promise<ChangedAlert[]> {
 }
 
 async function tell(
-  runtime: Needs,
+  runtime: MailingRuntime,
   tx: Db,
   { workspaceId, muted }: ChangedAlert,
   text: ReturnType<typeof raisedMail>,

@@ -2,12 +2,12 @@ import { pipes } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { takeCreation } from '../../identity/take-creation.ts'
 import { newPipeId } from '../../platform/kernel/ids.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { ConfiguredRuntime } from '../../platform/runtime.ts'
 import { saveDestinations } from './destinations.ts'
 import { type Pipe, type PipeInput, toPipe } from './pipe.ts'
 
 export async function createPipe(
-  { db, clock, config }: Pick<Runtime, 'db' | 'clock' | 'config'>,
+  { db, clock, config }: ConfiguredRuntime,
   actor: Actor,
   { dataStoreId, source, ...input }: PipeInput,
 ): Promise<Pipe> {

@@ -2,14 +2,14 @@ import { and, count, eq } from 'drizzle-orm'
 import { z } from 'zod'
 import { files, pipes } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import { findPipe } from './read-pipes.ts'
 
 export const deletedPipeAnswer = z.strictObject({ canceledUploads: z.int() })
 
 /** Its uploads under way are canceled; files that arrived stay, in Sluice and in the bucket. */
 export async function deletePipe(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock }: CoreRuntime,
   actor: Actor,
   id: string,
   /** Passed in, since uploads stand above Pipes. */

@@ -1,14 +1,14 @@
 import { eq } from 'drizzle-orm'
 import { pipes } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { ConfiguredRuntime } from '../../platform/runtime.ts'
 import { saveDestinations } from './destinations.ts'
 import { type Pipe, type PipeChanges, toPipe } from './pipe.ts'
 import { findPipe } from './read-pipes.ts'
 
 /** Uploads under way keep the bucket, key and limits that they began with. */
 export async function updatePipe(
-  { db, clock, config }: Pick<Runtime, 'db' | 'clock' | 'config'>,
+  { db, clock, config }: ConfiguredRuntime,
   actor: Actor,
   id: string,
   changes: PipeChanges,

@@ -7,13 +7,13 @@ import { revokeAgain } from '../../platform/db/recent-commits.ts'
 import { days } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, newSecret } from '../../platform/kernel/ids.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import { findSender } from './read-senders.ts'
 import { type Sender, type SenderInput, toSender } from './sender.ts'
 
 /** Files keep the name that they began with. */
 export async function renameSender(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock }: CoreRuntime,
   actor: Actor,
   id: string,
   { name }: SenderInput,
@@ -43,7 +43,7 @@ export const rotateSenderInput = z.strictObject({
  * over; one that was still in an overlap of its own ends now.
  */
 export async function rotateSender(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock }: CoreRuntime,
   actor: Actor,
   id: string,
   { overlapDays }: z.output<typeof rotateSenderInput>,

@@ -2,12 +2,12 @@ import { senders } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { takeCreation } from '../../identity/take-creation.ts'
 import { hashSecret, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime } from '../../platform/runtime.ts'
 import { type Sender, type SenderInput, toSender } from './sender.ts'
 
 /** The token is in this answer and nowhere else. */
 export async function createSender(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock }: CoreRuntime,
   actor: Actor,
   { name }: SenderInput,
 ): Promise<Sender & { token: string }> {

@@ -5,7 +5,7 @@ import { type Page, type PageQuery, readCursor, toPage } from '../../platform/db
 import { revokeAgain } from '../../platform/db/recent-commits.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isPipeId, isUuid } from '../../platform/kernel/ids.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
 import { type Token, toToken } from './token.ts'
 
 type Query = PageQuery & { pipeId?: string | undefined; senderId?: string | undefined }
@@ -66,11 +66,7 @@ export async function revokeToken(
 }
 
 /** Lets a token run out before its time, to see what an uploader does then. Unlike a revoked one it keeps its uploads. */
-export async function expireToken(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
-  actor: Actor,
-  id: string,
-): Promise<void> {
+export async function expireToken({ db, clock }: CoreRuntime, actor: Actor, id: string): Promise<void> {
   if (!isUuid(id)) throw new SluiceError('not_found', 'There is no such token.')
   const now = new Date(clock.now())
   await db

@@ -5,7 +5,7 @@ import { assertNotSuspended } from '../../identity/suspension.ts'
 import { seconds } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime } from '../../platform/runtime.ts'
 import { findPipe } from '../pipes/read-pipes.ts'
 import { createSender } from '../senders/create-sender.ts'
 
@@ -22,7 +22,7 @@ type Limits = { maxBytes?: number; maxFiles?: number; subject: string }
  * would have asked for it. Its owner is signed in, so no `sk_` is needed.
  */
 export async function issueTrialToken(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock }: CoreRuntime,
   actor: Actor,
   pipeId: string,
   { maxBytes, maxFiles, subject }: Limits,

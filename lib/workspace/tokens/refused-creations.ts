@@ -1,15 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { isSluiceError, type SluiceError } from '../../platform/kernel/errors.ts'
 import { isSpent, limitReached, takeFromLimit } from '../../platform/rate-limits.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { CoreRuntime } from '../../platform/runtime.ts'
 
 /** An upload whose first bytes are refused is not one of the files that its token may create, so these are limited. */
 const PER_TOKEN = { burst: 30, refillMs: 10_000 }
 
-export async function countRefusedCreation(
-  runtime: Pick<Runtime, 'db' | 'clock'>,
-  tokenId: string,
-): Promise<void> {
+export async function countRefusedCreation(runtime: CoreRuntime, tokenId: string): Promise<void> {
   await takeFromLimit(runtime, keyOf(tokenId), PER_TOKEN).catch((error) => {
     // Others were refused at the same time; the next creation hears of it.
     if (!isSluiceError(error)) throw error

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { pipes, usageDays, usageMonths } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { rows } from '../../platform/db/database.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import type { ConfiguredRuntime, CoreRuntime } from '../../platform/runtime.ts'
 import { monthOf } from './count-bytes.ts'
 import { limitOf } from './reserve.ts'
 
@@ -29,7 +29,7 @@ export type Usage = z.output<typeof usageAnswer>
 
 /** A calendar month (UTC) of the workspace, with every day of it so far. */
 export async function reportUsage(
-  { db, clock, config }: Pick<Runtime, 'db' | 'clock' | 'config'>,
+  { db, clock, config }: ConfiguredRuntime,
   actor: Actor,
   query: z.output<typeof usageQuery>,
 ): Promise<Usage> {
@@ -68,7 +68,7 @@ type PipeUsage = { pipeId: string; name: string | null; bytes: number }
 
 /** The same month, for each Pipe that transferred anything; a Pipe's name may be gone. */
 export async function reportPipeUsage(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock }: CoreRuntime,
   actor: Actor,
   query: z.output<typeof usageQuery>,
 ): Promise<PipeUsage[]> {
@@ -86,7 +86,7 @@ type PipeDay = { date: string; pipeId: string; name: string | null; bytes: numbe
 
 /** The same month, day by day and Pipe by Pipe. */
 export async function listPipeDays(
-  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  { db, clock }: CoreRuntime,
   actor: Actor,
   query: z.output<typeof usageQuery>,
 ): Promise<PipeDay[]> {
