@@ -3,8 +3,11 @@ import Credentials from 'next-auth/providers/credentials'
 import GitHub from 'next-auth/providers/github'
 import Google from 'next-auth/providers/google'
 import { signIn, signInInput } from '#lib/identity/accounts/sign-in.ts'
-import { type ProviderProfile, signInWithProvider } from '#lib/identity/accounts/sign-in-with-provider.ts'
-import { toProviderProfile } from '#lib/identity/accounts/to-provider-profile.ts'
+import {
+  type ProviderProfile,
+  signInWithProvider,
+  toProviderProfile,
+} from '#lib/identity/accounts/sign-in-with-provider.ts'
 import { readSession } from '#lib/identity/sessions/read-session.ts'
 import { sessionCookie } from '#lib/identity/sessions/session-cookie.ts'
 import { createSession, revokeSession, SESSION_MS } from '#lib/identity/sessions/sessions.ts'

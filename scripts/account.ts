@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { emailField } from '../lib/identity/accounts/account.ts'
 import { createAccountKey } from '../lib/identity/accounts/account-keys.ts'
 import {
   disableUser,
@@ -10,6 +9,7 @@ import {
 } from '../lib/identity/accounts/administer.ts'
 import { createAccount } from '../lib/identity/accounts/create-account.ts'
 import { hashPassword } from '../lib/identity/accounts/password.ts'
+import { emailField } from '../lib/identity/accounts/users.ts'
 import type { Db } from '../lib/platform/db/database.ts'
 import { migrate } from '../lib/platform/db/migrate.ts'
 import { openDatabase } from '../lib/platform/db/open-database.ts'

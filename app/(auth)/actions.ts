@@ -1,8 +1,12 @@
 'use server'
 
 import { redirect } from 'next/navigation'
-import { passwordResetRequest, requestPasswordReset } from '#lib/identity/accounts/request-password-reset.ts'
-import { passwordReset, resetPassword } from '#lib/identity/accounts/reset-password.ts'
+import {
+  passwordReset,
+  passwordResetRequest,
+  requestPasswordReset,
+  resetPassword,
+} from '#lib/identity/accounts/reset-password.ts'
 import { signIn, signInInput } from '#lib/identity/accounts/sign-in.ts'
 import { signUp, signUpInput } from '#lib/identity/accounts/sign-up.ts'
 import { verifyEmail } from '#lib/identity/accounts/verify-email.ts'

@@ -1,6 +1,5 @@
 import { createLog, type Log } from '../../chaos/log.ts'
-import type { HeldUpload } from './held-upload.ts'
-import { resumeUpload } from './held-upload.ts'
+import { type HeldUpload, resumeUpload } from './held-upload.ts'
 import { begin, finished, type Journey, KINDS, type Kind, untilUnderWay } from './journeys.ts'
 import { judgeFiles, judgeReconciled, judgeWebhooks, type Reconciled, readFiles, untilTold } from './judge.ts'
 import { openPlace, type Place } from './place.ts'

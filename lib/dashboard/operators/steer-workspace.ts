@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { workspaces } from '#drizzle/schema/index.ts'
-import { memberAddresses } from '../../identity/accounts/member-addresses.ts'
+import { memberAddresses } from '../../identity/accounts/users.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import { suspensionMail } from '../../identity/workspaces/workspace-mails.ts'
 import type { Db } from '../../platform/db/database.ts'

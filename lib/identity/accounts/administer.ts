@@ -8,8 +8,8 @@ import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { signOutEverywhere } from '../sessions/sessions.ts'
 import { revokeKeys } from './account-keys.ts'
 import { dropResetLinks } from './email-link.ts'
-import { findUserByEmail, type UserRow } from './find-user.ts'
 import { hashPassword } from './password.ts'
+import { findUserByEmail, type UserRow } from './users.ts'
 
 /** What an operator does to accounts with `npm run account`, by their e-mail address. */
 

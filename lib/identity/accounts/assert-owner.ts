@@ -3,8 +3,8 @@ import { type FieldError, invalidRequest, SluiceError } from '../../platform/ker
 import { takeFromLimit } from '../../platform/rate-limits.ts'
 import type { CoreRuntime } from '../../platform/runtime.ts'
 import type { Session } from '../sessions/read-session.ts'
-import { findUser } from './find-user.ts'
 import { verifyPassword } from './password.ts'
+import { findUser } from './users.ts'
 
 const PER_USER = { burst: 10, refillMs: 60_000 }
 const FRESH_MS = minutes(10)

@@ -7,12 +7,12 @@ import type { MailingRuntime } from '../../platform/runtime.ts'
 import { recordAudit } from '../audit/record-audit.ts'
 import type { Session } from '../sessions/read-session.ts'
 import { signOutEverywhere } from '../sessions/sessions.ts'
-import { newPasswordField } from './account.ts'
 import { revokeKeys } from './account-keys.ts'
 import { assertOwner } from './assert-owner.ts'
 import { dropResetLinks } from './email-link.ts'
 import { passwordChangedMail } from './mails.ts'
 import { hashPassword } from './password.ts'
+import { newPasswordField } from './users.ts'
 
 export const passwordChange = z.strictObject({
   current: z.string().max(1000),

@@ -1,16 +1,33 @@
 import { eq } from 'drizzle-orm'
 import { z } from 'zod'
 import { users } from '#drizzle/schema/index.ts'
+import { hashSecret } from '../../platform/kernel/ids.ts'
 import { enqueueMail } from '../../platform/mail/mail.ts'
-import type { MailingRuntime } from '../../platform/runtime.ts'
+import { takeForAddress, takeFromLimit } from '../../platform/rate-limits.ts'
+import type { MailingRuntime, Runtime } from '../../platform/runtime.ts'
 import { signOutEverywhere } from '../sessions/sessions.ts'
-import { newPasswordField } from './account.ts'
 import { dropResetLinks, findEmailLink, useEmailLink } from './email-link.ts'
-import { findUser } from './find-user.ts'
 import { passwordChangedMail, turnedOffMail } from './mails.ts'
 import { hashPassword } from './password.ts'
 import { mustVerify } from './sign-in.ts'
 import { turnOutStrangers } from './turn-out-strangers.ts'
+import { emailField, findUser, newPasswordField } from './users.ts'
+
+export const passwordResetRequest = z.strictObject({ email: emailField })
+
+const PER_ADDRESS = { burst: 10, refillMs: 60_000 }
+const PER_ACCOUNT = { burst: 3, refillMs: 600_000 }
+
+/** Does and answers the same whether there is such an account or not. */
+export async function requestPasswordReset(
+  runtime: Pick<Runtime, 'db' | 'clock' | 'queue' | 'vault'>,
+  { email }: z.output<typeof passwordResetRequest>,
+  address: string,
+): Promise<void> {
+  await takeForAddress(runtime, 'reset', address, PER_ADDRESS)
+  await takeFromLimit(runtime, `reset:account:${hashSecret(email.toLowerCase())}`, PER_ACCOUNT)
+  await enqueueMail(runtime, runtime.db, { kind: 'password-reset', email })
+}
 
 export const passwordReset = z.strictObject({ token: z.string().max(100), password: newPasswordField })
 

@@ -1,12 +1,11 @@
-import { and, eq } from 'drizzle-orm'
-import { identities } from '#drizzle/schema/index.ts'
+import { and, eq, isNull, notExists } from 'drizzle-orm'
+import { emailLinks, identities, sessions, users } from '#drizzle/schema/index.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { ConfiguredRuntime, Runtime } from '../../platform/runtime.ts'
 import { createAccount } from './create-account.ts'
-import { findUser, findUserByEmail } from './find-user.ts'
-import { takeOverUnproven } from './take-over-unproven.ts'
 import { turnOutStrangers } from './turn-out-strangers.ts'
+import { findUser, findUserByEmail } from './users.ts'
 
 /** What GitHub or Google says of somebody. */
 export type ProviderProfile = {
@@ -65,4 +64,48 @@ async function joinOrCreate(
   }
   const made = await createAccount(runtime, { email, name, passwordHash: null, emailVerified })
   return made.userId
+}
+
+type Given = {
+  provider: ProviderProfile['provider']
+  providerAccountId: string
+  email: string | null | undefined
+  name: string | null | undefined
+}
+
+/** What a provider's answer proves. Google says whether an address is proven; GitHub hands out addresses that are not. */
+export function toProviderProfile({ email, name, ...given }: Given, profile: unknown): ProviderProfile {
+  const claimed = (profile as { email_verified?: unknown } | undefined)?.email_verified === true
+  return {
+    ...given,
+    email: email ?? '',
+    emailVerified: given.provider === 'google' && claimed,
+    name: name ?? undefined,
+  }
+}
+
+/**
+ * Gives an account to whoever proved its address in another way, and drops what was set before: the password and the links
+ * of somebody who proved nothing. False where anybody has ever been in it, since what is in there may be theirs. Sessions tell
+ * of those whom a node of an older version let in; they alone do not, as they go when they are over.
+ */
+async function takeOverUnproven(tx: Db, userId: string, at: Date): Promise<boolean> {
+  const entered = tx.select().from(sessions).where(eq(sessions.userId, users.id))
+  const joined = tx.select().from(identities).where(eq(identities.userId, users.id))
+  const taken = await tx
+    .update(users)
+    .set({ passwordHash: null, emailVerifiedAt: at })
+    .where(
+      and(
+        eq(users.id, userId),
+        isNull(users.emailVerifiedAt),
+        isNull(users.enteredAt),
+        notExists(entered),
+        notExists(joined),
+      ),
+    )
+    .returning({ id: users.id })
+  if (taken.length === 0) return false
+  await tx.delete(emailLinks).where(eq(emailLinks.userId, userId))
+  return true
 }

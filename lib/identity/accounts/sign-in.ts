@@ -6,8 +6,8 @@ import { hashSecret } from '../../platform/kernel/ids.ts'
 import { networkOf, takeForAddress, takeFromLimit } from '../../platform/rate-limits.ts'
 import type { ConfiguredRuntime, Runtime } from '../../platform/runtime.ts'
 import { notOfDemo } from '../not-of-demo.ts'
-import { findUserByEmail } from './find-user.ts'
 import { verifyPassword } from './password.ts'
+import { findUserByEmail } from './users.ts'
 
 export const signInInput = z.strictObject({
   email: z.string().trim().max(254),

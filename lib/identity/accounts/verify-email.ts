@@ -2,11 +2,26 @@ import { and, eq } from 'drizzle-orm'
 import { users } from '#drizzle/schema/index.ts'
 import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret } from '../../platform/kernel/ids.ts'
+import { enqueueMail } from '../../platform/mail/mail.ts'
 import { takeFromLimit } from '../../platform/rate-limits.ts'
-import type { CoreRuntime } from '../../platform/runtime.ts'
-import { findEmailLink, useEmailLink } from './email-link.ts'
-import { findUser } from './find-user.ts'
+import type { CoreRuntime, MailingRuntime } from '../../platform/runtime.ts'
+import { createEmailLink, findEmailLink, useEmailLink } from './email-link.ts'
+import { verifyMail } from './mails.ts'
 import { verifyPassword } from './password.ts'
+import { findUser } from './users.ts'
+
+const PER_USER = { burst: 3, refillMs: 600_000 }
+
+/** Sends the verification again, to somebody who is signed in. */
+export async function requestVerification(runtime: MailingRuntime, userId: string): Promise<void> {
+  await takeFromLimit(runtime, `verify:${userId}`, PER_USER)
+  await runtime.db.transaction(async (tx) => {
+    const user = await findUser(tx, userId)
+    if (!user || user.emailVerifiedAt) return
+    const link = await createEmailLink({ ...runtime, db: tx }, 'verify', user)
+    await enqueueMail(runtime, tx, { kind: 'mail', mail: verifyMail(user.email, link) })
+  })
+}
 
 const PER_LINK = { burst: 10, refillMs: 60_000 }
 

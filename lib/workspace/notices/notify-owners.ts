@@ -1,6 +1,6 @@
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 import { senders } from '#drizzle/schema/index.ts'
-import { memberAddresses } from '../../identity/accounts/member-addresses.ts'
+import { memberAddresses } from '../../identity/accounts/users.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { enqueueMail, type Mail } from '../../platform/mail/mail.ts'
 import type { MailingRuntime } from '../../platform/runtime.ts'

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import { memberAddresses } from '../../identity/accounts/member-addresses.ts'
+import { memberAddresses } from '../../identity/accounts/users.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { days, hours, minutes } from '../../platform/kernel/clock.ts'
 import { enqueueMail } from '../../platform/mail/mail.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { toProviderProfile } from './to-provider-profile.ts'
+import { toProviderProfile } from './sign-in-with-provider.ts'
 
 const given = { providerAccountId: '1', email: 'a@example.com', name: null }
 
