@@ -62,11 +62,11 @@ type Options = { clock: Clock; onChange?: (usedBytes: number) => void; maxPartBy
 export class MemoryBudget {
   /** The largest part that an upload may have. */
   readonly maxPartBytes: number
-  readonly pages = createPagePool()
-  readonly spiller: Spiller
-  readonly reservations: Reservations
+  readonly #pages = createPagePool()
+  readonly #spiller: Spiller
+  readonly #reservations: Reservations
   /** The offers of all accounts, in the order of their first bytes. */
-  readonly offers = new Set<Spillable>()
+  readonly #offers = new Set<Spillable>()
   readonly #shares: Shares
   readonly #workspaces = createWorkspaces()
   readonly #accounts = new WeakMap<OwnedBucket, MemoryAccount>()
@@ -80,9 +80,9 @@ export class MemoryBudget {
     this.#shares = shares
     const held = (account: Account) => this.#held(account)
     const holds = (part: number, account: Account) => holdsFraction(part, shares, held(account))
-    this.spiller = new Spiller({ clock, offers: this.offers, holds })
-    const take = (account: Account, bytes: number) => this.add(account, bytes)
-    this.reservations = new Reservations(shares, { held, take })
+    this.#spiller = new Spiller({ clock, offers: this.#offers, holds })
+    const take = (account: Account, bytes: number) => this.#add(account, bytes)
+    this.#reservations = new Reservations(shares, { held, take })
   }
 
   get usedBytes(): number {
@@ -93,7 +93,7 @@ export class MemoryBudget {
     const opened = this.#accounts.get(bucket)
     if (opened) return opened
     const workspace = this.#workspaces.of(bucket.workspaceId)
-    const account = openAccount(this, {
+    const account = this.#open({
       workspace,
       usedBytes: 0,
       leavingBytes: 0,
@@ -112,11 +112,45 @@ export class MemoryBudget {
     })
   }
 
-  isFull(account: Account): boolean {
+  #open(account: Account): MemoryAccount {
+    const isFull = () => this.#isFull(account)
+    const allOffers = [account.offers, this.#offers]
+    return {
+      pages: this.#pages,
+      get full() {
+        return isFull()
+      },
+      take: (bytes) => {
+        this.#add(account, bytes)
+        this.#spiller.look(account)
+      },
+      give: (bytes) => this.#add(account, -bytes),
+      reserve: (bytes, signal) => this.#reservations.reserve(account, bytes, signal),
+      leaving(bytes) {
+        account.leavingBytes += bytes
+      },
+      whenFree: (resume) => {
+        if (!isFull()) resume()
+        else if (account.waiting.push(resume) === 1) this.#spiller.wait(account)
+      },
+      offer(spillable) {
+        // Deleted first, so that it goes to the end.
+        for (const offers of allOffers) {
+          offers.delete(spillable)
+          offers.add(spillable)
+        }
+      },
+      withdraw(spillable) {
+        for (const offers of allOffers) offers.delete(spillable)
+      },
+    }
+  }
+
+  #isFull(account: Account): boolean {
     return isFull(this.#shares, this.#held(account))
   }
 
-  add(account: Account, bytes: number): void {
+  #add(account: Account, bytes: number): void {
     account.usedBytes += bytes
     this.#change(account.workspace, bytes)
   }
@@ -134,42 +168,9 @@ export class MemoryBudget {
 
   /** Tails come first: each allows a whole part to be sent. */
   #serveWaiting(): void {
-    this.reservations.grant()
-    for (const account of this.spiller.pressed)
-      while (account.waiting.length > 0 && !this.isFull(account)) account.waiting.shift()!()
-  }
-}
-
-function openAccount(budget: MemoryBudget, account: Account): MemoryAccount {
-  const { pages, offers, reservations, spiller } = budget
-  return {
-    pages,
-    get full() {
-      return budget.isFull(account)
-    },
-    take(bytes) {
-      budget.add(account, bytes)
-      spiller.look(account)
-    },
-    give: (bytes) => budget.add(account, -bytes),
-    reserve: (bytes, signal) => reservations.reserve(account, bytes, signal),
-    leaving(bytes) {
-      account.leavingBytes += bytes
-    },
-    whenFree(resume) {
-      if (!budget.isFull(account)) return resume()
-      if (account.waiting.push(resume) === 1) spiller.wait(account)
-    },
-    offer(spillable) {
-      for (const offered of [account.offers, offers]) {
-        offered.delete(spillable)
-        offered.add(spillable)
-      }
-    },
-    withdraw(spillable) {
-      account.offers.delete(spillable)
-      offers.delete(spillable)
-    },
+    this.#reservations.grant()
+    for (const account of this.#spiller.pressed)
+      while (account.waiting.length > 0 && !this.#isFull(account)) account.waiting.shift()!()
   }
 }
 
