@@ -123,7 +123,7 @@ export function readFault(
 }
 
 /** A response that is not valid S3: a page of a proxy, or one that was cut short. It says nothing about what happened. */
-export function badAnswer(operation: string): BucketError {
+export function badResponse(operation: string): BucketError {
   return new BucketError(
     'trouble',
     'BadAnswer',

@@ -4,9 +4,9 @@ import type { Clock } from '../platform/kernel/clock.ts'
 import { isSluiceError } from '../platform/kernel/errors.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { span } from '../platform/tracing/span.ts'
-import { BucketError, badAnswer, isBucketError, readFault } from './bucket-error.ts'
+import { BucketError, badResponse, isBucketError, readFault } from './bucket-error.ts'
 import { addressOf, type BucketPlace } from './bucket-place.ts'
-import { type Answer, exchange, type ResponseMemory } from './exchange.ts'
+import { type BucketResponse, exchange, type ResponseMemory } from './exchange.ts'
 import {
   type Credentials,
   canonicalQuery,
@@ -28,14 +28,14 @@ export type Call = {
   /** Include the body in the signature: it is small, and has no checksum of its own. */
   signBody?: boolean
   /** Whether the body of a 200 is the expected response. */
-  isAnswer?: (text: string) => boolean
+  isValid?: (text: string) => boolean
   /** How many bytes of an object the response has. */
   wantedBytes?: number
   silenceMs?: number
   signal?: AbortSignal | undefined
 }
 
-export type CallBucket = (call: Call) => Promise<Answer>
+export type CallBucket = (call: Call) => Promise<BucketResponse>
 
 export type BucketDeps = {
   clock: Clock
@@ -60,7 +60,7 @@ export function createCaller(place: BucketPlace, credentials: Credentials, deps:
   const sign = createSigner(place.region, credentials)
   const agent = base.protocol === 'https:' ? deps.agents.https : deps.agents.http
 
-  const once = async (call: Call, deadlineMs: number): Promise<Answer> => {
+  const once = async (call: Call, deadlineMs: number): Promise<BucketResponse> => {
     const body = call.body ?? []
     const path = encodePath(`${prefix}/${call.key}`)
     const query = call.query ?? {}
@@ -87,14 +87,14 @@ export function createCaller(place: BucketPlace, credentials: Credentials, deps:
     })
   }
 
-  const attempt = async (call: Call, deadlineMs: number): Promise<Answer> => {
+  const attempt = async (call: Call, deadlineMs: number): Promise<BucketResponse> => {
     const startedAt = performance.now()
     const { operation } = call
     let outcome = 'ok'
     try {
       return judge(call, place.bucket, await once(call, deadlineMs))
     } catch (error) {
-      const fault = isBucketError(error) ? error : unanswered(operation, place.bucket, error)
+      const fault = isBucketError(error) ? error : noResponse(operation, place.bucket, error)
       outcome = fault.kind
       throw fault
     } finally {
@@ -115,7 +115,7 @@ export function createCaller(place: BucketPlace, credentials: Credentials, deps:
 }
 
 /** A span for each attempt: a slow bucket and a failing one look different. */
-function traced(call: Call, attempt: () => Promise<Answer>): Promise<Answer> {
+function traced(call: Call, attempt: () => Promise<BucketResponse>): Promise<BucketResponse> {
   return span(`bucket ${call.operation}`, attempt, {
     kind: 'client',
     attributes: () => ({ 'sluice.part': call.query?.partNumber, 'sluice.bytes': call.bytes }),
@@ -133,23 +133,23 @@ function hashOf({ body, signBody }: Call): string {
 }
 
 /** S3 may answer CompleteMultipartUpload and UploadPartCopy with 200 and then find an error. */
-function judge(call: Call, bucket: string, answer: Answer): Answer {
-  const failed = answer.status < 200 || answer.status >= 300
-  const late = !failed && call.method !== 'GET' && answer.body.includes('<Error>')
-  const text = failed || late || call.isAnswer ? answer.body.toString('utf8') : ''
-  if (failed || late) throw readFault(call.operation, bucket, answer.status, text, answer.headers)
-  if (call.isAnswer?.(text) === false) throw badAnswer(call.operation)
-  return answer
+function judge(call: Call, bucket: string, response: BucketResponse): BucketResponse {
+  const failed = response.status < 200 || response.status >= 300
+  const late = !failed && call.method !== 'GET' && response.body.includes('<Error>')
+  const text = failed || late || call.isValid ? response.body.toString('utf8') : ''
+  if (failed || late) throw readFault(call.operation, bucket, response.status, text, response.headers)
+  if (call.isValid?.(text) === false) throw badResponse(call.operation)
+  return response
 }
 
-function unanswered(operation: string, bucket: string, error: unknown): BucketError {
+function noResponse(operation: string, bucket: string, error: unknown): BucketError {
   const cause = { cause: error }
   if (isSluiceError(error)) return new BucketError('refused', error.code, error.message, cause)
   const code = (error as NodeJS.ErrnoException).code ?? 'failed'
   if (code === 'ABORT_ERR') return new BucketError('aborted', 'aborted', `${operation} was given up.`, cause)
   // Node refuses to send the request, and always will.
   const kind = UNSENDABLE.has(code) ? 'impossible' : 'trouble'
-  return new BucketError(kind, code, `${operation} on the bucket ${bucket} got no answer (${code}).`, cause)
+  return new BucketError(kind, code, `${operation} on the bucket ${bucket} got no response (${code}).`, cause)
 }
 
 const UNSENDABLE = new Set(['ERR_INVALID_CHAR', 'ERR_HTTP_INVALID_HEADER_VALUE', 'ERR_UNESCAPED_CHARACTERS'])

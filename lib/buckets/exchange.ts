@@ -20,17 +20,17 @@ type Outgoing = {
   signal?: AbortSignal | undefined
 }
 
-export type Answer = {
+export type BucketResponse = {
   status: number
   headers: IncomingMessage['headers']
   body: Buffer
 }
 
 /** Sends one HTTP request, whose body is in memory, and returns the response. Neither retries nor judges. */
-export function exchange(outgoing: Outgoing): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+export function exchange(outgoing: Outgoing): Promise<BucketResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<BucketResponse>()
   const request = open(outgoing)
-  let answered = false
+  let responded = false
   let late: Error | undefined
   const end = (error: Error) => {
     late = error
@@ -40,12 +40,12 @@ export function exchange(outgoing: Outgoing): Promise<Answer> {
   request.setTimeout(silenceMs, () => end(timeout(`silent for ${silenceMs} ms`)))
   const timer = setTimeout(() => end(timeout(`not done after ${deadlineMs} ms`)), deadlineMs)
   // A response counts, whatever becomes of a body that the bucket did not want.
-  request.on('error', (error) => answered || reject(late ?? error))
+  request.on('error', (error) => responded || reject(late ?? error))
   const read = async (response: IncomingMessage) => {
-    const answer = await collectAnswer(response, outgoing)
-    answered = true
-    await settle(request)
-    return answer
+    const collected = await collect(response, outgoing)
+    responded = true
+    await stopSending(request)
+    return collected
   }
   request.once('response', (response) => read(response).then(resolve, (error) => reject(late ?? error)))
   send(request, outgoing)
@@ -91,7 +91,7 @@ function sendInTurn(request: ClientRequest, body: readonly Uint8Array[]): void {
  * The response may come one turn of the event loop before the notice that the last of the body was taken. Bytes not taken
  * by then must not be sent any more: their memory is about to be reused.
  */
-async function settle(request: ClientRequest): Promise<void> {
+async function stopSending(request: ClientRequest): Promise<void> {
   if (!request.writableFinished) await nextTurn()
   if (!request.writableFinished) request.destroy()
 }
@@ -104,28 +104,28 @@ function timeout(what: string): Error {
 export type ResponseMemory = { take(bytes: number): boolean; give(bytes: number): void }
 
 /** A response of S3 has a few hundred bytes, and with keys of 1 KiB in it a few thousand. */
-const MAX_ANSWER_BYTES = 64 * 1024
+const MAX_RESPONSE_BYTES = 64 * 1024
 const FIRST_BYTES = 1024
 
 /**
  * Keeps a response in one piece of memory, which grows as bytes come: a byte at a time costs no more than a byte. A refusal
  * that is too long is cut. The memory for bytes of an object that were asked for is counted by the caller.
  */
-async function collectAnswer(
+async function collect(
   response: IncomingMessage,
   { wantedBytes = 0, memory }: { wantedBytes?: number | undefined; memory?: ResponseMemory | undefined },
-): Promise<Answer> {
+): Promise<BucketResponse> {
   const status = response.statusCode!
   const succeeds = status >= 200 && status < 300
   const freeBytes = succeeds ? wantedBytes : 0
-  const maxBytes = Math.max(freeBytes, MAX_ANSWER_BYTES)
+  const maxBytes = Math.max(freeBytes, MAX_RESPONSE_BYTES)
   let kept = Buffer.alloc(0)
   let bytes = 0
   let takenBytes = 0
   const grow = (needed: number) => {
     const size = Math.min(Math.max(needed, freeBytes, FIRST_BYTES, 4 * kept.length), maxBytes)
     const more = Math.max(size - freeBytes - takenBytes, 0)
-    if (memory && !memory.take(more)) throw new Error('there is no memory for the answer')
+    if (memory && !memory.take(more)) throw new Error('there is no memory for the response')
     takenBytes += more
     const grown = Buffer.allocUnsafeSlow(size)
     kept.copy(grown)
@@ -149,5 +149,5 @@ async function collectAnswer(
 }
 
 function tooLong(): Error {
-  return Object.assign(new Error('the answer is too long'), { code: 'too_long' })
+  return Object.assign(new Error('the response is too long'), { code: 'too_long' })
 }

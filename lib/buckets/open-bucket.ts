@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { crc32FromBase64, crc32ToBase64 } from '../platform/kernel/crc32.ts'
-import { BucketError, badAnswer, isBucketError, tag } from './bucket-error.ts'
+import { BucketError, badResponse, isBucketError, tag } from './bucket-error.ts'
 import { type BucketPlace, objectHeaders } from './bucket-place.ts'
 import { type BucketDeps, type CallBucket, createCaller } from './call-bucket.ts'
 import type { Capabilities } from './providers.ts'
@@ -61,7 +61,7 @@ class S3Bucket {
     }
     const { chunks, bytes } = body
     try {
-      const answer = await this.#call({
+      const response = await this.#call({
         operation: 'PutObject',
         method: 'PUT',
         key: target.key,
@@ -70,7 +70,7 @@ class S3Bucket {
         bytes,
         signal,
       })
-      return { etag: wanted(header(answer.headers.etag), 'PutObject') }
+      return { etag: wanted(header(response.headers.etag), 'PutObject') }
     } catch (error) {
       if (asExisting(error, this.capabilities, repeated)) return { etag: null }
       throw error
@@ -83,7 +83,7 @@ class S3Bucket {
       ...(this.#withCrc32 && { 'x-amz-checksum-algorithm': 'CRC32' }),
       ...(this.#crcOfWhole && { 'x-amz-checksum-type': 'FULL_OBJECT' }),
     }
-    const answer = await this.#call({
+    const response = await this.#call({
       operation: 'CreateMultipartUpload',
       method: 'POST',
       key: target.key,
@@ -91,7 +91,7 @@ class S3Bucket {
       headers,
       signal,
     })
-    return wanted(tag(answer.body.toString('utf8'), 'UploadId'), 'CreateMultipartUpload')
+    return wanted(tag(response.body.toString('utf8'), 'UploadId'), 'CreateMultipartUpload')
   }
 
   async uploadPart(
@@ -99,7 +99,7 @@ class S3Bucket {
     body: Body,
     { signal }: Options = {},
   ): Promise<{ etag: string }> {
-    const answer = await this.#call({
+    const response = await this.#call({
       operation: 'UploadPart',
       method: 'PUT',
       key,
@@ -109,7 +109,7 @@ class S3Bucket {
       body: body.chunks,
       bytes: body.bytes,
     })
-    return { etag: wanted(header(answer.headers.etag), 'UploadPart') }
+    return { etag: wanted(header(response.headers.etag), 'UploadPart') }
   }
 
   /** Safe to repeat; `no_such_upload` or `exists` after an earlier attempt means that it succeeded. */
@@ -120,7 +120,7 @@ class S3Bucket {
   ): Promise<{ etag: string | null }> {
     const xml = completeBody(object.parts, this.#withCrc32)
     try {
-      const answer = await this.#call({
+      const response = await this.#call({
         operation: 'CompleteMultipartUpload',
         method: 'POST',
         key,
@@ -139,9 +139,9 @@ class S3Bucket {
         bytes: xml.length,
         signBody: true,
         silenceMs: ASSEMBLE_SILENCE_MS,
-        isAnswer: (text) => /<CompleteMultipartUploadResult[\s>]/.test(text),
+        isValid: (text) => /<CompleteMultipartUploadResult[\s>]/.test(text),
       })
-      return { etag: tag(answer.body.toString('utf8'), 'ETag') ?? null }
+      return { etag: tag(response.body.toString('utf8'), 'ETag') ?? null }
     } catch (error) {
       throw asExisting(error, this.capabilities, repeated) ?? error
     }
@@ -197,7 +197,7 @@ class S3Bucket {
     source: { key: string; range: { first: number; bytes: number } | null },
     { signal }: Options = {},
   ): Promise<{ etag: string; crc32: number | null }> {
-    const answer = await this.#call({
+    const response = await this.#call({
       operation: 'UploadPartCopy',
       method: 'PUT',
       key,
@@ -209,7 +209,7 @@ class S3Bucket {
       },
       silenceMs: ASSEMBLE_SILENCE_MS,
     })
-    const xml = answer.body.toString('utf8')
+    const xml = response.body.toString('utf8')
     const crc32 = crc32FromBase64(tag(xml, 'ChecksumCRC32') ?? '') ?? null
     return { etag: wanted(tag(xml, 'ETag'), 'UploadPartCopy'), crc32 }
   }
@@ -228,7 +228,7 @@ function header(value: string | string[] | undefined): string | null {
 
 function wanted(value: string | null | undefined, operation: string): string {
   if (value) return value
-  throw badAnswer(operation)
+  throw badResponse(operation)
 }
 
 /** The permission that replacing an object needs on Google Cloud Storage, beside the one to create it. */

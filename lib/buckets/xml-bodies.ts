@@ -1,5 +1,5 @@
 import { crc32ToBase64 } from '../platform/kernel/crc32.ts'
-import { badAnswer, tag } from './bucket-error.ts'
+import { badResponse, tag } from './bucket-error.ts'
 import type { CallBucket } from './call-bucket.ts'
 
 /** The CRC32 of a copied part is known only if the bucket returned it. */
@@ -47,18 +47,18 @@ export async function listPage(
       prefix,
       ...(from !== null && { 'continuation-token': from }),
     },
-    isAnswer: (text) => /<ListBucketResult[\s>]/.test(text),
+    isValid: (text) => /<ListBucketResult[\s>]/.test(text),
   })
   const xml = body.toString('utf8')
   const objects = [...xml.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, entry]) => readEntry(entry!))
   const next = tag(xml, 'IsTruncated') === 'true' ? tag(xml, 'NextContinuationToken') : null
-  if (next === undefined) throw badAnswer('ListObjectsV2')
+  if (next === undefined) throw badResponse('ListObjectsV2')
   return { objects, next }
 }
 
 function readEntry(xml: string): ListedObject {
   const [key, bytes, modified] = [tag(xml, 'Key'), tag(xml, 'Size'), tag(xml, 'LastModified')]
-  if (!key || !bytes || !modified) throw badAnswer('ListObjectsV2')
+  if (!key || !bytes || !modified) throw badResponse('ListObjectsV2')
   return {
     key: decodeURIComponent(key.replaceAll('+', ' ')),
     bytes: Number(bytes),

@@ -84,13 +84,13 @@ export function frontDoor(
       observeRequest(req, res, now.runtime, { startedAt, received, context }, now.access)
       await route(req, res, now, clearBodyDeadline)
     }
-    const answer = (error: unknown) => {
+    const respond = (error: unknown) => {
       const problem = toProblem(error, opened?.runtime.config.baseUrl)
       noteRequest({ code: problem.code })
       if (problem.status >= 500) log.error({ err: error }, 'request failed')
       refuse(res, problem)
     }
-    runRequest(context, () => enter().catch(answer))
+    runRequest(context, () => enter().catch(respond))
   }
 }
 
@@ -113,7 +113,7 @@ async function soon(opening: Promise<Opened>, req: IncomingMessage): Promise<Ope
 
 /** For every request but uploads, including probes and refused requests. */
 const BODY_DEADLINE_MS = 30_000
-/** The methods that this server takes somewhere: the answer to `OPTIONS *` (RFC 9110, 9.3.7). */
+/** The methods that this server takes somewhere: the response to `OPTIONS *` (RFC 9110, 9.3.7). */
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
 async function route(

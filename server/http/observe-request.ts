@@ -70,7 +70,7 @@ function handlerOf(path: string): 'tus' | 'api' | 'pages' {
 }
 
 /**
- * The span of a whole request, until its answer is sent or its client gone. From here on the request bears its
+ * The span of a whole request, until its response is sent or its client gone. From here on the request bears its
  * traceparent, so that log lines, the timeline of the file and webhooks belong to it.
  */
 export function traceRequest(req: IncomingMessage, res: ServerResponse, context: RequestContext): void {

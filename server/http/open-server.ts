@@ -77,13 +77,13 @@ function read(name: string, file: string): Buffer {
 
 const watchRequests = <S extends Server>(server: S): S => answerHalfClosed(watchLateBodies(server))
 
-/** Whoever was answered before their body was there reads the answer in this time, or not at all. */
+/** Whoever was answered before their body was there reads the response in this time, or not at all. */
 const LATE_MS = seconds(1)
 const hurries = new WeakMap<Server, (lateMs: number) => void>()
 
 /**
- * A client that is refused may go on sending, and may drip: it has its answer, and a server that stops must not wait for the
- * rest. It is not cut at once, as that could take the answer away from it.
+ * A client that is refused may go on sending, and may drip: it has its response, and a server that stops must not wait for the
+ * rest. It is not cut at once, as that could take the response away from it.
  */
 function watchLateBodies<S extends Server>(server: S): S {
   const late = new Set<IncomingMessage>()
@@ -105,7 +105,7 @@ function watchLateBodies<S extends Server>(server: S): S {
 
 /**
  * Refuses new connections at once, so balancers go to another node. Resolves when none is left. A connection that is kept
- * open is answered once more and closed with its answer: were it closed under a request on its way, a POST would fail, as
+ * open is answered once more and closed with its response: were it closed under a request on its way, a POST would fail, as
  * nobody may repeat it.
  */
 export function refuseConnections(server: Server, { lateMs = LATE_MS } = {}): Promise<void> {

@@ -15,7 +15,7 @@ import type { Handler } from './front-door.ts'
 import type { ProxyTrust } from './trusted-proxies.ts'
 
 /**
- * Hands a request on to the process that listens at a socket of this machine, and its answer back. The front door has
+ * Hands a request on to the process that listens at a socket of this machine, and its response back. The front door has
  * judged by then who the client is, and says so in the headers; the other side believes them, and judges all the rest.
  */
 export function relayTo(socketPath: string): Handler {
@@ -30,13 +30,13 @@ export function relayTo(socketPath: string): Handler {
     // Here, where what Node refuses of them is caught.
     onward.flushHeaders()
     if (req.headers.expect !== undefined) res.writeContinue()
-    const answered = once(onward, 'response') as Promise<[IncomingMessage]>
+    const responded = once(onward, 'response') as Promise<[IncomingMessage]>
     res.once('close', () => onward.destroy())
     // A body that was answered early is read to its end, as without a relay.
     onward.once('close', () => req.resume())
     req.pipe(onward)
-    const [answer] = await answered.catch((error: unknown) => giveUp(res, error))
-    if (answer) await handBack(answer, res)
+    const [response] = await responded.catch((error: unknown) => giveUp(res, error))
+    if (response) await handBack(response, res)
   }
 }
 
@@ -72,12 +72,12 @@ function giveUp(res: ServerResponse, error: unknown): [] {
   return []
 }
 
-async function handBack(answer: IncomingMessage, res: ServerResponse): Promise<void> {
+async function handBack(response: IncomingMessage, res: ServerResponse): Promise<void> {
   for (const name of res.getHeaderNames()) res.removeHeader(name)
-  res.writeHead(answer.statusCode!, answer.statusMessage, endToEnd(answer.rawHeaders))
+  res.writeHead(response.statusCode!, response.statusMessage, endToEnd(response.rawHeaders))
   // A stream of events may be silent at first.
   res.flushHeaders()
-  await pipeline(answer, res).catch(() => void res.destroy())
+  await pipeline(response, res).catch(() => void res.destroy())
 }
 
 /** RFC 9110, 7.6.1: these are of one connection; and Expect was answered here. */

@@ -34,7 +34,7 @@ export function toOriginForm(req: IncomingMessage): void {
 
 /**
  * What may call a server action must come from a page of the same host: the browser sends the cookies along with it.
- * Next refuses others too, but with the same answer as for what it cannot read. Without an Origin it was no browser.
+ * Next refuses others too, but with the same response as for what it cannot read. Without an Origin it was no browser.
  */
 export function refuseCrossSite({ method, headers }: IncomingMessage): void {
   const { origin, host } = headers

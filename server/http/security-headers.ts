@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-/** On every answer. */
+/** On every response. */
 export function setSecurityHeaders(res: ServerResponse, secure: boolean): void {
   res.setHeader('X-Content-Type-Options', 'nosniff')
   res.setHeader('Referrer-Policy', 'strict-origin-when-cross-origin')

@@ -1,4 +1,4 @@
-import type { Answer, exchange } from '#lib/buckets/exchange.ts'
+import type { BucketResponse, exchange } from '#lib/buckets/exchange.ts'
 import type { Choices } from './choices.ts'
 import { NETWORK } from './load-core.ts'
 import type { Host, Scheduler } from './scheduler.ts'
@@ -55,7 +55,7 @@ type Sent = {
   sentMs: number
   call: Call
 }
-type Call = { isOpen: boolean; resolve(answer: Answer): void; reject(error: Error): void }
+type Call = { isOpen: boolean; resolve(answer: BucketResponse): void; reject(error: Error): void }
 
 /** Everything between the nodes and the bucket. */
 export class Network {
@@ -67,9 +67,9 @@ export class Network {
   }
 
   /** Stands for `exchange` of the bucket client: one request, and its answer or a fault. */
-  exchange(outgoing: Outgoing): Promise<Answer> {
+  exchange(outgoing: Outgoing): Promise<BucketResponse> {
     const host = currentHost.getStore()!
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    const { promise, resolve, reject } = Promise.withResolvers<BucketResponse>()
     const [path, search] = outgoing.path.split('?') as [string, string?]
     const head = { method: outgoing.method, query: new URLSearchParams(search), headers: outgoing.headers }
     const request = {

@@ -29,7 +29,7 @@ export type GuardedAgentOptions = { agent?: AgentOptions; resolve?: ResolveHost 
 
 type Connected = (error: Error | null, socket: Duplex) => void
 
-/** A second address of a host gets its turn after this long without an answer from the first. */
+/** A second address of a host gets its turn after this long without a response from the first. */
 const NEXT_ADDRESS_MS = 1000
 
 export function createGuardedAgents(entries: string[], options: GuardedAgentOptions = {}): GuardedAgents {

@@ -135,15 +135,15 @@ describe('post', () => {
       /larger than 16 KiB/,
     ],
     [
-      'endless informational answers',
+      'endless informational responses',
       (s) => flood(s, '', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)),
       'status',
       /informational/,
     ],
     ['another protocol', (s) => void s.end('SSH-2.0-OpenSSH_9.9\r\n'), 'status', /not HTTP/],
-    ['a hang-up', (s) => void s.destroy(), 'connect', /closed without an answer/],
-    ['a reset', (s) => void s.resetAndDestroy(), 'connect', /closed without an answer/],
-    ['an empty answer', (s) => void s.end(), 'connect', /closed without an answer/],
+    ['a hang-up', (s) => void s.destroy(), 'connect', /closed without a response/],
+    ['a reset', (s) => void s.resetAndDestroy(), 'connect', /closed without a response/],
+    ['an empty response', (s) => void s.end(), 'connect', /closed without a response/],
   ])('names %s', async (_, answer, fault, words, limits) => {
     const error = await send(`http://${await raw(answer)}/`, limits).catch((caught) => caught)
     expect(error).toMatchObject({

@@ -7,7 +7,7 @@ import type { GuardedAgents } from './guarded-agents.ts'
 export type PostLimits = {
   /** From the start until the connection can carry the request, name look-up and TLS included. */
   connectMs: number
-  /** From the start until the answer's status and headers are there, and the most for all of it. */
+  /** From the start until the response's status and headers are there, and the most for all of it. */
   totalMs: number
   /** After the headers, for what is kept of the body. */
   bodyMs: number
@@ -17,7 +17,7 @@ export type PostLimits = {
 
 export type PostRequest = { url: string; headers: Record<string, string>; body: Uint8Array }
 
-type PostAnswer = {
+type PostResponse = {
   status: number
   headers: Record<string, string>
   /** The first `bodyBytes` of it. */
@@ -26,16 +26,16 @@ type PostAnswer = {
   cut?: string
 }
 
-/** Informational answers (RFC 9110, 15.2) that are sat through; a receiver could send them for ever. */
+/** Informational responses (RFC 9110, 15.2) that are sat through; a receiver could send them for ever. */
 const MAX_INFORMATIONAL = 8
 /** One POST, never a redirect. Throws a `PostError` that says in which class it failed. */
 export async function post(
   agents: GuardedAgents,
   request: PostRequest,
   limits: PostLimits,
-): Promise<PostAnswer> {
+): Promise<PostResponse> {
   try {
-    return await answerOf(open(agents, request, limits), request.body, limits)
+    return await responseOf(open(agents, request, limits), request.body, limits)
   } catch (error) {
     throw readFault(error, limits)
   }
@@ -49,19 +49,19 @@ function open(agents: GuardedAgents, { url, headers }: PostRequest, limits: Post
     : httpRequest(url, { ...options, agent: agents.http })
 }
 
-function answerOf(attempt: ClientRequest, body: Uint8Array, limits: PostLimits): Promise<PostAnswer> {
+function responseOf(attempt: ClientRequest, body: Uint8Array, limits: PostLimits): Promise<PostResponse> {
   const { connectMs, totalMs } = limits
   const cancel = (what: string) => attempt.destroy(new PostError('timeout', what))
   const connecting = setTimeout(cancel, connectMs, `It did not connect within ${connectMs / 1000} s.`)
-  const answering = setTimeout(cancel, totalMs, `It did not answer within ${totalMs / 1000} s.`)
+  const responding = setTimeout(cancel, totalMs, `It did not answer within ${totalMs / 1000} s.`)
   const until = performance.now() + totalMs
   let informational = 0
 
-  const answered = new Promise<IncomingMessage>((resolve, reject) => {
+  const responded = new Promise<IncomingMessage>((resolve, reject) => {
     attempt.on('error', reject)
     // Node may report the end of a socket before a request was given one in no other way.
     attempt.once('close', () =>
-      reject(new PostError('connect', 'The connection was closed without an answer.')),
+      reject(new PostError('connect', 'The connection was closed without a response.')),
     )
     attempt.once('response', resolve)
     attempt.once('socket', (socket) => {
@@ -71,24 +71,24 @@ function answerOf(attempt: ClientRequest, body: Uint8Array, limits: PostLimits):
     })
     attempt.on('information', () => {
       if (++informational <= MAX_INFORMATIONAL) return
-      attempt.destroy(new PostError('status', 'It sends informational answers without end.'))
+      attempt.destroy(new PostError('status', 'It sends informational responses without end.'))
     })
     attempt.end(body)
   })
-  return answered
-    .then((response) => readAnswer(response, limits, until))
+  return responded
+    .then((response) => readResponse(response, limits, until))
     .finally(() => {
       clearTimeout(connecting)
-      clearTimeout(answering)
+      clearTimeout(responding)
     })
 }
 
-/** Takes what is to be kept of an answer, and lets go of the connection if there is more. */
-async function readAnswer(
+/** Takes what is to be kept of a response, and lets go of the connection if there is more. */
+async function readResponse(
   response: IncomingMessage,
   { bodyMs, bodyBytes }: PostLimits,
   untilMs: number,
-): Promise<PostAnswer> {
+): Promise<PostResponse> {
   const chunks: Buffer[] = []
   let size = 0
   const patienceMs = Math.max(0, Math.min(bodyMs, untilMs - performance.now()))
@@ -135,7 +135,7 @@ function withoutNul(text: string): string {
 
 type PostFault = 'dns' | 'connect' | 'tls' | 'timeout' | 'blocked' | 'status'
 
-/** Why there is no answer, in the classes and words of the delivery log. */
+/** Why there is no response, in the classes and words of the delivery log. */
 export class PostError extends Error {
   override readonly name = 'PostError'
   readonly fault: PostFault
@@ -146,7 +146,7 @@ export class PostError extends Error {
   }
 }
 
-const CLOSED = 'The connection was closed without an answer.'
+const CLOSED = 'The connection was closed without a response.'
 const NETWORK: Record<string, string> = {
   ECONNRESET: CLOSED,
   EPIPE: CLOSED,
@@ -171,7 +171,7 @@ export function readFault(error: unknown, limits: PostLimits): PostError {
   if (code === 'HPE_HEADER_OVERFLOW') {
     return because('status', `Its headers are larger than ${limits.headerBytes / 1024} KiB.`)
   }
-  if (code.startsWith('HPE_')) return because('status', `Its answer is not HTTP (${code}).`)
+  if (code.startsWith('HPE_')) return because('status', `Its response is not HTTP (${code}).`)
   if (isTls(code)) return because('tls', `${tlsWords(code, message)}`)
   return because('connect', NETWORK[code] ?? `The connection failed (${code || 'unknown'}).`)
 }

@@ -108,7 +108,7 @@ describe('a receiver that', () => {
       { totalMs: 400 },
     ],
     ['says nothing', () => {}, { error: 'timeout', errorDetail: /did not answer within/ }, { totalMs: 400 }],
-    ['hangs up', (s) => s.destroy(), { error: 'connect', errorDetail: /closed without an answer/ }],
+    ['hangs up', (s) => s.destroy(), { error: 'connect', errorDetail: /closed without a response/ }],
     [
       'speaks something else',
       (s) => s.end('220 smtp.example.com ESMTP\r\n'),
