@@ -9,6 +9,11 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
  * Whoever takes a lease makes a claim, and every write to the ledger names it. No claim is made twice, not even by one
  * process. So a writer whose lease was lost with the last commits of a database that failed over writes nothing, whoever
  * holds the file by then: its fence, which only counts, may come back; its claim cannot.
+ *
+ * Taken by: `takeLease`, `firstLeases`, `insertsUploads`, `insertFinal`, `claimTransferring`, `takeForRepair`.
+ * Ended by its holder: `releaseLease`, `advance` with the last piece, and the three functions of `transferred.ts`.
+ * Ended by others: `recordEnd`, for an upload that fails, expires or is canceled; `dropLeases` and `dropLapsedLeases`, for a
+ * database that was promoted or restored; or by time.
  */
 export type Claim = { claim: string; leaseMs: number }
 

@@ -22,8 +22,8 @@ import { bigints, boundColumns, boundOf } from './parts.ts'
 import { noteRefusal } from './timeline.ts'
 
 /**
- * The life of a lease in the row of its file: taken, renewed, released, or left to expire. Four more statements take one with
- * something else: `firstLeases`, `insertsUploads`, `insertFinal` and `claimTransferring`.
+ * The life of a lease in the row of its file: taken, renewed, released, or left to expire. `lease-terms.ts` names the other
+ * statements that take or end one.
  */
 
 /** What the new writer finds in the ledger. */

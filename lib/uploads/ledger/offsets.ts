@@ -11,8 +11,9 @@ import { boundColumns, insertPart, type RecordedPart } from './parts.ts'
 import { insertNote, type TimelineNote } from './timeline.ts'
 
 /**
- * The only way to move a confirmed offset: forward, from exactly where the writer believes it to be, while the writer
- * holds the lease. The same statement records the part or tail that makes the bytes durable, and the usage.
+ * Moves a confirmed offset: forward, from exactly where the writer believes it to be, while the writer holds the lease.
+ * The same statement records the part or tail that makes the bytes durable, and the usage. Only an object that exists as a
+ * whole moves it in another way: `createWholeRecorder` and `markFound`.
  */
 export type Advance = {
   fromBytes: number
