@@ -11,10 +11,10 @@ type Waiting<Item, Result> = {
 const PATIENCE_MS = 2000
 
 /**
- * Groups what many requests ask of the database at the same time into one statement or transaction. A group begins at
- * once if none of its key is under way; what comes meanwhile is the next one. So a lone request waits for nothing, and
- * under load many share one round trip, one lock and one commit. `run` answers in the order of its items. By hand, since
- * the libraries that batch wait for a tick or a timer first, and none goes past a group that hangs.
+ * Groups what many requests ask of the database at the same time into one statement or transaction. If no group of its
+ * key is running, a group starts with the next turn of the event loop; what comes while one is running is the next group.
+ * So a lone request hardly waits, and under load many share one round trip, one lock and one commit. `run` returns results
+ * in the order of its items. Written by hand, since no library that batches goes past a group that hangs.
  */
 export function inGroups<Item, Result>(
   run: (items: Item[]) => Promise<Result[]>,
@@ -32,6 +32,8 @@ export function inGroups<Item, Result>(
     }
   }
   const empty = async (key: string, queue: Waiting<Item, Result>[]): Promise<void> => {
+    // Requests that arrived together are read in one turn. Without this, the first of them would be a group of its own.
+    await new Promise((resolve) => setImmediate(resolve))
     while (queue.length > 0) await within(PATIENCE_MS, settle(queue.splice(0, most)))
     gathering.delete(key)
   }
