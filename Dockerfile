@@ -1,5 +1,9 @@
 # One image for every role: ROLES decides what a container does.
-FROM node:24-bookworm-slim AS build
+# Others may stand in for these, as from a registry of your own.
+ARG NODE_IMAGE=node:24-bookworm-slim
+ARG BASE_IMAGE=debian:bookworm-slim
+
+FROM ${NODE_IMAGE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/node/package.json packages/node/
@@ -17,7 +21,7 @@ RUN npm install --omit=dev --no-package-lock --no-audit --no-fund \
   && mkdir -p .next/cache /data
 
 # Node without npm and headers, which are a third of its own image.
-FROM debian:bookworm-slim
+FROM ${BASE_IMAGE}
 # What Node links to on ARM, and the account that it runs as, whose name PostgreSQL wants to know.
 RUN apt-get update \
   && apt-get install -y --no-install-recommends libatomic1 \

@@ -5,6 +5,7 @@ import { createMetrics } from '#lib/platform/metrics.ts'
 import { ROLES, settings } from '#lib/platform/settings/settings.ts'
 import { IDLE_MS } from '#lib/protocols/endpoint/request-source.ts'
 import { DRAIN_MS, SUPERVISOR_DRAIN_MS } from '#server/stop-on-signal.ts'
+import { READ_WHILE_RUNNING } from '../scripts/release/stage-server.ts'
 import { NODE_FLAGS } from '../test/support/sluice.ts'
 import { type Deployment, manifestsOf, one } from './manifests.ts'
 
@@ -173,6 +174,10 @@ it('the image carries what the server needs, and no secret', () => {
     .map((line) => line.slice(1))
   for (const path of ['server.ts', 'lib', 'app', 'components', 'drizzle', 'package-lock.json'])
     expect(carried).toContain(path)
+  const isCarried = (path: string) => carried.some((one) => path === one || path.startsWith(`${one}/`))
+  // The build makes this one.
+  const read = READ_WHILE_RUNNING.filter((path) => path !== '.kit')
+  expect(read.filter((path) => !isCarried(path))).toEqual([])
   expect(carried.filter((path) => path.startsWith('.') && path !== '.npmrc')).toEqual([])
   expect(readFileSync('Dockerfile', 'utf8')).toMatch(/^USER 1000:1000$/m)
 })

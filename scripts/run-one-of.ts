@@ -17,6 +17,7 @@ export const PROGRAMS: Record<string, Record<string, string>> = {
     '': 'e2e/drills/run.ts',
     restore: 'e2e/drills/restore/run.ts',
     failover: 'e2e/drills/failover.ts',
+    rollout: 'e2e/drills/rollout/run.ts',
     outages: 'e2e/outages/run.ts',
     starve: 'e2e/chaos/starve.ts',
     fuzz: 'e2e/fuzz/run.ts',

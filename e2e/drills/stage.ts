@@ -63,6 +63,9 @@ export async function openStage({ postgresUrl, balancer: kind, bytesPerSecond, c
     bucketLine,
     balancer,
     nodes,
+    /** Where they listen, and another beside them. */
+    ports,
+    start,
     async restart(at: 0 | 1) {
       await nodes[at].stop()
       nodes[at] = await start(ports[at])

@@ -8,7 +8,7 @@ const { existsSync } = require('node:fs')
 const { dirname, join } = require('node:path')
 
 const OLDEST = [22, 18]
-const COMMANDS = ['start', 'account', 'backup', 'reconcile', 'restore', 'rotate-keys']
+const COMMANDS = ['start', 'account', 'backup', 'reconcile', 'restore', 'rotate-keys', 'upgrade-check']
 const USAGE = `Usage: sluice-server [${COMMANDS.join('|')}] [options]. Without a command, it starts the server.`
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP']
 const PARENT_POLL_MS = 250

@@ -20,11 +20,13 @@ import { entriesOfServer } from './entries-of-server.ts'
  * (Node strips no types below node_modules), the built pages with their Next, and the files that are read while it runs.
  */
 const TEMPLATE = 'packages/server'
-const COMMANDS = ['account', 'backup', 'reconcile', 'restore', 'rotate-keys']
+const COMMANDS = ['account', 'backup', 'reconcile', 'restore', 'rotate-keys', 'upgrade-check']
 const ENTRIES = ['server.ts', `${TEMPLATE}/start.ts`, ...COMMANDS.map((name) => `scripts/${name}.ts`)]
-const READ_WHILE_RUNNING = [
+export const READ_WHILE_RUNNING = [
   '.kit',
   'app/(site)/docs/_text',
+  'deploy/haproxy.cfg',
+  'deploy/nginx.conf',
   'drizzle/migrations',
   'lib/webhooks/signature/snippets',
   'public',

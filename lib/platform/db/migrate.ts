@@ -24,6 +24,9 @@ function readNames(): Map<string, string> {
   return new Map(landed.map((line) => line.split(/\s+/) as [hash: string, name: string]))
 }
 
+/** As its file is called. */
+export const nameOf = ({ hash }: MigrationMeta) => NAMES.get(hash) ?? hash
+
 function hashesBefore(baseline: MigrationMeta): string[] {
   const hashes = [...NAMES.keys()]
   return hashes.slice(0, hashes.indexOf(baseline.hash))
@@ -125,8 +128,7 @@ function applyNext(
     )
     const found = await rows<{ hash: string }>(tx, sql`select hash from sluice_migrations`)
     const recorded = found.map(({ hash }) => hash)
-    const done = schemaOf(recorded, wanted, replaced)
-    if (!done) throw new StartError(isOlder(recorded, replaced) ? TOO_OLD : UNKNOWN)
+    const done = schemaOrFail(recorded, wanted, replaced)
     // Also of an empty database, so that nodes of the version before the baseline may start on it.
     const hashes = [...replaced, ...done.map(({ hash }) => hash)]
     for (const hash of hashes.filter((hash) => !recorded.includes(hash))) await record(tx, hash)
@@ -135,14 +137,15 @@ function applyNext(
     const startedAt = performance.now()
     await apply(tx, next, isConcurrent(next) ? db : tx)
     const ms = Math.round(performance.now() - startedAt)
-    log?.info({ migration: NAMES.get(next.hash) ?? next.hash, ms }, 'a migration is applied')
+    log?.info({ migration: nameOf(next), ms }, 'a migration is applied')
     return 'applied'
   })
 }
 
 /** Statements that PostgreSQL runs outside of transactions only; one that a crash cut short is run again. */
 const CONCURRENTLY = /\bconcurrently\b/i
-const isConcurrent = ({ sql: statements }: MigrationMeta) => statements.some((one) => CONCURRENTLY.test(one))
+export const isConcurrent = ({ sql: statements }: MigrationMeta) =>
+  statements.some((one) => CONCURRENTLY.test(one))
 
 /** What is left of an index that was cut short is there, but of no use. */
 async function dropInvalid(db: Db, statement: string): Promise<void> {
@@ -178,6 +181,13 @@ export function schemaOf(
   return own.size === todo ? wanted.slice(0, todo) : undefined
 }
 
+function schemaOrFail(...given: Parameters<typeof schemaOf>): MigrationMeta[] {
+  const done = schemaOf(...given)
+  if (done) return done
+  const [recorded, , replaced = REPLACED] = given
+  throw new StartError(isOlder(recorded, replaced) ? TOO_OLD : UNKNOWN)
+}
+
 function isOlder(recorded: readonly string[], replaced: readonly string[]): boolean {
   return recorded.length < replaced.length && recorded.every((hash) => replaced.includes(hash))
 }
@@ -210,6 +220,17 @@ async function limitLockWait(tx: Db, leftMs: number): Promise<void> {
 
 async function record(tx: Db, hash: string): Promise<void> {
   await tx.execute(sql`insert into sluice_migrations (hash) values (${hash})`)
+}
+
+/** Which of the migrations a database has, without a change to it; none of an empty one. */
+export async function migrationsOf(db: Db): Promise<MigrationMeta[]> {
+  const [there] = await rows<{ name: string | null }>(
+    db,
+    sql`select to_regclass('sluice_migrations')::text as name`,
+  )
+  if (!there!.name) return []
+  const found = await rows<{ hash: string }>(db, sql`select hash from sluice_migrations`)
+  return schemaOrFail(found.map(({ hash }) => hash))
 }
 
 /** For the readiness probe: the database answers, and has every migration of this program. */

@@ -1,0 +1,124 @@
+import { sql } from 'drizzle-orm'
+import type { MigrationMeta } from 'drizzle-orm/migrator'
+import { type Db, rows } from '../database.ts'
+import { isConcurrent, MIGRATIONS, migrate, nameOf } from '../migrate.ts'
+
+/**
+ * What migrations do to the tables that are there, as PostgreSQL itself tells it: they are carried out in an empty database,
+ * after the ones that the real one has, and each is asked for its locks, scans and new files before it commits.
+ */
+export type Effect = {
+  table: string
+  /** The strongest that it holds at the end, as pg_locks names it. */
+  lock: string
+  /** Reads all rows, writes them, or makes the whole table anew. */
+  rows: 'untouched' | 'read' | 'written' | 'rewritten'
+  indexes: number
+}
+export type Rehearsed = { name: string; effects: Effect[] }
+
+/** From the weakest; what is missing holds nobody up. */
+const LOCKS = [
+  'AccessShareLock',
+  'RowShareLock',
+  'RowExclusiveLock',
+  'ShareUpdateExclusiveLock',
+  'ShareLock',
+  'ShareRowExclusiveLock',
+  'ExclusiveLock',
+  'AccessExclusiveLock',
+]
+
+export type Waiting = 'nobody' | 'writers' | 'everybody'
+
+export function waitingFor(lock: string): Waiting {
+  if (lock === 'AccessExclusiveLock') return 'everybody'
+  return LOCKS.indexOf(lock) > LOCKS.indexOf('ShareUpdateExclusiveLock') ? 'writers' : 'nobody'
+}
+
+/** `scratch` is empty, and is left with the schema of all of `wanted`. */
+export async function rehearse(
+  scratch: Db,
+  done: MigrationMeta[],
+  wanted: MigrationMeta[] = MIGRATIONS,
+): Promise<Rehearsed[]> {
+  await migrate(scratch, done)
+  const rehearsed: Rehearsed[] = []
+  for (const [at, migration] of wanted.entries()) {
+    if (at < done.length) continue
+    const before = await tablesOf(scratch)
+    const seen = isConcurrent(migration) ? undefined : await observe(scratch, migration, before)
+    await migrate(scratch, wanted.slice(0, at + 1))
+    const effects = seen ?? builtBeside(before, await tablesOf(scratch))
+    rehearsed.push({ name: nameOf(migration), effects })
+  }
+  return rehearsed
+}
+
+type Table = { name: string; file: string; indexes: number }
+
+/** The months of a table are part of it. */
+async function tablesOf(db: Db): Promise<Map<string, Table>> {
+  const found = await rows<Table & { oid: string }>(
+    db,
+    sql`select c.oid::text as oid, c.relname as name, c.relfilenode::text as file,
+        (select count(*)::int from pg_index i where i.indrelid = c.oid) as indexes
+      from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+        and not c.relispartition`,
+  )
+  return new Map(found.map(({ oid, ...table }) => [oid, table]))
+}
+
+class Observed extends Error {}
+
+/** In a transaction that is undone. */
+async function observe(db: Db, migration: MigrationMeta, before: Map<string, Table>): Promise<Effect[]> {
+  let effects: Effect[] = []
+  const undone = db.transaction(async (tx) => {
+    for (const statement of migration.sql) await tx.execute(sql.raw(statement))
+    effects = await effectsIn(tx, before)
+    throw new Observed()
+  })
+  await undone.catch((error) => {
+    if (!(error instanceof Observed)) throw error
+  })
+  return effects
+}
+
+type Held = { oid: string; modes: string[]; scans: number }
+
+async function effectsIn(tx: Db, before: Map<string, Table>): Promise<Effect[]> {
+  const held = await rows<Held>(
+    tx,
+    sql`select l.relation::text as oid, array_agg(distinct l.mode) as modes,
+        coalesce(max(s.seq_scan), 0)::int as scans
+      from pg_locks l left join pg_stat_xact_user_tables s on s.relid = l.relation
+      where l.pid = pg_backend_pid() and l.locktype = 'relation' group by l.relation`,
+  )
+  const after = await tablesOf(tx)
+  return held.flatMap(({ oid, modes, scans }) => {
+    const [was, is] = [before.get(oid), after.get(oid)]
+    if (!was || was.name === 'sluice_migrations') return []
+    const lock = LOCKS.findLast((mode) => modes.includes(mode))!
+    const touched = modes.includes('RowExclusiveLock') ? 'written' : scans > 0 ? 'read' : 'untouched'
+    const effect: Effect = {
+      table: was.name,
+      lock,
+      rows: is && is.file !== was.file ? 'rewritten' : touched,
+      indexes: is ? Math.max(0, is.indexes - was.indexes) : 0,
+    }
+    return isNothing(effect) ? [] : [effect]
+  })
+}
+
+/** Many are only looked at, as those that a new table refers to. */
+const isNothing = ({ lock, rows: touched }: Effect) =>
+  waitingFor(lock) === 'nobody' && touched === 'untouched'
+
+/** CREATE INDEX CONCURRENTLY runs outside of transactions, under this lock. */
+function builtBeside(before: Map<string, Table>, after: Map<string, Table>): Effect[] {
+  return [...before].flatMap(([oid, { name, indexes }]) => {
+    const more = (after.get(oid)?.indexes ?? 0) - indexes
+    return more > 0 ? [{ table: name, lock: 'ShareUpdateExclusiveLock', rows: 'read', indexes: more }] : []
+  })
+}

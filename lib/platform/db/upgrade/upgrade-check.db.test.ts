@@ -1,0 +1,122 @@
+import { sql } from 'drizzle-orm'
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { createDatabase } from '../../../../test/support/postgres.ts'
+import type { DatabaseHandle } from '../database.ts'
+import { MIGRATIONS, migrate, migrationsOf, nameOf } from '../migrate.ts'
+import { openPostgres } from '../open-postgres.ts'
+import { estimateMs, measure } from './estimate.ts'
+import { type Effect, rehearse, waitingFor } from './rehearse.ts'
+
+let database: DatabaseHandle
+let drop: () => Promise<void>
+beforeEach(async () => {
+  const created = await createDatabase(inject('postgresUrl'))
+  drop = created.drop
+  database = openPostgres({ address: created.url, maxConnections: 2 })
+})
+afterEach(async () => {
+  await database.close()
+  await drop()
+})
+
+const BASELINE = MIGRATIONS.slice(0, 1)
+
+/** Stands in for a migration of a later version. */
+const later = (hash: string, ...statements: string[]) => ({
+  sql: statements,
+  hash,
+  bps: true,
+  folderMillis: 0,
+})
+
+describe('the rehearsal of migrations', () => {
+  const effectsOf = async (...statements: string[]) => {
+    const [only] = await rehearse(database.db, BASELINE, [...BASELINE, later('new', ...statements)])
+    return only!.effects
+  }
+
+  it.each<[string, string, Effect[]]>([
+    [
+      'a nullable column',
+      'alter table files add column note text',
+      [{ table: 'files', lock: 'AccessExclusiveLock', rows: 'untouched', indexes: 0 }],
+    ],
+    [
+      'another type',
+      'alter table pipes alter column name type varchar(5000)',
+      [{ table: 'pipes', lock: 'AccessExclusiveLock', rows: 'rewritten', indexes: 0 }],
+    ],
+    [
+      'a column that may no longer be null',
+      'alter table files alter column subject set not null',
+      [{ table: 'files', lock: 'AccessExclusiveLock', rows: 'read', indexes: 0 }],
+    ],
+    [
+      'an index that writers wait for',
+      'create index by_name on files (filename)',
+      [{ table: 'files', lock: 'ShareLock', rows: 'read', indexes: 1 }],
+    ],
+    [
+      'an index built beside them',
+      'create index concurrently by_name on files (filename)',
+      [{ table: 'files', lock: 'ShareUpdateExclusiveLock', rows: 'read', indexes: 1 }],
+    ],
+    [
+      'a change of rows',
+      "update pipes set name = name || '!'",
+      [{ table: 'pipes', lock: 'RowExclusiveLock', rows: 'written', indexes: 0 }],
+    ],
+    ['a table of its own', 'create table notes (id uuid primary key)', []],
+  ])('sees what %s does', async (_, statement, effects) => {
+    expect(await effectsOf(statement)).toEqual(effects)
+  })
+
+  it('carries out every migration since the oldest version, and leaves the schema of this one', async () => {
+    const rehearsed = await rehearse(database.db, BASELINE)
+    expect(rehearsed.map(({ name }) => name)).toEqual(MIGRATIONS.slice(1).map(nameOf))
+    expect(rehearsed.find(({ name }) => name.startsWith('0019'))!.effects).toEqual([
+      { table: 'webhook_outputs', lock: 'AccessExclusiveLock', rows: 'rewritten', indexes: 0 },
+    ])
+    expect(await migrationsOf(database.db)).toEqual(MIGRATIONS)
+  })
+})
+
+it('tells who waits for a lock', () => {
+  expect(['RowExclusiveLock', 'ShareUpdateExclusiveLock'].map(waitingFor)).toEqual(['nobody', 'nobody'])
+  expect(['ShareLock', 'ShareRowExclusiveLock'].map(waitingFor)).toEqual(['writers', 'writers'])
+  expect(waitingFor('AccessExclusiveLock')).toBe('everybody')
+})
+
+describe('the estimate', () => {
+  it('is of the table as it is, with its months, and leaves nothing behind', async () => {
+    const { db } = database
+    await migrate(db, BASELINE)
+    await db.execute(sql`create table rows_in_months (at date, text text) partition by range (at)`)
+    await db.execute(sql`create table rows_in_one partition of rows_in_months default`)
+    await db.execute(sql`create index on rows_in_months (at)`)
+    await db.execute(
+      sql`insert into rows_in_months select now(), repeat('x', 100) from generate_series(1, 20000)`,
+    )
+    await db.execute(sql`analyze rows_in_one`)
+    const costs = await measure(db, 'rows_in_months')
+    expect(costs).toMatchObject({ rows: 20_000, indexes: 1 })
+    expect(costs.bytes).toBeGreaterThan(2_000_000)
+    for (const ms of [costs.readMs, costs.copyMs, costs.indexMs]) expect(ms).toBeGreaterThan(0)
+    await expect(db.execute(sql`select from sluice_sample`)).rejects.toThrow()
+  })
+
+  it('adds up what an effect does', () => {
+    const costs = { rows: 1, bytes: 1, indexes: 3, readMs: 5, copyMs: 70, indexMs: 10 }
+    const effect = { table: 'files', lock: 'AccessExclusiveLock', indexes: 0 } as const
+    expect(estimateMs({ ...effect, rows: 'untouched' }, costs)).toBe(0)
+    expect(estimateMs({ ...effect, rows: 'read' }, costs)).toBe(5)
+    expect(estimateMs({ ...effect, rows: 'read', indexes: 2 }, costs)).toBe(20)
+    expect(estimateMs({ ...effect, rows: 'rewritten' }, costs)).toBe(100)
+  })
+})
+
+it('reads which migrations there are without making a table', async () => {
+  expect(await migrationsOf(database.db)).toEqual([])
+  const found = await database.db.execute(sql`select from pg_tables where schemaname = 'public'`)
+  expect(found).toHaveLength(0)
+})
