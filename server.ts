@@ -14,6 +14,7 @@ import { type Config, loadConfig } from './lib/platform/settings/config.ts'
 import { risksOf } from './lib/platform/settings/reach.ts'
 import { startSweeps } from './lib/platform/sweeps.ts'
 import { createUploadHandler } from './lib/protocols/create-upload-handler.ts'
+
 import { uploadSweeps } from './lib/uploads/recovery/upload-sweeps.ts'
 import { drainUploads } from './lib/uploads/upload-context.ts'
 import { startWebhookWorker } from './lib/webhooks/delivery/start-webhook-worker.ts'
@@ -23,6 +24,7 @@ import { frontDoor, type Handlers, type Opened, openDoor } from './server/http/f
 import { openServer } from './server/http/open-server.ts'
 import { relayTo, trustsRelay } from './server/http/relay.ts'
 import { proxyTrust } from './server/http/trusted-proxies.ts'
+import { memoryLimitSweep } from './server/limit-memory.ts'
 import { openPages } from './server/open-pages.ts'
 import { openRuntime } from './server/open-runtime.ts'
 import { openTracing } from './server/open-tracing.ts'
@@ -160,6 +162,7 @@ async function openRoles(runtime: Runtime, server: Server, parts: Part[]): Promi
   if (!roles.has('upload') && !roles.has('worker')) return handlers
   const uploads = await openUploads(runtime)
   parts.push({ stop: () => drainUploads(uploads) })
+  parts.push(startSweeps([memoryLimitSweep(uploads)], runtime.log))
   if (roles.has('upload')) handlers.uploads = createUploadHandler(runtime, uploads)
   if (roles.has('worker')) {
     await startMailWorker(runtime)

@@ -13,10 +13,11 @@ import { bytesOf, textArgument, textOf } from '../actions/form-fields.ts'
 
 export async function limit(id: string, _previous: unknown, data: FormData) {
   return actAsOperator(async (runtime, operator) => {
-    const perSecond = textOf(data, 'tokensPerSecond')
+    const number = (name: string) => (textOf(data, name) === undefined ? null : Number(textOf(data, name)))
     const given = {
       transferLimitBytes: bytesOf(data, 'transferLimitBytes'),
-      tokensPerSecond: perSecond === undefined ? null : Number(perSecond),
+      tokensPerSecond: number('tokensPerSecond'),
+      memorySharePercent: number('memorySharePercent'),
       maxFileBytes: bytesOf(data, 'maxFileBytes'),
     }
     await limitWorkspace(runtime, operator, textArgument(id), parseInput(limitsInput, given))

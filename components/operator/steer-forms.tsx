@@ -10,10 +10,12 @@ type LimitProps = {
   id: string
   transferLimitBytes: number | null
   tokensPerSecond: number | null
+  memorySharePercent: number | null
   maxFileBytes: number | null
 }
 
-export function Limits({ id, transferLimitBytes, tokensPerSecond, maxFileBytes }: LimitProps) {
+export function Limits({ id, ...limits }: LimitProps) {
+  const { transferLimitBytes, tokensPerSecond, memorySharePercent, maxFileBytes } = limits
   return (
     <ActionForm action={limit.bind(null, id)} submit="Save" className="flex max-w-md flex-col gap-4">
       <BytesField
@@ -30,6 +32,16 @@ export function Limits({ id, transferLimitBytes, tokensPerSecond, maxFileBytes }
         inputMode="numeric"
         defaultValue={tokensPerSecond ?? ''}
         hint="Empty: 100."
+      />
+      <TextField
+        name="memorySharePercent"
+        label="Share of upload memory, percent"
+        type="number"
+        min={1}
+        max={100}
+        inputMode="numeric"
+        defaultValue={memorySharePercent ?? ''}
+        hint="In each process. Empty: as much as other workspaces leave. A lower share slows uploads down; it loses nothing."
       />
       <BytesField
         name="maxFileBytes"

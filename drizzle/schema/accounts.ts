@@ -133,7 +133,10 @@ export const workspaces = pgTable(
     deleteAfter: instant(),
     createdAt: createdAt(),
   },
-  (t) => [uniqueIndex('workspaces_one_demo').on(t.demo).where(sql`${t.demo}`)],
+  (t) => [
+    uniqueIndex('workspaces_one_demo').on(t.demo).where(sql`${t.demo}`),
+    index('workspaces_with_memory_share').on(t.id).where(sql`${t.memorySharePercent} is not null`),
+  ],
 )
 
 /** From the fewest rights to the most; what each may is the table of `lib/identity/rights.ts`. */

@@ -1,5 +1,6 @@
 import Link from 'next/link'
 import { formatBytes } from '#components/format.ts'
+import { PROBLEMS } from '#components/operator/problems.ts'
 import { Status } from '#components/ui/status.tsx'
 import { Row, Table, Td, Th } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
@@ -8,12 +9,6 @@ import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireOperator } from '../../session.ts'
 
 export const metadata = { title: 'Service' }
-
-const FAILURES: Record<string, string> = {
-  bucket_rejects: 'Data Store rejects uploads',
-  output_off: 'Webhook was turned off',
-  output_failing: 'Webhook has failed for an hour',
-}
 
 export default async function Service() {
   await requireOperator()
@@ -84,7 +79,7 @@ export default async function Service() {
           <Table caption="What fails" head={heads('What', 'Which', 'Workspace', 'Since')}>
             {failures.map(({ workspaceId, workspace, kind, subject, raisedAt }) => (
               <Row key={workspaceId + kind + subject}>
-                <Td className="font-medium">{FAILURES[kind]}</Td>
+                <Td className="font-medium">{PROBLEMS[kind]}</Td>
                 <Td long label="Which">
                   {subject}
                 </Td>

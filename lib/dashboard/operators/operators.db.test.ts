@@ -1,4 +1,5 @@
 import { beforeEach, expect, it } from 'vitest'
+import { memoryLimitSweep } from '../../../server/limit-memory.ts'
 import { nodeSweep } from '../../../server/tell-of-node.ts'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
@@ -6,6 +7,7 @@ import { createTestWorkspace, type TestWorkspace } from '../../../test/support/w
 import { listAudit } from '../../identity/audit/list-audit.ts'
 import { parseInput } from '../../platform/kernel/parse-input.ts'
 import { openMailJob } from '../../platform/mail/mail.ts'
+import { MemoryBudget } from '../../uploads/memory/memory-budget.ts'
 import { issueToken } from '../../workspace/tokens/issue-token.ts'
 import { tokenInput } from '../../workspace/tokens/token.ts'
 import { reportUsage } from '../../workspace/usage/report-usage.ts'
@@ -41,7 +43,7 @@ describeWithDatabase('an operator', (database) => {
   })
 
   it('sets limits that count at once, and are in the audit log of the workspace with who set them', async () => {
-    const limits = { transferLimitBytes: 5, tokensPerSecond: 1, maxFileBytes: null }
+    const limits = { transferLimitBytes: 5, tokensPerSecond: 1, memorySharePercent: 20, maxFileBytes: null }
     await limitWorkspace(runtime, operator, theirs.workspaceId, limits)
     expect(await reportUsage(runtime, theirs.actor, {})).toMatchObject({ limitBytes: 5 })
     await token()
@@ -58,6 +60,24 @@ describeWithDatabase('an operator', (database) => {
       actor: { kind: 'operator', label: 'ops@example.com' },
       detail: limits,
     })
+  })
+
+  it('limits the share of memory in a process that carries uploads, also of what is under way there', async () => {
+    const budget = new MemoryBudget(64 * 1024 * 1024, { clock: runtime.clock })
+    const [account, other] = [theirs, await createTestWorkspace(runtime)].map(({ workspaceId }) =>
+      budget.account({ workspaceId }),
+    )
+    account!.take(12 * 1024 * 1024)
+    const sweep = memoryLimitSweep({ db: runtime.db, budget })
+    await sweep.run()
+    expect(account!.full).toBe(false)
+    const none = { transferLimitBytes: null, tokensPerSecond: null, maxFileBytes: null }
+    await limitWorkspace(runtime, operator, theirs.workspaceId, { ...none, memorySharePercent: 20 })
+    await sweep.run()
+    expect([account!.full, other!.full]).toEqual([true, false])
+    await limitWorkspace(runtime, operator, theirs.workspaceId, { ...none, memorySharePercent: null })
+    await sweep.run()
+    expect(account!.full).toBe(false)
   })
 
   it('suspends with a reason that the members are told, and lifts it', async () => {

@@ -25,6 +25,7 @@ export type SeenWorkspace = {
 export type WholeWorkspace = SeenWorkspace & {
   suspendedReason: string | null
   tokensPerSecond: number | null
+  memorySharePercent: number | null
   maxFileBytes: number | null
   people: { email: string; role: string; lastSeenAt: string | null; hasSecondFactor: boolean }[]
   alerts: { kind: string; subject: string; raisedAt: string }[]
@@ -62,7 +63,7 @@ export async function seeWorkspace({ db, clock }: CoreRuntime, id: string): Prom
     ? await rows<Omit<WholeWorkspace, 'people' | 'alerts'>>(
         db,
         sql`select ${columns(clock.now())}, w.suspended_reason as "suspendedReason",
-          w.tokens_per_second as "tokensPerSecond", w.max_file_bytes as "maxFileBytes"
+          w.tokens_per_second as "tokensPerSecond", w.memory_share_percent as "memorySharePercent", w.max_file_bytes as "maxFileBytes"
           from workspaces w where w.id = ${id}::uuid`,
       )
     : []
@@ -77,7 +78,8 @@ export async function seeWorkspace({ db, clock }: CoreRuntime, id: string): Prom
   const alerts = await rows<WholeWorkspace['alerts'][number]>(
     db,
     sql`select kind, subject, raised_at as "raisedAt" from alerts
-      where workspace_id = ${id}::uuid and cleared_at is null order by raised_at desc limit ${PAGE}`,
+      where workspace_id = ${id}::uuid and cleared_at is null
+        and kind in ('bucket_rejects', 'output_off', 'output_failing') order by raised_at desc limit ${PAGE}`,
   )
   return { ...found, people, alerts }
 }

@@ -24,6 +24,12 @@ export const limitsInput = z.strictObject({
     .max(2 ** 52)
     .nullable(),
   tokensPerSecond: z.int().min(1, 'must be at least 1').max(10_000, 'must be at most 10000').nullable(),
+  /** Of the memory for uploads in each process; null: as much as the others leave it. */
+  memorySharePercent: z
+    .int('must be a whole number')
+    .min(1, 'must be at least 1')
+    .max(100, 'must be at most 100')
+    .nullable(),
   maxFileBytes: z
     .int()
     .min(1, 'must be at least 1')

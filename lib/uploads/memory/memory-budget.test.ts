@@ -289,3 +289,46 @@ describe('memory for answers', () => {
     expect(budget.usedBytes).toBeLessThanOrEqual(LIMIT_BYTES)
   })
 })
+
+describe('a share that an operator sets', () => {
+  it('counts at once for what a workspace opened before, and leaves the others all they had', () => {
+    const budget = openBudget()
+    const [mine, theirs] = [budget.account(bucketOf('a')), budget.account(bucketOf('b'))]
+    mine.take(12 * MiB)
+    expect(mine.full).toBe(false)
+    budget.limitWorkspaces(new Map([['a', 20]]))
+    expect(mine.full).toBe(true)
+    expect(theirs.full).toBe(false)
+    // Nothing was taken from it: it goes on once enough is durable.
+    expect(budget.usedBytes).toBe(12 * MiB)
+    mine.give(6 * MiB)
+    expect(mine.full).toBe(false)
+    expect(fill(theirs)).toBeGreaterThan(16 * MiB)
+  })
+
+  it('counts for all buckets of a workspace together, and for what it opens later', () => {
+    const budget = openBudget()
+    budget.limitWorkspaces(new Map([['a', 20]]))
+    fill(budget.account(bucketOf('a')))
+    expect(budget.usedBytes).toBeLessThan(11 * MiB)
+    expect(budget.account(bucketOf('a')).full).toBe(true)
+  })
+
+  it('never is less than one part, so that uploads go on', () => {
+    const budget = openBudget()
+    budget.limitWorkspaces(new Map([['a', 1]]))
+    expect(fill(budget.account(bucketOf('a')))).toBe(8 * MiB)
+  })
+
+  it('wakes those who wait when it is raised or lifted', () => {
+    const budget = openBudget()
+    budget.limitWorkspaces(new Map([['a', 1]]))
+    const account = budget.account(bucketOf('a'))
+    fill(account)
+    const woken: string[] = []
+    account.whenFree(() => woken.push('a'))
+    expect(woken).toEqual([])
+    budget.limitWorkspaces(new Map())
+    expect(woken).toEqual(['a'])
+  })
+})

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/kernel/clock.ts'
 import { largestPartBytes } from '../rules/part-plan.ts'
 import { Reservations } from './memory-reservations.ts'
-import { divideMemory, type Held, holdsFraction, isFull, type Shares } from './memory-shares.ts'
+import { divideMemory, type Held, holdsFraction, isFull, mostBytesOf, type Shares } from './memory-shares.ts'
 import { createPagePool, type PagePool } from './page-pool.ts'
 import { type Spillable, Spiller } from './spill-slow-parts.ts'
 
@@ -32,6 +32,8 @@ export type MemoryAccount = {
 
 export type Workspace = {
   usedBytes: number
+  /** The most that an operator allows it. */
+  mostBytes: number
   /** Held by responses. */
   responseBytes: number
   /** Lent to the workspace from the memory for tails. */
@@ -68,7 +70,7 @@ export class MemoryBudget {
   /** The offers of all accounts, in the order of their first bytes. */
   readonly #offers = new Set<Spillable>()
   readonly #shares: Shares
-  readonly #workspaces = createWorkspaces()
+  readonly #workspaces: Workspaces
   readonly #accounts = new WeakMap<OwnedBucket, MemoryAccount>()
   readonly #onChange: Options['onChange']
   #usedBytes = 0
@@ -78,6 +80,7 @@ export class MemoryBudget {
     this.#onChange = onChange
     const shares = divideMemory(limitBytes, maxPartBytes)
     this.#shares = shares
+    this.#workspaces = createWorkspaces((percent) => mostBytesOf(shares, percent))
     const held = (account: Account) => this.#held(account)
     const holds = (part: number, account: Account) => holdsFraction(part, shares, held(account))
     this.#spiller = new Spiller({ clock, offers: this.#offers, holds })
@@ -110,6 +113,15 @@ export class MemoryBudget {
       usedBytes: () => this.#usedBytes,
       change: (workspace, bytes) => this.#change(workspace, bytes),
     })
+  }
+
+  /**
+   * Allows each of these workspaces only so many percent of the memory for parts, and every other what the shares leave it. Whoever
+   * holds more pauses until enough of it is durable.
+   */
+  limitWorkspaces(percents: ReadonlyMap<string, number>): void {
+    this.#workspaces.limit(percents)
+    this.#serveWaiting()
   }
 
   #open(account: Account): MemoryAccount {
@@ -156,7 +168,8 @@ export class MemoryBudget {
   }
 
   #held({ workspace, usedBytes: bucketBytes }: Account): Held {
-    return { allBytes: this.#usedBytes, workspaceBytes: workspace.usedBytes, bucketBytes }
+    const { usedBytes: workspaceBytes, mostBytes: workspaceMostBytes } = workspace
+    return { allBytes: this.#usedBytes, workspaceBytes, workspaceMostBytes, bucketBytes }
   }
 
   #change(workspace: Workspace, bytes: number): void {
@@ -174,20 +187,31 @@ export class MemoryBudget {
   }
 }
 
+type Workspaces = { of(id: string): Workspace; limit(percents: ReadonlyMap<string, number>): void }
+
 /** One object for each id, for as long as anything refers to it. */
-function createWorkspaces() {
+function createWorkspaces(mostBytesOf: (percent: number | undefined) => number): Workspaces {
   const known = new Map<string, WeakRef<Workspace>>()
   const gone = new FinalizationRegistry((id: string) => {
     if (!known.get(id)?.deref()) known.delete(id)
   })
+  let percents: ReadonlyMap<string, number> = new Map()
   return {
-    of(id: string): Workspace {
+    of(id) {
       const before = known.get(id)?.deref()
       if (before) return before
-      const workspace = { usedBytes: 0, responseBytes: 0, lentBytes: 0, lastLent: 0 }
+      const mostBytes = mostBytesOf(percents.get(id))
+      const workspace = { usedBytes: 0, mostBytes, responseBytes: 0, lentBytes: 0, lastLent: 0 }
       known.set(id, new WeakRef(workspace))
       gone.register(workspace, id)
       return workspace
+    },
+    limit(now) {
+      percents = now
+      for (const [id, reference] of known) {
+        const workspace = reference.deref()
+        if (workspace) workspace.mostBytes = mostBytesOf(percents.get(id))
+      }
     },
   }
 }

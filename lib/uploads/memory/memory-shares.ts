@@ -16,8 +16,13 @@ export type Shares = {
   readonly commonBytes: number
 }
 
-/** What the process, one workspace, and one of its buckets hold now. */
-export type Held = { allBytes: number; workspaceBytes: number; bucketBytes: number }
+/** What the process, one workspace, and one of its buckets hold now, and the most that an operator allows the workspace. */
+export type Held = {
+  allBytes: number
+  workspaceBytes: number
+  workspaceMostBytes: number
+  bucketBytes: number
+}
 
 /** A workspace may hold this multiple of what is left, so that something is always left for the others. */
 const WORKSPACE_SHARE = 3
@@ -37,15 +42,20 @@ export function divideMemory(limitBytes: number, maxPartBytes: number): Shares {
   return { limitBytes, tailBytes, responseBytes, partBytes, commonBytes: partBytes - limitBytes / 4 }
 }
 
+/** A share of the memory for parts, and never less than one part, so that uploads go on. */
+export function mostBytesOf({ partBytes }: Shares, percent: number | undefined): number {
+  return percent === undefined ? Infinity : Math.max((partBytes * percent) / 100, USUAL_PART_BYTES)
+}
+
 /** Whether the uploads to a bucket hold at least this fraction of what they may hold. */
 export function holdsFraction(fraction: number, shares: Shares, held: Held): boolean {
-  const { allBytes, workspaceBytes, bucketBytes } = held
+  const { allBytes, workspaceBytes, workspaceMostBytes, bucketBytes } = held
   const mayHoldBytes =
     workspaceBytes < USUAL_PART_BYTES
       ? SMALL_WORKSPACE_SHARE * (shares.partBytes - allBytes)
       : WORKSPACE_SHARE * (shares.commonBytes - allBytes)
   return (
-    workspaceBytes >= fraction * mayHoldBytes ||
+    workspaceBytes >= fraction * Math.min(mayHoldBytes, workspaceMostBytes) ||
     bucketBytes >= fraction * BUCKET_SHARE * (mayHoldBytes - workspaceBytes)
   )
 }

@@ -1,10 +1,11 @@
 import { formatBytes, plural } from '#components/format.ts'
+import { PROBLEMS } from '#components/operator/problems.ts'
 import { Lift, Limits, Suspend } from '#components/operator/steer-forms.tsx'
 import { WorkspaceState } from '#components/operator/workspace-state.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { Row, Table, Td, Th } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
-import { seeWorkspace } from '#lib/dashboard/operators/see-workspaces.ts'
+import { seeWorkspace, type WholeWorkspace } from '#lib/dashboard/operators/see-workspaces.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { orNotFound } from '../../../dashboard/or-not-found.ts'
 import { requireOperator } from '../../../session.ts'
@@ -33,6 +34,7 @@ export default async function SeenWorkspace({ params }: { params: Promise<{ id: 
           <span>{plural(workspace.problems, 'problem')}</span>
         </p>
       </div>
+      <Problems alerts={workspace.alerts} />
       <Panel
         title="Limits"
         description="They count on every node within seconds. Uploads under way may finish."
@@ -41,6 +43,7 @@ export default async function SeenWorkspace({ params }: { params: Promise<{ id: 
           id={workspace.id}
           transferLimitBytes={workspace.transferLimitBytes}
           tokensPerSecond={workspace.tokensPerSecond}
+          memorySharePercent={workspace.memorySharePercent}
           maxFileBytes={workspace.maxFileBytes}
         />
       </Panel>
@@ -69,11 +72,38 @@ export default async function SeenWorkspace({ params }: { params: Promise<{ id: 
             <Td label="Role">{role}</Td>
             <Td label="Second factor">{hasSecondFactor ? 'yes' : 'no'}</Td>
             <Td label="Last seen" className="text-ink-soft">
-              {lastSeenAt ? <Time at={lastSeenAt} /> : 'never'}
+              {lastSeenAt ? <Time at={lastSeenAt} /> : '–'}
             </Td>
           </Row>
         ))}
       </Table>
     </div>
+  )
+}
+
+/** By the names that their owners gave them. */
+function Problems({ alerts }: Pick<WholeWorkspace, 'alerts'>) {
+  if (alerts.length === 0) return null
+  const head = (
+    <>
+      <Th>Problem</Th>
+      <Th>Which</Th>
+      <Th>Since</Th>
+    </>
+  )
+  return (
+    <Table caption="Problems" head={head}>
+      {alerts.map(({ kind, subject, raisedAt }) => (
+        <Row key={kind + subject}>
+          <Td className="font-medium">{PROBLEMS[kind]}</Td>
+          <Td long label="Which">
+            {subject}
+          </Td>
+          <Td label="Since" className="text-ink-soft">
+            <Time at={raisedAt} />
+          </Td>
+        </Row>
+      ))}
+    </Table>
   )
 }

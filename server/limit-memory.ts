@@ -1,0 +1,25 @@
+import { sql } from 'drizzle-orm'
+import { rows } from '../lib/platform/db/database.ts'
+import { seconds } from '../lib/platform/kernel/clock.ts'
+import type { Sweep } from '../lib/platform/sweeps.ts'
+import type { UploadContext } from '../lib/uploads/upload-context.ts'
+
+/**
+ * Each process that carries uploads reads again every few seconds which workspaces an operator allows a share of its memory only. There
+ * are few of them, and an index has no others.
+ */
+export function memoryLimitSweep({ db, budget }: Pick<UploadContext, 'db' | 'budget'>): Sweep {
+  return {
+    name: 'memory limits',
+    everyMs: seconds(5),
+    routine: true,
+    async run() {
+      const limited = await rows<{ id: string; percent: number }>(
+        db,
+        sql`select id, memory_share_percent as percent from workspaces where memory_share_percent is not null`,
+      )
+      budget.limitWorkspaces(new Map(limited.map(({ id, percent }) => [id, percent])))
+      return 0
+    },
+  }
+}
