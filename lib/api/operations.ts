@@ -7,6 +7,7 @@ import { deliveryOperations } from './operations/deliveries.ts'
 import { eventOperations } from './operations/events.ts'
 import { fileOperations } from './operations/files.ts'
 import { firstOutputOperations, outputOperations } from './operations/outputs.ts'
+import { peopleOperations } from './operations/people.ts'
 import { pipeOperations } from './operations/pipes.ts'
 import { senderOperations } from './operations/senders.ts'
 import { tokenOperations } from './operations/tokens.ts'
@@ -23,6 +24,7 @@ export const DESCRIBED: Operation[] = [
   ...fileOperations,
   ...eventOperations,
   ...accountOperations,
+  ...peopleOperations,
   ...configurationOperations,
 ]
 

@@ -2,11 +2,13 @@ import { eq } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { members, users } from '#drizzle/schema/index.ts'
 import { type Furnished, furnish, RECIPES, request } from '../../test/support/api-recipes.ts'
+import { openCountingProxy } from '../../test/support/counting-proxy.ts'
 import { describeWithDatabase } from '../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../test/support/runtime.ts'
 import { createAccountKey, type KeyScope } from '../identity/accounts/account-keys.ts'
 import { createAccount } from '../identity/accounts/create-account.ts'
 import { may, ROLES, type Role } from '../identity/rights.ts'
+import { openPostgres } from '../platform/db/open-postgres.ts'
 import { days } from '../platform/kernel/clock.ts'
 import { uuidv7 } from '../platform/kernel/ids.ts'
 import { handleApiRequest } from './handle-request.ts'
@@ -37,6 +39,29 @@ describeWithDatabase('the rights of account keys', (database) => {
         expect(own.text, `${id} as ${role}`).toBe(never.text)
       }
     }
+  })
+
+  it('take as many statements to find nothing at all as to find what belongs to another workspace', async () => {
+    const runtime = testRuntime(database())
+    const [mine, theirs] = [await furnish(runtime), await furnish(runtime)]
+    const proxy = await openCountingProxy(database().url)
+    const counted = openPostgres({ address: proxy.url, maxConnections: 1 })
+    const through = { ...runtime, database: counted, db: counted.db }
+    for (const operation of OF_ACTORS) {
+      const { params } = RECIPES[operation.id]!(theirs)
+      if (!params) continue
+      const never = () => ask(through, operation, theirs, mine.accountKey.key, neverWas(params))
+      // The first prepares its statements.
+      await never()
+      proxy.take()
+      await never()
+      const atNothing = proxy.take()
+      await ask(through, operation, theirs, mine.accountKey.key)
+      expect(proxy.take(), operation.id).toEqual(atNothing)
+      expect(atNothing.roundTrips).toBeGreaterThan(0)
+    }
+    await counted.close()
+    proxy.close()
   })
 
   it.each<[KeyScope, Role]>([

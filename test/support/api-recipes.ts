@@ -1,7 +1,9 @@
-import { fileDestinations, fileTimeline, turnedOff } from '#drizzle/schema/index.ts'
+import { fileDestinations, fileTimeline, members, turnedOff } from '#drizzle/schema/index.ts'
 import type { Operation } from '#lib/api/operation.ts'
 import { OPERATIONS } from '#lib/api/operations.ts'
 import { createAccountKey, revokeAccountKey } from '#lib/identity/accounts/account-keys.ts'
+import { createAccount } from '#lib/identity/accounts/create-account.ts'
+import { invite } from '#lib/identity/workspaces/invitations.ts'
 import { uuidv7 } from '#lib/platform/kernel/ids.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { sendTestEvent } from '#lib/webhooks/log/send-test-event.ts'
@@ -42,7 +44,23 @@ export async function furnish(runtime: TestRuntime) {
   await revokeAccountKey(runtime, actor, off.id)
   const was = { workspaceId, kind: 'account_key' as const, subjectId: off.id, turnedOffAt: at }
   await db.insert(turnedOff).values(was)
-  return { ...made, off, spare, token: token!, arrived, underWay, output, ofAll, delivery }
+  const invitation = await invite(runtime, actor, { email: `guest-of-${made.email}`, role: 'viewer' })
+  const colleague = { email: `colleague-of-${made.email}`, passwordHash: null, emailVerified: true }
+  const { userId: colleagueId } = await createAccount(runtime, colleague)
+  await db.insert(members).values({ workspaceId, userId: colleagueId, role: 'viewer' })
+  return {
+    ...made,
+    invitation,
+    colleagueId,
+    off,
+    spare,
+    token: token!,
+    arrived,
+    underWay,
+    output,
+    ofAll,
+    delivery,
+  }
 }
 export type Furnished = Awaited<ReturnType<typeof furnish>>
 
@@ -138,7 +156,14 @@ export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   lockConfiguration: (mine) => ({ body: { holder: mine.workspaceId } }),
   unlockConfiguration: (mine) => ({ body: { holder: mine.workspaceId } }),
   listAudit: () => ({}),
+  listMembers: () => ({}),
+  changeRole: (mine) => ({ params: { id: mine.colleagueId }, body: { role: 'developer' } }),
+  invite: () => ({ body: { email: 'another-guest@example.com', role: 'developer' } }),
+  listInvitations: () => ({}),
+  resendInvitation: (mine) => ({ params: { id: mine.invitation.id } }),
   openApi: () => ({}),
+  withdrawInvitation: (mine) => ({ params: { id: mine.invitation.id } }),
+  removeMember: (mine) => ({ params: { id: mine.colleagueId } }),
   revokeSender: (mine) => ({ params: { id: mine.sender.id } }),
   deletePipe: (mine) => ({ params: { id: mine.pipe.id } }),
   deleteDataStore: (mine) => ({ params: { id: mine.spare.id } }),

@@ -22,9 +22,12 @@ export async function blocked({ db }: Pick<DatabaseHandle, 'db'>): Promise<void>
 }
 
 /** Tests that share one database. `database()` is the handle, inside a test. */
-export function describeWithDatabase(name: string, tests: (database: () => DatabaseHandle) => void): void {
+export function describeWithDatabase(
+  name: string,
+  tests: (database: () => DatabaseHandle & { url: string }) => void,
+): void {
   describe(name, () => {
-    let handle: DatabaseHandle
+    let handle: DatabaseHandle & { url: string }
     beforeAll(async () => {
       handle = await openTestDatabase()
     })

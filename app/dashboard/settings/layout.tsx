@@ -29,7 +29,7 @@ export default async function SettingsLayout({ children }: { children: ReactNode
   const tabs = [
     ...TABS.slice(0, -1),
     ...(turnedOff.length > 0 ? [TURNED_OFF] : []),
-    ...(workspace.demo && may(actor, 'administer') && !runtime.config.smtpUrl ? [MAILS] : []),
+    ...(workspace.demo && may(actor, 'own') && !runtime.config.smtpUrl ? [MAILS] : []),
     ...TABS.slice(-1),
   ]
   return (

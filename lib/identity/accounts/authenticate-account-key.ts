@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { rows } from '../../platform/db/database.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret } from '../../platform/kernel/ids.ts'
 import type { ConfiguredRuntime, CoreRuntime } from '../../platform/runtime.ts'
@@ -69,6 +69,16 @@ const ROLE_OF_CREATOR = sql`(
     select m.role from members m join users u on u.id = m.user_id
     where m.workspace_id = k.workspace_id and u.disabled_at is null
       and case when k.created_by is null then m.role = 'owner' else m.user_id = k.created_by end limit 1)`
+
+/** What a key may do at this moment, for a transaction that holds what others could change meanwhile. */
+export async function roleOfKey(tx: Db, keyId: string): Promise<Role> {
+  const [found] = await rows<{ scope: KeyScope; role: Role | null }>(
+    tx,
+    sql`select scope, ${ROLE_OF_CREATOR} as role from account_keys k where id = ${keyId}::uuid and revoked_at is null`,
+  )
+  if (!found?.role) throw new SluiceError('account_key_invalid', 'This account key was revoked.')
+  return lesserRole(ROLE_OF_SCOPE[found.scope], found.role)
+}
 
 /** For what goes on long after the key was shown. */
 export async function isKeyGood({ db, clock }: CoreRuntime, keyId: string): Promise<boolean> {

@@ -49,6 +49,17 @@ describeWithDatabase('the second factor', (database) => {
     return { id, person, secret, svg, codes }
   }
 
+  it('shows recovery codes once, where two turn it on at the same moment', async () => {
+    const person = await personOf(await signIn())
+    const { secret } = await beginSecondFactor(runtime, person)
+    const enable = () => enableSecondFactor(runtime, person, codeOf(secret))
+    const outcomes = await Promise.allSettled([enable(), enable()])
+    const shown = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+    expect(shown).toHaveLength(1)
+    const again = await personOf(await signIn())
+    await giveSecondFactor(runtime, again, shown[0]![0]!)
+  })
+
   it('is on after the first right code, and from then on every other session needs one', async () => {
     const before = await signIn()
     const id = await signIn()

@@ -10,6 +10,7 @@ import { hashSecret } from '../../platform/kernel/ids.ts'
 import { enqueueMail } from '../../platform/mail/mail.ts'
 import { takeFromLimit } from '../../platform/rate-limits.ts'
 import type { MailingRuntime, Runtime } from '../../platform/runtime.ts'
+import { recordForPerson } from '../audit/record-audit.ts'
 import type { Person } from '../sessions/read-session.ts'
 import { tellStreams } from '../sessions/sessions.ts'
 import { secondFactorMail } from './mails.ts'
@@ -71,12 +72,16 @@ export async function enableSecondFactor(
   await db.transaction(async (tx) => {
     const now = new Date(clock.now())
     const recoveryHashes = codes.map(hashSecret)
-    await tx
+    const enabled = await tx
       .update(secondFactors)
       .set({ enabledAt: now, lastStep: step, recoveryHashes, wrongCodes: 0, lockedAt: null })
-      .where(eq(secondFactors.userId, person.userId))
+      .where(and(eq(secondFactors.userId, person.userId), isNull(secondFactors.enabledAt)))
+      .returning({ userId: secondFactors.userId })
+    // Of two who finish at the same moment, only one is shown recovery codes: those that count.
+    if (enabled.length === 0) throw new SluiceError('conflict', 'You have a second factor already.')
     await tx.update(sessions).set({ secondFactorAt: now }).where(eq(sessions.id, person.id))
     await tell({ ...runtime, db: tx }, person, 'on')
+    await recordForPerson({ db: tx, clock }, person, { action: 'second_factor.turned_on' })
     await tellStreams(tx, person.userId)
   })
   return codes
@@ -98,6 +103,8 @@ export async function disableSecondFactor(
   await runtime.db.transaction(async (tx) => {
     await tx.delete(secondFactors).where(eq(secondFactors.userId, person.userId))
     await tell({ ...runtime, db: tx }, person, 'off')
+    const inTx = { db: tx, clock: runtime.clock }
+    await recordForPerson(inTx, person, { action: 'second_factor.turned_off' })
   })
 }
 

@@ -1,4 +1,5 @@
-import { auditLog } from '#drizzle/schema/index.ts'
+import { eq } from 'drizzle-orm'
+import { auditLog, members } from '#drizzle/schema/index.ts'
 import type { Db } from '../../platform/db/database.ts'
 import type { Clock } from '../../platform/kernel/clock.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
@@ -14,6 +15,27 @@ export type Actor = {
   label: string
   /** What it may do: see `may`. Of an account key: the smaller of its scope and its creator's role. */
   role: Role
+}
+
+/** What changes: every action begins with one of these. */
+export const AUDIT_KINDS = {
+  account: 'Accounts',
+  account_key: 'Account keys',
+  alerts: 'Alerts',
+  data_store: 'Data Stores',
+  delivery: 'Deliveries',
+  file: 'Files',
+  invitation: 'Invitations',
+  member: 'Members',
+  password: 'Passwords',
+  pipe: 'Pipes',
+  profile: 'Profiles',
+  second_factor: 'Second factors',
+  sender: 'Senders',
+  sign_in: 'Sign-in providers',
+  token: 'Upload tokens',
+  webhook: 'Webhooks',
+  workspace: 'Workspace',
 }
 
 export type AuditEntry = {
@@ -41,4 +63,21 @@ export async function recordAudit(
     createdAt: new Date(clock.now()),
     ...entry,
   })
+}
+
+/** What somebody changes about how they sign in concerns every workspace that they belong to. */
+export async function recordForPerson(
+  { db, clock }: { db: Db; clock: Clock },
+  { userId, email }: { userId: string; email: string },
+  entry: AuditEntry,
+): Promise<void> {
+  const places = await db
+    .select({ workspaceId: members.workspaceId, role: members.role })
+    .from(members)
+    .where(eq(members.userId, userId))
+  const subject = { subjectId: userId, subjectLabel: email }
+  for (const place of places) {
+    const actor: Actor = { ...place, kind: 'user', id: userId, label: email }
+    await recordAudit({ db, clock }, actor, { ...subject, ...entry })
+  }
 }

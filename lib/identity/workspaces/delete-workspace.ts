@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import {
   accountKeys,
   files,
@@ -56,7 +56,12 @@ export async function restoreWorkspace(runtime: MailingRuntime, session: Session
   const { clock } = runtime
   await runtime.db.transaction(async (tx) => {
     const { workspaceId } = session.actor
-    await tx.update(workspaces).set({ deleteAfter: null }).where(eq(workspaces.id, workspaceId))
+    const restored = await tx
+      .update(workspaces)
+      .set({ deleteAfter: null })
+      .where(and(eq(workspaces.id, workspaceId), isNotNull(workspaces.deleteAfter)))
+      .returning({ id: workspaces.id })
+    if (restored.length === 0) return
     await recordAudit({ db: tx, clock }, session.actor, { action: 'workspace.restored' })
     await tellMembers({ ...runtime, db: tx }, session, null)
   })

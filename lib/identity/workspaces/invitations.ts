@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { and, asc, eq, gt, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, lt, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { invitations, members, users, workspaces } from '#drizzle/schema/index.ts'
 import type { Db } from '../../platform/db/database.ts'
+import { type Page, type PageQuery, readCursor, toPage } from '../../platform/db/page.ts'
 import { days } from '../../platform/kernel/clock.ts'
 import { invalidRequest, SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret, isUuid, uuidv7 } from '../../platform/kernel/ids.ts'
@@ -12,7 +13,7 @@ import type { CoreRuntime, MailingRuntime, Runtime } from '../../platform/runtim
 import { emailField } from '../accounts/users.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import type { Role } from '../rights.ts'
-import { assertMayManage, lockWorkspace, roleField } from './members.ts'
+import { asOfNow, assertMayManage, lockWorkspace, roleField } from './members.ts'
 import { invitationMail } from './workspace-mails.ts'
 
 /**
@@ -25,46 +26,61 @@ const GOOD_FOR_MS = days(7)
 /** Each one is a mail to somebody who may not have asked for it. */
 const PER_WORKSPACE = { burst: 50, refillMs: 60_000 }
 const PER_MAILBOX = { burst: 5, refillMs: 600_000 }
-const MOST = 500
 
-export type Invitation = {
-  id: string
-  email: string
-  role: Role
-  invitedBy: string
-  sentAt: string
-  expiresAt: string
-}
+export const invitationAnswer = z.strictObject({
+  id: z.uuid(),
+  email: z.string(),
+  role: roleField,
+  /** The email address, or the name of the account key, that sent it. */
+  invitedBy: z.string(),
+  sentAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime(),
+})
+export type Invitation = z.output<typeof invitationAnswer>
 type InTx = MailingRuntime & { db: Db }
 
 /** Those that are pending, and those that expired, which can be sent again. */
-export async function listInvitations({ db }: Pick<Runtime, 'db'>, actor: Actor): Promise<Invitation[]> {
+export async function listInvitations(
+  { db }: Pick<Runtime, 'db'>,
+  actor: Actor,
+  { limit, cursor }: PageQuery,
+): Promise<Page<Invitation>> {
+  const before = readCursor(cursor, isUuid)
   const found = await db
     .select()
     .from(invitations)
-    .where(eq(invitations.workspaceId, actor.workspaceId))
-    .orderBy(asc(invitations.id))
-    .limit(MOST)
-  return found.map(({ id, email, role, invitedBy, sentAt, expiresAt }) => ({
+    .where(
+      and(eq(invitations.workspaceId, actor.workspaceId), before ? lt(invitations.id, before) : undefined),
+    )
+    .orderBy(desc(invitations.id))
+    .limit(limit + 1)
+  return toPage(found, limit, toInvitation, ({ id }) => id)
+}
+
+function toInvitation(row: typeof invitations.$inferSelect): Invitation {
+  const { id, email, role, invitedBy, sentAt, expiresAt } = row
+  return {
     id,
     email,
     role,
     invitedBy,
     sentAt: sentAt.toISOString(),
     expiresAt: expiresAt.toISOString(),
-  }))
+  }
 }
 
-/** Inviting an address again replaces the invitation of before, whose link ends. */
+/** Inviting an address again replaces the previous invitation, whose link ends. */
 export async function invite(
   runtime: MailingRuntime,
   actor: Actor,
   { email, role }: z.output<typeof invitationInput>,
-): Promise<void> {
+): Promise<Invitation> {
   assertMayManage(actor, role)
   await takeMails(runtime, actor, email)
-  await runtime.db.transaction(async (tx) => {
+  return runtime.db.transaction(async (tx) => {
     const workspace = await lockWorkspace(tx, actor.workspaceId)
+    const actorNow = await asOfNow(tx, actor)
+    assertMayManage(actorNow, role)
     if (await isMember(tx, actor.workspaceId, email))
       throw invalidRequest([{ field: 'email', message: 'is that of a member already' }])
     const mine = eq(invitations.workspaceId, actor.workspaceId)
@@ -72,66 +88,80 @@ export async function invite(
       .delete(invitations)
       .where(and(mine, sql`lower(${invitations.email}) = lower(${email})`))
       .returning({ role: invitations.role })
-    if (before) assertMayManage(actor, before.role)
-    await send({ ...runtime, db: tx }, actor, { workspace, email, role, id: uuidv7(runtime.clock.now()) })
-    const entry = { action: 'member.invited', subjectLabel: email, detail: { role } }
+    if (before) assertMayManage(actorNow, before.role)
+    const id = uuidv7(runtime.clock.now())
+    const sent = await send({ ...runtime, db: tx }, actor, { workspace, email, role, id })
+    const entry = { action: 'member.invited', subjectId: id, subjectLabel: email, detail: { role } }
     await recordAudit({ db: tx, clock: runtime.clock }, actor, entry)
+    return sent
   })
 }
 
-/** With a new link; the one of before ends. */
-export async function resendInvitation(runtime: MailingRuntime, actor: Actor, id: string): Promise<void> {
-  await change(runtime, actor, id, async (inTx, { email, role }) => {
+/** With a new link; the previous one ends. */
+export async function resendInvitation(
+  runtime: MailingRuntime,
+  actor: Actor,
+  id: string,
+): Promise<Invitation> {
+  return change(runtime, actor, id, async (inTx, { workspace, email, role }) => {
     await takeMails(inTx, actor, email)
-    const workspace = await lockWorkspace(inTx.db, actor.workspaceId)
-    await send(inTx, actor, { workspace, email, role, id })
-    const entry = { action: 'invitation.resent', subjectLabel: email, detail: { role } }
+    const sent = await send(inTx, actor, { workspace, email, role, id })
+    const entry = { action: 'invitation.resent', subjectId: id, subjectLabel: email, detail: { role } }
     await recordAudit(inTx, actor, entry)
+    return sent
   })
 }
 
 export async function withdrawInvitation(runtime: MailingRuntime, actor: Actor, id: string): Promise<void> {
   await change(runtime, actor, id, async (inTx, { email, role }) => {
-    await recordAudit(inTx, actor, { action: 'invitation.withdrawn', subjectLabel: email, detail: { role } })
+    const entry = { action: 'invitation.withdrawn', subjectId: id, subjectLabel: email, detail: { role } }
+    await recordAudit(inTx, actor, entry)
   })
 }
 
+type Withdrawn = { workspace: string; email: string; role: Role }
+
 /** The row goes; whoever wants another writes it anew. */
-async function change(
+async function change<Result>(
   runtime: MailingRuntime,
   actor: Actor,
   id: string,
-  work: (inTx: InTx, row: { email: string; role: Role }) => Promise<void>,
-): Promise<void> {
-  await runtime.db.transaction(async (tx) => {
+  work: (inTx: InTx, row: Withdrawn) => Promise<Result>,
+): Promise<Result> {
+  return runtime.db.transaction(async (tx) => {
+    const workspace = await lockWorkspace(tx, actor.workspaceId)
     const mine = and(eq(invitations.id, id), eq(invitations.workspaceId, actor.workspaceId))
     const [row] = isUuid(id) ? await tx.delete(invitations).where(mine).returning() : []
     if (!row) throw new SluiceError('not_found', 'There is no such invitation. It may have been accepted.')
-    assertMayManage(actor, row.role)
-    await work({ ...runtime, db: tx }, row)
+    assertMayManage(await asOfNow(tx, actor), row.role)
+    return work({ ...runtime, db: tx }, { ...row, workspace })
   })
 }
 
 type Sent = { id: string; workspace: string; email: string; role: Role }
 
-async function send(inTx: InTx, actor: Actor, { id, workspace, email, role }: Sent): Promise<void> {
+async function send(inTx: InTx, actor: Actor, { id, workspace, email, role }: Sent): Promise<Invitation> {
   const { db, clock, config } = inTx
   const token = randomBytes(32).toString('base64url')
-  const now = clock.now()
-  await db.insert(invitations).values({
-    id,
-    workspaceId: actor.workspaceId,
-    email,
-    role,
-    tokenHash: hashSecret(token),
-    invitedBy: actor.label,
-    sentAt: new Date(now),
-    expiresAt: new Date(now + GOOD_FOR_MS),
-    createdAt: new Date(now),
-  })
+  const now = new Date(clock.now())
+  const [row] = await db
+    .insert(invitations)
+    .values({
+      id,
+      workspaceId: actor.workspaceId,
+      email,
+      role,
+      tokenHash: hashSecret(token),
+      invitedBy: actor.label,
+      sentAt: now,
+      expiresAt: new Date(clock.now() + GOOD_FOR_MS),
+      createdAt: now,
+    })
+    .returning()
   const link = `${config.baseUrl}/invitation#${token}`
   const mail = invitationMail(email, { workspace, role, by: actor.label, link })
   await enqueueMail(inTx, db, { kind: 'mail', mail: { ...mail, workspaceId: actor.workspaceId } })
+  return toInvitation(row!)
 }
 
 async function takeMails(runtime: CoreRuntime, actor: Actor, email: string): Promise<void> {
@@ -166,6 +196,18 @@ export async function findInvitation({ db, clock }: CoreRuntime, token: string):
   if (!found) throw noInvitation()
   const { workspaceId, email, role, invitedBy } = found.invitation
   return { workspaceId, workspace: found.workspace, email, role, invitedBy }
+}
+
+/** Whether somebody may have an account where sign-up is closed. */
+export async function isInvited(
+  { db, clock }: { db: Db; clock: Runtime['clock'] },
+  email: string,
+): Promise<boolean> {
+  const open = and(
+    sql`lower(${invitations.email}) = lower(${email})`,
+    gt(invitations.expiresAt, new Date(clock.now())),
+  )
+  return (await db.select({ id: invitations.id }).from(invitations).where(open).limit(1)).length > 0
 }
 
 /** Makes a user a member, who must have the invited address. Whoever is one already keeps their role. */

@@ -1,13 +1,15 @@
-import { and, asc, eq, sql } from 'drizzle-orm'
+import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { members, users, workspaces } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
+import { type Page, type PageQuery, readCursor, toPage } from '../../platform/db/page.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
 import { LIVE_CHANNEL } from '../../platform/live-channel.ts'
 import { enqueueMail } from '../../platform/mail/mail.ts'
 import type { MailingRuntime, Runtime } from '../../platform/runtime.ts'
 import { revokeKeys } from '../accounts/account-keys.ts'
+import { roleOfKey } from '../accounts/authenticate-account-key.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
 import { assertMay, may, ROLES, type Role } from '../rights.ts'
 import { removedMail, roleChangedMail } from './workspace-mails.ts'
@@ -18,25 +20,41 @@ import { removedMail, roleChangedMail } from './workspace-mails.ts'
  */
 export const roleField = z.enum(ROLES)
 
-export type Member = { userId: string; email: string; name: string | null; role: Role; joinedAt: string }
+export const roleChange = z.strictObject({ role: roleField })
 
-const MOST = 1000
+export const memberAnswer = z.strictObject({
+  userId: z.uuid(),
+  email: z.string(),
+  name: z.string().nullable(),
+  role: roleField,
+  joinedAt: z.iso.datetime(),
+})
+export type Member = z.output<typeof memberAnswer>
 
-export async function listMembers({ db }: Pick<Runtime, 'db'>, actor: Actor): Promise<Member[]> {
+const SHOWN = {
+  userId: users.id,
+  email: users.email,
+  name: users.name,
+  role: members.role,
+  joinedAt: members.createdAt,
+}
+type Row = Omit<Member, 'joinedAt'> & { joinedAt: Date }
+const toMember = (row: Row): Member => ({ ...row, joinedAt: row.joinedAt.toISOString() })
+
+export async function listMembers(
+  { db }: Pick<Runtime, 'db'>,
+  actor: Actor,
+  { limit, cursor }: PageQuery,
+): Promise<Page<Member>> {
+  const before = readCursor(cursor, isUuid)
   const found = await db
-    .select({ user: users, role: members.role, joinedAt: members.createdAt })
+    .select(SHOWN)
     .from(members)
     .innerJoin(users, eq(users.id, members.userId))
-    .where(eq(members.workspaceId, actor.workspaceId))
-    .orderBy(asc(members.createdAt), asc(users.id))
-    .limit(MOST)
-  return found.map(({ user, role, joinedAt }) => ({
-    userId: user.id,
-    email: user.email,
-    name: user.name,
-    role,
-    joinedAt: joinedAt.toISOString(),
-  }))
+    .where(and(eq(members.workspaceId, actor.workspaceId), before ? lt(members.userId, before) : undefined))
+    .orderBy(desc(members.userId))
+    .limit(limit + 1)
+  return toPage(found, limit, toMember, ({ userId }) => userId)
 }
 
 /** Whether somebody may give this role, or take it from somebody. */
@@ -53,11 +71,11 @@ export async function changeRole(
   actor: Actor,
   userId: string,
   role: Role,
-): Promise<void> {
-  await changeMember(runtime, actor, userId, async (inTx, now, member) => {
+): Promise<Member> {
+  return changeMember(runtime, actor, userId, async (inTx, now, { workspace, ...member }) => {
     assertMayManage(now, member.role)
     assertMayManage(now, role)
-    if (member.role === role) return
+    if (member.role === role) return toMember(member)
     if (member.role === 'owner') await assertAnotherOwner(inTx.db, now.workspaceId, userId)
     await inTx.db
       .update(members)
@@ -65,8 +83,9 @@ export async function changeRole(
       .where(and(eq(members.workspaceId, now.workspaceId), eq(members.userId, userId)))
     const detail = { from: member.role, to: role }
     await noteChange(inTx, actor, { action: 'member.role_changed', member, detail })
-    const mail = roleChangedMail(member.email, { workspace: member.workspace, role, by: actor.label })
+    const mail = roleChangedMail(member.email, { workspace, role, by: actor.label })
     await enqueueMail(inTx, inTx.db, { kind: 'mail', mail: { ...mail, workspaceId: now.workspaceId } })
+    return toMember({ ...member, role })
   })
 }
 
@@ -87,28 +106,32 @@ export async function removeMember(runtime: MailingRuntime, actor: Actor, userId
   })
 }
 
-type Affected = { userId: string; email: string; role: Role; workspace: string }
-type Change = (inTx: MailingRuntime & { db: Db }, actorNow: Actor, member: Affected) => Promise<void>
+type Affected = Row & { workspace: string }
+type Change<Result> = (
+  inTx: MailingRuntime & { db: Db },
+  actorNow: Actor,
+  member: Affected,
+) => Promise<Result>
 
-async function changeMember(
+async function changeMember<Result>(
   runtime: MailingRuntime,
   actor: Actor,
   userId: string,
-  change: Change,
-): Promise<void> {
-  await runtime.db.transaction(async (tx) => {
+  change: Change<Result>,
+): Promise<Result> {
+  return runtime.db.transaction(async (tx) => {
     const inTx = { ...runtime, db: tx }
     const workspace = await lockWorkspace(tx, actor.workspaceId)
     const actorNow = await asOfNow(tx, actor)
     const [member] = isUuid(userId)
       ? await tx
-          .select({ userId: users.id, email: users.email, role: members.role })
+          .select(SHOWN)
           .from(members)
           .innerJoin(users, eq(users.id, members.userId))
           .where(and(eq(members.workspaceId, actor.workspaceId), eq(members.userId, userId)))
       : []
     if (!member) throw new SluiceError('not_found', 'There is no such member.')
-    await change(inTx, actorNow, { ...member, workspace })
+    return change(inTx, actorNow, { ...member, workspace })
   })
 }
 
@@ -123,8 +146,9 @@ export async function lockWorkspace(tx: Db, workspaceId: string): Promise<string
   return found.name
 }
 
-/** With the role that they have once the row is held, which may be less than when they asked. */
-async function asOfNow(tx: Db, actor: Actor): Promise<Actor> {
+/** With what they may do once the row is held, which may be less than when they asked. */
+export async function asOfNow(tx: Db, actor: Actor): Promise<Actor> {
+  if (actor.kind === 'account_key') return { ...actor, role: await roleOfKey(tx, actor.id!) }
   if (actor.kind !== 'user') return actor
   const [found] = await tx
     .select({ role: members.role })
@@ -148,7 +172,7 @@ async function assertAnotherOwner(tx: Db, workspaceId: string, userId: string): 
   )
 }
 
-type Noted = { action: string; member: Affected; detail?: Record<string, unknown> }
+type Noted = { action: string; member: Row; detail?: Record<string, unknown> }
 
 /** Open pages and streams look at once whether they still may. */
 async function noteChange(

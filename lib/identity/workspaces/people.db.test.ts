@@ -32,6 +32,7 @@ import { joinByInvitation } from './join.ts'
 import { changeRole, listMembers, lockWorkspace, removeMember } from './members.ts'
 import { createWorkspace, listWorkspaces, openWorkspace } from './workspaces.ts'
 
+const ALL = { limit: 100 }
 const VISITOR = { userAgent: null, address: null }
 let people = 0
 const newEmail = () => `guest-${++people}@people.example.com`
@@ -59,7 +60,9 @@ describeWithDatabase('people of a workspace', (database) => {
     return { workspaceId: to.workspaceId, kind: 'user', id: userId, label: email, role }
   }
   const roles = async () =>
-    Object.fromEntries((await listMembers(runtime, mine.actor)).map(({ userId, role }) => [userId, role]))
+    Object.fromEntries(
+      (await listMembers(runtime, mine.actor, ALL)).data.map(({ userId, role }) => [userId, role]),
+    )
 
   describe('invitations', () => {
     it('make the invited address a member, once, with an account that is made on the way', async () => {
@@ -80,7 +83,7 @@ describeWithDatabase('people of a workspace', (database) => {
         'owner',
       ])
       await expect(joinByInvitation(runtime, given, guest)).rejects.toMatchObject({ code: 'link_invalid' })
-      expect(await listInvitations(runtime, mine.actor)).toEqual([])
+      expect((await listInvitations(runtime, mine.actor, ALL)).data).toEqual([])
       const actions = (await listAudit(runtime, mine.actor, { limit: 2 })).data.map(({ action }) => action)
       expect(actions).toEqual(['member.joined', 'member.invited'])
     })
@@ -136,7 +139,7 @@ describeWithDatabase('people of a workspace', (database) => {
       const accept = (token: string, of = { id: other.id, email: other.label }) =>
         acceptInvitation(runtime, token, of)
       await expect(accept(first)).rejects.toMatchObject({ code: 'forbidden' })
-      const [invitation] = await listInvitations(runtime, mine.actor)
+      const [invitation] = (await listInvitations(runtime, mine.actor, ALL)).data
       await resendInvitation(runtime, mine.actor, invitation!.id)
       await expect(accept(first)).rejects.toMatchObject({ code: 'link_invalid' })
       const second = linkTo(email)
@@ -156,8 +159,8 @@ describeWithDatabase('people of a workspace', (database) => {
       const theirs = await createTestWorkspace(runtime)
       const admin = await member('admin')
       await invite(runtime, mine.actor, { email: newEmail(), role: 'owner' })
-      const { id } = (await listInvitations(runtime, mine.actor))[0]!
-      expect(await listInvitations(runtime, theirs.actor)).toEqual([])
+      const { id } = (await listInvitations(runtime, mine.actor, ALL)).data[0]!
+      expect((await listInvitations(runtime, theirs.actor, ALL)).data).toEqual([])
       for (const verb of [resendInvitation, withdrawInvitation]) {
         await expect(verb(runtime, theirs.actor, id)).rejects.toMatchObject({ code: 'not_found' })
         await expect(verb(runtime, admin, id)).rejects.toMatchObject({ code: 'forbidden' })
@@ -214,7 +217,9 @@ describeWithDatabase('people of a workspace', (database) => {
       await expect(changeRole(runtime, actor, userId, 'admin')).rejects.toMatchObject({ code: 'conflict' })
       const other = await member('owner')
       await removeMember(runtime, actor, userId)
-      expect((await listMembers(runtime, other)).filter(({ role }) => role === 'owner')).toHaveLength(1)
+      expect(
+        (await listMembers(runtime, other, ALL)).data.filter(({ role }) => role === 'owner'),
+      ).toHaveLength(1)
     })
 
     it('leave an owner where two demote each other at the same moment', async () => {

@@ -12,7 +12,7 @@ export const metadata = { title: 'Mails' }
 
 /** Of the demo workspace alone, which may have no mail server. */
 export default async function Mails() {
-  const session = await requireSession('administer')
+  const session = await requireSession('own')
   if (!session.workspace.demo) notFound()
   const mails = await listKeptMails(getRuntime(), session)
   if (mails.length === 0) {

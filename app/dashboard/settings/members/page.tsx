@@ -1,5 +1,6 @@
 import { ChangeRole, InviteMember, RemoveMember } from '#components/people/member-forms.tsx'
 import { PendingInvitations } from '#components/people/pending-invitations.tsx'
+import { Pager } from '#components/shell/pager.tsx'
 import { Row, Table, Td, Th } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { may, ROLES } from '#lib/identity/rights.ts'
@@ -7,16 +8,24 @@ import { listInvitations } from '#lib/identity/workspaces/invitations.ts'
 import { listMembers, mayManage } from '#lib/identity/workspaces/members.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { currentActor } from '../../../session.ts'
+import { orNotFound } from '../../or-not-found.ts'
+import { pageOf, readSearch, type Search } from '../../page-query.ts'
 
 export const metadata = { title: 'Members' }
 
-export default async function Members() {
+const PATH = '/dashboard/settings/members'
+const MOST_INVITATIONS = 100
+
+export default async function Members({ searchParams }: { searchParams: Search }) {
+  const query = await readSearch(searchParams)
   const actor = await currentActor('see')
   const runtime = getRuntime()
-  const [members, invitations] = await Promise.all([
-    listMembers(runtime, actor),
-    listInvitations(runtime, actor),
-  ])
+  const [{ data: members, nextCursor }, { data: invitations }] = await orNotFound(
+    Promise.all([
+      listMembers(runtime, actor, pageOf(query)),
+      listInvitations(runtime, actor, { limit: MOST_INVITATIONS }),
+    ]),
+  )
   const roles = ROLES.filter((role) => mayManage(actor, role))
   const head = (
     <>
@@ -59,6 +68,7 @@ export default async function Members() {
           </Row>
         ))}
       </Table>
+      <Pager path={PATH} query={query} nextCursor={nextCursor} />
       <PendingInvitations
         invitations={invitations}
         manageable={invitations.filter(({ role }) => mayManage(actor, role)).map(({ id }) => id)}
