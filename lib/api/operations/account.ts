@@ -12,7 +12,7 @@ import {
   turnedOffAnswer,
   turnedOffList,
 } from '../../identity/accounts/turned-off.ts'
-import { auditAnswer, listAudit } from '../../identity/audit/list-audit.ts'
+import { auditAnswer, auditQuery, listAudit } from '../../identity/audit/list-audit.ts'
 import { pageAnswer, pageQuery } from '../../platform/db/page.ts'
 import { reportUsage, usageAnswer, usageQuery } from '../../workspace/usage/report-usage.ts'
 import { operation } from '../operation.ts'
@@ -99,8 +99,8 @@ export const accountOperations = [
     method: 'GET',
     path: '/audit-log',
     tag,
-    summary: 'Who changed what and when, newest first.',
-    query: pageQuery,
+    summary: 'Who changed what and when, newest first, by whatever filters are set.',
+    query: auditQuery,
     status: 200,
     answer: pageAnswer(auditAnswer),
     run: ({ runtime, who, query }) => listAudit(runtime, who, query),

@@ -1,16 +1,36 @@
-import { and, desc, eq, lt } from 'drizzle-orm'
+import { and, desc, eq, gte, lt, or, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
 import { auditLog } from '#drizzle/schema/index.ts'
-import { type Page, type PageQuery, readCursor, toPage } from '../../platform/db/page.ts'
-import { isUuid } from '../../platform/kernel/ids.ts'
+import { type Page, pageQuery, readCursor, toPage } from '../../platform/db/page.ts'
+import { firstUuidAt, isUuid } from '../../platform/kernel/ids.ts'
+import { isPlainText, timeField } from '../../platform/kernel/parse-input.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import type { Actor } from './record-audit.ts'
+
+const ACTOR_KINDS = ['user', 'account_key', 'operator', 'system'] as const
+
+export const auditQuery = pageQuery.extend({
+  /** As `member.removed`, or all of one kind, as `member`. */
+  action: z
+    .string()
+    .regex(
+      /^[a-z_]{1,50}(\.[a-z_]{1,50})?$/,
+      'must be an action, such as member.removed, or a kind, such as member',
+    )
+    .optional(),
+  actorKind: z.enum(ACTOR_KINDS, `must be one of ${ACTOR_KINDS.join(', ')}`).optional(),
+  /** Part of who did it or of what it was done to, in any letter case, or the id of either. */
+  search: z.string().min(1).max(255).refine(isPlainText, 'must not contain control characters').optional(),
+  createdAfter: timeField.optional(),
+  createdBefore: timeField.optional(),
+})
+export type AuditQuery = z.output<typeof auditQuery>
 
 export const auditAnswer = z.strictObject({
   id: z.uuid(),
   at: z.iso.datetime(),
   actor: z.strictObject({
-    kind: z.enum(['user', 'account_key', 'operator', 'system']),
+    kind: z.enum(ACTOR_KINDS),
     id: z.string().nullable(),
     label: z.string(),
     /** Of the client that asked; null for what Sluice did by itself. */
@@ -26,16 +46,63 @@ export type AuditLine = z.output<typeof auditAnswer>
 export async function listAudit(
   { db }: Pick<Runtime, 'db'>,
   actor: Actor,
-  { limit, cursor }: PageQuery,
+  query: AuditQuery,
 ): Promise<Page<AuditLine>> {
-  const before = readCursor(cursor, isUuid)
+  const before = readCursor(query.cursor, isUuid)
   const rows = await db
     .select()
     .from(auditLog)
-    .where(and(eq(auditLog.workspaceId, actor.workspaceId), before ? lt(auditLog.id, before) : undefined))
+    .where(
+      and(
+        eq(auditLog.workspaceId, actor.workspaceId),
+        before ? lt(auditLog.id, before) : undefined,
+        fits(query),
+      ),
+    )
     .orderBy(desc(auditLog.id))
-    .limit(limit + 1)
-  return toPage(rows, limit, toLine, (row) => row.id)
+    .limit(query.limit + 1)
+  return toPage(rows, query.limit, toLine, (row) => row.id)
+}
+
+function fits({ action, actorKind, search, createdAfter, createdBefore }: AuditQuery): SQL | undefined {
+  return and(
+    createdAfter ? gte(auditLog.id, firstUuidAt(createdAfter.getTime())) : undefined,
+    createdBefore ? lt(auditLog.id, firstUuidAt(createdBefore.getTime())) : undefined,
+    actorKind ? eq(auditLog.actorKind, actorKind) : undefined,
+    action ? isAction(action) : undefined,
+    search ? mentions(search) : undefined,
+  )
+}
+
+function isAction(action: string): SQL {
+  if (action.includes('.')) return eq(auditLog.action, action)
+  return sql`starts_with(${auditLog.action}, ${`${action}.`})`
+}
+
+function mentions(text: string): SQL | undefined {
+  const part = `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
+  return or(
+    sql`${auditLog.actorLabel} ilike ${part}`,
+    sql`${auditLog.subjectLabel} ilike ${part}`,
+    eq(auditLog.actorId, text),
+    eq(auditLog.subjectId, text),
+  )
+}
+
+const AT_ONCE = 100
+
+/** All that fit, page by page, for an export. */
+export async function* eachAuditLine(
+  runtime: Pick<Runtime, 'db'>,
+  actor: Actor,
+  query: AuditQuery,
+): AsyncGenerator<AuditLine[]> {
+  let cursor: string | undefined
+  do {
+    const page = await listAudit(runtime, actor, { ...query, cursor, limit: AT_ONCE })
+    yield page.data
+    cursor = page.nextCursor ?? undefined
+  } while (cursor)
 }
 
 function toLine(row: typeof auditLog.$inferSelect): AuditLine {

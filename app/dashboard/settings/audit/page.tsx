@@ -1,19 +1,67 @@
+import { ScrollText } from 'lucide-react'
+import { ExportLinks } from '#components/lists/export-links.tsx'
+import { ListBar } from '#components/lists/list-bar.tsx'
+import { AuditDetail } from '#components/people/audit-detail.tsx'
 import { Pager } from '#components/shell/pager.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { type Filter, FilterBar } from '#components/ui/filter-bar.tsx'
 import { Row, Table, Td, Th } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
-import { listAudit } from '#lib/identity/audit/list-audit.ts'
+import { type AuditLine, auditQuery, listAudit } from '#lib/identity/audit/list-audit.ts'
+import { AUDIT_KINDS } from '#lib/identity/audit/record-audit.ts'
+import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { currentActor } from '../../../session.ts'
-import { orNotFound } from '../../or-not-found.ts'
-import { pageOf, readSearch, type Search } from '../../page-query.ts'
+import { listOrProblem } from '../../list-or-problem.ts'
+import { readSearch, type Search } from '../../page-query.ts'
+import { wantedAudit } from './wanted-audit.ts'
 
 export const metadata = { title: 'Audit log' }
 
+const PATH = '/dashboard/settings/audit'
+
+const ACTORS = { user: 'Person', account_key: 'Account key', operator: 'Operator', system: 'Sluice' }
+
+const optionsOf = (names: Record<string, string>) =>
+  Object.entries(names).map(([value, label]) => ({ value, label }))
+
+const FILTERS: Filter[] = [
+  { kind: 'text', name: 'search', label: 'Who, or to what' },
+  { kind: 'choice', name: 'action', label: 'What', options: optionsOf(AUDIT_KINDS) },
+  { kind: 'choice', name: 'actorKind', label: 'By', options: optionsOf(ACTORS) },
+  { kind: 'day', name: 'from', label: 'From' },
+  { kind: 'day', name: 'to', label: 'to' },
+]
+
 export default async function Audit({ searchParams }: { searchParams: Search }) {
   const query = await readSearch(searchParams)
-  const { data, nextCursor } = await orNotFound(
-    listAudit(getRuntime(), await currentActor('see'), pageOf(query)),
+  const actor = await currentActor('see')
+  const { data, nextCursor, problem } = await listOrProblem(async () => ({
+    previousCursor: null,
+    ...(await listAudit(getRuntime(), actor, parseInput(auditQuery, wantedAudit(query)))),
+  }))
+  return (
+    <>
+      <p className="mb-3 text-ink-soft text-sm">Every change and who made it. The log cannot be edited.</p>
+      <FilterBar filters={FILTERS} />
+      {data.length === 0 ? (
+        <EmptyState icon={ScrollText} title="Nothing matches these filters">
+          {problem ?? 'Remove one, or clear all of them.'}
+        </EmptyState>
+      ) : (
+        <>
+          <ListBar>
+            <ExportLinks path={`${PATH}/export`} query={query} />
+          </ListBar>
+          <AuditTable lines={data} />
+        </>
+      )}
+      <Pager path={PATH} query={query} nextCursor={nextCursor} />
+    </>
   )
+}
+
+function AuditTable({ lines }: { lines: AuditLine[] }) {
   const head = (
     <>
       <Th>When</Th>
@@ -23,28 +71,26 @@ export default async function Audit({ searchParams }: { searchParams: Search }) 
     </>
   )
   return (
-    <>
-      <p className="mb-3 text-ink-soft text-sm">Every change and who made it. The log cannot be edited.</p>
-      <Table caption="Audit log" head={head}>
-        {data.map(({ id, at, actor, action, subjectLabel, subjectId }) => (
-          <Row key={id}>
-            <Td label="When" className="text-ink-soft">
-              <Time at={at} />
-            </Td>
-            <Td long label="Who" title={actor.address ? `From ${actor.address}` : undefined}>
-              {actor.label}
-              {actor.kind === 'account_key' && <span className="text-ink-faint"> (key)</span>}
-            </Td>
-            <Td label="What" className="font-mono text-xs">
-              {action}
-            </Td>
-            <Td long label="To what" className="text-ink-soft" title={subjectId ?? undefined}>
-              {subjectLabel ?? subjectId ?? '–'}
-            </Td>
-          </Row>
-        ))}
-      </Table>
-      <Pager path="/dashboard/settings/audit" query={query} nextCursor={nextCursor} />
-    </>
+    <Table caption="Audit log" head={head}>
+      {lines.map(({ id, at, actor, action, subjectLabel, subjectId, detail }) => (
+        <Row key={id}>
+          <Td label="When" className="text-ink-soft">
+            <Time at={at} />
+          </Td>
+          <Td long label="Who">
+            {actor.label}
+            {actor.kind !== 'user' && <span className="text-ink-faint"> ({ACTORS[actor.kind]})</span>}
+            {actor.address && <span className="block text-ink-faint text-xs">from {actor.address}</span>}
+          </Td>
+          <Td long label="What">
+            <span className="font-mono text-xs">{action}</span>
+            <AuditDetail detail={detail} />
+          </Td>
+          <Td long label="To what" className="text-ink-soft" title={subjectId ?? undefined}>
+            {subjectLabel ?? subjectId ?? '–'}
+          </Td>
+        </Row>
+      ))}
+    </Table>
   )
 }

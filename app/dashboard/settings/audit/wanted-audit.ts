@@ -1,0 +1,15 @@
+import { dayRange } from '#components/lists/day-range.ts'
+
+/** What the filters in the address ask for, in the words of the API. */
+export function wantedAudit(query: Record<string, string | undefined>) {
+  const { since, until } = dayRange(query)
+  const { cursor, action, actorKind, search } = query
+  return {
+    cursor: cursor || undefined,
+    action: action || undefined,
+    actorKind: actorKind || undefined,
+    search: search || undefined,
+    createdAfter: since,
+    createdBefore: until,
+  }
+}

@@ -1,0 +1,65 @@
+import { beforeEach, expect, it } from 'vitest'
+import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
+import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
+import { hours } from '../../platform/kernel/clock.ts'
+import { parseInput } from '../../platform/kernel/parse-input.ts'
+import { auditQuery, eachAuditLine, listAudit } from './list-audit.ts'
+import { type Actor, recordAudit } from './record-audit.ts'
+
+describeWithDatabase('the audit log', (database) => {
+  let runtime: TestRuntime
+  let mine: TestWorkspace
+  let beganMs: number
+  beforeEach(async () => {
+    runtime = testRuntime(database())
+    mine = await createTestWorkspace(runtime)
+    runtime.clock.advance(hours(24))
+    beganMs = runtime.clock.now()
+    const operator: Actor = { ...mine.actor, kind: 'operator', id: null, label: 'ops@example.com' }
+    const key: Actor = { ...mine.actor, kind: 'account_key', id: mine.accountKey.id, label: 'CI 100%' }
+    await recordAudit(runtime, mine.actor, { action: 'member.invited', subjectLabel: 'guest@example.com' })
+    runtime.clock.advance(hours(1))
+    await recordAudit(runtime, operator, { action: 'workspace.suspended' })
+    runtime.clock.advance(hours(1))
+    await recordAudit(runtime, key, { action: 'member.removed', subjectId: mine.userId })
+  })
+  const at = (passedMs: number) => new Date(beganMs + passedMs).toISOString()
+  const found = async (given: object, actor = mine.actor) => {
+    const { data } = await listAudit(runtime, actor, parseInput(auditQuery, given))
+    return data.map(({ action }) => action)
+  }
+
+  it('is searched by what was done, one action or all of a kind', async () => {
+    expect(await found({ action: 'member' })).toEqual(['member.removed', 'member.invited'])
+    expect(await found({ action: 'member.invited' })).toEqual(['member.invited'])
+    expect(await found({ action: 'mem' })).toEqual([])
+    expect(() => parseInput(auditQuery, { action: 'member%' })).toThrow('must be an action')
+  })
+
+  it('is searched by who did it, and to whom', async () => {
+    expect(await found({ actorKind: 'operator' })).toEqual(['workspace.suspended'])
+    expect(await found({ search: 'OPS@' })).toEqual(['workspace.suspended'])
+    expect(await found({ search: 'guest@example' })).toEqual(['member.invited'])
+    expect(await found({ search: mine.accountKey.id, action: 'member' })).toEqual(['member.removed'])
+    expect(await found({ search: mine.userId, action: 'member.removed' })).toEqual(['member.removed'])
+    // Nothing in it is a wildcard.
+    expect(await found({ search: '100%' })).toEqual(['member.removed'])
+    expect(await found({ search: '_PS@' })).toEqual([])
+  })
+
+  it('is searched by time, from an instant that counts to one that does not', async () => {
+    expect(await found({ createdAfter: at(0), createdBefore: at(hours(1)) })).toEqual(['member.invited'])
+    expect(await found({ createdAfter: at(hours(1)) })).toEqual(['member.removed', 'workspace.suspended'])
+  })
+
+  it('is read whole, page by page, and shows nothing of another workspace', async () => {
+    const theirs = await createTestWorkspace(runtime)
+    expect(await found({ action: 'member' }, theirs.actor)).toEqual([])
+    for (let n = 0; n < 150; n++) await recordAudit(runtime, mine.actor, { action: 'pipe.updated' })
+    const query = parseInput(auditQuery, { action: 'pipe.updated', limit: 1 })
+    const sizes: number[] = []
+    for await (const page of eachAuditLine(runtime, mine.actor, query)) sizes.push(page.length)
+    expect(sizes).toEqual([100, 50])
+  })
+})
