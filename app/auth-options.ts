@@ -2,20 +2,20 @@ import type { NextAuthOptions, User } from 'next-auth'
 import Credentials from 'next-auth/providers/credentials'
 import GitHub from 'next-auth/providers/github'
 import Google from 'next-auth/providers/google'
+import { connectProvider } from '#lib/identity/accounts/identities.ts'
+import { type ProviderId, type ProviderProfile, toProviderProfile } from '#lib/identity/accounts/providers.ts'
 import { signIn, signInInput } from '#lib/identity/accounts/sign-in.ts'
-import {
-  type ProviderProfile,
-  signInWithProvider,
-  toProviderProfile,
-} from '#lib/identity/accounts/sign-in-with-provider.ts'
+import { type ProviderRefused, signInWithProvider } from '#lib/identity/accounts/sign-in-with-provider.ts'
 import { readSession } from '#lib/identity/sessions/read-session.ts'
-import { sessionCookie } from '#lib/identity/sessions/session-cookie.ts'
+import { ownCookie, sessionCookie } from '#lib/identity/sessions/session-cookie.ts'
 import { createSession, revokeSession, SESSION_MS } from '#lib/identity/sessions/sessions.ts'
 import { isSluiceError, type SluiceError } from '#lib/platform/kernel/errors.ts'
 import { isUuid } from '#lib/platform/kernel/ids.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { setAuthUrl } from '#lib/platform/settings/config.ts'
+import { takeWishToConnect } from './connecting.ts'
+import { openIdConnect } from './open-id-connect.ts'
 import { visitor } from './session.ts'
 
 type SignedIn = User & { sid?: string }
@@ -31,7 +31,7 @@ export function authOptions(refusal: Refusal = {}): NextAuthOptions {
   return {
     secret: config.authSecret,
     session: { strategy: 'jwt', maxAge: SESSION_MS / 1000 },
-    cookies: { sessionToken: cookie },
+    cookies: { sessionToken: cookie, ...roundTripCookies(config.baseUrl) },
     pages: { signIn: '/login', signOut: '/login', error: '/login' },
     providers: [
       Credentials({
@@ -40,17 +40,15 @@ export function authOptions(refusal: Refusal = {}): NextAuthOptions {
       }),
       ...(config.github ? [GitHub(config.github)] : []),
       ...(config.google ? [Google(config.google)] : []),
+      ...(config.oidc ? [openIdConnect(config.oidc)] : []),
     ],
     callbacks: {
       async signIn({ user, account, profile }) {
         if (!account || account.provider === 'credentials') return true
         const { email, name } = user
         const { providerAccountId } = account
-        const provider = account.provider as ProviderProfile['provider']
-        return startForProvider(
-          user,
-          toProviderProfile({ provider, providerAccountId, email, name }, profile),
-        )
+        const provider = account.provider as ProviderId
+        return enterByProvider(user, toProviderProfile({ provider, providerAccountId, email, name }, profile))
       },
       jwt: ({ token, user }) => ({
         sid: (user as SignedIn | undefined)?.sid ?? token.sid,
@@ -70,7 +68,9 @@ export function authOptions(refusal: Refusal = {}): NextAuthOptions {
       },
     },
     logger: {
-      error: (code, metadata) => log.error({ code, err: metadata }, 'sign-in'),
+      // An error of the library may carry the provider's answer with it; what went wrong is in its message.
+      error: (code, metadata) =>
+        log.error({ code, err: metadata instanceof Error ? metadata : metadata.error }, 'sign-in'),
       warn: (code) => log.debug({ code }, 'sign-in'),
       debug: () => {},
     },
@@ -93,15 +93,32 @@ async function authorize(given: unknown, refusal: Refusal): Promise<SignedIn | n
   }
 }
 
+/**
+ * What a round trip to a provider is recognized by when it comes back. Only this host can set them, so nobody below the same
+ * domain can have a visitor end a round trip that they began.
+ */
+function roundTripCookies(baseUrl: string): NextAuthOptions['cookies'] {
+  const named = (name: string) => ownCookie(`next-auth.${name}`, baseUrl)
+  return { state: named('state'), pkceCodeVerifier: named('pkce.code_verifier'), nonce: named('nonce') }
+}
+
+const SECURITY = '/dashboard/settings/security'
+
 /** True lets them in; an address sends them there, with the reason. */
-async function startForProvider(user: SignedIn, profile: ProviderProfile): Promise<true | string> {
+async function enterByProvider(user: SignedIn, profile: ProviderProfile): Promise<true | string> {
+  const connecting = await takeWishToConnect(profile.provider)
   try {
-    if (!profile.email) return '/login?error=NoEmail'
+    if (connecting) {
+      await connectProvider(getRuntime(), connecting, profile)
+      user.sid = connecting.id
+      return true
+    }
     const { userId } = await signInWithProvider(getRuntime(), profile)
     user.sid = (await createSession(getRuntime(), userId, await visitor())).id
     return true
   } catch (error) {
-    if (isSluiceError(error)) return '/login?error=AccessDenied'
-    throw error
+    if (!isSluiceError(error)) throw error
+    const reason = (error as Partial<ProviderRefused>).reason ?? 'AccessDenied'
+    return `${connecting ? SECURITY : '/login'}?error=${reason}`
   }
 }

@@ -12,11 +12,12 @@ import { signUp, signUpInput } from '#lib/identity/accounts/sign-up.ts'
 import { verifyEmail } from '#lib/identity/accounts/verify-email.ts'
 import { joinByInvitation } from '#lib/identity/workspaces/join.ts'
 import { openWorkspace } from '#lib/identity/workspaces/workspaces.ts'
+import { SluiceError } from '#lib/platform/kernel/errors.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { answer } from '../actions/act.ts'
 import { textOf } from '../actions/form-fields.ts'
-import { currentPerson, openSession, visitor } from '../session.ts'
+import { currentPerson, currentStanding, openSession, visitor } from '../session.ts'
 import { ownPath } from './own-path.ts'
 
 /** Passwords are taken as typed; blanks at their ends are theirs. */
@@ -71,6 +72,12 @@ export async function setNewPassword(_previous: unknown, data: FormData) {
 
 export async function join(_previous: unknown, data: FormData) {
   return answer(async () => {
+    const standing = await currentStanding()
+    if (standing?.state === 'code_due')
+      throw new SluiceError(
+        'forbidden',
+        'Enter the code of your second factor first, then open the link again.',
+      )
     const signedIn = await currentPerson()
     const given = { token: tokenOf(data), password: passwordOf(data), name: textOf(data, 'name') }
     const { address } = await visitor()

@@ -1,5 +1,6 @@
 'use client'
 
+import type { ReactNode } from 'react'
 import { join } from '#app/(auth)/actions.ts'
 import { signOut } from '#app/actions/sign-out.ts'
 import { ActionForm } from '../ui/action-form.tsx'
@@ -8,8 +9,8 @@ import { TextField } from '../ui/field.tsx'
 import { LinkToken } from './link-token.tsx'
 
 /** By a button, since mail programs open links to look at them. */
-export function Invitation({ email }: { email: string | undefined }) {
-  return email === undefined ? <JoinAsGuest /> : <JoinSignedIn email={email} />
+export function Invitation({ email, providers }: { email: string | undefined; providers: ReactNode }) {
+  return email === undefined ? <JoinAsGuest providers={providers} /> : <JoinSignedIn email={email} />
 }
 
 function JoinSignedIn({ email }: { email: string }) {
@@ -31,12 +32,13 @@ function JoinSignedIn({ email }: { email: string }) {
   )
 }
 
-function JoinAsGuest() {
+function JoinAsGuest({ providers }: { providers: ReactNode }) {
   return (
     <>
+      {providers}
       <p className="mb-6 text-ink-soft text-sm">
-        If the address has an account here, give its password. If not, choose one: the account is made with
-        it. With GitHub, Google or another provider, sign in first and open the link again.
+        If the invited address already has an account here, enter its password. If not, choose one to create
+        the account.
       </p>
       <ActionForm action={join} submit="Accept the invitation">
         <LinkToken />

@@ -1,17 +1,19 @@
 'use client'
 
 import { useTransition } from 'react'
+import type { ProviderId } from '#lib/identity/accounts/providers.ts'
 import { Button } from '../ui/button.tsx'
 import { notify } from '../ui/toaster.tsx'
+import { keepLink } from './kept-link.ts'
 
-/** By script, since the policy of our pages lets no form lead to another site. */
-export function ProviderButton({ provider, name }: { provider: 'github' | 'google'; name: string }) {
+type Props = { provider: ProviderId; name: string; next: string }
+
+export function ProviderButton({ provider, name, next }: Props) {
   const [busy, start] = useTransition()
   const go = () =>
     start(async () => {
-      const url = await addressOf(provider).catch(() => undefined)
-      if (url) window.location.assign(url)
-      else notify.failed(`${name} cannot be reached. Try again.`)
+      keepLink()
+      if (!(await goToProvider(provider, next))) notify.failed(`${name} cannot be reached. Try again.`)
     })
   return (
     <Button className="w-full" size="lg" busy={busy} onClick={go}>
@@ -20,9 +22,18 @@ export function ProviderButton({ provider, name }: { provider: 'github' | 'googl
   )
 }
 
-async function addressOf(provider: string): Promise<string> {
-  const { csrfToken } = await (await fetch('/api/auth/csrf')).json()
-  const body = new URLSearchParams({ csrfToken, callbackUrl: '/dashboard', json: 'true' })
-  const response = await fetch(`/api/auth/signin/${provider}`, { method: 'POST', body })
-  return (await response.json()).url
+/** By script, since the policy of our pages lets no form lead to another site. False where it cannot be reached. */
+export async function goToProvider(provider: ProviderId, next: string): Promise<boolean> {
+  try {
+    const { csrfToken } = await (await fetch('/api/auth/csrf')).json()
+    const body = new URLSearchParams({ csrfToken, callbackUrl: next, json: 'true' })
+    const response = await fetch(`/api/auth/signin/${provider}`, { method: 'POST', body })
+    const { url } = await response.json()
+    // An error leads back to a page of our own.
+    if (new URL(url).origin === window.location.origin) return false
+    window.location.assign(url)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -1,14 +1,23 @@
+import { providersOf } from '#lib/identity/accounts/providers.ts'
+import { PROVIDER_REFUSALS } from '#lib/identity/accounts/sign-in-with-provider.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { ProviderButton } from './provider-button.tsx'
 
-/** Those of GitHub and Google that are configured. */
-export function ProviderButtons() {
-  const { github, google } = getRuntime().config
-  if (!github && !google) return null
+/** Those that are configured. */
+export function ProviderButtons({ next }: { next: string }) {
+  const providers = providersOf(getRuntime().config)
+  if (providers.length === 0) return null
   return (
     <div className="mb-6 space-y-2 border-b pb-6">
-      {github && <ProviderButton provider="github" name="GitHub" />}
-      {google && <ProviderButton provider="google" name="Google" />}
+      {providers.map(({ id, name }) => (
+        <ProviderButton key={id} provider={id} name={name} next={next} />
+      ))}
     </div>
   )
+}
+
+/** What is said of the `error` that somebody comes back from a provider with. */
+export function refusalText(error: string): string {
+  const refusals = new Map<string, string>(Object.entries(PROVIDER_REFUSALS))
+  return refusals.get(error) ?? 'Signing in did not work. Try again.'
 }

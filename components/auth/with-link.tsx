@@ -1,13 +1,15 @@
 'use client'
 
-import { type ReactNode, useSyncExternalStore } from 'react'
+import { type ReactNode, useEffect, useSyncExternalStore } from 'react'
 import { Notice } from '../ui/notice.tsx'
+import { restoreLink } from './kept-link.ts'
 
 /**
  * What a mail's link opens. Nothing could come of it without the link, whose token stands after the #: then what to do
  * stands in its place.
  */
 export function WithLink({ next, children }: { next: ReactNode; children: ReactNode }) {
+  useEffect(restoreLink, [])
   // Without a script the link is pasted into the form.
   const hasLink = useSyncExternalStore(
     onHash,

@@ -1,4 +1,5 @@
 import { Invitation } from '#components/auth/invitation.tsx'
+import { ProviderButtons } from '#components/auth/provider-buttons.tsx'
 import { WithLink } from '#components/auth/with-link.tsx'
 import { currentPerson } from '../../session.ts'
 
@@ -10,7 +11,7 @@ export default async function InvitationPage() {
     <>
       <h1 className="mb-2 font-semibold text-2xl tracking-[-0.02em]">Join a workspace</h1>
       <WithLink next={null}>
-        <Invitation email={person?.email} />
+        <Invitation email={person?.email} providers={<ProviderButtons next="/invitation" />} />
       </WithLink>
     </>
   )

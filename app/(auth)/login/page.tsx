@@ -1,32 +1,30 @@
 import Link from 'next/link'
 import { redirect } from 'next/navigation'
-import { ProviderButtons } from '#components/auth/provider-buttons.tsx'
+import { ProviderButtons, refusalText } from '#components/auth/provider-buttons.tsx'
 import { SignInForm } from '#components/auth/sign-in-form.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { readSearch, type Search } from '../../dashboard/page-query.ts'
 import { sessionIfKnown } from '../../session.ts'
+import { ownPath } from '../own-path.ts'
 
 export const metadata = { title: 'Sign in' }
 
-const REASONS = new Map([
-  ['NoEmail', 'That account has no e-mail address that Sluice may see.'],
-  ['AccessDenied', 'That did not work. If you already have an account here, sign in the way you did before.'],
-])
-
 export default async function Login({ searchParams }: { searchParams: Search }) {
   const { next, error } = await readSearch(searchParams)
-  if (await sessionIfKnown()) redirect('/dashboard')
+  // Somebody who is signed in comes here only when connecting a provider failed.
+  if (await sessionIfKnown())
+    redirect(error ? `/dashboard/settings/security?error=${encodeURIComponent(error)}` : '/dashboard')
   const { demo, databaseUrl, signUp } = getRuntime().config
   return (
     <>
       <h1 className="mb-6 font-semibold text-2xl tracking-[-0.02em]">Sign in</h1>
       {error && (
         <Notice tone="bad" className="mb-5">
-          {REASONS.get(error) ?? 'Signing in did not work. Try again.'}
+          {refusalText(error)}
         </Notice>
       )}
-      <ProviderButtons />
+      <ProviderButtons next={ownPath(next ?? '/dashboard')} />
       <SignInForm next={next ?? '/dashboard'} />
       {signUp === 'open' && (
         <p className="mt-6 text-ink-soft text-sm">

@@ -17,7 +17,7 @@ export default async function SignUp() {
       <p className="mt-1 mb-6 text-ink-soft text-sm">Free, without a card.</p>
       {open ? (
         <>
-          <ProviderButtons />
+          <ProviderButtons next="/dashboard" />
           <SignUpForm />
         </>
       ) : (

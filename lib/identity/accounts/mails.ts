@@ -42,6 +42,17 @@ export function turnedOffMail(to: string, things: TurnedOffThing[], baseUrl: str
   return { to, subject: 'What was turned off in your account', text: text + SIGNATURE }
 }
 
+type Connection = { name: string; connected: boolean }
+
+export function providerMail(to: string, { name, connected }: Connection, baseUrl: string): Mail {
+  const subject = connected ? `You can now sign in with ${name}` : `${name} was disconnected`
+  const what = connected
+    ? `From now on ${name} signs you in to your account.`
+    : `Your account can no longer be signed in to with ${name}.`
+  const text = `${what}\n\nIf this was not you, set a new password at once, then look at Settings, Security:\n\n${baseUrl}/forgot-password`
+  return { to, subject, text: text + SIGNATURE }
+}
+
 const FACTOR = {
   on: {
     subject: 'Your account has a second factor',

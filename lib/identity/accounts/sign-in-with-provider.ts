@@ -2,86 +2,94 @@ import { and, eq, isNull, notExists } from 'drizzle-orm'
 import { emailLinks, identities, sessions, users } from '#drizzle/schema/index.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import type { ConfiguredRuntime, Runtime } from '../../platform/runtime.ts'
-import { createAccount } from './create-account.ts'
+import type { ConfiguredRuntime } from '../../platform/runtime.ts'
+import { isInvited } from '../workspaces/invitations.ts'
+import { createAccount, insertUser } from './create-account.ts'
+import type { ProviderProfile } from './providers.ts'
 import { turnOutStrangers } from './turn-out-strangers.ts'
 import { findUser, findUserByEmail } from './users.ts'
 
-/** What GitHub or Google says of somebody. */
-export type ProviderProfile = {
-  provider: 'github' | 'google'
-  providerAccountId: string
-  email: string
-  /** The provider vouches that the address is theirs. */
-  emailVerified: boolean
-  name?: string | undefined
+/** Why a provider's word does not let somebody in: what the page that they come back to says. */
+export const PROVIDER_REFUSALS = {
+  no_email: 'That account has no email address that Sluice may see.',
+  not_verified:
+    'Your provider does not confirm that the email address is yours. Verify it there, then try again.',
+  address_taken:
+    'There already is an account with this email address. Sign in to it the way you did before, then connect this provider under Settings, Security.',
+  not_proven:
+    'There is an account with this email address that is not proven to be yours. Sign in with its password, or set a new one: the link for that proves it.',
+  sign_up_closed: 'Sign-up is closed here. Ask whoever runs this installation for an account.',
+  disabled: 'This account is disabled. Ask whoever runs this installation.',
+  other_address:
+    'That account has another email address than yours here. Only the same address can be connected.',
+  connected_elsewhere: 'That account is connected to another account here.',
+} as const
+export type ProviderRefusal = keyof typeof PROVIDER_REFUSALS
+
+export class ProviderRefused extends SluiceError {
+  readonly reason: ProviderRefusal
+
+  constructor(reason: ProviderRefusal) {
+    super('forbidden', PROVIDER_REFUSALS[reason])
+    this.reason = reason
+  }
 }
 
 /**
- * An account is joined to an existing one of the same address only where both sides have proven the address, or where
- * nobody has been in the existing one: otherwise whoever first typed it could wait in somebody else's account.
+ * Lets in whoever a provider vouches for. GitHub and Google join an existing account of the same address where both sides have
+ * proven it. An OpenID Connect provider joins none unasked, as whoever runs it decides which addresses it vouches for: the
+ * person connects it themselves, while signed in. Either takes an account that nobody has ever been in.
  */
 export async function signInWithProvider(
   runtime: ConfiguredRuntime,
   profile: ProviderProfile,
 ): Promise<{ userId: string }> {
-  const { provider, providerAccountId } = profile
+  const { provider, providerAccountId, email } = profile
   const user = await runtime.db.transaction(async (tx) => {
-    const [known] = await tx
-      .select({ userId: identities.userId })
-      .from(identities)
-      .where(and(eq(identities.provider, provider), eq(identities.providerAccountId, providerAccountId)))
+    const known = await findIdentity(tx, profile)
     if (known) return known
     const userId = await joinOrCreate({ ...runtime, db: tx }, profile)
     const createdAt = new Date(runtime.clock.now())
-    await tx.insert(identities).values({ provider, providerAccountId, userId, createdAt })
+    await tx.insert(identities).values({ provider, providerAccountId, userId, email, createdAt })
     return { userId }
   })
-  if ((await findUser(runtime.db, user.userId))?.disabledAt)
-    throw new SluiceError('forbidden', 'This account is disabled. Ask the operator.')
+  if ((await findUser(runtime.db, user.userId))?.disabledAt) throw new ProviderRefused('disabled')
   return user
 }
 
+export async function findIdentity(
+  tx: Db,
+  { provider, providerAccountId }: Pick<ProviderProfile, 'provider' | 'providerAccountId'>,
+): Promise<{ userId: string } | undefined> {
+  const [known] = await tx
+    .select({ userId: identities.userId })
+    .from(identities)
+    .where(and(eq(identities.provider, provider), eq(identities.providerAccountId, providerAccountId)))
+  return known
+}
+
 async function joinOrCreate(
-  runtime: Pick<Runtime, 'clock' | 'config'> & { db: Db },
-  { email, emailVerified, name }: ProviderProfile,
+  runtime: ConfiguredRuntime & { db: Db },
+  profile: ProviderProfile,
 ): Promise<string> {
+  const { provider, email, emailVerified, name } = profile
+  if (!email) throw new ProviderRefused('no_email')
+  if (provider === 'oidc' && !emailVerified) throw new ProviderRefused('not_verified')
   const existing = await findUserByEmail(runtime.db, email)
   if (existing) {
-    if (emailVerified && existing.emailVerifiedAt) return existing.id
+    const proven = emailVerified && existing.emailVerifiedAt
+    if (proven && provider !== 'oidc') return existing.id
     const now = new Date(runtime.clock.now())
     if (emailVerified && (await takeOverUnproven(runtime.db, existing.id, now))) {
       await turnOutStrangers(runtime, existing.id)
       return existing.id
     }
-    throw new SluiceError(
-      'forbidden',
-      'There is an account with this e-mail address that is not proven to be yours. Sign in with its password, or set a new one: the link for that proves it.',
-    )
+    throw new ProviderRefused(proven ? 'address_taken' : 'not_proven')
   }
-  if (runtime.config.signUp === 'closed') {
-    throw new SluiceError('forbidden', 'Sign-up is closed here. The operator makes accounts.')
-  }
-  const made = await createAccount(runtime, { email, name, passwordHash: null, emailVerified })
-  return made.userId
-}
-
-type Given = {
-  provider: ProviderProfile['provider']
-  providerAccountId: string
-  email: string | null | undefined
-  name: string | null | undefined
-}
-
-/** What a provider's answer proves. Google says whether an address is proven; GitHub hands out addresses that are not. */
-export function toProviderProfile({ email, name, ...given }: Given, profile: unknown): ProviderProfile {
-  const claimed = (profile as { email_verified?: unknown } | undefined)?.email_verified === true
-  return {
-    ...given,
-    email: email ?? '',
-    emailVerified: given.provider === 'google' && claimed,
-    name: name ?? undefined,
-  }
+  const account = { email, name, passwordHash: null, emailVerified }
+  if (runtime.config.signUp === 'open') return (await createAccount(runtime, account)).userId
+  if (emailVerified && (await isInvited(runtime, email))) return insertUser(runtime, account)
+  throw new ProviderRefused('sign_up_closed')
 }
 
 /**

@@ -19,12 +19,15 @@ export type SessionCookie = {
 }
 
 export function sessionCookie(baseUrl: string): SessionCookie {
+  const { name, options } = ownCookie(NAME, baseUrl)
+  return { name, olderName: options.secure ? OLDER_NAME : undefined, options }
+}
+
+/** A cookie that only this host can set, and no script can read. */
+export function ownCookie(name: string, baseUrl: string): Pick<SessionCookie, 'name' | 'options'> {
   const secure = baseUrl.startsWith('https:')
-  return {
-    name: secure ? HOST_NAME : NAME,
-    olderName: secure ? OLDER_NAME : undefined,
-    options: { httpOnly: true, sameSite: 'lax', path: '/', secure },
-  }
+  const options = { httpOnly: true, sameSite: 'lax', path: '/', secure } as const
+  return { name: secure ? `__Host-${name}` : name, options }
 }
 
 export type SessionClaims = {

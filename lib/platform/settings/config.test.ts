@@ -145,6 +145,22 @@ describe('loadConfig', () => {
     )
   })
 
+  it('wants the whole of an OpenID Connect provider, reached over https', () => {
+    const oidc = { OIDC_ISSUER: 'https://id.example.com', OIDC_CLIENT_ID: 'x', OIDC_CLIENT_SECRET: 'y' }
+    expect(loadConfig({ ...production, ...oidc }).oidc).toEqual({
+      issuer: 'https://id.example.com',
+      clientId: 'x',
+      clientSecret: 'y',
+      name: 'Single sign-on',
+    })
+    expect(loadConfig(production).oidc).toBeUndefined()
+    const { OIDC_CLIENT_SECRET: _, ...half } = oidc
+    expect(() => loadConfig({ ...production, ...half })).toThrow(/OIDC_CLIENT_SECRET missing/)
+    const plain = (host: string) => loadConfig({ ...production, ...oidc, OIDC_ISSUER: `http://${host}` })
+    expect(() => plain('id.example.com')).toThrow(/OIDC_ISSUER must begin with https/)
+    expect(plain('127.0.0.1:8080').oidc?.issuer).toBe('http://127.0.0.1:8080')
+  })
+
   it('reads several encryption keys', () => {
     const two = `${production.ENCRYPTION_KEY},${Buffer.alloc(32, 2).toString('base64')}`
     expect(loadConfig({ ...production, ENCRYPTION_KEY: two }).encryptionKeys).toHaveLength(2)

@@ -14,6 +14,7 @@ import { decodeKey, ROLES, type Role, settings } from './settings.ts'
  */
 type Parsed = { [Name in keyof typeof settings]?: z.output<(typeof settings)[Name]['schema']> }
 type Provider = { clientId: string; clientSecret: string }
+export type OpenIdConnect = Provider & { issuer: string; name: string }
 /** Both in PEM. */
 export type CertificateFiles = { certFile: string; keyFile: string }
 
@@ -57,6 +58,7 @@ export type Config = {
   tracing: { keptShare: number } | undefined
   github: Provider | undefined
   google: Provider | undefined
+  oidc: OpenIdConnect | undefined
 }
 
 type Environment = Record<string, string | undefined>
@@ -115,7 +117,7 @@ function contradictions(env: Environment, parsed: Parsed, unreadable: boolean): 
     }
     if (!unreadable && !parsed.BASE_URL && parsed.PORT === 0) faults.push('BASE_URL is required with PORT=0')
   }
-  faults.push(...faultsOfProcesses(parsed), ...faultsOfTls(env))
+  faults.push(...faultsOfProcesses(parsed), ...faultsOfTls(env), ...faultsOfOpenIdConnect(env, parsed))
   for (const provider of ['GITHUB', 'GOOGLE'] as const) {
     if (!env[`${provider}_CLIENT_ID`] !== !env[`${provider}_CLIENT_SECRET`]) {
       faults.push(`${provider}_CLIENT_ID and ${provider}_CLIENT_SECRET go together: set both or neither`)
@@ -140,6 +142,18 @@ function faultsOfTls({ TLS_CERT_FILE, TLS_KEY_FILE, ...env }: Environment): stri
   return ['BASE_URL', 'UPLOAD_URL']
     .filter((name) => env[name]?.startsWith('http:'))
     .map((name) => `${name} must begin with https:// with TLS_CERT_FILE, as nothing answers plain HTTP then`)
+}
+
+function faultsOfOpenIdConnect(env: Environment, { OIDC_ISSUER }: Parsed): string[] {
+  const faults: string[] = []
+  const missing = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'].filter((name) => !env[name])
+  if (missing.length === 1 || missing.length === 2)
+    faults.push(
+      `OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET go together: ${missing.join(', ')} missing`,
+    )
+  const plain = OIDC_ISSUER?.startsWith('http:') && !isLoopback(new URL(OIDC_ISSUER).hostname)
+  if (plain) faults.push('OIDC_ISSUER must begin with https://, unless the provider is on this machine')
+  return faults
 }
 
 const KEYS = ['ENCRYPTION_KEY', 'AUTH_SECRET'] as const
@@ -182,6 +196,7 @@ function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefin
       : undefined,
     github: provider(parsed.GITHUB_CLIENT_ID, parsed.GITHUB_CLIENT_SECRET),
     google: provider(parsed.GOOGLE_CLIENT_ID, parsed.GOOGLE_CLIENT_SECRET),
+    oidc: openIdConnect(parsed),
   }
 }
 
@@ -206,6 +221,12 @@ function certificateFiles({ TLS_CERT_FILE, TLS_KEY_FILE }: Parsed): CertificateF
 
 function provider(clientId?: string, clientSecret?: string): Provider | undefined {
   return clientId && clientSecret ? { clientId, clientSecret } : undefined
+}
+
+function openIdConnect(parsed: Parsed): OpenIdConnect | undefined {
+  const client = provider(parsed.OIDC_CLIENT_ID, parsed.OIDC_CLIENT_SECRET)
+  if (!client || !parsed.OIDC_ISSUER) return undefined
+  return { ...client, issuer: parsed.OIDC_ISSUER, name: parsed.OIDC_NAME ?? 'Single sign-on' }
 }
 
 /** As small as UPLOAD_MEMORY_BYTES may be for one. */

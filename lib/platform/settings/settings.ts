@@ -235,4 +235,17 @@ export const settings = {
   GITHUB_CLIENT_SECRET: { description: 'Sign in with GitHub.', example: '', schema: text },
   GOOGLE_CLIENT_ID: { description: 'Sign in with Google.', example: '', schema: text },
   GOOGLE_CLIENT_SECRET: { description: 'Sign in with Google.', example: '', schema: text },
+  OIDC_ISSUER: {
+    description:
+      'Sign in with any OpenID Connect provider, such as Keycloak, Okta or Entra ID: its issuer address, exactly as the provider states it. Register BASE_URL/api/auth/callback/oidc there as the redirect URI.',
+    example: 'https://login.example.com/realms/main',
+    schema: url(['http:', 'https:'], 'the https address of the provider'),
+  },
+  OIDC_CLIENT_ID: { description: 'Client id at that provider.', example: '', schema: text },
+  OIDC_CLIENT_SECRET: { description: 'Client secret at that provider.', example: '', schema: text },
+  OIDC_NAME: {
+    description: 'What the sign-in button calls that provider.',
+    example: 'Single sign-on',
+    schema: z.string().trim().min(1).max(40, 'must have at most 40 characters'),
+  },
 } satisfies Record<string, Setting>

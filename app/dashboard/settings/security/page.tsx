@@ -1,26 +1,40 @@
+import { refusalText } from '#components/auth/provider-buttons.tsx'
 import { plural } from '#components/format.ts'
 import { DisableFactor, SetUpFactor } from '#components/people/factor-forms.tsx'
+import { ProviderList } from '#components/people/provider-list.tsx'
+import { Notice } from '#components/ui/notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
+import { listProviders } from '#lib/identity/accounts/identities.ts'
 import { countRecoveryCodes } from '#lib/identity/accounts/second-factor.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../../session.ts'
+import { readSearch, type Search } from '../../page-query.ts'
 
 export const metadata = { title: 'Security' }
 
-export default async function Security() {
+export default async function Security({ searchParams }: { searchParams: Search }) {
   const { userId, hasPassword, hasSecondFactor } = await requireSession('see')
+  const { error } = await readSearch(searchParams)
   const left = hasSecondFactor ? await countRecoveryCodes(getRuntime(), userId) : 0
+  const providers = await listProviders(getRuntime(), userId)
   return (
-    <Panel
-      className="max-w-2xl"
-      title="Second factor"
-      description={
-        hasSecondFactor
-          ? `Every sign-in needs a code of your authenticator. ${plural(left, 'recovery code')} left.`
-          : 'A code of an authenticator, asked for at every sign-in, by password, link or provider. Every other session needs it, too.'
-      }
-    >
-      {hasSecondFactor ? <DisableFactor /> : <SetUpFactor hasPassword={hasPassword} />}
-    </Panel>
+    <div className="max-w-2xl space-y-5">
+      {error && <Notice tone="bad">{refusalText(error)}</Notice>}
+      <Panel
+        title="Second factor"
+        description={
+          hasSecondFactor
+            ? `Every sign-in needs a code from your authenticator. ${plural(left, 'recovery code')} left.`
+            : 'A code from an authenticator app, asked for at every sign-in: by password, link or provider. Your other sessions will need it, too.'
+        }
+      >
+        {hasSecondFactor ? <DisableFactor /> : <SetUpFactor hasPassword={hasPassword} />}
+      </Panel>
+      {providers.length > 0 && (
+        <Panel title="Sign-in providers" description="Other ways to sign in to this account." flush>
+          <ProviderList providers={providers} hasPassword={hasPassword} />
+        </Panel>
+      )}
+    </div>
   )
 }

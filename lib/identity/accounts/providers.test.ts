@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { toProviderProfile } from './sign-in-with-provider.ts'
+
+import { toProviderProfile } from './providers.ts'
 
 const given = { providerAccountId: '1', email: 'a@example.com', name: null }
 
@@ -9,6 +10,9 @@ it.each([
   ['google', { email_verified: 'true' }, false],
   ['google', {}, false],
   ['google', undefined, false],
+  ['oidc', { email_verified: true }, true],
+  ['oidc', { email_verified: 'true' }, false],
+  ['oidc', {}, false],
   ['github', { email_verified: true }, false],
   ['github', { email: 'a@example.com' }, false],
 ] as const)('takes an address of %s with %j as proven: %s', (provider, profile, proven) => {

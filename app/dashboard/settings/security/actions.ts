@@ -1,0 +1,33 @@
+'use server'
+
+import { z } from 'zod'
+import { assertOwner } from '#lib/identity/accounts/assert-owner.ts'
+import { disconnectProvider } from '#lib/identity/accounts/identities.ts'
+import { providersOf } from '#lib/identity/accounts/providers.ts'
+import { SluiceError } from '#lib/platform/kernel/errors.ts'
+import { act } from '../../../actions/act.ts'
+import { wishToConnect } from '../../../connecting.ts'
+
+const provider = z.enum(['github', 'google', 'oidc'])
+const fault = { field: 'password', message: 'is not your password' }
+
+/** The page then leads to the provider. A session that was taken must not open a way in that stays. */
+export async function connect(id: string, _previous: unknown, data: FormData) {
+  return act('see', async (runtime, _actor, session) => {
+    const chosen = providersOf(runtime.config).find((one) => one.id === id)
+    if (!chosen) throw new SluiceError('not_found', 'There is no such provider here.')
+    await assertOwner(runtime, session, String(data.get('password') ?? ''), fault)
+    await wishToConnect(session, chosen.id)
+    return undefined
+  })
+}
+
+export async function disconnect(id: string, _previous: unknown, data: FormData) {
+  return act('see', async (runtime, _actor, session) => {
+    const chosen = provider.safeParse(id)
+    if (!chosen.success) throw new SluiceError('not_found', 'There is no such provider.')
+    await assertOwner(runtime, session, String(data.get('password') ?? ''), fault)
+    await disconnectProvider(runtime, session, chosen.data)
+    return { message: 'Disconnected.' }
+  })
+}

@@ -1,0 +1,37 @@
+import type { OAuthConfig } from 'next-auth/providers/oauth'
+import type { OpenIdConnect } from '#lib/platform/settings/config.ts'
+
+type Claims = { iss: string; sub: string; email?: string; email_verified?: boolean; name?: string }
+
+/**
+ * The provider of OIDC_ISSUER, for next-auth: what it needs to know comes from the provider's own discovery document. Somebody is
+ * known by issuer and subject, so a provider that takes the place of another lets nobody into accounts of that one.
+ */
+export function openIdConnect({ issuer, name, ...client }: OpenIdConnect): OAuthConfig<Claims> {
+  const base = issuer.replace(/\/$/, '')
+  return {
+    ...client,
+    id: 'oidc',
+    name,
+    type: 'oauth',
+    wellKnown: `${base}/.well-known/openid-configuration`,
+    authorization: { params: { scope: 'openid email profile' } },
+    idToken: true,
+    checks: ['pkce', 'state', 'nonce'],
+    userinfo: {
+      async request({ client, tokens }) {
+        const claims = (tokens as { claims(): Claims }).claims()
+        if (claims.iss.replace(/\/$/, '') !== base)
+          throw new Error(`The provider calls itself ${claims.iss}, and OIDC_ISSUER is ${issuer}.`)
+        // Many give the address at this endpoint alone. That it is of the same subject is checked by the library.
+        if (claims.email !== undefined || !client.issuer.metadata.userinfo_endpoint) return claims
+        return { ...(await client.userinfo<Claims>(tokens as never)), iss: claims.iss }
+      },
+    },
+    profile: ({ iss, sub, email, name }) => ({
+      id: `${iss} ${sub}`,
+      email: email ?? null,
+      name: name ?? null,
+    }),
+  }
+}

@@ -1,0 +1,81 @@
+'use client'
+
+import { useState } from 'react'
+import { connect, disconnect } from '#app/dashboard/settings/security/actions.ts'
+import type { ConnectedProvider } from '#lib/identity/accounts/identities.ts'
+import { goToProvider } from '../auth/provider-button.tsx'
+import { ActionForm } from '../ui/action-form.tsx'
+import { Button } from '../ui/button.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { TextField } from '../ui/field.tsx'
+import { notify } from '../ui/toaster.tsx'
+
+type Props = { providers: ConnectedProvider[]; hasPassword: boolean }
+
+/** How else somebody signs in. */
+export function ProviderList({ providers, hasPassword }: Props) {
+  return (
+    <ul className="divide-y border-t">
+      {providers.map((provider) => (
+        <li key={provider.id} className="flex flex-wrap items-center gap-3 px-4 py-2.5">
+          <div className="min-w-0 flex-1">
+            <p className="truncate font-medium text-sm">{provider.name}</p>
+            <p className="text-ink-faint text-xs">{stateOf(provider)}</p>
+          </div>
+          {(provider.connected || provider.connectable) && (
+            <ChangeProvider provider={provider} hasPassword={hasPassword} />
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function stateOf({ connected, connectable }: ConnectedProvider): string {
+  if (connected) return 'Connected: it signs you in.'
+  return connectable
+    ? 'Not connected.'
+    : 'It does not confirm email addresses, so it connects to new accounts only.'
+}
+
+function ChangeProvider({ provider, hasPassword }: { provider: ConnectedProvider; hasPassword: boolean }) {
+  const { id, name, connected } = provider
+  const [open, setOpen] = useState(false)
+  const verb = connected ? 'Disconnect' : 'Connect'
+  async function done() {
+    setOpen(false)
+    if (connected) return
+    if (!(await goToProvider(id, '/dashboard/settings/security')))
+      notify.failed(`${name} cannot be reached. Try again.`)
+  }
+  return (
+    <Dialog
+      open={open}
+      onOpenChange={setOpen}
+      title={`${verb} ${name}`}
+      description={
+        connected
+          ? `${name} no longer signs you in to this account.`
+          : `From then on ${name} signs you in to this account. Its email address must be the one of this account.`
+      }
+      trigger={
+        <Button tone={connected ? 'quiet' : 'plain'} size="sm" aria-label={`${verb} ${name}`}>
+          {verb}
+        </Button>
+      }
+    >
+      <ActionForm
+        action={(connected ? disconnect : connect).bind(null, id)}
+        submit={connected ? 'Disconnect' : `Continue to ${name}`}
+        submitTone={connected ? 'danger' : 'primary'}
+        onDone={done}
+      >
+        {hasPassword ? (
+          <TextField name="password" label="Your password" type="password" autoComplete="current-password" />
+        ) : (
+          <p className="text-ink-soft text-sm">You must have signed in within the last 10 minutes.</p>
+        )}
+      </ActionForm>
+    </Dialog>
+  )
+}
