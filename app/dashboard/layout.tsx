@@ -5,7 +5,9 @@ import { Palette } from '#components/shell/palette.tsx'
 import { QuotaMeter } from '#components/shell/quota-meter.tsx'
 import { Sidebar } from '#components/shell/sidebar.tsx'
 import { Notice } from '#components/ui/notice.tsx'
+import { RightsProvider } from '#components/ui/rights.tsx'
 import { operatorOf } from '#lib/dashboard/operators/operator.ts'
+import { ALL_RIGHTS, may } from '#lib/identity/rights.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../session.ts'
 
@@ -15,28 +17,30 @@ export default async function DashboardLayout({ children }: { children: ReactNod
   const operator = operatorOf(getRuntime().config, session) !== undefined
   const account = <AccountMenu email={actor.label} workspace={workspace.name} operator={operator} />
   return (
-    <div className="min-h-dvh lg:flex">
-      <Sidebar meter={<QuotaMeter actor={actor} />} account={account} />
-      <MobileBar account={account} />
-      <main id="main" className="min-w-0 flex-1 px-4 pt-6 pb-20 sm:px-8 lg:pt-8">
-        <div className="mx-auto max-w-5xl">
-          {(workspace.suspended || workspace.deleteAfter) && (
-            <Notice
-              tone="warn"
-              className="mb-5"
-              title={workspace.suspended ? 'This workspace is suspended' : 'This workspace is deleted'}
-            >
-              It issues no tokens and accepts no bytes. Everything in it is kept, and uploads keep their
-              offsets.{' '}
-              {workspace.suspended
-                ? 'Whoever runs this Sluice told its members why, by mail.'
-                : 'An owner can bring it back, under Settings, Workspace.'}
-            </Notice>
-          )}
-          {children}
-        </div>
-      </main>
-      <Palette />
-    </div>
+    <RightsProvider rights={ALL_RIGHTS.filter((right) => may(actor, right))}>
+      <div className="min-h-dvh lg:flex">
+        <Sidebar meter={<QuotaMeter actor={actor} />} account={account} />
+        <MobileBar account={account} />
+        <main id="main" className="min-w-0 flex-1 px-4 pt-6 pb-20 sm:px-8 lg:pt-8">
+          <div className="mx-auto max-w-5xl">
+            {(workspace.suspended || workspace.deleteAfter) && (
+              <Notice
+                tone="warn"
+                className="mb-5"
+                title={workspace.suspended ? 'This workspace is suspended' : 'This workspace is deleted'}
+              >
+                It issues no tokens and accepts no bytes. Everything in it is kept, and uploads keep their
+                offsets.{' '}
+                {workspace.suspended
+                  ? 'Whoever runs this Sluice told its members why, by mail.'
+                  : 'An owner can bring it back, under Settings, Workspace.'}
+              </Notice>
+            )}
+            {children}
+          </div>
+        </main>
+        <Palette />
+      </div>
+    </RightsProvider>
   )
 }

@@ -11,6 +11,7 @@ import { PageHeader } from '#components/shell/page-header.tsx'
 import { readSnapshot, type Topic } from '#lib/dashboard/live.ts'
 import { readFigures } from '#lib/dashboard/overview/read-figures.ts'
 import { listFailures, readChecklist } from '#lib/dashboard/overview/read-overview.ts'
+import { may } from '#lib/identity/rights.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { listDataStores } from '#lib/workspace/data-stores/read-data-stores.ts'
 import { listPipes } from '#lib/workspace/pipes/read-pipes.ts'
@@ -45,7 +46,7 @@ export default async function Overview({ searchParams }: { searchParams: Search 
       <RejectingBanner actor={actor} />
       <AlertNotices actor={actor} />
       <div className="space-y-5">
-        {!done && (
+        {!done && may(actor, 'build') && (
           <ChecklistPanel
             checklist={checklist}
             dataStoreId={dataStores.data[0]?.id}

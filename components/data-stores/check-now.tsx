@@ -7,6 +7,7 @@ import { ActionForm } from '../ui/action-form.tsx'
 export function CheckNow({ id }: { id: string }) {
   return (
     <ActionForm
+      right="operate"
       action={check.bind(null, id)}
       submit="Check now"
       submitTone="plain"

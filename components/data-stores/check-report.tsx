@@ -2,6 +2,7 @@ import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
 import { ButtonLink } from '../ui/button-link.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Panel } from '../ui/panel.tsx'
+import { IfMay } from '../ui/rights.tsx'
 import { Time } from '../ui/time.tsx'
 import { CheckNow } from './check-now.tsx'
 import { CheckedOperations } from './checked-operations.tsx'
@@ -32,9 +33,11 @@ export function CheckReport({ store }: { store: DataStore }) {
               tone="good"
               title="Uploads can go to this bucket."
               action={
-                <ButtonLink href={`/dashboard/pipes/new?dataStore=${store.id}`} size="sm">
-                  Create a Pipe to it
-                </ButtonLink>
+                <IfMay right="build">
+                  <ButtonLink href={`/dashboard/pipes/new?dataStore=${store.id}`} size="sm">
+                    Create a Pipe to it
+                  </ButtonLink>
+                </IfMay>
               }
             />
           ) : (

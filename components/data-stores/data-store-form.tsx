@@ -25,6 +25,7 @@ export function DataStoreForm<Data = undefined>(props: Props<Data>) {
   const moved = store?.provider !== provider
   return (
     <ActionForm
+      right="administer"
       action={action}
       submit={submit}
       {...(onDone && { onDone })}

@@ -4,29 +4,32 @@ import { remove } from '#app/dashboard/data-stores/actions.ts'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Panel } from '../ui/panel.tsx'
+import { IfMay } from '../ui/rights.tsx'
 
 export function DeleteDataStore({ id, name }: { id: string; name: string }) {
   return (
-    <Panel
-      tone="danger"
-      title="Delete"
-      description="Sluice forgets the bucket and wipes its keys. The bucket and its objects stay yours, untouched."
-      aside={
-        <ConfirmDialog
-          trigger={<Button tone="danger">Delete…</Button>}
-          title={`Delete ${name}`}
-          name={name}
-          confirm="Delete this Data Store"
-          action={remove.bind(null, id)}
-        >
-          <p>
-            Its keys are wiped from Sluice. Files keep their record, and their objects stay in your bucket.
-          </p>
-          <p>A Data Store cannot be deleted while a Pipe uses it.</p>
-        </ConfirmDialog>
-      }
-    >
-      {null}
-    </Panel>
+    <IfMay right="administer">
+      <Panel
+        tone="danger"
+        title="Delete"
+        description="Sluice forgets the bucket and wipes its keys. The bucket and its objects stay yours, untouched."
+        aside={
+          <ConfirmDialog
+            trigger={<Button tone="danger">Delete…</Button>}
+            title={`Delete ${name}`}
+            name={name}
+            confirm="Delete this Data Store"
+            action={remove.bind(null, id)}
+          >
+            <p>
+              Its keys are wiped from Sluice. Files keep their record, and their objects stay in your bucket.
+            </p>
+            <p>A Data Store cannot be deleted while a Pipe uses it.</p>
+          </ConfirmDialog>
+        }
+      >
+        {null}
+      </Panel>
+    </IfMay>
   )
 }

@@ -23,6 +23,11 @@ export const PAGES = [
     summary: 'curl, devices and iPhones: plain requests and Resumable Uploads for HTTP.',
   },
   { slug: 'webhooks', title: 'Webhooks', summary: 'The event, its signature, and how to verify it.' },
+  {
+    slug: 'members',
+    title: 'Members and roles',
+    summary: 'Who may do what, invitations, account keys and the audit log.',
+  },
   { slug: 'errors', title: 'Errors', summary: 'The shape of an error and every code.' },
   { slug: 'limits', title: 'Limits', summary: 'Sizes, rates, times and the free tier.' },
   { slug: 'self-hosting', title: 'Self-hosting', summary: 'Run all of it yourself.' },

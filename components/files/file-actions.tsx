@@ -3,32 +3,37 @@
 import { cancel, erase } from '#app/dashboard/files/actions.ts'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { IfMay } from '../ui/rights.tsx'
 
 type Props = { id: string; name: string; underWay: boolean; cancelable: boolean }
 
 export function FileActions({ id, name, underWay, cancelable }: Props) {
   if (cancelable) {
     return (
-      <ConfirmDialog
-        trigger={<Button>Cancel upload…</Button>}
-        title="Cancel this upload"
-        confirm="Cancel the upload"
-        action={cancel.bind(null, id)}
-      >
-        <p>The client gets 410, and what has arrived so far is discarded. The upload cannot be resumed.</p>
-      </ConfirmDialog>
+      <IfMay right="operate">
+        <ConfirmDialog
+          trigger={<Button>Cancel upload…</Button>}
+          title="Cancel this upload"
+          confirm="Cancel the upload"
+          action={cancel.bind(null, id)}
+        >
+          <p>The client gets 410, and what has arrived so far is discarded. The upload cannot be resumed.</p>
+        </ConfirmDialog>
+      </IfMay>
     )
   }
   if (underWay) return null
   return (
-    <ConfirmDialog
-      trigger={<Button>Erase record…</Button>}
-      title="Erase this record"
-      name={name}
-      confirm="Erase the record"
-      action={erase.bind(null, id)}
-    >
-      <p>Sluice forgets this file and its webhooks. The object in your bucket is not touched.</p>
-    </ConfirmDialog>
+    <IfMay right="administer">
+      <ConfirmDialog
+        trigger={<Button>Erase record…</Button>}
+        title="Erase this record"
+        name={name}
+        confirm="Erase the record"
+        action={erase.bind(null, id)}
+      >
+        <p>Sluice forgets this file and its webhooks. The object in your bucket is not touched.</p>
+      </ConfirmDialog>
+    </IfMay>
   )
 }

@@ -17,6 +17,7 @@ import { Pager } from '../shell/pager.tsx'
 import { ButtonLink } from '../ui/button-link.tsx'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { type Filter, FilterBar } from '../ui/filter-bar.tsx'
+import { IfMay } from '../ui/rights.tsx'
 import { SPANS } from '../ui/spans.ts'
 import { FileTable } from './file-table.tsx'
 import { PROTOCOL_NAMES } from './protocol-names.ts'
@@ -102,9 +103,14 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
           icon={FileUp}
           title="No file yet"
           action={
-            <ButtonLink href={pipeId ? `/dashboard/pipes/${pipeId}/try` : '/dashboard/pipes'} tone="primary">
-              {pipeId ? 'Try it' : 'Choose a Pipe'}
-            </ButtonLink>
+            <IfMay right="operate">
+              <ButtonLink
+                href={pipeId ? `/dashboard/pipes/${pipeId}/try` : '/dashboard/pipes'}
+                tone="primary"
+              >
+                {pipeId ? 'Try it' : 'Choose a Pipe'}
+              </ButtonLink>
+            </IfMay>
           }
         >
           Each upload is listed here from its first byte, with its progress, its outcome and every webhook.

@@ -5,6 +5,7 @@ import { plural } from '../format.ts'
 import { SelectionBar } from '../lists/selection-bar.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { IfMay } from '../ui/rights.tsx'
 import { notify } from '../ui/toaster.tsx'
 
 /** `open`: the ids of those that are under way. */
@@ -37,29 +38,31 @@ export function SelectedFiles({ open }: { open: string[] }) {
               </ConfirmDialog>
             )}
             {ended.length > 0 && (
-              <ConfirmDialog
-                trigger={<Button>Erase records…</Button>}
-                title={`Erase ${plural(ended.length, 'record')}`}
-                confirm="Erase them"
-                action={async () => {
-                  const answer = await eraseAll(ended)
-                  if (answer.status === 'done') offerBack(answer.data!.erased)
-                  return answer.status === 'done' ? { status: 'done' as const } : answer
-                }}
-                onDone={clear}
-              >
-                <p>
-                  Sluice forgets {plural(ended.length, 'file')} and the webhooks that told of{' '}
-                  {ended.length === 1 ? 'it' : 'them'}. Objects in your bucket are not touched. For a minute
-                  this can be undone.
-                </p>
-                {underWay.length > 0 && (
+              <IfMay right="administer">
+                <ConfirmDialog
+                  trigger={<Button>Erase records…</Button>}
+                  title={`Erase ${plural(ended.length, 'record')}`}
+                  confirm="Erase them"
+                  action={async () => {
+                    const answer = await eraseAll(ended)
+                    if (answer.status === 'done') offerBack(answer.data!.erased)
+                    return answer.status === 'done' ? { status: 'done' as const } : answer
+                  }}
+                  onDone={clear}
+                >
                   <p>
-                    {plural(underWay.length, 'upload')} under way {underWay.length === 1 ? 'stays' : 'stay'}:
-                    cancel first.
+                    Sluice forgets {plural(ended.length, 'file')} and the webhooks that told of{' '}
+                    {ended.length === 1 ? 'it' : 'them'}. Objects in your bucket are not touched. For a minute
+                    this can be undone.
                   </p>
-                )}
-              </ConfirmDialog>
+                  {underWay.length > 0 && (
+                    <p>
+                      {plural(underWay.length, 'upload')} under way {underWay.length === 1 ? 'stays' : 'stay'}
+                      : cancel first.
+                    </p>
+                  )}
+                </ConfirmDialog>
+              </IfMay>
             )}
           </>
         )

@@ -1,6 +1,7 @@
 'use client'
 
 import { createContext, type ReactNode, use, useMemo, useState } from 'react'
+import { useMay } from '../ui/rights.tsx'
 
 type Selected = {
   ids: string[]
@@ -11,7 +12,10 @@ type Selected = {
 
 const Context = createContext<Selected>({ ids: [], chosen: [], choose: () => {} })
 
-/** Rows of one page of a list, some of which are ticked. What is no longer shown is no longer ticked. */
+/**
+ * Rows of one page of a list, some of which are ticked. What is no longer shown is no longer ticked. Whoever may do nothing with them ticks
+ * none.
+ */
 export function Selection({ ids, children }: { ids: string[]; children: ReactNode }) {
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set())
   const value = useMemo(
@@ -32,6 +36,8 @@ const box = 'relative z-10 size-4 cursor-pointer rounded-sm accent-water align-m
 
 export function SelectRow({ id, name }: { id: string; name: string }) {
   const { chosen, choose } = useSelection()
+  const may = useMay()
+  if (!may('operate')) return null
   return (
     <input
       type="checkbox"
@@ -45,6 +51,8 @@ export function SelectRow({ id, name }: { id: string; name: string }) {
 
 export function SelectAll() {
   const { ids, chosen, choose } = useSelection()
+  const may = useMay()
+  if (!may('operate')) return null
   return (
     <input
       type="checkbox"

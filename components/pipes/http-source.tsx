@@ -2,6 +2,7 @@ import Link from 'next/link'
 import { switchSource } from '#app/dashboard/pipes/actions.ts'
 import type { Pipe } from '#lib/workspace/pipes/pipe.ts'
 import { Copyable } from '../ui/copyable.tsx'
+import { IfMay } from '../ui/rights.tsx'
 import { ActionSwitch } from '../ui/switch.tsx'
 
 export function HttpSource({ pipe }: { pipe: Pipe }) {
@@ -12,6 +13,7 @@ export function HttpSource({ pipe }: { pipe: Pipe }) {
         label="HTTP (TUS)"
         hint="Takes resumable uploads from browsers, apps and servers."
         action={switchSource.bind(null, pipe.id)}
+        right="build"
       />
       {pipe.source.http ? (
         <div className="mt-4 border-t pt-4">
@@ -25,13 +27,15 @@ export function HttpSource({ pipe }: { pipe: Pipe }) {
             >
               Embed
             </Link>
-            , or{' '}
-            <Link
-              href={`/dashboard/pipes/${pipe.id}/try`}
-              className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
-            >
-              try it here
-            </Link>
+            <IfMay right="operate">
+              , or{' '}
+              <Link
+                href={`/dashboard/pipes/${pipe.id}/try`}
+                className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
+              >
+                try it here
+              </Link>
+            </IfMay>
             .
           </p>
         </div>

@@ -9,7 +9,12 @@ type Props = { pipe: Pipe; stores: { id: string; label: string }[] }
 
 export function PipeSettings({ pipe, stores }: Props) {
   return (
-    <ActionForm action={save.bind(null, pipe.id)} submit="Save" className="flex max-w-md flex-col gap-4">
+    <ActionForm
+      right="build"
+      action={save.bind(null, pipe.id)}
+      submit="Save"
+      className="flex max-w-md flex-col gap-4"
+    >
       <TextField name="name" label="Name" defaultValue={pipe.name} maxLength={100} />
       <SelectField
         name="dataStoreId"

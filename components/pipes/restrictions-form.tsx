@@ -16,7 +16,12 @@ export function RestrictionsForm({ pipe, prefix }: { pipe: Pipe; prefix: string 
   const [size] = useState(() => (pipe.maxFileBytes === null ? undefined : inUnit(pipe.maxFileBytes)))
   const unitSeconds = pipe.uploadExpirySeconds % DAY_SECONDS === 0 ? DAY_SECONDS : HOUR_SECONDS
   return (
-    <ActionForm action={restrict.bind(null, pipe.id)} submit="Save" className="flex flex-col gap-5">
+    <ActionForm
+      right="build"
+      action={restrict.bind(null, pipe.id)}
+      submit="Save"
+      className="flex flex-col gap-5"
+    >
       <KeyTemplateField pipeId={pipe.id} template={pipe.keyTemplate} prefix={prefix} />
       <div className="grid gap-5 sm:grid-cols-2">
         <TextField

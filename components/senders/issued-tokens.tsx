@@ -4,6 +4,7 @@ import type { Token } from '#lib/workspace/tokens/token.ts'
 import { formatBytes } from '../format.ts'
 import { Pager } from '../shell/pager.tsx'
 import { Panel } from '../ui/panel.tsx'
+import { IfMay } from '../ui/rights.tsx'
 import { Status } from '../ui/status.tsx'
 import { Row, Table, Td, Th } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
@@ -61,7 +62,13 @@ export function IssuedTokens({ page, path, query }: Props) {
                   <span className="text-ink-faint"> · {formatBytes(token.maxBytes)}</span>
                 )}
               </Td>
-              <Td className="text-right">{isGood(token) && <RevokeToken id={token.id} />}</Td>
+              <Td className="text-right">
+                {isGood(token) && (
+                  <IfMay right="build">
+                    <RevokeToken id={token.id} />
+                  </IfMay>
+                )}
+              </Td>
             </Row>
           ))}
         </Table>

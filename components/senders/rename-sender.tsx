@@ -8,7 +8,7 @@ import { Panel } from '../ui/panel.tsx'
 export function RenameSender({ id, name }: { id: string; name: string }) {
   return (
     <Panel title="Name">
-      <ActionForm action={rename.bind(null, id)} submit="Save" submitTone="plain">
+      <ActionForm right="build" action={rename.bind(null, id)} submit="Save" submitTone="plain">
         <TextField
           name="name"
           label="Name"

@@ -23,7 +23,13 @@ export function AlertsForm({ kinds }: Props) {
     </>
   )
   return (
-    <ActionForm action={saveAlerts} submit="Save" submitTone="plain" className="flex flex-col gap-4">
+    <ActionForm
+      right="build"
+      action={saveAlerts}
+      submit="Save"
+      submitTone="plain"
+      className="flex flex-col gap-4"
+    >
       <Table caption="Alerts" head={head}>
         {kinds.map(({ kind, name, ...wanted }) => (
           <Row key={kind}>

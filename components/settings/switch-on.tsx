@@ -4,6 +4,7 @@ import { switchOnAgain } from '#app/dashboard/settings/actions.ts'
 import type { TurnedOff } from '#lib/identity/accounts/turned-off.ts'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { IfMay } from '../ui/rights.tsx'
 
 const CONSEQUENCES: Record<TurnedOff['kind'], string> = {
   account_key: 'Whoever has this key can manage the whole workspace again.',
@@ -14,17 +15,19 @@ const CONSEQUENCES: Record<TurnedOff['kind'], string> = {
 
 export function SwitchOn({ id, kind, name }: { id: string; kind: TurnedOff['kind']; name: string }) {
   return (
-    <ConfirmDialog
-      trigger={
-        <Button tone="quiet" size="sm">
-          Switch on
-        </Button>
-      }
-      title={`Switch on ${name}`}
-      confirm="Switch on"
-      action={switchOnAgain.bind(null, id)}
-    >
-      <p>{CONSEQUENCES[kind]} Do it only if you know who made it.</p>
-    </ConfirmDialog>
+    <IfMay right="administer">
+      <ConfirmDialog
+        trigger={
+          <Button tone="quiet" size="sm">
+            Switch on
+          </Button>
+        }
+        title={`Switch on ${name}`}
+        confirm="Switch on"
+        action={switchOnAgain.bind(null, id)}
+      >
+        <p>{CONSEQUENCES[kind]} Do it only if you know who made it.</p>
+      </ConfirmDialog>
+    </IfMay>
   )
 }

@@ -23,6 +23,7 @@ import { useEffect, useState } from 'react'
 import { findAnything } from '#app/actions/find-anything.ts'
 import type { SearchHit } from '#lib/dashboard/find-in-workspace.ts'
 import { useReturnFocus } from '../ui/return-focus.ts'
+import { useMay } from '../ui/rights.tsx'
 import { NAV_ITEMS } from './nav-items.ts'
 
 const KINDS = {
@@ -35,22 +36,36 @@ const KINDS = {
 
 /** Each opens the very thing to do. */
 const ACTIONS = [
-  { href: '/dashboard/pipes/new', title: 'Create a Pipe', words: 'new pipe', icon: Plus },
-  { href: '/dashboard/data-stores/new', title: 'Connect a bucket', words: 'new data store', icon: Plus },
-  { href: '/dashboard/senders?new=1', title: 'Create a Sender', words: 'new token sk_', icon: Plus },
+  { right: 'build', href: '/dashboard/pipes/new', title: 'Create a Pipe', words: 'new pipe', icon: Plus },
   {
+    right: 'administer',
+    href: '/dashboard/data-stores/new',
+    title: 'Connect a bucket',
+    words: 'new data store',
+    icon: Plus,
+  },
+  {
+    right: 'build',
+    href: '/dashboard/senders?new=1',
+    title: 'Create a Sender',
+    words: 'new token sk_',
+    icon: Plus,
+  },
+  {
+    right: 'build',
     href: '/dashboard/settings/keys?new=1',
     title: 'Create an account key',
     words: 'new token ak_',
     icon: Plus,
   },
   {
+    right: 'operate',
     href: '/dashboard/webhooks?resend=1',
     title: 'Resend all undelivered webhooks',
     words: 'retry failed',
     icon: RotateCw,
   },
-]
+] as const
 
 const PAGES = [
   ...NAV_ITEMS,
@@ -78,6 +93,7 @@ export function PaletteDialog({ open, onOpenChange }: Props) {
   const [query, setQuery] = useState('')
   const found = useFound(open, query)
   const focus = useReturnFocus()
+  const may = useMay()
   const go = (href: string) => {
     onOpenChange(false)
     setQuery('')
@@ -87,7 +103,9 @@ export function PaletteDialog({ open, onOpenChange }: Props) {
   const matches = ({ title, href }: { title: string; href: string }) =>
     title.toLowerCase().includes(wanted) || href.split('/').at(-1)!.includes(wanted)
   const pages = PAGES.filter(matches)
-  const actions = ACTIONS.filter((action) => matches(action) || action.words.includes(wanted))
+  const actions = ACTIONS.filter(
+    (action) => may(action.right) && (matches(action) || action.words.includes(wanted)),
+  )
   // What was found for fewer letters stands until the answer for all is here, and Enter may be pressed before.
   const hits = found.filter((hit) => matches(hit) || isId(wanted))
   return (

@@ -11,9 +11,11 @@ import {
   useTransition,
 } from 'react'
 import type { FormAction, FormState } from '#app/actions/form-state.ts'
+import type { Right } from '#lib/identity/rights.ts'
 import { Button } from './button.tsx'
 import { FieldErrors } from './field.tsx'
 import { Notice } from './notice.tsx'
+import { useMay } from './rights.tsx'
 import { notify } from './toaster.tsx'
 import { useWithoutScript } from './without-script.tsx'
 
@@ -34,6 +36,8 @@ type Props<Data> = {
   /** Put beside the button instead of under the fields. */
   className?: string
   disabled?: boolean
+  /** Whoever has it not sees the fields as they are, and no button. */
+  right?: Right
   resetOnDone?: boolean
   children?: ReactNode
 }
@@ -50,6 +54,7 @@ export function ActionForm<Data = undefined>(props: Props<Data>) {
   const [state, setState] = useState<FormState<Data>>(posted)
   const [busy, start] = useTransition()
   const form = useRef<HTMLFormElement>(null)
+  const allowed = useMay()(props.right)
   const withoutScript = useWithoutScript()
 
   useEffect(() => {
@@ -73,6 +78,7 @@ export function ActionForm<Data = undefined>(props: Props<Data>) {
   }
 
   if (state.status === 'done' && props.instead) return props.instead(state.data as Data)
+  if (!allowed) return <ReadOnly className={className}>{props.children}</ReadOnly>
   const error = state.status === 'error' ? state : undefined
   const unseen = state === posted && state.status === 'done' ? state : undefined
   return (
@@ -119,5 +125,15 @@ export function ActionForm<Data = undefined>(props: Props<Data>) {
         )}
       </form>
     </FieldErrors>
+  )
+}
+
+function ReadOnly({ className, children }: { className: string | undefined; children: ReactNode }) {
+  if (!children) return null
+  return (
+    <fieldset disabled className={className ?? 'flex flex-col gap-4'}>
+      {children}
+      <p className="text-ink-faint text-sm">Your role lets you see this, but not change it.</p>
+    </fieldset>
   )
 }

@@ -3,6 +3,8 @@
 import { clsx } from 'clsx'
 import { type FormEvent, type ReactNode, useActionState, useId, useOptimistic, useTransition } from 'react'
 import type { FormAction } from '#app/actions/form-state.ts'
+import type { Right } from '#lib/identity/rights.ts'
+import { useMay } from './rights.tsx'
 import { notify } from './toaster.tsx'
 
 type Props = {
@@ -14,13 +16,15 @@ type Props = {
    * and goes back if it fails.
    */
   action: FormAction
+  right: Right
 }
 
 const IDLE = { status: 'idle' } as const
 const sideOf = (on: boolean) => (on ? 'on' : 'off')
 
-export function ActionSwitch({ on, label, hint, action }: Props) {
+export function ActionSwitch({ on, label, hint, action, right }: Props) {
   const id = useId()
+  const allowed = useMay()(right)
   const [shown, show] = useOptimistic(on)
   const [busy, start] = useTransition()
 
@@ -59,8 +63,9 @@ export function ActionSwitch({ on, label, hint, action }: Props) {
         aria-labelledby={`${id}-label`}
         aria-describedby={hint ? `${id}-hint` : undefined}
         aria-busy={busy || undefined}
+        disabled={!allowed}
         className={clsx(
-          'relative mt-0.5 h-5 w-9 shrink-0 rounded-full border transition-colors',
+          'relative mt-0.5 h-5 w-9 shrink-0 rounded-full border transition-colors disabled:cursor-not-allowed disabled:opacity-55',
           shown ? 'border-transparent bg-water' : 'border-line-strong bg-hover',
         )}
       >

@@ -7,6 +7,7 @@ import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { IfMay } from '../ui/rights.tsx'
 import { Time } from '../ui/time.tsx'
 
 type Props = { pipeId: string | null; outputId: string | undefined; missed: Missed; canSend: boolean }
@@ -20,28 +21,30 @@ export function MissedEvents({ pipeId, outputId, missed, canSend }: Props) {
       className="mt-4"
       title={`${count} not sent`}
       action={
-        <div className="flex gap-2">
-          {canSend && outputId && (
-            <ActionForm
-              action={sendMissedEvents.bind(null, outputId)}
-              submit="Send them now"
-              submitTone="plain"
-              submitSize="sm"
-            />
-          )}
-          <ConfirmDialog
-            trigger={
-              <Button tone="quiet" size="sm">
-                Discard
-              </Button>
-            }
-            title="Discard what was missed"
-            confirm="Discard"
-            action={discardMissedEvents.bind(null, outputId ?? null, pipeId)}
-          >
-            <p>{count} will never be sent. The files and their objects stay.</p>
-          </ConfirmDialog>
-        </div>
+        <IfMay right="operate">
+          <div className="flex gap-2">
+            {canSend && outputId && (
+              <ActionForm
+                action={sendMissedEvents.bind(null, outputId)}
+                submit="Send them now"
+                submitTone="plain"
+                submitSize="sm"
+              />
+            )}
+            <ConfirmDialog
+              trigger={
+                <Button tone="quiet" size="sm">
+                  Discard
+                </Button>
+              }
+              title="Discard what was missed"
+              confirm="Discard"
+              action={discardMissedEvents.bind(null, outputId ?? null, pipeId)}
+            >
+              <p>{count} will never be sent. The files and their objects stay.</p>
+            </ConfirmDialog>
+          </div>
+        </IfMay>
       }
     >
       The first was <Time at={missed.since!} />. They are kept for 30 days

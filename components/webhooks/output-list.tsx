@@ -2,6 +2,7 @@ import { Plus } from 'lucide-react'
 import Link from 'next/link'
 import type { OutputWithLatest } from '#lib/webhooks/log/latest-deliveries.ts'
 import { ButtonLink } from '../ui/button-link.tsx'
+import { IfMay } from '../ui/rights.tsx'
 import { Status } from '../ui/status.tsx'
 import { Time } from '../ui/time.tsx'
 import { stateOf } from './latest-deliveries.tsx'
@@ -50,9 +51,11 @@ export function AddOutput({ pipeId, full }: { pipeId: string | null; full: boole
     return <p className="text-ink-faint text-sm">There are five outputs, which is as many as there can be.</p>
   const query = pipeId ? `?pipeId=${pipeId}` : ''
   return (
-    <ButtonLink href={`/dashboard/webhooks/outputs/new${query}`}>
-      <Plus aria-hidden />
-      Add an output
-    </ButtonLink>
+    <IfMay right="build">
+      <ButtonLink href={`/dashboard/webhooks/outputs/new${query}`}>
+        <Plus aria-hidden />
+        Add an output
+      </ButtonLink>
+    </IfMay>
   )
 }

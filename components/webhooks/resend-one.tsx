@@ -7,6 +7,7 @@ import { ActionForm } from '../ui/action-form.tsx'
 export function ResendOne({ id }: { id: string }) {
   return (
     <ActionForm
+      right="operate"
       action={resend.bind(null, id)}
       submit="Resend"
       submitTone="plain"

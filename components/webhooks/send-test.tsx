@@ -14,6 +14,7 @@ export function SendTest({ outputId, name }: { outputId: string; name?: string }
   const router = useRouter()
   return (
     <ActionForm<{ deliveryId: string }>
+      right="operate"
       action={sendTest.bind(null, outputId)}
       submit={
         <>

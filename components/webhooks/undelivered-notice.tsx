@@ -2,6 +2,7 @@ import type { Undelivered } from '#lib/webhooks/log/list-deliveries.ts'
 import { formatCount } from '../format.ts'
 import { Countdown } from '../ui/countdown.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { IfMay } from '../ui/rights.tsx'
 import { ResendUndelivered } from './resend-undelivered.tsx'
 
 /** That events are being retried is no failure yet, and must not look like peace. */
@@ -41,7 +42,11 @@ export function UndeliveredNotice({
           )}
         </>
       }
-      action={<ResendUndelivered of={of} asked={asked} />}
+      action={
+        <IfMay right="operate">
+          <ResendUndelivered of={of} asked={asked} />
+        </IfMay>
+      }
     >
       Events that were sent but not accepted. The responses are in the list.
     </Notice>

@@ -32,6 +32,7 @@ export function WebhookForm({ pipeId, output, inboxUrl, submit, onward = false }
   return (
     <>
       <ActionForm<Made | undefined>
+        right="build"
         action={output ? saveWebhook.bind(null, output.id) : createWebhook.bind(null, pipeId)}
         submit={submit}
         submitTone={output ? 'plain' : 'primary'}

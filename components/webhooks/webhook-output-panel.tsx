@@ -6,6 +6,7 @@ import type { WebhookOutput } from '#lib/webhooks/outputs/webhook-output.ts'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Notice } from '../ui/notice.tsx'
+import { IfMay } from '../ui/rights.tsx'
 import { ActionSwitch } from '../ui/switch.tsx'
 import { Time } from '../ui/time.tsx'
 import { LatestDeliveries } from './latest-deliveries.tsx'
@@ -47,8 +48,12 @@ export function WebhookOutputPanel({ pipeId, output, missed, latest, inboxUrl }:
         />
         {output && <LatestDeliveries outputId={output.id} latest={latest} />}
         {output && <SendTest outputId={output.id} />}
-        {output && <SecretPanel outputId={output.id} previousSecretUntil={output.previousSecretUntil} />}
-        {output && <DeleteOutput output={output} />}
+        {output && (
+          <IfMay right="build">
+            <SecretPanel outputId={output.id} previousSecretUntil={output.previousSecretUntil} />
+            <DeleteOutput output={output} />
+          </IfMay>
+        )}
       </div>
     </div>
   )
@@ -79,6 +84,7 @@ function State({ output }: { output: WebhookOutput }) {
         label={name}
         hint={enabled ? purpose : `${purpose} ${WHILE_OFF}`}
         action={switchWebhook.bind(null, id)}
+        right="build"
       />
       {turnedOffReason && (
         <Notice tone="bad" title="Sluice turned it off" className="mt-4">

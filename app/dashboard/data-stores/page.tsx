@@ -6,6 +6,7 @@ import { PageHeader } from '#components/shell/page-header.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
+import { IfMay } from '#components/ui/rights.tsx'
 import { Row, Table, Td, Th } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
@@ -22,10 +23,12 @@ export default async function DataStores({ searchParams }: { searchParams: Searc
   const actor = await currentActor('see')
   const { data, nextCursor } = await orNotFound(listDataStores(getRuntime(), actor, pageOf(query)))
   const connect = (
-    <ButtonLink href="/dashboard/data-stores/new" tone="primary">
-      <Plus aria-hidden />
-      Connect a bucket
-    </ButtonLink>
+    <IfMay right="administer">
+      <ButtonLink href="/dashboard/data-stores/new" tone="primary">
+        <Plus aria-hidden />
+        Connect a bucket
+      </ButtonLink>
+    </IfMay>
   )
   const head = (
     <>

@@ -5,6 +5,7 @@ import { PageHeader } from '#components/shell/page-header.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
+import { IfMay } from '#components/ui/rights.tsx'
 import { Status } from '#components/ui/status.tsx'
 import { Row, Table, Td, Th } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
@@ -26,10 +27,12 @@ export default async function Pipes({ searchParams }: { searchParams: Search }) 
   ])
   const storeNames = new Map(stores.data.map(({ id, name }) => [id, name]))
   const create = (
-    <ButtonLink href="/dashboard/pipes/new" tone="primary">
-      <Plus aria-hidden />
-      Create a Pipe
-    </ButtonLink>
+    <IfMay right="build">
+      <ButtonLink href="/dashboard/pipes/new" tone="primary">
+        <Plus aria-hidden />
+        Create a Pipe
+      </ButtonLink>
+    </IfMay>
   )
   const head = (
     <>

@@ -5,6 +5,7 @@ import { PageHeader } from '#components/shell/page-header.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
+import { IfMay } from '#components/ui/rights.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { listSenders } from '#lib/workspace/senders/read-senders.ts'
 import { currentActor } from '../../session.ts'
@@ -23,17 +24,23 @@ export default async function Senders({ searchParams }: { searchParams: Search }
       <PageHeader
         title="Senders"
         description="Your backends. Each has a private token that it trades for temporary ones."
-        actions={<CreateSender asked={query.new === '1'} button={data.length > 0} />}
+        actions={
+          <IfMay right="build">
+            <CreateSender asked={query.new === '1'} button={data.length > 0} />
+          </IfMay>
+        }
       />
       {data.length === 0 ? (
         <EmptyState
           icon={KeySquare}
           title="No Sender yet"
           action={
-            <ButtonLink href="/dashboard/senders?new=1" tone="primary" scroll={false}>
-              <Plus aria-hidden />
-              Create a Sender
-            </ButtonLink>
+            <IfMay right="build">
+              <ButtonLink href="/dashboard/senders?new=1" tone="primary" scroll={false}>
+                <Plus aria-hidden />
+                Create a Sender
+              </ButtonLink>
+            </IfMay>
           }
         >
           A Sender is a backend of yours. Its token stays there; browsers get short-lived ones that your

@@ -4,6 +4,7 @@ import { PageHeader } from '#components/shell/page-header.tsx'
 import { PageTabs } from '#components/shell/page-tabs.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { Status } from '#components/ui/status.tsx'
+import { may } from '#lib/identity/rights.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../session.ts'
@@ -35,7 +36,7 @@ export default async function PipeLayout({ params, children }: Props) {
           { href: at, title: 'Inputs and outputs' },
           { href: `${at}/restrictions`, title: 'Restrictions' },
           { href: `${at}/embed`, title: 'Embed' },
-          { href: `${at}/try`, title: 'Try it' },
+          ...(may(actor, 'operate') ? [{ href: `${at}/try`, title: 'Try it' }] : []),
           { href: `${at}/files`, title: 'Files' },
           { href: `${at}/settings`, title: 'Settings' },
         ]}

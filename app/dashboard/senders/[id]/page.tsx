@@ -9,6 +9,7 @@ import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { Facts } from '#components/ui/facts.tsx'
 import { Notice } from '#components/ui/notice.tsx'
 import { Panel } from '#components/ui/panel.tsx'
+import { IfMay } from '#components/ui/rights.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { showSender } from '#lib/workspace/senders/read-senders.ts'
@@ -50,7 +51,16 @@ export default async function SenderPage({ params, searchParams }: Props) {
             issue tokens in your name. Rotate it without an overlap, and give browsers only temporary tokens.
           </Notice>
         )}
-        <Panel title="Token" aside={!sender.revokedAt && <RotateSender id={id} />}>
+        <Panel
+          title="Token"
+          aside={
+            !sender.revokedAt && (
+              <IfMay right="build">
+                <RotateSender id={id} />
+              </IfMay>
+            )
+          }
+        >
           <Facts
             facts={[
               [
