@@ -1,8 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Page } from 'playwright/test'
-import { mailFolder } from '#lib/platform/mail/deliver-mail.ts'
 import { expect, test } from '../../test/support/browser.ts'
+import { keptLink } from '../../test/support/kept-mail.ts'
 import { press, tabTo } from '../../test/support/keys.ts'
 
 const PASSWORD = 'a few words in a row'
@@ -22,13 +20,6 @@ async function enter(page: Page, email: string, password: string): Promise<void>
   await page.keyboard.type(password)
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: 'Your first file' })).toBeVisible()
-}
-
-function resetLinkFor(email: string): string | undefined {
-  const folder = mailFolder(process.env.SLUICE_DATA!)
-  const mails = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'))
-  const mail = mails.find((text) => text.includes(`To: ${email}`) && text.includes('/reset-password#'))
-  return mail?.match(/\S+\/reset-password#\S+/)?.[0]
 }
 
 test('an account is made, set up and deleted by keyboard alone', async ({ page, demo }) => {
@@ -102,8 +93,8 @@ test('signing out and in, a new password and the end of a session are done by ke
   await page.keyboard.press('Enter')
   await expect(page.getByText('If there is an account for this address, whoever runs')).toBeVisible()
 
-  await expect.poll(() => resetLinkFor(email)).toBeDefined()
-  await page.goto(resetLinkFor(email)!)
+  await expect.poll(() => keptLink(email, '/reset-password')).toBeDefined()
+  await page.goto(keptLink(email, '/reset-password')!)
   await expect(page.getByLabel('New password')).toBeFocused()
   await page.keyboard.type('other words in a row')
   await page.keyboard.press('Enter')

@@ -6,12 +6,15 @@ import { findChromium } from './chromium.ts'
 import { startSluice, temporaryFolder } from './sluice.ts'
 import copySource from './source-setup.ts'
 
+/** Has the operators' console, once there is an account with this address. */
+export const OPERATOR = 'ops@example.com'
+
 /** One server for all specs, and the demo's owner signed in once: signing in is slow on purpose, and limited. */
 export default async function setup(): Promise<() => Promise<void>> {
   buildIfNeeded()
   const removeSource = copySource()
   const folder = temporaryFolder()
-  const sluice = await startSluice({ DATA_DIR: folder.path, LOG_LEVEL: 'warn' })
+  const sluice = await startSluice({ DATA_DIR: folder.path, LOG_LEVEL: 'warn', OPERATORS: OPERATOR })
   process.env.SLUICE_URL = sluice.baseUrl
   process.env.SLUICE_DATA = folder.path
   process.env.SLUICE_STATE = join(folder.path, 'signed-in.json')

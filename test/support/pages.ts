@@ -8,6 +8,7 @@ export const PUBLIC_PAGES = [
   '/docs/kit',
   '/docs/without-tus',
   '/docs/webhooks',
+  '/docs/members',
   '/docs/errors',
   '/docs/problems/pipe_not_found',
   '/docs/limits',

@@ -12,8 +12,11 @@ import { createDatabase } from '../../../test/support/postgres.ts'
 import { testRuntime } from '../../../test/support/runtime.ts'
 import { tusClient } from '../../../test/support/tus-client.ts'
 import { openTestBucket, serveUploads, type TestBucket } from '../../../test/support/upload-site.ts'
+import { authenticateAccountKey } from '../../identity/accounts/authenticate-account-key.ts'
+import { readStanding } from '../../identity/sessions/read-session.ts'
 import { claimDeliveries } from '../../webhooks/delivery/claim.ts'
 import { systemClock } from '../kernel/clock.ts'
+import { hashSecret, newSecret, uuidv7 } from '../kernel/ids.ts'
 import { type Db, rows } from './database.ts'
 import { migrate } from './migrate.ts'
 import { openPostgres } from './open-postgres.ts'
@@ -59,6 +62,36 @@ it('goes to the schema of drizzle/schema with all its data, and its uploads go o
     'small.bin',
     'transferred.bin',
   ])
+})
+
+it('has everybody go on as the owner of their workspace, with their session and keys, asked for nothing', async () => {
+  const database = await openLanded()
+  const { db } = database
+  const runtime = testRuntime(database)
+  const people = await rows<{ userId: string; workspaceId: string }>(
+    db,
+    sql`select user_id as "userId", workspace_id as "workspaceId" from members`,
+  )
+  expect(people.length).toBeGreaterThan(0)
+  const given = people.map((person) => ({ ...person, sid: uuidv7(), key: newSecret('ak_') }))
+  for (const { userId, workspaceId, sid, key } of given) {
+    await db.execute(sql`insert into sessions (id, user_id, expires_at)
+      values (${sid}::uuid, ${userId}::uuid, ${new Date(runtime.clock.now() + 1e9).toISOString()}::timestamptz)`)
+    await db.execute(sql`insert into account_keys (id, workspace_id, name, key_hash, last4)
+      values (${uuidv7()}::uuid, ${workspaceId}::uuid, 'Of before', ${hashSecret(key)}, ${key.slice(-4)})`)
+  }
+  await migrate(db)
+  for (const { userId, workspaceId, sid, key } of given) {
+    expect(await readStanding(runtime, sid)).toMatchObject({
+      state: 'in',
+      session: {
+        hasSecondFactor: false,
+        workspace: { id: workspaceId },
+        actor: { id: userId, role: 'owner' },
+      },
+    })
+    expect(await authenticateAccountKey(runtime, key)).toMatchObject({ workspaceId, role: 'admin' })
+  }
 })
 
 it('has the schema of a fresh start then, in every detail that the catalog tells', async () => {
