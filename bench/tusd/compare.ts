@@ -1,7 +1,7 @@
 import type { Bar, Finding } from '../cases.ts'
 import { closeIdle, percentile } from '../load.ts'
 import type { Contender, Name, Way } from './line-up.ts'
-import type { Load } from './loads.ts'
+import { type Load, PIPES } from './loads.ts'
 
 export type Figures = { cpu: number; database: number; perSecond: number }
 
@@ -51,16 +51,21 @@ async function once(
 
 export function judge(
   way: Way,
-  { what, unit, most, mostOfBare }: Load,
+  { what, unit, most, mostOfBare, mostOfFloor }: Load,
   taken: Map<Name, Figures>,
 ): Finding[] {
   const all = [...taken]
-  const [ours, theirs, bare] = [taken.get('Sluice')!, taken.get('tusd')!, taken.get('bare')]
+  const [ours, theirs] = [taken.get('Sluice')!, taken.get('tusd')!]
   const sum = ({ cpu, database }: Figures) => cpu + database
   const times = sum(ours) / sum(theirs)
-  const timesBare = bare && sum(ours) / sum(bare)
-  const limit = way === 'plain HTTP' ? undefined : mostOfBare
-  const tooDear = limit !== undefined && timesBare !== undefined && timesBare > limit
+  const limits: [string, number | undefined, Figures | undefined][] = [
+    ['bare', way === 'plain HTTP' ? undefined : mostOfBare, taken.get('bare')],
+    ["the floor's", mostOfFloor, taken.get('floor')],
+  ]
+  const others = limits.flatMap(([whose, limit, figures]) =>
+    figures ? [{ whose, limit, times: sum(ours) / sum(figures) }] : [],
+  )
+  const tooDear = others.some(({ limit, times }) => limit !== undefined && times > limit)
   const figure = ({ cpu, database }: Figures) =>
     cpu.toFixed(2) + (database > 0 ? ` + ${database.toFixed(2)} of PostgreSQL` : '')
   const bars = (of: (figures: Figures) => number, unit: string): Bar[] =>
@@ -68,8 +73,8 @@ export function judge(
   return [
     {
       what: `${way}, ${what}: CPU`,
-      measured: `${times.toFixed(2)} times tusd's${timesBare ? `, ${timesBare.toFixed(2)} times bare` : ''} (${all.map(([name, figures]) => `${name} ${figure(figures)}`).join(', ')} ${unit.cpu})`,
-      wanted: `≤ ${most} times tusd's${limit ? `, ≤ ${limit} times bare` : ''}`,
+      measured: `${times.toFixed(2)} times tusd's${others.map(({ whose, times }) => `, ${times.toFixed(2)} times ${whose}`).join('')} (${all.map(([name, figures]) => `${name} ${figure(figures)}`).join(', ')} ${unit.cpu})`,
+      wanted: `≤ ${most} times tusd's${others.map(({ whose, limit }) => (limit ? `, ≤ ${limit} times ${whose}` : '')).join('')}`,
       holds: times <= most && !tooDear,
       bars: bars(sum, unit.cpu),
     },
@@ -83,8 +88,8 @@ export function judge(
   ]
 }
 
-/** A bare pipe knows no uploads, and a thousand at once take @tus minutes. */
+/** Pipes know no uploads, and a thousand at once take @tus minutes. */
 export function canDo(name: Name, { mostOfBare, crowded }: Load): boolean {
-  if (name === 'bare') return mostOfBare !== undefined
+  if (PIPES.includes(name)) return mostOfBare !== undefined
   return name !== '@tus' || !crowded
 }

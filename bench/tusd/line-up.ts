@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { rows } from '#lib/platform/db/database.ts'
 import { CERTIFICATE } from '../../test/support/certificates.ts'
+import { NODE_FLAGS } from '../../test/support/sluice.ts'
 import type { Target } from '../load.ts'
 import { measurePostgres } from '../postgres-usage.ts'
 import { type Measured, type Sink, startMeasured, startTusd, type Usage } from '../processes.ts'
@@ -8,7 +9,7 @@ import { type SluiceNode, startSluiceNode } from '../sluice-site.ts'
 
 export const WAYS = ['plain HTTP', 'TLS to the bucket', 'TLS from clients'] as const
 export type Way = (typeof WAYS)[number]
-export type Name = 'bare' | 'tusd' | '@tus' | 'Sluice'
+export type Name = 'bare' | 'floor' | 'tusd' | '@tus' | 'Sluice'
 export type Contender = {
   name: Name
   target: Target
@@ -26,6 +27,11 @@ export async function lineUp(way: Way, { program, postgresUrl }: Site, sink: Sin
   const env = { ...trust, ...(isTls && tls) }
   const site = await startSluiceNode(postgresUrl, sink.url, env)
   const bare = await startMeasured('./nodes/bare.ts', { SINK: sink.url, ...env })
+  // Over plain HTTP there is no cipher in question, and a part costs next to nothing.
+  const floor =
+    way === 'TLS to the bucket'
+      ? await startMeasured('./nodes/floor.ts', { SINK: sink.url, ...env }, NODE_FLAGS)
+      : undefined
   const tusd = await startTusd(program, sink.url, {
     trusted: CERTIFICATE.cert,
     ...(isTls && { tls: CERTIFICATE }),
@@ -35,6 +41,7 @@ export async function lineUp(way: Way, { program, postgresUrl }: Site, sink: Sin
   const database = await databaseOf(site)
   const contenders: Contender[] = [
     contender('bare', bare, { collection: `${bare.url}/`, headers: {} }),
+    ...(floor ? [contender('floor', floor, { collection: `${floor.url}/`, headers: {} })] : []),
     contender('tusd', tusd, { collection: `${tusd.url}/files/`, headers: {} }),
     ...(tus ? [contender('@tus', tus, { collection: `${tus.url}/files`, headers: {} })] : []),
     { ...contender('Sluice', site.node, site.target), database },
@@ -42,7 +49,7 @@ export async function lineUp(way: Way, { program, postgresUrl }: Site, sink: Sin
   return {
     contenders,
     async stop() {
-      for (const part of [bare, tusd, tus, site.node]) await part?.stop()
+      for (const part of [bare, floor, tusd, tus, site.node]) await part?.stop()
       await site.drop()
     },
   }

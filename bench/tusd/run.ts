@@ -165,8 +165,8 @@ if (!only)
     title: 'Beside tusd',
     about: [
       '`npm run bench -- tusd --tusd <path>`, or with the path in `TUSD`, runs it and writes this page. tusd is the server of tus.io in Go, built from its',
-      'source, before the same sink, in parts of 8 MiB. bare is a Node server that does `req.pipe()` to the sink, and @tus is',
-      '@tus/server with @tus/s3-store. Contenders take turns; the first two rounds are not counted, and figures are medians of',
+      'source, before the same sink, in parts of 8 MiB. bare is a Node server that does `req.pipe()` to the sink, floor one that keeps parts of 8 MiB',
+      'and sends three at once, and nothing else, and @tus is @tus/server with @tus/s3-store. Contenders take turns; the first two rounds are not counted, and figures are medians of',
       `what follows: ${rounds} more. CPU is that of the process; that of PostgreSQL is added to ours. Each speaks TLS`,
       'with its clients itself. A goal that was missed is followed by where the CPU went, by `perf` where it is installed, in one more round, or by what the memory is.',
       '',
