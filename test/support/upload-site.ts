@@ -171,6 +171,7 @@ export async function serveUploads(
   })
   return {
     url,
+    server,
     context,
     async close() {
       await drainUploads(context)

@@ -48,8 +48,9 @@ export function createRecentCommits(now: () => number = () => performance.now())
   }
   return {
     note(kind: CommitKind, redo: Redo): void {
-      commits.push({ kind, atMs: now(), redo })
-      if (commits.length >= 2 * MOST) commits.splice(0, commits.length - MOST)
+      const atMs = now()
+      while (commits.length >= MOST || (commits[0] && commits[0].atMs < atMs - KEPT_MS)) commits.shift()
+      commits.push({ kind, atMs, redo })
     },
     /** It was refused, perhaps because what comes before it is lost. */
     doubt(kind: CommitKind, redo: Redo): void {
@@ -67,7 +68,7 @@ export function createRecentCommits(now: () => number = () => performance.now())
       const counts: Counts = { access: 0, creation: 0, end: 0 }
       for (const step of firstSteps) await step(db)
       const since = now() - KEPT_MS
-      const known = commits.slice(-MOST).filter(({ atMs }) => atMs >= since)
+      const known = commits.filter(({ atMs }) => atMs >= since)
       const doubted: Commit[] = []
       pending = doubted
       let left = await redoAll(db, known, counts)

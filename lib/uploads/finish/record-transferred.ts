@@ -1,4 +1,5 @@
 import type { Db } from '../../platform/db/database.ts'
+import type { Redo } from '../../platform/db/recent-commits.ts'
 import { span } from '../../platform/tracing/span.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { withLease } from '../lease/leases.ts'
@@ -30,7 +31,7 @@ export async function recordTransferred(
   lengthBytes: number | null = null,
 ): Promise<boolean> {
   const { db, clock, emitEvents, metrics, database } = context
-  const again = (found: Db) => findAgain({ ...context, db: found }, lease.fileId, { stored, lengthBytes })
+  const again = findAgain(context, lease.fileId, { etag: etagOf(stored), lengthBytes })
   database?.recent.note('end', again)
   const record = async (tx: Db, object: Exclude<Stored, { whole: unknown }>) => {
     const marked =
@@ -62,24 +63,26 @@ type Ledger = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'> &
 const etagOf = (stored: Stored): string | null =>
   'found' in stored ? stored.found.etag : 'delivered' in stored ? stored.delivered.etag : stored.etag
 
-/** The object is there, and a database that was promoted without the last commits does not know. */
-async function findAgain(
+/**
+ * The object is there, and a database that was promoted without the last commits does not know. What this returns is kept
+ * for minutes: it must not refer to the request, whose sockets and buffers would be kept with it.
+ */
+function findAgain(
   { database: _, ...context }: Ledger,
   fileId: string,
-  { stored, lengthBytes }: { stored: Stored; lengthBytes: number | null },
-): Promise<'made again' | 'is there'> {
-  const file = await currentOffset(context.db, fileId)
-  if (!file) throw new Error(`${fileId} has no record yet.`)
-  if (file.status !== 'uploading' && file.status !== 'transferring') return 'is there'
-  const isDone = await withLease(
-    context,
-    fileId,
-    async (lease) => {
-      if (lengthBytes !== null) await declareAgain(context.db, lease, lengthBytes)
-      return recordTransferred(context, lease, { found: { etag: etagOf(stored) } })
-    },
-    takeForRepair,
-  )
-  if (!isDone) throw new Error(`${fileId} is being written.`)
-  return 'made again'
+  { etag, lengthBytes }: { etag: string | null; lengthBytes: number | null },
+): Redo {
+  return async (db) => {
+    const ledger = { ...context, db }
+    const file = await currentOffset(db, fileId)
+    if (!file) throw new Error(`${fileId} has no record yet.`)
+    if (file.status !== 'uploading' && file.status !== 'transferring') return 'is there'
+    const record = async (lease: Lease) => {
+      if (lengthBytes !== null) await declareAgain(db, lease, lengthBytes)
+      return recordTransferred(ledger, lease, { found: { etag } })
+    }
+    if (!(await withLease(ledger, fileId, record, takeForRepair)))
+      throw new Error(`${fileId} is being written.`)
+    return 'made again'
+  }
 }
