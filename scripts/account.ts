@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createAccountKey } from '../lib/identity/accounts/account-keys.ts'
 import {
   disableUser,
+  dropSecondFactor,
   enableUser,
   limitWorkspace,
   listUsers,
@@ -21,10 +22,10 @@ import { runScript } from './run-script.ts'
 
 /**
  * `npm run account`: makes an account and prints its password and key as JSON, or lists all, keeps a user out or lets them in
- * again, gives them a new password, or their workspace another limit.
+ * again, gives them a new password, drops their second factor, or gives their workspace another limit.
  */
 const USAGE =
-  'npm run account -- [create|disable|enable|reset] --email you@example.com [--name You], or list, or limit --email … --bytes 50000000000 (0: unlimited, default: as FREE_TIER_BYTES)'
+  'npm run account -- [create|disable|enable|reset|drop-second-factor] --email you@example.com [--name You], or list, or limit --email … --bytes 50000000000 (0: unlimited, default: as FREE_TIER_BYTES)'
 const { values, positionals } = readOptions(USAGE, {
   allowPositionals: true,
   options: { email: { type: 'string' }, name: { type: 'string' }, bytes: { type: 'string' } },
@@ -39,6 +40,7 @@ const COMMANDS: Record<string, (runtime: Given) => Promise<unknown>> = {
   disable: (runtime) => disableUser(runtime, email()),
   enable: (runtime) => enableUser(runtime, email()),
   reset: (runtime) => resetUser(runtime, email()),
+  'drop-second-factor': (runtime) => dropSecondFactor(runtime, email()),
   limit: (runtime) => limitWorkspace(runtime, email(), bytes()),
 }
 const run = COMMANDS[command] ?? misused(`There is no command "${command}"`, USAGE)

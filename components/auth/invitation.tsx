@@ -35,11 +35,11 @@ function JoinSignedIn({ email }: { email: string }) {
 function JoinAsGuest({ providers }: { providers: ReactNode }) {
   return (
     <>
-      {providers}
       <p className="mb-6 text-ink-soft text-sm">
-        If the invited address already has an account here, enter its password. If not, choose one to create
+        If the invited address already has an account here, sign in to it. If not, choose a password to create
         the account.
       </p>
+      {providers}
       <ActionForm action={join} submit="Accept the invitation">
         <LinkToken />
         <TextField

@@ -5,7 +5,11 @@ export function AuditDetail({ detail }: { detail: Record<string, unknown> }) {
   const known = Object.entries(detail).filter(([, value]) => value !== null && value !== undefined)
   if (known.length === 0) return null
   const text = known.map(([name, value]) => `${name}: ${shown(value)}`).join(', ')
-  return <span className="block break-words text-ink-faint text-xs">{text.slice(0, MOST_TEXT)}</span>
+  return (
+    <span className="block truncate text-ink-faint text-xs @max-[44rem]:text-right" title={text}>
+      {text.slice(0, MOST_TEXT)}
+    </span>
+  )
 }
 
 function shown(value: unknown): string {

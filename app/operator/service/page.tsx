@@ -58,8 +58,8 @@ export default async function Service() {
         </Table>
       </section>
       <section>
-        <h2 className="mb-2 font-semibold text-base">What waits</h2>
-        <Table caption="What waits" head={heads('What', 'How many', 'Oldest')}>
+        <h2 className="mb-2 font-semibold text-base">Waiting</h2>
+        <Table caption="Waiting" head={heads('What', 'How many', 'Oldest')}>
           {backlogs.map(({ what, waiting, oldestAt }) => (
             <Row key={what}>
               <Td className="font-medium">{what}</Td>
@@ -72,11 +72,11 @@ export default async function Service() {
         </Table>
       </section>
       <section>
-        <h2 className="mb-2 font-semibold text-base">What fails</h2>
+        <h2 className="mb-2 font-semibold text-base">Failing</h2>
         {failures.length === 0 ? (
           <p className="text-ink-soft text-sm">No Data Store rejects, and no output fails.</p>
         ) : (
-          <Table caption="What fails" head={heads('What', 'Which', 'Workspace', 'Since')}>
+          <Table caption="Failing" head={heads('What', 'Which', 'Workspace', 'Since')}>
             {failures.map(({ workspaceId, workspace, kind, subject, raisedAt }) => (
               <Row key={workspaceId + kind + subject}>
                 <Td className="font-medium">{PROBLEMS[kind]}</Td>

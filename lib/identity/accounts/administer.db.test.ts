@@ -1,4 +1,5 @@
 import { eq, sql } from 'drizzle-orm'
+import { TOTP } from 'otpauth'
 import { expect, it } from 'vitest'
 import { auditLog, usageMonths } from '#drizzle/schema/index.ts'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
@@ -9,10 +10,18 @@ import { reserved } from '../../workspace/usage/reserve.ts'
 import { readSession } from '../sessions/read-session.ts'
 import { createSession } from '../sessions/sessions.ts'
 import { createAccountKey } from './account-keys.ts'
-import { disableUser, enableUser, limitWorkspace, listUsers, resetUser } from './administer.ts'
+import {
+  disableUser,
+  dropSecondFactor,
+  enableUser,
+  limitWorkspace,
+  listUsers,
+  resetUser,
+} from './administer.ts'
 import { authenticateAccountKey } from './authenticate-account-key.ts'
-import { createAccount } from './create-account.ts'
+import { createAccount, insertUser } from './create-account.ts'
 import { hashPassword } from './password.ts'
+import { beginSecondFactor, enableSecondFactor } from './second-factor.ts'
 import { signIn } from './sign-in.ts'
 import { signInWithProvider } from './sign-in-with-provider.ts'
 
@@ -59,6 +68,33 @@ describeWithDatabase('an operator', (database) => {
     expect(await readSession(runtime, session)).toBeUndefined()
     await expect(enter()).rejects.toMatchObject({ code: 'sign_in_failed' })
     expect(await enter(password)).toMatchObject({ userId })
+  })
+
+  it('drops a second factor that nobody has any more, and ends the sessions', async () => {
+    const { runtime, email, userId } = await made('lost@example.com')
+    const { id: session } = await createSession(runtime, userId, { userAgent: null, address: '192.0.2.1' })
+    const person = (await readSession(runtime, session))!
+    const { secret } = await beginSecondFactor(runtime, person)
+    await enableSecondFactor(
+      runtime,
+      person,
+      new TOTP({ secret }).generate({ timestamp: runtime.clock.now() }),
+    )
+    await dropSecondFactor(runtime, email)
+    expect(await readSession(runtime, session)).toBeUndefined()
+    const { id: next } = await createSession(runtime, userId, { userAgent: null, address: '192.0.2.1' })
+    expect(await readSession(runtime, next)).toMatchObject({ hasSecondFactor: false })
+  })
+
+  it('finds and disables somebody who belongs to no workspace', async () => {
+    const { runtime } = await made('with@example.com')
+    const account = { email: 'without@example.com', passwordHash: null, emailVerified: true }
+    await insertUser(runtime, account)
+    await disableUser(runtime, account.email)
+    expect(await listUsers(runtime)).toContainEqual(
+      expect.objectContaining({ email: account.email, workspaceId: null, disabledAt: expect.any(String) }),
+    )
+    await expect(limitWorkspace(runtime, account.email, 1)).rejects.toThrow('belongs to no workspace')
   })
 
   it('gives a workspace a limit of its own, which reservations and the usage obey', async () => {

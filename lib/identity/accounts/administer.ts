@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { eq, sql } from 'drizzle-orm'
-import { members, users, workspaces } from '#drizzle/schema/index.ts'
+import { members, secondFactors, users, workspaces } from '#drizzle/schema/index.ts'
 import { rows } from '../../platform/db/database.ts'
 import { StartError } from '../../platform/kernel/errors.ts'
 import type { CoreRuntime } from '../../platform/runtime.ts'
@@ -16,7 +16,8 @@ import { findUserByEmail, type UserRow } from './users.ts'
 export type ListedUser = {
   email: string
   name: string | null
-  workspaceId: string
+  /** Null for somebody who belongs to none; somebody who belongs to several is listed with each. */
+  workspaceId: string | null
   createdAt: string
   lastSeenAt: string | null
   disabledAt: string | null
@@ -33,7 +34,7 @@ export async function listUsers({ db, clock }: CoreRuntime): Promise<ListedUser[
         (select max(last_seen_at) from sessions s where s.user_id = u.id) as "lastSeenAt",
         u.disabled_at as "disabledAt", coalesce(m.used_bytes, 0) as "usedBytes",
         w.transfer_limit_bytes as "limitBytes"
-      from users u join members on members.user_id = u.id join workspaces w on w.id = members.workspace_id
+      from users u left join members on members.user_id = u.id left join workspaces w on w.id = members.workspace_id
         left join usage_months m on m.workspace_id = w.id and m.month = ${month}
       order by u.created_at, u.id`,
   )
@@ -41,21 +42,21 @@ export async function listUsers({ db, clock }: CoreRuntime): Promise<ListedUser[
 
 /** Their sessions and account keys end. Uploads go on: what their backends send belongs to others. */
 export function disableUser(runtime: CoreRuntime, email: string): Promise<void> {
-  return change(runtime, email, 'user.disabled', async (inTx, user, actor) => {
+  return change(runtime, email, 'user.disabled', async (inTx, user, places) => {
     await inTx.db
       .update(users)
       .set({ disabledAt: new Date(inTx.clock.now()) })
       .where(eq(users.id, user.id))
     await signOutEverywhere(inTx, user.id)
-    const places = await inTx.db.select().from(members).where(eq(members.userId, user.id))
-    for (const { workspaceId } of places)
-      await revokeKeys(inTx, { ...actor, workspaceId }, { madeBy: user.id })
+    for (const actor of places) await revokeKeys(inTx, actor, { madeBy: user.id })
+    return places
   })
 }
 
 export function enableUser(runtime: CoreRuntime, email: string): Promise<void> {
-  return change(runtime, email, 'user.enabled', async ({ db }, user) => {
+  return change(runtime, email, 'user.enabled', async ({ db }, user, places) => {
     await db.update(users).set({ disabledAt: null }).where(eq(users.id, user.id))
+    return places
   })
 }
 
@@ -63,12 +64,22 @@ export function enableUser(runtime: CoreRuntime, email: string): Promise<void> {
 export async function resetUser(runtime: CoreRuntime, email: string): Promise<{ password: string }> {
   const password = randomBytes(15).toString('base64url')
   const passwordHash = await hashPassword(password)
-  await change(runtime, email, 'user.password_reset', async (inTx, user) => {
+  await change(runtime, email, 'user.password_reset', async (inTx, user, places) => {
     await inTx.db.update(users).set({ passwordHash }).where(eq(users.id, user.id))
     await dropResetLinks(inTx.db, user.id)
     await signOutEverywhere(inTx, user.id)
+    return places
   })
   return { password }
+}
+
+/** For somebody who lost their authenticator and their recovery codes; whoever was signed in is signed out. */
+export function dropSecondFactor(runtime: CoreRuntime, email: string): Promise<void> {
+  return change(runtime, email, 'user.second_factor_dropped', async (inTx, user, places) => {
+    await inTx.db.delete(secondFactors).where(eq(secondFactors.userId, user.id))
+    await signOutEverywhere(inTx, user.id)
+    return places
+  })
 }
 
 /** Null: as FREE_TIER_BYTES says; 0: unlimited. */
@@ -77,28 +88,33 @@ export function limitWorkspace(
   email: string,
   limitBytes: number | null,
 ): Promise<void> {
-  return change(runtime, email, 'workspace.limit_changed', async ({ db }, _user, { workspaceId }) => {
-    await db.update(workspaces).set({ transferLimitBytes: limitBytes }).where(eq(workspaces.id, workspaceId))
+  return change(runtime, email, 'workspace.limit_changed', async ({ db }, _user, [first]) => {
+    if (!first) throw new StartError(`${email} belongs to no workspace.`)
+    const here = eq(workspaces.id, first.workspaceId)
+    await db.update(workspaces).set({ transferLimitBytes: limitBytes }).where(here)
+    return [first]
   })
 }
 
-async function change(
-  { db, clock }: CoreRuntime,
-  email: string,
-  action: string,
-  work: (inTx: CoreRuntime, user: UserRow, actor: Actor) => Promise<void>,
-): Promise<void> {
+/** In whose audit logs it is to be. */
+type Work = (inTx: CoreRuntime, user: UserRow, places: Actor[]) => Promise<Actor[]>
+
+async function change({ db, clock }: CoreRuntime, email: string, action: string, work: Work): Promise<void> {
   await db.transaction(async (tx) => {
     const user = await findUserByEmail(tx, email)
     if (!user) throw new StartError(`There is no account of ${email}. \`npm run account -- list\` shows all.`)
-    const [member] = await tx
-      .select()
+    const joined = await tx
+      .select({ workspaceId: members.workspaceId })
       .from(members)
       .where(eq(members.userId, user.id))
       .orderBy(members.createdAt)
-    const label = 'npm run account'
-    const actor: Actor = { workspaceId: member!.workspaceId, kind: 'system', id: null, label, role: 'owner' }
-    await work({ db: tx, clock }, user, actor)
-    await recordAudit({ db: tx, clock }, actor, { action, subjectId: user.id, subjectLabel: user.email })
+    const by = { kind: 'system', id: null, label: 'npm run account', role: 'owner' } as const
+    const noted = await work(
+      { db: tx, clock },
+      user,
+      joined.map((place) => ({ ...place, ...by })),
+    )
+    for (const actor of noted)
+      await recordAudit({ db: tx, clock }, actor, { action, subjectId: user.id, subjectLabel: user.email })
   })
 }

@@ -6,7 +6,7 @@ it('records only actions of kinds that the filter of the audit log offers', () =
   const sources = globSync('{lib,server,scripts}/**/*.ts', { exclude: ['**/*.test.ts'] })
   const lines = sources.flatMap((file) => readFileSync(file, 'utf8').split('\n'))
   const found = lines
-    .filter((line) => /\baction\b/.test(line))
+    .filter((line) => /\baction\b|\bchange\(/.test(line))
     .flatMap((line) => [...line.matchAll(/'([a-z_]+)\.[a-z_]+'/g)].map(([, kind]) => kind!))
   expect([...new Set(found)].sort()).toEqual(Object.keys(AUDIT_KINDS).sort())
 })

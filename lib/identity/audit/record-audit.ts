@@ -34,6 +34,7 @@ export const AUDIT_KINDS = {
   sender: 'Senders',
   sign_in: 'Sign-in providers',
   token: 'Upload tokens',
+  user: 'Access, by npm run account',
   webhook: 'Webhooks',
   workspace: 'Workspace',
 }

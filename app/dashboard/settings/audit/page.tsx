@@ -22,6 +22,9 @@ const PATH = '/dashboard/settings/audit'
 
 const ACTORS = { user: 'Person', account_key: 'Account key', operator: 'Operator', system: 'Sluice' }
 
+/** The label of the others says what they are. */
+const SAID_OF = new Set<AuditLine['actor']['kind']>(['account_key', 'operator'])
+
 const optionsOf = (names: Record<string, string>) =>
   Object.entries(names).map(([value, label]) => ({ value, label }))
 
@@ -77,12 +80,16 @@ function AuditTable({ lines }: { lines: AuditLine[] }) {
           <Td label="When" className="text-ink-soft">
             <Time at={at} />
           </Td>
-          <Td long label="Who">
+          <Td long label="Who" className="py-1.5">
             {actor.label}
-            {actor.kind !== 'user' && <span className="text-ink-faint"> ({ACTORS[actor.kind]})</span>}
-            {actor.address && <span className="block text-ink-faint text-xs">from {actor.address}</span>}
+            {SAID_OF.has(actor.kind) && <span className="text-ink-faint"> ({ACTORS[actor.kind]})</span>}
+            {actor.address && (
+              <span className="block text-ink-faint text-xs @max-[44rem]:text-right">
+                from {actor.address}
+              </span>
+            )}
           </Td>
-          <Td long label="What">
+          <Td long label="What" className="py-1.5">
             <span className="font-mono text-xs">{action}</span>
             <AuditDetail detail={detail} />
           </Td>

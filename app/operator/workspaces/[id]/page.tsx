@@ -1,3 +1,5 @@
+import { ChevronLeft } from 'lucide-react'
+import Link from 'next/link'
 import { formatBytes, plural } from '#components/format.ts'
 import { PROBLEMS } from '#components/operator/problems.ts'
 import { Lift, Limits, Suspend } from '#components/operator/steer-forms.tsx'
@@ -26,6 +28,13 @@ export default async function SeenWorkspace({ params }: { params: Promise<{ id: 
   return (
     <div className="space-y-5">
       <div>
+        <Link
+          href="/operator"
+          className="mb-1 inline-flex items-center gap-1 text-ink-soft text-sm hover:text-ink"
+        >
+          <ChevronLeft className="size-3.5" aria-hidden />
+          All workspaces
+        </Link>
         <h2 className="font-semibold text-lg">{workspace.name}</h2>
         <p className="mt-1 flex flex-wrap items-center gap-x-3 text-ink-soft text-sm">
           <WorkspaceState {...workspace} />
@@ -37,7 +46,7 @@ export default async function SeenWorkspace({ params }: { params: Promise<{ id: 
       <Problems alerts={workspace.alerts} />
       <Panel
         title="Limits"
-        description="They count on every node within seconds. Uploads under way may finish."
+        description="They count on every node within seconds. Uploads in progress may finish."
       >
         <Limits
           id={workspace.id}
