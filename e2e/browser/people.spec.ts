@@ -46,6 +46,8 @@ test('somebody is invited, looks, works and is removed, by keyboard alone', asyn
   baseURL,
   demo,
 }) => {
+  // It reads every page of the dashboard on its way.
+  test.slow()
   await owner.goto(MEMBERS)
   await press(owner, 'Invite')
   await expect(owner.getByLabel('E-mail')).toBeFocused()
