@@ -56,10 +56,14 @@ export async function pruneExpired(db: Db, nowMs: number): Promise<number> {
     sql`delete from idempotency_keys where ctid = any(array(
       select ctid from idempotency_keys where created_at < ${before(days(1))} limit ${BATCH})) returning 1`,
     sql`delete from email_links where expires_at < ${before(days(7))} returning 1`,
-    // That somebody was in the account stays known: a node of an older version noted it in the session alone.
+    // When somebody was in the account stays known: a node of an older version noted it in the session alone.
     sql`with gone as (delete from sessions where id = any(array(
-        select id from sessions where expires_at < ${before(days(7))} limit ${BATCH})) returning user_id, created_at),
-      noted as (update users u set entered_at = gone.created_at from gone where u.id = gone.user_id and u.entered_at is null)
+        select id from sessions where expires_at < ${before(days(7))} limit ${BATCH}))
+        returning user_id, created_at, last_seen_at),
+      noted as (update users u set entered_at = coalesce(u.entered_at, of_user.first),
+          last_seen_at = greatest(u.last_seen_at, of_user.last)
+        from (select user_id, min(created_at) as first, max(last_seen_at) as last from gone group by user_id) of_user
+        where u.id = of_user.user_id)
       select 1 from gone`,
     // A token stays good for its uploads until they end, which is 30 days after their creation at the latest.
     sql`delete from tokens where id = any(array(

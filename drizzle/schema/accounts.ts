@@ -24,6 +24,8 @@ export const users = pgTable(
     emailVerifiedAt: instant(),
     /** When somebody was first in this account. It never goes, as sessions do, since an unproven one that nobody entered may be given away. */
     enteredAt: instant(),
+    /** Of the sessions that are pruned; later ones know it themselves. */
+    lastSeenAt: instant(),
     /** The operator keeps them out. */
     disabledAt: instant(),
     createdAt: createdAt(),

@@ -1,10 +1,16 @@
 import { beforeEach, expect, it } from 'vitest'
+import { sessions } from '#drizzle/schema/index.ts'
+import { pruneExpired } from '../../../server/control-sweeps.ts'
 import { memoryLimitSweep } from '../../../server/limit-memory.ts'
 import { nodeSweep } from '../../../server/tell-of-node.ts'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
+import { listUsers } from '../../identity/accounts/administer.ts'
 import { listAudit } from '../../identity/audit/list-audit.ts'
+import { readSession } from '../../identity/sessions/read-session.ts'
+import { createSession } from '../../identity/sessions/sessions.ts'
+import { days } from '../../platform/kernel/clock.ts'
 import { parseInput } from '../../platform/kernel/parse-input.ts'
 import { openMailJob } from '../../platform/mail/mail.ts'
 import { MemoryBudget } from '../../uploads/memory/memory-budget.ts'
@@ -40,6 +46,32 @@ describeWithDatabase('an operator', (database) => {
       { email: theirs.email, role: 'owner', hasSecondFactor: false },
     ])
     await expect(seeWorkspace(runtime, 'nonsense')).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('sees when people were here last, also once their sessions are pruned', async () => {
+    const seen = async () => (await seeWorkspace(runtime, theirs.workspaceId)).people[0]!.lastSeenAt
+    expect(await seen()).toBeNull()
+    const { db, clock } = runtime
+    const visitor = { userAgent: null, address: null }
+    const first = await createSession(runtime, theirs.userId, visitor)
+    clock.advance(days(3))
+    await readSession(runtime, first.id)
+    const lastMs = clock.now()
+    clock.advance(days(40))
+    await pruneExpired(db, clock.now())
+    expect(new Date((await seen())!).getTime()).toBe(lastMs)
+    expect((await listUsers(runtime)).find(({ email }) => email === theirs.email)).toMatchObject({
+      lastSeenAt: await seen(),
+    })
+    await createSession(runtime, theirs.userId, visitor)
+    expect(new Date((await seen())!).getTime()).toBe(clock.now())
+  })
+
+  it('sees of somebody whose sessions an older version pruned when they first came', async () => {
+    await createSession(runtime, theirs.userId, { userAgent: null, address: null })
+    await runtime.db.delete(sessions)
+    const [person] = (await seeWorkspace(runtime, theirs.workspaceId)).people
+    expect(new Date(person!.lastSeenAt!).getTime()).toBe(runtime.clock.now())
   })
 
   it('sets limits that count at once, and are in the audit log of the workspace with who set them', async () => {

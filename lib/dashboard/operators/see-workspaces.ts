@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { LAST_SEEN } from '../../identity/sessions/sessions.ts'
 import { rows } from '../../platform/db/database.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isUuid } from '../../platform/kernel/ids.ts'
@@ -70,7 +71,7 @@ export async function seeWorkspace({ db, clock }: CoreRuntime, id: string): Prom
   if (!found) throw new SluiceError('not_found', 'There is no such workspace.')
   const people = await rows<WholeWorkspace['people'][number]>(
     db,
-    sql`select u.email, m.role, (select max(last_seen_at) from sessions s where s.user_id = u.id) as "lastSeenAt",
+    sql`select u.email, m.role, ${LAST_SEEN} as "lastSeenAt",
         exists (select from second_factors f where f.user_id = u.id and f.enabled_at is not null) as "hasSecondFactor"
       from members m join users u on u.id = m.user_id where m.workspace_id = ${id}::uuid
       order by m.created_at limit ${MOST_PEOPLE}`,

@@ -5,7 +5,7 @@ import { rows } from '../../platform/db/database.ts'
 import { StartError } from '../../platform/kernel/errors.ts'
 import type { CoreRuntime } from '../../platform/runtime.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
-import { signOutEverywhere } from '../sessions/sessions.ts'
+import { LAST_SEEN, signOutEverywhere } from '../sessions/sessions.ts'
 import { revokeKeys } from './account-keys.ts'
 import { dropResetLinks } from './email-link.ts'
 import { hashPassword } from './password.ts'
@@ -31,8 +31,7 @@ export async function listUsers({ db, clock }: CoreRuntime): Promise<ListedUser[
   return rows<ListedUser>(
     db,
     sql`select u.email, u.name, w.id as "workspaceId", u.created_at as "createdAt",
-        (select max(last_seen_at) from sessions s where s.user_id = u.id) as "lastSeenAt",
-        u.disabled_at as "disabledAt", coalesce(m.used_bytes, 0) as "usedBytes",
+        ${LAST_SEEN} as "lastSeenAt", u.disabled_at as "disabledAt", coalesce(m.used_bytes, 0) as "usedBytes",
         w.transfer_limit_bytes as "limitBytes"
       from users u left join members on members.user_id = u.id left join workspaces w on w.id = members.workspace_id
         left join usage_months m on m.workspace_id = w.id and m.month = ${month}

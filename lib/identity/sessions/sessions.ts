@@ -63,6 +63,13 @@ async function assertUnchanged(tx: Db, userId: string, passwordHash: string): Pr
   if (!user) throw new SluiceError('sign_in_failed', 'The password was changed just now. Sign in again.')
 }
 
+/**
+ * When a user was here last, as an expression over `u`: by their sessions, by those that were pruned, or at least when they first came.
+ * Null if nobody ever has.
+ */
+export const LAST_SEEN = sql`coalesce(greatest(u.last_seen_at,
+  (select max(s.last_seen_at) from sessions s where s.user_id = u.id)), u.entered_at)`
+
 export type ListedSession = {
   id: string
   userAgent: string | null
