@@ -87,7 +87,8 @@ const CERTAINTY: Record<string, string> = {
   answered: 'Confirmed by the bucket.',
   confirmed: 'It was looked up in the bucket.',
   found: 'It was found in the bucket: the database had been restored from an older backup.',
-  inferred: 'The response was lost, and the bucket refused to make the object again: it has it already.',
+  inferred:
+    'Inferred: the response of the bucket was lost, and when it was asked again, it had the object already or no longer had the unfinished upload. Sluice has not looked at the object.',
 }
 
 const ENDED: Record<string, string> = {

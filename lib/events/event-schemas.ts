@@ -11,6 +11,12 @@ const destination = z.object({
   key: z.string().describe('Key of the object in the bucket'),
   etag: z.string().nullable().describe('As the bucket gave it'),
   reason: z.literal('unknown').optional().describe('Failed, but the object may be there: nobody can tell'),
+  certainty: z
+    .literal('inferred')
+    .optional()
+    .describe(
+      'Transferred, by what the bucket said when it was asked again: its response to the upload was lost',
+    ),
 })
 
 const declared = {

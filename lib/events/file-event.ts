@@ -59,6 +59,7 @@ export function fileEventBody({ file, ...event }: FileEvent): string {
       key: rest.key,
       etag: rest.etag,
       ...(rest.certainty === 'unknown' && { reason: 'unknown' }),
+      ...(rest.certainty === 'inferred' && { certainty: 'inferred' }),
     })),
   })
 }

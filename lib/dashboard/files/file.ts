@@ -13,6 +13,8 @@ const destinationAnswer = z.strictObject({
   etag: z.string().nullable(),
   /** Of one that failed although the object may be there: nobody can tell. */
   reason: z.literal('unknown').optional(),
+  /** Of one that is transferred by what the bucket said when it was asked again: its response to the upload was lost. */
+  certainty: z.literal('inferred').optional(),
 })
 
 export const fileAnswer = z.strictObject({
@@ -96,6 +98,7 @@ export function toFile(row: typeof files.$inferSelect, destinations: Destination
       key,
       etag,
       ...(certainty === 'unknown' && { reason: certainty }),
+      ...(certainty === 'inferred' && { certainty }),
     })),
     resumeCount: row.resumeCount,
     savedBytes: row.savedBytes,

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ProviderName } from '#drizzle/schema/index.ts'
+import { events } from '#drizzle/schema/index.ts'
 import { openTestDatabase } from '../../../test/support/databases.ts'
 import { fileIdOf, metadata, type TusClient, tusCall, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../../test/support/upload-site.ts'
 import { showFile } from '../../dashboard/files/show-file.ts'
+import { readEventBodies } from '../../events/read-events.ts'
 import type { DatabaseHandle } from '../../platform/db/database.ts'
 import { minutes } from '../../platform/kernel/clock.ts'
 import { reconcileUploads } from '../recovery/reconcile.ts'
@@ -52,10 +54,19 @@ describe('a bucket with rules for conditional writes', () => {
     expect((await fileOf(url)).status).toBe('transferred')
     expect((await site.bucket.object(keyOf(url))).equals(bytes)).toBe(true)
   }
-  const expectCertainty = async (url: string, certainty: string) =>
-    expect((await fileOf(url)).timeline).toContainEqual(
-      expect.objectContaining({ kind: 'completed', detail: { certainty } }),
-    )
+  /** In the timeline; and where nobody has seen the object, in the API and in the event as well. */
+  const expectCertainty = async (url: string, certainty: string) => {
+    const { timeline, destinations } = await fileOf(url)
+    expect(timeline).toContainEqual(expect.objectContaining({ kind: 'completed', detail: { certainty } }))
+    const told = certainty === 'inferred' ? certainty : undefined
+    expect(destinations[0]!.certainty).toBe(told)
+    const [event] = await database.db
+      .select()
+      .from(events)
+      .where(eq(events.fileId, fileIdOf(url)))
+    const [sent] = await readEventBodies(database.db, [event!.id])
+    expect(JSON.parse(sent!.body).data.destinations[0].certainty).toBe(told)
+  }
 
   async function send(bytes: Buffer, headers: Record<string, string> = {}): Promise<string> {
     const url = await client.begin(bytes.length, headers)
