@@ -23,6 +23,8 @@ let url: string
 beforeAll(async () => {
   mkdirSync(join(home, 'kept'), { recursive: true })
   writeFileSync(evilFile, 'bytes')
+  const things = { version: 1, pipes: [{ name: `other ${EVIL}`, dataStore: EVIL }], senders: [] }
+  writeFileSync(join(home, 'sluice.yaml'), JSON.stringify(things))
   writeFileSync(join(home, 'headers'), `webhook-id: ${EVIL}\nwebhook-signature: v1,x\nwebhook-timestamp: 1`)
   await once(server.listen(0, '127.0.0.1'), 'listening')
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -37,6 +39,9 @@ const LISTS: Record<string, object[]> = {
   '/api/v1/pipes': [{ id: 'pipe_a', name: EVIL, source: { http: false } }],
   '/api/v1/data-stores': [{ id: ID, name: EVIL }],
   '/api/v1/deliveries': [{ id: EVIL, url: EVIL }],
+  '/api/v1/senders': [{ id: ID, name: EVIL, revokedAt: null }],
+  '/api/v1/outputs': [{ id: ID, name: EVIL, url: EVIL, headerNames: [EVIL] }],
+  '/api/v1/pipes/pipe_a/outputs': [],
 }
 const CHECK = { ok: false, operations: [{ name: EVIL, ok: false, message: EVIL }] }
 
@@ -84,6 +89,9 @@ const commands: [name: string, args: () => string[], options?: { end?: string; i
   ['verify', () => ['verify', '--headers', join(home, 'headers'), '--body', join(home, 'headers')]],
   ['doctor', () => ['doctor']],
   ['tokens', () => ['tokens', 'create']],
+  ['export', () => ['export']],
+  ['apply', () => ['apply', '-f', join(home, 'sluice.yaml'), '--check']],
+  ['apply of a file that is none', () => ['apply', '-f', join(home, EVIL)]],
   ['an option that is none', () => ['doctor', `--${EVIL}`]],
   ['a command that is none', () => [EVIL]],
 ]
@@ -94,12 +102,18 @@ it.concurrent.each(commands)(
     const said = await run(args(), options)
     expect(said).not.toMatch(STEERING)
     expect(said).not.toMatch(/^forged line/m)
-    if (!['login', 'trigger', 'verify'].includes(name)) expect(said).toContain('\\u001b]0;PWNED')
+    if (!['login', 'trigger', 'verify', 'export'].includes(name)) expect(said).toContain('\\u001b]0;PWNED')
     if (name === 'listen') return
     const json = await run([...args(), '--json'], options)
     expect(json).not.toMatch(STEERING)
   },
 )
+
+it('has every command in the table above', async () => {
+  const listed = (await run(['help'])).matchAll(/^ {2}(\w+) /gm)
+  const names = commands.map(([name]) => name.split(' ')[0])
+  expect([...listed].map(([, name]) => name).filter((name) => !names.includes(name))).toEqual([])
+})
 
 it('keeps how far it has told where only its user can read it, also over what an older version left', async () => {
   const kept = join(home, 'kept')

@@ -52,9 +52,15 @@ function exitOf(error: unknown): number {
   return error.status === 401 || error.status === 403 ? EXIT.refused : EXIT.failed
 }
 
+/** Without the message, whose line breaks may be somebody else's. */
+function framesOf(error: unknown): string[] {
+  const lines = error instanceof Error ? (error.stack ?? '').split('\n') : []
+  return lines.filter((line) => /^ {4}at .*:\d+\)?$/.test(line))
+}
+
 main(process.argv.slice(2)).catch((error: unknown) => {
   if (error instanceof Failure) say(error.message, ...error.advice)
   else if (error instanceof SluiceError) say(error.message)
-  else say(...String((error as Error).stack ?? error).split('\n'))
+  else say(String(error), ...framesOf(error))
   process.exitCode = exitOf(error)
 })

@@ -6,7 +6,7 @@ import { shown } from '../tell.ts'
 /**
  * A configuration file: what a workspace should have. A thing is known by its name, of which there is one in its list. Fields
  * are those of the API, except that a Pipe names its Data Store and has its outputs in it. A field that is left out stays as
- * it is, and so does a list that is left out. `${NAME}` in a value is an environment variable.
+ * it is, and so does a list that is left out. `${NAME}` in a value is an environment variable, and `$${NAME}` is that text itself.
  */
 export type Fields = Record<string, unknown>
 export type Thing = { name: string; fields: Fields }
@@ -54,17 +54,36 @@ export function writeDocument(document: object): string {
 }
 
 function parseYaml(file: string): unknown {
+  const text = readText(file)
   try {
-    return parse(readFileSync(file === '-' ? 0 : file, 'utf8'))
+    return parse(text)
   } catch (error) {
     const [what, ...where] = (error as Error).message.split('\n')
     throw wrong(file, what!.replace(/[.:]$/, ''), where)
   }
 }
 
+function readText(file: string): string {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8')
+  } catch (error) {
+    throw wrong(file, (error as Error).message)
+  }
+}
+
+const VARIABLE = /\$(\$*)\{([A-Za-z_][A-Za-z0-9_]*)\}/g
+
+/** For a file, so that reading it gives the same again: whoever names a Pipe must not get at the environment of those who apply it. */
+export function asText<Value>(value: Value): Value {
+  return JSON.parse(JSON.stringify(value), (_, one) =>
+    typeof one === 'string' ? one.replace(VARIABLE, (text) => `$${text}`) : one,
+  )
+}
+
 function fillIn(value: unknown, env: Environment, missing: Set<string>): unknown {
   if (typeof value === 'string')
-    return value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
+    return value.replace(VARIABLE, (text, more: string, name: string) => {
+      if (more) return text.slice(1)
       const found = env[name]
       if (!found) missing.add(name)
       return found ?? ''

@@ -1,7 +1,7 @@
 import { type Command, misused, readArguments } from '../command.ts'
 import { connect } from '../settings.ts'
 import { result, say } from '../tell.ts'
-import { type Fields, writeDocument } from './document.ts'
+import { asText, type Fields, writeDocument } from './document.ts'
 import { type Found, readWorkspace, type Workspace } from './workspace.ts'
 
 const usage = 'export [--json]'
@@ -20,7 +20,8 @@ export const exportCommand: Command = {
   },
 }
 
-export function toDocument(workspace: Workspace, secrets: string[]): object {
+export function toDocument(found: Workspace, secrets: string[]): object {
+  const workspace = asText(found)
   const storeName = new Map(workspace.dataStores.map(({ id, name }) => [id, name]))
   const outputsOf = (outputs: Found[], owner: string) =>
     outputs.map(({ name, fields: { headerNames, ...fields } }) => {

@@ -1,0 +1,30 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { asText, readDocument, writeDocument } from './document.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-document-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function read(text: string, env: Record<string, string> = {}) {
+  const file = join(folder, 'sluice.yaml')
+  writeFileSync(file, text)
+  return readDocument(file, env).senders
+}
+
+const HOME = '{HOME}'
+
+it.each([`$${HOME}`, `$$${HOME}`, `a $$$$${HOME} b$${HOME}`, '${', '$HOME', 'a \u202egpj.exe'])(
+  'reads %j again as it was written, whatever is in the environment',
+  (name) => {
+    const senders = asText([{ name }])
+    expect(read(writeDocument({ senders }), { HOME: '/root' })).toEqual([{ name, fields: { name } }])
+  },
+)
+
+it('fills in the environment where a file asks for it', () => {
+  expect(read(`version: 1\nsenders: [{ name: 'of $${HOME}' }]`, { HOME: 'test' })).toMatchObject([
+    { name: 'of test' },
+  ])
+})
