@@ -17,15 +17,12 @@ export function SwitchOn({ id, kind, name }: { id: string; kind: TurnedOff['kind
   return (
     <IfMay right="administer">
       <ConfirmDialog
-        trigger={
-          <Button tone="quiet" size="sm">
-            Switch on
-          </Button>
-        }
-        title={`Switch on ${name}`}
+        trigger={<Button size="sm">Switch on</Button>}
+        title="Switch on again"
         confirm="Switch on"
         action={switchOnAgain.bind(null, id)}
       >
+        <p className="break-words font-medium text-ink">{name}</p>
         <p>{CONSEQUENCES[kind]} Do it only if you know who made it.</p>
       </ConfirmDialog>
     </IfMay>

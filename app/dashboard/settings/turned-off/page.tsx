@@ -35,14 +35,20 @@ export default async function TurnedOff() {
       <p className="mb-3 max-w-2xl text-ink-soft text-sm">
         Somebody had been in this account before you proved that its address is yours. In case it was not you,
         everything that could act or listen was turned off, and uploads under way were canceled. Switch on
-        what you know, and leave the rest off. The <Link href="/dashboard/settings/audit">audit log</Link>{' '}
+        what you know, and leave the rest off. The{' '}
+        <Link
+          href="/dashboard/settings/audit"
+          className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
+        >
+          audit log
+        </Link>{' '}
         shows when each was made, and from which address.
       </p>
       <Table caption="Turned off" head={head}>
         {things.map(({ kind, id, name, turnedOffAt }) => (
           <Row key={id}>
             <Td long className="font-medium">
-              {name}
+              <span title={name}>{name}</span>
             </Td>
             <Td label="What it is" className="text-ink-soft">
               {TURNED_OFF_NAMES[kind]}
