@@ -21,20 +21,20 @@ export function inGroups<Item, Result>(
   { most, keyOf = () => '' }: { most: number; keyOf?: (item: Item) => string },
 ): (item: Item) => Promise<Result> {
   const gathering = new Map<string, Waiting<Item, Result>[]>()
-  const settle = async (group: Waiting<Item, Result>[]): Promise<void> => {
+  const runGroup = async (group: Waiting<Item, Result>[]): Promise<void> => {
     try {
       const results = await run(group.map(({ item }) => item))
       for (const [at, { resolve }] of group.entries()) resolve(results[at]!)
     } catch (error) {
       // What the database refuses for the sake of one item must not touch the others.
-      if (group.length > 1 && !isOutage(error)) for (const one of group) await settle([one])
+      if (group.length > 1 && !isOutage(error)) for (const one of group) await runGroup([one])
       else for (const { reject } of group) reject(error)
     }
   }
   const empty = async (key: string, queue: Waiting<Item, Result>[]): Promise<void> => {
     // Requests that arrived together are read in one turn. Without this, the first of them would be a group of its own.
     await new Promise((resolve) => setImmediate(resolve))
-    while (queue.length > 0) await within(PATIENCE_MS, settle(queue.splice(0, most)))
+    while (queue.length > 0) await within(PATIENCE_MS, runGroup(queue.splice(0, most)))
     gathering.delete(key)
   }
   return (item) =>

@@ -122,6 +122,7 @@ async function putObject(
     if (classify(error, 'put').verdict === 'keep in tail') return 'late' as const
     throw error
   })
+  if (stored !== 'late') return stored
   late.abort()
-  return stored === 'late' ? undefined : stored
+  return undefined
 }

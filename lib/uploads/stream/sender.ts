@@ -51,7 +51,8 @@ export class Sender {
 
   abort(): void {
     this.close()
-    this.#aborted.abort()
+    // An abort makes an exception with its stack, which a small file would pay for.
+    if (this.#sending.size > 0) this.#aborted.abort()
   }
 
   async #put(number: number, body: Body, bound: Promise<void>): Promise<SentPart> {
