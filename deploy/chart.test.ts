@@ -127,6 +127,7 @@ const IN_THE_SECRET = [
   'OTEL_EXPORTER_OTLP_HEADERS',
   'GITHUB_CLIENT_SECRET',
   'GOOGLE_CLIENT_SECRET',
+  'OIDC_CLIENT_SECRET',
 ]
 
 it('takes every setting by its values that is not secret', () => {

@@ -80,6 +80,7 @@ const TAGS: Record<string, string> = {
   Events: 'What happens to files, as it happens.',
   Deliveries: 'Events on their way to a webhook: each attempt, its answer, and sending again.',
   Account: 'Account keys, usage and the audit log.',
+  People: 'The members of the workspace, their roles, and invitations.',
   Configuration: 'The lock that `sluice apply` holds while it changes a workspace.',
   Document: 'This document.',
 }
