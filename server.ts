@@ -42,14 +42,14 @@ import { type Part, stopOnSignal } from './server/stop-on-signal.ts'
 import { nodeSweep } from './server/tell-of-node.ts'
 import { watchDescriptors } from './server/watch-descriptors.ts'
 
+const dev = process.argv.includes('--dev')
+const membership = readMembership()
+
 /**
  * The composition root: config, database, services, then one HTTP server. What a process does is decided by
  * ROLES: `upload` carries bytes, `web` serves pages and the API, `worker` sends webhooks and sweeps. With PROCESSES this
  * one is their supervisor: it prepares the database, and each role has processes of its own.
  */
-const dev = process.argv.includes('--dev')
-const membership = readMembership()
-
 async function main(): Promise<void> {
   const asked = membership ? configOfMember(loadConfig(), membership) : readConfig()
   const outages = createOutages()

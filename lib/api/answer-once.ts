@@ -8,12 +8,6 @@ import { invalidRequest, SluiceError } from '../platform/kernel/errors.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import type { Operation } from './operation.ts'
 
-/**
- * `Idempotency-Key`: the same request, sent again within a day, gets the first answer and changes nothing. The
- * answer is stored in the transaction of the change itself: there is no moment at which one exists without the
- * other, and a second request that comes meanwhile waits on the row. Only successes are kept. Answers are sealed,
- * since they may hold a secret that is shown once, and each account key has its own.
- */
 const KEPT_MS = days(1)
 const MAX_KEY_LENGTH = 255
 
@@ -25,6 +19,12 @@ type Work = {
   after(answered: unknown): Promise<unknown>
 }
 
+/**
+ * `Idempotency-Key`: the same request, sent again within a day, gets the first answer and changes nothing. The
+ * answer is stored in the transaction of the change itself: there is no moment at which one exists without the
+ * other, and a second request that comes meanwhile waits on the row. Only successes are kept. Answers are sealed,
+ * since they may hold a secret that is shown once, and each account key has its own.
+ */
 export async function answerOnce(
   runtime: Runtime,
   actor: Actor,

@@ -12,11 +12,6 @@ import { answerOnce } from './answer-once.ts'
 import type { Operation } from './operation.ts'
 import { OPERATIONS } from './operations.ts'
 
-/**
- * The whole way of an API request: find its operation, know who asks, parse, run the verb, answer. No answer
- * carries a CORS header: a browser on another page must not be able to call the API. It knows neither Node's
- * requests nor Next's: each door puts its own into this shape, which a `Request` has as it is.
- */
 export type ApiRequest = IncomingBody & { method: string; url: string; signal?: AbortSignal }
 type Answer = {
   status: number
@@ -27,6 +22,11 @@ type Answer = {
 const API_ROOT = '/api/v1'
 const NO_QUERY = z.strictObject({})
 
+/**
+ * The whole way of an API request: find its operation, know who asks, parse, run the verb, answer. No answer
+ * carries a CORS header: a browser on another page must not be able to call the API. It knows neither Node's
+ * requests nor Next's: each door makes an `ApiRequest` of its own, and a `Request` is one as it stands.
+ */
 export async function answerRequest(runtime: Runtime, request: ApiRequest): Promise<Answer> {
   const url = new URL(request.url)
   let matched: ReturnType<typeof matchOperation> | undefined

@@ -5,10 +5,6 @@ import type { ErrorCode } from '../platform/kernel/errors.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import type { ApiRequest } from './answer-request.ts'
 
-/**
- * One row of the API. Routes, `openapi.json` and the test that calls every operation are all made from these
- * rows, so the three cannot disagree. A row holds no rule: it parses, calls a verb, and answers.
- */
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 type Call<Query, Body, Who> = {
@@ -26,6 +22,10 @@ type Schema = z.ZodType
 /** An error that it may answer with, where needed with a status that is not the code's usual one. */
 export type Problem = ErrorCode | { code: ErrorCode; status: number }
 
+/**
+ * One row of the API. Routes, `openapi.json` and the test that calls every operation are all made from these
+ * rows, so the three cannot disagree. A row holds no rule: it parses, calls a verb, and answers.
+ */
 export type Operation<Query = unknown, Body = unknown, Answer = unknown, Who = unknown> = {
   id: string
   method: Method

@@ -22,11 +22,6 @@ import { resumableAbilities } from './resumable/responses.ts'
 import { resumableProtocol } from './resumable/resumable-protocol.ts'
 import { tusAbilities, tusProtocol } from './tus/tus-protocol.ts'
 
-/**
- * The upload endpoint. It works on Node's own requests, so that bodies go from the socket to the bucket without a web
- * stream in between. Headers are checked before the database is queried, and the token before the body is read. This
- * handler does what all protocols have in common; the headers of a request determine which protocol handles it.
- */
 type UploadHandler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 
 const PROTOCOLS: Record<FileProtocol, Protocol> = {
@@ -35,6 +30,11 @@ const PROTOCOLS: Record<FileProtocol, Protocol> = {
   http: plainProtocol,
 }
 
+/**
+ * The upload endpoint. It works on Node's own requests, so that bodies go from the socket to the bucket without a web
+ * stream in between. Headers are checked before the database is queried, and the token before the body is read. This
+ * handler does what all protocols have in common; the headers of a request determine which protocol handles it.
+ */
 export function createUploadHandler(
   { config, log }: Pick<Runtime, 'config' | 'log'>,
   context: UploadContext,

@@ -11,12 +11,12 @@ import { openLine } from './line.ts'
 import { type Membership, membershipsOf, writeMembership } from './membership.ts'
 import { createSummedMetrics, type SummedMetrics } from './summed-metrics.ts'
 
+const SERVER = join(import.meta.dirname, '../../server.ts')
+
 /**
  * The supervisor's part: several processes behind one port, each started again when it ends. They are handed connections in
  * turn (decision 95), and end with the supervisor, however that ends.
  */
-const SERVER = join(import.meta.dirname, '../../server.ts')
-
 export async function startProcesses({
   config,
   log,

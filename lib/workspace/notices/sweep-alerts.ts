@@ -10,11 +10,6 @@ import { limitOf } from '../usage/reserve.ts'
 import { type Alert, clearedMail, raisedMail } from './alert.ts'
 import { sendAlertEvents } from './send-alert-events.ts'
 
-/**
- * Raises an alert for each thing that is so and was not, and clears those that are over. The rows of `alerts` are what was
- * told, and mails go into the queue in the transaction that writes them: each is sent once, whichever node looks first; so are the events
- * for those outputs that ask for them.
- */
 type ChangedAlert = Alert & { workspaceId: string; muted: boolean }
 
 /** One rejected upload that the next one makes up for is no alert. */
@@ -23,6 +18,11 @@ const FAILING_MS = hours(1)
 const UNUSED_MS = days(90)
 const BATCH = 200
 
+/**
+ * Raises an alert for each thing that is so and was not, and clears those that are over. The rows of `alerts` are what was
+ * told, and mails go into the queue in the transaction that writes them: each is sent once, whichever node looks first; so are the events
+ * for those outputs that ask for them.
+ */
 export async function sweepAlerts(runtime: MailingRuntime): Promise<number> {
   return runtime.db.transaction(async (tx) => {
     const raised = await raise(tx, runtime)
