@@ -64,7 +64,7 @@ export async function openUploads(
     quota: { limitBytes: config.freeTierBytes },
     leases: await openLeases({ database, clock, log, metrics, terms }),
     openBucket: bucketsOf(runtime, budget, options.bucket),
-    rights: openUploadRights({ db, clock }),
+    rights: openUploadRights({ db, clock, isSettling: () => database.recent.isSettling() }),
     async insertUpload(insertion) {
       await span('ledger create', () => insert(insertion))
       database.recent.note('creation', (found) => createAgain({ ...creating, db: found }, insertion))

@@ -12,8 +12,6 @@ export type Site = {
   log: Log
   /** From then on an upload that does not come to its end is a fault. */
   impatient(): boolean
-  /** A PATCH was answered with 204. */
-  onPatched?(): void
 }
 
 /** Where an upload came to, by what its client was told. */
@@ -143,7 +141,6 @@ async function patch(upload: Upload, at: number, count: number, more: Record<str
     if (now !== at + count || sum?.wrong)
       site.log.violation(`${source.name}: PATCH of ${count} bytes at ${at} was answered with offset ${now}`)
     upload.known = Math.max(upload.known, now)
-    site.onPatched?.()
   } else if (!(got?.status === 460 && sum?.wrong)) await later(site, 'PATCH', got, [409, 423, 502, 503])
 }
 

@@ -77,18 +77,12 @@ export async function judge(
 }
 
 /** Several clients at a time, one upload after another, until the time is up; those under way come to their end. */
-export async function uploadMany(
-  world: World,
-  random: Random,
-  log: Log,
-  period: Period,
-  onPatched?: () => void,
-) {
+export async function uploadMany(world: World, random: Random, log: Log, period: Period) {
   const outcomes: Outcome[] = []
   const sources: Source[] = []
   const { senderToken, pipes } = world.customer
   const impatient = () => period.overForMs() > END_MS
-  const site: Site = { url: world.balancer.url, senderToken, log, impatient, ...(onPatched && { onPatched }) }
+  const site: Site = { url: world.balancer.url, senderToken, log, impatient }
   const client = async (at: number) => {
     for (let n = 1; period.overForMs() < 0; n++) {
       const own = random.fork(`client ${at}, upload ${n}`)

@@ -38,7 +38,7 @@ export async function answerRequest(runtime: Runtime, request: ApiRequest): Prom
     const problem = toProblem(error, runtime.config.baseUrl)
     code = problem.code
     noteRequest({ code })
-    if (problem.status >= 500)
+    if (problem.isFault)
       runtime.log.error({ err: error, operation: matched?.operation.id }, 'API request failed')
     return { status: problem.status, headers: problem.headers, body: problem.body }
   } finally {

@@ -56,7 +56,7 @@ export async function openQueue({ direct }: DatabaseHandle, options: QueueOption
     supervise: options.worker,
     schedule: false,
   })
-  boss.on('error', (error) => options.log.error({ err: asFault(error) }, 'queue'))
+  boss.on('error', (error: unknown) => options.log.error({ err: asFault(error) }, 'queue'))
   await boss.start()
   for (const name of QUEUES)
     await boss.createQueue(name, {
@@ -88,10 +88,14 @@ export async function openQueue({ direct }: DatabaseHandle, options: QueueOption
 }
 
 const LOST =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|LISTEN\/NOTIFY/
 
-/** All that it speaks to is the database; a lost connection has no code there. */
-function asFault(error: Error): Error {
+/**
+ * All that it speaks to is the database; a lost connection has no code there. What a worker of it met comes as a copy that is
+ * no error any more.
+ */
+function asFault(told: unknown): Error {
+  const error = told instanceof Error ? told : Object.assign(new Error(), told)
   if (!LOST.test(error.message) && !isOutage(error)) return error
   return Object.assign(new Error('The queue has lost the database.', { cause: error }), {
     code: 'CONNECTION_CLOSED',

@@ -64,7 +64,7 @@ export function createUploadHandler(
       const error = protocol.refusal?.(thrown, { method, headers: req.headers }) ?? thrown
       const problem = toProblem(error, config.baseUrl)
       noteRequest({ code: problem.code })
-      if (problem.status >= 500)
+      if (problem.isFault)
         log.error({ err: error, route: routeOf(req.url ?? '/') }, 'an upload request failed')
       respond(req, res, { ...problem, headers: { ...corsHeaders(origin), ...common, ...problem.headers } })
     }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Problem, toProblem } from '../../lib/platform/http/problem.ts'
-import { SluiceError } from '../../lib/platform/kernel/errors.ts'
+import { notNow, SluiceError } from '../../lib/platform/kernel/errors.ts'
 import {
   failSoon,
   noteRequest,
@@ -87,7 +87,7 @@ export function frontDoor(
     const respond = (error: unknown) => {
       const problem = toProblem(error, opened?.runtime.config.baseUrl)
       noteRequest({ code: problem.code })
-      if (problem.status >= 500) log.error({ err: error }, 'request failed')
+      if (problem.isFault) log.error({ err: error }, 'request failed')
       refuse(res, problem)
     }
     runRequest(context, () => enter().catch(respond))
@@ -105,10 +105,10 @@ async function soon(opening: Promise<Opened>, req: IncomingMessage): Promise<Ope
   if (opened !== 'late') return opened
   const isHead = req.method === 'HEAD' && isUploadPath(req.url ?? '/')
   // Those of Resumable Uploads for HTTP, which name its version, go on after a 5xx alone.
-  const code = isHead && !req.headers['upload-draft-interop-version'] ? 'upload_locked' : 'unavailable'
-  throw new SluiceError(code, 'Sluice is starting. Try again in a moment.', {
-    headers: { 'Retry-After': '1' },
-  })
+  const isLocked = isHead && !req.headers['upload-draft-interop-version']
+  const detail = 'Sluice is starting. Try again in a moment.'
+  if (!isLocked) throw notNow(detail)
+  throw new SluiceError('upload_locked', detail, { headers: { 'Retry-After': '1' } })
 }
 
 /** For every request but uploads, including probes and refused requests. */

@@ -75,6 +75,9 @@ export async function startPair({ synchronous }: { synchronous: boolean }) {
     },
     /** From now on the standby learns nothing more. */
     cutLine: () => line.away(),
+    /** It takes no new connections; those that are there go on. */
+    freezePrimary: () => process.kill(first.pid, 'SIGSTOP'),
+    thawPrimary: () => process.kill(first.pid, 'SIGCONT'),
     /** kill -9 */
     async killPrimary() {
       process.kill(first.pid, 'SIGKILL')

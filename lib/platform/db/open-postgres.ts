@@ -115,7 +115,8 @@ function tellOutages(primary: Primary, { watch, log }: { watch: Outages; log: Lo
   watch.watch({
     ask: () => primary.find(),
     onAway: (cause) => log.error({ why: String(cause) }, 'the database does not answer'),
-    onBack: (awayMs) => log.warn({ awayMs: Math.round(awayMs) }, 'the database answers again'),
+    onBack: (awayMs) =>
+      log.warn({ awayMs: Math.round(awayMs), server: primary.place }, 'the database answers again'),
     onCalm: (failures) => log.warn({ failures }, 'the database no longer fails statements'),
   })
 }

@@ -31,3 +31,15 @@ it('takes a database that does not answer for one', async () => {
   expect(await outages.explains(gone)).toBe(true)
   outages.close()
 })
+
+it('tells nothing of what fails just after its end', async () => {
+  let isBack = false
+  const outages = createOutages(TIMES)
+  const back = Promise.withResolvers<void>()
+  outages.watch({ ask: async () => isBack || Promise.reject(gone), onBack: () => back.resolve() })
+  expect(await outages.explains(gone)).toBe(true)
+  isBack = true
+  await back.promise
+  expect(await outages.explains(gone)).toBe(true)
+  outages.close()
+})

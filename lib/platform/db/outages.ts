@@ -32,6 +32,8 @@ type Times = { suspectAfterMs: number; answerWithinMs: number; askEveryMs: numbe
 /** The first two together stay below the two seconds in which pages and the API answer. */
 const TIMES: Times = { suspectAfterMs: 900, answerWithinMs: 900, askEveryMs: 250 }
 const CALM_AFTER_MS = 10_000
+/** What began during an outage may fail for so long after its end. */
+const AFTERMATH_MS = 10_000
 
 export function createOutages(times: Times = TIMES): Outages {
   const { suspectAfterMs, answerWithinMs, askEveryMs, calmAfterMs = CALM_AFTER_MS } = times
@@ -39,20 +41,19 @@ export function createOutages(times: Times = TIMES): Outages {
   let watcher: Watcher | undefined
   let answers = 0
   let away: { error: Error; sinceMs: number } | undefined
+  let backAtMs = Number.NEGATIVE_INFINITY
   let asking: Promise<boolean> | undefined
   let closed = false
   const isRepeated = createSpell(calmAfterMs, (failures) => closed || watcher?.onCalm?.(failures))
-
   const trouble = () => troubleOf(watcher!, answerWithinMs, () => answers)
-  const leave = ({ cause }: { cause: unknown }) => {
+  const beAway = async ({ cause }: { cause: unknown }) => {
     away = { error: noAnswer(cause), sinceMs: performance.now() }
     watcher?.onAway?.(cause)
     for (const giveUp of [...waiting]) giveUp(away.error)
-  }
-  const untilItAnswers = async () => {
     do await pause(askEveryMs)
     while (!closed && (await trouble()))
-    if (away && !closed) watcher?.onBack?.(performance.now() - away.sinceMs)
+    backAtMs = performance.now()
+    if (!closed) watcher?.onBack?.(backAtMs - away.sinceMs)
     away = undefined
   }
   /** True if it is away. */
@@ -62,12 +63,12 @@ export function createOutages(times: Times = TIMES): Outages {
     asking ??= trouble().then((found) => {
       asking = undefined
       if (!found || closed) return false
-      leave(found)
-      void untilItAnswers()
+      void beAway(found)
       return true
     })
     return asking
   }
+  const isTold = async () => (await suspect()) || performance.now() < backAtMs + AFTERMATH_MS || isRepeated()
   return {
     begun(giveUp) {
       const timer = setTimeout(suspect, suspectAfterMs).unref()
@@ -84,7 +85,7 @@ export function createOutages(times: Times = TIMES): Outages {
     noticed: (error) => void (isOutage(error) && suspect()),
     explains(error) {
       if (!isOfDatabase(error)) return undefined
-      if (isOutage(error)) return suspect().then((isAway) => isAway || isRepeated())
+      if (isOutage(error)) return isTold()
       return isDiskFull(error) ? Promise.resolve(isRepeated()) : undefined
     },
     watch(given) {

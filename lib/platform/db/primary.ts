@@ -19,8 +19,6 @@ const DEFAULT_PORT = 5432
 const ASK_SECONDS = 1
 const FIND_MS = 2000
 const CHANGE_MS = 3000
-/** In which other processes do the same: what one of them knows, a client may ask of another. */
-const GRACE_MS = 500
 const LOOK_EVERY_MS = 250
 
 /**
@@ -77,6 +75,11 @@ export class Primary {
     return socket
   }
 
+  /** Where connections go, for the log. */
+  get place(): string | undefined {
+    return this.#known && `${this.#known.host}:${this.#known.port}`
+  }
+
   /** Ends the connections to a server that takes no writes; they are made anew. */
   leave(): void {
     if (this.#isWatched) this.#known = undefined
@@ -108,10 +111,7 @@ export class Primary {
     this.#endAll(({ host, port }) => host !== at.host || port !== at.port)
     const isOther = this.#server !== undefined && this.#server !== server
     this.#server = server
-    if (isOther && this.#onChange) {
-      await within(CHANGE_MS, this.#onChange(address))
-      await sleep(GRACE_MS)
-    }
+    if (isOther && this.#onChange) await within(CHANGE_MS, this.#onChange(address))
     this.#known = at
     return at
   }
@@ -195,7 +195,9 @@ async function firstWritable(candidates: Candidate[], known: Host | undefined): 
     return await any
   } catch (error) {
     const { errors } = error as AggregateError
-    throw errors.find(isReadOnly) ?? errors[0]
+    // That a standby takes no writes says nothing about a primary that was too slow to answer.
+    if (before >= 0 && isReadOnly(errors[before])) throw errors[before]
+    throw errors.find((fault) => !isReadOnly(fault)) ?? errors[0]
   }
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'drizzle-orm'
+import { Lately } from '../kernel/lately.ts'
 import type { Logger } from '../log/log.ts'
 import { type Db, rows } from './database.ts'
 
@@ -15,17 +16,21 @@ const KINDS = ['access', 'creation', 'end'] as const
 export type CommitKind = (typeof KINDS)[number]
 /** Makes the commit again if it is missing; throws if it cannot yet. */
 export type Redo = (db: Db) => Promise<'made again' | 'is there'>
-type Commit = { kind: CommitKind; atMs: number; redo: Redo }
+type Commit = { kind: CommitKind; redo: Redo }
 
-const KEPT_MS = 120_000
-const MOST = 10_000
 const AT_ONCE = 4
+/** In which other processes do the same: what one of them knows, a client may ask of another. */
+const GRACE_MS = 500
+const GRACE_STEPS = 5
+/** A process that learned of the other server late, or has much to make again, is done by then. */
+const SETTLED_AFTER_MS = 10_000
 /** A lease of a process that is gone, or what another process has to make first, may be in the way for a while. */
 const PAUSE_MS = 1000
 const GIVE_UP_MS = 60_000
 
 export function createRecentCommits(now: () => number = () => performance.now()) {
-  const commits: Commit[] = []
+  const commits = new Lately<Commit>(now)
+  let settledAtMs = 0
   /** While there is a server that may lack something. */
   let pending: Commit[] | undefined
   const firstSteps = new Set<(db: Db) => Promise<void>>()
@@ -48,30 +53,35 @@ export function createRecentCommits(now: () => number = () => performance.now())
   }
   return {
     note(kind: CommitKind, redo: Redo): void {
-      const atMs = now()
-      while (commits.length >= MOST || (commits[0] && commits[0].atMs < atMs - KEPT_MS)) commits.shift()
-      commits.push({ kind, atMs, redo })
+      commits.add({ kind, redo })
     },
     /** It was refused, perhaps because what comes before it is lost. */
     doubt(kind: CommitKind, redo: Redo): void {
-      pending?.push({ kind, atMs: now(), redo })
+      pending?.push({ kind, redo })
     },
     /** What has to be done before anything is made again. */
     first(step: (db: Db) => Promise<void>): void {
       firstSteps.add(step)
     },
+    /** What is not there may be made again in a moment by another process, the only one that knows of it. */
+    isSettling: (): boolean => now() < settledAtMs,
     /**
-     * Makes again what another server does not have. Resolves when all was tried once, so that whoever asks this process
+     * Makes again what another server does not have. Resolves when all was tried, so that whoever asks this process
      * next finds it; `later` tries the rest again, and resolves at the end.
      */
     async redo(db: Db, log: Logger): Promise<{ later(): Promise<void> }> {
       const counts: Counts = { access: 0, creation: 0, end: 0 }
+      settledAtMs = now() + SETTLED_AFTER_MS
       for (const step of firstSteps) await step(db)
-      const since = now() - KEPT_MS
-      const known = commits.filter(({ atMs }) => atMs >= since)
       const doubted: Commit[] = []
       pending = doubted
-      let left = await redoAll(db, known, counts)
+      let left = await redoAll(db, commits.all(), counts)
+      for (let steps = 0; steps < GRACE_STEPS; steps++) {
+        await sleep(GRACE_MS / GRACE_STEPS)
+        left = await redoAll(db, left, counts)
+      }
+      tell(log, counts, left)
+      const told = { ...counts }
       return {
         async later() {
           for (const untilMs = now() + GIVE_UP_MS; now() < untilMs; ) {
@@ -79,9 +89,7 @@ export function createRecentCommits(now: () => number = () => performance.now())
             left = await redoAll(db, [...left, ...doubted.splice(0)], counts)
           }
           if (pending === doubted) pending = undefined
-          const made = Object.values(counts).some((count) => count > 0)
-          if (made || left.length > 0)
-            log.warn({ ...counts, left: left.length }, 'what another server lacked was made again')
+          if (left.length > 0 || KINDS.some((kind) => counts[kind] > told[kind])) tell(log, counts, left)
         },
       }
     },
@@ -89,6 +97,12 @@ export function createRecentCommits(now: () => number = () => performance.now())
 }
 
 type Counts = Record<CommitKind, number>
+
+function tell(log: Logger, { access, creation, end }: Counts, left: Commit[]): void {
+  const restored = { tokensAndRevocations: access, filesCreated: creation, filesFinished: end }
+  if (access + creation + end + left.length > 0)
+    log.warn({ ...restored, notYet: left.length }, 'the new server lacked commits, which are made again')
+}
 
 /** A key that was shown as revoked must not open anything again. */
 export function revokeAgain(

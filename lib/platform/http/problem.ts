@@ -2,7 +2,14 @@ import { isDiskFull, isLockFailure, isOutage } from '../db/faults.ts'
 import { type ErrorCode, isSluiceError, SluiceError } from '../kernel/errors.ts'
 
 /** RFC 9457 answers. `code` is stable; `detail` says what was wrong and what to do. */
-export type Problem = { code: ErrorCode; status: number; headers: Record<string, string>; body: string }
+export type Problem = {
+  code: ErrorCode
+  status: number
+  headers: Record<string, string>
+  body: string
+  /** Somebody has to mend something: for the log. */
+  isFault: boolean
+}
 
 /** Its type is the address of a page on that code. A server that is still starting may not know its own address. */
 export function toProblem(error: unknown, baseUrl: string | undefined): Problem {
@@ -29,6 +36,7 @@ export function toProblem(error: unknown, baseUrl: string | undefined): Problem 
       ...known.headers,
     },
     body: JSON.stringify(body),
+    isFault: known.status >= 500 && !known.passes,
   }
 }
 

@@ -62,6 +62,8 @@ type ErrorOptions = {
   headers?: Record<string, string>
   /** A problem type that a standard defines, and its members. */
   problem?: StandardProblem
+  /** It is no fault, and passes by itself in a moment: not for the log. */
+  passes?: boolean
   cause?: unknown
 }
 
@@ -73,6 +75,7 @@ export class SluiceError extends Error {
   readonly fields: FieldError[] | undefined
   readonly headers: Record<string, string>
   readonly problem: StandardProblem | undefined
+  readonly passes: boolean
 
   constructor(code: ErrorCode, detail?: string, options: ErrorOptions = {}) {
     super(
@@ -85,7 +88,13 @@ export class SluiceError extends Error {
     this.fields = options.fields
     this.headers = options.headers ?? {}
     this.problem = options.problem
+    this.passes = options.passes ?? false
   }
+}
+
+/** For what a client has to repeat in a moment through nobody's fault, as while a node stops. */
+export function notNow(detail: string, headers: Record<string, string> = {}): SluiceError {
+  return new SluiceError('unavailable', detail, { headers: { 'Retry-After': '1', ...headers }, passes: true })
 }
 
 export function invalidRequest(fields: FieldError[]): SluiceError {

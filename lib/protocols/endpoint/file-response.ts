@@ -1,4 +1,4 @@
-import { SluiceError } from '../../platform/kernel/errors.ts'
+import { notNow, type SluiceError } from '../../platform/kernel/errors.ts'
 import type { Appended } from '../../uploads/append.ts'
 import type { Progress } from '../../uploads/opening/upload.ts'
 import type { UploadResponse } from './upload-request.ts'
@@ -23,7 +23,5 @@ export function describeFile(
 
 /** For an upload that cannot be resumed and was cut because its node is stopping. */
 export function stoppedForGood(): SluiceError {
-  return new SluiceError('unavailable', 'This node is stopping. Send the file again.', {
-    headers: { 'Retry-After': '1' },
-  })
+  return notNow('This node is stopping. Send the file again.')
 }

@@ -1,4 +1,4 @@
-import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
+import { isSluiceError, notNow, SluiceError } from '../../platform/kernel/errors.ts'
 import type { UploadRequest } from '../endpoint/upload-request.ts'
 import { countField, spokenVersion, stateHeaders } from './fields.ts'
 
@@ -36,7 +36,7 @@ export function refusal(error: unknown, request: Refused): unknown {
       return new SluiceError(code, message, { status: 404, headers })
     case 'upload_locked':
       // A client gives up after a 4xx.
-      return new SluiceError('unavailable', message, { headers: { 'Retry-After': '1', ...headers } })
+      return notNow(message, headers)
   }
   return error
 }

@@ -1,6 +1,6 @@
 import { workspaceSuspended } from '../../identity/suspension.ts'
 import { seconds } from '../../platform/kernel/clock.ts'
-import { SluiceError } from '../../platform/kernel/errors.ts'
+import { notNow } from '../../platform/kernel/errors.ts'
 import type { Appended } from '../../uploads/append.ts'
 import { maxUploadBytes } from '../../uploads/opening/may-create.ts'
 import type { Progress, Upload } from '../../uploads/opening/upload.ts'
@@ -35,14 +35,7 @@ export function appendResponse(
     }
   }
   if (why === 'suspended') throw workspaceSuspended()
-  if (why !== 'end')
-    throw new SluiceError(
-      'unavailable',
-      'The upload was stopped here. Ask for its offset and continue at once.',
-      {
-        headers: { 'Retry-After': '1' },
-      },
-    )
+  if (why !== 'end') throw notNow('The upload was stopped here. Ask for its offset and continue at once.')
   if (complete)
     throw inconsistentLength(
       `Upload-Length is ${upload.progress.lengthBytes}, but the upload ends at ${offsetBytes}.`,

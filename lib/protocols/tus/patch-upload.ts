@@ -1,5 +1,5 @@
 import { workspaceSuspended } from '../../identity/suspension.ts'
-import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
+import { isSluiceError, notNow, SluiceError } from '../../platform/kernel/errors.ts'
 import type { Appended } from '../../uploads/append.ts'
 import type { Upload } from '../../uploads/opening/upload.ts'
 import type { UploadContext, UploadRight } from '../../uploads/upload-context.ts'
@@ -64,7 +64,5 @@ function appendResponse(upload: Upload, { offsetBytes, why, state }: Appended): 
   if (why === 'suspended') throw workspaceSuspended(headers)
   if (why === 'preempted')
     throw new SluiceError('upload_locked', 'Another request has continued this upload.', { headers })
-  throw new SluiceError('unavailable', 'This node is stopping. Resume the upload at once.', {
-    headers: { ...headers, 'Retry-After': '1' },
-  })
+  throw notNow('This node is stopping. Resume the upload at once.', headers)
 }

@@ -1,6 +1,7 @@
 import { type DatabaseHandle, type Db, notify } from '../../platform/db/database.ts'
 import { type Clock, seconds } from '../../platform/kernel/clock.ts'
-import { SluiceError } from '../../platform/kernel/errors.ts'
+import { notNow, SluiceError } from '../../platform/kernel/errors.ts'
+import { Lately } from '../../platform/kernel/lately.ts'
 import type { Logger } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import { type Claim, type Fenced, LEASE_CHANNEL, newClaim } from '../ledger/lease-terms.ts'
@@ -41,6 +42,7 @@ export class Leases {
   readonly incoming = new IncomingRequests()
   readonly #deps: Deps
   readonly #held = new Map<string, HeldLease>()
+  readonly #over: Lately<Fenced>
   readonly #wakeUps = new WakeUps()
   readonly #stopRenewing: () => void
   #unlisten = async (): Promise<void> => {}
@@ -48,6 +50,7 @@ export class Leases {
 
   constructor(deps: Deps) {
     this.#deps = deps
+    this.#over = new Lately(() => deps.clock.now())
     this.#stopRenewing = startLeaseRenewal({ ...deps, db: deps.database.db }, this.#held)
   }
 
@@ -55,8 +58,7 @@ export class Leases {
   async take(file: Wanted): Promise<TakenHere | undefined> {
     let waited = false
     return this.#untilFree(file.fileId, async () => {
-      if (this.#isDraining)
-        throw new SluiceError('unavailable', 'This node is stopping.', { headers: { 'Retry-After': '1' } })
+      if (this.#isDraining) throw notNow('This node is stopping.')
       const taken = await this.#tryToTake(file, waited)
       if (taken) return taken
       const holder = await readLease(this.#deps.database.db, file.fileId)
@@ -99,11 +101,14 @@ export class Leases {
     })
   }
 
-  /** Another server has taken over, which may lack what the writers of this process rely on. */
+  /**
+   * Another server has taken over, which may lack what the writers of this process rely on, and may have leases that they
+   * released since.
+   */
   async dropAll(db: Db): Promise<void> {
     const held = [...this.#held.values()]
     for (const lease of held) lease.lose()
-    if (held.length > 0) await dropLeases(db, held)
+    await dropLeases(db, { held, over: this.#over.all() })
   }
 
   async stop(): Promise<void> {
@@ -163,7 +168,8 @@ export class Leases {
   }
 
   #forget(lease: HeldLease): void {
-    const { fileId } = lease
+    const { fileId, fence, claim } = lease
+    this.#over.add({ fileId, fence, claim })
     if (this.#held.get(fileId) === lease) this.#held.delete(fileId)
     this.#wakeUps.wake(fileId)
     if (lease.wanted) void notify(this.#deps.database.db, LEASE_CHANNEL, `free:${fileId}`).catch(() => {})

@@ -13,15 +13,27 @@ import { currentOffset } from './offsets.ts'
 /** Parts that one request may have bound since the last commit that is left. */
 const MOST_UNKNOWN_PARTS = 64
 
-/** Ends leases whose writers have stopped. */
-export async function dropLeases(db: Db, leases: readonly Fenced[]): Promise<void> {
-  const dropped = JSON.stringify(leases.map(({ fileId, claim }) => ({ id: fileId, claim })))
+/**
+ * Ends the leases of a process whose writers have stopped: also those that were over, where their release was lost. Where the
+ * taking of one was lost, nobody else knows of the parts that its writer may still have on their way.
+ */
+export async function dropLeases(
+  db: Db,
+  { held, over }: { held: readonly Fenced[]; over: readonly Fenced[] },
+): Promise<void> {
+  const listed = (leases: readonly Fenced[], isHeld: boolean) =>
+    leases.map(({ fileId, claim }) => ({ id: fileId, claim, held: isHeld }))
+  const dropped = JSON.stringify([...listed(over, false), ...listed(held, true)])
+  const from = sql`from jsonb_to_recordset(${dropped}::jsonb) as dropped(id uuid, claim text, held boolean)
+    where f.id = dropped.id`
+  const isOwn = heldBy({ claim: sql`dropped.claim` })
+  const ended = sql`lease_until = now() - interval '1 second'`
   await rows(
     db,
-    sql`update files f set lease_until = now() - interval '1 second', ${startingAbove}
-      from jsonb_to_recordset(${dropped}::jsonb) as dropped(id uuid, claim text)
-      where f.id = dropped.id and f.status = 'uploading' and ${heldBy({ claim: sql`dropped.claim` })}`,
+    sql`update files f set ${ended}, ${startingAbove} ${from} and f.status = 'uploading'
+      and (${isOwn} or dropped.held and ${isFree})`,
   )
+  await rows(db, sql`update files f set ${ended} ${from} and f.status = 'transferring' and ${isOwn}`)
 }
 
 const startingAbove = sql`bound_ends = '{}', bound_fence = null,

@@ -5,7 +5,7 @@ import { isSuspended, workspaceSuspended } from '../../identity/suspension.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { inGroups } from '../../platform/db/in-groups.ts'
 import type { Clock } from '../../platform/kernel/clock.ts'
-import { SluiceError } from '../../platform/kernel/errors.ts'
+import { notNow, SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret } from '../../platform/kernel/ids.ts'
 import { span } from '../../platform/tracing/span.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
@@ -103,8 +103,26 @@ export type UploadRights = {
 
 const MAX_AT_ONCE = 100
 
+type Needs = {
+  db: Db
+  clock: Clock
+  /** What is not there yet may still be made again, after a failover. */
+  isSettling(): boolean
+}
+
 /** Requests that arrive at the same time share one statement. */
-export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): UploadRights {
+export function openUploadRights({ db, clock, isSettling }: Needs): UploadRights {
+  const missing = (error: SluiceError) =>
+    isSettling()
+      ? notNow(
+          'The database has just failed over, and what it lost is being restored. Try again in a moment.',
+        )
+      : error
+  const assertNotRevoked = <Row extends Validity>(row: Row | undefined): Row => {
+    if (!row) throw missing(noToken())
+    if (row.tokenRevoked || row.senderRevoked) throw revoked()
+    return row
+  }
   const findCreation = inGroups((hashes: string[]) => findCreations(db, hashes, clock.now()), {
     most: MAX_AT_ONCE,
   })
@@ -135,7 +153,7 @@ export function openUploadRights({ db, clock }: { db: Db; clock: Clock }): Uploa
       const { own, sameUploader } = right
       if (!right.upload || !(own || sameUploader)) {
         if (right.tokenExpired) throw expired()
-        throw new SluiceError('upload_not_found', 'There is no such upload at this Pipe.')
+        throw missing(new SluiceError('upload_not_found', 'There is no such upload at this Pipe.'))
       }
       if (!own && right.tokenExpired) throw expired()
       const first = whole && right.first ? { ...right.first, claim: whole.claim, sinceMs } : undefined
@@ -249,12 +267,12 @@ function upload(): SQL {
       'interrupted', ${wasInterrupted}, 'leaseFence', f.lease_fence, 'bound', ${boundOf(sql`f`)}) end as upload`
 }
 
-function assertNotRevoked<Row extends Validity>(row: Row | undefined): Row {
-  if (!row)
-    throw new SluiceError('token_invalid', 'There is no such upload token. Ask your backend for a new one.')
-  if (row.tokenRevoked || row.senderRevoked)
-    throw new SluiceError('token_revoked', 'This upload token was revoked. Ask your backend for a new one.')
-  return row
+function noToken(): SluiceError {
+  return new SluiceError('token_invalid', 'There is no such upload token. Ask your backend for a new one.')
+}
+
+function revoked(): SluiceError {
+  return new SluiceError('token_revoked', 'This upload token was revoked. Ask your backend for a new one.')
 }
 
 function assertPipe({ pipe }: Common, pipeId: string): void {

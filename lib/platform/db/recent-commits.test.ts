@@ -1,0 +1,63 @@
+import { expect, it } from 'vitest'
+import { createLogger } from '../log/log.ts'
+import type { Db } from './database.ts'
+import { createRecentCommits, type Redo } from './recent-commits.ts'
+
+const db = {} as Db
+
+function open() {
+  let nowMs = 0
+  const lines: Record<string, unknown>[] = []
+  const log = createLogger('info', { write: (line) => void lines.push(JSON.parse(line)) })
+  const recent = createRecentCommits(() => nowMs)
+  const advance = (ms: number) => {
+    nowMs += ms
+  }
+  return { recent, log, lines, advance }
+}
+
+/** As where another process has to make something first. */
+function possibleAtTry(least: number): Redo {
+  let tries = 0
+  return async () => {
+    tries += 1
+    if (tries < least) throw new Error('not yet')
+    return 'made again'
+  }
+}
+
+it('makes again what is possible soon before anybody goes on, each kind after what it needs, and tells of it', async () => {
+  const { recent, log, lines } = open()
+  const order: string[] = []
+  recent.note('end', async () => order.push('end') && 'made again')
+  recent.note('access', async () => order.push('access') && 'is there')
+  recent.note('creation', possibleAtTry(3))
+  await recent.redo(db, log)
+  expect(order).toEqual(['access', 'end'])
+  expect(lines).toMatchObject([{ tokensAndRevocations: 0, filesCreated: 1, filesFinished: 1, notYet: 0 }])
+})
+
+it('tells what it could not make again yet', async () => {
+  const { recent, log, lines } = open()
+  recent.note('end', possibleAtTry(Number.POSITIVE_INFINITY))
+  await recent.redo(db, log)
+  expect(lines).toMatchObject([{ filesFinished: 0, notYet: 1 }])
+})
+
+it('forgets after two minutes, and is settled ten seconds after another server was found', async () => {
+  const { recent, log, advance } = open()
+  let times = 0
+  recent.note('end', async () => {
+    times += 1
+    return 'is there'
+  })
+  expect(recent.isSettling()).toBe(false)
+  await recent.redo(db, log)
+  expect(recent.isSettling()).toBe(true)
+  advance(10_000)
+  expect(recent.isSettling()).toBe(false)
+  expect(times).toBe(1)
+  advance(120_000)
+  await recent.redo(db, log)
+  expect(times).toBe(1)
+})

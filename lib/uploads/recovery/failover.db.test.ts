@@ -1,0 +1,104 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { expect, it } from 'vitest'
+import { openTestDatabase } from '../../../test/support/databases.ts'
+import { fileIdOf, tusClient } from '../../../test/support/tus-client.ts'
+import { createSite, serveUploads } from '../../../test/support/upload-site.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { newSecret } from '../../platform/kernel/ids.ts'
+
+/** What a node does for an upload when a standby is promoted that lacks the last commits; loss is played by rewinding rows. */
+const MiB = 1024 * 1024
+
+it('finds a file that was finished, though the lease of a writer before that is held again', async () => {
+  await using site = await openSite()
+  const { db, client, recent, runtime } = site
+  const whole = randomBytes(12 * MiB)
+  const url = await client.begin(whole.length)
+  expect((await client.patch(url, 0, whole.subarray(0, 6 * MiB))).status).toBe(204)
+  const rewind = await keepFile(db, fileIdOf(url))
+  expect((await client.patch(url, 6 * MiB, whole.subarray(6 * MiB))).status).toBe(204)
+  await rewind()
+
+  await recent.redo(db, runtime.log)
+
+  expect(await site.statusOf(url)).toBe('transferred')
+  expect(await client.offset(url)).toBe(whole.length)
+  expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
+})
+
+it('starts above the part numbers of a writer whose taking of the lease was lost', async () => {
+  await using site = await openSite()
+  const { db, node, client, recent, runtime } = site
+  const url = await client.begin(12 * MiB)
+  const fileId = fileIdOf(url)
+  const rewind = await keepFile(db, fileId, { isHeld: false })
+  const { lease } = (await node.context.leases.take({ fileId, tokenId: null, plan: undefined }))!
+  await rewind()
+  await recent.redo(db, runtime.log)
+  expect(lease.signal.aborted).toBe(true)
+  const next = (await node.context.leases.take({ fileId, tokenId: null, plan: undefined }))!
+  expect(next.bound.recordedParts).toBeGreaterThanOrEqual(64)
+  for (const one of [lease, next.lease]) one.forget()
+})
+
+it('asks clients for a moment of patience where it does not know their token or their upload', async () => {
+  await using site = await openSite()
+  const { db, node, client, recent, runtime } = site
+  const known = await client.begin(1)
+  const unknown = `${client.collection}${randomUUID()}`
+  const stranger = tusClient({ url: node.url, pipeId: site.pipe.id, token: newSecret('tmp_') })
+  const ask = async () => {
+    const replies = [
+      await client.patch(unknown, 0, Buffer.alloc(1)),
+      await stranger.patch(known, 0, Buffer.alloc(1)),
+      await stranger.create(1),
+    ]
+    return replies.map(({ status }) => status)
+  }
+  expect(await ask()).toEqual([404, 401, 401])
+  await recent.redo(db, runtime.log)
+  expect(await ask()).toEqual([503, 503, 503])
+  expect(runtime.logLines).toEqual([])
+})
+
+async function openSite() {
+  const database = await openTestDatabase()
+  const site = await createSite(database)
+  const node = await serveUploads(site.runtime)
+  const client = await site.client(node)
+  const close = async () => {
+    await node.close()
+    await site.close()
+    await database.close()
+  }
+  return { ...site, ...database, node, client, [Symbol.asyncDispose]: close }
+}
+
+const TABLES = ['file_parts', 'upload_tails'] as const
+
+/** Answers with a function that brings the file back to what it is now, in a lease of its last writer. */
+async function keepFile(db: Db, fileId: string, { isHeld = true } = {}): Promise<() => Promise<void>> {
+  const own = sql`where file_id = ${fileId}::uuid`
+  await db.execute(sql`create table kept_files as select * from files where id = ${fileId}::uuid`)
+  for (const name of TABLES)
+    await db.execute(
+      sql`create table ${sql.identifier(`kept_${name}`)} as select * from ${sql.identifier(name)} ${own}`,
+    )
+  return async () => {
+    await db.execute(sql`update files f set status = kept.status, offset_bytes = kept.offset_bytes, crc32 = kept.crc32,
+      lease_holder = kept.lease_holder, lease_fence = kept.lease_fence, bound_fence = kept.bound_fence,
+      lease_until = case when ${isHeld} then now() + interval '1 minute' end, bound_ends = kept.bound_ends,
+      recorded_parts = kept.recorded_parts, recorded_bytes = kept.recorded_bytes,
+      reserved_part_number = kept.reserved_part_number, finished_at = null, complete_sent_at = null
+      from kept_files kept where f.id = kept.id`)
+    await db.execute(sql`update file_destinations set status = 'pending', etag = null ${own}`)
+    await db.execute(sql`delete from events ${own}`)
+    for (const name of TABLES) {
+      await db.execute(sql`delete from ${sql.identifier(name)} ${own}`)
+      await db.execute(
+        sql`insert into ${sql.identifier(name)} select * from ${sql.identifier(`kept_${name}`)}`,
+      )
+    }
+  }
+}
