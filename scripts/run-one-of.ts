@@ -18,6 +18,7 @@ export const PROGRAMS: Record<string, Record<string, string>> = {
     restore: 'e2e/drills/restore/run.ts',
     failover: 'e2e/drills/failover.ts',
     rollout: 'e2e/drills/rollout/run.ts',
+    upgrades: 'e2e/drills/upgrades.ts',
     outages: 'e2e/outages/run.ts',
     starve: 'e2e/chaos/starve.ts',
     fuzz: 'e2e/fuzz/run.ts',

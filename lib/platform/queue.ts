@@ -56,7 +56,9 @@ export async function openQueue({ direct }: DatabaseHandle, options: QueueOption
     supervise: options.worker,
     schedule: false,
   })
-  boss.on('error', (error: unknown) => options.log.error({ err: asFault(error) }, 'queue'))
+  boss.on('error', (error: unknown) =>
+    options.log.error({ err: asFault(error) }, 'the queue of jobs has failed'),
+  )
   await boss.start()
   for (const name of QUEUES)
     await boss.createQueue(name, {

@@ -4,13 +4,12 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { removeWithThisProcess } from './until-exit.ts'
 
-/** The oldest version that is upgraded from, and the newest that has landed. */
-const COMMIT = '757d55cce15938c2f7702cfdb1414b48e48db2d4'
+/** The oldest version that is upgraded from. */
+const OLDEST = '757d55cce15938c2f7702cfdb1414b48e48db2d4'
 
-/** The source of that version, beside the packages of today. Undefined in a clone that does not have it. */
-export function sourceBefore(): { folder: string; commit: string } | undefined {
-  const commit = commitBefore()
-  if (!commit) return undefined
+/** The source of a commit, beside the packages of today. Undefined in a clone that does not have it. */
+export function sourceBefore(commit = OLDEST): { folder: string; commit: string } | undefined {
+  if (!isThere(commit)) return undefined
   const folder = mkdtempSync(join(tmpdir(), 'sluice-before-'))
   removeWithThisProcess(folder)
   const source = join(folder, 'source')
@@ -22,11 +21,17 @@ export function sourceBefore(): { folder: string; commit: string } | undefined {
   return { folder: source, commit }
 }
 
-function commitBefore(): string | undefined {
+/** The newest commit on whose schema this migration was the last one, or one before it: what ran before the next one. */
+export function commitBefore(next: string): string | undefined {
+  const added = git(['log', '--diff-filter=A', '--format=%H', '--', `drizzle/migrations/${next}`])
+  return added ? git(['rev-parse', `${added.split('\n').at(-1)}^`]) : undefined
+}
+
+function isThere(commit: string): boolean {
   try {
-    return git(['rev-parse', '--verify', `${COMMIT}^{commit}`])
+    return git(['rev-parse', '--verify', `${commit}^{commit}`]) !== ''
   } catch {
-    return undefined
+    return false
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../../platform/kernel/clock.ts'
 import { type Fenced, lostLease } from '../ledger/lease-terms.ts'
 import type { Release } from '../ledger/leases.ts'
+import type { EverBound } from '../rules/part-numbers.ts'
 import type { UploadTerms } from '../rules/upload-terms.ts'
 
 /** A lease held by this process: how long it lasts, and when its holder has to stop. */
@@ -15,6 +16,8 @@ export type Lease = Fenced & {
   touch(): void
   /** Registers what to call when the holder has to stop. If it has to already, `stop` is called at once. */
   onStop(stop: (why: StopReason) => void, body?: LeasedBody): void
+  /** Registers what tells which part numbers its holder has bound. */
+  remember(everBound: () => EverBound): void
   /** Rejects when the lease is lost before `work` is done. */
   whileHeld<Result>(work: Promise<Result>): Promise<Result>
   /** Releases the lease in its row, unless that was done already, and in this process. */
@@ -70,6 +73,7 @@ export class HeldLease implements Lease {
   #touchedMs: number
   #holder: Holder | undefined
   #timer: NodeJS.Timeout | undefined
+  #everBound: () => EverBound = () => ({ afterParts: 0, ends: [] })
 
   constructor({ fileId, fence, claim }: Fenced, sinceMs: number, deps: LeaseDeps) {
     this.fileId = fileId
@@ -110,6 +114,14 @@ export class HeldLease implements Lease {
   ): void {
     this.#holder = { stop, body }
     this.#stopWhenDue()
+  }
+
+  remember(everBound: () => EverBound): void {
+    this.#everBound = everBound
+  }
+
+  get everBound(): EverBound {
+    return this.#everBound()
   }
 
   /** Asks the holder to stop. */

@@ -1,44 +1,46 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
+import type { EverBound } from '../rules/part-numbers.ts'
 import { type Insertion, insertsUploads } from './insert-upload.ts'
 import { type Claim, type Fenced, heldBy, isFree, taken } from './lease-terms.ts'
 import { currentOffset } from './offsets.ts'
 
 /**
  * For a database that was promoted without the last commits of its primary: nodes that live on make up for those that
- * they remember. What a writer has sent to the bucket under numbers that are unknown again must not be mistaken for what
- * the next writer sends, so that one starts above them.
+ * they remember.
  */
 
-/** Parts that one request may have bound since the last commit that is left. */
-const MOST_UNKNOWN_PARTS = 64
+type Held = Fenced & { everBound: EverBound }
 
 /**
- * Ends the leases of a process whose writers have stopped: also those that were over, where their release was lost. Where the
- * taking of one was lost, nobody else knows of the parts that its writer may still have on their way.
+ * Ends the leases of a process whose writers have stopped, also those that were over, where their release was lost. What a
+ * writer has sent may still arrive, so its part numbers are bound again, also where the taking of its lease was lost.
  */
 export async function dropLeases(
   db: Db,
-  { held, over }: { held: readonly Fenced[]; over: readonly Fenced[] },
+  { held, over }: { held: readonly Held[]; over: readonly Fenced[] },
 ): Promise<void> {
-  const listed = (leases: readonly Fenced[], isHeld: boolean) =>
-    leases.map(({ fileId, claim }) => ({ id: fileId, claim, held: isHeld }))
-  const dropped = JSON.stringify([...listed(over, false), ...listed(held, true)])
-  const from = sql`from jsonb_to_recordset(${dropped}::jsonb) as dropped(id uuid, claim text, held boolean)
-    where f.id = dropped.id`
-  const isOwn = heldBy({ claim: sql`dropped.claim` })
   const ended = sql`lease_until = now() - interval '1 second'`
+  const own = held.map(({ fileId, claim, everBound: { afterParts, ends } }) => ({
+    id: fileId,
+    claim,
+    after: afterParts,
+    ends,
+  }))
   await rows(
     db,
-    sql`update files f set ${ended}, ${startingAbove} ${from} and f.status = 'uploading'
-      and (${isOwn} or dropped.held and ${isFree})`,
+    sql`update files f set ${ended}, bound_fence = f.lease_fence, bound_ends = own.ends[f.recorded_parts - own.after + 1:]
+      from jsonb_to_recordset(${JSON.stringify(own)}::jsonb) as own(id uuid, claim text, after int, ends bigint[])
+      where f.id = own.id and f.status = 'uploading' and (${heldBy({ claim: sql`own.claim` })} or ${isFree})
+        and f.recorded_parts between own.after and own.after + cardinality(own.ends)`,
   )
-  await rows(db, sql`update files f set ${ended} ${from} and f.status = 'transferring' and ${isOwn}`)
+  const dropped = [...held, ...over].map(({ fileId, claim }) => ({ id: fileId, claim }))
+  await rows(
+    db,
+    sql`update files f set ${ended} from jsonb_to_recordset(${JSON.stringify(dropped)}::jsonb) as dropped(id uuid, claim text)
+      where f.id = dropped.id and f.status in ('uploading', 'transferring') and ${heldBy({ claim: sql`dropped.claim` })}`,
+  )
 }
-
-const startingAbove = sql`bound_ends = '{}', bound_fence = null,
-    recorded_parts = greatest(f.reserved_part_number, f.recorded_parts) + ${MOST_UNKNOWN_PARTS}::int,
-    reserved_part_number = greatest(f.reserved_part_number, f.recorded_parts) + ${MOST_UNKNOWN_PARTS}::int`
 
 /** Takes the lease of a file that nobody writes, also where only its object was missing. */
 export async function takeForRepair(
@@ -64,17 +66,13 @@ export async function declareAgain(db: Db, lease: Fenced, lengthBytes: number): 
   )
 }
 
-/** A client has its address; its creator may have sent parts. */
+/** A client has its address. */
 export async function createAgain(
   deps: Parameters<typeof insertsUploads>[0],
-  { first, upload, ...insertion }: Insertion,
+  { first: _, upload, ...insertion }: Insertion,
 ): Promise<'made again' | 'is there'> {
-  const { db } = deps
-  const { fileId } = upload
-  if (await currentOffset(db, fileId)) return 'is there'
+  if (await currentOffset(deps.db, upload.fileId)) return 'is there'
   // Its token had room for it.
   await insertsUploads(deps)({ ...insertion, upload: { ...upload, maxFiles: null } })
-  if (first)
-    await rows(db, sql`update files f set ${startingAbove} where id = ${fileId}::uuid and lease_fence = 0`)
   return 'made again'
 }

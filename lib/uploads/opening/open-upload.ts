@@ -100,6 +100,7 @@ function describe(
   { lease, numbers }: { lease: Lease; numbers: PartNumbers },
 ): Upload {
   const contentType = contentTypeOf(row.filetype)
+  lease.remember(() => numbers.everBound)
   const place = { bucket, key: row.key, contentType, mayRead: dataStore.mayRead }
   return {
     fileId: row.id,

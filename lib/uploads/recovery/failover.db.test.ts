@@ -2,9 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { openTestDatabase } from '../../../test/support/databases.ts'
-import { fileIdOf, tusClient } from '../../../test/support/tus-client.ts'
+import { fileIdOf, openPatch, tusClient } from '../../../test/support/tus-client.ts'
 import { createSite, serveUploads } from '../../../test/support/upload-site.ts'
-import type { Db } from '../../platform/db/database.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
 import { newSecret } from '../../platform/kernel/ids.ts'
 
 /** What a node does for an upload when a standby is promoted that lacks the last commits; loss is played by rewinding rows. */
@@ -27,20 +27,28 @@ it('finds a file that was finished, though the lease of a writer before that is 
   expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
 })
 
-it('starts above the part numbers of a writer whose taking of the lease was lost', async () => {
-  await using site = await openSite()
-  const { db, node, client, recent, runtime } = site
-  const url = await client.begin(12 * MiB)
-  const fileId = fileIdOf(url)
-  const rewind = await keepFile(db, fileId, { isHeld: false })
-  const { lease } = (await node.context.leases.take({ fileId, tokenId: null, plan: undefined }))!
-  await rewind()
-  await recent.redo(db, runtime.log)
-  expect(lease.signal.aborted).toBe(true)
-  const next = (await node.context.leases.take({ fileId, tokenId: null, plan: undefined }))!
-  expect(next.bound.recordedParts).toBeGreaterThanOrEqual(64)
-  for (const one of [lease, next.lease]) one.forget()
-})
+it.each([{ lost: 'nothing' }, { lost: 'the taking of its lease and its parts' }])(
+  'goes on with an upload under the part numbers that it had when $lost was lost',
+  async ({ lost }) => {
+    await using site = await openSite()
+    const { db, client, recent, runtime } = site
+    const whole = randomBytes(24 * MiB)
+    const url = await client.begin(whole.length)
+    const rewind = await keepFile(db, fileIdOf(url), { isHeld: false })
+    const patch = openPatch(client, url, { offset: 0, length: whole.length })
+    await patch.write(whole.subarray(0, 14 * MiB))
+    const look = sql`select offset_bytes::int as bytes from files where id = ${fileIdOf(url)}::uuid`
+    await expect.poll(async () => (await rows<{ bytes: number }>(db, look))[0]!.bytes).toBeGreaterThan(0)
+    if (lost !== 'nothing') await rewind()
+
+    await recent.redo(db, runtime.log)
+
+    expect((await patch.reply).status).toBe(423)
+    const at = await client.offset(url)
+    expect((await client.patch(url, at, whole.subarray(at))).status).toBe(204)
+    expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
+  },
+)
 
 it('asks clients for a moment of patience where it does not know their token or their upload', async () => {
   await using site = await openSite()

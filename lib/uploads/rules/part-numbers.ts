@@ -9,6 +9,9 @@ export type Bound = {
   boundEnds: readonly number[]
 }
 
+/** All that one writer knows of: where the parts after that one end, whether they are recorded, sent or only bound. */
+export type EverBound = { afterParts: number; ends: readonly number[] }
+
 export const NOTHING_BOUND: Bound = { recordedParts: 0, recordedBytes: 0, boundEnds: [] }
 
 /**
@@ -21,6 +24,9 @@ export const NOTHING_BOUND: Bound = { recordedParts: 0, recordedBytes: 0, boundE
  * earlier writer left bound may not: it may have been sent.
  */
 export class PartNumbers {
+  readonly #foundParts: number
+  /** Where the parts end that were recorded since. */
+  readonly #recordedEnds: number[] = []
   /** The last recorded part, and where it ends. */
   #recordedParts: number
   #recordedBytes: number
@@ -35,6 +41,7 @@ export class PartNumbers {
   readonly #taken: { endOffset: number; sent: boolean }[] = []
 
   constructor(found: Bound, plan: PartPlan, ahead: number) {
+    this.#foundParts = found.recordedParts
     this.#recordedParts = found.recordedParts
     this.#recordedBytes = found.recordedBytes
     this.#plan = plan
@@ -112,11 +119,17 @@ export class PartNumbers {
     return this.#describe(recorded, ends)
   }
 
+  /** What has to be bound again in a ledger that has lost its last commits: any of these parts may still arrive. */
+  get everBound(): EverBound {
+    return { afterParts: this.#foundParts, ends: [...this.#recordedEnds, ...this.#bound.values()] }
+  }
+
   /** Call this once the ledger has committed the binding. */
   bindingWritten(bound: Bound): void {
     while (this.#recordedParts < bound.recordedParts) {
       this.#recordedParts += 1
       this.#recordedBytes = this.#taken.shift()!.endOffset
+      this.#recordedEnds.push(this.#recordedBytes)
       this.#inherited.delete(this.#recordedParts)
     }
     this.#bound = byNumber(bound)

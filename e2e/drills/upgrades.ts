@@ -1,0 +1,106 @@
+import { readdirSync } from 'node:fs'
+import { MIGRATIONS, migrate } from '#lib/platform/db/migrate.ts'
+import { openPostgres } from '#lib/platform/db/open-postgres.ts'
+import { readOptions } from '../../scripts/read-options.ts'
+import { insertLanded, PIPE, TOKEN } from '../../test/support/landed.ts'
+import { createDatabase, type PostgresServer, startPostgres } from '../../test/support/postgres.ts'
+import { type Sluice, startSluice, temporaryFolder } from '../../test/support/sluice.ts'
+import { commitBefore, sourceBefore } from '../../test/support/source-before.ts'
+import { tusClient } from '../../test/support/tus-client.ts'
+import { openTestBucket } from '../../test/support/upload-site.ts'
+import { startLoad } from './steady-load.ts'
+
+/**
+ * `npm run drill -- upgrades`: clients send one file after another to a node of an older version, a node of this one starts
+ * beside it and brings the schema up to date, serves with it, and then alone. From every migration that is kept, in turn, until
+ * there were `--times` upgrades. No start and no request may fail, and every object has to be what its client sent.
+ */
+const CLIENTS = 6
+/** Files that are sent by the older node alone, by both, and by the newer one alone. */
+const FILES = 3 * CLIENTS
+
+const names = readdirSync('drizzle/migrations')
+  .filter((name) => name.endsWith('.sql'))
+  .sort()
+
+type Upgrade = {
+  from: string
+  commit: string
+  files: number
+  startMs: number
+  longestMs: number
+  failures: string[]
+}
+
+async function upgrade(postgres: PostgresServer, at: number): Promise<Upgrade> {
+  const before = sourceBefore(at === 0 ? undefined : commitBefore(names[at + 1]!))
+  if (!before) throw new Error('The upgrades need the whole history of the repository.')
+  using folder = temporaryFolder()
+  const bucket = await openTestBucket()
+  const { url, drop } = await createDatabase(postgres.url)
+  const database = openPostgres({ address: url })
+  await migrate(database.db, MIGRATIONS.slice(0, 1))
+  await insertLanded(database.db, bucket)
+  await migrate(database.db, MIGRATIONS.slice(0, at + 1))
+  const env = {
+    ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+    AUTH_SECRET: 'a'.repeat(40),
+    BASE_URL: 'http://localhost:0',
+    HOST: '127.0.0.1',
+    ALLOWED_PRIVATE_HOSTS: '*',
+    FREE_TIER_BYTES: '0',
+    DATABASE_URL: url,
+    DATA_DIR: folder.path,
+    ROLES: 'upload,worker',
+  }
+  const older = await startSluice(env, before.folder)
+  const load = startLoad(clientOf(older), CLIENTS)
+  await load.more(FILES)
+  const startedAt = performance.now()
+  const newer = await startSluice(env)
+  const startMs = performance.now() - startedAt
+  load.goTo([clientOf(older), clientOf(newer)])
+  await load.more(FILES)
+  load.goTo([clientOf(newer)])
+  // Those that each client had begun before, and one after that.
+  await load.more(2 * CLIENTS)
+  const codes = [await older.stop()]
+  await load.more(FILES)
+  const { sent, failures, longestMs } = await load.end()
+  codes.push(await newer.stop())
+  failures.push(...codes.filter((code) => code !== 0).map((code) => `a node ended with ${code}`))
+  for (const { id, whole } of sent)
+    if (!(await bucket.object(`${id}/file`)).equals(whole)) failures.push(`${id} is not what was sent`)
+  await Promise.all([database.close(), bucket.close()])
+  await drop()
+  return { from: names[at]!, commit: before.commit, files: sent.length, startMs, longestMs, failures }
+}
+
+const clientOf = ({ baseUrl }: Sluice) => tusClient({ url: baseUrl, pipeId: PIPE, token: TOKEN })
+
+async function main(): Promise<boolean> {
+  const { values } = readOptions('npm run drill -- upgrades [--times 20]', {
+    options: { times: { type: 'string', default: '20' } },
+  })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
+  const postgres = await startPostgres()
+  let well = true
+  let longest = 0
+  for (let n = 0; n < Number(values.times); n++) {
+    const { from, commit, files, startMs, longestMs, failures } = await upgrade(
+      postgres,
+      n % (names.length - 1),
+    )
+    well &&= failures.length === 0
+    longest = Math.max(longest, longestMs)
+    console.log(
+      `${failures.length === 0 ? 'ok  ' : 'FAIL'}  from ${from} (${commit.slice(0, 7)}): ${files} files, started after ${Math.round(startMs)} ms, the longest request took ${Math.round(longestMs)} ms`,
+    )
+    for (const failure of failures) console.log(`      ${failure.slice(0, 300)}`)
+  }
+  console.log(`The longest request of all took ${Math.round(longest)} ms.`)
+  await postgres.stop()
+  return well
+}
+
+process.exit((await main()) ? 0 : 1)
