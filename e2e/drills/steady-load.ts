@@ -68,10 +68,16 @@ export function startLoad(first: TusClient, clients: number) {
       await promise
       waiting.delete(one)
     },
+    /** Of the requests since the last time. */
+    takeLongestMs(): number {
+      const ms = longestMs
+      longestMs = 0
+      return ms
+    },
     async end() {
       isOver = true
       await working
-      return { sent, failures, longestMs }
+      return { sent, failures }
     },
   }
 }

@@ -28,6 +28,8 @@ type Upgrade = {
   commit: string
   files: number
   startMs: number
+  /** What the older node took alone, on the same machine. */
+  beforeMs: number
   longestMs: number
   failures: string[]
 }
@@ -56,6 +58,7 @@ async function upgrade(postgres: PostgresServer, at: number): Promise<Upgrade> {
   const older = await startSluice(env, before.folder)
   const load = startLoad(clientOf(older), CLIENTS)
   await load.more(FILES)
+  const beforeMs = load.takeLongestMs()
   const startedAt = performance.now()
   const newer = await startSluice(env)
   const startMs = performance.now() - startedAt
@@ -66,14 +69,23 @@ async function upgrade(postgres: PostgresServer, at: number): Promise<Upgrade> {
   await load.more(2 * CLIENTS)
   const codes = [await older.stop()]
   await load.more(FILES)
-  const { sent, failures, longestMs } = await load.end()
+  const { sent, failures } = await load.end()
+  const longestMs = load.takeLongestMs()
   codes.push(await newer.stop())
   failures.push(...codes.filter((code) => code !== 0).map((code) => `a node ended with ${code}`))
   for (const { id, whole } of sent)
     if (!(await bucket.object(`${id}/file`)).equals(whole)) failures.push(`${id} is not what was sent`)
   await Promise.all([database.close(), bucket.close()])
   await drop()
-  return { from: names[at]!, commit: before.commit, files: sent.length, startMs, longestMs, failures }
+  return {
+    from: names[at]!,
+    commit: before.commit,
+    files: sent.length,
+    startMs,
+    beforeMs,
+    longestMs,
+    failures,
+  }
 }
 
 const clientOf = ({ baseUrl }: Sluice) => tusClient({ url: baseUrl, pipeId: PIPE, token: TOKEN })
@@ -87,14 +99,14 @@ async function main(): Promise<boolean> {
   let well = true
   let longest = 0
   for (let n = 0; n < Number(values.times); n++) {
-    const { from, commit, files, startMs, longestMs, failures } = await upgrade(
+    const { from, commit, files, startMs, beforeMs, longestMs, failures } = await upgrade(
       postgres,
       n % (names.length - 1),
     )
     well &&= failures.length === 0
     longest = Math.max(longest, longestMs)
     console.log(
-      `${failures.length === 0 ? 'ok  ' : 'FAIL'}  from ${from} (${commit.slice(0, 7)}): ${files} files, started after ${Math.round(startMs)} ms, the longest request took ${Math.round(longestMs)} ms`,
+      `${failures.length === 0 ? 'ok  ' : 'FAIL'}  from ${from} (${commit.slice(0, 7)}): ${files} files, started after ${Math.round(startMs)} ms, the longest request took ${Math.round(longestMs)} ms, before it ${Math.round(beforeMs)}`,
     )
     for (const failure of failures) console.log(`      ${failure.slice(0, 300)}`)
   }

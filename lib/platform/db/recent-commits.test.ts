@@ -29,8 +29,14 @@ function possibleAtTry(least: number): Redo {
 it('makes again what is possible soon before anybody goes on, each kind after what it needs, and tells of it', async () => {
   const { recent, log, lines } = open()
   const order: string[] = []
-  recent.note('end', async () => order.push('end') && 'made again')
-  recent.note('access', async () => order.push('access') && 'is there')
+  const noting =
+    <Outcome>(kind: string, outcome: Outcome) =>
+    async () => {
+      order.push(kind)
+      return outcome
+    }
+  recent.note('end', noting('end', 'made again' as const))
+  recent.note('access', noting('access', 'is there' as const))
   recent.note('creation', possibleAtTry(3))
   await recent.redo(db, log)
   expect(order).toEqual(['access', 'end'])
