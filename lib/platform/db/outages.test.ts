@@ -43,3 +43,39 @@ it('tells nothing of what fails just after its end', async () => {
   expect(await outages.explains(gone)).toBe(true)
   outages.close()
 })
+
+it('takes one connection that breaks for no outage', async () => {
+  const outages = createOutages(TIMES)
+  let asked = 0
+  outages.watch({ ask: async () => asked++ > 0 || Promise.reject(gone) })
+  expect(await outages.explains(gone)).toBe(false)
+  outages.close()
+})
+
+it('is over when a new connection is answered in time, not when late answers arrive', async () => {
+  const outages = createOutages({ ...TIMES, answerWithinMs: 20 })
+  const told: string[] = []
+  let isQuick = false
+  const asked = Promise.withResolvers<void>()
+  const back = Promise.withResolvers<void>()
+  let times = 0
+  outages.watch({
+    ask() {
+      // From then on others have answers while this one waits for its own.
+      if (told.length > 0) outages.begun(() => {})()
+      if (++times > 3) asked.resolve()
+      return isQuick ? Promise.resolve() : new Promise(() => {})
+    },
+    onAway: () => told.push('away'),
+    onBack() {
+      told.push('back')
+      back.resolve()
+    },
+  })
+  outages.noticed(gone)
+  await asked.promise
+  isQuick = true
+  await back.promise
+  expect(told).toEqual(['away', 'back'])
+  outages.close()
+})

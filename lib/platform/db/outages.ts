@@ -51,7 +51,7 @@ export function createOutages(times: Times = TIMES): Outages {
     watcher?.onAway?.(cause)
     for (const giveUp of [...waiting]) giveUp(away.error)
     do await pause(askEveryMs)
-    while (!closed && (await trouble()))
+    while (!closed && (await answerOf(watcher!, answerWithinMs)))
     backAtMs = performance.now()
     if (!closed) watcher?.onBack?.(backAtMs - away.sinceMs)
     away = undefined
@@ -119,17 +119,25 @@ async function troubleOf(
   watcher: Watcher,
   withinMs: number,
   answers: () => number,
-): Promise<{ cause: unknown } | undefined> {
+): Promise<Trouble | undefined> {
   const before = answers()
+  const first = await answerOf(watcher, withinMs)
+  // One connection that breaks is no outage.
+  const found = first?.isLate === false ? await answerOf(watcher, withinMs) : first
+  if (found && !isReadOnly(found.cause) && answers() > before) return undefined
+  return found
+}
+
+type Trouble = { cause: unknown; isLate: boolean }
+
+/** Undefined: it answers a new connection in time. */
+async function answerOf(watcher: Watcher, withinMs: number): Promise<Trouble | undefined> {
   const asked = watcher.ask().then(
     () => undefined,
-    (cause: unknown) => (isOutage(cause) ? { cause } : undefined),
+    (cause: unknown) => (isOutage(cause) ? { cause, isLate: false } : undefined),
   )
   const outcome = await Promise.race([asked, patience(withinMs)])
-  if (outcome === undefined) return undefined
-  if (outcome !== 'late' && isReadOnly(outcome.cause)) return outcome
-  if (answers() > before) return undefined
-  return outcome === 'late' ? { cause: new Error(`no answer for ${withinMs} ms`) } : outcome
+  return outcome === 'late' ? { cause: new Error(`no answer for ${withinMs} ms`), isLate: true } : outcome
 }
 
 const LOOKS = 20
