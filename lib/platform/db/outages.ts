@@ -121,23 +121,25 @@ async function troubleOf(
   answers: () => number,
 ): Promise<Trouble | undefined> {
   const before = answers()
+  const sinceMs = performance.now()
   const first = await answerOf(watcher, withinMs)
   // One connection that breaks is no outage.
-  const found = first?.isLate === false ? await answerOf(watcher, withinMs) : first
+  const isBroken = first !== undefined && performance.now() - sinceMs < withinMs / 2
+  const found = isBroken ? await answerOf(watcher, withinMs) : first
   if (found && !isReadOnly(found.cause) && answers() > before) return undefined
   return found
 }
 
-type Trouble = { cause: unknown; isLate: boolean }
+type Trouble = { cause: unknown }
 
 /** Undefined: it answers a new connection in time. */
 async function answerOf(watcher: Watcher, withinMs: number): Promise<Trouble | undefined> {
   const asked = watcher.ask().then(
     () => undefined,
-    (cause: unknown) => (isOutage(cause) ? { cause, isLate: false } : undefined),
+    (cause: unknown) => (isOutage(cause) ? { cause } : undefined),
   )
   const outcome = await Promise.race([asked, patience(withinMs)])
-  return outcome === 'late' ? { cause: new Error(`no answer for ${withinMs} ms`), isLate: true } : outcome
+  return outcome === 'late' ? { cause: new Error(`no answer for ${withinMs} ms`) } : outcome
 }
 
 const LOOKS = 20
