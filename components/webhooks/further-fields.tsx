@@ -12,7 +12,19 @@ const KINDS = [
 
 type Props = { output: WebhookOutput | undefined; ofWorkspace: boolean; open: boolean }
 
-/** What few need to look at: folded, except where an output is made for a purpose of its own. */
+export function NameField({ value }: { value: string }) {
+  return (
+    <TextField
+      name="name"
+      label="Name"
+      defaultValue={value}
+      maxLength={100}
+      hint="What it is called here: Backend, Data pipeline, Chat."
+    />
+  )
+}
+
+/** What few need to look at: folded, except where an output is made for a purpose of its own. Its name comes first there. */
 export function FurtherFields({ output, ofWorkspace, open }: Props) {
   const names = output?.headerNames ?? []
   const kinds = KINDS.filter(([kind]) => ofWorkspace || kind !== 'usage.threshold')
@@ -23,16 +35,10 @@ export function FurtherFields({ output, ofWorkspace, open }: Props) {
           className="size-3.5 text-ink-faint transition-transform group-open:rotate-90"
           aria-hidden
         />
-        Name, more events and request headers
+        {open ? 'More events and request headers' : 'Name, more events and request headers'}
       </summary>
       <div className="mt-4 space-y-4">
-        <TextField
-          name="name"
-          label="Name"
-          defaultValue={output?.name ?? 'Webhook'}
-          maxLength={100}
-          hint="What it is called here: Backend, Data pipeline, Chat."
-        />
+        {!open && <NameField value={output?.name ?? 'Webhook'} />}
         <fieldset className="space-y-2">
           <legend className="mb-2 font-medium text-sm">Send an event when</legend>
           {kinds.map(([kind, label]) => (

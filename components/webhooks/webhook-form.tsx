@@ -8,7 +8,7 @@ import { ActionForm } from '../ui/action-form.tsx'
 import { CheckField, TextField } from '../ui/field.tsx'
 import { SecretOnce } from '../ui/secret-once.tsx'
 import { SecretShown } from '../ui/secret-shown.tsx'
-import { FurtherFields } from './further-fields.tsx'
+import { FurtherFields, NameField } from './further-fields.tsx'
 
 const ENDS = [
   ['failed', 'failed: given up, with a reason'],
@@ -39,6 +39,7 @@ export function WebhookForm({ pipeId, output, inboxUrl, submit, onward = false }
         onDone={setMade}
         outcome={(data) => data && <SecretShown title="Your webhook secret" secret={data.secret} />}
       >
+        {onward && <NameField value="" />}
         <Address value={output?.url ?? ''} inboxUrl={inboxUrl} />
         <Ends output={output} />
         <FurtherFields output={output} ofWorkspace={pipeId === null} open={onward} />
