@@ -83,6 +83,9 @@ senders:
 outputs:
   - name: audit
     url: https://example.com/audit
+alerts:
+  quota_80: { mail: false }
+  token_unused: { mail: false, notice: false }
 `
 
 describeWithDatabase('a configuration file', (database) => {
@@ -97,9 +100,10 @@ describeWithDatabase('a configuration file', (database) => {
       'create output audit',
       'create sender website',
       'create sender app',
+      'change alerts settings',
     ])
     expect(shown.map(({ secret }) => secret.slice(0, 3))).toEqual(['whs', 'whs', 'sk_', 'sk_'])
-    expect((await planOf(sluice, FILE)).plan).toEqual({ steps: [], unchanged: 7, unlisted: [] })
+    expect((await planOf(sluice, FILE)).plan).toEqual({ steps: [], unchanged: 8, unlisted: [] })
   })
 
   it('is the same after it was exported, applied to an empty workspace, and exported again', async () => {
@@ -128,8 +132,23 @@ describeWithDatabase('a configuration file', (database) => {
       'create output audit',
       'create sender website',
       'create sender app',
+      'change alerts settings',
     ])
     expect((await planOf(sluice, FILE)).plan.steps).toEqual([])
+  })
+
+  it('has the alerts that the dashboard shows, and leaves what it does not name', async () => {
+    const sluice = await emptyWorkspace(testRuntime(database()))
+    await apply(sluice, FILE)
+    const { quota_80, quota_100, token_unused } = await sluice.showAlertSettings()
+    expect(quota_80).toEqual({ mail: false, notice: true })
+    expect(quota_100).toEqual({ mail: true, notice: true })
+    expect(token_unused).toEqual({ mail: false, notice: false })
+    const odd = (alerts: string) => apply(sluice, `version: 1\nalerts: ${alerts}`)
+    await expect(odd('{ quota_90: { mail: true } }')).rejects.toThrow(
+      'There is no alert "quota_90", but quota_80',
+    )
+    await expect(odd('{ quota_80: { sms: true } }')).rejects.toThrow('sms')
   })
 
   it('changes what differs, and sends secrets only with what they belong to', async () => {
@@ -149,7 +168,7 @@ describeWithDatabase('a configuration file', (database) => {
     const sluice = await emptyWorkspace(testRuntime(database()))
     await apply(sluice, FILE)
     const fewer = FILE.replace('  - name: stills\n    dataStore: archive\n    outputs: []\n', '').replace(
-      /senders:[\s\S]*outputs:/,
+      /senders:[\s\S]*?outputs:/,
       'outputs:',
     )
     expect((await planOf(sluice, fewer)).plan).toMatchObject({ steps: [], unlisted: [{ name: 'stills' }] })
@@ -162,6 +181,7 @@ it.each([
   ['version: 2', 'must begin with "version: 1"'],
   ['version: 1\npipe: []', 'there is no "pipe"'],
   ['version: 1\npipes: {}', 'pipes must be a list'],
+  ['version: 1\nalerts: []', 'alerts must be a map'],
   ['version: 1\npipes: [{ dataStore: x }]', 'pipes[0] needs a name'],
   ['version: 1\nsenders: [{ name: a }, { name: a }]', 'senders has "a" twice'],
   [`version: 1\ndataStores: [{ name: a, secretAccessKey: "\${NOT_SET}" }]`, 'not set: NOT_SET'],

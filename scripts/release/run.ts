@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { StartError } from '../../lib/platform/kernel/errors.ts'
+import { CHART } from '../chart.ts'
 import { readOptions } from '../read-options.ts'
 import { runScript } from '../run-script.ts'
 import { assertValid, billOfMaterials, closureOf, type Entries, entriesOfBuild } from './bill-of-materials.ts'
@@ -9,11 +10,11 @@ import { entriesOfServer } from './entries-of-server.ts'
 import { notesFor } from './notes.ts'
 import { packServer } from './pack-server.ts'
 import { readLock } from './stage-server.ts'
-import { type Artefact, describe, digestsOf, FOLDER, tarballOf } from './write-tarball.ts'
+import { type Artefact, describe, digestsOf, FOLDER, tarballOf, writeTarball } from './write-tarball.ts'
 
 /**
  * `npm run release`: everything that a release consists of, in `.release`: the package of the server and those of the kit, a
- * bill of materials for each, their digests, and the notes. The workflow signs and publishes what this makes. `--dry-run` does
+ * bill of materials for each, the Helm chart, their digests, and the notes. The workflow signs and publishes what this makes. `--dry-run` does
  * not ask that the notes are written and the source committed, and builds everything a second time to see that it is the same.
  */
 const KIT = [
@@ -58,6 +59,7 @@ async function make(): Promise<Artefact[]> {
     const packed = copyOfKit(workspace)
     all.push(packed, await writeBill(workspace, packed, closureOf(bundles, packages)))
   }
+  all.push(await writeTarball(CHART, join(FOLDER, `chart-sluice-${staged.version}.tgz`), 'sluice'))
   return all
 }
 

@@ -9,13 +9,13 @@ export const FOLDER = '.release'
 export type Artefact = { file: string; bytes: number; sha256: string }
 
 /** The same bytes for the same files, whoever packs them and when: npm's own leaves out what lies in a nested node_modules. */
-export async function writeTarball(folder: string, file: string): Promise<Artefact> {
+export async function writeTarball(folder: string, file: string, prefix = 'package'): Promise<Artefact> {
   const files = globSync('**/*', { cwd: folder, exclude: [] })
     .concat(globSync('{.next,.kit}/**/*', { cwd: folder }))
     .filter((path) => statSync(`${folder}/${path}`).isFile())
     .sort()
   const same = { portable: true, mtime: new Date(0), gzip: { level: 9 }, noDirRecurse: true }
-  await create({ ...same, cwd: folder, prefix: 'package', file }, [...new Set(files)])
+  await create({ ...same, cwd: folder, prefix, file }, [...new Set(files)])
   return describe(file)
 }
 

@@ -4,11 +4,40 @@ import {
   lockConfiguration,
   unlockConfiguration,
 } from '../../workspace/configuration-lock.ts'
+import {
+  alertSettingsAnswer,
+  alertSettingsChanges,
+  changeAlertSettings,
+  readAlertSettings,
+} from '../../workspace/notices/alerts.ts'
 import { operation } from '../operation.ts'
 
 const tag = 'Configuration'
 
 export const configurationOperations = [
+  operation({
+    id: 'showAlertSettings',
+    right: 'see',
+    method: 'GET',
+    path: '/alert-settings',
+    tag,
+    summary: 'Show which alerts the members get by mail and as notices.',
+    status: 200,
+    answer: alertSettingsAnswer,
+    run: ({ runtime, who }) => readAlertSettings(runtime, who),
+  }),
+  operation({
+    id: 'changeAlertSettings',
+    right: 'build',
+    method: 'PATCH',
+    path: '/alert-settings',
+    tag,
+    summary: 'Change which alerts the members get. What is left out stays as it is.',
+    body: alertSettingsChanges,
+    status: 200,
+    answer: alertSettingsAnswer,
+    run: ({ runtime, who, body }) => changeAlertSettings(runtime, who, body),
+  }),
   operation({
     id: 'lockConfiguration',
     right: 'build',

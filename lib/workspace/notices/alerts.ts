@@ -1,4 +1,5 @@
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
+import { z } from 'zod'
 import { alerts, workspaces } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import type { CoreRuntime, Runtime } from '../../platform/runtime.ts'
@@ -46,6 +47,14 @@ type AlertWay = (typeof ALERT_WAYS)[number]
 /** Whether an alert of this kind is wanted in this way. */
 type AlertSettings = Record<AlertKind, Record<AlertWay, boolean>>
 
+const ofEachKind = <Schema extends z.ZodType>(schema: Schema) =>
+  Object.fromEntries(ALERT_KINDS.map((kind) => [kind, schema])) as Record<AlertKind, Schema>
+
+export const alertSettingsAnswer = z.object(ofEachKind(z.object({ mail: z.boolean(), notice: z.boolean() })))
+export const alertSettingsChanges = z.strictObject(
+  ofEachKind(z.strictObject({ mail: z.boolean().optional(), notice: z.boolean().optional() }).optional()),
+)
+
 export async function readAlertSettings(
   { db }: Pick<Runtime, 'db'>,
   { workspaceId }: Actor,
@@ -72,4 +81,18 @@ export async function saveAlertSettings(
     await tx.update(workspaces).set({ mutedAlerts }).where(eq(workspaces.id, actor.workspaceId))
     await recordAudit({ db: tx, clock }, actor, { action: 'alerts.changed', detail: { muted: mutedAlerts } })
   })
+}
+
+/** What is left out stays as it is. */
+export async function changeAlertSettings(
+  runtime: CoreRuntime,
+  actor: Actor,
+  changes: z.infer<typeof alertSettingsChanges>,
+): Promise<AlertSettings> {
+  const settings = await readAlertSettings(runtime, actor)
+  const wanted = ALERT_KINDS.flatMap((kind) =>
+    ALERT_WAYS.filter((way) => changes[kind]?.[way] ?? settings[kind][way]).map((way) => `${way}:${kind}`),
+  )
+  await saveAlertSettings(runtime, actor, wanted)
+  return readAlertSettings(runtime, actor)
 }

@@ -55,10 +55,17 @@ async function create(sluice: Sluice, step: Step, ids: Ids): Promise<string | un
         : await sluice.createOutput(fields)
       return made.secret
     }
+    // They are there from the start.
+    case 'alerts':
+      return undefined
   }
 }
 
 async function change(sluice: Sluice, step: Step, ids: Ids): Promise<void> {
+  if (step.kind === 'alerts') {
+    await sluice.changeAlertSettings(step.fields)
+    return
+  }
   const changes = { id: step.id!, ...withStore(step, ids) } as never
   if (step.kind === 'data store') await sluice.updateDataStore(changes)
   else if (step.kind === 'pipe') await sluice.updatePipe(changes)

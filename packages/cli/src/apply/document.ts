@@ -16,6 +16,8 @@ export type Document = {
   pipes: PipeThing[] | undefined
   senders: Thing[] | undefined
   outputs: Thing[] | undefined
+  /** By kind of alert. */
+  alerts: Fields | undefined
 }
 
 type Environment = Record<string, string | undefined>
@@ -30,14 +32,17 @@ export function readDocument(file: string, env: Environment): Document {
     throw wrong(file, `these environment variables are not set: ${[...missing].sort().join(', ')}`)
   if (!isFields(whole) || whole.version !== VERSION)
     throw wrong(file, `it must begin with "version: ${VERSION}"`)
-  const unknown = Object.keys(whole).find((key) => key !== 'version' && !LISTS.includes(key as never))
-  if (unknown) throw wrong(file, `there is no "${unknown}"; a workspace has ${LISTS.join(', ')}`)
+  const parts = [...LISTS, 'alerts']
+  const unknown = Object.keys(whole).find((key) => key !== 'version' && !parts.includes(key))
+  if (unknown) throw wrong(file, `there is no "${unknown}"; a workspace has ${parts.join(', ')}`)
+  if (whole.alerts !== undefined && !isFields(whole.alerts)) throw wrong(file, 'alerts must be a map')
   const list = (key: (typeof LISTS)[number]) => readThings(file, key, whole[key])
   return {
     dataStores: list('dataStores'),
     pipes: list('pipes')?.map((thing) => readPipe(file, thing)),
     senders: list('senders'),
     outputs: list('outputs'),
+    alerts: whole.alerts,
   }
 }
 
@@ -114,7 +119,7 @@ function readPipe(file: string, { name, fields: all }: Thing): PipeThing {
   return { name, fields, dataStore, outputs: readThings(file, `outputs of the Pipe "${name}"`, outputs) }
 }
 
-function isFields(value: unknown): value is Fields {
+export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 

@@ -40,6 +40,7 @@ export function toDocument(found: Workspace, secrets: string[]): object {
     }),
     senders: workspace.senders.map(({ fields }) => fields),
     outputs: outputsOf(workspace.outputs, 'workspace'),
+    alerts: workspace.alerts,
   }
 }
 

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Failure } from '../failure.ts'
-import type { Document, Fields, Thing } from './document.ts'
+import { type Document, type Fields, isFields, type Thing } from './document.ts'
 import type { Found, Workspace } from './workspace.ts'
 
 /**
  * What has to be done for a workspace to be as a configuration file says: a list in the order in which it can be done. Nothing
  * here asks the server.
  */
-export type Kind = 'data store' | 'pipe' | 'sender' | 'output'
+export type Kind = 'data store' | 'pipe' | 'sender' | 'output' | 'alerts'
 
 export type Step = {
   action: 'create' | 'change' | 'delete'
@@ -39,7 +39,8 @@ export function makePlan(wanted: Document, found: Workspace, { secrets, prune }:
   })
   const outputs = compare('output', wanted.outputs, found.outputs)
   const senders = compare('sender', wanted.senders, found.senders)
-  const all = [stores, pipes, ...pipeOutputs, outputs, senders]
+  const alerts = compareAlerts(wanted.alerts, found.alerts)
+  const all = [stores, pipes, ...pipeOutputs, outputs, senders, alerts]
   const unlisted = all.flatMap((one) => one.unlisted).reverse()
   return {
     steps: [...all.flatMap((one) => one.steps), ...(prune ? unlisted : [])],
@@ -67,6 +68,25 @@ function comparePipes({ pipes, dataStores }: Document, found: Workspace, secrets
     return sent ? { ...step, dataStore: pipes!.find(({ name }) => name === step.name)!.dataStore } : step
   })
   return { ...plan, steps }
+}
+
+/** A workspace has one set of them, so they have no name of their own. A way that is left out stays as it is. */
+function compareAlerts(wanted: Fields | undefined, current: Fields): Plan {
+  if (!wanted) return { steps: [], unchanged: 0, unlisted: [] }
+  const odd = Object.keys(wanted).find((kind) => !(kind in current))
+  if (odd) throw new Failure(`There is no alert "${odd}", but ${Object.keys(current).join(', ')}.`)
+  const fields = Object.fromEntries(
+    Object.entries(wanted).map(([kind, ways]) => {
+      const now = current[kind]
+      return [kind, isFields(now) && isFields(ways) ? { ...now, ...ways } : ways]
+    }),
+  )
+  const existing = { id: 'alerts', name: 'settings', fields: current }
+  return compareThings(
+    { kind: 'alerts', secrets: false, more: {} },
+    [{ name: 'settings', fields }],
+    [existing],
+  )
 }
 
 type Comparing = { kind: Kind; secrets: boolean; more: Partial<Step> }

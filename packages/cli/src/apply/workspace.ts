@@ -9,6 +9,7 @@ export type Workspace = {
   pipes: FoundPipe[]
   senders: Found[]
   outputs: Found[]
+  alerts: Fields
 }
 
 /** What the server alone decides. */
@@ -20,11 +21,12 @@ const OF_OUTPUTS = [
 ]
 
 export async function readWorkspace(sluice: Sluice): Promise<Workspace> {
-  const [dataStores, pipes, senders, outputs] = await Promise.all([
+  const [dataStores, pipes, senders, outputs, alerts] = await Promise.all([
     all(sluice.listDataStores({ limit: 100 })),
     all(sluice.listPipes({ limit: 100 })),
     all(sluice.listSenders({ limit: 100 })),
     sluice.listOutputs(),
+    sluice.showAlertSettings(),
   ])
   const ofPipes = pipes.map(async (pipe) => {
     const { data } = await sluice.listPipeOutputs({ id: pipe.id })
@@ -37,6 +39,7 @@ export async function readWorkspace(sluice: Sluice): Promise<Workspace> {
       .filter(({ revokedAt }) => !revokedAt)
       .map(({ id, name }) => ({ id, name, fields: { name } })),
     outputs: outputs.data.map((output) => toFound(output, OF_OUTPUTS)),
+    alerts,
   }
 }
 
