@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { SPDX, Spec, Validation } from '@cyclonedx/cyclonedx-library'
+import { build } from 'esbuild'
 import { StartError } from '../../lib/platform/kernel/errors.ts'
 import type { Artefact } from './write-tarball.ts'
 
@@ -124,17 +125,23 @@ function resolveFrom(path: string, name: string, entries: Entries): string | und
   return undefined
 }
 
-/** These packages at the top of a lock, with all that they depend on. */
-export function closureOf(names: readonly string[], all: Entries): Entries {
-  const found: Entries = {}
-  const waiting = names.map((name) => `node_modules/${name}`)
-  for (const path of waiting) {
-    if (found[path]) continue
-    found[path] = all[path]!
-    const needed = Object.keys({ ...all[path]!.dependencies, ...all[path]!.optionalDependencies })
-    waiting.push(...needed.flatMap((name) => resolveFrom(path, name, all) ?? []))
-  }
-  return found
+type Bundle = { entry: string; platform: 'browser' | 'node' }
+
+/** What esbuild puts into a bundle of this, as the package of the kit is built. */
+export async function entriesInside({ entry, platform }: Bundle, all: Entries): Promise<Entries> {
+  const { metafile } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    platform,
+    format: 'esm',
+    jsx: 'automatic',
+    external: ['react', 'react/jsx-runtime'],
+    outdir: 'unused',
+    write: false,
+    metafile: true,
+  })
+  const paths = [...new Set(Object.keys(metafile.inputs).flatMap(packagePathOf))].sort()
+  return Object.fromEntries(paths.map((path) => [path, all[path]!]))
 }
 
 function nameOf(path: string, { name }: Entry): string {

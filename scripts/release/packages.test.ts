@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { list } from 'tar'
 import { afterAll, expect, it } from 'vitest'
-import { assertValid, billOfMaterials, closureOf, type Entries } from './bill-of-materials.ts'
+import { assertValid, billOfMaterials, type Entries, entriesInside } from './bill-of-materials.ts'
 import { entriesOfServer } from './entries-of-server.ts'
+import { readLock } from './stage-server.ts'
 import { writeTarball } from './write-tarball.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-packages-'))
@@ -67,11 +68,13 @@ it('refuses a bill of materials that breaks the standard', async () => {
   await expect(assertValid(text, 'server')).rejects.toThrow('The bill of materials of server is not valid')
 })
 
-it('finds what a bundle contains', () => {
-  expect(Object.keys(closureOf(['one'], ENTRIES))).toEqual([
-    'node_modules/one',
-    'node_modules/one/node_modules/two',
-  ])
+it('finds what is inside of a package of the kit', async () => {
+  const { packages } = readLock()
+  const inside = async (entry: string, platform: 'browser' | 'node') =>
+    Object.keys(await entriesInside({ entry, platform }, packages))
+  expect(await inside('packages/cli/src/main.ts', 'node')).toEqual(['node_modules/yaml'])
+  expect(await inside('packages/react/src/index.ts', 'browser')).toContain('node_modules/tus-js-client')
+  expect(await inside('packages/node/src/index.ts', 'node')).toEqual([])
 })
 
 it('tells what the server brings along from what npm chooses, and from what builds or tests it', () => {

@@ -5,7 +5,13 @@ import { StartError } from '../../lib/platform/kernel/errors.ts'
 import { CHART } from '../chart.ts'
 import { readOptions } from '../read-options.ts'
 import { runScript } from '../run-script.ts'
-import { assertValid, billOfMaterials, closureOf, type Entries, entriesOfBuild } from './bill-of-materials.ts'
+import {
+  assertValid,
+  billOfMaterials,
+  type Entries,
+  entriesInside,
+  entriesOfBuild,
+} from './bill-of-materials.ts'
 import { entriesOfServer } from './entries-of-server.ts'
 import { notesFor } from './notes.ts'
 import { packServer } from './pack-server.ts'
@@ -18,10 +24,10 @@ import { type Artefact, describe, digestsOf, FOLDER, tarballOf, writeTarball } f
  * not ask that the notes are written and the source committed, and builds everything a second time to see that it is the same.
  */
 const KIT = [
-  { workspace: 'packages/node', bundles: [] },
-  { workspace: 'packages/react', bundles: ['tus-js-client'] },
-  { workspace: 'packages/cli', bundles: [] },
-]
+  { workspace: 'packages/node', entry: 'packages/node/src/index.ts', platform: 'node' },
+  { workspace: 'packages/react', entry: 'packages/react/src/index.ts', platform: 'browser' },
+  { workspace: 'packages/cli', entry: 'packages/cli/src/main.ts', platform: 'node' },
+] as const
 const DIGESTS = 'SHA256SUMS'
 
 const { dryRun } = readDryRun()
@@ -55,9 +61,9 @@ async function make(): Promise<Artefact[]> {
   const { bundled, optional } = entriesOfServer(packages)
   const inServer = { ...bundled, ...optional, ...entriesOfBuild(packages) }
   const all = [server, await writeBill(staged.folder, server, inServer)]
-  for (const { workspace, bundles } of KIT) {
+  for (const { workspace, ...bundle } of KIT) {
     const packed = copyOfKit(workspace)
-    all.push(packed, await writeBill(workspace, packed, closureOf(bundles, packages)))
+    all.push(packed, await writeBill(workspace, packed, await entriesInside(bundle, packages)))
   }
   all.push(await writeTarball(CHART, join(FOLDER, `chart-sluice-${staged.version}.tgz`), 'sluice'))
   return all
