@@ -69,10 +69,12 @@ function schemaOf(described: Json): Json {
   return object(object(Object.values(content)[0]).schema)
 }
 
-/** A value of any of these kinds may stand here. */
+/** A value of any of these kinds may stand here. A constant is an enumeration of one. */
 function kinds(schema: Json): Json[] {
   if (schema.anyOf ?? schema.oneOf) return list(schema.anyOf ?? schema.oneOf).flatMap(kinds)
-  return Array.isArray(schema.type) ? schema.type.map((type) => ({ ...schema, type })) : [schema]
+  const { const: only, ...rest } = schema
+  const one: Json = only === undefined ? schema : { ...rest, enum: [only] as Json[] }
+  return Array.isArray(one.type) ? one.type.map((type) => ({ ...one, type })) : [one]
 }
 
 function schemaChanges(way: Way, at: string, was: Json, is: Json): string[] {
@@ -97,9 +99,7 @@ function kindChanges(way: Way, at: string, was: Json, is: Json): string[] {
   const required = way === 'in' ? wanted.filter((name) => !held.includes(name)) : []
   const optional = way === 'out' ? held.filter((name) => now[name] && !wanted.includes(name)) : []
   return [
-    ...(same(was.type, is.type) && same(was.$ref, is.$ref) && same(was.const, is.const)
-      ? []
-      : [`${at} is of another type`]),
+    ...(same(was.type, is.type) && same(was.$ref, is.$ref) ? [] : [`${at} is of another type`]),
     ...valueChanges(way, at, was, is),
     ...gone.map((name) => `${at}.${name} is gone`),
     ...required.map((name) => `${at}.${name} is required now`),

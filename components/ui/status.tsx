@@ -23,6 +23,7 @@ const STATES = {
   waiting: { tone: 'warn', icon: Hourglass },
   transferring: { tone: 'water', icon: RefreshCw },
   transferred: { tone: 'good', icon: Check },
+  partially_transferred: { tone: 'warn', icon: CircleDashed, label: 'partially transferred' },
   failed: { tone: 'bad', icon: X },
   expired: { tone: 'warn', icon: TimerOff },
   canceled: { tone: 'calm', icon: Ban },

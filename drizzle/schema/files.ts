@@ -18,7 +18,8 @@ import { bytea, bytes, createdAt, id, instant } from './columns.ts'
  *
  *   uploading    → transferring  advance, with the last byte; claimTransferring, if the length was declared after it
  *   uploading    → transferred   recordWhole, for a file of one PutObject; markFound, after a restore
- *   transferring → transferred   markTransferred; markFound
+ *   transferring → transferred   markTransferred; markFound; with several destinations recordDelivered
+ *   transferring → partially_transferred   recordDelivered: a destination of best effort has failed
  *   uploading    → expired       expireUploads; → canceled: cancelUpload, cancelUploadsOfPipe, takeBackUpload
  *   either       → failed        `fail` of look-up-object; from uploading also failInterrupted, and an append past the length
  *   (none)       → transferring  insertFinal, for a file that is joined from partial uploads
@@ -27,6 +28,7 @@ export const FILE_STATUSES = [
   'uploading',
   'transferring',
   'transferred',
+  'partially_transferred',
   'failed',
   'expired',
   'canceled',
@@ -35,8 +37,19 @@ export type FileStatus = (typeof FILE_STATUSES)[number]
 /** `tus`, the draft Resumable Uploads for HTTP, and one plain request. */
 export const FILE_PROTOCOLS = ['tus', 'resumable-http', 'http'] as const
 export type FileProtocol = (typeof FILE_PROTOCOLS)[number]
-/** Why a destination has no object: see `destination-states.md`. */
-export type DestinationReason = 'fell_behind' | 'rejected' | 'unavailable' | 'unknown' | 'file_ended'
+/**
+ * Why a destination has no object. `fell_behind`: it was slower than the required ones for longer, or by more bytes, than it may be;
+ * `rejected`: the bucket refused it; `unavailable`: the bucket did not answer, or not with a decision; `unknown`: nobody can tell
+ * whether it has the object; `file_ended`: the file ended without an object.
+ */
+export const DESTINATION_REASONS = [
+  'fell_behind',
+  'rejected',
+  'unavailable',
+  'unknown',
+  'file_ended',
+] as const
+export type DestinationReason = (typeof DESTINATION_REASONS)[number]
 export type DestinationStatus = 'pending' | 'transferring' | 'transferred' | 'failed'
 
 /**

@@ -60,6 +60,7 @@ describeWithDatabase('emitFileEvent', (database) => {
             bucket: 'media',
             key: `${fileId}/a film.mp4`,
             etag: '"abc"',
+            required: true,
           },
         ],
       },

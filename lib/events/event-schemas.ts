@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DESTINATION_REASONS } from '#drizzle/schema/files.ts'
 import type { EventKind } from '#drizzle/schema/pipes.ts'
 
 /** The payloads as their receivers may rely on them, published as JSON Schema. Fields may be added, so they are left open. */
@@ -10,7 +11,11 @@ const destination = z.object({
   bucket: z.string(),
   key: z.string().describe('Key of the object in the bucket'),
   etag: z.string().nullable().describe('As the bucket gave it'),
-  reason: z.literal('unknown').optional().describe('Failed, but the object may be there: nobody can tell'),
+  required: z.boolean().describe('False: best effort, which neither delays nor fails an upload'),
+  reason: z
+    .enum(DESTINATION_REASONS)
+    .optional()
+    .describe('Why it failed; unknown: the object may be there, nobody can tell'),
   certainty: z
     .literal('inferred')
     .optional()
@@ -35,7 +40,7 @@ const sender = {
 
 const endedFile = z.object({
   ...declared,
-  status: z.enum(['transferred', 'failed', 'expired', 'canceled']),
+  status: z.enum(['transferred', 'partially_transferred', 'failed', 'expired', 'canceled']),
   size: z.int().min(0).describe('Bytes; of a file that did not finish, those that arrived'),
   ...sender,
   checksum: z

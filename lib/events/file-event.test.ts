@@ -22,7 +22,9 @@ const event: Parameters<typeof fileEventBody>[0] = {
     metadata: {},
     uploadMetadata: { __proto__: 'x', été: '📷' },
     crc32: 0x1a,
-    destinations: [{ dataStoreId: ID, status: 'transferred', bucket: 'media', key: 'a/b', etag: null }],
+    destinations: [
+      { dataStoreId: ID, status: 'transferred', bucket: 'media', key: 'a/b', etag: null, required: true },
+    ],
   },
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { DestinationStatus, FileStatus } from '#drizzle/schema/files.ts'
+import type { DestinationReason, DestinationStatus, FileStatus } from '#drizzle/schema/files.ts'
 import type { EventKind } from '#drizzle/schema/pipes.ts'
 import { invariant } from '../platform/kernel/errors.ts'
 
@@ -32,6 +32,8 @@ export type FileEvent = EventFrame & {
       bucket: string
       key: string
       etag: string | null
+      required: boolean
+      reason?: DestinationReason | null
       certainty?: string | null
     }[]
   }
@@ -58,7 +60,8 @@ export function fileEventBody({ file, ...event }: FileEvent): string {
       bucket: rest.bucket,
       key: rest.key,
       etag: rest.etag,
-      ...(rest.certainty === 'unknown' && { reason: 'unknown' }),
+      required: rest.required,
+      ...(rest.reason && { reason: rest.reason }),
       ...(rest.certainty === 'inferred' && { certainty: 'inferred' }),
     })),
   })
@@ -79,12 +82,13 @@ export const ENDED_FILE = sql`f.id, f.workspace_id as "workspaceId", f.pipe_id a
   f.metadata, f.upload_metadata as "uploadMetadata",
   case when not exists (select from file_destinations d where d.file_id = f.id and d.certainty = 'found') then f.crc32 end as crc32,
   (select coalesce(json_agg(json_build_object('dataStoreId', d.data_store_id, 'status', d.status,
-      'bucket', d.bucket, 'key', d.key, 'etag', d.etag, 'certainty', d.certainty) order by d.data_store_id), '[]'::json)
+      'bucket', d.bucket, 'key', d.key, 'etag', d.etag, 'required', d.required is distinct from false,
+      'certainty', d.certainty, 'reason', case when d.certainty = 'unknown' then 'unknown' else d.reason end) order by d.position, d.data_store_id), '[]'::json)
     from file_destinations d where d.file_id = f.id) as destinations`
 
 /** The size of a file that did not finish is its confirmed offset. */
 export function toEventFile({ lengthBytes, offsetBytes, crc32, ...file }: EndedFile): FileEvent['file'] {
-  const done = file.status === 'transferred'
+  const done = file.status === 'transferred' || file.status === 'partially_transferred'
   invariant(!done || lengthBytes !== null, 'a transferred file has a length')
   return { ...file, sizeBytes: done ? lengthBytes! : offsetBytes, crc32: done ? crc32 : null }
 }

@@ -31,10 +31,12 @@ export const hasActiveOutput = (pipeId: SQL, workspaceId: SQL): SQL =>
 export const isToldOfCreation = (pipeId: SQL, workspaceId: SQL): SQL =>
   sql`exists (select from webhook_outputs o where o.scope in (${scopes(pipeId, workspaceId)}) and 'file.created' = any(o.events))`
 
-/** What an output asks for. Whoever asks for the ends of files is told of `transferred`, without asking. */
+/** What an output asks for. Whoever asks for the ends of files is told without asking of those that have an object. */
 export function topicsOf({ events, statuses }: Pick<EventOutput, 'events' | 'statuses'>): EventTopic[] {
   return events.flatMap((kind) =>
-    kind === 'file.status_changed' ? (['transferred', ...statuses] as EventTopic[]) : [kind],
+    kind === 'file.status_changed'
+      ? (['transferred', 'partially_transferred', ...statuses] as EventTopic[])
+      : [kind],
   )
 }
 

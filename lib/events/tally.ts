@@ -11,11 +11,15 @@ export function tallyFiles(ended: SQL, nowMs: number): SQL {
   return sql`
     tallied as (
       insert into tallies (workspace_id, pipe_id, what, at, bytes, took_ms)
-      select workspace_id, pipe_id, status, ${now}, case status when 'transferred' then offset_bytes else 0 end,
+      select workspace_id, pipe_id, case when ${hasObject} then 'transferred' else status end, ${now},
+        case when ${hasObject} then offset_bytes else 0 end,
         greatest(extract(epoch from ${now} - created_at) * 1000, 0)::bigint
       from ${ended} where concat is distinct from 'partial'
     )`
 }
+
+/** Every required destination has it. */
+const hasObject = sql`status in ('transferred', 'partially_transferred')`
 
 /** The same for webhooks: `ended` has `workspace_id`, `pipe_id`, `test` and `state`. Those that will be tried again have not ended. */
 export function tallyWebhooks(ended: SQL, nowMs: number): SQL {

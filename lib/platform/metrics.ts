@@ -24,6 +24,11 @@ export function createMetrics() {
     uploadBytes: counter('sluice_upload_bytes_total', 'Bytes of uploads confirmed'),
     uploadsOpen: gauge('sluice_upload_requests_open', 'Requests that carry bytes now'),
     uploadsFinished: counter('sluice_uploads_total', 'Uploads that ended', ['status']),
+    destinationsFailed: counter(
+      'sluice_destinations_failed_total',
+      'Destinations of best effort that were given up',
+      ['reason'],
+    ),
     resumes: counter('sluice_upload_resumes_total', 'Uploads that went on after an interruption'),
     savedBytes: counter('sluice_upload_saved_bytes_total', 'Bytes that resuming did not send again'),
     leasesTakenOver: counter('sluice_leases_taken_over_total', 'Leases taken from another request', ['how']),

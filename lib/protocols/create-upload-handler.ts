@@ -4,8 +4,7 @@ import { routeOf } from '../platform/http/route-of.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
 import { noteRequest } from '../platform/kernel/request-context.ts'
 import type { Runtime } from '../platform/runtime.ts'
-import { maxUploadBytes } from '../uploads/opening/may-create.ts'
-import { partLimits } from '../uploads/rules/part-plan.ts'
+import { limitsOfTargets, maxUploadBytes } from '../uploads/opening/may-create.ts'
 import type { FileProtocol, UploadContext } from '../uploads/upload-context.ts'
 import { findPublicPipe } from '../workspace/pipes/read-pipes.ts'
 import { corsHeaders, isAllowedOrigin, METHODS, preflight } from './endpoint/cors.ts'
@@ -116,14 +115,13 @@ export function chooseProtocol(method: string, headers: IncomingHttpHeaders): Fi
 async function optionsResponse(context: UploadContext, request: UploadRequest): Promise<UploadResponse> {
   const pipe = await findPublicPipe(context.db, request.pipeId)
   if (!pipe) throw new SluiceError('pipe_not_found', 'There is no such Pipe.')
-  const bucket = context.openBucket(pipe.dataStore)
-  const limits = partLimits(bucket.capabilities, context.budget.maxPartBytes)
+  const limits = limitsOfTargets(context, pipe.targets)
   const maxBytes = maxUploadBytes(limits, { tokenBytes: null, pipeBytes: pipe.maxFileBytes })
   const asked = request.headers['access-control-request-method'] !== undefined
   const cors = asked && preflight(request.origin, isAllowedOrigin(pipe.allowedOrigins, request.origin))
   // 200 rather than 204, which TUS also allows: the system client of iOS accepts nothing else.
   const abilities = {
-    ...tusAbilities(pipe, bucket, maxBytes),
+    ...tusAbilities(context, pipe, maxBytes),
     ...resumableAbilities(request, pipe, maxBytes),
   }
   return { status: 200, headers: { Allow: METHODS, ...abilities, ...cors } }

@@ -18,6 +18,7 @@ import type { UploadTerms } from '#lib/uploads/rules/upload-terms.ts'
 import { drainUploads, type UploadContext } from '#lib/uploads/upload-context.ts'
 import { createDataStore } from '#lib/workspace/data-stores/create-data-store.ts'
 import { createPipe } from '#lib/workspace/pipes/create-pipe.ts'
+import { saveDestinations } from '#lib/workspace/pipes/destinations.ts'
 import { pipeInput } from '#lib/workspace/pipes/pipe.ts'
 import { createSender } from '#lib/workspace/senders/create-sender.ts'
 import { issueToken } from '#lib/workspace/tokens/issue-token.ts'
@@ -93,6 +94,8 @@ export type SiteOptions = {
   provider?: string
   pipe?: Record<string, unknown>
   settings?: Record<string, string>
+  /** Further destinations of the Pipe, each with a bucket of its own. */
+  copies?: { required: boolean; bucket?: Parameters<typeof openTestBucket>[0] }[]
 }
 
 /** A customer with a bucket, a Pipe and a Sender, in a database. */
@@ -113,19 +116,21 @@ export async function createSite(database: DatabaseHandle, options: SiteOptions 
     emailVerified: true,
   })
   const actor: Actor = { workspaceId, kind: 'user', id: userId, label: email, role: 'owner' }
-  const dataStore = await createDataStore(runtime, actor, {
-    name: 'Bucket',
-    provider: (options.provider ?? 'aws') as 'aws',
-    endpoint: bucket.endpoint,
-    region: bucket.region,
-    bucket: bucket.name,
-    forcePathStyle: true,
-    accessKeyId: bucket.key.accessKeyId,
-    secretAccessKey: bucket.key.secretAccessKey,
-  })
-  await makeReady(runtime.db, dataStore)
+  const provider = (options.provider ?? 'aws') as 'aws'
+  const dataStore = await addDataStore(runtime, actor, provider, bucket)
   const fields = { name: 'Photos', dataStoreId: dataStore.id, source: { http: true }, ...options.pipe }
   const pipe = await createPipe(runtime, actor, parseInput(pipeInput, fields))
+  const copies = await Promise.all(
+    (options.copies ?? []).map(async ({ required, ...copy }) => {
+      const bucket = await openTestBucket({ clock, ...copy.bucket })
+      return { required, bucket, dataStore: await addDataStore(runtime, actor, provider, bucket) }
+    }),
+  )
+  const further = copies.map(({ required, dataStore: { id } }) => ({ dataStoreId: id, required }))
+  if (further.length > 0) {
+    const destinations = [{ dataStoreId: dataStore.id, required: true }, ...further]
+    await runtime.db.transaction((tx) => saveDestinations(tx, actor, pipe.id, destinations))
+  }
   const sender = await createSender(runtime, actor, { name: 'Backend' })
   const token = async (input: Record<string, unknown> = {}): Promise<string> =>
     (await issueToken(runtime, sender.token, parseInput(tokenInput, { pipeId: pipe.id, ...input }))).token
@@ -133,6 +138,7 @@ export async function createSite(database: DatabaseHandle, options: SiteOptions 
     runtime,
     clock,
     bucket,
+    copies,
     workspaceId,
     actor,
     dataStore,
@@ -146,8 +152,25 @@ export async function createSite(database: DatabaseHandle, options: SiteOptions 
       const look = sql`select status from files where id = ${fileIdOf(url)}::uuid`
       return (await rows<{ status: string }>(database.db, look))[0]?.status
     },
-    close: () => bucket.close(),
+    async close() {
+      await Promise.all([bucket, ...copies.map((copy) => copy.bucket)].map((one) => one.close()))
+    },
   }
+}
+
+async function addDataStore(runtime: Runtime, actor: Actor, provider: 'aws', bucket: TestBucket) {
+  const dataStore = await createDataStore(runtime, actor, {
+    name: 'Bucket',
+    provider,
+    endpoint: bucket.endpoint,
+    region: bucket.region,
+    bucket: bucket.name,
+    forcePathStyle: true,
+    accessKeyId: bucket.key.accessKeyId,
+    secretAccessKey: bucket.key.secretAccessKey,
+  })
+  await makeReady(runtime.db, dataStore)
+  return dataStore
 }
 
 export type Site = Awaited<ReturnType<typeof createSite>>

@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { FILE_PROTOCOLS, FILE_STATUSES, type fileDestinations, type files } from '#drizzle/schema/index.ts'
+import {
+  DESTINATION_REASONS,
+  FILE_PROTOCOLS,
+  FILE_STATUSES,
+  type fileDestinations,
+  type files,
+} from '#drizzle/schema/index.ts'
 import { minutes } from '../../platform/kernel/clock.ts'
 
 const pairs = z.record(z.string(), z.string())
@@ -11,8 +17,12 @@ const destinationAnswer = z.strictObject({
   bucket: z.string(),
   key: z.string(),
   etag: z.string().nullable(),
-  /** Of one that failed although the object may be there: nobody can tell. */
-  reason: z.literal('unknown').optional(),
+  /** False: best effort. It neither delays nor fails an upload. */
+  required: z.boolean(),
+  /** Why it failed. `unknown`: the object may be there, and nobody can tell. */
+  reason: z.enum(DESTINATION_REASONS).optional(),
+  /** The same in words for people. */
+  reasonDetail: z.string().optional(),
   /** Of one that is transferred by what the bucket said when it was asked again: its response to the upload was lost. */
   certainty: z.literal('inferred').optional(),
 })
@@ -62,7 +72,16 @@ export type FileWithTimeline = z.output<typeof fileWithTimelineAnswer>
 
 type Destination = Pick<
   typeof fileDestinations.$inferSelect,
-  'dataStoreId' | 'status' | 'bucket' | 'key' | 'etag' | 'certainty'
+  | 'dataStoreId'
+  | 'status'
+  | 'bucket'
+  | 'key'
+  | 'etag'
+  | 'certainty'
+  | 'position'
+  | 'required'
+  | 'reason'
+  | 'reasonDetail'
 >
 
 const WAITING_MS = minutes(5)
@@ -74,7 +93,8 @@ export function isWaiting({ status, lastByteAt, createdAt }: File, nowMs: number
 
 export function toFile(row: typeof files.$inferSelect, destinations: Destination[]): File {
   // Of an object that was found in the bucket not all bytes were seen.
-  const known = row.status === 'transferred' && destinations.every(({ certainty }) => certainty !== 'found')
+  const hasObject = row.status === 'transferred' || row.status === 'partially_transferred'
+  const known = hasObject && destinations.every(({ certainty }) => certainty !== 'found')
   return {
     id: row.id,
     pipeId: row.pipeId,
@@ -91,21 +111,35 @@ export function toFile(row: typeof files.$inferSelect, destinations: Destination
     checksum: known ? `crc32:${row.crc32.toString(16).padStart(8, '0')}` : null,
     metadata: row.metadata,
     uploadMetadata: row.uploadMetadata,
-    destinations: destinations.map(({ dataStoreId, status, bucket, key, etag, certainty }) => ({
-      destinationId: dataStoreId,
-      status,
-      bucket,
-      key,
-      etag,
-      ...(certainty === 'unknown' && { reason: certainty }),
-      ...(certainty === 'inferred' && { certainty }),
-    })),
+    destinations: destinations.toSorted((a, b) => (a.position ?? 1) - (b.position ?? 1)).map(toDestination),
     resumeCount: row.resumeCount,
     savedBytes: row.savedBytes,
     createdAt: row.createdAt.toISOString(),
     lastByteAt: row.lastByteAt?.toISOString() ?? null,
     expiresAt: row.expiresAt.toISOString(),
     finishedAt: row.finishedAt?.toISOString() ?? null,
+  }
+}
+
+function toDestination({
+  dataStoreId,
+  status,
+  bucket,
+  key,
+  etag,
+  ...of
+}: Destination): File['destinations'][number] {
+  const reason = of.certainty === 'unknown' ? of.certainty : of.reason
+  return {
+    destinationId: dataStoreId,
+    status,
+    bucket,
+    key,
+    etag,
+    required: of.required !== false,
+    ...(reason && { reason }),
+    ...(of.reasonDetail && { reasonDetail: of.reasonDetail }),
+    ...(of.certainty === 'inferred' && { certainty: of.certainty }),
   }
 }
 

@@ -23,7 +23,7 @@ export async function readChecklist({ db }: Pick<Runtime, 'db'>, { workspaceId }
     db,
     sql`select
       exists (select 1 from data_stores where ${mine} and deleted_at is null and "check"->>'ok' = 'true')
-        or (select id from files where ${mine} and status = 'transferred' order by id limit 1) is not null as "bucketTakesFiles",
+        or (select id from files where ${mine} and status in ('transferred', 'partially_transferred') order by id limit 1) is not null as "bucketTakesFiles",
       exists (select 1 from pipes where ${mine} and deleted_at is null and source_http) as "pipeOn",
       exists (select 1 from senders where ${mine} and revoked_at is null and name <> ${TRIAL_SENDER}) as "senderCreated",
       (select id from files where ${mine} and first_byte_at is not null order by id limit 1) is not null as "firstByte",

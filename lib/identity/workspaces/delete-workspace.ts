@@ -124,7 +124,7 @@ export async function removeLeftWorkspaces(db: Db): Promise<number> {
         select from files f where f.workspace_id = w.id and f.status in ('uploading', 'transferring'))
       and not exists (
         select from ${files} f join file_destinations d on d.file_id = f.id
-        where f.workspace_id = w.id and f.status in ('failed', 'expired', 'canceled') and d.abort_pending)
+        where f.workspace_id = w.id and f.status not in ('uploading', 'transferring', 'transferred') and d.abort_pending)
     limit 1`,
   )
   for (const { id } of left) await db.delete(workspaces).where(eq(workspaces.id, id))

@@ -68,6 +68,11 @@ export function assertStillThere({ status, retired, expiresAtMs }: UploadRow, no
   if (status === 'failed') throw new SluiceError('upload_gone', 'The upload has failed. Start it again.')
 }
 
+/** Every required destination has it. */
+export function hasObject(status: UploadRow['status']): boolean {
+  return status === 'transferred' || status === 'partially_transferred'
+}
+
 function busy(cause?: unknown): SluiceError {
   return new SluiceError('upload_locked', 'The upload cannot be looked up right now. Ask again.', {
     headers: { 'Retry-After': '1' },
@@ -79,7 +84,7 @@ function busy(cause?: unknown): SluiceError {
 export async function deleteUpload(context: UploadContext, request: UploadRequest): Promise<UploadResponse> {
   const { upload } = await authenticateToContinue(context, request)
   assertStillThere(upload, context.clock.now())
-  if (upload.status === 'transferred') await retireUpload(context, upload.id)
+  if (hasObject(upload.status)) await retireUpload(context, upload.id)
   else await cancelUpload(context, { fileId: upload.id, workspaceId: upload.workspaceId })
   return { status: 204, headers: {} }
 }

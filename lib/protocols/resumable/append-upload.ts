@@ -3,6 +3,7 @@ import { endUpload } from '../../uploads/endings/end-upload.ts'
 import type { Upload } from '../../uploads/opening/upload.ts'
 import type { UploadContext, UploadRight } from '../../uploads/upload-context.ts'
 import { contentCheck } from '../endpoint/body-check.ts'
+import { hasObject } from '../endpoint/look-up.ts'
 import { assertOffset, type Chunk, openToAppend } from '../endpoint/open-to-append.ts'
 import { receiveBody } from '../endpoint/receive-body.ts'
 import { RequestSource } from '../endpoint/request-source.ts'
@@ -98,7 +99,7 @@ function replay(
 ): UploadResponse {
   assertOffset(upload.offsetBytes, chunk)
   if (!chunk.complete || chunk.bytes !== 0) throw alreadyComplete()
-  const state = upload.status === 'transferred' ? 'transferred' : 'transferring'
+  const state = hasObject(upload.status) ? 'transferred' : 'transferring'
   const file = { fileId: upload.id, progress: upload }
   return appendResponse(version, file, { offsetBytes: upload.offsetBytes, why: 'end', state }, about)
 }

@@ -2,9 +2,8 @@ import { workspaceSuspended } from '../../identity/suspension.ts'
 import { seconds } from '../../platform/kernel/clock.ts'
 import { notNow } from '../../platform/kernel/errors.ts'
 import type { Appended } from '../../uploads/append.ts'
-import { maxUploadBytes } from '../../uploads/opening/may-create.ts'
+import { limitsOfTargets, maxUploadBytes } from '../../uploads/opening/may-create.ts'
 import type { Progress, Upload } from '../../uploads/opening/upload.ts'
-import { partLimits } from '../../uploads/rules/part-plan.ts'
 import type { CreationRight, UploadContext } from '../../uploads/upload-context.ts'
 import type { PublicPipe } from '../../workspace/pipes/read-pipes.ts'
 import { describeFile } from '../endpoint/file-response.ts'
@@ -47,12 +46,11 @@ export function appendResponse(
 /** Upload-Limit for an upload that expires at `untilMs`. */
 export function limitsOf(
   context: UploadContext,
-  { token, pipe, dataStore }: CreationRight,
+  { token, pipe, targets }: Pick<CreationRight, 'token' | 'pipe' | 'targets'>,
   version: Version,
   untilMs: number,
 ): Record<string, string> {
-  const bucket = context.openBucket(dataStore)
-  const limits = partLimits(bucket.capabilities, context.budget.maxPartBytes)
+  const limits = limitsOfTargets(context, targets)
   const may = { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes }
   return limitHeader(version, {
     maxBytes: maxUploadBytes(limits, may),

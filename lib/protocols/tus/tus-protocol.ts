@@ -1,6 +1,5 @@
 import { TUS_RESUMABLE } from '@tus/server'
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import type { Bucket } from '../../uploads/bucket-port.ts'
 import { mayConcatenate } from '../../uploads/opening/may-create.ts'
 import type { UploadContext, UploadRow } from '../../uploads/upload-context.ts'
 import type { PublicPipe } from '../../workspace/pipes/read-pipes.ts'
@@ -73,11 +72,11 @@ const EXTENSIONS = [
 
 /** What a Pipe supports of TUS. */
 export function tusAbilities(
-  { dataStore }: PublicPipe,
-  bucket: Bucket,
+  context: UploadContext,
+  { targets }: PublicPipe,
   maxBytes: number,
 ): Record<string, string> {
-  const extensions = mayConcatenate(dataStore, bucket) ? [...EXTENSIONS, 'concatenation'] : EXTENSIONS
+  const extensions = mayConcatenate(context, targets) ? [...EXTENSIONS, 'concatenation'] : EXTENSIONS
   return {
     'Tus-Version': TUS_VERSION,
     'Tus-Extension': extensions.join(','),

@@ -17,6 +17,7 @@ export type Joining = {
   fileId: string
   lease: Lease
   bucket: Bucket
+  dataStoreId: string
   target: { key: string; contentType: string }
   partials: readonly PartialObject[]
   /** The multipart upload of an attempt that ended in a crash. It is aborted first. */
@@ -70,7 +71,7 @@ async function clearPartials(context: UploadContext, partials: Joining['partials
 
 async function assemble(context: UploadContext, joining: Joining): Promise<{ etag: string | null }> {
   const { checkpoint } = context
-  const { bucket, target, partials, lease, leftMultipartId } = joining
+  const { bucket, dataStoreId, target, partials, lease, leftMultipartId } = joining
   const { signal } = lease
   const { key } = target
   if (leftMultipartId)
@@ -81,7 +82,7 @@ async function assemble(context: UploadContext, joining: Joining): Promise<{ eta
   if (steps.length === 0) return bucket.putObject(target, { chunks: [], ...whole }, { signal, repeated })
   const copying = bucket.forCopies()
   const account = context.budget.account(bucket)
-  const multipartId = await beginMultipart(context, { bucket: copying, target, lease })
+  const multipartId = await beginMultipart(context, { bucket: copying, target, dataStoreId, lease })
   const parts: SentPart[] = []
   for (const [n, step] of steps.entries()) {
     lease.assertHeld()

@@ -41,24 +41,25 @@ async function join(
   pieces: Pieces,
 ): Promise<{ fileId: string }> {
   const { leases, db, terms, emitCreated } = context
-  const bucket = context.openBucket(right.dataStore)
+  const bucket = context.openBucket(right.targets[0]!.dataStore)
   const partials = await findPartials(context, right, pieces.partialIds)
   const whole = totalOf(partials)
   assertMayCreate(context, right, { ...declared, lengthBytes: whole.bytes })
-  const made = describeNew(context, right, declared, bucket)
+  const made = describeNew(context, right, declared, [bucket])
   const claim = leases.newClaim()
   const options = { claim, nowMs: made.createdAtMs, emitCreated }
   if (!(await insertFinal(db, { ...made, ...pieces, ...whole }, options)))
     throw new SluiceError('invalid_header', 'Another request has just joined these partial uploads.')
   context.checkpoint('upload created')
-  const { fileId, destination } = made
+  const { fileId, destinations } = made
   const joining = concatenate(context, {
     fileId,
     bucket,
+    dataStoreId: destinations[0]!.dataStoreId,
     partials,
     leftMultipartId: null,
     lease: leases.adopt({ ...claim, fileId, fence: 1 }, made.createdAtMs),
-    target: { key: destination.key, contentType: contentTypeOf(declared.filetype) },
+    target: { key: destinations[0]!.key, contentType: contentTypeOf(declared.filetype) },
   })
   inBackground(context, joining)
   const outcome = await within(terms.assembleMs, joining)

@@ -28,7 +28,7 @@ async function clearBucket(context: Clearing, pending: Leftover[]): Promise<void
   const signal = AbortSignal.timeout(BUCKET_MS)
   for (const left of pending) {
     if (signal.aborted) return
-    if (await isDone(context, left, signal)) await markCleared(context.db, left.fileId)
+    if (await isDone(context, left, signal)) await markCleared(context.db, left)
   }
 }
 

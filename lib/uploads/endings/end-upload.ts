@@ -140,12 +140,12 @@ export async function failInterrupted(
  */
 export async function takeBackUpload(
   context: UploadContext,
-  { fileId, destination }: Pick<Upload, 'fileId' | 'destination'>,
+  { fileId, destinations }: Pick<Upload, 'fileId' | 'destinations'>,
   refused: { tokenId: string; error: unknown },
 ): Promise<void> {
   const end = { status: 'canceled', reason: 'Its creation was refused.', from: ['uploading'] } as const
   const { effect, blame } = classify(refused.error, 'put')
-  const mayBeThere = destination.wasPut && effect === 'possible'
+  const mayBeThere = destinations.some(({ wasPut }) => wasPut) && effect === 'possible'
   const eraseOrEmit = async (tx: Db) => {
     if (mayBeThere || !(await erase(tx, fileId, context.clock.now()))) await context.emitEvents(tx, fileId)
   }

@@ -1,16 +1,16 @@
-import type { Bucket } from '../bucket-port.ts'
+import { pause } from '../../platform/kernel/waits.ts'
+import type { Bucket, SentPart } from '../bucket-port.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { readParts } from '../ledger/parts.ts'
 import type { UploadContext } from '../upload-context.ts'
 import type { Stored } from './record-transferred.ts'
-import { type Outcome, settle } from './settle.ts'
 
-/** A file whose bytes are all in parts, ready to become an object. */
-type Assembly = {
+/** A file whose bytes are all in parts, ready to become an object at one destination. */
+export type Assembly = {
   fileId: string
   lease: Lease
-  destination: { bucket: Bucket; key: string; mayRead: boolean }
-  multipartId: string
+  /** `multipartId` is null while one of best effort lags behind with its first part. */
+  destination: { bucket: Bucket; key: string; position: number; readonly multipartId: string | null }
   bytes: number
   crc32: number
   /** The bucket may have made the object already, in an attempt whose outcome is not known. */
@@ -21,18 +21,34 @@ type Assembly = {
  * Makes one attempt to make the object from the parts. `complete_sent_at` was committed before this is called, so a
  * crash at any point leaves a `transferring` file to the reconciler.
  */
-export function completeUpload(context: UploadContext, assembly: Assembly): Promise<Outcome> {
-  const storing = assemble(context, assembly)
-  return settle(context, { ...assembly, lengthBytes: assembly.bytes }, 'complete', storing)
-}
-
-async function assemble({ db, checkpoint }: UploadContext, assembly: Assembly): Promise<Stored> {
-  const { fileId, lease, multipartId, bytes, crc32 } = assembly
-  const { bucket, key } = assembly.destination
-  const parts = await lease.whileHeld(readParts(db, fileId))
+export async function assemble(
+  context: UploadContext,
+  { fileId, lease, destination, bytes, crc32, sentBefore }: Assembly,
+  signal: AbortSignal,
+): Promise<Stored> {
+  const { bucket, key } = destination
+  const parts = await lease.whileHeld(acknowledgedParts(context, fileId, destination, signal))
   lease.assertHeld()
-  const options = { signal: lease.signal, repeated: assembly.sentBefore }
-  const { etag } = await bucket.completeMultipart({ key, multipartId }, { parts, bytes, crc32 }, options)
-  checkpoint('complete answered')
+  const upload = { key, multipartId: destination.multipartId! }
+  const options = { signal, repeated: sentBefore }
+  const { etag } = await bucket.completeMultipart(upload, { parts, bytes, crc32 }, options)
+  context.checkpoint('complete answered')
   return { delivered: { etag, certainty: 'answered' } }
 }
+
+/** Required destinations have acknowledged each part that is recorded; of those of best effort, the last ones are awaited. */
+async function acknowledgedParts(
+  { db, terms }: UploadContext,
+  fileId: string,
+  destination: Assembly['destination'],
+  signal: AbortSignal,
+): Promise<SentPart[]> {
+  for (;;) {
+    const parts = await readParts(db, fileId, destination.position)
+    if (destination.multipartId && parts.every(isAcknowledged)) return parts
+    await pause(terms.pollMs, signal)
+    signal.throwIfAborted()
+  }
+}
+
+const isAcknowledged = (part: { etag: string | null }): part is SentPart => part.etag !== null

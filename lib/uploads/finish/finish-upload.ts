@@ -8,8 +8,11 @@ import { classify } from '../rules/faults.ts'
 import type { Parts } from '../stream/parts.ts'
 import { withTail } from '../stream/tails.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
-import { completeUpload } from './complete.ts'
+import { assemble } from './complete.ts'
+import { judge } from './judge.ts'
+import { putAtEach } from './put-at-each.ts'
 import { recordTransferred } from './record-transferred.ts'
+import { settleFile } from './settle-file.ts'
 
 type Finished = { offsetBytes: number; state: 'transferring' | 'transferred' }
 
@@ -24,8 +27,10 @@ export async function finishUpload(
   parts: Parts,
   last: PartBuffer,
 ): Promise<Finished> {
-  const hasParts = upload.destination.multipartId !== null || parts.sentParts > 0
-  return hasParts ? assembleParts(context, upload, parts, last) : putWhole(context, upload, parts, last)
+  const { destinations } = upload
+  const hasParts = destinations.some(({ multipartId }) => multipartId !== null) || parts.sentParts > 0
+  if (hasParts) return assembleParts(context, upload, parts, last)
+  return putWhole(context, upload, parts, last)
 }
 
 async function assembleParts(
@@ -38,24 +43,29 @@ async function assembleParts(
   else void parts.storeAsTail(last, { become: 'transferring' })
   await parts.recorded()
   context.checkpoint('transferring')
-  const completing = completeUpload(context, {
-    fileId: upload.fileId,
-    lease: upload.lease,
-    destination: upload.destination,
-    multipartId: upload.destination.multipartId!,
-    bytes: upload.progress.offsetBytes,
-    crc32: upload.progress.crc32,
-    sentBefore: false,
+  const { fileId, lease, progress, destinations } = upload
+  const file = { fileId, lease, sentBefore: false }
+  const whole = { bytes: progress.offsetBytes, crc32: progress.crc32 }
+  const unsettled = {
+    ...file,
+    lengthBytes: whole.bytes,
+    hasOneDestination: destinations.length === 1,
+    destinations: destinations.filter(({ isOpen }) => isOpen),
+  }
+  const completing = settleFile(context, unsettled, (attempt) => {
+    const { destination } = attempt
+    const assembling = assemble(context, { ...file, ...whole, destination }, attempt.lease.signal)
+    return judge(context, attempt, 'complete', assembling)
   })
   inBackground(context, completing)
   const outcome = await within(context.terms.assembleMs, completing)
   if (outcome !== 'late' && outcome.kind === 'failed') throw outcome.error
   const isThere = outcome !== 'late' && outcome.kind === 'transferred'
-  return { offsetBytes: upload.progress.offsetBytes, state: isThere ? 'transferred' : 'transferring' }
+  return { offsetBytes: progress.offsetBytes, state: isThere ? 'transferred' : 'transferring' }
 }
 
 /**
- * Stores a file by a single PutObject. Nothing is confirmed before the bucket has responded: after a crash the client
+ * Stores a file by a single PutObject, at each destination. Nothing is confirmed before the bucket has responded: after a crash the client
  * sends the bytes again, and the same key is written again. If the bucket has a transient error, the bytes go to the
  * database, and the reconciler sends them.
  */
@@ -66,14 +76,15 @@ async function putWhole(
   last: PartBuffer,
 ): Promise<Finished> {
   await parts.recorded()
+  if (upload.destinations.length > 1) {
+    const outcome = await putAtEach(context, upload, parts, last)
+    if (!outcome) return keepWhole(context, upload, parts, last)
+    const state = outcome.kind === 'transferred' ? 'transferred' : 'transferring'
+    return { offsetBytes: upload.progress.offsetBytes, state }
+  }
   const crc32 = combineCrc32(upload.progress.crc32, last.crc32, last.bytes)
   const stored = await putObject(context, upload, last, crc32)
-  if (!stored) {
-    context.log.warn({ fileId: upload.fileId }, 'bucket unavailable; object buffered in the database')
-    void parts.storeAsTail(last, { become: 'transferring', release: { interrupted: false } })
-    await parts.recorded()
-    return { offsetBytes: upload.progress.offsetBytes, state: 'transferring' }
-  }
+  if (!stored) return keepWhole(context, upload, parts, last)
   context.checkpoint('object put')
   const { lease, workspaceId, hasWebhooks, progress } = upload
   const fromBytes = progress.offsetBytes
@@ -94,6 +105,19 @@ async function putWhole(
   return { offsetBytes: toBytes, state: 'transferred' }
 }
 
+/** Keeps the bytes in the database, for the reconciler. */
+async function keepWhole(
+  { log }: UploadContext,
+  { fileId, progress }: Upload,
+  parts: Parts,
+  last: PartBuffer,
+): Promise<Finished> {
+  log.warn({ fileId }, 'bucket unavailable; object buffered in the database')
+  void parts.storeAsTail(last, { become: 'transferring', release: { interrupted: false } })
+  await parts.recorded()
+  return { offsetBytes: progress.offsetBytes, state: 'transferring' }
+}
+
 /**
  * Puts the object: the tail, if there is one, and the last bytes. Undefined if the bucket takes too long or has a
  * transient error. `crc32` was computed as the bytes arrived, so the bucket refuses the object if the tail was damaged
@@ -105,7 +129,8 @@ async function putObject(
   last: PartBuffer,
   crc32: number,
 ): Promise<{ etag: string | null } | undefined> {
-  const { lease, destination, progress } = upload
+  const { lease, progress } = upload
+  const destination = upload.destinations[0]!
   const { bucket, key, contentType } = destination
   // The PUT must be aborted before its buffers are reused.
   const late = new AbortController()

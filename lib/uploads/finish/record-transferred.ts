@@ -3,10 +3,12 @@ import type { Redo } from '../../platform/db/recent-commits.ts'
 import { span } from '../../platform/tracing/span.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { withLease } from '../lease/leases.ts'
+import { lockDestinations, recordDelivered } from '../ledger/destinations.ts'
 import { currentOffset } from '../ledger/offsets.ts'
 import { discardPartials } from '../ledger/partials.ts'
 import { declareAgain, takeForRepair } from '../ledger/repair.ts'
 import { type Delivered, markFound, markTransferred } from '../ledger/transferred.ts'
+import { statusOf } from '../rules/file-status.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 /** How an object got into the bucket. */
@@ -54,6 +56,29 @@ export async function recordTransferred(
   }
   lease.forget()
   metrics.uploadsFinished.inc({ status: 'transferred' })
+  return true
+}
+
+/**
+ * The same for a file with several destinations, whose statuses decide on its own. Their objects are recorded already. False
+ * if the lease was lost, or some destination is still to be waited for.
+ */
+export async function recordSeveral(
+  { db, clock, emitEvents, metrics }: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,
+  lease: Freed,
+): Promise<boolean> {
+  const { fileId } = lease
+  const status = await db.transaction(async (tx) => {
+    const destinations = await lockDestinations(tx, lease)
+    const status = destinations.length > 0 ? statusOf(destinations) : 'transferring'
+    if (status !== 'transferred' && status !== 'partially_transferred') return undefined
+    await recordDelivered(tx, lease, { status, certainty: destinations[0]!.certainty }, clock.now())
+    await emitEvents(tx, fileId)
+    return status
+  })
+  if (!status) return false
+  lease.forget()
+  metrics.uploadsFinished.inc({ status })
   return true
 }
 

@@ -1,9 +1,10 @@
 import { bucketRefusal } from '../bucket-port.ts'
-import type { Upload } from '../opening/upload.ts'
+import type { Destination, Upload } from '../opening/upload.ts'
 import { classify, errorForClient } from '../rules/faults.ts'
 import type { Parts } from '../stream/parts.ts'
 import type { UploadContext } from '../upload-context.ts'
-import { fail, settleByLookingUp } from './settle.ts'
+import { DROPPED } from './judge.ts'
+import { fail, type Outcome, settleByLookingUp } from './settle.ts'
 
 type Unrecorded = Pick<
   Parts,
@@ -24,16 +25,16 @@ export async function recoverFromFault(
   parts: Unrecorded,
   { fault, mayFinish }: { fault: unknown; mayFinish: boolean },
 ): Promise<Recovered> {
-  const { fileId, lease, destination, progress } = upload
+  const { lease, destinations, progress } = upload
   // If nothing was sent as a part, what failed was a single PutObject.
-  const step = destination.multipartId === null && parts.sentParts === 0 ? 'put' : 'part'
+  const hasParts = destinations.some(({ multipartId }) => multipartId !== null) || parts.sentParts > 0
+  const step = hasParts ? 'part' : 'put'
   const { verdict } = classify(fault, step)
-  const file = { fileId, lease, destination, lengthBytes: progress.lengthBytes }
   let error = fault
   try {
     if (lease.signal.aborted) throw lease.signal.reason
     if (verdict === 'look up') {
-      const looked = await settleByLookingUp(context, file, fault).catch((lookUpFault: unknown) => {
+      const looked = await lookUp(context, upload, fault).catch((lookUpFault: unknown) => {
         error = lookUpFault
       })
       if (looked?.kind === 'transferred') return { offsetBytes: progress.lengthBytes!, state: 'transferred' }
@@ -53,6 +54,23 @@ export async function recoverFromFault(
     lease.forget()
   }
   throw errorForClient(error)
+}
+
+/**
+ * The bucket has no multipart upload any more. With several destinations nobody has asked for the objects yet, or the others
+ * would have none either.
+ */
+async function lookUp(context: UploadContext, upload: Upload, fault: unknown): Promise<Outcome> {
+  const { fileId, lease, destinations, progress } = upload
+  const [destination] = destinations as readonly [Destination]
+  if (destinations.length === 1)
+    return settleByLookingUp(
+      context,
+      { fileId, lease, destination, lengthBytes: progress.lengthBytes },
+      fault,
+    )
+  await fail(context, upload, { reason: DROPPED })
+  return { kind: 'failed', error: errorForClient(fault) }
 }
 
 /** More than this is not worth writing to the database: the client can send it again. */

@@ -102,7 +102,9 @@ describeWithDatabase('a lease', (database) => {
     const before = await look()
     const byNobody = { code: 'upload_locked' }
     await expect(bindParts(db, forgotten, bound(6 * 2 ** 20))).rejects.toMatchObject(byNobody)
-    await expect(recordMultipart(db, forgotten, 'another')).rejects.toMatchObject(byNobody)
+    await expect(
+      recordMultipart(db, forgotten, { dataStoreId: site.dataStore.id, multipartId: 'another' }),
+    ).rejects.toMatchObject(byNobody)
     const tail = node.context.tailCipher.sealer(fileId)(0, randomBytes(1))
     await expect(stageTail(db, forgotten, { offsetBytes: 0, tail })).rejects.toMatchObject(byNobody)
     const step = { fromBytes: 0, toBytes: 1, crc32: 0, tail }

@@ -10,9 +10,9 @@ export type Claimed = {
   fileId: string
   fence: number
   claim: string
-  key: string
   filetype: string | null
-  multipartId: string | null
+  /** All of them, the required ones first. */
+  destinations: readonly ClaimedDestination[]
   bytes: number
   crc32: number
   /** The number of the part that the tail becomes, the same in each attempt. */
@@ -25,13 +25,23 @@ export type Claimed = {
   sinceMs: number
   concat: 'partial' | 'final' | null
   concatParts: string[] | null
+}
+
+export type ClaimedDestination = {
+  /** From 1 on. */
+  position: number
+  key: string
+  multipartId: string | null
+  required: boolean
+  /** It has no object yet, and has not been given up. */
+  isOpen: boolean
   dataStore: SealedDataStore
 }
 
 type ClaimLimits = {
   limit: number
   limitPerBucket: number
-  /** The Data Stores of the files that this node is working on, one entry for each file. */
+  /** The Data Stores of the files that this node is working on, as many entries as there are files. */
   busy: readonly string[]
   nowMs: number
 }
@@ -57,12 +67,14 @@ export function claimTransferring(
     with busy as (
       select value::uuid as data_store_id, count(*) as files
       from jsonb_array_elements_text(${JSON.stringify(busy)}::jsonb) group by 1
-    ), waiting as (
+    ), waiting_at as (
       select f.id, coalesce(busy.files, 0)
         + row_number() over (partition by d.data_store_id order by f.created_at) as place
-      from files f join file_destinations d on d.file_id = f.id
+      from files f join file_destinations d on d.file_id = f.id and d.required is distinct from false
         left join busy on busy.data_store_id = d.data_store_id
-      where ${isDue}
+      where ${isDue} and (d.position is null or d.status <> 'transferred' or d.position = 1)
+    ), waiting as (
+      select id, max(place) as place from waiting_at group by id
     ), due as (
       select f.id, (f.complete_attempts > 0 or f.complete_sent_at is not null) and not f.complete_refused as sent_before,
         f.complete_sent_at as last_attempt_at
@@ -79,15 +91,20 @@ export function claimTransferring(
       update file_destinations d set status = 'transferring' from claimed
       where d.file_id = claimed.id and d.status = 'pending'
     )
-    select c.id as "fileId", c.lease_fence as fence, c.lease_holder as claim, d.key, c.filetype, d.multipart_id as "multipartId",
+    select c.id as "fileId", c.lease_fence as fence, c.lease_holder as claim, c.filetype, ${DESTINATIONS} as destinations,
       c.length_bytes as bytes, c.crc32, c.recorded_parts + 1 as "tailPartNumber", c.sent_before as "sentBefore",
       floor(extract(epoch from coalesce(c.last_byte_at, c.created_at)) * 1000)::bigint as "sinceMs",
       floor(extract(epoch from c.last_attempt_at) * 1000)::bigint as "lastAttemptMs",
-      c.concat, c.concat_parts as "concatParts", ${sealedDataStoreColumn()} as "dataStore",
+      c.concat, c.concat_parts as "concatParts",
       (select coalesce(sum(${tailBytes}), 0)::bigint from upload_tails where file_id = c.id) as "tailBytes"
-    from claimed c join file_destinations d on d.file_id = c.id join data_stores ds on ds.id = d.data_store_id`,
+    from claimed c`,
   )
 }
+
+const DESTINATIONS = sql`(select json_agg(json_build_object('position', coalesce(d.position, 1), 'key', d.key, 'multipartId', d.multipart_id,
+      'required', d.required is distinct from false, 'isOpen', d.status in ('pending', 'transferring'),
+      'dataStore', ${sealedDataStoreColumn()}) order by d.position)
+    from file_destinations d join data_stores ds on ds.id = d.data_store_id where d.file_id = c.id)`
 
 function dueAt(now: SQL): SQL {
   return sql`(f.status = 'transferring'

@@ -21,6 +21,9 @@ export type BadEnd = {
 /** A request that was on its way to the bucket when the upload ended either arrives within this time or never. */
 const ARRIVES_WITHIN_SECONDS = 60
 
+/** A destination has the object, and another one is why the file has failed: its object is deleted. */
+const isStored = sql`(d.position is not null and d.status = 'transferred')`
+
 /** False if the upload had ended already, or `provided` does not hold. */
 export async function recordEnd(
   db: Db,
@@ -44,8 +47,10 @@ export async function recordEnd(
         counted_bytes = f.offset_bytes, reserved_bytes = 0, ${revoked}
       from open where f.id = open.id returning f.id, f.concat_parts, open.leased, ${deltas(sql`open`)}
     ), ${countBytes(sql`ended`, nowMs)}, stopped as (
-      update file_destinations d set status = 'failed', certainty = ${certainty ?? null},
-        abort_pending = d.multipart_id is not null or (ended.leased and ${certainty ?? null}::text is null),
+      update file_destinations d set status = case when ${isStored} then d.status else 'failed' end,
+        certainty = case when ${isStored} then d.certainty else ${certainty ?? null} end,
+        reason = case when d.position is not null and not ${isStored} then coalesce(d.reason, 'file_ended') end,
+        abort_pending = ${isStored} or d.multipart_id is not null or (ended.leased and ${certainty ?? null}::text is null),
         abort_at = ${now} + ended.leased::int * ${ARRIVES_WITHIN_SECONDS}::int * interval '1 second'
       from ended where d.file_id = ended.id
     ), unjoined as (
@@ -100,7 +105,7 @@ export async function retire(db: Db, fileId: string, nowMs: number): Promise<voi
   await db.execute(sql`
     with finished as (
       select id, concat = 'partial' and joined_into is null as spare from files
-      where id = ${fileId}::uuid and status = 'transferred' for update
+      where id = ${fileId}::uuid and status in ('transferred', 'partially_transferred') for update
     ), retired as (
       update files f set retired_at = ${now}, joined_into = null from finished where f.id = finished.id
     )

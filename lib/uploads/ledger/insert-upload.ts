@@ -12,6 +12,8 @@ import { type Claim, isFree, LEASE_COLUMNS, leaseValues, wasInterrupted } from '
 import { assertFewPartials } from './partials.ts'
 import { insertNotes } from './timeline.ts'
 
+export type NewDestination = { dataStoreId: string; bucket: string; key: string; required: boolean }
+
 /** A new upload, before its first byte. */
 export type NewUpload = {
   fileId: string
@@ -38,7 +40,8 @@ export type NewUpload = {
   expirySeconds: number
   expiresAtMs: number
   expiresByMs: number
-  destination: { dataStoreId: string; bucket: string; key: string }
+  /** The required ones first. */
+  destinations: readonly NewDestination[]
   /** Captured at creation, because one insert batches uploads of several requests. */
   request: RequestContext | undefined
 }
@@ -146,6 +149,14 @@ async function insertPartial(db: Db, insertion: Insertion): Promise<void> {
 async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean }[]> {
   const { upload, quota, nowMs } = group[0]!
   const bytes = group.reduce((sum, { upload: { lengthBytes } }) => sum + (lengthBytes ?? 0), 0)
+  const further = group.some(({ upload: { destinations } }) => destinations.length > 1)
+    ? sql`, sent_further as (
+      insert into file_destinations (file_id, data_store_id, bucket, key, position, required)
+      select id, d."dataStoreId", d.bucket, d.key, d.position, d.required
+      from made join wanted using (id),
+        jsonb_to_recordset(further) d("dataStoreId" uuid, bucket text, key text, position smallint, required boolean)
+    )`
+    : sql``
   const made = await rows<{ exhausted: boolean }>(
     db,
     sql`
@@ -154,16 +165,17 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
     made as (
       insert into files (id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, protocol, filename, filetype,
         upload_metadata_header, upload_metadata, metadata, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
-        expires_by, created_at, reserved_bytes, reserved_month, bound_ends, last_request_id, last_traceparent, ${LEASE_COLUMNS})
+        expires_by, created_at, reserved_bytes, reserved_month, bound_ends, last_request_id, last_traceparent, sealed_fence, ${LEASE_COLUMNS})
       select id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, protocol, filename, filetype,
         upload_metadata_header, upload_metadata, metadata, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
-        expires_by, created_at, coalesce(length_bytes, 0), ${monthOf(nowMs)}, bound_ends, request_id, traceparent,
-        ${leaseValues({ claim: sql`claim`, leaseMs: sql`lease_ms` })}
+        expires_by, created_at, coalesce(length_bytes, 0), ${monthOf(nowMs)}, bound_ends, request_id, traceparent, case when further is not null then -1 end,
+        ${leaseValues({ claim: sql`claim`, leaseMs: sql`lease_ms` }, sql`further is null`)}
       from wanted, reserved returning id
     ), sent_to as (
-      insert into file_destinations (file_id, data_store_id, bucket, key)
-      select id, data_store_id, bucket, key from made join wanted using (id)
-    ), noted as (
+      insert into file_destinations (file_id, data_store_id, bucket, key, position, required)
+      select id, data_store_id, bucket, key, case when further is not null then 1 end, case when further is not null then true end
+      from made join wanted using (id)
+    )${further}, noted as (
       ${insertNotes({ id: sql`note_id`, kind: 'created', at: sql`created_at` }, sql`made join wanted using (id)`)}
     ), spent as (
       update tokens t set files_created = t.files_created + spent.files
@@ -180,10 +192,11 @@ const COLUMNS =
   sql.raw(`id uuid, workspace_id uuid, pipe_id text, token_id uuid, sender_id uuid, sender_name text,
   subject text, protocol text, filename text, filetype text, upload_metadata_header text, upload_metadata jsonb, metadata jsonb,
   length_bytes bigint, part_bytes bigint, concat text, expiry_seconds int, expires_at timestamptz,
-  expires_by timestamptz, created_at timestamptz, claim text, lease_ms int, bound_ends bigint[], note_id uuid, data_store_id uuid, bucket text, key text,
+  expires_by timestamptz, created_at timestamptz, claim text, lease_ms int, bound_ends bigint[], note_id uuid, data_store_id uuid, bucket text, key text, further jsonb,
   request_id text, traceparent text`)
 
 function recordOf({ upload, nowMs, first }: Insertion) {
+  const [destination, ...further] = upload.destinations
   return {
     id: upload.fileId,
     workspace_id: upload.workspaceId,
@@ -209,9 +222,10 @@ function recordOf({ upload, nowMs, first }: Insertion) {
     lease_ms: first?.claim.leaseMs ?? null,
     bound_ends: first?.boundEnds ?? [],
     note_id: uuidv7(nowMs),
-    data_store_id: upload.destination.dataStoreId,
-    bucket: upload.destination.bucket,
-    key: upload.destination.key,
+    data_store_id: destination!.dataStoreId,
+    bucket: destination!.bucket,
+    key: destination!.key,
+    further: further.length > 0 ? further.map((one, n) => ({ ...one, position: n + 2 })) : null,
     request_id: upload.request?.id ?? null,
     traceparent: upload.request?.traceparent ?? null,
   }

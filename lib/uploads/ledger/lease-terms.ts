@@ -60,11 +60,14 @@ export function taken({ claim, leaseMs }: ClaimSql): SQL {
     lease_until = ${until(leaseMs)}`
 }
 
-/** The same for an insert; without a claim, nobody holds the lease of the new file. */
+/**
+ * The same for an insert; without a claim, nobody holds the lease of the new file. Nodes of commit 757d55c take a first lease
+ * by `bound_fence`, and must not know of files with several destinations.
+ */
 export const LEASE_COLUMNS: SQL = sql.raw('lease_holder, lease_fence, bound_fence, lease_until')
-export function leaseValues({ claim, leaseMs }: ClaimSql): SQL {
+export function leaseValues({ claim, leaseMs }: ClaimSql, hasOneDestination: SQL = sql`true`): SQL {
   const fence = sql`(${claim}::text is not null)::int`
-  return sql`${claim}, ${fence}, ${fence}, ${until(leaseMs)}`
+  return sql`${claim}, ${fence}, case when ${hasOneDestination} then ${fence} end, ${until(leaseMs)}`
 }
 
 /** Until when a lease lasts without being renewed, by the clock of the database. */

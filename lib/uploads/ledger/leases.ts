@@ -38,7 +38,8 @@ export type Taken = {
   bound: Bound
   /** The row was as the plan assumed, so the planned parts are bound. */
   planned: boolean
-  multipartId: string | null
+  /** Of each destination, in order, its multipart upload, and whether it still gets bytes. */
+  held: readonly { multipartId: string | null; isOpen: boolean }[]
   resumed: boolean
   /** The lease before this one expired instead of being released: its holder died. */
   leaseLapsed: boolean
@@ -89,11 +90,13 @@ export async function takeLease(
     select t.lease_fence as "fence", t.offset_bytes as "offsetBytes", t.length_bytes as "lengthBytes", t.crc32,
       t.part_bytes as "partBytes", t.planned, t.resumed, t.lease_lapsed as "leaseLapsed",
       coalesce(t.reserved_bytes = 0 and t.offset_bytes < t.length_bytes, false) as "reservationLapsed",
-      ${boundOf(sql`t`)} as bound, d.multipart_id as "multipartId",
+      ${boundOf(sql`t`)} as bound, (select json_agg(json_build_object('multipartId', d.multipart_id,
+        'isOpen', d.status in ('pending', 'transferring')) order by d.position)
+        from file_destinations d where d.file_id = t.id) as held,
       t.expiry_seconds as "expirySeconds", floor(extract(epoch from t.expires_at) * 1000)::bigint as "expiresAtMs",
       floor(extract(epoch from t.expires_by) * 1000)::bigint as "expiresByMs",
       t.offset_bytes - t.recorded_bytes as "tailBytes"
-    from taken t join file_destinations d on d.file_id = t.id, delete_staged(t.id, t.offset_bytes)`,
+    from taken t, delete_staged(t.id, t.offset_bytes)`,
   )
   return row
 }

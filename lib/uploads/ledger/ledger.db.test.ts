@@ -180,7 +180,7 @@ describeWithDatabase('the ledger', (database) => {
             const part = {
               number: writer.number + 1,
               offsetBytes: fromBytes - writer.tail,
-              etag: '',
+              etags: [''],
               crc32: 0,
               sizeBytes: bytes + writer.tail,
             }

@@ -7,7 +7,7 @@ export type Leftover = {
   fileId: string
   key: string
   multipartId: string | null
-  /** A partial upload that was joined or has expired: its object is deleted. */
+  /** A partial upload that was joined or has expired, or the object of a file that failed elsewhere: it is deleted. */
   piece: boolean
   endedMs: number
   dataStore: SealedDataStore
@@ -42,10 +42,10 @@ export function claimLeftovers(
     db,
     sql`
     with waiting as (
-      select d.file_id, row_number() over (partition by d.data_store_id order by d.abort_at) as place
+      select d.file_id, d.data_store_id, row_number() over (partition by d.data_store_id order by d.abort_at) as place
       from file_destinations d where ${isDue}
     ), due as (
-      select d.file_id, d.data_store_id from file_destinations d join waiting on waiting.file_id = d.file_id
+      select d.file_id, d.data_store_id from file_destinations d join waiting using (file_id, data_store_id)
       where waiting.place <= ${only ? only.length : CLEARED_AT_ONCE}::int and ${isDue}
       limit ${only ? only.length : BATCH}::int for update of d skip locked
     ), claimed as (
@@ -53,7 +53,7 @@ export function claimLeftovers(
       where d.file_id = due.file_id and d.data_store_id = due.data_store_id returning d.*
     )
     select c.file_id as "fileId", c.key, c.multipart_id as "multipartId",
-      f.concat = 'partial' and f.status = 'transferred' as piece,
+      (f.concat = 'partial' and f.status = 'transferred' or f.status = 'failed' and c.status = 'transferred') as piece,
       floor(extract(epoch from ${endedAt}) * 1000)::bigint as "endedMs",
       ${sealedDataStoreColumn()} as "dataStore"
     from claimed c join files f on f.id = c.file_id join data_stores ds on ds.id = c.data_store_id`,
@@ -61,6 +61,8 @@ export function claimLeftovers(
 }
 
 /** Records that nothing is left to be done about it. */
-export async function markCleared(db: Db, fileId: string): Promise<void> {
-  await db.execute(sql`update file_destinations set abort_pending = false where file_id = ${fileId}::uuid`)
+export async function markCleared(db: Db, { fileId, dataStore }: Leftover): Promise<void> {
+  await db.execute(sql`update file_destinations set abort_pending = false,
+      multipart_id = case when position is null then multipart_id end
+    where file_id = ${fileId}::uuid and data_store_id = ${dataStore.id}::uuid`)
 }

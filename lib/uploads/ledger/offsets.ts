@@ -68,7 +68,8 @@ function steps(lease: Fenced, change: Advance, nowMs: number): SQL[] {
     )
   if (become)
     all.push(
-      sql`going as (update file_destinations d set status = ${become} from moved where d.file_id = moved.id)`,
+      sql`going as (update file_destinations d set status = ${become} from moved
+        where d.file_id = moved.id and d.status <> 'failed')`,
     )
   if (note) all.push(sql`noted as (${insertNote(note, sql`moved`, nowMs)})`)
   return all

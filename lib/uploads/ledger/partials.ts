@@ -85,7 +85,7 @@ export function readPartials(db: Db, fileIds: readonly string[]): Promise<Partia
 /** Those of the given partial uploads that this token may join. */
 export function readFinishedPartials(
   db: Db,
-  { token, pipe, dataStore }: CreationRight,
+  { token, pipe, targets }: CreationRight,
   fileIds: readonly string[],
 ): Promise<PartialObject[]> {
   return rows<PartialObject>(
@@ -94,7 +94,7 @@ export function readFinishedPartials(
     select f.id as "fileId", d.key, f.length_bytes as bytes, f.crc32
     from files f join file_destinations d on d.file_id = f.id
     where f.id in (select value::uuid from jsonb_array_elements_text(${JSON.stringify(fileIds)}::jsonb))
-      and f.pipe_id = ${pipe.id} and d.data_store_id = ${dataStore.id}::uuid and f.sender_id = ${token.senderId}::uuid
+      and f.pipe_id = ${pipe.id} and d.data_store_id = ${targets[0]!.dataStore.id}::uuid and f.sender_id = ${token.senderId}::uuid
       and f.subject is not distinct from ${token.subject} and f.concat = 'partial' and f.status = 'transferred'
       and f.retired_at is null`,
   )
@@ -143,7 +143,7 @@ async function takePieces(tx: Db, { fileId, partialIds }: Final, nowMs: number):
 }
 
 async function insert(db: Db, upload: Final, { claim, nowMs }: Options): Promise<void> {
-  const { destination: to } = upload
+  const to = upload.destinations[0]!
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   const made = await rows(
     db,

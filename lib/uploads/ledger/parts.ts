@@ -12,7 +12,8 @@ export type RecordedPart = {
   number: number
   offsetBytes: number
   sizeBytes: number
-  etag: string
+  /** Of each destination, in order; null where one of best effort has not acknowledged it. */
+  etags: readonly (string | null)[]
   crc32: number
 }
 
@@ -48,7 +49,11 @@ export function bigints(numbers: readonly number[]): SQL {
 }
 
 /** Records the multipart upload, so that later writers continue it. */
-export async function recordMultipart(db: Db, lease: Fenced, multipartId: string): Promise<void> {
+export async function recordMultipart(
+  db: Db,
+  lease: Fenced,
+  { dataStoreId, multipartId }: { dataStoreId: string; multipartId: string },
+): Promise<void> {
   const recorded = await rows(
     db,
     sql`
@@ -58,16 +63,41 @@ export async function recordMultipart(db: Db, lease: Fenced, multipartId: string
         and status in ('uploading', 'transferring')
       for update
     )
-    update file_destinations d set multipart_id = ${multipartId} from writer where d.file_id = writer.id
+    update file_destinations d set multipart_id = ${multipartId} from writer
+    where d.file_id = writer.id and d.data_store_id = ${dataStoreId}::uuid and d.status in ('pending', 'transferring')
     returning d.file_id`,
   )
   if (recorded.length === 0) throw lostLease()
 }
 
 /** A step that records a part for each file of another step. */
-export function insertPart({ number, offsetBytes, sizeBytes, etag, crc32 }: RecordedPart, from: SQL): SQL {
-  return sql`part as (insert into file_parts (file_id, number, offset_bytes, size_bytes, etag, crc32)
-    select id, ${number}::int, ${offsetBytes}::bigint, ${sizeBytes}::bigint, ${etag}, ${crc32}::bigint from ${from})`
+export function insertPart(part: RecordedPart, from: SQL): SQL {
+  const { number, offsetBytes, sizeBytes, etags, crc32 } = part
+  const [etag, ...others] = etags
+  const further = others.length > 0 ? sql`${JSON.stringify(others)}::jsonb` : undefined
+  return sql`part as (insert into file_parts (file_id, number, offset_bytes, size_bytes, etag, crc32${further && sql`, further_etags`})
+    select id, ${number}::int, ${offsetBytes}::bigint, ${sizeBytes}::bigint, ${etag}, ${crc32}::bigint${
+      further &&
+      sql`, (select array_agg(value order by n) from jsonb_array_elements_text(${further}) with ordinality e(value, n))`
+    } from ${from})`
+}
+
+/**
+ * Records that a destination of best effort has acknowledged parts after they were recorded. No lease is needed: a number
+ * is bound to its bytes, whoever sends them.
+ */
+export async function recordLateEtags(
+  db: Db,
+  to: { fileId: string; dataStoreId: string; position: number; multipartId: string },
+  acknowledged: readonly { number: number; etag: string }[],
+): Promise<void> {
+  await rows(
+    db,
+    sql`update file_parts p set further_etags[${to.position - 1}::int] = late.etag
+      from jsonb_to_recordset(${JSON.stringify(acknowledged)}::jsonb) late(number int, etag text), file_destinations d
+      where p.file_id = ${to.fileId}::uuid and p.number = late.number and d.file_id = p.file_id
+        and d.data_store_id = ${to.dataStoreId}::uuid and d.multipart_id = ${to.multipartId}`,
+  )
 }
 
 /** Records that the tail of a `transferring` file is now a part. Its bytes were counted when they arrived. */
@@ -87,10 +117,15 @@ export async function recordLastPart(db: Db, lease: Fenced, part: RecordedPart):
   if (recorded.length === 0) throw lostLease()
 }
 
-/** The parts of the object, in order. */
-export function readParts(db: Db, fileId: string): Promise<SentPart[]> {
-  return rows<SentPart>(
+/** The parts of the object at one destination, in order. */
+export function readParts(
+  db: Db,
+  fileId: string,
+  position = 1,
+): Promise<(SentPart & { etag: string | null })[]> {
+  const etag = position === 1 ? sql`etag` : sql`further_etags[${position - 1}::int] as etag`
+  return rows(
     db,
-    sql`select number, etag, crc32 from file_parts where file_id = ${fileId}::uuid order by number`,
+    sql`select number, ${etag}, crc32 from file_parts where file_id = ${fileId}::uuid order by number`,
   )
 }

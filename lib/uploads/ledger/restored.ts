@@ -22,7 +22,10 @@ export type Unfinished = { id: string; key: string; lengthBytes: number; dataSto
 
 const PAGE = 100
 
-/** A page, in the order of ids, of the uploads of known length that nobody is writing and whose bucket may be read. */
+/**
+ * A page, in the order of ids, of the uploads of known length that nobody is writing and whose bucket may be read. Those with
+ * several destinations are left to their clients: one object says nothing of the others.
+ */
 export function unfinishedAfter(db: Db, after: string): Promise<Unfinished[]> {
   return rows<Unfinished>(
     db,
@@ -30,7 +33,7 @@ export function unfinishedAfter(db: Db, after: string): Promise<Unfinished[]> {
       from files f join file_destinations d on d.file_id = f.id
         join data_stores ds on ds.id = d.data_store_id and ds.deleted_at is null and ds.may_read
       where f.id > ${after}::uuid and f.status = 'uploading' and f.length_bytes is not null
-        and f.concat is distinct from 'partial' and ${isFree}
+        and f.concat is distinct from 'partial' and d.position is null and ${isFree}
       order by f.id limit ${PAGE}::int`,
   )
 }

@@ -1,5 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { FileProtocol, FileStatus } from '#drizzle/schema/index.ts'
+import type { DestinationStatus, FileProtocol, FileStatus } from '#drizzle/schema/index.ts'
 import { hasActiveOutput, isToldOfCreation } from '../../events/outputs-of.ts'
 import { isSuspended, workspaceSuspended } from '../../identity/suspension.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
@@ -9,6 +9,7 @@ import { notNow, SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret } from '../../platform/kernel/ids.ts'
 import { span } from '../../platform/tracing/span.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
+import { PIPE_DESTINATIONS } from '../../workspace/pipes/destinations.ts'
 import { hasTooManyRefused, tooManyRefused } from '../../workspace/tokens/refused-creations.ts'
 import type { Bound } from '../rules/part-numbers.ts'
 import {
@@ -64,8 +65,6 @@ export type UploadRow = {
   filename: string
   filetype: string | null
   uploadMetadataHeader: string | null
-  key: string
-  multipartId: string | null
   expiresAtMs: number
   retired: boolean
   /** Another request is writing it now. */
@@ -78,10 +77,19 @@ export type UploadRow = {
 }
 
 type Validity = { tokenRevoked: boolean; senderRevoked: boolean; tokenExpired: boolean; suspended: boolean }
-type Common = { token: UploadToken; pipe: PipeRow; dataStore: SealedDataStore }
-export type CreationRight = Common
+type Common = { token: UploadToken; pipe: PipeRow }
+/** Where files of a Pipe go. The required ones come first, and then those of best effort, each in the order of the Pipe. */
+export type Target = { dataStore: SealedDataStore; required: boolean }
+/** Where one file goes. */
+export type FileTarget = Target & { key: string; status: DestinationStatus; multipartId: string | null }
+export type CreationRight = Common & { targets: readonly Target[] }
 /** `upload` is as it was before the lease was taken. */
-export type UploadRight = Common & { suspended: boolean; upload: UploadRow; first?: FirstLease | undefined }
+export type UploadRight = Common & {
+  targets: readonly FileTarget[]
+  suspended: boolean
+  upload: UploadRow
+  first?: FirstLease | undefined
+}
 
 /**
  * Checks what an upload token may do, and reads everything that the request needs in the same query. A token may create
@@ -162,7 +170,7 @@ export function openUploadRights({ db, clock, isSettling }: Needs): UploadRights
   }
 }
 
-type FoundCreation = Common & Validity & { tooManyRefused: boolean }
+type FoundCreation = CreationRight & Validity & { tooManyRefused: boolean }
 
 async function findCreations(
   db: Db,
@@ -172,9 +180,8 @@ async function findCreations(
   const found = await rows<FoundCreation & { n: number }>(
     db,
     sql`select asked.n, found.* from ${askedFor(hashes.map((hash) => ({ hash })))} cross join lateral (
-      select ${common(nowMs)}, ${hasTooManyRefused(nowMs)} as "tooManyRefused"
+      select ${common(nowMs)}, ${TARGETS_OF_PIPE} as targets, ${hasTooManyRefused(nowMs)} as "tooManyRefused"
       from tokens t join senders s on s.id = t.sender_id join pipes p on p.id = t.pipe_id
-      join pipe_destinations pd on pd.pipe_id = p.id join data_stores ds on ds.id = pd.data_store_id
       where t.token_hash = asked.hash and p.deleted_at is null limit 1) found`,
   )
   return inOrder(hashes.length, found)
@@ -183,6 +190,7 @@ async function findCreations(
 type AskedUpload = { hash: string; file: string }
 type FoundUpload = Common &
   Validity & {
+    targets: FileTarget[]
     upload: UploadRow | null
     own: boolean
     sameUploader: boolean
@@ -217,14 +225,11 @@ async function takeUploads(db: Db, asked: AskedWhole[], nowMs: number): Promise<
 
 /** The limit makes PostgreSQL look each row up by its index, whatever row count the planner estimates. */
 function uploadOf(nowMs: number): SQL {
-  return sql`select ${common(nowMs)}, ${upload()},
+  return sql`select ${common(nowMs)}, ${TARGETS_OF_FILE} as targets, ${upload()},
         t.id = f.token_id or t.id = any(f.continued_by) as own,
         f.sender_id = t.sender_id and f.subject is not distinct from t.subject as "sameUploader"
       from tokens t join senders s on s.id = t.sender_id join pipes p on p.id = t.pipe_id
       left join files f on f.id = asked.file and f.pipe_id = p.id
-      left join file_destinations fd on fd.file_id = f.id
-      left join pipe_destinations pd on pd.pipe_id = p.id
-      left join data_stores ds on ds.id = coalesce(fd.data_store_id, pd.data_store_id)
       where t.token_hash = asked.hash limit 1`
 }
 
@@ -253,16 +258,23 @@ function common(nowMs: number): SQL {
       'maxFileBytes', least(p.max_file_bytes, (select max_file_bytes from workspaces where id = p.workspace_id)), 'allowedTypes', p.allowed_types, 'allowedOrigins', p.allowed_origins,
       'uploadExpirySeconds', p.upload_expiry_seconds,
       'hasWebhooks', ${hasActiveOutput(sql`p.id`, sql`p.workspace_id`)},
-      'isToldOfCreation', ${isToldOfCreation(sql`p.id`, sql`p.workspace_id`)}) as pipe,
-    ${sealedDataStoreColumn()} as "dataStore"`
+      'isToldOfCreation', ${isToldOfCreation(sql`p.id`, sql`p.workspace_id`)}) as pipe`
 }
+
+const TARGETS_OF_PIPE = sql`(select json_agg(json_build_object('required', pd.required,
+      'dataStore', ${sealedDataStoreColumn()}) order by pd.required desc, pd.position)
+    from ${PIPE_DESTINATIONS} pd join data_stores ds on ds.id = pd.data_store_id where pd.pipe_id = p.id)`
+
+const TARGETS_OF_FILE = sql`(select json_agg(json_build_object('required', fd.required is distinct from false,
+      'key', fd.key, 'status', fd.status, 'multipartId', fd.multipart_id,
+      'dataStore', ${sealedDataStoreColumn()}) order by fd.position)
+    from file_destinations fd join data_stores ds on ds.id = fd.data_store_id where fd.file_id = f.id)`
 
 function upload(): SQL {
   return sql`case when f.id is null then null else json_build_object('id', f.id, 'workspaceId', f.workspace_id,
       'pipeId', f.pipe_id, 'protocol', f.protocol, 'status', f.status, 'lengthBytes', f.length_bytes, 'offsetBytes', f.offset_bytes, 'crc32', f.crc32,
       'partBytes', f.part_bytes, 'concat', f.concat, 'concatHeader', f.concat_header, 'filename', f.filename,
-      'filetype', f.filetype, 'uploadMetadataHeader', f.upload_metadata_header, 'key', fd.key,
-      'multipartId', fd.multipart_id, 'expiresAtMs', floor(extract(epoch from f.expires_at) * 1000)::bigint,
+      'filetype', f.filetype, 'uploadMetadataHeader', f.upload_metadata_header, 'expiresAtMs', floor(extract(epoch from f.expires_at) * 1000)::bigint,
       'retired', f.retired_at is not null and f.joined_into is null, 'leased', ${isLeased},
       'interrupted', ${wasInterrupted}, 'leaseFence', f.lease_fence, 'bound', ${boundOf(sql`f`)}) end as upload`
 }

@@ -4,6 +4,7 @@ import { Reservations } from './memory-reservations.ts'
 import { divideMemory, type Held, holdsFraction, isFull, mostBytesOf, type Shares } from './memory-shares.ts'
 import { createPagePool, type PagePool } from './page-pool.ts'
 import { type Spillable, Spiller } from './spill-slow-parts.ts'
+import { TrailingMemory } from './trailing-memory.ts'
 
 type OwnedBucket = { readonly workspaceId: string }
 
@@ -64,6 +65,7 @@ type Options = { clock: Clock; onChange?: (usedBytes: number) => void; maxPartBy
 export class MemoryBudget {
   /** The largest part that an upload may have. */
   readonly maxPartBytes: number
+  readonly trailing: TrailingMemory
   readonly #pages = createPagePool()
   readonly #spiller: Spiller
   readonly #reservations: Reservations
@@ -85,6 +87,7 @@ export class MemoryBudget {
     const holds = (part: number, account: Account) => holdsFraction(part, shares, held(account))
     this.#spiller = new Spiller({ clock, offers: this.#offers, holds })
     const take = (account: Account, bytes: number) => this.#add(account, bytes)
+    this.trailing = new TrailingMemory(shares.trailingBytes)
     this.#reservations = new Reservations(shares, { held, take })
   }
 

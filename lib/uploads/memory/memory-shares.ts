@@ -14,6 +14,8 @@ export type Shares = {
   readonly partBytes: number
   /** How much of `partBytes` is open to workspaces that already hold a whole part. */
   readonly commonBytes: number
+  /** How much of it parts may hold that only destinations of best effort still need. */
+  readonly trailingBytes: number
 }
 
 /** What the process, one workspace, and one of its buckets hold now, and the most that an operator allows the workspace. */
@@ -39,7 +41,8 @@ export function divideMemory(limitBytes: number, maxPartBytes: number): Shares {
   const tailBytes = Math.max(maxPartBytes, MAX_JOINED_BYTES)
   const responseBytes = Math.floor(limitBytes / 64)
   const partBytes = limitBytes - tailBytes - responseBytes
-  return { limitBytes, tailBytes, responseBytes, partBytes, commonBytes: partBytes - limitBytes / 4 }
+  const commonBytes = partBytes - limitBytes / 4
+  return { limitBytes, tailBytes, responseBytes, partBytes, commonBytes, trailingBytes: limitBytes / 4 }
 }
 
 /** A share of the memory for parts, and never less than one part, so that uploads go on. */

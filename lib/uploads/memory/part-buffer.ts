@@ -11,6 +11,9 @@ export class PartBuffer {
   #room = 0
   #crc = 0
   #sinceMs = 0
+  /** How many still read it, and whether it is to be freed after that. */
+  #readers = 0
+  #isDone = false
 
   constructor(memory: Pick<MemoryAccount, 'pages' | 'take' | 'give'>) {
     this.#memory = memory
@@ -67,8 +70,20 @@ export class PartBuffer {
     }
   }
 
+  /** Puts `free` off until somebody who still reads the pages is done. */
+  keepUntil(done: Promise<unknown>): void {
+    this.#readers += 1
+    const end = () => {
+      this.#readers -= 1
+      if (this.#isDone) this.free()
+    }
+    done.then(end, end)
+  }
+
   /** Returns the pages for reuse: nobody may still be sending them. */
   free(): void {
+    this.#isDone = true
+    if (this.#readers > 0) return
     for (const page of this.#pages) this.#memory.pages.give(page)
     this.#memory.give(this.#heldBytes)
     this.#pages = []

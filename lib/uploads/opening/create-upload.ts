@@ -3,11 +3,11 @@ import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
 import { renderObjectKey } from '../../workspace/pipes/key-template.ts'
 import type { Bucket } from '../bucket-port.ts'
-import type { CreationRight, UploadRow } from '../ledger/upload-rights.ts'
+import type { CreationRight, Target, UploadRow } from '../ledger/upload-rights.ts'
 import { NOTHING_BOUND } from '../rules/part-numbers.ts'
-import { equalPartBytes, partLimits } from '../rules/part-plan.ts'
+import { equalPartBytes } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
-import { assertMayCreate } from './may-create.ts'
+import { assertMayCreate, limitsOfTargets } from './may-create.ts'
 import { adoptUpload, type Incoming, numbersOf } from './open-upload.ts'
 import { expiresAtMs, type Upload } from './upload.ts'
 
@@ -24,18 +24,18 @@ export async function createUpload(
   sent: Declared & { concat: 'partial' | null },
   incoming: Incoming | undefined,
 ): Promise<Created> {
-  const { quota, leases, budget } = context
+  const { quota, leases } = context
   // A partial upload's type is not checked, so it is not stored either.
   const declared = sent.concat === 'partial' ? { ...sent, filetype: null } : sent
   assertMayCreate(context, right, declared)
   context.tailCap.assertRoom(right.token.workspaceId)
-  const bucket = context.openBucket(right.dataStore)
-  const limits = partLimits(bucket.capabilities, budget.maxPartBytes)
+  const buckets = right.targets.map(({ dataStore }) => context.openBucket(dataStore))
+  const limits = limitsOfTargets(context, right.targets)
   const { lengthBytes, concat } = declared
   const partBytes = limits.equalParts ? equalPartBytes(limits, lengthBytes) : null
-  const made = describeNew(context, right, declared, bucket)
-  const { fileId, expiresAtMs, createdAtMs } = made
-  const state = { lengthBytes, offsetBytes: 0, partBytes, multipartId: null, bound: NOTHING_BOUND }
+  const made = describeNew(context, right, declared, buckets)
+  const { fileId, expiresAtMs, createdAtMs, destinations } = made
+  const state = { lengthBytes, offsetBytes: 0, partBytes, hasBegun: false, bound: NOTHING_BOUND }
   const firstParts = incoming && numbersOf(context, limits, state, incoming).toBind()
   const claim = leases.newClaim()
   const first = firstParts && { claim, boundEnds: firstParts.boundEnds }
@@ -43,9 +43,10 @@ export async function createUpload(
   await context.insertUpload({ upload, quota, nowMs: createdAtMs, first })
   context.checkpoint('upload created')
   if (!first) return { fileId, expiresAtMs, upload: undefined }
-  const row = { ...upload, id: fileId, key: made.destination.key, filetype: declared.filetype }
+  const row = { ...upload, id: fileId, filetype: declared.filetype }
+  const targets = right.targets.map((target, n) => ({ ...target, key: destinations[n]!.key }))
   const taken = { ...made, ...first, sinceMs: createdAtMs }
-  const opened = await adoptUpload(context, { ...right, upload: row }, taken, incoming)
+  const opened = await adoptUpload(context, { pipe: right.pipe, upload: row, targets }, taken, incoming)
   return { fileId, expiresAtMs, upload: opened }
 }
 
@@ -69,14 +70,14 @@ export function describeNew(
   { clock }: Pick<UploadContext, 'clock'>,
   right: CreationRight,
   { filename, filetype, uploadMetadata, uploadMetadataHeader, protocol, graceMs = Infinity }: Declared,
-  bucket: Bucket,
+  buckets: readonly Bucket[],
 ) {
-  const { token, pipe, dataStore } = right
+  const { token, pipe, targets } = right
   const { workspaceId, id: tokenId, maxFiles, maxBytes, senderId, senderName, subject, metadata } = token
   const nowMs = clock.now()
   const fileId = uuidv7(nowMs)
   const expirySeconds = pipe.uploadExpirySeconds
-  const expiresByMs = nowMs + maxAgeMs(bucket)
+  const expiresByMs = nowMs + Math.min(...buckets.map(maxAgeMs))
   return {
     fileId,
     workspaceId,
@@ -99,11 +100,12 @@ export function describeNew(
     createdAtMs: nowMs,
     request: currentRequest(),
     expiresAtMs: Math.min(expiresAtMs({ expirySeconds, expiresByMs }, nowMs), nowMs + graceMs),
-    destination: {
+    destinations: targets.map(({ dataStore, required }) => ({
       dataStoreId: dataStore.id,
       bucket: dataStore.bucket,
-      key: keyOf(right, { fileId, filename, nowMs }),
-    },
+      key: keyOf(right, dataStore, { fileId, filename, nowMs }),
+      required,
+    })),
   }
 }
 
@@ -111,7 +113,8 @@ export function describeNew(
 const withoutControls = (filename: string) => filename.replace(/\p{Cc}/gu, '') || 'file'
 
 function keyOf(
-  { token, pipe, dataStore }: CreationRight,
+  { token, pipe }: CreationRight,
+  dataStore: Target['dataStore'],
   { fileId, filename, nowMs }: { fileId: string; filename: string; nowMs: number },
 ): string {
   return renderObjectKey(pipe.keyTemplate, {

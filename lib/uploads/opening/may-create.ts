@@ -1,8 +1,7 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import type { SealedDataStore } from '../../workspace/data-stores/sealed-data-store.ts'
 import type { Bucket } from '../bucket-port.ts'
-import type { CreationRight } from '../ledger/upload-rights.ts'
-import { largestUpload, type PartLimits, partLimits } from '../rules/part-plan.ts'
+import type { CreationRight, Target } from '../ledger/upload-rights.ts'
+import { largestUpload, limitsOfSet, type PartLimits } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
 import type { Declared } from './create-upload.ts'
 
@@ -11,7 +10,7 @@ import type { Declared } from './create-upload.ts'
  */
 export function assertMayCreate(
   context: UploadContext,
-  { token, pipe, dataStore }: CreationRight,
+  { token, pipe, targets }: CreationRight,
   { lengthBytes, filetype, concat }: Pick<Declared, 'lengthBytes' | 'filetype' | 'concat'>,
 ): void {
   if (!pipe.sourceHttp)
@@ -19,20 +18,13 @@ export function assertMayCreate(
       'pipe_source_off',
       'Its owner can switch the HTTP (TUS) source on in the dashboard.',
     )
-  assertNotOff(dataStore)
-  if (dataStore.state === 'unchecked')
+  assertNotOff(targets)
+  if (targets.some(({ dataStore, required }) => required && dataStore.state === 'unchecked'))
     throw new SluiceError(
       'data_store_not_ready',
       'No check of its Data Store has succeeded yet. Its owner can check it in the dashboard.',
     )
-  const bucket = context.openBucket(dataStore)
-  if (concat && !mayConcatenate(dataStore, bucket))
-    throw new SluiceError(
-      'invalid_header',
-      bucket.capabilities.copyParts && !bucket.capabilities.equalParts
-        ? 'Uploads cannot be joined here: the credentials of the Data Store do not allow reading and deleting. Send the file as one upload.'
-        : 'Uploads cannot be joined here: the bucket cannot copy parts of any size. Send the file as one upload.',
-    )
+  if (concat) assertMayConcatenate(context, targets)
   for (const allowed of concat === 'partial' ? [] : [pipe.allowedTypes, token.allowedTypes]) {
     if (allowed.length > 0 && !allowed.some((range) => matchesType(range, filetype)))
       throw new SluiceError(
@@ -40,14 +32,14 @@ export function assertMayCreate(
         `Files of type ${filetype ?? 'unknown'} are not allowed here. Allowed: ${allowed.join(', ')}.`,
       )
   }
-  const limits = partLimits(bucket.capabilities, context.budget.maxPartBytes)
+  const limits = limitsOfTargets(context, targets)
   const maxBytes = maxUploadBytes(limits, right(token, pipe))
   if (lengthBytes !== null && lengthBytes > maxBytes) throw tooLarge(maxBytes)
 }
 
 /** Also asked before each request that continues an upload. */
-export function assertNotOff({ state }: CreationRight['dataStore']): void {
-  if (state !== 'off') return
+export function assertNotOff(targets: readonly Target[]): void {
+  if (!targets.some(({ dataStore, required }) => required && dataStore.state === 'off')) return
   throw new SluiceError(
     'data_store_not_ready',
     'Its Data Store was turned off when the account changed hands. Its owner can switch it on again in the dashboard.',
@@ -59,7 +51,18 @@ const right = (token: { maxBytes: number | null }, pipe: { maxFileBytes: number 
   pipeBytes: pipe.maxFileBytes,
 })
 
-/** The lowest of the limits of the provider, the Pipe and the token. */
+type Opening = Pick<UploadContext, 'openBucket' | 'budget'>
+
+/** What all destinations of an upload accept. */
+export function limitsOfTargets(
+  { openBucket, budget }: Opening,
+  targets: readonly Pick<Target, 'dataStore'>[],
+): PartLimits {
+  const providers = targets.map(({ dataStore }) => openBucket(dataStore).capabilities)
+  return limitsOfSet(providers, budget.maxPartBytes)
+}
+
+/** The lowest of the limits of the providers, the Pipe and the token. */
 export function maxUploadBytes(
   limits: PartLimits,
   { tokenBytes, pipeBytes }: { tokenBytes: number | null; pipeBytes: number | null },
@@ -83,6 +86,25 @@ function matchesType(range: string, filetype: string | null): boolean {
  * Concatenation copies within the bucket, reads ranges that are too small to copy, and deletes the pieces. Not every
  * provider can copy parts, and where all parts must have the same size, pieces of arbitrary sizes cannot become parts.
  */
-export function mayConcatenate({ mayRead, mayDelete }: SealedDataStore, { capabilities }: Bucket): boolean {
-  return mayRead && mayDelete && capabilities.copyParts && !capabilities.equalParts
+export function mayConcatenate(context: Opening, targets: readonly Pick<Target, 'dataStore'>[]): boolean {
+  if (targets.length > 1) return false
+  const [{ dataStore }] = targets as [Target]
+  return dataStore.mayRead && dataStore.mayDelete && mayCopyParts(context.openBucket(dataStore))
+}
+
+const mayCopyParts = ({ capabilities }: Bucket) => capabilities.copyParts && !capabilities.equalParts
+
+function assertMayConcatenate(context: Opening, targets: readonly Target[]): void {
+  if (mayConcatenate(context, targets)) return
+  throw new SluiceError(
+    'invalid_header',
+    `Uploads cannot be joined here: ${whyNot()}. Send the file as one upload.`,
+  )
+
+  function whyNot(): string {
+    if (targets.length > 1) return 'the Pipe has several destinations'
+    return mayCopyParts(context.openBucket(targets[0]!.dataStore))
+      ? 'the credentials of the Data Store do not allow reading and deleting'
+      : 'the bucket cannot copy parts of any size'
+  }
 }

@@ -1,17 +1,15 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { span } from '../../platform/tracing/span.ts'
-import type { Bucket } from '../bucket-port.ts'
-import type { Lease } from '../lease/held-lease.ts'
 import { type FirstLease, isWhole, type WholeRequest } from '../ledger/first-lease.ts'
 import type { Taken } from '../ledger/leases.ts'
 import { recordLength, reserveAgain } from '../ledger/reservations.ts'
-import type { UploadRight, UploadRow } from '../ledger/upload-rights.ts'
+import type { FileTarget, UploadRight, UploadRow } from '../ledger/upload-rights.ts'
 import { contentTypeOf } from '../rules/content-type.ts'
 import { type Bound, NOTHING_BOUND, PartNumbers } from '../rules/part-numbers.ts'
-import { type PartLimits, partLimits, planParts } from '../rules/part-plan.ts'
+import { type PartLimits, planParts } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
-import { tooLarge } from './may-create.ts'
-import { Destination, Progress, type Upload } from './upload.ts'
+import { limitsOfTargets, tooLarge } from './may-create.ts'
+import { Destination, type Place, Progress, type Upload } from './upload.ts'
 
 /** What a request declares about its bytes before they arrive. */
 export type Incoming = { bytes: number | undefined; lengthBytes?: number | undefined }
@@ -26,11 +24,12 @@ export async function openUpload(
   incoming: Incoming,
 ): Promise<Upload | undefined> {
   if (right.first) return adoptUpload(context, right, right.first, incoming)
-  const { upload, dataStore, token } = right
+  const { upload, targets, token } = right
   // Done first, so that credentials which cannot be decrypted throw before the lease is taken.
-  const bucket = context.openBucket(dataStore)
-  const numbers = (state: Numbered) => numbersOf(context, limitsOf(context, bucket), state, incoming)
-  const expected = numbers(upload)
+  const places = openPlaces(context, targets, upload)
+  const limits = limitsOfTargets(context, targets)
+  const numbers = (state: Numbered) => numbersOf(context, limits, state, incoming)
+  const expected = numbers({ ...upload, hasBegun: hasBegun(targets) })
   const boundEnds = expected.toBind().boundEnds
   const { leaseFence: fence, offsetBytes, bound } = upload
   // A plan made while another writer holds the lease would be out of date: that writer may send the parts it has bound.
@@ -43,19 +42,26 @@ export async function openUpload(
     context.metrics.savedBytes.inc(taken.offsetBytes)
   }
   if (taken.planned) expected.bindingWritten({ ...taken.bound, boundEnds })
-  return describe(context, right, { ...upload, ...taken }, bucket, {
-    lease: taken.lease,
-    numbers: taken.planned ? expected : numbers(taken),
-  })
+  return describe(
+    context,
+    right,
+    { ...upload, ...taken },
+    {
+      limits,
+      destinations: places.map((place, n) => new Destination(place, taken.held[n]!)),
+      lease: taken.lease,
+      numbers: taken.planned ? expected : numbers({ ...taken, hasBegun: hasBegun(taken.held) }),
+    },
+  )
 }
 
-/** What an upload without bytes has in its row. */
-const EMPTY = { offsetBytes: 0, crc32: 0, tailBytes: 0, reservationLapsed: false, multipartId: null }
+const hasBegun = (held: readonly { multipartId: string | null }[]) =>
+  held.some(({ multipartId }) => multipartId !== null)
 
-type Fresh = Pick<
-  UploadRow,
-  'id' | 'workspaceId' | 'key' | 'filetype' | 'lengthBytes' | 'partBytes' | 'expiresAtMs'
->
+/** What an upload without bytes has in its row. */
+const EMPTY = { offsetBytes: 0, crc32: 0, tailBytes: 0, reservationLapsed: false, hasBegun: false }
+
+type Fresh = Pick<UploadRow, 'id' | 'workspaceId' | 'filetype' | 'lengthBytes' | 'partBytes' | 'expiresAtMs'>
 
 /**
  * Opens an upload without bytes whose first lease was taken by another statement: the one that created it, and bound
@@ -63,7 +69,7 @@ type Fresh = Pick<
  */
 export async function adoptUpload(
   context: UploadContext,
-  right: Pick<UploadRight, 'pipe' | 'dataStore'> & { upload: Fresh },
+  right: Pick<UploadRight, 'pipe'> & { upload: Fresh; targets: readonly NewTarget[] },
   first: FirstLease & { boundEnds?: readonly number[] },
   incoming: Incoming,
 ): Promise<Upload> {
@@ -71,11 +77,13 @@ export async function adoptUpload(
   const { boundEnds = [] } = first
   const lease = context.leases.adopt({ ...first.claim, fileId: upload.id, fence: 1 }, first.sinceMs)
   try {
-    const bucket = context.openBucket(right.dataStore)
+    const places = openPlaces(context, right.targets, upload)
+    const limits = limitsOfTargets(context, right.targets)
     const state = { ...upload, ...EMPTY, bound: NOTHING_BOUND }
-    const numbers = numbersOf(context, limitsOf(context, bucket), state, incoming)
+    const numbers = numbersOf(context, limits, state, incoming)
     numbers.bindingWritten({ ...NOTHING_BOUND, boundEnds })
-    return describe(context, right, { ...state, ...first }, bucket, { lease, numbers })
+    const destinations = places.map((place) => new Destination(place, NEW))
+    return describe(context, right, { ...state, ...first }, { limits, destinations, lease, numbers })
   } catch (error) {
     await lease.release({ bound: NOTHING_BOUND, interrupted: false }).catch(() => {})
     throw error
@@ -87,43 +95,55 @@ function isNewLength({ lengthBytes }: Incoming, upload: { lengthBytes: number | 
   return lengthBytes !== undefined && lengthBytes !== upload.lengthBytes
 }
 
-type Row = Pick<Fresh, 'id' | 'workspaceId' | 'key' | 'filetype'> &
-  Pick<Taken, 'lengthBytes' | 'offsetBytes' | 'crc32' | 'tailBytes' | 'reservationLapsed' | 'multipartId'> &
+type Row = Pick<Fresh, 'id' | 'workspaceId'> &
+  Pick<Taken, 'lengthBytes' | 'offsetBytes' | 'crc32' | 'tailBytes' | 'reservationLapsed'> &
   Pick<Taken, 'expirySeconds' | 'expiresAtMs' | 'expiresByMs'>
 
 /** The only place where an upload is put together. */
 function describe(
   context: Pick<UploadContext, 'budget'>,
-  { pipe, dataStore }: Pick<UploadRight, 'pipe' | 'dataStore'>,
+  { pipe }: Pick<UploadRight, 'pipe'>,
   row: Row,
-  bucket: Bucket,
-  { lease, numbers }: { lease: Lease; numbers: PartNumbers },
+  parts: Pick<Upload, 'limits' | 'destinations' | 'lease' | 'numbers'>,
 ): Upload {
-  const contentType = contentTypeOf(row.filetype)
-  lease.remember(() => numbers.everBound)
-  const place = { bucket, key: row.key, contentType, mayRead: dataStore.mayRead }
+  parts.lease.remember(() => parts.numbers.everBound)
   return {
     fileId: row.id,
     workspaceId: row.workspaceId,
-    limits: limitsOf(context, bucket),
-    memory: context.budget.account(bucket),
+    memory: context.budget.account(parts.destinations[0]!.bucket),
     hasWebhooks: pipe.hasWebhooks,
-    lease,
     progress: new Progress(row),
-    numbers,
-    destination: new Destination(place, row.multipartId),
+    ...parts,
   }
 }
 
-function limitsOf({ budget }: Pick<UploadContext, 'budget'>, { capabilities }: Bucket): PartLimits {
-  return partLimits(capabilities, budget.maxPartBytes)
+/** What is known of a destination before the ledger has its row. */
+type NewTarget = Pick<FileTarget, 'dataStore' | 'required' | 'key'>
+const NEW = { multipartId: null, isOpen: true }
+
+function openPlaces(
+  { openBucket }: Pick<UploadContext, 'openBucket'>,
+  targets: readonly NewTarget[],
+  { filetype }: Pick<Fresh, 'filetype'>,
+): Place[] {
+  const contentType = contentTypeOf(filetype)
+  return targets.map(({ dataStore, required, key }, n) => ({
+    dataStoreId: dataStore.id,
+    position: n + 1,
+    required,
+    bucket: openBucket(dataStore),
+    key,
+    contentType,
+    mayRead: dataStore.mayRead,
+  }))
 }
 
 type Numbered = {
   lengthBytes: number | null
   offsetBytes: number
   partBytes: number | null
-  multipartId: string | null
+  /** Some bucket has its multipart upload. */
+  hasBegun: boolean
   bound: Bound
 }
 
@@ -131,7 +151,7 @@ type Numbered = {
 export function numbersOf(
   { terms }: Pick<UploadContext, 'terms'>,
   limits: PartLimits,
-  { lengthBytes, offsetBytes, partBytes, multipartId, bound }: Numbered,
+  { lengthBytes, offsetBytes, partBytes, hasBegun, bound }: Numbered,
   incoming: Incoming,
 ): PartNumbers {
   const plan = planParts(limits, {
@@ -140,7 +160,7 @@ export function numbersOf(
     requestEndOffset: incoming.bytes === undefined ? undefined : offsetBytes + incoming.bytes,
   })
   // Parts sent to a multipart upload whose id was lost no longer matter.
-  const inherited = multipartId === null ? { ...bound, boundEnds: [] } : bound
+  const inherited = hasBegun ? bound : { ...bound, boundEnds: [] }
   // Bound in advance are the numbers of the parts that may be in flight, and of the one being filled.
   return new PartNumbers(inherited, plan, terms.partsInFlight + 1)
 }

@@ -6,21 +6,22 @@ import type { PartLimits } from '../rules/part-plan.ts'
 
 /**
  * An upload that no other request may write, as `openUpload` hands it to its writer. Nothing here changes while the
- * request runs. What does change is in four objects, each of which changes only by its own methods: how far the upload
- * has come, what its bucket may hold, which part numbers are bound, and the lease.
+ * request runs. What does change is in objects that change only by their own methods: how far the upload has come, what
+ * each bucket may hold, which part numbers are bound, and the lease.
  */
 export type Upload = {
   readonly fileId: string
   readonly workspaceId: string
   readonly limits: PartLimits
-  /** Where the memory for its bytes comes from: the account of its bucket. */
+  /** Where the memory for its bytes comes from: the account of its first bucket. */
   readonly memory: MemoryAccount
   /** Its Pipe had an active webhook when the request came. */
   readonly hasWebhooks: boolean
   readonly lease: Lease
   readonly progress: Progress
   readonly numbers: PartNumbers
-  readonly destination: Destination
+  /** In the order of the ledger: the required ones first. */
+  readonly destinations: readonly Destination[]
 }
 
 /** A position up to which the bytes of an upload are confirmed. */
@@ -107,23 +108,49 @@ export class Progress {
 /** What the bucket may hold of an upload, whatever became of the requests to it. */
 type Held = { kind: 'nothing' } | { kind: 'multipart'; id: string } | { kind: 'object' }
 
-type Place = { bucket: Bucket; key: string; contentType: string; mayRead: boolean }
+export type Place = {
+  dataStoreId: string
+  /** From 1 on. */
+  position: number
+  required: boolean
+  bucket: Bucket
+  key: string
+  contentType: string
+  mayRead: boolean
+}
 
-/** Where the bytes of an upload go. Whoever sends them there says what the bucket may hold by now. */
+/**
+ * Where the bytes of an upload go. Whoever sends them there says what the bucket may hold by now. One that is not required
+ * gets the same bytes, and once it fails it is left out.
+ */
 export class Destination {
+  readonly dataStoreId: string
+  readonly position: number
+  readonly required: boolean
   readonly bucket: Bucket
   readonly key: string
   readonly contentType: string
   /** Whether the credentials may read, so that the object can be looked up. */
   readonly mayRead: boolean
   #held: Held
+  #isOpen: boolean
 
-  constructor({ bucket, key, contentType, mayRead }: Place, multipartId: string | null) {
+  constructor(place: Place, { multipartId, isOpen }: { multipartId: string | null; isOpen: boolean }) {
+    const { dataStoreId, position, required, bucket, key, contentType, mayRead } = place
+    this.dataStoreId = dataStoreId
+    this.position = position
+    this.required = required
     this.bucket = bucket
     this.key = key
     this.contentType = contentType
     this.mayRead = mayRead
     this.#held = multipartId === null ? { kind: 'nothing' } : { kind: 'multipart', id: multipartId }
+    this.#isOpen = isOpen
+  }
+
+  /** It gets the bytes that come. */
+  get isOpen(): boolean {
+    return this.#isOpen
   }
 
   get multipartId(): string | null {
@@ -143,5 +170,10 @@ export class Destination {
   /** By `finishUpload`, before it sends a whole file. */
   puttingObject(): void {
     this.#held = { kind: 'object' }
+  }
+
+  /** By `giveUpDestination`, for one that is not required. */
+  close(): void {
+    this.#isOpen = false
   }
 }

@@ -1,19 +1,20 @@
-import { crc32 } from 'node:zlib'
 import { hours } from '../../platform/kernel/clock.ts'
 import { within } from '../../platform/kernel/waits.ts'
 import type { Bucket } from '../bucket-port.ts'
 import { concatenate } from '../concat/concatenate.ts'
-import { completeUpload } from '../finish/complete.ts'
+import { assemble } from '../finish/complete.ts'
+import { type Judged, judge, judgeAtLast, judgeFault } from '../finish/judge.ts'
 import type { Stored } from '../finish/record-transferred.ts'
-import { type Attempt, giveUp, settle, settleFault } from '../finish/settle.ts'
+import type { Outcome } from '../finish/settle.ts'
+import { settleFile, type Unsettled } from '../finish/settle-file.ts'
 import type { Lease } from '../lease/held-lease.ts'
-import { type Claimed, claimTransferring } from '../ledger/claim-transferring.ts'
+import { type Claimed, type ClaimedDestination, claimTransferring } from '../ledger/claim-transferring.ts'
 import { readPartials } from '../ledger/partials.ts'
-import { recordLastPart } from '../ledger/parts.ts'
 import { readTail } from '../ledger/tails.ts'
 import { withMemory } from '../memory/memory-budget.ts'
 import { contentTypeOf } from '../rules/content-type.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
+import { sendLastPart } from './send-last-part.ts'
 
 /** A file without an object this long after its last byte gets one more attempt, and then fails. */
 const GIVE_UP_AFTER_MS = hours(24)
@@ -43,7 +44,7 @@ export async function reconcileUploads(context: UploadContext): Promise<number> 
 function begin(context: UploadContext, file: Claimed, sinceMs: number): Promise<void> {
   const { reconciling } = context
   const work = reconcile(context, file, sinceMs).finally(() => reconciling.delete(work))
-  reconciling.set(work, file.dataStore.id)
+  reconciling.set(work, firstOpen(file).dataStore.id)
   inBackground(context, work)
   return work
 }
@@ -52,8 +53,10 @@ async function reconcile(context: UploadContext, file: Claimed, sinceMs: number)
   const { fileId } = file
   const lease = context.leases.adopt(file, sinceMs)
   try {
-    if (isOver(file)) await giveUp(context, attempt(context, file, lease))
-    else await makeObject(context, file, lease)
+    const outcome = isOver(file)
+      ? await settleFile(context, unsettled(context, file, lease), judgeAtLast)
+      : await makeObject(context, file, lease)
+    if (outcome.kind === 'lagging') await outcome.concluded
   } catch (error) {
     context.log.warn({ err: error, fileId }, 'could not create the object; will retry')
   } finally {
@@ -68,92 +71,107 @@ function isOver({ sinceMs, lastAttemptMs }: Claimed): boolean {
   return lastAttemptMs !== null && lastAttemptMs - sinceMs > GIVE_UP_AFTER_MS
 }
 
-function attempt(context: UploadContext, file: Claimed, lease: Lease): Attempt {
-  const { fileId, key, bytes: lengthBytes, sentBefore, dataStore } = file
-  // Opened only when used: a file must end even if its credentials can no longer be decrypted.
-  const headObject: Bucket['headObject'] = async (...asked) =>
-    context.openBucket(dataStore).headObject(...asked)
-  const destination = { bucket: { headObject }, key, mayRead: dataStore.mayRead }
-  return { fileId, lease, destination, lengthBytes, sentBefore }
+/** By it a claim counts against what a bucket may have at once. */
+function firstOpen({ destinations }: Claimed): ClaimedDestination {
+  return destinations.find(({ isOpen }) => isOpen) ?? destinations[0]!
 }
 
-async function makeObject(context: UploadContext, file: Claimed, lease: Lease): Promise<void> {
-  const { fileId, key, multipartId, bytes, crc32, sentBefore } = file
-  const { mayRead } = file.dataStore
-  const bucket = context.openBucket(file.dataStore)
-  if (file.concat === 'final') return joinAgain(context, file, lease, bucket)
-  const account = context.budget.account(bucket)
-  const memory = { bytes: file.tailBytes, signal: lease.signal }
-  const unsettled = attempt(context, file, lease)
-  if (multipartId === null) {
-    const putting = withMemory(account, memory, () => putFromTail(context, file, lease, bucket))
-    return void (await settle(context, unsettled, 'put', putting))
+type Place = ReturnType<typeof place>
+
+/** Opened only when used: a file must end even if its credentials can no longer be decrypted. */
+function place(context: UploadContext, destination: ClaimedDestination) {
+  const { dataStore } = destination
+  const open = () => context.openBucket(dataStore)
+  const headObject: Bucket['headObject'] = async (...asked) => open().headObject(...asked)
+  return {
+    ...destination,
+    dataStoreId: dataStore.id,
+    mayRead: dataStore.mayRead,
+    bucket: { headObject },
+    open,
   }
-  if (file.tailBytes > 0)
-    try {
-      await withMemory(account, memory, () => sendTail(context, file, multipartId, { lease, bucket }))
-    } catch (error) {
-      return void (await settleFault(context, unsettled, 'last part', error))
-    }
-  await completeUpload(context, {
+}
+
+function unsettled(context: UploadContext, file: Claimed, lease: Lease): Unsettled<Place> {
+  const { fileId, sentBefore, bytes: lengthBytes, destinations } = file
+  return {
     fileId,
     lease,
-    destination: { bucket, key, mayRead },
-    multipartId,
-    bytes,
-    crc32,
+    lengthBytes,
     sentBefore,
+    hasOneDestination: destinations.length === 1,
+    destinations: destinations.filter(({ isOpen }) => isOpen).map((one) => place(context, one)),
+  }
+}
+
+async function makeObject(context: UploadContext, file: Claimed, lease: Lease): Promise<Outcome> {
+  if (file.concat === 'final') return joinAgain(context, file, lease)
+  const pending = unsettled(context, file, lease)
+  const account = context.budget.account(context.openBucket(firstOpen(file).dataStore))
+  const memory = { bytes: file.tailBytes, signal: lease.signal }
+  const isWhole = file.destinations.every(({ multipartId }) => multipartId === null)
+  if (isWhole) return withMemory(account, memory, () => putFromTail(context, file, pending))
+  const faults =
+    file.tailBytes > 0
+      ? await withMemory(account, memory, () => sendLastPart(context, file, pending.destinations, lease))
+      : new Map<string, unknown>()
+  const isMissing = pending.destinations.some((one) => one.required && faults.has(one.dataStoreId))
+  return settleFile(context, pending, async (attempt): Promise<Judged> => {
+    const { destination } = attempt
+    const { dataStoreId } = destination
+    if (faults.has(dataStoreId)) return judgeFault(context, attempt, 'last part', faults.get(dataStoreId))
+    if (isMissing) return { kind: 'left', refusal: undefined, isCertain: !file.sentBefore }
+    const { fileId, bytes, crc32, sentBefore } = file
+    const assembly = {
+      fileId,
+      lease,
+      bytes,
+      crc32,
+      sentBefore,
+      destination: { ...destination, bucket: destination.open() },
+    }
+    return judge(context, attempt, 'complete', assemble(context, assembly, attempt.lease.signal))
   })
 }
 
 /** Starts over, as nothing of an earlier attempt is visible. */
-async function joinAgain(context: UploadContext, file: Claimed, lease: Lease, bucket: Bucket): Promise<void> {
-  await concatenate(context, {
+async function joinAgain(context: UploadContext, file: Claimed, lease: Lease): Promise<Outcome> {
+  const { key, dataStore, multipartId } = file.destinations[0]!
+  return concatenate(context, {
     fileId: file.fileId,
     lease,
-    bucket,
-    leftMultipartId: file.multipartId,
+    bucket: context.openBucket(dataStore),
+    dataStoreId: dataStore.id,
+    leftMultipartId: multipartId,
     partials: await readPartials(context.db, file.concatParts ?? []),
-    target: { key: file.key, contentType: contentTypeOf(file.filetype) },
+    target: { key, contentType: contentTypeOf(file.filetype) },
   })
 }
 
-/** Stores a file of one part that the bucket did not accept when it arrived. */
+/**
+ * Stores a file of one part that not every required bucket accepted when it arrived. If all of them did, the bytes are not in
+ * the database, and those of best effort have failed.
+ */
 async function putFromTail(
   context: UploadContext,
   file: Claimed,
-  lease: Lease,
-  bucket: Bucket,
-): Promise<Stored> {
-  const chunks = await readTail(context, file.fileId)
-  lease.assertHeld()
-  const target = { key: file.key, contentType: contentTypeOf(file.filetype) }
-  const { bytes, crc32: crc } = file
-  // The first attempt may have reached the bucket.
-  const options = { signal: lease.signal, repeated: true }
-  const { etag } = await bucket.putObject(target, { chunks, bytes, crc32: crc }, options)
-  context.checkpoint('object put')
-  return { delivered: { etag, certainty: etag === null ? 'inferred' : 'answered' } }
+  pending: Unsettled<Place>,
+): Promise<Outcome> {
+  const { bytes, crc32, filetype, fileId, tailBytes } = file
+  const chunks = await readTail(context, fileId)
+  const put = async ({ key, open }: Place, signal: AbortSignal): Promise<Stored> => {
+    pending.lease.assertHeld()
+    const target = { key, contentType: contentTypeOf(filetype) }
+    // The first attempt may have reached the bucket.
+    const { etag } = await open().putObject(target, { chunks, bytes, crc32 }, { signal, repeated: true })
+    context.checkpoint('object put')
+    return { delivered: { etag, certainty: etag === null ? 'inferred' : 'answered' } }
+  }
+  return settleFile(context, pending, async (attempt): Promise<Judged> => {
+    if (tailBytes !== bytes && !attempt.destination.required)
+      return { kind: 'failed', end: { reason: FELL_BEHIND }, error: undefined }
+    return judge(context, attempt, 'put', put(attempt.destination, attempt.lease.signal))
+  })
 }
 
-/** Sends the last part, whose bytes are in the tail. Every attempt sends the same bytes under the same number. */
-async function sendTail(
-  context: UploadContext,
-  file: Claimed,
-  multipartId: string,
-  { lease, bucket }: { lease: Lease; bucket: Bucket },
-): Promise<void> {
-  const { db, checkpoint } = context
-  const chunks = await readTail(context, file.fileId)
-  const number = file.tailPartNumber
-  const crc = chunks.reduce((sum, chunk) => crc32(chunk, sum), 0)
-  lease.assertHeld()
-  const body = { chunks, bytes: file.tailBytes, crc32: crc }
-  const { etag } = await bucket.uploadPart({ key: file.key, multipartId, number }, body, {
-    signal: lease.signal,
-  })
-  checkpoint('part sent')
-  const offsetBytes = file.bytes - file.tailBytes
-  await recordLastPart(db, lease, { number, offsetBytes, sizeBytes: file.tailBytes, etag, crc32: crc })
-  checkpoint('part recorded')
-}
+const FELL_BEHIND = 'The node died before it had the object.'

@@ -1,6 +1,7 @@
 import { days } from '../../platform/kernel/clock.ts'
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { attemptsOf, type BucketFaultKind, bucketFault } from '../bucket-port.ts'
+import type { Failure } from './file-status.ts'
 
 /**
  * What is done about a fault.
@@ -124,6 +125,13 @@ function blameFor(error: unknown, kind: Kind): Blame {
   if (!isSluiceError(error) || error.status >= 500) return 'us'
   if (error.code === 'upload_locked') return 'rival'
   return error.code === 'upload_gone' ? 'end' : 'client'
+}
+
+/** Why a destination of best effort was given up. What may pass by itself is another reason than what the bucket refused. */
+export function failureOf(fault: unknown): Failure {
+  const kind = kindOf(fault)
+  const reason = kind === 'trouble' || kind === 'aborted' ? 'unavailable' : 'rejected'
+  return { reason, detail: (fault as Error).message }
 }
 
 /** What the client is told: of a fault of the bucket in the words of the bucket, without secrets. */

@@ -83,9 +83,10 @@ export class PartNumbers {
     return next
   }
 
-  /** From here on the part may arrive in the bucket at any time. */
+  /** From here on the part may arrive in a bucket at any time. It may be recorded already, if others have it. */
   markSent(number: number): void {
-    this.#taken[number - this.#recordedParts - 1]!.sent = true
+    const taken = this.#taken[number - this.#recordedParts - 1]
+    if (taken) taken.sent = true
   }
 
   /** Whether the ledger has bound the number to the range it was taken for. */

@@ -24,10 +24,15 @@ export function largestPartBytes(memoryBytes: number, shareBytes = memoryBytes):
   )
 }
 
-export function partLimits(
-  provider: { maxParts: number; equalParts: boolean },
-  maxPartBytes: number,
-): PartLimits {
+type ProviderLimits = { maxParts: number; equalParts: boolean }
+
+/** What all providers of a set accept: the fewest parts, and equal ones where any wants them so. */
+export function limitsOfSet(providers: readonly ProviderLimits[], maxPartBytes: number): PartLimits {
+  const maxParts = Math.min(...providers.map((one) => one.maxParts))
+  return partLimits({ maxParts, equalParts: providers.some((one) => one.equalParts) }, maxPartBytes)
+}
+
+export function partLimits(provider: ProviderLimits, maxPartBytes: number): PartLimits {
   const { maxParts, equalParts } = provider
   const most = equalParts ? MAX_EQUAL_PART_BYTES : MAX_PART_BYTES
   return { maxParts, equalParts, maxPartBytes: Math.min(most, maxPartBytes) }

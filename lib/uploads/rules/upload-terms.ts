@@ -33,6 +33,8 @@ export type UploadTerms = {
    * How long to wait for the bucket's responses to the parts of a discarded body before their numbers are used again.
    */
   lateResponseMs: number
+  /** How long a destination of best effort may lag behind the required ones before it is given up. */
+  trailMs: number
   /** How long the last PATCH waits for the object. After that it gets its response anyway: every byte is durable. */
   assembleMs: number
   /** How long the reconciler waits for the files it claimed; those that take longer continue in the background. */
@@ -53,6 +55,7 @@ export const UPLOAD_TERMS: UploadTerms = {
   atomicQuietMs: seconds(2),
   partsInFlight: 3,
   lateResponseMs: seconds(5),
+  trailMs: seconds(30),
   assembleMs: seconds(30),
   reconcileMs: seconds(5),
   workspaceTailBytes: 4 * 1024 ** 3,

@@ -50,7 +50,10 @@ it('records no multipart upload of a writer whose lease is being taken over', as
   let recorded: Promise<string> | undefined
   await database.db.transaction(async (tx) => {
     await tx.execute(sql`update files set lease_holder = 'the next one' where id = ${fileId}::uuid`)
-    recorded = recordMultipart(database.db, lease, 'stale').then(
+    recorded = recordMultipart(database.db, lease, {
+      dataStoreId: site.dataStore.id,
+      multipartId: 'stale',
+    }).then(
       () => 'recorded',
       (error) => error.code,
     )

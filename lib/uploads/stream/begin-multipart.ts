@@ -11,6 +11,7 @@ const LINGER_MS = seconds(5)
 type Beginning = {
   bucket: Pick<Bucket, 'createMultipart' | 'abortMultipart'>
   target: Parameters<Bucket['createMultipart']>[0]
+  dataStoreId: string
   lease: Lease
 }
 
@@ -32,12 +33,12 @@ export function beginMultipart(context: UploadContext, beginning: Beginning): Pr
 
 async function begin(
   { db, checkpoint }: UploadContext,
-  { bucket, target, lease }: Beginning,
+  { bucket, target, dataStoreId, lease }: Beginning,
 ): Promise<string> {
   const multipartId = await bucket.createMultipart(target, { signal: lingering(lease.signal) })
   checkpoint('multipart created')
   try {
-    await recordMultipart(db, lease, multipartId)
+    await recordMultipart(db, lease, { dataStoreId, multipartId })
     return multipartId
   } catch (error) {
     // Only a refusal proves that the id was not recorded; a database that did not answer may have recorded it.

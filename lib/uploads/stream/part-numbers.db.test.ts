@@ -171,7 +171,7 @@ describe('part numbers have no gap and no damage comes of a late part', () => {
     const url = await begin()
     const { db, leases } = node.context
     const { lease } = (await leases.take({ fileId: fileIdOf(url), tokenId: null, plan: undefined }))!
-    const part = { number: 1, offsetBytes: 0, sizeBytes: 6 * MiB, etag: '"1"', crc32: 0 }
+    const part = { number: 1, offsetBytes: 0, sizeBytes: 6 * MiB, etags: ['"1"'], crc32: 0 }
     const bound = { recordedParts: 1, recordedBytes: 6 * MiB, boundEnds: [14 * MiB] }
     await advance(db, lease, { fromBytes: 0, toBytes: 6 * MiB, crc32: 0, part, bound }, site.clock.now())
     const believed = { recordedParts: 0, recordedBytes: 0, boundEnds: [6 * MiB, 14 * MiB] }

@@ -5,8 +5,9 @@ import type { PartBuffer } from '../memory/part-buffer.ts'
 import type { Confirmed, Upload } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 import type { Piece, Rest } from './body.ts'
+import type { Delivery } from './delivery.ts'
 import { type Attached, Recorder } from './recorder.ts'
-import { Sender } from './sender.ts'
+import { Senders } from './senders.ts'
 import { Tails } from './tails.ts'
 
 type Waiting = { buffer: PartBuffer; fromBytes: number }
@@ -27,7 +28,7 @@ export class Parts {
   readonly #upload: Upload
   readonly #memory: MemoryAccount
   readonly #recorder: Recorder
-  readonly #sender: Sender
+  readonly #senders: Senders
   readonly #tails: Tails
   readonly #faults = new AbortController()
   readonly #waiting: Waiting[] = []
@@ -45,7 +46,7 @@ export class Parts {
     this.#upload = upload
     this.#memory = upload.memory
     this.#recorder = new Recorder(context, upload, { atomic })
-    this.#sender = new Sender(context, upload)
+    this.#senders = new Senders(context, upload)
     this.#tails = new Tails(context, upload, this.#recorder)
     this.isAtomic = atomic
     this.signal = AbortSignal.any([upload.lease.signal, this.#faults.signal])
@@ -114,22 +115,25 @@ export class Parts {
     const toBytes = this.#endOffset + buffer.bytes
     const number = upload.numbers.take(toBytes)
     const bound = this.#recorder.bind(number)
-    const sending = this.#sender.send(number, buffer, tail, bound)
+    const delivery = this.#senders.send(number, buffer, tail, bound)
     bound.catch(this.#fail)
     // The parts of an atomic request are recorded at its end, and must not hold memory until then.
-    sending.then(() => this.isAtomic && this.#free(buffer), this.#fail)
+    delivery.acknowledged.then(() => this.isAtomic && this.#free(buffer, delivery.trailing), this.#fail)
     const last = { attached }
     this.#lastPart = last
     this.#tailBytes = 0
     this.#sentParts += 1
-    this.#recordInOrder(buffer, async () => {
-      const sent = await sending
+    const record = async () => {
+      const ofPart = await delivery.acknowledged
       if (this.#lastPart === last) this.#lastPart = undefined
       const crc = combineCrc32(upload.progress.crc32, buffer.crc32, buffer.bytes)
-      const part = { number, offsetBytes, sizeBytes: toBytes - offsetBytes, ...sent }
+      const sizeBytes = toBytes - offsetBytes
+      const part = { number, offsetBytes, sizeBytes, etags: delivery.takeEtags(), crc32: ofPart }
       await this.#recorder.write({ toBytes, crc32: crc, part, ...last.attached })
+      delivery.noteRecorded()
       this.#context.checkpoint('part recorded')
-    })
+    }
+    this.#recordInOrder(buffer, record, delivery)
   }
 
   /** Stores bytes as a tail. Resolves when the database has them. Without `attached`, the client is still sending. */
@@ -176,34 +180,36 @@ export class Parts {
 
   /** Resolves when the bucket has responded to every request, or has had long enough. */
   async responded(): Promise<void> {
-    await within(this.#context.terms.lateResponseMs, this.#sender.responded())
+    await within(this.#context.terms.lateResponseMs, this.#senders.responded())
   }
 
   /** Sends no more parts, since their numbers may now be bound to other ranges. */
   close(): void {
-    this.#sender.close()
+    this.#senders.close()
   }
 
   /** Aborts what is being sent and frees all buffers. The numbers stay bound in the ledger. */
   dispose(): void {
-    this.#sender.abort()
+    this.#senders.abort()
     for (const { buffer } of [...this.#waiting]) this.#free(buffer)
   }
 
-  #recordInOrder(buffer: PartBuffer, record: () => Promise<void>): Promise<void> {
+  #recordInOrder(buffer: PartBuffer, record: () => Promise<void>, delivery?: Delivery): Promise<void> {
     this.#waiting.push({ buffer, fromBytes: this.#endOffset })
     this.#memory.leaving(buffer.bytes)
     this.#endOffset += buffer.bytes
-    const recorded = this.#recorder.inOrder(() => record().then(() => this.#free(buffer)))
+    const recorded = this.#recorder.inOrder(() => record().then(() => this.#free(buffer, delivery?.trailing)))
     recorded.catch(this.#fail)
     return recorded
   }
 
-  #free(buffer: PartBuffer): void {
+  /** `trailing`: some destination needs the bytes until then. */
+  #free(buffer: PartBuffer, trailing?: Promise<void>): void {
     const at = this.#waiting.findIndex((waiting) => waiting.buffer === buffer)
     if (at < 0) return
     this.#waiting.splice(at, 1)
     this.#memory.leaving(-buffer.bytes)
+    if (trailing) buffer.keepUntil(trailing)
     buffer.free()
     this.#freed.resolve()
     this.#freed = Promise.withResolvers()

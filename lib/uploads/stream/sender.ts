@@ -1,45 +1,37 @@
 import type { Body } from '../bucket-port.ts'
-import type { Upload } from '../opening/upload.ts'
+import type { Destination, Upload } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { beginMultipart } from './begin-multipart.ts'
-import { withTail } from './tails.ts'
+import type { Delivery } from './delivery.ts'
 
-export type SentPart = { etag: string; crc32: number }
+/** A part as it is sent: its bytes, and the promise that its number is bound to their range. */
+export type Outgoing = { delivery: Delivery; body: Body; bound: Promise<void> }
 
-/** The tail that a part begins with. It is empty if `fromBytes` equals `toBytes`. */
-type LeadingTail = { fromBytes: number; toBytes: number; stored: Promise<void> }
-
-/** Sends parts to the bucket concurrently, each as soon as its number is bound to its range. */
+/** Sends parts to one destination concurrently, each as soon as its number is bound to its range. */
 export class Sender {
+  readonly destination: Destination
   readonly #context: UploadContext
   readonly #upload: Upload
-  readonly #aborted = new AbortController()
-  readonly #signal: AbortSignal
   readonly #sending = new Set<Promise<unknown>>()
   #multipart: Promise<string> | undefined
   #isClosed = false
 
-  constructor(context: UploadContext, upload: Upload) {
+  constructor(context: UploadContext, upload: Upload, destination: Destination) {
     this.#context = context
     this.#upload = upload
-    this.#signal = AbortSignal.any([upload.lease.signal, this.#aborted.signal])
+    this.destination = destination
   }
 
-  send(number: number, body: Body, tail: LeadingTail, bound: Promise<void>): Promise<SentPart> {
-    const { fromBytes, toBytes } = tail
-    const put = (whole: Body) => this.#put(number, whole, bound)
-    const stretch = { fromBytes, toBytes, body, signal: this.#signal }
-    const sending =
-      fromBytes === toBytes
-        ? put(body)
-        : tail.stored.then(() => withTail(this.#context, this.#upload, stretch, put))
-    this.#sending.add(sending)
-    const ended = () => void this.#sending.delete(sending)
-    sending.then(ended, ended)
-    return sending
+  /** Returns the ETag of the part. */
+  put(part: Outgoing, signal: AbortSignal): Promise<string> {
+    const putting = this.#put(part, signal)
+    this.#sending.add(putting)
+    const ended = () => void this.#sending.delete(putting)
+    putting.then(ended, ended)
+    return putting
   }
 
-  /** Resolves when every request to the bucket has ended. */
+  /** Resolves when the bucket has responded to every request. */
   async responded(): Promise<void> {
     await Promise.allSettled(this.#sending)
   }
@@ -49,30 +41,28 @@ export class Sender {
     this.#isClosed = true
   }
 
-  abort(): void {
-    this.close()
-    // An abort makes an exception with its stack, which a small file would pay for.
-    if (this.#sending.size > 0) this.#aborted.abort()
-  }
-
-  async #put(number: number, body: Body, bound: Promise<void>): Promise<SentPart> {
-    const { lease, numbers, destination } = this.#upload
-    const { bucket, key } = destination
+  async #put({ delivery, body, bound }: Outgoing, signal: AbortSignal): Promise<string> {
+    const { number } = delivery
+    const { lease, numbers } = this.#upload
+    const { bucket, key } = this.destination
     this.#multipart ??= this.#openMultipart()
     const [multipartId] = await Promise.all([this.#multipart, bound])
-    lease.assertHeld()
-    if (this.#isClosed) throw new Error('The request ended before the part was sent.')
+    // Once the part is in the ledger, its number stays bound to these bytes, whoever writes the file by then.
+    if (!delivery.isRecorded) lease.assertHeld()
+    if (this.#isClosed && !delivery.isRecorded) throw new Error('The request ended before the part was sent.')
     numbers.markSent(number)
-    const { etag } = await bucket.uploadPart({ key, multipartId, number }, body, { signal: this.#signal })
+    const { etag } = await bucket.uploadPart({ key, multipartId, number }, body, { signal })
     this.#context.checkpoint('part sent')
-    return { etag, crc32: body.crc32 }
+    return etag
   }
 
   async #openMultipart(): Promise<string> {
-    const { destination, lease } = this.#upload
+    const { destination } = this
     if (destination.multipartId) return destination.multipartId
-    const { bucket, key, contentType } = destination
-    const id = await beginMultipart(this.#context, { bucket, target: { key, contentType }, lease })
+    const { bucket, key, contentType, dataStoreId } = destination
+    const { lease } = this.#upload
+    const target = { key, contentType }
+    const id = await beginMultipart(this.#context, { bucket, target, dataStoreId, lease })
     destination.multipartBegun(id)
     return id
   }

@@ -82,6 +82,7 @@ function exampleFile(
         status: 'transferred',
         bucket: 'example-bucket',
         key: `${id}/${FILE.filename}`,
+        required: true,
         etag: '"6cd3556deb0da54bca060b4c39479839"',
       },
     ],

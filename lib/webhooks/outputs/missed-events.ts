@@ -30,7 +30,7 @@ export type Missed = z.output<typeof missedAnswer>
 
 const MAX_COUNTED = 1000
 
-/** The missed events of the last 30 days that the output asks for now. A Pipe without one misses what was `transferred`. */
+/** The missed events of the last 30 days that the output asks for now. A Pipe without one misses the files that have an object. */
 export async function showMissed({ db, clock }: CoreRuntime, actor: Actor, ref: OutputRef): Promise<Missed> {
   const output = await outputOrNone(db, actor, ref)
   const since = keptSince(clock.now())
@@ -74,7 +74,7 @@ function missedBy(output: OutputRow, since: Date): SQL {
 }
 
 function missedByAll(pipeId: string, since: Date): SQL {
-  return sql`select e.* from events e where e.pipe_id = ${pipeId} and e.missed_status = 'transferred'
+  return sql`select e.* from events e where e.pipe_id = ${pipeId} and e.missed_status in ('transferred', 'partially_transferred')
     and e.payload is null and e.id >= ${firstUuidAt(since.getTime())}::uuid`
 }
 

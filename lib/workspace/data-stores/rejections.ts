@@ -60,7 +60,7 @@ export async function forgetRejections({ db, clock }: { db: Db; clock: Clock }):
       where ds.id in (select value::uuid from jsonb_array_elements_text(${JSON.stringify(due.map(({ id }) => id))}::jsonb))
         and exists (
           select from files f join file_destinations d on d.file_id = f.id
-          where f.workspace_id = ds.workspace_id and f.status = 'transferred' and f.id >= ${firstId}
+          where f.workspace_id = ds.workspace_id and d.status = 'transferred' and f.id >= ${firstId}
             and f.finished_at > ds.rejected_at and d.data_store_id = ds.id
         )
       returning ds.id`,

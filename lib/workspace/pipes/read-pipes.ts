@@ -72,12 +72,12 @@ export async function listPipes(
   )
 }
 
-/** What anybody may learn of a Pipe without a token, and its bucket to learn it from. */
+/** What anybody may learn of a Pipe without a token, and its buckets to learn it from. */
 export type PublicPipe = {
   allowedOrigins: string[]
   maxFileBytes: number | null
   uploadExpirySeconds: number
-  dataStore: SealedDataStore
+  targets: { dataStore: SealedDataStore }[]
 }
 
 export async function findPublicPipe(db: Db, pipeId: string): Promise<PublicPipe | undefined> {
@@ -85,9 +85,9 @@ export async function findPublicPipe(db: Db, pipeId: string): Promise<PublicPipe
     db,
     sql`select p.allowed_origins as "allowedOrigins", p.max_file_bytes as "maxFileBytes",
         p.upload_expiry_seconds as "uploadExpirySeconds",
-        ${sealedDataStoreColumn()} as "dataStore"
-      from pipes p join ${PIPE_DESTINATIONS} pd on pd.pipe_id = p.id and pd.position = 1 join data_stores ds on ds.id = pd.data_store_id
-      where p.id = ${pipeId} and p.deleted_at is null`,
+        (select json_agg(json_build_object('dataStore', ${sealedDataStoreColumn()}) order by pd.position)
+          from ${PIPE_DESTINATIONS} pd join data_stores ds on ds.id = pd.data_store_id where pd.pipe_id = p.id) as targets
+      from pipes p where p.id = ${pipeId} and p.deleted_at is null`,
   )
   return pipe
 }

@@ -34,6 +34,7 @@ function invent(status: (typeof STATUSES)[number]): FileStatusChanged {
     status: there ? ('transferred' as const) : ('failed' as const),
     bucket: 'example-bucket',
     key: 'example/holiday.jpg',
+    required: true,
     etag: there ? '"d41d8cd98f00b204e9800998ecf8427e"' : null,
   }
   const file = {

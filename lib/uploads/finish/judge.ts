@@ -1,0 +1,134 @@
+import { uuidv7Ms } from '../../platform/kernel/ids.ts'
+import type { Bucket } from '../bucket-port.ts'
+import type { Destination } from '../opening/upload.ts'
+import { classify, errorForClient, type Step } from '../rules/faults.ts'
+import type { UploadContext } from '../upload-context.ts'
+import type { Stored } from './record-transferred.ts'
+
+/** An object that is to be made at one destination. */
+export type Wanted = {
+  fileId: string
+  lengthBytes: number | null
+  destination: Pick<Destination, 'key' | 'mayRead'> & { bucket: Pick<Bucket, 'headObject'> }
+  /** Aborts the attempt when the lease of the file is lost. */
+  lease: { readonly signal: AbortSignal }
+}
+
+/** One more attempt to make it. */
+export type Attempt = Wanted & {
+  /** An earlier attempt, whose outcome is unknown, may have made the object. */
+  sentBefore: boolean
+}
+
+/** How a file ends that does not get its object. */
+export type End = { reason: string; certainty?: 'unknown' }
+
+/** What an attempt came to, before anything of it is recorded. `left`: nothing is decided, and there will be another one. */
+export type Judged =
+  | { kind: 'stored'; stored: Stored; unlessRecorded?: End }
+  | { kind: 'left'; refusal: unknown; isCertain: boolean }
+  | { kind: 'failed'; end: End; error: unknown }
+
+/** Waits for the object to be made. */
+export async function judge(
+  context: Pick<UploadContext, 'clock' | 'log'>,
+  attempt: Attempt,
+  step: Step,
+  storing: Promise<Stored>,
+): Promise<Judged> {
+  try {
+    return { kind: 'stored', stored: await storing }
+  } catch (fault) {
+    return judgeFault(context, attempt, step, fault)
+  }
+}
+
+/** The same for an attempt that has already failed. */
+export async function judgeFault(
+  { clock, log }: Pick<UploadContext, 'clock' | 'log'>,
+  attempt: Attempt,
+  step: Step,
+  fault: unknown,
+): Promise<Judged> {
+  const { fileId, sentBefore, destination } = attempt
+  log.warn({ err: fault, fileId, step }, 'could not create the object')
+  const ageMs = clock.now() - uuidv7Ms(fileId)
+  const { verdict, effect } = classify(fault, step, { sentBefore, ageMs, mayRead: destination.mayRead })
+  const leave = (refusal: unknown): Judged => ({ kind: 'left', refusal, isCertain: effect === 'none' })
+  switch (verdict) {
+    case 'look up':
+      return judgeByLookingUp(attempt, fault).catch(leave)
+    case 'compare':
+      return judgeExisting(attempt).then(
+        (stored) => (stored ? { kind: 'stored', stored } : leave(fault)),
+        leave,
+      )
+    case 'infer':
+      return { kind: 'stored', stored: { delivered: { etag: null, certainty: 'inferred' } } }
+    case 'fail':
+      return { kind: 'failed', end: { reason: (fault as Error).message }, error: errorForClient(fault) }
+    default:
+      return leave(fault)
+  }
+}
+
+/** For an object that is there already. Undefined if it is not the file's, or if the bucket does not let it be seen. */
+async function judgeExisting(attempt: Attempt): Promise<Stored | undefined> {
+  const object = await lookUp(attempt)
+  return object !== 'unknown' && object?.bytes === attempt.lengthBytes ? { found: object! } : undefined
+}
+
+/**
+ * For a multipart upload that the bucket no longer has: either it was dropped, or the object was made and the database
+ * does not know. If the credentials may read, the object is looked up; otherwise the file fails as `unknown`. Throws if
+ * the bucket does not say it now.
+ */
+export async function judgeByLookingUp(wanted: Wanted, fault: unknown): Promise<Judged> {
+  return judgeFound(wanted, await lookUp(wanted), IF_DROPPED, errorForClient(fault))
+}
+
+/** After the last attempt. Whatever the bucket responded, an earlier attempt may have made the object. */
+export async function judgeAtLast(attempt: Attempt): Promise<Judged> {
+  if (!attempt.sentBefore) return judgeFound(attempt, undefined, LATE, undefined)
+  // Only the bucket's silence ends it as unknown: while the ledger cannot record what was found, it is tried again.
+  const found = await lookUp(attempt).catch(() => 'unknown' as const)
+  return judgeFound(attempt, found, LATE, undefined)
+}
+
+/** Undefined if there is no object. */
+type LookedUp = Awaited<ReturnType<Bucket['headObject']>> | 'unknown'
+
+async function lookUp({ destination: { bucket, key, mayRead }, lease }: Wanted): Promise<LookedUp> {
+  if (!mayRead) return 'unknown'
+  try {
+    return await bucket.headObject(key, { signal: lease.signal })
+  } catch (error) {
+    if (classify(error, 'look up').verdict === 'unknown') return 'unknown'
+    throw error
+  }
+}
+
+function judgeFound(
+  { destination, lengthBytes }: Wanted,
+  found: LookedUp,
+  { missing, unknown }: Reasons,
+  error: unknown,
+): Judged {
+  const asUnknown: End = { reason: `${unknown} ${destination.key}`, certainty: 'unknown' }
+  if (found && found !== 'unknown' && found.bytes === lengthBytes)
+    return { kind: 'stored', stored: { found }, unlessRecorded: asUnknown }
+  return { kind: 'failed', end: found === undefined ? { reason: missing } : asUnknown, error }
+}
+
+type Reasons = { missing: string; unknown: string }
+export const DROPPED = 'The bucket has dropped the unfinished multipart upload.'
+const IF_DROPPED: Reasons = {
+  missing: DROPPED,
+  unknown:
+    'The bucket no longer has the multipart upload. It is not known whether it was dropped or completed: look for the object',
+}
+const LATE: Reasons = {
+  missing: 'The bucket did not accept the object for 24 hours.',
+  unknown:
+    'The bucket did not confirm the object for 24 hours. It is not known whether the bucket has it: look for the object',
+}

@@ -1,0 +1,122 @@
+import { sql } from 'drizzle-orm'
+import type { DestinationStatus } from '#drizzle/schema/index.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
+import type { Failure } from '../rules/file-status.ts'
+import { type Fenced, heldBy, released } from './lease-terms.ts'
+import { type Advance, advance } from './offsets.ts'
+import { insertNote } from './timeline.ts'
+import type { Delivered } from './transferred.ts'
+
+/**
+ * The destinations of a file that has several. Each ends by itself, as transferred or failed, and the file's status follows
+ * from theirs. A file with one destination ends by the statements of `transferred.ts` and `endings.ts`.
+ */
+export type DestinationRow = {
+  dataStoreId: string
+  status: DestinationStatus
+  required: boolean
+  certainty: string | null
+}
+
+type At = { fileId: string; dataStoreId: string }
+
+/** A request that was on its way to the bucket either arrives within this time or never. */
+const ARRIVES_WITHIN_SECONDS = 60
+
+/** Gives up a destination of best effort. It needs no lease: nothing else of the file changes. */
+export async function recordDestinationFailure(
+  db: Db,
+  { fileId, dataStoreId }: At,
+  { reason, detail }: Failure,
+  nowMs: number,
+): Promise<void> {
+  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
+  await rows(
+    db,
+    sql`
+    with open as (
+      select id from files where id = ${fileId}::uuid and status in ('uploading', 'transferring') for update
+    ), failed as (
+      update file_destinations d set status = 'failed', reason = ${reason}, reason_detail = ${detail},
+        abort_pending = true, abort_at = ${now} + ${ARRIVES_WITHIN_SECONDS}::int * interval '1 second'
+      from open where d.file_id = open.id and d.data_store_id = ${dataStoreId}::uuid
+        and d.status in ('pending', 'transferring') and d.required is false
+      returning d.file_id as id
+    )
+    ${insertNote({ kind: 'destination_failed', detail: { destinationId: dataStoreId, reason, detail } }, sql`failed`, nowMs)}`,
+  )
+}
+
+/** The object exists at one destination. False if the lease was lost. */
+export async function recordDelivery(
+  db: Db,
+  lease: Fenced,
+  dataStoreId: string,
+  { etag, certainty }: Delivered,
+): Promise<boolean> {
+  const marked = await rows(
+    db,
+    sql`
+    with writer as (
+      select id from files where id = ${lease.fileId}::uuid and ${heldBy(lease)} and status = 'transferring' for update
+    )
+    update file_destinations d set status = 'transferred', etag = ${etag}, certainty = ${certainty}
+    from writer where d.file_id = writer.id and d.data_store_id = ${dataStoreId}::uuid returning 1`,
+  )
+  return marked.length > 0
+}
+
+export type Delivery = Delivered & { dataStoreId: string }
+
+/**
+ * A PutObject of the whole file has succeeded at each of these destinations. The offset moves in the same transaction, so the
+ * bytes are nowhere else: a destination that lacks them can only get a copy.
+ */
+export async function recordPut(
+  db: Db,
+  lease: Fenced,
+  change: Pick<Advance, 'fromBytes' | 'toBytes' | 'crc32'>,
+  deliveries: readonly Delivery[],
+  nowMs: number,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await advance(tx, lease, { ...change, become: 'transferring' }, nowMs)
+    await tx.execute(sql`delete from upload_tails where file_id = ${lease.fileId}::uuid`)
+    for (const { dataStoreId, ...delivered } of deliveries)
+      await recordDelivery(tx, lease, dataStoreId, delivered)
+  })
+}
+
+/** Locks the file, unless the lease was lost, and returns its destinations, the required ones first. */
+export async function lockDestinations(tx: Db, lease: Fenced): Promise<DestinationRow[]> {
+  return rows<DestinationRow>(
+    tx,
+    sql`select d.data_store_id as "dataStoreId", d.status, d.required is distinct from false as required, d.certainty
+      from files f join file_destinations d on d.file_id = f.id
+      where f.id = ${lease.fileId}::uuid and ${heldBy(lease)} and f.status = 'transferring'
+      order by d.position for update of f, d`,
+  )
+}
+
+/**
+ * Every required destination has the object, and no other is left to wait for. Deletes what the objects were made of, and
+ * releases the lease.
+ */
+export async function recordDelivered(
+  tx: Db,
+  { fileId }: Fenced,
+  { status, certainty }: { status: 'transferred' | 'partially_transferred'; certainty: string | null },
+  nowMs: number,
+): Promise<void> {
+  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
+  await rows(
+    tx,
+    sql`
+    with done as (
+      update files set status = ${status}, finished_at = ${now}, ${released} where id = ${fileId}::uuid returning id
+    ), unparted as (delete from file_parts p using done where p.file_id = done.id
+    ), untailed as (delete from upload_tails t using done where t.file_id = done.id
+    ), noted as (${insertNote({ kind: 'completed', detail: { certainty, status } }, sql`done`, nowMs)})
+    select id from done`,
+  )
+}

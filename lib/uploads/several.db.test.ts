@@ -1,0 +1,210 @@
+import { randomBytes } from 'node:crypto'
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openTestDatabase } from '../../test/support/databases.ts'
+import { fileIdOf, type TusClient } from '../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads, type TestBucket } from '../../test/support/upload-site.ts'
+import { type DatabaseHandle, rows } from '../platform/db/database.ts'
+import { hours, minutes } from '../platform/kernel/clock.ts'
+import { clearLeftovers } from './endings/clear-leftovers.ts'
+import { reconcileUploads } from './recovery/reconcile.ts'
+
+const MiB = 1024 * 1024
+const REFUSED = { kind: 'refuse', status: 403, code: 'AccessDenied' } as const
+const DOWN = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
+const REJECTED = { kind: 'refuse', status: 400, code: 'EntityTooLarge' } as const
+
+describe('a file with two required destinations and one of best effort', () => {
+  let database: DatabaseHandle
+  let site: Site
+  let node: Awaited<ReturnType<typeof serveUploads>>
+  let client: TusClient
+  let buckets: TestBucket[]
+  beforeAll(async () => {
+    database = await openTestDatabase()
+    const bucket = { actions: ['s3:PutObject', 's3:AbortMultipartUpload', 's3:DeleteObject'] as const }
+    const copy = (required: boolean) => ({ required, bucket: { actions: [...bucket.actions] } })
+    site = await createSite(database, { bucket: copy(true).bucket, copies: [copy(true), copy(false)] })
+    await database.db.execute(sql`update data_stores set may_delete = true, may_abort = true, updated_at = now()
+      where workspace_id = ${site.workspaceId}::uuid`)
+    node = await serveUploads(site.runtime, { terms: { trailMs: 1500, pollMs: 20, assembleMs: 4000 } })
+    buckets = [site.bucket, ...site.copies.map((one) => one.bucket)]
+  })
+  afterAll(async () => {
+    await node?.close()
+    await site?.close()
+    await database?.close()
+  })
+  beforeEach(async () => {
+    client = await site.client(node)
+    for (const { faults } of buckets) faults.clear()
+  })
+
+  const settled = async () => {
+    while (node.context.background.size > 0) await Promise.allSettled([...node.context.background])
+  }
+  const statesOf = async (url: string) => {
+    await settled()
+    const [file] = await rows<{ status: string; events: string[]; states: string[] }>(
+      database.db,
+      sql`select status, coalesce((select json_agg(e.missed_status order by e.id) from events e where e.file_id = f.id), '[]') as events,
+        (select json_agg(concat_ws(' ', d.status, d.reason) order by d.position) from file_destinations d
+          where d.file_id = f.id) as states
+        from files f where f.id = ${fileIdOf(url)}::uuid`,
+    )
+    return file!
+  }
+  const expectEverywhere = async (url: string, whole: Buffer, at = buckets) => {
+    for (const bucket of at) {
+      const key = (await bucket.objects()).find((one) => one.startsWith(fileIdOf(url)))!
+      expect((await bucket.object(key)).equals(whole)).toBe(true)
+    }
+    expect(await Promise.all(at.map((bucket) => bucket.unfinished()))).toEqual(at.map(() => []))
+  }
+  const partsOf = async (url: string) =>
+    (await rows(database.db, sql`select 1 from file_parts where file_id = ${fileIdOf(url)}::uuid`)).length
+  const everywhere = { status: 'transferred', events: ['transferred'], states: Array(3).fill('transferred') }
+  const part = (reason: string) => ({
+    status: 'partially_transferred',
+    events: ['partially_transferred'],
+    states: ['transferred', 'transferred', `failed ${reason}`],
+  })
+
+  it.each([
+    ['no bytes', 0],
+    ['one part', MiB],
+    ['several parts', 20 * MiB],
+  ])('of %s is the same at each', async (_, bytes) => {
+    const whole = randomBytes(bytes)
+    const url = await client.begin(bytes)
+    if (bytes > 0) expect((await client.patch(url, 0, whole)).status).toBe(204)
+    expect(await statesOf(url)).toEqual(everywhere)
+    await expectEverywhere(url, whole)
+  })
+
+  it('is resumed in small pieces, with tails', async () => {
+    const whole = randomBytes(14 * MiB)
+    const url = await client.begin(whole.length)
+    for (let at = 0; at < whole.length; at += 3 * MiB)
+      expect((await client.patch(url, at, whole.subarray(at, at + 3 * MiB))).status).toBe(204)
+    expect(await statesOf(url)).toEqual(everywhere)
+    await expectEverywhere(url, whole)
+  })
+
+  it('of unknown length ends like any other', async () => {
+    const whole = randomBytes(9 * MiB)
+    const url = await client.begin(null)
+    expect((await client.patch(url, 0, whole)).status).toBe(204)
+    const headers = { 'Upload-Length': String(whole.length) }
+    expect((await client.patch(url, whole.length, Buffer.alloc(0), headers)).status).toBe(204)
+    expect(await statesOf(url)).toEqual(everywhere)
+    await expectEverywhere(url, whole)
+  })
+
+  it.each([
+    ['refuses one part', MiB, 'PutObject', REFUSED, 'rejected'],
+    ['refuses several', 20 * MiB, 'UploadPart', REFUSED, 'rejected'],
+    ['refuses to begin', 20 * MiB, 'CreateMultipartUpload', REFUSED, 'rejected'],
+    ['refuses to complete', 20 * MiB, 'CompleteMultipartUpload', REFUSED, 'rejected'],
+    ['is down', 20 * MiB, 'UploadPart', DOWN, 'unavailable'],
+  ] as const)(
+    'is partially transferred if that of best effort %s',
+    async (_, bytes, operation, effect, reason) => {
+      const whole = randomBytes(bytes)
+      const url = await client.begin(bytes)
+      buckets[2]!.faults.add({ operation, effect, times: 100 })
+      expect((await client.patch(url, 0, whole)).status).toBe(204)
+      expect(await statesOf(url)).toEqual(part(reason))
+      await expectEverywhere(url, whole, buckets.slice(0, 2))
+      site.clock.advance(minutes(2))
+      await clearLeftovers(node.context)
+      expect(await buckets[2]!.unfinished()).toEqual([])
+    },
+  )
+
+  it.each([
+    ['one part', MiB, 'PutObject'],
+    ['several', 20 * MiB, 'UploadPart'],
+  ] as const)('does not wait for one of best effort that hangs, with %s', async (_, bytes, operation) => {
+    const whole = randomBytes(bytes)
+    const url = await client.begin(bytes)
+    buckets[2]!.faults.add({ operation, at: 'answer', effect: { kind: 'hold', gate: 'hung' }, times: 100 })
+    expect(await client.patch(url, 0, whole)).toMatchObject({ status: 204 })
+    expect(await statesOf(url)).toEqual(part('fell_behind'))
+    await expectEverywhere(url, whole, buckets.slice(0, 2))
+    buckets[2]!.faults.clear()
+    site.clock.advance(minutes(2))
+    await clearLeftovers(node.context)
+    expect(node.context.budget.usedBytes).toBe(0)
+  })
+
+  it('waits in memory for one of best effort that begins later than the others have parts', async () => {
+    const whole = randomBytes(30 * MiB)
+    const url = await client.begin(whole.length)
+    const held = { kind: 'hold', gate: 'begins' } as const
+    buckets[2]!.faults.add({ operation: 'CreateMultipartUpload', at: 'answer', effect: held })
+    const patching = client.patch(url, 0, whole)
+    await expect.poll(async () => (await partsOf(url)) > 0).toBe(true)
+    buckets[2]!.faults.release('begins')
+    expect((await patching).status).toBe(204)
+    expect(await statesOf(url)).toEqual(everywhere)
+    await expectEverywhere(url, whole)
+  })
+
+  it.each([
+    ['one part', MiB, 'PutObject'],
+    ['the last of several', 20 * MiB, 'UploadPart'],
+    ['the Complete', 20 * MiB, 'CompleteMultipartUpload'],
+  ] as const)('is completed later if a required one is down for %s', async (_, bytes, operation) => {
+    const whole = randomBytes(bytes)
+    const url = await client.begin(bytes)
+    const keep = operation === 'UploadPart' ? 16 * MiB : 0
+    if (keep > 0) expect((await client.patch(url, 0, whole.subarray(0, keep))).status).toBe(204)
+    buckets[1]!.faults.add({ operation, effect: DOWN, times: 100 })
+    expect((await client.patch(url, keep, whole.subarray(keep))).status).toBe(204)
+    expect((await statesOf(url)).status).toBe('transferring')
+    buckets[1]!.faults.clear()
+    site.clock.advance(hours(1))
+    await reconcileUploads(node.context)
+    expect(await statesOf(url)).toEqual(everywhere)
+    await expectEverywhere(url, whole)
+  })
+
+  it('fails if a required one rejects it for good, and leaves no object at the other', async () => {
+    const whole = randomBytes(20 * MiB)
+    const url = await client.begin(whole.length)
+    buckets[1]!.faults.add({ operation: 'CompleteMultipartUpload', effect: REJECTED })
+    expect((await client.patch(url, 0, whole)).status).toBe(502)
+    expect(await statesOf(url)).toMatchObject({
+      status: 'failed',
+      events: ['failed'],
+      states: ['transferred', 'failed file_ended', expect.stringMatching(/^transferred|failed file_ended$/)],
+    })
+    site.clock.advance(minutes(2))
+    await clearLeftovers(node.context)
+    for (const bucket of buckets)
+      expect((await bucket.objects()).filter((key) => key.startsWith(fileIdOf(url)))).toEqual([])
+  })
+
+  it('counts no byte that a required one lacks', async () => {
+    const whole = randomBytes(20 * MiB)
+    const url = await client.begin(whole.length)
+    buckets[1]!.faults.add({ operation: 'UploadPart', effect: REFUSED })
+    expect((await client.patch(url, 0, whole)).status).toBe(502)
+    const at = await client.offset(url)
+    expect(at).toBeLessThan(whole.length)
+    expect((await client.patch(url, at, whole.subarray(at))).status).toBe(204)
+    expect(await statesOf(url)).toEqual(everywhere)
+    await expectEverywhere(url, whole)
+  })
+
+  it('leaves nothing anywhere when it is canceled', async () => {
+    const url = await client.begin(20 * MiB)
+    expect((await client.patch(url, 0, randomBytes(9 * MiB))).status).toBe(204)
+    await client.terminate(url)
+    site.clock.advance(minutes(2))
+    await clearLeftovers(node.context)
+    for (const bucket of buckets) expect(await bucket.unfinished()).toEqual([])
+    expect((await statesOf(url)).states).toEqual(Array(3).fill('failed file_ended'))
+  })
+})

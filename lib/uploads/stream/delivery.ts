@@ -1,0 +1,63 @@
+import type { Destination } from '../opening/upload.ts'
+
+/** A part on its way to every destination: who has it, and who still needs its bytes. */
+export class Delivery {
+  readonly number: number
+  /** Resolves with the checksum of the part once every required destination has it: it may be recorded. */
+  readonly acknowledged: Promise<number>
+  /** Resolves once the part is in the ledger. */
+  readonly recorded: Promise<void>
+  /** Resolves when no destination needs the bytes any more. Undefined if none does since the part was acknowledged. */
+  trailing: Promise<void> | undefined
+  /** Gives up the destinations that still need its bytes. */
+  onTooMuch = () => {}
+  readonly #etags: (string | null)[]
+  readonly #failed = new AbortController()
+  readonly #acknowledging = Promise.withResolvers<number>()
+  readonly #recording = Promise.withResolvers<void>()
+  #isTaken = false
+  #isRecorded = false
+
+  constructor(number: number, destinations: number) {
+    this.number = number
+    this.acknowledged = this.#acknowledging.promise
+    this.recorded = this.#recording.promise
+    this.#etags = Array.from({ length: destinations }, () => null)
+  }
+
+  /** Aborted when the part does not count, so that nobody needs it. */
+  get signal(): AbortSignal {
+    return this.#failed.signal
+  }
+
+  /** Returns false if that is too late for the statement that records the part. */
+  reached({ position }: Destination, etag: string): boolean {
+    this.#etags[position - 1] = etag
+    return !this.#isTaken
+  }
+
+  acknowledge(crc32: number, trailing: Promise<void> | undefined): void {
+    this.trailing = trailing
+    this.#acknowledging.resolve(crc32)
+  }
+
+  fail(fault: unknown): void {
+    this.#failed.abort(fault)
+    this.#acknowledging.reject(fault)
+  }
+
+  /** Of each destination, for the statement that records the part. */
+  takeEtags(): readonly (string | null)[] {
+    this.#isTaken = true
+    return this.#etags
+  }
+
+  get isRecorded(): boolean {
+    return this.#isRecorded
+  }
+
+  noteRecorded(): void {
+    this.#isRecorded = true
+    this.#recording.resolve()
+  }
+}
