@@ -20,8 +20,10 @@ import type { Session } from './sessions.ts'
 export type CoreRequest = Pick<UploadRequest, 'method' | 'pipeId' | 'fileId' | 'headers'> & {
   protocol: FileProtocol
   body: unknown
+  sendInterim: UploadRequest['sendInterim']
 }
-export type CoreReply = { status: number; headers: Record<string, string> }
+/** `code` is that of an error. */
+export type CoreReply = { status: number; headers: Record<string, string>; code?: string }
 
 /** A node as the simulation sees it. */
 export type CoreNode = {
@@ -44,6 +46,8 @@ const NOT_SIMULATED = new Set(['months of timelines'])
 type Around = {
   host: Host
   scheduler: Scheduler
+  /** 0 is unlimited. */
+  quotaBytes: number
   /** Who has or had each lease. */
   adopted: Map<string, Host>
   violated(failure: Failure): void
@@ -53,10 +57,10 @@ type Around = {
 export async function openNode(
   runtime: Runtime,
   database: DatabaseHandle,
-  { host, scheduler, adopted, violated }: Around,
+  { host, scheduler, quotaBytes, adopted, violated }: Around,
 ): Promise<CoreNode> {
   const clock = { now: () => scheduler.nowMs + host.skewMs }
-  const config = { ...runtime.config, uploadMemoryBytes: MEMORY_BYTES }
+  const config = { ...runtime.config, uploadMemoryBytes: MEMORY_BYTES, freeTierBytes: quotaBytes }
   const context = await openUploads({ ...runtime, config, clock, database, db: database.db })
   const held = new Set<string>()
   const adopt = context.leases.adopt.bind(context.leases)
@@ -76,7 +80,7 @@ export async function openNode(
     usedBytes: () => context.budget.usedBytes,
     limitBytes: MEMORY_BYTES,
     async handle({ protocol, body, ...request }) {
-      const head = { ...request, protocol, origin: null, name: undefined, sendInterim: undefined }
+      const head = { ...request, protocol, origin: null, name: undefined }
       const whole = { ...head, body: body as IncomingMessage }
       const id = `${host.name}-${++requests}`
       try {
@@ -84,7 +88,7 @@ export async function openNode(
           PROTOCOLS[protocol].handle(context, 'http://sluice', whole),
         )
       } catch (error) {
-        if (isSluiceError(error)) return { status: error.status, headers: error.headers }
+        if (isSluiceError(error)) return { status: error.status, headers: error.headers, code: error.code }
         return { status: 500, headers: {} }
       }
     },
@@ -114,6 +118,10 @@ export type LedgerFile = {
   concat: 'partial' | 'final' | null
   /** Its creation was refused and left no record. */
   erased: boolean
+  /** Its address is gone: its client has let go of it, or it was a piece that is joined or expired. */
+  retired: boolean
+  /** The file that a piece has become part of. */
+  joinedInto: string | null
   key: string
   multipartId: string | null
   parts: { number: number; offsetBytes: number; sizeBytes: number; etag: string }[]
@@ -145,6 +153,7 @@ const LEDGER = `select json_build_object(
     'recordedParts', f.recorded_parts, 'recordedBytes', f.recorded_bytes, 'boundEnds', f.bound_ends,
     'fence', f.lease_fence, 'holder', f.lease_holder, 'leaseUntil', f.lease_until, 'countedBytes', f.counted_bytes,
     'reservedBytes', f.reserved_bytes, 'concat', f.concat, 'erased', f.erased_at is not null,
+    'retired', f.retired_at is not null, 'joinedInto', f.joined_into,
     'key', d.key, 'multipartId', d.multipart_id,
     'parts', (select coalesce(json_agg(json_build_object('number', p.number, 'offsetBytes', p.offset_bytes,
       'sizeBytes', p.size_bytes, 'etag', p.etag) order by p.number), '[]') from file_parts p where p.file_id = f.id),
@@ -155,15 +164,10 @@ const LEDGER = `select json_build_object(
 
 /** Nothing of an earlier run is left. */
 export async function emptyLedger(session: Session): Promise<void> {
-  for (const table of [
-    'events',
-    'deliveries',
-    'tallies',
-    'usage_months',
-    'usage_days',
-    'rate_limits',
-    'files',
-  ])
-    await session.run({ text: `delete from ${table}`, prepare: true })
-  await session.run({ text: 'update tokens set files_created = 0', prepare: true })
+  await session.run({ text: EMPTY })
 }
+
+const EMPTY = ['events', 'deliveries', 'tallies', 'usage_months', 'usage_days', 'rate_limits', 'files']
+  .map((table) => `delete from ${table}`)
+  .concat('update tokens set files_created = 0')
+  .join(';')

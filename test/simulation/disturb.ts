@@ -1,5 +1,6 @@
 import { hours } from '#lib/platform/kernel/clock.ts'
 import type { Node } from './node.ts'
+import { sentenceOf } from './trace.ts'
 import type { World } from './world.ts'
 
 /** What can go wrong between two steps, apart from what happens to a single request or statement. */
@@ -14,6 +15,7 @@ const DISTURBANCES: ((world: World, node: Node) => void | Promise<void>)[] = [
   passMuchTime,
   delay,
   dropMultipart,
+  passHours,
 ]
 
 /** True if something was disturbed. */
@@ -38,16 +40,24 @@ function passMuchTime({ scheduler, choices, trace }: World): void {
   trace.note(`${ms} ms pass`)
 }
 
+/** Reservations lapse, and an upload expires whose client may not know its address. */
+function passHours(world: World): void {
+  if (!world.habits.idles) return
+  world.mayFail = true
+  world.scheduler.nowMs += hours(2)
+  world.trace.note('two hours pass')
+}
+
 function sweep(world: World, node: Node): void {
   if (node.host.state !== 'up') return
   const name = world.choices.pick(node.sweeps)
-  world.trace.note(`${node.host.name}: sweep: ${name}`)
+  world.trace.note(`node ${node.host.name} sweeps: ${name}`)
   void world.watched(node.sweep(name))
 }
 
 async function kill(world: World, node: Node): Promise<void> {
   if (node.host.state === 'dead') return
-  world.trace.note(`${node.host.name} dies`)
+  world.trace.note(`node ${node.host.name} dies`)
   await node.kill()
   restart(world, node)
 }
@@ -61,17 +71,17 @@ function restart(world: World, node: Node): void {
 function freeze({ choices, scheduler, trace }: World, { host }: Node): void {
   if (host.state !== 'up') return
   host.state = 'frozen'
-  trace.note(`${host.name} freezes`)
+  trace.note(`node ${host.name} freezes`)
   const dueMs = scheduler.nowMs + choices.pick([1_000, 14_000, 17_000, 40_000])
   const run = () => {
     if (host.state === 'frozen') host.state = 'up'
   }
-  scheduler.park({ actor: 'machine', label: `lets ${host.name} go on`, dueMs, run })
+  scheduler.park({ actor: 'machine', label: `lets node ${host.name} go on`, dueMs, run })
 }
 
 function stop(world: World, node: Node): void {
   if (node.host.state !== 'up' || !node.core) return
-  world.trace.note(`${node.host.name} is told to stop`)
+  world.trace.note(`node ${node.host.name} is told to stop`)
   void world.watched(node.drain().then(() => restart(world, node)))
 }
 
@@ -82,7 +92,7 @@ function delay({ choices, scheduler, trace }: World): void {
   const step = choices.pick(steps)
   const ms = choices.pick([1_000, 16_000, 20_000, 45_000])
   step.dueMs = scheduler.nowMs + ms
-  trace.note(`this takes ${ms} ms: ${step.actor}: ${step.label}`)
+  trace.note(`${ms} ms pass before this happens: ${sentenceOf(step)}`)
 }
 
 /** A lifecycle rule removes what is unfinished, a day after it began at the earliest. */
@@ -100,6 +110,6 @@ function dropMultipart(world: World): void {
 function loseClient({ choices, trace }: World, node: Node): void {
   const exchanges = [...node.exchanges]
   if (exchanges.length === 0) return
-  trace.note('a client no longer waits')
+  trace.note('a client stops waiting')
   choices.pick(exchanges).giveUp()
 }

@@ -5,6 +5,8 @@ import type { World } from './world.ts'
 
 /** What the client sees of a request: the response, or nothing. */
 export type Reply = CoreReply | 'nothing'
+/** Called with the headers of a response that comes while the body is still being sent. */
+export type Interim = (headers: Record<string, string>) => void
 
 /** How long a client waits for a response before it gives up. */
 const PATIENCE_MS = 30_000
@@ -27,7 +29,11 @@ export class Exchange {
     this.#node = node
   }
 
-  send(request: Omit<CoreRequest, 'body'>, body: Buffer, what: string): Promise<Reply> {
+  send(
+    request: Omit<CoreRequest, 'body' | 'sendInterim'>,
+    body: Buffer,
+    { what, onInterim }: { what: string; onInterim: Interim | undefined },
+  ): Promise<Reply> {
     const { choices, habits, isTroubled, scheduler } = this.#world
     const node = this.#node
     if (node.host.state === 'dead') return Promise.resolve('nothing')
@@ -36,13 +42,14 @@ export class Exchange {
       this.#cutAfter = choices.below(this.#chunks.length + 1)
     this.#giveUpLater = scheduler.park({
       actor: this.#client,
-      label: `no longer waits for ${what}`,
+      label: `stops waiting for the answer to ${what}`,
       dueMs: scheduler.nowMs + PATIENCE_MS,
       run: () => this.giveUp(),
     })
     node.exchanges.add(this)
     this.#body.headers = request.headers
-    node.on(() => void this.#serve({ ...request, body: this.#body }))
+    const sendInterim = onInterim && this.#interim(onInterim)
+    node.on(() => void this.#serve({ ...request, body: this.#body, sendInterim }))
     this.#sendOn(0)
     return this.#reply.promise
   }
@@ -67,11 +74,27 @@ export class Exchange {
     this.#reply.resolve(reply)
   }
 
+  #interim(onInterim: Interim): CoreRequest['sendInterim'] {
+    return (_, headers) => {
+      if (this.#isOver) return false
+      const label =
+        'Location' in headers ? 'is told the address' : `is told offset ${headers['Upload-Offset']}`
+      this.#world.scheduler.park({
+        actor: this.#client,
+        label,
+        host: this.#node.host,
+        mayOutlive: true,
+        run: () => onInterim(headers),
+      })
+      return true
+    }
+  }
+
   async #serve(request: CoreRequest): Promise<void> {
     const { host, core } = this.#node
     const reply = await core!.handle(request)
     const at = reply?.headers['Upload-Offset']
-    const label = `is answered ${reply?.status ?? 'nothing'}${at ? ` with offset ${at}` : ''}`
+    const label = reply ? `is answered ${reply.status}${at ? ` with offset ${at}` : ''}` : 'is not answered'
     this.#world.scheduler.park({ actor: this.#client, label, host, run: () => this.#end(reply ?? 'nothing') })
   }
 
@@ -79,7 +102,11 @@ export class Exchange {
     const { host } = this.#node
     const chunk = this.#chunks[sent]
     const isCut = sent >= this.#cutAfter
-    const label = isCut ? 'is cut off' : chunk ? `sends ${chunk.length} bytes` : 'has sent its body'
+    const label = isCut
+      ? 'is cut off'
+      : chunk
+        ? `sends ${chunk.length} bytes of the body`
+        : 'has sent the whole request'
     const run = () => {
       if (isCut) {
         this.#close()

@@ -1,58 +1,104 @@
-import { createHash } from 'node:crypto'
-import { uuidv7 } from '#lib/platform/kernel/ids.ts'
-import { Choices } from './choices.ts'
-import { Failure } from './failure.ts'
-import { replaceNetwork } from './network.ts'
-import { shrink } from './shrink.ts'
-import { replaceTime } from './simulated-time.ts'
-import { openSite, type Site } from './site.ts'
-import { World } from './world.ts'
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 
-export type Run = {
-  hash: string
-  steps: number
-  failure: unknown
-  /** To replay and shrink it. */
-  choices: readonly number[]
-  world: World
+/** What a worker is asked: to run a seed, or to tell its story. */
+export type Task = { seed: string; tells?: boolean }
+export type Explored = { hash: string; steps: number; interleaving: string; failure?: string }
+export type Stories = { whole: string; short?: string }
+
+export type Site = {
+  serverUrl: string
+  /** The name of a migrated database there. */
+  template: string
+  /** The planted fault that the core has. */
+  fault: string | undefined
 }
 
-export async function openSimulation(url: string): Promise<Site> {
-  replaceTime()
-  replaceNetwork()
-  return openSite(url)
+/** A process of its own, with a database of its own. */
+class Worker {
+  readonly #process: ChildProcess
+  readonly #database: TestDatabase
+  #heard = Promise.withResolvers<unknown>()
+
+  private constructor(process: ChildProcess, database: TestDatabase) {
+    this.#process = process
+    this.#database = database
+    process.on('message', (message) => this.#heard.resolve(message))
+    this.#heard.promise.catch(() => {})
+    process.on('exit', () => this.#heard.reject(new Error('A worker has ended.')))
+  }
+
+  static async start({ serverUrl, template, fault }: Site): Promise<Worker> {
+    const database = await createDatabase(serverUrl, template)
+    const path = fileURLToPath(new URL('worker.ts', import.meta.url))
+    const worker = new Worker(fork(path, [database.url, ...(fault === undefined ? [] : [fault])]), database)
+    await worker.#heard.promise
+    return worker
+  }
+
+  async explore(seed: string): Promise<Explored> {
+    return (await this.#ask({ seed })) as Explored
+  }
+
+  async tell(seed: string): Promise<Stories> {
+    return (await this.#ask({ seed, tells: true })) as Stories
+  }
+
+  async close(): Promise<void> {
+    // It ends once it has no parent.
+    if (this.#process.connected) {
+      this.#process.disconnect()
+      await once(this.#process, 'exit')
+    }
+    await this.#database.drop()
+  }
+
+  #ask(task: Task): Promise<unknown> {
+    this.#heard = Promise.withResolvers()
+    this.#process.send(task)
+    return this.#heard.promise
+  }
 }
 
-/** With the choices of a seed, or with given ones. */
-export async function runOnce(site: Site, seed: string, given?: readonly number[]): Promise<Run> {
-  const choices = new Choices(given ? { given } : { seed })
-  // What its counter of ids has seen of another run must not show in this one.
-  uuidv7(0)
-  const world = new World(site, choices, seed)
-  const unhandled = (error: unknown) =>
-    world.violated(new Failure('every failure is handled', String((error as Error)?.stack ?? error)))
-  process.on('unhandledRejection', unhandled)
-  const failure = await world.run().then(
-    () => undefined,
-    (error: unknown) => error,
-  )
-  process.off('unhandledRejection', unhandled)
-  return { hash: world.trace.hash(), steps: world.trace.steps, failure, choices: choices.made, world }
+export async function tellSeed(site: Site, seed: string): Promise<Stories> {
+  const worker = await Worker.start(site)
+  return worker.tell(seed).finally(() => worker.close())
 }
 
-/** The shortest run that could be found which fails by the same invariant. */
-export function shrinkRun(site: Site, seed: string, failed: Run): Promise<Run> {
-  return shrink(failed, async (choices) => {
-    const run = await runOnce(site, seed, choices)
-    return run.failure !== undefined && invariantOf(run) === invariantOf(failed) ? run : undefined
-  })
+export type Exploration = {
+  from: number
+  seeds: number
+  processes: number
+  /** Called with every seed that was run. */
+  onRun?: (seed: number, run: Explored) => void
 }
+export type Found = { seed: number; failure: string }
 
-export function invariantOf({ failure }: Run): string {
-  return failure instanceof Failure ? failure.invariant : String(failure)
-}
-
-/** In which order leases were taken, parts arrived and were recorded, objects made and events written. */
-export function interleavingOf({ world }: Run): string {
-  return createHash('sha256').update(world.milestones.join()).digest('base64')
+/** Runs one seed after another, until one fails: the lowest that does. */
+export async function explore(
+  site: Site,
+  { from, seeds, processes, onRun }: Exploration,
+): Promise<Found | undefined> {
+  let next = from
+  let end = from + seeds
+  let found: Found | undefined
+  const work = async () => {
+    const worker = await Worker.start(site)
+    try {
+      while (next < end) {
+        const seed = next++
+        const run = await worker.explore(String(seed))
+        onRun?.(seed, run)
+        if (run.failure === undefined || seed >= end) continue
+        found = { seed, failure: run.failure }
+        end = seed
+      }
+    } finally {
+      await worker.close()
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(processes, seeds) }, work))
+  return found
 }

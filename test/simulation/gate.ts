@@ -2,6 +2,7 @@ import type { Choices } from './choices.ts'
 import { Failure } from './failure.ts'
 import type { Host, Scheduler } from './scheduler.ts'
 import type { Query, Session, Sessions } from './sessions.ts'
+import { pauseReally } from './simulated-time.ts'
 
 type Rows = Record<string, unknown>[]
 export type Deps = {
@@ -20,7 +21,11 @@ export type Deps = {
 export type Statement = Query & { host: Host; label: string; transaction?: Transaction | undefined }
 type Blocked = { session: Session; blockers: number[]; done: Promise<void>; finish: () => Promise<void> }
 
+const ENDS = { commit: 'commits', rollback: 'rolls back' }
 const WRITES = /\b(insert|update|delete)\b/i
+const ASKS_TIME = /\bnow\(\)/i
+/** Of the real clock. */
+const ASK_AFTER_MS = 2
 
 /**
  * Where the statements of all nodes wait for their turn. One is executed at a time, on the real database. If it has to
@@ -70,7 +75,7 @@ export class Gate {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const run = () => this.#end(transaction, how, label, resolve, reject)
     const isPossible = () => this.#isTurnOf(transaction)
-    this.#deps.scheduler.park({ actor: host.name, label: `${label}: ${how}`, host, isPossible, run })
+    this.#deps.scheduler.park({ actor: host.name, label: `${ENDS[how]} ${label}`, host, isPossible, run })
     return promise
   }
 
@@ -159,7 +164,8 @@ export class Gate {
   async #send(session: Session, statement: Statement, isFirst: boolean): Promise<Rows> {
     const { transaction } = statement
     // Within a transaction, PostgreSQL's now() is when it began.
-    if (!transaction || isFirst) void session.setTime(this.#deps.scheduler.nowMs)
+    if (isFirst || (!transaction && ASKS_TIME.test(statement.text)))
+      void session.setTime(this.#deps.scheduler.nowMs)
     if (isFirst) void session.run({ text: 'begin' })
     return session.run(statement)
   }
@@ -181,9 +187,10 @@ export class Gate {
     }
     await transaction.session!.run({ text: how })
     this.#free(transaction)
-    if (how === 'commit' && transaction.wrote) this.#changed.set(host, label)
+    if (how === 'commit' && transaction.wrote) this.#changed.set(host, `commits ${label}`)
     this.#hasNotices ||= how === 'commit' && transaction.notified
-    this.#answers.push({ host, label, give: () => (fault ? reject(lostSession()) : resolve()) })
+    const answered = `${ENDS[how]} ${label}`
+    this.#answers.push({ host, label: answered, give: () => (fault ? reject(lostSession()) : resolve()) })
     await this.#untilBlocked()
   }
 
@@ -227,10 +234,13 @@ export class Gate {
       return []
     })
     if (this.#sessions.isAlone(session)) return whenDone
-    for (;;) {
+    // Most are done sooner than PostgreSQL could be asked.
+    await Promise.race([whenDone, pauseReally(ASK_AFTER_MS)])
+    while (!isDone) {
       const blockers = await Promise.race([whenDone, this.#sessions.blockersOf(session)])
-      if (isDone || blockers.length > 0) return isDone ? [] : blockers
+      if (!isDone && blockers.length > 0) return blockers
     }
+    return []
   }
 
   #answer(host: Host, label: string, give: () => void): void {
@@ -238,7 +248,13 @@ export class Gate {
     const slow = this.#deps.slowPercent()
     const isSlow = host.state === 'frozen' || (slow > 0 && this.#deps.choices.percent(slow))
     if (!isSlow) give()
-    else this.#deps.scheduler.park({ actor: host.name, label: `${label}: answered`, host, run: give })
+    else
+      this.#deps.scheduler.park({
+        actor: host.name,
+        label: `gets a late answer from the database: ${label}`,
+        host,
+        run: give,
+      })
   }
 
   #drawFault(): 'lost before' | 'lost after' | undefined {

@@ -1,12 +1,10 @@
 import { type Ledger, type LedgerFile, leaseName, readLedger } from './core.ts'
 import { Failure } from './failure.ts'
+import { checkChange, checkEnd, checkFile, checkUsage, isEnded } from './ledger-rules.ts'
 import type { Host } from './scheduler.ts'
 import type { BucketRequest } from './simulated-bucket.ts'
 import type { SimulatedClient } from './simulated-client.ts'
 import type { World } from './world.ts'
-
-const ENDED = new Set(['transferred', 'failed', 'expired', 'canceled'])
-const isEnded = ({ status }: LedgerFile) => ENDED.has(status)
 
 /** What has to be so after every step. */
 export class Invariants {
@@ -25,12 +23,13 @@ export class Invariants {
     this.ledger = await readLedger(this.#world.site.sessions.own)
     const known = new Map(before.files.map((file) => [file.id, file]))
     for (const file of this.ledger.files) {
-      this.#checkFile(file)
       const was = known.get(file.id)
-      if (was) this.#checkChange(was, file, by)
       for (const what of changesOf(was, file)) this.#world.milestone('ledger', what)
+      checkFile(file)
+      this.#checkBucket(file)
+      if (was) checkChange(was, file, { by, holder: this.#holderOf(was) })
     }
-    this.#checkUsage()
+    checkUsage(this.ledger, this.#world.habits.quotaBytes)
   }
 
   /** After each step, without a look at the database. */
@@ -86,42 +85,17 @@ export class Invariants {
       )
   }
 
-  #checkFile(file: LedgerFile): void {
-    const { filename, offsetBytes, parts, tails } = file
-    if (!isEnded(file) && file.concat !== 'final') {
-      let end = 0
-      for (const [n, part] of parts.entries()) {
-        if (part.number !== n + 1 || part.offsetBytes !== end)
-          throw new Failure(
-            'parts are without a gap',
-            `part ${part.number} of ${filename} begins at ${part.offsetBytes}, not ${end}`,
-          )
-        this.#checkPart(file, part)
-        end += part.sizeBytes
-      }
-      for (const tail of tails.filter((one) => one.offsetBytes < offsetBytes)) {
-        if (tail.offsetBytes !== end)
-          throw new Failure(
-            'tails are without a gap',
-            `a tail of ${filename} begins at ${tail.offsetBytes}, not ${end}`,
-          )
-        end += tail.bytes
-      }
-      if (end !== offsetBytes)
-        throw new Failure(
-          'offset never exceeds what is durable',
-          `${filename} has ${end} bytes, but offset ${offsetBytes}`,
-        )
-    }
-    if (file.status === 'transferred') this.#checkObject(file)
-    const events = isEnded(file) && file.concat !== 'partial' && !file.erased ? 1 : 0
-    if (file.events !== events)
-      throw new Failure(
-        'one event per status change',
-        `${filename} is ${file.status} and has ${file.events} events`,
-      )
-    if (isEnded(file) && file.leaseUntil !== null)
-      throw new Failure('no lease without an owner', `${filename} is ${file.status} and leased`)
+  /** What the ledger says of the bucket. */
+  #checkBucket(file: LedgerFile): void {
+    if (!isEnded(file) && file.concat !== 'final') for (const part of file.parts) this.#checkPart(file, part)
+    if (this.#needsObject(file)) this.#checkObject(file)
+  }
+
+  /** A piece is deleted once the file is made that it was joined into, or if nobody has joined it. */
+  #needsObject({ status, concat, retired, joinedInto }: LedgerFile): boolean {
+    if (status !== 'transferred') return false
+    if (concat !== 'partial' || !retired) return true
+    return this.ledger.files.find(({ id }) => id === joinedInto)?.status === 'transferring'
   }
 
   #checkPart({ multipartId, filename, ...file }: LedgerFile, part: LedgerFile['parts'][number]): void {
@@ -147,66 +121,18 @@ export class Invariants {
       )
   }
 
-  /** Who changed the ledger of a file must have its lease. */
-  #checkChange(was: LedgerFile, is: LedgerFile, by: ReadonlyMap<Host, string>): void {
-    if (isEnded(was) && was.status !== is.status)
-      throw new Failure('an end is final', `${is.filename} was ${was.status} and is ${is.status}`)
-    if (is.offsetBytes < was.offsetBytes)
-      throw new Failure(
-        'offset never goes back',
-        `${is.filename} was at ${was.offsetBytes} and is at ${is.offsetBytes}`,
-      )
-    if (is.fence < was.fence)
-      throw new Failure('fences only grow', `${is.filename} had fence ${was.fence} and has ${is.fence}`)
-    if (is.fence > was.fence || ledgerOf(was) === ledgerOf(is)) return
-    const holder = this.#world.adopted.get(leaseName(was.id, was.fence))
-    if (!holder || !by.has(holder))
-      throw new Failure(
-        'only the holder of the lease writes',
-        `${is.filename} was changed by ${[...by].map(([{ name }, label]) => `${label} of ${name}`).join(' or ')}`,
-      )
-  }
-
-  #checkUsage(): void {
-    const { files, usedBytes, reservedBytes, dayBytes } = this.ledger
-    const sum = (of: (file: LedgerFile) => number) => files.reduce((total, file) => total + of(file), 0)
-    const counted = sum((file) => (file.concat === 'final' ? 0 : file.countedBytes))
-    const reserved = sum((file) => file.reservedBytes)
-    if (counted !== usedBytes || usedBytes !== dayBytes)
-      throw new Failure(
-        'quota counts each byte once',
-        `${counted} are counted, the month has ${usedBytes}, its days ${dayBytes}`,
-      )
-    if (reserved !== reservedBytes)
-      throw new Failure('quota is reserved once', `${reserved} are reserved, the month has ${reservedBytes}`)
-    for (const file of files)
-      if (file.countedBytes > file.offsetBytes)
-        throw new Failure(
-          'quota counts each byte once',
-          `${file.filename} has ${file.offsetBytes} and counts ${file.countedBytes}`,
-        )
-  }
-
   /** When all is over and nothing is under way. */
   async ended(): Promise<void> {
     await this.committed(new Map())
-    for (const file of this.ledger.files) {
-      if (!isEnded(file)) throw new Failure('every upload ends', `${file.filename} is ${file.status}`)
-      if (file.countedBytes !== file.offsetBytes)
-        throw new Failure(
-          'quota counts each byte once',
-          `${file.filename} has ${file.offsetBytes} and counts ${file.countedBytes}`,
-        )
-      if (file.reservedBytes !== 0)
-        throw new Failure('quota is given back', `${file.filename} reserves ${file.reservedBytes}`)
-    }
+    for (const file of this.ledger.files) checkEnd(file)
     for (const { core, host } of this.#world.nodes) {
       if (core && core.usedBytes() !== 0)
         throw new Failure('memory is given back', `${host.name} still uses ${core.usedBytes()} bytes`)
       if (core && core.held.size > 0)
         throw new Failure('no lease without an owner', `${host.name} still has a lease`)
     }
-    for (const client of this.#world.clients) this.#checkClient(client)
+    for (const client of this.#world.clients)
+      for (const one of [client, ...client.pieces]) this.#checkClient(one)
   }
 
   #checkClient(client: SimulatedClient): void {
@@ -222,7 +148,10 @@ export class Invariants {
         'a file that was confirmed is there',
         `${client.name} is ${mine?.status}: ${mine?.reason}`,
       )
-    if (client.end === 'gone' && !(mine && this.#mayFail(mine)))
+    if (client.end === 'refused' && this.#world.habits.quotaBytes === 0)
+      throw new Failure('no upload is refused without a reason', `${client.name} was refused`)
+    const isOfPiece = client.pieces.some(({ end }) => end === 'gone')
+    if (client.end === 'gone' && !isOfPiece && !(mine && this.#mayFail(mine)))
       throw new Failure(
         'no upload fails without a reason',
         `${client.name} is ${mine?.status}: ${mine?.reason}`,
@@ -244,8 +173,13 @@ export class Invariants {
     return deferred || checksums
   }
 
+  #holderOf({ id, fence }: LedgerFile): Host | undefined {
+    return this.#world.adopted.get(leaseName(id, fence))
+  }
+
   #clientOf({ filename }: LedgerFile): SimulatedClient {
-    return this.#world.clients.find(({ name }) => name === filename)!
+    const all = this.#world.clients.flatMap((client) => [client, ...client.pieces])
+    return all.find(({ name }) => name === filename)!
   }
 
   #sourceOf(file: LedgerFile): Buffer {
@@ -263,27 +197,6 @@ function changesOf(was: LedgerFile | undefined, is: LedgerFile): string[] {
     status !== (was?.status ?? 'uploading') && `${filename} is ${status}`,
     events > (was?.events ?? 0) && `${filename} has its event`,
   ].filter((what) => what !== false)
-}
-
-/** What only a writer changes. */
-function ledgerOf({
-  offsetBytes,
-  recordedParts,
-  recordedBytes,
-  boundEnds,
-  multipartId,
-  parts,
-  tails,
-}: LedgerFile): string {
-  return JSON.stringify([
-    offsetBytes,
-    recordedParts,
-    recordedBytes,
-    boundEnds,
-    multipartId,
-    parts.length,
-    tails.length,
-  ])
 }
 
 /** Where the range begins that a part number has in the ledger. */

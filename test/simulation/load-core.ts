@@ -2,11 +2,12 @@ import { registerHooks } from 'node:module'
 import { sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** A change to the source of the core, which has to have the text exactly once, in whatever file. */
+/** A change to the source of the core or of how it counts usage, which have the text exactly once, in whatever file. */
 export type Edit = { find: string; replace: string }
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const CORE = 'lib/uploads/'
+const USAGE = 'lib/workspace/usage/'
 const RULES_OF_AWS = 'packages/local-bucket/choose-parts.ts'
 const EXCHANGE = 'lib/buckets/exchange.ts'
 
@@ -53,7 +54,7 @@ function rewrite(path: string, source: string, made: Map<Edit, number>): string 
   if (path === EXCHANGE)
     return `export const exchange = (outgoing) => globalThis[Symbol.for('${NETWORK.description}')](outgoing)`
   let changed = source
-  if (path.startsWith(CORE))
+  if (path.startsWith(CORE) || path.startsWith(USAGE))
     for (const [edit, times] of made) {
       made.set(edit, times + changed.split(edit.find).length - 1)
       changed = changed.replace(edit.find, () => edit.replace)

@@ -34,6 +34,15 @@ export const FATES = [
   'answered with 500',
   'answered with an error in a 200',
 ] as const
+/** For a story. */
+const ARRIVALS: Partial<Record<Fate, string>> = {
+  'arrives late': ' late',
+  'refused with 503': ', and refuses it with 503',
+  'answer lost': ', and its answer gets lost',
+  'answered with 500': ', and answers with 500',
+  'answered with an error in a 200': ', and answers with an error in a 200',
+}
+
 type Outgoing = Parameters<typeof exchange>[0]
 type Fate = (typeof FATES)[number]
 
@@ -121,7 +130,7 @@ export class Network {
     if (fate === 'answered' || fate === 'answered late') return this.#arrive(sent, fate)
     scheduler.park({
       actor: 'bucket',
-      label: `gets ${label} of ${host.name}${fate === 'arrives late' ? '' : `, ${fate}`}`,
+      label: `gets ${label} from node ${host.name}${ARRIVALS[fate] ?? ''}`,
       run: () => this.#arrive(sent, fate),
     })
   }
@@ -154,13 +163,23 @@ export class Network {
       call.isOpen = false
       call.reject(Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }))
     }
-    this.#deps.scheduler.park({ actor: host.name, label: `${label}: connection reset`, host, run })
+    this.#deps.scheduler.park({
+      actor: host.name,
+      label: `loses the connection on which it sent ${label}`,
+      host,
+      run,
+    })
   }
 
   #later(sent: Sent, answer: BucketAnswer): void {
     const { host, label } = sent
     const run = () => this.#answer(sent, answer)
-    this.#deps.scheduler.park({ actor: host.name, label: `${label}: answered ${answer.status}`, host, run })
+    this.#deps.scheduler.park({
+      actor: host.name,
+      label: `gets a late answer to ${label}: ${answer.status}`,
+      host,
+      run,
+    })
   }
 
   #answer(sent: Sent, answer: BucketAnswer): void {

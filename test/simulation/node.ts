@@ -4,6 +4,13 @@ import type { Host } from './scheduler.ts'
 import { offHost, onHost, simulatedDatabase } from './simulated-database.ts'
 import type { World } from './world.ts'
 
+/** What others tell a node through the database. */
+const NOTICES: Record<string, string> = {
+  stop: 'is asked to release a lease',
+  free: 'is told that a lease is free',
+  missed: 'is told that it may have missed notifications',
+}
+
 /** A place for a node: what runs there can die and be started again. */
 export class Node {
   host: Host
@@ -27,7 +34,8 @@ export class Node {
   }
 
   async start(): Promise<void> {
-    const { site, gate, scheduler, adopted } = this.#world
+    const { site, gate, scheduler, adopted, habits } = this.#world
+    const { quotaBytes } = habits
     this.#starts += 1
     const host: Host = { name: `${this.#place}${this.#starts}`, state: 'up', skewMs: this.#skewMs }
     this.host = host
@@ -46,7 +54,7 @@ export class Node {
     })
     const violated = (failure: Error) => this.#world.violated(failure)
     this.core = await onHost(host, () =>
-      openNode(site.runtime, database, { host, scheduler, adopted, violated }),
+      openNode(site.runtime, database, { host, scheduler, quotaBytes, adopted, violated }),
     )
   }
 
@@ -61,7 +69,7 @@ export class Node {
     if (!onMessage || this.host.state === 'dead') return
     this.#notices.push(() => onMessage(payload))
     const run = () => this.on(() => this.#notices.shift()?.())
-    const label = `is told ${payload?.split(':')[0] ?? 'that it may have missed notices'}`
+    const label = NOTICES[payload?.split(':')[0] ?? 'missed'] ?? `is told ${payload}`
     this.#world.scheduler.park({ actor: this.host.name, label, host: this.host, run })
   }
 

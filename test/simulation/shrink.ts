@@ -1,4 +1,4 @@
-import type { Run } from './explore.ts'
+import type { Run } from './runs.ts'
 
 /** How many runs it may take. */
 const MAX_RUNS = 400

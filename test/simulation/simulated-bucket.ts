@@ -26,6 +26,10 @@ export type BucketRules = {
   remembersCompletions: boolean
 }
 
+const MAX_PARTS = 10_000
+/** Of a smaller object no range can be copied: 5 MB, in the measure of the simulation. */
+const MAX_COPIED_WHOLE_BYTES = 5000
+
 /** Only these are in `s3:PutObject`. */
 const PUTTING = new Set(['PutObject', 'CreateMultipartUpload', 'UploadPart', 'CompleteMultipartUpload'])
 
@@ -95,7 +99,7 @@ export class SimulatedBucket {
   #uploadPart(request: BucketRequest): BucketAnswer {
     const upload = this.#multipart(request)
     const part = checked(request)
-    upload.parts.set(Number(request.query.get('partNumber')), part)
+    upload.parts.set(numberOf(request), part)
     return { status: 200, headers: { etag: `"${part.md5}"` }, body: Buffer.alloc(0) }
   }
 
@@ -104,9 +108,11 @@ export class SimulatedBucket {
     const [, , ...key] = request.headers['x-amz-copy-source']!.split('/')
     const source = this.objects.get(decodeURIComponent(key.join('/')))
     if (!source) throw new S3Error('NoSuchKey')
-    const bytes = ranged(source.bytes, request.headers['x-amz-copy-source-range'])
-    const part = measured(bytes)
-    upload.parts.set(Number(request.query.get('partNumber')), part)
+    const range = request.headers['x-amz-copy-source-range']
+    if (range !== undefined && source.bytes.length <= MAX_COPIED_WHOLE_BYTES)
+      throw new S3Error('InvalidRequest')
+    const part = measured(ranged(source.bytes, range))
+    upload.parts.set(numberOf(request), part)
     const checksum = ['ChecksumCRC32', crc32ToBase64(part.crc32)] as const
     return xml([
       'CopyPartResult',
@@ -187,6 +193,12 @@ function completed(etag: string): BucketAnswer {
 
 function xml(root: Parameters<typeof writeXml>[0]): BucketAnswer {
   return { status: 200, headers: {}, body: Buffer.from(writeXml(root)) }
+}
+
+function numberOf({ query }: BucketRequest): number {
+  const number = Number(query.get('partNumber'))
+  if (!Number.isInteger(number) || number < 1 || number > MAX_PARTS) throw new S3Error('InvalidArgument')
+  return number
 }
 
 function measured(bytes: Buffer): Part {

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import type { CoreReply, CoreRequest } from './core.ts'
-import { Exchange, type Reply } from './exchange.ts'
+import type { CoreRequest } from './core.ts'
+import { Exchange, type Interim, type Reply } from './exchange.ts'
 import type { World } from './world.ts'
 
 export type UploadPlan = {
-  protocol: 'tus' | 'http'
+  /** `join`: pieces by TUS, which a last request makes one file of. */
+  protocol: 'tus' | 'http' | 'resumable-http' | 'join'
   bytes: number
   /** The length is declared with a later request. */
   deferred: boolean
@@ -14,12 +15,16 @@ export type UploadPlan = {
   withCreation: boolean
   /** The most that one request brings. */
   requestBytes: number
+  /** The version of the draft that a client of Resumable Uploads for HTTP speaks; without one, nobody tells it the address early. */
+  interop: string | undefined
+  /** Where a joined file is cut into pieces. */
+  cuts: number[]
 }
 
-type Sending = Pick<CoreRequest, 'method' | 'protocol'> & { headers: Record<string, string> }
+type Sending = Pick<CoreRequest, 'method'> & { headers: Record<string, string> }
 
 /** One file, sent until it is there or the client gives up. What it sends again is always the same. */
-export class SimulatedClient {
+export abstract class SimulatedClient {
   readonly name: string
   readonly source: Buffer
   readonly plan: UploadPlan
@@ -27,12 +32,15 @@ export class SimulatedClient {
   fileId: string | undefined
   /** Bytes that a node has confirmed to it. */
   confirmedBytes = 0
-  end: 'done' | 'gone' | 'canceled' | undefined
-  readonly #world: World
-  #isDeclared = false
+  /** The clients of its pieces. */
+  pieces: SimulatedClient[] = []
+  /** `refused`: there is no quota left for it. */
+  end: 'done' | 'gone' | 'canceled' | 'refused' | undefined
+  protected readonly world: World
+  protected abstract readonly protocol: CoreRequest['protocol']
 
   constructor(world: World, name: string, source: Buffer, plan: UploadPlan) {
-    this.#world = world
+    this.world = world
     this.name = name
     this.source = source
     this.plan = plan
@@ -40,107 +48,67 @@ export class SimulatedClient {
 
   async run(): Promise<void> {
     while (!this.end) {
-      if (this.plan.protocol === 'http') await this.#put()
-      else if (this.fileId === undefined) await this.#create()
-      else await this.#resume()
-      if (!this.end) await this.#world.pause(this.name, this.#world.choices.pick([50, 1000, 5000]))
+      await this.attempt()
+      if (!this.end) await this.world.pause(this.name, this.world.choices.pick([50, 1000, 5000]))
     }
   }
 
-  async #put(): Promise<void> {
-    const headers = { 'content-disposition': `attachment; filename="${this.name}"` }
-    const reply = await this.#send({ method: 'POST', protocol: 'http', headers }, this.source)
-    if (reply !== 'nothing' && reply.status < 300) this.end = 'done'
+  protected abstract attempt(): Promise<void>
+
+  protected confirm({ headers }: Pick<Exclude<Reply, 'nothing'>, 'headers'>): void {
+    const offset = Number(headers['Upload-Offset'] ?? 0)
+    this.world.invariants.offsetTold(this, offset)
+    this.confirmedBytes = offset
   }
 
-  async #create(): Promise<void> {
-    const { deferred, withCreation, requestBytes } = this.plan
-    const { length } = this.source
-    const body = withCreation ? this.source.subarray(0, requestBytes) : undefined
-    this.#isDeclared = !deferred
-    const declared: Record<string, string> = deferred
-      ? { 'upload-defer-length': '1' }
-      : { 'upload-length': String(length) }
-    const metadata = { 'upload-metadata': `filename ${Buffer.from(this.name).toString('base64')}` }
-    const reply = await this.#tus('POST', body, { ...declared, ...metadata })
-    if (reply === 'nothing' || reply.status !== 201) return
-    this.fileId = reply.headers.Location!.split('/').at(-1)
-    this.#confirm(reply)
+  protected addressOf({ headers }: Pick<Exclude<Reply, 'nothing'>, 'headers'>): string | undefined {
+    return headers.Location?.split('/').at(-1)
   }
 
-  async #resume(): Promise<void> {
-    const head = await this.#tus('HEAD', undefined, {})
-    if (head === 'nothing') return
-    if (head.status === 404 || head.status === 410) this.end = 'gone'
-    if (head.status !== 200) return
-    this.#isDeclared = head.headers['Upload-Length'] !== undefined
-    this.#confirm(head)
-    while (!this.end && (await this.#goOn()));
-  }
-
-  /** False if the client has to ask for the offset. */
-  async #goOn(): Promise<boolean> {
-    const { isTroubled, choices, habits } = this.#world
-    if (isTroubled && choices.percent(habits.cancelPercent)) {
-      const reply = await this.#tus('DELETE', undefined, {})
-      if (reply !== 'nothing' && reply.status === 204) this.end = 'canceled'
-      return false
-    }
-    const from = this.confirmedBytes
-    const body = this.source.subarray(from, from + this.plan.requestBytes)
-    const isLast = from + body.length === this.source.length
-    const declares = !this.#isDeclared && (isLast || choices.percent(30))
-    const reply = await this.#tus('PATCH', body, {
-      'upload-offset': String(from),
-      ...(declares && { 'upload-length': String(this.source.length) }),
-    })
-    if (reply === 'nothing' || reply.status !== 204) return false
-    this.#isDeclared ||= declares
-    this.#confirm(reply)
+  /** True if the client does something else than to go on: now and then one cancels. */
+  protected async cancels(send: () => Promise<Reply>): Promise<boolean> {
+    const { isTroubled, choices, habits } = this.world
+    if (!isTroubled || !choices.percent(habits.cancelPercent)) return false
+    const reply = await send()
+    if (reply !== 'nothing' && reply.status === 204) this.end = 'canceled'
     return true
   }
 
-  #confirm(reply: CoreReply): void {
-    const offset = Number(reply.headers['Upload-Offset'] ?? 0)
-    this.#world.invariants.offsetTold(this, offset)
-    this.confirmedBytes = offset
-    if (offset === this.source.length && this.#isDeclared) this.end = 'done'
-  }
-
-  #tus(method: string, body: Buffer | undefined, headers: Record<string, string>): Promise<Reply> {
-    const ofBody = body && { 'content-type': 'application/offset+octet-stream', ...this.#checksumOf(body) }
-    const all = { 'tus-resumable': '1.0.0', ...ofBody, ...headers }
-    return this.#send({ method, protocol: 'tus', headers: all }, body)
-  }
-
   /** Now and then the bytes are damaged on their way: then the node has to refuse them. */
-  #checksumOf(body: Buffer): Record<string, string> {
-    if (!this.plan.checksums) return {}
-    const { isTroubled, choices } = this.#world
-    const isDamaged = isTroubled && choices.percent(15)
-    const sum = createHash('sha1')
-      .update(body)
-      .update(isDamaged ? 'damaged' : '')
-    return { 'upload-checksum': `sha1 ${sum.digest('base64')}` }
+  protected digestOf(body: Buffer, algorithm: 'sha1' | 'sha256'): string | undefined {
+    if (!this.plan.checksums) return undefined
+    const { isTroubled, choices } = this.world
+    const isDamaged = isTroubled && choices.percent(25)
+    const sum = createHash(algorithm).update(body)
+    return sum.update(isDamaged ? 'damaged' : '').digest('base64')
   }
 
-  async #send(request: Sending, body: Buffer = Buffer.alloc(0)): Promise<Reply> {
-    const world = this.#world
+  protected async send(
+    { method, headers }: Sending,
+    body: Buffer = Buffer.alloc(0),
+    onInterim?: Interim,
+  ): Promise<Reply> {
+    const { world } = this
     const node = world.choices.pick(world.nodes)
-    const { method, headers } = request
     const at = headers['upload-offset']
     const what = [method, at && `at ${at}`, body.length > 0 && `with ${body.length} bytes`]
       .filter(Boolean)
       .join(' ')
-    await world.scheduler.parked({ actor: this.name, label: `sends ${what} to ${node.host.name}` }, () => {})
+    await world.scheduler.parked(
+      { actor: this.name, label: `sends ${what} to node ${node.host.name}` },
+      () => {},
+    )
     const isSized = body.length === 0 || !world.choices.percent(20)
     const framing = isSized ? { 'content-length': String(body.length) } : { 'transfer-encoding': 'chunked' }
     const full = {
-      ...request,
+      method,
+      protocol: this.protocol,
       fileId: method === 'POST' ? undefined : this.fileId,
       pipeId: world.site.pipeId,
       headers: { authorization: `Bearer ${world.site.token}`, ...framing, ...headers },
     }
-    return new Exchange(world, this.name, node).send(full, body, what)
+    const reply = await new Exchange(world, this.name, node).send(full, body, { what, onInterim })
+    if (reply !== 'nothing' && reply.code === 'quota_exceeded') this.end = 'refused'
+    return reply
   }
 }

@@ -7,6 +7,7 @@ import { createRecentCommits } from '#lib/platform/db/recent-commits.ts'
 import type { Gate, Transaction } from './gate.ts'
 import type { Host } from './scheduler.ts'
 import { currentHost } from './simulated-time.ts'
+import { statementOf, transactionOf } from './statements.ts'
 
 /** What a node does with its client of PostgreSQL. */
 export type Line = {
@@ -41,7 +42,7 @@ export function simulatedDatabase({ host, gate, listen }: Line): DatabaseHandle 
 function clientOf(line: Pick<Line, 'host' | 'gate'>, transaction: Transaction | undefined) {
   const { host, gate } = line
   const unsafe = (text: string, parameters?: unknown[], options?: { prepare?: boolean }) => {
-    const label = labelOf(new Error().stack!)
+    const label = statementOf(callerInProduct())
     const run = (values: boolean) =>
       gate.run({ text, parameters, prepare: options?.prepare ?? false, values, host, label, transaction })
     return lazily(run)
@@ -49,7 +50,7 @@ function clientOf(line: Pick<Line, 'host' | 'gate'>, transaction: Transaction | 
   return {
     unsafe,
     async begin(body: Body): Promise<unknown> {
-      const label = labelOf(new Error().stack!)
+      const label = transactionOf(callerInProduct())
       const begun = gate.begin(host)
       const work = async () => body(clientOf(line, begun))
       const result = await work().catch(async (error: unknown) => {
@@ -87,15 +88,23 @@ function lazily(run: (values: boolean) => Promise<unknown>) {
 }
 
 Error.stackTraceLimit = 30
-const FRAME = /at (?:async )?(?:new )?([\w.$#<>]+)?.*\/(lib\/(?!platform\/(?:db|tracing)\/)[\w/-]+)\.ts:/
+const PRODUCT = /\/lib\/(?!platform\/(?:db|tracing)\/)([\w/-]+)\.ts$/
 
 /** The function of the product that asks: what it is called says what happens. */
-function labelOf(stack: string): string {
-  for (const line of stack.split('\n').slice(1)) {
-    const [, name, file] = FRAME.exec(line) ?? []
-    if (!file) continue
-    const isNamed = name && !/^(file|<anonymous>|Object|Promise)/.test(name)
-    return isNamed ? name.split('.').at(-1)! : file.split('/').at(-1)!
+function callerInProduct(): string {
+  const original = Error.prepareStackTrace
+  // As text, the stack would take longer than the statement itself.
+  Error.prepareStackTrace = (_, sites) => nameOf(sites)
+  const name = new Error().stack as unknown as string
+  Error.prepareStackTrace = original
+  return name
+}
+
+function nameOf(sites: NodeJS.CallSite[]): string {
+  for (const site of sites) {
+    const [, file] = PRODUCT.exec(site.getFileName() ?? '') ?? []
+    if (file === undefined) continue
+    return site.getFunctionName()?.split('.').at(-1) || file.split('/').at(-1)!
   }
   return 'statement'
 }

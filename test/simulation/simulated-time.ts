@@ -24,6 +24,11 @@ export function idle(): Promise<void> {
   return new Promise((resolve) => void real.setImmediate(resolve))
 }
 
+/** By the real clock, for whoever calls it. */
+export function pauseReally(ms: number): Promise<void> {
+  return new Promise((resolve) => void real.setTimeout(resolve, ms))
+}
+
 /** From here on, nodes have this clock, and randomness is of this seed. */
 export function simulateTime(by: Scheduler, seed: string): void {
   scheduler = by

@@ -16,7 +16,7 @@ export class Trace {
 
   step({ actor, label, quiet = false }: Step): void {
     this.steps += 1
-    this.#add(`${actor}: ${label}`, quiet)
+    this.#add(sentenceOf({ actor, label }), quiet)
   }
 
   note(text: string): void {
@@ -32,4 +32,9 @@ export class Trace {
     this.#hash.update(`${atMs} ${text}\n`)
     this.lines.push({ atMs, text, quiet })
   }
+}
+
+export function sentenceOf({ actor, label }: Pick<Step, 'actor' | 'label'>): string {
+  if (/^[A-C]\d+$/.test(actor)) return `node ${actor} ${label}`
+  return actor.startsWith('file-') ? `the client of ${actor} ${label}` : `the ${actor} ${label}`
 }

@@ -6,15 +6,17 @@ import { disturb } from './disturb.ts'
 import { Failure } from './failure.ts'
 import { Gate } from './gate.ts'
 import { drawHabits, type Habits } from './habits.ts'
+import { PlainClient, ResumableClient } from './http-clients.ts'
 import { Invariants } from './invariants.ts'
 import { FATES, Network } from './network.ts'
 import { Node } from './node.ts'
 import { type Host, Scheduler, type Step } from './scheduler.ts'
 import { type BucketAnswer, type BucketRequest, SimulatedBucket } from './simulated-bucket.ts'
-import { SimulatedClient } from './simulated-client.ts'
+import type { SimulatedClient, UploadPlan } from './simulated-client.ts'
 import { idle, simulateTime } from './simulated-time.ts'
 import type { Site } from './site.ts'
 import { Trace } from './trace.ts'
+import { JoiningClient, PieceClient, TusClient } from './tus-clients.ts'
 
 /** More than any run needs that comes to its end. */
 const MAX_STEPS = 20_000
@@ -69,8 +71,8 @@ export class World {
       arrived: (host, operation, request, answer) => this.#arrived(host, operation, request, answer),
     })
     this.nodes = this.habits.skewsMs.map((skewMs, n) => new Node(this, 'ABC'[n]!, skewMs))
-    this.clients = this.habits.plans.map(
-      (plan, n) => new SimulatedClient(this, `file-${n + 1}`, sourceOf(seed, n, plan.bytes), plan),
+    this.clients = this.habits.plans.map((plan, n) =>
+      this.#clientOf(plan, `file-${n + 1}`, sourceOf(seed, n, plan.bytes)),
     )
   }
 
@@ -95,6 +97,19 @@ export class World {
       for (const { host } of this.nodes) host.state = 'dead'
       await this.gate.close().catch(() => {})
     }
+  }
+
+  #clientOf(plan: UploadPlan, name: string, source: Buffer): SimulatedClient {
+    if (plan.protocol === 'http') return new PlainClient(this, name, source, plan)
+    if (plan.protocol === 'resumable-http') return new ResumableClient(this, name, source, plan)
+    if (plan.protocol === 'tus') return new TusClient(this, name, source, plan)
+    const client = new JoiningClient(this, name, source, plan)
+    const ends = [...plan.cuts, source.length]
+    client.pieces = ends.map((end, n) => {
+      const bytes = source.subarray(plan.cuts[n - 1] ?? 0, end)
+      return new PieceClient(this, `${name}-piece-${n + 1}`, bytes, plan)
+    })
+    return client
   }
 
   /** One thing happens. */
@@ -149,10 +164,8 @@ export class World {
   #arrived(host: Host, operation: string, { key, query }: BucketRequest, { status }: BucketAnswer): void {
     const name = key.split('/').at(-1)!
     const number = query.get('partNumber')
-    this.milestone(
-      'bucket',
-      `${operation}${number === null ? '' : ` ${number}`} of ${name} by ${host.name}: ${status}`,
-    )
+    const what = `${operation}${number === null ? '' : ` ${number}`} of ${name} from node ${host.name}`
+    this.milestone('bucket', status < 300 ? `accepts ${what}` : `refuses ${what} with ${status}`)
   }
 
   milestone(where: 'bucket' | 'ledger', what: string): void {

@@ -1,0 +1,87 @@
+import type { Reply } from './exchange.ts'
+import { SimulatedClient } from './simulated-client.ts'
+
+export const named = (name: string) => ({ 'content-disposition': `attachment; filename="${name}"` })
+
+/** One request brings the whole file; a client that hears nothing sends it again. */
+export class PlainClient extends SimulatedClient {
+  protected readonly protocol = 'http'
+
+  protected async attempt(): Promise<void> {
+    const reply = await this.send({ method: 'POST', headers: named(this.name) }, this.source)
+    if (reply !== 'nothing' && reply.status < 300) this.end = 'done'
+  }
+}
+
+/** Resumable Uploads for HTTP: the upload is complete when its client says so. */
+export class ResumableClient extends SimulatedClient {
+  protected readonly protocol = 'resumable-http'
+
+  protected async attempt(): Promise<void> {
+    if (this.fileId === undefined) await this.#create()
+    else await this.#resume()
+  }
+
+  async #create(): Promise<void> {
+    const { withCreation, requestBytes } = this.plan
+    const body = this.source.subarray(0, withCreation ? requestBytes : 0)
+    const reply = await this.#request('POST', body, named(this.name))
+    if (reply !== 'nothing' && reply.status < 300) this.#told(reply)
+  }
+
+  async #resume(): Promise<void> {
+    const head = await this.#ask('HEAD')
+    if (head === 'nothing') return
+    if (head.status === 404 || head.status === 410) this.end = 'gone'
+    if (head.status !== 204) return
+    this.#told(head)
+    while (!this.end && (await this.#goOn()));
+  }
+
+  /** False if the client has to ask for the offset. */
+  async #goOn(): Promise<boolean> {
+    if (await this.cancels(() => this.#ask('DELETE'))) return false
+    const from = this.confirmedBytes
+    const body = this.source.subarray(from, from + this.plan.requestBytes)
+    const appended = { 'upload-offset': String(from), 'content-type': 'application/partial-upload' }
+    const reply = await this.#request('PATCH', body, appended)
+    if (reply === 'nothing' || reply.status >= 300) return false
+    this.#told(reply)
+    return true
+  }
+
+  /** Of a response that reports the state of the upload. */
+  #told(reply: Exclude<Reply, 'nothing'>): void {
+    this.fileId ??= this.addressOf(reply)
+    this.confirm(reply)
+    if (reply.headers['Upload-Complete'] === '?1') this.end = 'done'
+  }
+
+  #request(method: 'POST' | 'PATCH', body: Buffer, headers: Record<string, string>): Promise<Reply> {
+    const isComplete = this.confirmedBytes + body.length === this.source.length
+    const digest = this.digestOf(body, 'sha256')
+    const about = {
+      'upload-complete': isComplete ? '?1' : '?0',
+      ...(!this.plan.deferred && { 'upload-length': String(this.source.length) }),
+      ...(digest && { 'content-digest': `sha-256=:${digest}:` }),
+    }
+    const all = { ...this.#version, ...about, ...headers }
+    return this.send({ method, headers: all }, body, (interim) => this.#toldEarly(interim))
+  }
+
+  /** While the body is still being sent. */
+  #toldEarly(headers: Record<string, string>): void {
+    this.fileId ??= this.addressOf({ headers })
+    if (this.fileId !== undefined && Number(headers['Upload-Offset'] ?? 0) > this.confirmedBytes)
+      this.confirm({ headers })
+  }
+
+  #ask(method: 'HEAD' | 'DELETE'): Promise<Reply> {
+    return this.send({ method, headers: this.#version })
+  }
+
+  get #version(): Record<string, string> {
+    const { interop } = this.plan
+    return interop === undefined ? {} : { 'upload-draft-interop-version': interop }
+  }
+}

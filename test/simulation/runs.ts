@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import { uuidv7 } from '#lib/platform/kernel/ids.ts'
+import { Choices } from './choices.ts'
+import { Failure } from './failure.ts'
+import { replaceNetwork } from './network.ts'
+import { shrink } from './shrink.ts'
+import { replaceTime } from './simulated-time.ts'
+import { openSite, type Site } from './site.ts'
+import { World } from './world.ts'
+
+export type Run = {
+  hash: string
+  steps: number
+  failure: unknown
+  /** To replay and shrink it. */
+  choices: readonly number[]
+  world: World
+}
+
+export async function openSimulation(url: string): Promise<Site> {
+  replaceTime()
+  replaceNetwork()
+  return openSite(url)
+}
+
+/** With the choices of a seed, or with given ones. */
+export async function runOnce(site: Site, seed: string, given?: readonly number[]): Promise<Run> {
+  const choices = new Choices(given ? { given } : { seed })
+  // What its counter of ids has seen of another run must not show in this one.
+  uuidv7(0)
+  const world = new World(site, choices, seed)
+  const unhandled = (error: unknown) =>
+    world.violated(new Failure('every failure is handled', String((error as Error)?.stack ?? error)))
+  process.on('unhandledRejection', unhandled)
+  const failure = await world.run().then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  process.off('unhandledRejection', unhandled)
+  return { hash: world.trace.hash(), steps: world.trace.steps, failure, choices: choices.made, world }
+}
+
+/** The shortest run that could be found which fails by the same invariant. */
+export function shrinkRun(site: Site, seed: string, failed: Run): Promise<Run> {
+  return shrink(failed, async (choices) => {
+    const run = await runOnce(site, seed, choices)
+    return run.failure !== undefined && invariantOf(run) === invariantOf(failed) ? run : undefined
+  })
+}
+
+export function invariantOf({ failure }: Run): string {
+  return failure instanceof Failure ? failure.invariant : String(failure)
+}
+
+/** In which order leases were taken, parts arrived and were recorded, objects made and events written. */
+export function interleavingOf({ world }: Run): string {
+  return createHash('sha256').update(world.milestones.join()).digest('base64')
+}

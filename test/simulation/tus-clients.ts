@@ -1,0 +1,105 @@
+import type { Reply } from './exchange.ts'
+import { SimulatedClient } from './simulated-client.ts'
+
+/** TUS 1.0.0. */
+export class TusClient extends SimulatedClient {
+  protected readonly protocol = 'tus'
+  #isDeclared = false
+
+  protected async attempt(): Promise<void> {
+    if (this.fileId === undefined) await this.#create()
+    else await this.#resume()
+  }
+
+  /** What else the request says that creates the upload. */
+  protected get creation(): Record<string, string> {
+    return {}
+  }
+
+  async #create(): Promise<void> {
+    const { deferred, withCreation, requestBytes } = this.plan
+    const { length } = this.source
+    const body = withCreation ? this.source.subarray(0, requestBytes) : undefined
+    this.#isDeclared = !deferred
+    const declared: Record<string, string> = deferred
+      ? { 'upload-defer-length': '1' }
+      : { 'upload-length': String(length) }
+    const reply = await this.request('POST', body, { ...declared, ...this.metadata, ...this.creation })
+    if (reply === 'nothing' || reply.status !== 201) return
+    this.fileId = this.addressOf(reply)
+    this.#confirm(reply)
+  }
+
+  protected get metadata(): Record<string, string> {
+    return { 'upload-metadata': `filename ${Buffer.from(this.name).toString('base64')}` }
+  }
+
+  async #resume(): Promise<void> {
+    const head = await this.request('HEAD', undefined, {})
+    if (head === 'nothing') return
+    if (head.status === 404 || head.status === 410) this.end = 'gone'
+    if (head.status !== 200) return
+    this.#isDeclared = head.headers['Upload-Length'] !== undefined
+    this.#confirm(head)
+    while (!this.end && (await this.#goOn()));
+  }
+
+  /** False if the client has to ask for the offset. */
+  async #goOn(): Promise<boolean> {
+    if (await this.cancels(() => this.request('DELETE', undefined, {}))) return false
+    const from = this.confirmedBytes
+    const body = this.source.subarray(from, from + this.plan.requestBytes)
+    const isLast = from + body.length === this.source.length
+    const declares = !this.#isDeclared && (isLast || this.world.choices.percent(30))
+    const reply = await this.request('PATCH', body, {
+      'upload-offset': String(from),
+      ...(declares && { 'upload-length': String(this.source.length) }),
+    })
+    if (reply === 'nothing' || reply.status !== 204) return false
+    this.#isDeclared ||= declares
+    this.#confirm(reply)
+    return true
+  }
+
+  #confirm(reply: Exclude<Reply, 'nothing'>): void {
+    this.confirm(reply)
+    if (this.confirmedBytes === this.source.length && this.#isDeclared) this.end = 'done'
+  }
+
+  protected request(
+    method: string,
+    body: Buffer | undefined,
+    headers: Record<string, string>,
+  ): Promise<Reply> {
+    const digest = body && this.digestOf(body, 'sha1')
+    const ofBody = body && {
+      'content-type': 'application/offset+octet-stream',
+      ...(digest && { 'upload-checksum': `sha1 ${digest}` }),
+    }
+    return this.send({ method, headers: { 'tus-resumable': '1.0.0', ...ofBody, ...headers } }, body)
+  }
+}
+
+/** A piece of a file that is joined later. */
+export class PieceClient extends TusClient {
+  protected override get creation(): Record<string, string> {
+    return { 'upload-concat': 'partial' }
+  }
+}
+
+/** Sends its file in pieces, all at the same time, and has them joined. */
+export class JoiningClient extends TusClient {
+  protected override async attempt(): Promise<void> {
+    await Promise.all(this.pieces.map((piece) => piece.run()))
+    this.end = this.pieces.find(({ end }) => end !== 'done')?.end
+    if (this.end) return
+    const addresses = this.pieces.map(({ fileId }) => `/pipes/${this.world.site.pipeId}/files/${fileId}`)
+    const concat = { 'upload-concat': `final;${addresses.join(' ')}` }
+    const reply = await this.request('POST', undefined, { ...this.metadata, ...concat })
+    if (reply === 'nothing') return
+    if (reply.status === 400) this.end = 'gone'
+    if (reply.status !== 201) return
+    this.fileId = this.addressOf(reply)
+    this.end = 'done'
+  }
+}

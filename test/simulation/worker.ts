@@ -1,0 +1,37 @@
+import type { Explored, Task } from './explore.ts'
+import { changeCoreOnLoad } from './load-core.ts'
+import { PLANTED_FAULTS } from './planted-faults.ts'
+
+/** A process that explores the seeds that its parent names, with the planted fault of that name in its core. */
+
+const [url, fault] = process.argv.slice(2) as [string, string?]
+const assertPlanted = changeCoreOnLoad(PLANTED_FAULTS.find(({ name }) => name === fault)?.edits ?? [])
+const { interleavingOf, invariantOf, openSimulation, runOnce, shrinkRun } = await import('./runs.ts')
+const { tell } = await import('./story.ts')
+assertPlanted()
+const site = await openSimulation(url)
+
+/** Dead rows of earlier runs would slow the later ones down. */
+const CLEAN_EVERY = 100
+let runs = 0
+
+async function explore(seed: string): Promise<Explored> {
+  const run = await runOnce(site, seed)
+  if (++runs % CLEAN_EVERY === 0) await site.clean()
+  const { hash, steps, failure } = run
+  const found = { hash, steps, interleaving: interleavingOf(run) }
+  return failure === undefined ? found : { ...found, failure: invariantOf(run) }
+}
+
+/** Of one seed, and of the shortest run that fails as it does. */
+async function stories(seed: string): Promise<{ whole: string; short?: string }> {
+  const run = await runOnce(site, seed)
+  const whole = `${tell(run)}\nhash ${run.hash}, ${run.steps} steps`
+  return run.failure === undefined ? { whole } : { whole, short: tell(await shrinkRun(site, seed, run)) }
+}
+
+process.on('message', async ({ seed, tells }: Task) => {
+  process.send!(tells ? await stories(seed) : await explore(seed))
+})
+process.on('disconnect', () => process.exit())
+process.send!('ready')
