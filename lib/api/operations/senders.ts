@@ -71,7 +71,7 @@ export const senderOperations = [
     method: 'POST',
     path: '/senders/{id}/rotate',
     tag,
-    summary: 'Give a Sender a new token; the one of before stays good for the overlap.',
+    summary: 'Rotate the token of a Sender. The previous token keeps working until the overlap ends.',
     body: rotateSenderInput,
     status: 200,
     answer: withToken,
