@@ -1,6 +1,7 @@
 /** What the core does in the database, in words. The names are those of its own functions. */
 
 const STATEMENTS: Record<string, string> = {
+  statement: 'executes a statement',
   findCreations: 'looks up the token',
   findUploads: 'looks up the token and the upload',
   findFinal: 'looks for a file that these pieces were joined into',

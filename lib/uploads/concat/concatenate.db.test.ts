@@ -149,6 +149,20 @@ describe('concatenation', () => {
     ).toBe(true)
   })
 
+  it('503 while the bucket has not taken a piece that is complete', async () => {
+    const url = await client.begin(100, { 'Upload-Concat': 'partial' })
+    const effect = { kind: 'refuse', status: 503, code: 'SlowDown' } as const
+    site.bucket.faults.add({ operation: 'PutObject', times: 100, effect })
+    expect((await client.patch(url, 0, randomBytes(100))).status).toBe(204)
+    const early = await join([url])
+    expect([early.status, early.headers['retry-after']]).toEqual([503, '1'])
+    site.bucket.faults.clear()
+    site.clock.advance(60_000)
+    await reconcileUploads(node.context)
+    await Promise.all(node.context.background)
+    expect((await join([url])).status).toBe(201)
+  })
+
   it('is made once, however often the same is asked: an answer may be lost', async () => {
     const pieces = [randomBytes(6 * MiB), randomBytes(100)]
     const urls = await Promise.all(pieces.map(partial))

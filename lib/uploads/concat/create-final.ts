@@ -1,4 +1,4 @@
-import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
+import { isSluiceError, notNow, SluiceError } from '../../platform/kernel/errors.ts'
 import { within } from '../../platform/kernel/waits.ts'
 import { findFinal, insertFinal, type PartialObject, readFinishedPartials } from '../ledger/partials.ts'
 import type { CreationRight } from '../ledger/upload-rights.ts'
@@ -67,7 +67,10 @@ async function join(
   return { fileId }
 }
 
-/** Returns the partial uploads in the order of `fileIds`. All must be finished, and belong to the client. */
+/**
+ * Returns the partial uploads in the order of `fileIds`. All must be finished, and belong to the client. It was told that a
+ * piece is complete as soon as all its bytes were durable: until the bucket has the object, it is asked to wait.
+ */
 export async function findPartials(
   { db }: Pick<UploadContext, 'db'>,
   right: CreationRight,
@@ -81,6 +84,10 @@ export async function findPartials(
       throw new SluiceError(
         'invalid_header',
         `Upload-Concat names ${fileId}, which is not a finished partial upload.`,
+      )
+    if (!partial.isMade)
+      throw notNow(
+        `The bucket has not taken partial upload ${fileId} yet, all of whose bytes are here. Ask again.`,
       )
     return partial
   })

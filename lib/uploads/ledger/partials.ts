@@ -82,21 +82,21 @@ export function readPartials(db: Db, fileIds: readonly string[]): Promise<Partia
   )
 }
 
-/** Those of the given partial uploads that this token may join. */
+/** Those of the given partial uploads that this token may join, now or once their objects are made. */
 export function readFinishedPartials(
   db: Db,
   { token, pipe, targets }: CreationRight,
   fileIds: readonly string[],
-): Promise<PartialObject[]> {
-  return rows<PartialObject>(
+): Promise<(PartialObject & { isMade: boolean })[]> {
+  return rows(
     db,
     sql`
-    select f.id as "fileId", d.key, f.length_bytes as bytes, f.crc32
+    select f.id as "fileId", d.key, f.length_bytes as bytes, f.crc32, f.status = 'transferred' as "isMade"
     from files f join file_destinations d on d.file_id = f.id
     where f.id in (select value::uuid from jsonb_array_elements_text(${JSON.stringify(fileIds)}::jsonb))
       and f.pipe_id = ${pipe.id} and d.data_store_id = ${targets[0]!.dataStore.id}::uuid and f.sender_id = ${token.senderId}::uuid
-      and f.subject is not distinct from ${token.subject} and f.concat = 'partial' and f.status = 'transferred'
-      and f.retired_at is null`,
+      and f.subject is not distinct from ${token.subject} and f.concat = 'partial'
+      and f.status in ('transferring', 'transferred') and f.retired_at is null`,
   )
 }
 
