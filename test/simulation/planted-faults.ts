@@ -89,7 +89,7 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     withinSeeds: 1000,
     edits: [
       {
-        find: "if (this.#isClosed) throw new Error('The request ended before the part was sent.')",
+        find: "if (this.#isClosed && !delivery.isRecorded) throw new Error('The request ended before the part was sent.')",
         replace: '',
       },
     ],
@@ -158,9 +158,9 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     withinSeeds: 200,
     edits: [
       {
-        find: 'const { etag } = await bucket.completeMultipart({ key, multipartId }, { parts, bytes, crc32 }, options)',
+        find: 'const { etag } = await bucket.completeMultipart(upload, { parts, bytes, crc32 }, options)',
         replace:
-          'const etag = null; void bucket.completeMultipart({ key, multipartId }, { parts, bytes, crc32 }, options).catch(() => {})',
+          'const etag = null; void bucket.completeMultipart(upload, { parts, bytes, crc32 }, options).catch(() => {})',
       },
     ],
   },
