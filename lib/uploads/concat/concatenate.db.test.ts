@@ -163,6 +163,17 @@ describe('concatenation', () => {
     expect((await join([url])).status).toBe(201)
   })
 
+  it('503 for a piece whose length was declared by a request that was refused', async () => {
+    const url = await client.begin(null, { 'Upload-Concat': 'partial' })
+    const declared = { 'Upload-Length': '0', 'Upload-Checksum': `sha1 ${randomBytes(20).toString('base64')}` }
+    expect((await client.patch(url, 0, Buffer.alloc(0), declared)).status).toBe(460)
+    expect((await client.head(url)).headers).toMatchObject({ 'upload-offset': '0', 'upload-length': '0' })
+    expect((await join([url])).status).toBe(503)
+    await reconcileUploads(node.context)
+    await Promise.all(node.context.background)
+    expect((await join([url])).status).toBe(201)
+  })
+
   it('is made once, however often the same is asked: an answer may be lost', async () => {
     const pieces = [randomBytes(6 * MiB), randomBytes(100)]
     const urls = await Promise.all(pieces.map(partial))

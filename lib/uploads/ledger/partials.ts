@@ -96,7 +96,8 @@ export function readFinishedPartials(
     where f.id in (select value::uuid from jsonb_array_elements_text(${JSON.stringify(fileIds)}::jsonb))
       and f.pipe_id = ${pipe.id} and d.data_store_id = ${targets[0]!.dataStore.id}::uuid and f.sender_id = ${token.senderId}::uuid
       and f.subject is not distinct from ${token.subject} and f.concat = 'partial'
-      and f.status in ('transferring', 'transferred') and f.retired_at is null`,
+      and (f.status in ('transferring', 'transferred') or f.status = 'uploading' and f.offset_bytes = f.length_bytes)
+      and f.retired_at is null`,
   )
 }
 
