@@ -75,8 +75,9 @@ class Observed extends Error {}
 async function observe(db: Db, migration: MigrationMeta, before: Map<string, Table>): Promise<Effect[]> {
   let effects: Effect[] = []
   const undone = db.transaction(async (tx) => {
+    const scannedBefore = await scansIn(tx)
     for (const statement of migration.sql) await tx.execute(sql.raw(statement))
-    effects = await effectsIn(tx, before)
+    effects = await effectsIn(tx, before, scannedBefore)
     throw new Observed()
   })
   await undone.catch((error) => {
@@ -85,18 +86,31 @@ async function observe(db: Db, migration: MigrationMeta, before: Map<string, Tab
   return effects
 }
 
-type Held = { oid: string; modes: string[]; scans: number }
+/** PostgreSQL adds those of earlier transactions of the session that it has not reported yet, so only the difference counts. */
+async function scansIn(tx: Db): Promise<Map<string, number>> {
+  const found = await rows<{ oid: string; scans: number }>(
+    tx,
+    sql`select relid::text as oid, seq_scan::int as scans from pg_stat_xact_user_tables where seq_scan > 0`,
+  )
+  return new Map(found.map(({ oid, scans }) => [oid, scans]))
+}
 
-async function effectsIn(tx: Db, before: Map<string, Table>): Promise<Effect[]> {
+type Held = { oid: string; modes: string[] }
+
+async function effectsIn(
+  tx: Db,
+  before: Map<string, Table>,
+  scannedBefore: Map<string, number>,
+): Promise<Effect[]> {
   const held = await rows<Held>(
     tx,
-    sql`select l.relation::text as oid, array_agg(distinct l.mode) as modes,
-        coalesce(max(s.seq_scan), 0)::int as scans
-      from pg_locks l left join pg_stat_xact_user_tables s on s.relid = l.relation
-      where l.pid = pg_backend_pid() and l.locktype = 'relation' group by l.relation`,
+    sql`select relation::text as oid, array_agg(distinct mode) as modes
+      from pg_locks where pid = pg_backend_pid() and locktype = 'relation' group by relation`,
   )
+  const scanned = await scansIn(tx)
   const after = await tablesOf(tx)
-  return held.flatMap(({ oid, modes, scans }) => {
+  return held.flatMap(({ oid, modes }) => {
+    const scans = (scanned.get(oid) ?? 0) - (scannedBefore.get(oid) ?? 0)
     const [was, is] = [before.get(oid), after.get(oid)]
     if (!was || was.name === 'sluice_migrations') return []
     const lock = LOCKS.findLast((mode) => modes.includes(mode))!

@@ -71,6 +71,13 @@ describe('the rehearsal of migrations', () => {
     expect(await effectsOf(statement)).toEqual(effects)
   })
 
+  it('counts no scan of a migration before', async () => {
+    const reads = later('reads', 'alter table files alter column subject set not null')
+    const adds = later('adds', 'alter table files add column note text')
+    const [, added] = await rehearse(database.db, BASELINE, [...BASELINE, reads, adds])
+    expect(added!.effects).toMatchObject([{ table: 'files', rows: 'untouched' }])
+  })
+
   it('carries out every migration since the oldest version, and leaves the schema of this one', async () => {
     const rehearsed = await rehearse(database.db, BASELINE)
     expect(rehearsed.map(({ name }) => name)).toEqual(MIGRATIONS.slice(1).map(nameOf))
