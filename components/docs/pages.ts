@@ -24,6 +24,11 @@ export const PAGES = [
   },
   { slug: 'webhooks', title: 'Webhooks', summary: 'The event, its signature, and how to verify it.' },
   {
+    slug: 'second-copy',
+    title: 'Keep a second copy',
+    summary: 'One upload into several buckets, and what happens when one of them does not keep up.',
+  },
+  {
     slug: 'members',
     title: 'Members and roles',
     summary: 'Who may do what, invitations, account keys and the audit log.',

@@ -118,6 +118,31 @@ describeWithDatabase('a configuration file', (database) => {
     expect(writeDocument(toDocument(await readWorkspace(two), []))).toBe(exported)
   })
 
+  it('names the Data Stores of a Pipe with several, in order', async () => {
+    const sluice = await emptyWorkspace(testRuntime(database()))
+    const copies = FILE.match(/ {2}- name: archive\n[\s\S]*?(?=pipes:)/)![0].replaceAll('archive', 'copies')
+    const two = FILE.replace('pipes:', `${copies}pipes:`).replace(
+      'dataStore: archive',
+      'destinations: [{ dataStore: archive }, { dataStore: copies, required: false }]',
+    )
+    await apply(sluice, two)
+    expect((await planOf(sluice, two)).plan.steps).toEqual([])
+    const document = toDocument(await readWorkspace(sluice), []) as { pipes: object[] }
+    expect(document.pipes).toMatchObject([
+      { name: 'films', destinations: [{ dataStore: 'archive' }, { dataStore: 'copies', required: false }] },
+      { name: 'stills', dataStore: 'archive' },
+    ])
+    const swapped = two.replace(/\[(\{ dataStore: archive \}), (\{.*?\})\]/, '[$2, $1]')
+    const { plan } = await planOf(sluice, swapped)
+    expect(plan.steps).toMatchObject([
+      { action: 'change', name: 'films', fields: { destinations: [{}, {}] } },
+    ])
+    await apply(sluice, swapped)
+    expect((await planOf(sluice, swapped)).plan.steps).toEqual([])
+    await apply(sluice, FILE)
+    expect((await planOf(sluice, FILE)).plan.steps).toEqual([])
+  })
+
   it('goes on where a run was killed', async () => {
     const sluice = await emptyWorkspace(testRuntime(database()))
     const { found, plan } = await planOf(sluice, FILE)
@@ -183,6 +208,8 @@ it.each([
   ['version: 1\npipes: {}', 'pipes must be a list'],
   ['version: 1\nalerts: []', 'alerts must be a map'],
   ['version: 1\npipes: [{ dataStore: x }]', 'pipes[0] needs a name'],
+  ['version: 1\npipes: [{ name: a, dataStore: x, destinations: [] }]', 'both dataStore and destinations'],
+  ['version: 1\npipes: [{ name: a, destinations: [x] }]', 'each destination of the Pipe "a"'],
   ['version: 1\nsenders: [{ name: a }, { name: a }]', 'senders has "a" twice'],
   [`version: 1\ndataStores: [{ name: a, secretAccessKey: "\${NOT_SET}" }]`, 'not set: NOT_SET'],
   ['version: 1\nsenders: [', 'sluice.yaml:'],

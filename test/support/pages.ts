@@ -9,6 +9,7 @@ export const PUBLIC_PAGES = [
   '/docs/without-tus',
   '/docs/webhooks',
   '/docs/members',
+  '/docs/second-copy',
   '/docs/errors',
   '/docs/problems/pipe_not_found',
   '/docs/limits',

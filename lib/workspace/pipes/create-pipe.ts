@@ -9,7 +9,7 @@ import { type Pipe, type PipeInput, toPipe } from './pipe.ts'
 export async function createPipe(
   { db, clock, config }: ConfiguredRuntime,
   actor: Actor,
-  { dataStoreId, source, ...input }: PipeInput,
+  { destinations, source, ...input }: PipeInput,
 ): Promise<Pipe> {
   const id = newPipeId()
   const now = new Date(clock.now())
@@ -26,7 +26,6 @@ export async function createPipe(
         updatedAt: now,
       })
       .returning()
-    const destinations = [{ dataStoreId, required: true }]
     await saveDestinations(tx, actor, id, destinations)
     const entry = { action: 'pipe.created', subjectId: id, subjectLabel: input.name }
     await recordAudit({ db: tx, clock }, actor, entry)

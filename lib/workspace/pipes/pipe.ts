@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { pipes } from '#drizzle/schema/index.ts'
 import { bytesField, nameField } from '../../platform/kernel/parse-input.ts'
-import type { PipeDestination } from './destinations.ts'
+import { destinationsField, type PipeDestination } from './destinations.ts'
 import { DEFAULT_KEY_TEMPLATE, keyTemplateFault } from './key-template.ts'
 
 /** A media type, or all of one kind: `image/png`, `image/*` (RFC 9110, 8.3.1). */
@@ -29,7 +29,6 @@ const keyTemplateField = z.string().superRefine((template, context) => {
 
 const fields = {
   name: nameField,
-  dataStoreId: z.uuid('must be the id of a Data Store'),
   source: z.strictObject({ http: z.boolean() }),
   keyTemplate: keyTemplateField,
   maxFileBytes: bytesField.nullable(),
@@ -43,25 +42,62 @@ const fields = {
   requireSubject: z.boolean(),
 }
 
-export const pipeInput = z.strictObject({
-  ...fields,
-  source: fields.source.default({ http: false }),
-  keyTemplate: fields.keyTemplate.default(DEFAULT_KEY_TEMPLATE),
-  maxFileBytes: fields.maxFileBytes.default(null),
-  allowedTypes: fields.allowedTypes.default([]),
-  allowedOrigins: fields.allowedOrigins.default([]),
-  uploadExpirySeconds: fields.uploadExpirySeconds.default(604_800),
-  requireSubject: fields.requireSubject.default(false),
-})
+/** Where its files go: a list, or one Data Store, which is then required. */
+const where = {
+  dataStoreId: z.uuid('must be the id of a Data Store').optional(),
+  destinations: destinationsField.optional(),
+}
+type Where = { dataStoreId?: string | undefined; destinations?: PipeDestination[] | undefined }
+
+/** What was answered may be sent back: there, both are given, and the one is the first of the list. */
+function assertOnePlace({ dataStoreId, destinations }: Where, context: z.RefinementCtx): void {
+  // An empty list gets its own fault.
+  if (!dataStoreId || !destinations?.[0] || destinations[0].dataStoreId === dataStoreId) return
+  const message = 'must be the first of the destinations, or left out'
+  context.addIssue({ code: 'custom', path: ['dataStoreId'], message })
+}
+
+const listed = ({ dataStoreId, destinations }: Where): PipeDestination[] | undefined =>
+  destinations ?? (dataStoreId === undefined ? undefined : [{ dataStoreId, required: true }])
+
+export const pipeInput = z
+  .strictObject({
+    ...fields,
+    ...where,
+    source: fields.source.default({ http: false }),
+    keyTemplate: fields.keyTemplate.default(DEFAULT_KEY_TEMPLATE),
+    maxFileBytes: fields.maxFileBytes.default(null),
+    allowedTypes: fields.allowedTypes.default([]),
+    allowedOrigins: fields.allowedOrigins.default([]),
+    uploadExpirySeconds: fields.uploadExpirySeconds.default(604_800),
+    requireSubject: fields.requireSubject.default(false),
+  })
+  .superRefine(assertOnePlace)
+  .transform(({ dataStoreId, destinations, ...rest }, context) => {
+    const list = listed({ dataStoreId, destinations })
+    if (list) return { ...rest, destinations: list }
+    const message = 'is required, or destinations'
+    context.addIssue({ code: 'custom', path: ['dataStoreId'], message })
+    return z.NEVER
+  })
 export type PipeInput = z.output<typeof pipeInput>
 
-export const pipeChanges = z.strictObject(fields).partial()
+export const pipeChanges = z
+  .strictObject({ ...fields, ...where })
+  .partial()
+  .superRefine(assertOnePlace)
+  .transform(({ dataStoreId, destinations, ...rest }) => {
+    const list = listed({ dataStoreId, destinations })
+    return { ...rest, ...(list && { destinations: list }) }
+  })
 export type PipeChanges = z.output<typeof pipeChanges>
 
 export const pipeAnswer = z.strictObject({
   id: z.string(),
   name: z.string(),
+  /** The first of its destinations. */
   dataStoreId: z.uuid(),
+  destinations: z.array(z.strictObject({ dataStoreId: z.uuid(), required: z.boolean() })),
   source: z.strictObject({ http: z.boolean() }),
   keyTemplate: z.string(),
   maxFileBytes: z.int().nullable(),
@@ -81,13 +117,14 @@ export function uploadUrlOf(config: { uploadUrl: string }, pipeId: string): stri
 
 export function toPipe(
   row: typeof pipes.$inferSelect,
-  destinations: readonly PipeDestination[],
+  destinations: PipeDestination[],
   config: { uploadUrl: string },
 ): Pipe {
   return {
     id: row.id,
     name: row.name,
     dataStoreId: destinations[0]!.dataStoreId,
+    destinations,
     source: { http: row.sourceHttp },
     keyTemplate: row.keyTemplate,
     maxFileBytes: row.maxFileBytes,

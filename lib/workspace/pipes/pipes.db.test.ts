@@ -24,6 +24,7 @@ const originOf = (length: number) => 'https://'.padEnd(length, 'a')
 it.each([
   [{ name: '' }, 'name'],
   [{ dataStoreId: 'x' }, 'dataStoreId'],
+  [{ destinations: [] }, 'destinations'],
   [{ source: { http: 1 } }, 'source.http'],
   [{ source: { ftp: true } }, 'source.http'],
   [{ keyTemplate: '{filename}' }, 'keyTemplate'],
@@ -120,11 +121,22 @@ describeWithDatabase('Pipes', (database) => {
     await expect(saveDestinations(database().db, actor, pipe.id, theirs)).rejects.toMatchObject({
       fields: [{ field: 'destinations.2.dataStoreId' }],
     })
+    const change = (fields: object) => updatePipe(runtime, actor, pipe.id, parseInput(pipeChanges, fields))
+    const swapped = destinations.toReversed()
+    expect(await change({ destinations: swapped })).toMatchObject({
+      dataStoreId: mine.dataStore.id,
+      destinations: swapped,
+    })
+    // What was answered may be sent back.
+    const { dataStoreId, destinations: answered } = await change({ name: 'Still two' })
+    expect(await change({ dataStoreId, destinations: answered })).toMatchObject({ destinations: swapped })
+    expect(() => parseInput(pipeChanges, { dataStoreId: second.id, destinations: answered })).toThrow(
+      expect.objectContaining({ fields: [expect.objectContaining({ field: 'dataStoreId' })] }),
+    )
     const one = { dataStoreId: mine.dataStore.id }
-    expect((await updatePipe(runtime, actor, pipe.id, one)).dataStoreId).toBe(mine.dataStore.id)
-    expect((await readDestinations(database().db, [pipe.id])).get(pipe.id)).toEqual([
-      { ...one, required: true },
-    ])
+    expect((await change(one)).destinations).toEqual([{ ...one, required: true }])
+    const made = parseInput(pipeInput, { name: 'Two at once', destinations })
+    expect((await createPipe(runtime, actor, made)).destinations).toEqual(destinations)
   })
 
   it('are listed newest first, through pages', async () => {

@@ -13,11 +13,10 @@ export async function updatePipe(
   id: string,
   changes: PipeChanges,
 ): Promise<Pipe> {
-  const { dataStoreId, source, ...fields } = changes
+  const { destinations, source, ...fields } = changes
   return db.transaction(async (tx) => {
     const before = await findPipe(tx, actor, id, 'update')
-    const destinations = dataStoreId ? [{ dataStoreId, required: true }] : before.destinations
-    if (dataStoreId) await saveDestinations(tx, actor, id, destinations)
+    if (destinations) await saveDestinations(tx, actor, id, destinations)
     const [row] = await tx
       .update(pipes)
       .set({ ...fields, ...(source && { sourceHttp: source.http }), updatedAt: new Date(clock.now()) })
@@ -25,6 +24,6 @@ export async function updatePipe(
       .returning()
     const entry = { action: 'pipe.updated', subjectId: id, subjectLabel: row!.name, detail: { changes } }
     await recordAudit({ db: tx, clock }, actor, entry)
-    return toPipe(row!, destinations, config)
+    return toPipe(row!, destinations ?? before.destinations, config)
   })
 }

@@ -6,7 +6,7 @@ import { forward } from './forward.ts'
 import { listenSecret } from './listen.ts'
 import { result, say } from './tell.ts'
 
-const STATUSES = ['transferred', 'failed', 'expired', 'canceled'] as const
+const STATUSES = ['transferred', 'partially_transferred', 'failed', 'expired', 'canceled'] as const
 const usage = `trigger <${STATUSES.join('|')}> --forward-to <url> [--json]`
 
 /** An event of a file that there never was, signed as `listen` signs, to this machine alone. */
@@ -28,14 +28,24 @@ export const trigger: Command = {
 }
 
 function invent(status: (typeof STATUSES)[number]): FileStatusChanged {
-  const there = status === 'transferred'
-  const destination = {
-    destinationId: randomUUID(),
-    status: there ? ('transferred' as const) : ('failed' as const),
-    bucket: 'example-bucket',
-    key: 'example/holiday.jpg',
-    required: true,
-    etag: there ? '"d41d8cd98f00b204e9800998ecf8427e"' : null,
+  const isPartial = status === 'partially_transferred'
+  const there = status === 'transferred' || isPartial
+  const place = { bucket: 'example-bucket', key: 'example/holiday.jpg', required: true }
+  const failed = { destinationId: randomUUID(), status: 'failed' as const, etag: null }
+  const first = there
+    ? {
+        ...place,
+        destinationId: randomUUID(),
+        status: 'transferred' as const,
+        etag: '"d41d8cd98f00b204e9800998ecf8427e"',
+      }
+    : { ...place, ...failed }
+  const second = {
+    ...place,
+    ...failed,
+    bucket: 'second-bucket',
+    required: false,
+    reason: 'fell_behind' as const,
   }
   const file = {
     filename: 'holiday.jpg',
@@ -58,7 +68,7 @@ function invent(status: (typeof STATUSES)[number]): FileStatusChanged {
       subject: 'user-1',
       metadata: {},
       uploadMetadata: {},
-      destinations: [destination],
+      destinations: isPartial ? [first, second] : [first],
     },
   }
 }

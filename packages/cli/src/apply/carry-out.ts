@@ -39,7 +39,7 @@ async function take(sluice: Sluice, step: Step, ids: Ids): Promise<string | unde
 }
 
 async function create(sluice: Sluice, step: Step, ids: Ids): Promise<string | undefined> {
-  const fields = withStore(step, ids) as never
+  const fields = withStores(step, ids) as never
   switch (step.kind) {
     case 'data store':
       ids.stores.set(step.name, (await sluice.createDataStore(fields)).id)
@@ -66,7 +66,7 @@ async function change(sluice: Sluice, step: Step, ids: Ids): Promise<void> {
     await sluice.changeAlertSettings(step.fields)
     return
   }
-  const changes = { id: step.id!, ...withStore(step, ids) } as never
+  const changes = { id: step.id!, ...withStores(step, ids) } as never
   if (step.kind === 'data store') await sluice.updateDataStore(changes)
   else if (step.kind === 'pipe') await sluice.updatePipe(changes)
   else if (step.kind === 'output') await sluice.changeOutput(changes)
@@ -81,6 +81,11 @@ async function remove(sluice: Sluice, { kind, id }: Step): Promise<void> {
 }
 
 /** A Data Store that this run has made has its id only now. */
-function withStore({ fields, dataStore }: Step, { stores }: Ids): Fields {
-  return dataStore === undefined ? fields : { ...fields, dataStoreId: stores.get(dataStore) }
+function withStores({ fields, destinations }: Step, { stores }: Ids): Fields {
+  if (!destinations) return fields
+  const list = destinations.map(({ dataStore, required }) => ({
+    dataStoreId: stores.get(dataStore),
+    required,
+  }))
+  return { ...fields, destinations: list }
 }

@@ -5,12 +5,17 @@ import { shown } from '../tell.ts'
 
 /**
  * A configuration file: what a workspace should have. A thing is known by its name, of which there is one in its list. Fields
- * are those of the API, except that a Pipe names its Data Store and has its outputs in it. A field that is left out stays as
+ * are those of the API, except that a Pipe names its Data Stores and has its outputs in it. A field that is left out stays as
  * it is, and so does a list that is left out. `${NAME}` in a value is an environment variable, and `$${NAME}` is that text itself.
  */
 export type Fields = Record<string, unknown>
 export type Thing = { name: string; fields: Fields }
-export type PipeThing = Thing & { dataStore: string | undefined; outputs: Thing[] | undefined }
+/** Where the files of a Pipe go, by the names of its Data Stores. */
+export type NamedDestination = { dataStore: string; required: boolean }
+export type PipeThing = Thing & {
+  destinations: NamedDestination[] | undefined
+  outputs: Thing[] | undefined
+}
 export type Document = {
   dataStores: Thing[] | undefined
   pipes: PipeThing[] | undefined
@@ -113,10 +118,35 @@ function readThings(file: string, at: string, value: unknown): Thing[] | undefin
 }
 
 function readPipe(file: string, { name, fields: all }: Thing): PipeThing {
-  const { dataStore, outputs, ...fields } = all
-  if (dataStore !== undefined && typeof dataStore !== 'string')
-    throw wrong(file, `dataStore of the Pipe "${name}" must be the name of a Data Store`)
-  return { name, fields, dataStore, outputs: readThings(file, `outputs of the Pipe "${name}"`, outputs) }
+  const { dataStore, destinations, outputs, ...fields } = all
+  return {
+    name,
+    fields,
+    destinations: readDestinations(file, name, { dataStore, destinations }),
+    outputs: readThings(file, `outputs of the Pipe "${name}"`, outputs),
+  }
+}
+
+/** `dataStore: archive` stands for a list of one. */
+function readDestinations(
+  file: string,
+  pipe: string,
+  { dataStore, destinations }: Fields,
+): NamedDestination[] | undefined {
+  if (dataStore !== undefined && destinations !== undefined)
+    throw wrong(file, `the Pipe "${pipe}" has both dataStore and destinations; give one of them`)
+  if (dataStore === undefined && destinations === undefined) return undefined
+  const list = dataStore === undefined ? destinations : [{ dataStore }]
+  if (!Array.isArray(list)) throw wrong(file, `destinations of the Pipe "${pipe}" must be a list`)
+  return list.map((one: unknown) => {
+    const { dataStore, required = true, ...more } = isFields(one) ? one : {}
+    if (typeof dataStore !== 'string' || typeof required !== 'boolean' || Object.keys(more).length > 0)
+      throw wrong(
+        file,
+        `each destination of the Pipe "${pipe}" is the name of a Data Store, and whether it is required: { dataStore: archive, required: false }`,
+      )
+    return { dataStore, required }
+  })
 }
 
 export function isFields(value: unknown): value is Fields {

@@ -35,12 +35,26 @@ export function toDocument(found: Workspace, secrets: string[]): object {
       secretAccessKey: secretOf(secrets, name, 'secret', 'access', 'key'),
     })),
     pipes: workspace.pipes.map(({ name, fields, outputs }) => {
-      const { dataStoreId, ...own } = fields as Fields & { dataStoreId: string }
-      return { ...own, dataStore: storeName.get(dataStoreId), outputs: outputsOf(outputs, name) }
+      const { destinations, ...own } = fields as Fields & { destinations: Destination[] }
+      return { ...own, ...placesOf(destinations, storeName), outputs: outputsOf(outputs, name) }
     }),
     senders: workspace.senders.map(({ fields }) => fields),
     outputs: outputsOf(workspace.outputs, 'workspace'),
     alerts: workspace.alerts,
+  }
+}
+
+type Destination = { dataStoreId: string; required: boolean }
+
+/** In the shortest form that says it. */
+function placesOf(destinations: Destination[], storeName: Map<string, string>): object {
+  const [first] = destinations
+  if (destinations.length === 1) return { dataStore: storeName.get(first!.dataStoreId) }
+  return {
+    destinations: destinations.map(({ dataStoreId, required }) => ({
+      dataStore: storeName.get(dataStoreId),
+      ...(!required && { required }),
+    })),
   }
 }
 

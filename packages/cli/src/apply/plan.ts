@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Failure } from '../failure.ts'
-import { type Document, type Fields, isFields, type Thing } from './document.ts'
+import { type Document, type Fields, isFields, type NamedDestination, type Thing } from './document.ts'
 import type { Found, Workspace } from './workspace.ts'
 
 /**
@@ -18,8 +18,8 @@ export type Step = {
   fields: Fields
   /** Of an output: the Pipe that it belongs to, or undefined if it is the workspace's own. */
   pipe?: string | undefined
-  /** Of a Pipe that is created or changed: the name of its Data Store. */
-  dataStore?: string | undefined
+  /** Of a Pipe that is created or gets other destinations. */
+  destinations?: NamedDestination[] | undefined
 }
 
 export type Plan = { steps: Step[]; unchanged: number; unlisted: Step[] }
@@ -53,20 +53,31 @@ export function makePlan(wanted: Document, found: Workspace, { secrets, prune }:
 function comparePipes({ pipes, dataStores }: Document, found: Workspace, secrets: boolean): Plan {
   const idOf = (store: string) => found.dataStores.find(({ name }) => name === store)?.id
   const isThere = (store: string) => idOf(store) ?? dataStores?.some(({ name }) => name === store)
-  const odd = pipes?.find(({ dataStore }) => dataStore !== undefined && !isThere(dataStore))
-  if (odd)
-    throw new Failure(
-      `The Pipe "${odd.name}" names the Data Store "${odd.dataStore}", which is neither in the file nor in the workspace.`,
-    )
-  const things = pipes?.map(({ name, fields, dataStore }) => ({
+  for (const { name, destinations = [] } of pipes ?? []) {
+    const odd = destinations.find(({ dataStore }) => !isThere(dataStore))
+    if (odd)
+      throw new Failure(
+        `The Pipe "${name}" names the Data Store "${odd.dataStore}", which is neither in the file nor in the workspace.`,
+      )
+  }
+  const things = pipes?.map(({ name, fields, destinations }) => ({
     name,
-    fields: dataStore === undefined ? fields : { ...fields, dataStoreId: idOf(dataStore) },
+    fields: destinations
+      ? {
+          ...fields,
+          destinations: destinations.map(({ dataStore, required }) => ({
+            dataStoreId: idOf(dataStore),
+            required,
+          })),
+        }
+      : fields,
   }))
   const plan = compareThings({ kind: 'pipe', secrets, more: {} }, things, found.pipes)
-  const steps = plan.steps.map((step) => {
-    const sent = step.action === 'create' || 'dataStoreId' in step.fields
-    return sent ? { ...step, dataStore: pipes!.find(({ name }) => name === step.name)!.dataStore } : step
-  })
+  const steps = plan.steps.map((step) =>
+    'destinations' in step.fields
+      ? { ...step, destinations: pipes!.find(({ name }) => name === step.name)!.destinations }
+      : step,
+  )
   return { ...plan, steps }
 }
 

@@ -12,9 +12,9 @@ export type Workspace = {
   alerts: Fields
 }
 
-/** What the server alone decides. */
+/** What the server alone decides, or says in another field, too. */
 const OF_DATA_STORES = ['id', 'check', 'createdAt']
-const OF_PIPES = ['id', 'uploadUrl', 'createdAt']
+const OF_PIPES = ['id', 'dataStoreId', 'uploadUrl', 'createdAt']
 const OF_OUTPUTS = [
   ...['id', 'pipeId', 'createdAt', 'updatedAt', 'previousSecretUntil'],
   ...['turnedOffReason', 'turnedOffAt', 'failingSince'],
