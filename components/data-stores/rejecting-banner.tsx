@@ -7,15 +7,15 @@ import { Time } from '../ui/time.tsx'
 
 type Props = {
   actor: Actor
-  /** One Data Store alone. */
-  only?: string | undefined
+  /** These Data Stores alone. */
+  only?: readonly string[]
   /** On the page where its check is. */
   here?: boolean
 }
 
 /** Which Data Stores reject uploads, since when, what the bucket said, and what to do. */
 export async function RejectingBanner({ actor, only, here = false }: Props) {
-  const rejecting = (await listRejecting(getRuntime(), actor)).filter(({ id }) => !only || id === only)
+  const rejecting = (await listRejecting(getRuntime(), actor)).filter(({ id }) => !only || only.includes(id))
   if (rejecting.length === 0) return null
   return (
     <div className="mb-5 space-y-3" role="alert">

@@ -51,7 +51,7 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
       label: 'Status',
       options: ['uploading', 'waiting', ...fileAnswer.shape.status.options.slice(1)].map((value) => ({
         value,
-        label: value,
+        label: value.replaceAll('_', ' '),
       })),
     },
     ...(pipeId ? [] : [pipeFilter]),

@@ -42,6 +42,8 @@ const STATES = {
   unchecked: { tone: 'calm', icon: CircleDashed, label: 'not checked' },
   verified: { tone: 'good', icon: Check },
   unverified: { tone: 'bad', icon: X, label: 'not verified' },
+  required: { tone: 'water', icon: Check },
+  best_effort: { tone: 'calm', icon: CircleDashed, label: 'best effort' },
   test: { tone: 'calm', icon: CircleDashed },
 } as const satisfies Record<string, Look>
 

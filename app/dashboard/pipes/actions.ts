@@ -33,7 +33,7 @@ export async function switchSource(id: string, _previous: unknown, data: FormDat
 
 export async function save(id: string, _previous: unknown, data: FormData) {
   return act('build', async (runtime, actor) => {
-    const given = { name: textOf(data, 'name') ?? '', dataStoreId: textOf(data, 'dataStoreId') }
+    const given = { name: textOf(data, 'name') ?? '' }
     await updatePipe(runtime, actor, id, parseInput(pipeChanges, given))
     return { message: 'Saved.' }
   })

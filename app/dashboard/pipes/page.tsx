@@ -11,6 +11,7 @@ import { Row, Table, Td, Th } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { listDataStores } from '#lib/workspace/data-stores/read-data-stores.ts'
+import type { Pipe } from '#lib/workspace/pipes/pipe.ts'
 import { listPipes } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../session.ts'
 import { orNotFound } from '../or-not-found.ts'
@@ -26,6 +27,8 @@ export default async function Pipes({ searchParams }: { searchParams: Search }) 
     listDataStores(getRuntime(), actor, { limit: 100 }),
   ])
   const storeNames = new Map(stores.data.map(({ id, name }) => [id, name]))
+  const placesOf = ({ destinations }: Pipe) =>
+    destinations.map(({ dataStoreId }) => storeNames.get(dataStoreId) ?? '–').join(', ')
   const create = (
     <IfMay right="build">
       <ButtonLink href="/dashboard/pipes/new" tone="primary">
@@ -38,7 +41,7 @@ export default async function Pipes({ searchParams }: { searchParams: Search }) 
     <>
       <Th>Name</Th>
       <Th>HTTP (TUS)</Th>
-      <Th>Data Store</Th>
+      <Th>Data Stores</Th>
       <Th>Id</Th>
       <Th className="text-right">Created</Th>
     </>
@@ -47,7 +50,7 @@ export default async function Pipes({ searchParams }: { searchParams: Search }) 
     <>
       <PageHeader
         title="Pipes"
-        description="Each Pipe is an upload endpoint that leads to one bucket, with rules of its own."
+        description="Each Pipe is an upload endpoint that leads to your buckets, with rules of its own."
         actions={data.length > 0 && create}
       />
       <RejectingBanner actor={actor} />
@@ -68,8 +71,8 @@ export default async function Pipes({ searchParams }: { searchParams: Search }) 
               <Td label="HTTP (TUS)">
                 <Status state={pipe.source.http ? 'on' : 'off'} />
               </Td>
-              <Td long label="Data Store" className="text-ink-soft">
-                {storeNames.get(pipe.dataStoreId) ?? '–'}
+              <Td long label="Data Stores" className="text-ink-soft">
+                {placesOf(pipe)}
               </Td>
               <Td label="Id" className="font-mono text-ink-soft text-xs">
                 {pipe.id}

@@ -98,6 +98,8 @@ export async function trialResult({ db }: Pick<Runtime, 'db'>, actor: Actor, fil
     .from(files)
     .innerJoin(fileDestinations, eq(fileDestinations.fileId, files.id))
     .where(and(eq(files.id, fileId), eq(files.workspaceId, actor.workspaceId)))
+    .orderBy(fileDestinations.position)
+    .limit(1)
   if (!file) return undefined
   const [delivery] = await db
     .select({ state: deliveries.state, lastStatus: deliveries.lastStatus })

@@ -4,6 +4,7 @@ import { DataStoreState } from '#components/data-stores/data-store-state.tsx'
 import { DeleteDataStore } from '#components/data-stores/delete-data-store.tsx'
 import { FORM_PRESETS } from '#components/data-stores/provider-presets.ts'
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
+import { SharedLimits } from '#components/data-stores/shared-limits.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { CopyableId } from '#components/ui/copyable-id.tsx'
 import { Panel } from '#components/ui/panel.tsx'
@@ -35,8 +36,9 @@ export default async function DataStorePage({ params }: { params: Promise<{ id: 
         beside={<DataStoreState store={store} />}
       />
       <div className="max-w-3xl space-y-5">
-        <RejectingBanner actor={actor} only={id} here />
+        <RejectingBanner actor={actor} only={[id]} here />
         <CheckReport store={store} />
+        <SharedLimits actor={actor} id={id} />
         <Panel title="Settings">
           <CheckedForm store={store} presets={FORM_PRESETS} action={update.bind(null, id)} />
         </Panel>

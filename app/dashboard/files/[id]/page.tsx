@@ -1,6 +1,7 @@
 import Link from 'next/link'
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
 import { FileActions } from '#components/files/file-actions.tsx'
+import { FileDestination } from '#components/files/file-destination.tsx'
 import { PROTOCOL_NAMES } from '#components/files/protocol-names.ts'
 import { Timeline } from '#components/files/timeline.tsx'
 import { formatBytes, formatPercent } from '#components/format.ts'
@@ -14,6 +15,10 @@ import { Panel } from '#components/ui/panel.tsx'
 import { Progress } from '#components/ui/progress.tsx'
 import { Status } from '#components/ui/status.tsx'
 import { Time } from '#components/ui/time.tsx'
+import {
+  type DestinationProgress,
+  readDestinationProgress,
+} from '#lib/dashboard/files/destination-progress.ts'
 import { explainFailure, type FileWithTimeline, isWaiting } from '#lib/dashboard/files/file.ts'
 import { showFile } from '#lib/dashboard/files/show-file.ts'
 import { readSnapshot } from '#lib/dashboard/live.ts'
@@ -38,7 +43,10 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
   const actor = await currentActor('see')
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, `file:${id}`)
   const file = await orNotFound(showFile(runtime, actor, id))
-  const pipe = await showPipe(runtime, actor, file.pipeId).catch(orNothing)
+  const [pipe, progress] = await Promise.all([
+    showPipe(runtime, actor, file.pipeId).catch(orNothing),
+    readDestinationProgress(runtime.db, id),
+  ])
   const underWay = file.status === 'uploading' || file.status === 'transferring'
   return (
     <>
@@ -59,7 +67,9 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
           </>
         }
       />
-      {underWay && <RejectingBanner actor={actor} only={file.destinations[0]?.destinationId} />}
+      {underWay && (
+        <RejectingBanner actor={actor} only={file.destinations.map(({ destinationId }) => destinationId)} />
+      )}
       {file.failureReason && (
         <Notice tone={file.status === 'failed' ? 'bad' : 'warn'} className="mb-5">
           {explainFailure(file.failureReason)}
@@ -79,14 +89,22 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
               </p>
             </Panel>
           )}
-          <FileFacts file={file} pipeName={pipe?.name} />
+          <FileFacts file={file} pipeName={pipe?.name} progress={progress} />
         </div>
       </div>
     </>
   )
 }
 
-function FileFacts({ file, pipeName }: { file: FileWithTimeline; pipeName: string | undefined }) {
+function FileFacts({
+  file,
+  pipeName,
+  progress,
+}: {
+  file: FileWithTimeline
+  pipeName: string | undefined
+  progress: ReadonlyMap<string, DestinationProgress>
+}) {
   const pairs = Object.entries({ ...file.uploadMetadata, ...file.metadata })
   return (
     <>
@@ -157,18 +175,13 @@ function FileFacts({ file, pipeName }: { file: FileWithTimeline; pipeName: strin
       <Panel title="Id">
         <Copyable text={file.id} what="file id" />
       </Panel>
-      {file.destinations.map(({ destinationId, status, bucket, key, etag }) => (
-        <Panel key={destinationId} title="Destination" aside={<Status state={status} />}>
-          <div className="space-y-3">
-            <Facts
-              facts={[
-                ['Bucket', bucket],
-                ['ETag', etag ?? '–'],
-              ]}
-            />
-            <Copyable text={key} what="object key" />
-          </div>
-        </Panel>
+      {file.destinations.map((destination) => (
+        <FileDestination
+          key={destination.destinationId}
+          file={file}
+          destination={destination}
+          progress={progress.get(destination.destinationId)!}
+        />
       ))}
       {pairs.length > 0 && (
         <Panel title="Metadata">

@@ -41,7 +41,7 @@ export default async function PipeLayout({ params, children }: Props) {
           { href: `${at}/settings`, title: 'Settings' },
         ]}
       />
-      <RejectingBanner actor={actor} only={pipe.dataStoreId} />
+      <RejectingBanner actor={actor} only={pipe.destinations.map(({ dataStoreId }) => dataStoreId)} />
       {children}
     </>
   )

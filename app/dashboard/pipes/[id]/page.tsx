@@ -1,13 +1,14 @@
 import { HttpSource } from '#components/pipes/http-source.tsx'
-import { PipeDestination } from '#components/pipes/pipe-destination.tsx'
+import { PipeDestinations } from '#components/pipes/pipe-destinations.tsx'
 import { AddOutput, OutputList } from '#components/webhooks/output-list.tsx'
 import { WebhookOutputPanel } from '#components/webhooks/webhook-output-panel.tsx'
 import { inboxUrl } from '#lib/dashboard/inbox.ts'
+import { describeSet } from '#lib/dashboard/pipes/destination-set.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { listWithLatest } from '#lib/webhooks/log/latest-deliveries.ts'
 import { showMissed } from '#lib/webhooks/outputs/missed-events.ts'
 import { MAX_OUTPUTS } from '#lib/webhooks/outputs/webhook-output.ts'
-import { showDataStore } from '#lib/workspace/data-stores/read-data-stores.ts'
+import { listDataStores } from '#lib/workspace/data-stores/read-data-stores.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor, requireSession } from '../../../session.ts'
 import { orNotFound } from '../../or-not-found.ts'
@@ -25,8 +26,9 @@ export default async function PipePage({ params }: { params: Promise<{ id: strin
   const { id } = await params
   const { actor, workspace } = await requireSession('see')
   const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
-  const [store, [first, ...further], missed] = await Promise.all([
-    showDataStore(getRuntime(), actor, pipe.dataStoreId),
+  const [set, stores, [first, ...further], missed] = await Promise.all([
+    describeSet(getRuntime(), pipe.destinations),
+    listDataStores(getRuntime(), actor, { limit: 100 }),
     listWithLatest(getRuntime(), actor, { pipeId: id }),
     showMissed(getRuntime(), actor, { firstOf: id }),
   ])
@@ -42,7 +44,13 @@ export default async function PipePage({ params }: { params: Promise<{ id: strin
         <h2 id="outputs" className="font-semibold text-lg">
           Outputs
         </h2>
-        <PipeDestination store={store} />
+        <PipeDestinations
+          pipeId={id}
+          set={set}
+          others={stores.data
+            .filter(({ id }) => !set.members.some(({ store }) => store.id === id))
+            .map(({ id, name, bucket }) => ({ id, label: `${name} (${bucket})` }))}
+        />
         <WebhookOutputPanel
           pipeId={id}
           output={first?.output}

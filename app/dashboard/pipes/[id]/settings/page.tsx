@@ -2,7 +2,6 @@ import { DeletePipe } from '#components/pipes/delete-pipe.tsx'
 import { PipeSettings } from '#components/pipes/pipe-settings.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
-import { listDataStores } from '#lib/workspace/data-stores/read-data-stores.ts'
 import { previewPipeDeletion } from '#lib/workspace/pipes/delete-pipe.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../../session.ts'
@@ -21,17 +20,11 @@ export default async function Settings({ params }: { params: Promise<{ id: strin
   const { id } = await params
   const actor = await currentActor('see')
   const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
-  const [stores, { uploadsUnderWay }] = await Promise.all([
-    listDataStores(getRuntime(), actor, { limit: 100 }),
-    previewPipeDeletion(getRuntime(), actor, id),
-  ])
+  const { uploadsUnderWay } = await previewPipeDeletion(getRuntime(), actor, id)
   return (
     <div className="max-w-3xl space-y-5">
       <Panel title="General">
-        <PipeSettings
-          pipe={pipe}
-          stores={stores.data.map(({ id, name, bucket }) => ({ id, label: `${name} (${bucket})` }))}
-        />
+        <PipeSettings pipe={pipe} />
       </Panel>
       <DeletePipe id={id} name={pipe.name} underWay={uploadsUnderWay} />
     </div>

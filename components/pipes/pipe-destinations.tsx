@@ -1,0 +1,150 @@
+import { ChevronRight } from 'lucide-react'
+import Link from 'next/link'
+import { addDestination } from '#app/dashboard/pipes/destination-actions.ts'
+import type { DestinationSet } from '#lib/dashboard/pipes/destination-set.ts'
+import { PRESETS, unfinishedLimit } from '#lib/workspace/data-stores/presets.ts'
+import { DataStoreState } from '../data-stores/data-store-state.tsx'
+import { formatBytes, formatCount } from '../format.ts'
+import { ActionForm } from '../ui/action-form.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { CheckField, SelectField } from '../ui/field.tsx'
+import { IfMay } from '../ui/rights.tsx'
+import { Status } from '../ui/status.tsx'
+import { DestinationButtons } from './destination-buttons.tsx'
+import { largestInWords, partsInWords } from './limits-in-words.ts'
+
+const MOST = 5
+const EXAMPLE_BYTES = 1e9
+
+type Props = { pipeId: string; set: DestinationSet; others: { id: string; label: string }[] }
+
+/** Where the files of a Pipe go, in order, with what each costs and what all of them have in common. */
+export function PipeDestinations({ pipeId, set, others }: Props) {
+  const { members } = set
+  const required = members.filter((member) => member.required).length
+  return (
+    <div className="rounded-lg border bg-surface">
+      <ol aria-label="Destinations" className="divide-y">
+        {members.map((member, n) => (
+          <li key={member.store.id} className="space-y-3 p-4">
+            <Destination member={member} number={n + 1} alone={members.length === 1} />
+            {members.length > 1 && (
+              <IfMay right="build">
+                <DestinationButtons
+                  pipeId={pipeId}
+                  store={{ id: member.store.id, name: member.store.name }}
+                  required={member.required}
+                  position={n}
+                  isFirst={n === 0}
+                  isLast={n === members.length - 1}
+                  isNeeded={member.required && required === 1}
+                />
+              </IfMay>
+            )}
+          </li>
+        ))}
+      </ol>
+      <div className="space-y-4 border-t p-4">
+        <p className="text-ink-soft text-sm">{costOf(set)}</p>
+        {members.length > 1 && <InCommon set={set} />}
+        {members.length < MOST && others.length > 0 && (
+          <IfMay right="build">
+            <Add pipeId={pipeId} others={others} />
+          </IfMay>
+        )}
+      </div>
+    </div>
+  )
+}
+
+type Member = DestinationSet['members'][number]
+
+function Destination({
+  member: { store, required },
+  number,
+  alone,
+}: {
+  member: Member
+  number: number
+  alone: boolean
+}) {
+  const limit = unfinishedLimit(store.provider)
+  return (
+    <div className="flex gap-3">
+      {!alone && (
+        <span className="tnum mt-0.5 w-4 text-ink-faint text-sm" aria-hidden>
+          {number}
+        </span>
+      )}
+      <div className="min-w-0 flex-1">
+        <p className="flex flex-wrap items-center gap-2 font-medium text-sm">
+          <Link href={`/dashboard/data-stores/${store.id}`} className="break-words hover:underline">
+            {store.name}
+          </Link>
+          <DataStoreState store={store} />
+          {!alone && <Status state={required ? 'required' : 'best_effort'} />}
+        </p>
+        <p className="mt-0.5 truncate text-ink-faint text-sm">
+          {PRESETS[store.provider].label}, bucket <span className="font-mono text-xs">{store.bucket}</span>
+        </p>
+        {limit && <p className="mt-2 text-ink-soft text-sm">{limit}</p>}
+      </div>
+    </div>
+  )
+}
+
+function costOf({ members, requestsFor }: DestinationSet): string {
+  const each = requestsFor(EXAMPLE_BYTES)
+  const example = formatBytes(EXAMPLE_BYTES)
+  if (members.length === 1)
+    return `A file of ${example} takes ${formatCount(each)} requests to the bucket, a small one takes one.`
+  return `A file of ${example} takes ${formatCount(each)} requests to each destination, ${formatCount(
+    each * members.length,
+  )} in all; a small one takes one to each.`
+}
+
+function InCommon({ set }: { set: DestinationSet }) {
+  return (
+    <Facts
+      facts={[
+        ['Largest file', largestInWords(set)],
+        ['Parts', partsInWords(set)],
+      ]}
+    />
+  )
+}
+
+function Add({ pipeId, others }: Omit<Props, 'set'>) {
+  return (
+    <details className="group">
+      <summary className="flex cursor-pointer items-center gap-1.5 rounded-md text-sm [&::-webkit-details-marker]:hidden">
+        <ChevronRight
+          className="size-3.5 text-ink-faint transition-transform group-open:rotate-90"
+          aria-hidden
+        />
+        Add a destination
+      </summary>
+      <div className="mt-3">
+        <ActionForm
+          action={addDestination.bind(null, pipeId)}
+          submit="Add"
+          submitTone="plain"
+          className="flex max-w-md flex-col gap-3"
+        >
+          <SelectField name="dataStoreId" label="Data Store">
+            {others.map(({ id, label }) => (
+              <option key={id} value={id}>
+                {label}
+              </option>
+            ))}
+          </SelectField>
+          <CheckField
+            name="required"
+            label="Required"
+            hint="An upload then goes as fast as the slowest required bucket, and fails if this one rejects it. Otherwise it is best effort: it never slows down or fails an upload, and may lack a file."
+          />
+        </ActionForm>
+      </div>
+    </details>
+  )
+}

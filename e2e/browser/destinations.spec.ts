@@ -1,0 +1,101 @@
+import type { Page } from 'playwright/test'
+import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
+import { expectAccessible } from '../../test/support/axe.ts'
+import { tokenFor, uploadEmpty } from '../../test/support/begin-upload.ts'
+import { api, expect, test } from '../../test/support/browser.ts'
+
+type Made = { id: string }
+
+/** Data Stores of the demo's bucket, and a Pipe to the first of them. */
+async function makePipe(demo: DemoDocument, ...names: string[]) {
+  const { name: bucket, endpoint, region, reader } = demo.bucket
+  const place = { provider: 'other', endpoint, region, bucket, forcePathStyle: true }
+  const stores: Made[] = []
+  for (const name of names) {
+    const fields = { ...place, name, prefix: `${name}/`, ...reader }
+    stores.push(await api<Made>(demo, 'POST', '/data-stores', fields))
+  }
+  const pipe = { name: names.join(' and '), dataStoreId: stores[0]!.id, source: { http: true } }
+  return { pipeId: (await api<Made>(demo, 'POST', '/pipes', pipe)).id, stores }
+}
+
+const listOf = (page: Page) => page.getByRole('list', { name: 'Destinations' }).getByRole('listitem')
+const namesIn = (page: Page) => listOf(page).getByRole('link').allTextContents()
+
+test('destinations are added, moved by the keyboard, made best effort and removed', async ({
+  owner: page,
+  demo,
+}) => {
+  const { pipeId } = await makePipe(demo, 'first', 'second', 'third')
+  await page.goto(`/dashboard/pipes/${pipeId}`)
+  await expect(page.getByText('A file of 1 GB takes 122 requests to the bucket')).toBeVisible()
+  await page.getByText('Add a destination').click()
+  for (const name of ['second', 'third']) {
+    const option = page.getByRole('option', { name: `${name} (` })
+    await page.getByLabel('Data Store').selectOption((await option.getAttribute('value'))!)
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await expect(listOf(page).getByRole('link', { name })).toBeVisible()
+  }
+  await expect(page.getByText('122 requests to each destination, 366 in all')).toBeVisible()
+  await expect(listOf(page).nth(1)).toContainText('best effort')
+  await expectAccessible(page, 'a Pipe with three destinations')
+
+  // The only required one stays, and stays required.
+  await expect(page.getByRole('button', { name: 'Remove first' })).toHaveCount(0)
+  await page.getByRole('button', { name: /^Make required.*second/ }).click()
+  await expect(listOf(page).nth(1)).toContainText('required')
+  await page.getByRole('button', { name: 'Move first down' }).focus()
+  await page.keyboard.press('Enter')
+  await expect.poll(() => namesIn(page)).toEqual(['second', 'first', 'third'])
+  await expect(page.getByRole('button', { name: 'Move first down' })).toBeFocused()
+  await page.keyboard.press('Enter')
+  await expect.poll(() => namesIn(page)).toEqual(['second', 'third', 'first'])
+  await expect(page.getByRole('button', { name: 'Move first up' })).toBeFocused()
+  await page.getByRole('button', { name: 'Remove first' }).click()
+  await expect.poll(() => namesIn(page)).toEqual(['second', 'third'])
+  type Listed = { destinations: { required: boolean }[] }
+  const { destinations } = await api<Listed>(demo, 'GET', `/pipes/${pipeId}`)
+  expect(destinations.map(({ required }) => required)).toEqual([true, false])
+
+  await page.setViewportSize({ width: 360, height: 800 })
+  await expectAccessible(page, 'a Pipe with two destinations on a phone')
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360)
+})
+
+test('destinations are changed without a script', async ({ browser, baseURL, demo }) => {
+  const { pipeId } = await makePipe(demo, 'one', 'two')
+  const storageState = process.env.SLUICE_STATE!
+  const context = await browser.newContext({ baseURL: baseURL!, storageState, javaScriptEnabled: false })
+  const page = await context.newPage()
+  await page.goto(`/dashboard/pipes/${pipeId}`)
+  await page.getByText('Add a destination').click()
+  const option = page.getByRole('option', { name: 'two (' })
+  await page.getByLabel('Data Store').selectOption((await option.getAttribute('value'))!)
+  await page.getByLabel('Required').check()
+  await page.getByRole('button', { name: 'Add', exact: true }).click()
+  await expect.poll(() => namesIn(page)).toEqual(['one', 'two'])
+  await page.getByRole('button', { name: 'Move two up' }).click()
+  await expect.poll(() => namesIn(page)).toEqual(['two', 'one'])
+  await page.getByRole('button', { name: /^Make best effort.*one/ }).click()
+  await expect(listOf(page).nth(1)).toContainText('best effort')
+  await page.getByRole('button', { name: 'Remove one' }).click()
+  await expect.poll(() => namesIn(page)).toEqual(['two'])
+  await context.close()
+})
+
+test('a file that one bucket lacks says why', async ({ owner: page, demo }) => {
+  const { pipeId, stores } = await makePipe(demo, 'whole', 'lacking')
+  const [whole, lacking] = stores
+  const destinations = [{ dataStoreId: whole!.id }, { dataStoreId: lacking!.id, required: false }]
+  await api(demo, 'PATCH', `/pipes/${pipeId}`, { destinations })
+  const wrong = { ...demo.bucket.reader, secretAccessKey: 'wrong' }
+  await api(demo, 'PATCH', `/data-stores/${lacking!.id}`, wrong)
+  await uploadEmpty(await tokenFor(demo.baseUrl, demo.senderToken, pipeId), 'copied.bin')
+  await page.goto(`/dashboard/files?pipeId=${pipeId}&status=partially_transferred`)
+  await page.getByRole('link', { name: 'copied.bin' }).click()
+  await expect(page.getByText('partially transferred').first()).toBeVisible()
+  await expect(page.getByText('The bucket rejected it.', { exact: true })).toBeVisible()
+  await expectAccessible(page, 'a file that one bucket lacks')
+  await page.setViewportSize({ width: 360, height: 800 })
+  await expectAccessible(page, 'a file that one bucket lacks, on a phone')
+})

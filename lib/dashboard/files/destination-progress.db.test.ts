@@ -1,0 +1,60 @@
+import { and, eq } from 'drizzle-orm'
+import { expect, it } from 'vitest'
+import { dataStores, fileDestinations, fileParts } from '#drizzle/schema/index.ts'
+import { describeWithDatabase } from '../../../test/support/databases.ts'
+import { addDestination, addFile, addPipe, addWorkspace } from '../../../test/support/webhook-rows.ts'
+import { readDestinationProgress } from './destination-progress.ts'
+
+const MiB = 1024 * 1024
+
+describeWithDatabase('destinations of a file', (database) => {
+  async function addDestinations(count: number) {
+    const { db } = database()
+    const { id: workspaceId } = await addWorkspace(db)
+    const pipeId = await addPipe(db, workspaceId)
+    const fileId = await addFile(db, { workspaceId, pipeId }, { status: 'uploading' })
+    const ids: string[] = []
+    for (let n = 1; n <= count; n++) {
+      const id = await addDestination(db, workspaceId, fileId)
+      await db
+        .update(dataStores)
+        .set({ name: `Store ${n}` })
+        .where(eq(dataStores.id, id))
+      if (count > 1)
+        await db
+          .update(fileDestinations)
+          .set({ position: n, required: n === 1 })
+          .where(and(eq(fileDestinations.fileId, fileId), eq(fileDestinations.dataStoreId, id)))
+      ids.push(id)
+    }
+    return { db, fileId, ids }
+  }
+
+  it('are as far as the parts that each has acknowledged', async () => {
+    const { db, fileId, ids } = await addDestinations(3)
+    await db.insert(fileParts).values(
+      [
+        { etag: '"a"', furtherEtags: ['"b"', null] },
+        { etag: '"c"', furtherEtags: [null, null] },
+      ].map((part, n) => ({
+        ...part,
+        fileId,
+        number: n + 1,
+        offsetBytes: n * 8 * MiB,
+        sizeBytes: 8 * MiB,
+        crc32: 1,
+        furtherEtags: part.furtherEtags as string[],
+      })),
+    )
+    const progress = await readDestinationProgress(db, fileId)
+    expect(ids.map((id) => progress.get(id)!.sentBytes)).toEqual([16 * MiB, 8 * MiB, 0])
+  })
+
+  it('of a file with one have that one', async () => {
+    const { db, fileId, ids } = await addDestinations(1)
+    const part = { fileId, number: 1, offsetBytes: 0, sizeBytes: 5, etag: '"a"', crc32: 1 }
+    await db.insert(fileParts).values(part)
+    const progress = await readDestinationProgress(db, fileId)
+    expect(progress.get(ids[0]!)).toMatchObject({ name: 'Store 1', sentBytes: 5 })
+  })
+})

@@ -1,0 +1,73 @@
+import { inArray } from 'drizzle-orm'
+import { dataStores } from '#drizzle/schema/index.ts'
+import { capabilitiesOf } from '../../buckets/providers.ts'
+import type { Runtime } from '../../platform/runtime.ts'
+import {
+  equalPartBytes,
+  largestPartBytes,
+  largestUpload,
+  limitsOfSet,
+  nextPartBytes,
+  type PartLimits,
+} from '../../uploads/rules/part-plan.ts'
+import { type DataStore, toDataStore } from '../../workspace/data-stores/data-store.ts'
+import type { PipeDestination } from '../../workspace/pipes/destinations.ts'
+
+/** The destinations of a Pipe in order, and what a file that goes to all of them is limited to. */
+export type DestinationSet = {
+  members: { store: DataStore; required: boolean }[]
+  largestBytes: number
+  /** Those that make the largest file smaller than the others would; empty if all of them allow as much. */
+  limitedBy: string[]
+  /** Those that demand parts of one size. */
+  equalPartsFor: string[]
+  /** Requests to each destination for a file of so many bytes. */
+  requestsFor(bytes: number): number
+}
+
+export async function describeSet(
+  { db, vault, config }: Pick<Runtime, 'db' | 'vault' | 'config'>,
+  destinations: readonly PipeDestination[],
+): Promise<DestinationSet> {
+  const ids = destinations.map(({ dataStoreId }) => dataStoreId)
+  const found = await db.select().from(dataStores).where(inArray(dataStores.id, ids))
+  const rowOf = new Map(found.map((row) => [row.id, row]))
+  const members = destinations.map(({ dataStoreId, required }) => {
+    const row = rowOf.get(dataStoreId)!
+    const capabilities = capabilitiesOf(row.provider, row.found)
+    return { store: toDataStore(row, vault), required, capabilities }
+  })
+  const { uploadMemoryBytes, uploadMemoryShares } = config
+  const most = largestPartBytes(uploadMemoryBytes * uploadMemoryShares, uploadMemoryBytes)
+  const capabilities = members.map((member) => member.capabilities)
+  const names = members.map(({ store }) => store.name)
+  const limits = limitsOfSet(capabilities, most)
+  return {
+    members,
+    largestBytes: largestUpload(limits),
+    limitedBy: limiting(capabilities, most).map((n) => names[n]!),
+    equalPartsFor: names.filter((_, n) => capabilities[n]!.equalParts),
+    requestsFor: (bytes) => requestsFor(limits, bytes),
+  }
+}
+
+type Limited = { maxParts: number; equalParts: boolean }
+
+/** The places in the list of those without which a larger file would be possible. */
+export function limiting(all: readonly Limited[], maxPartBytes: number): number[] {
+  const largest = (some: readonly Limited[]) => largestUpload(limitsOfSet(some, maxPartBytes))
+  const whole = largest(all)
+  const others = (n: number) => all.filter((one) => !isLike(one, all[n]!))
+  return all.flatMap((_, n) => (others(n).length > 0 && largest(others(n)) > whole ? [n] : []))
+}
+
+const isLike = (one: Limited, other: Limited) =>
+  one.maxParts === other.maxParts && one.equalParts === other.equalParts
+
+/** One PutObject, or the beginning, the parts and the end of a multipart upload. */
+export function requestsFor(limits: PartLimits, bytes: number): number {
+  const partBytes = limits.equalParts
+    ? equalPartBytes(limits, bytes)
+    : nextPartBytes(limits, { lengthBytes: bytes, offsetBytes: 0, nextNumber: 1 })
+  return bytes <= partBytes ? 1 : Math.ceil(bytes / partBytes) + 2
+}
