@@ -6,6 +6,7 @@ import { Facts } from '../ui/facts.tsx'
 import { Panel } from '../ui/panel.tsx'
 import { Progress } from '../ui/progress.tsx'
 import { Status } from '../ui/status.tsx'
+import { REASONS_IN_WORDS } from './destination-reasons.ts'
 
 type Props = { file: File; destination: File['destinations'][number]; progress: DestinationProgress }
 
@@ -53,18 +54,10 @@ function BytesThere({ value, max, label }: { value: number; max: number; label: 
   )
 }
 
-const REASONS: Record<NonNullable<Props['destination']['reason']>, string> = {
-  fell_behind: 'It was slower than the required destinations, and the upload did not wait for it.',
-  rejected: 'The bucket rejected it.',
-  unavailable: 'The bucket could not be reached, or did not answer in time.',
-  unknown: 'The object may be there: the keys may not look, so nobody can tell.',
-  file_ended: 'The file ended before it was here.',
-}
-
 function Failure({ reason, reasonDetail }: Props['destination']) {
   return (
     <div className="space-y-2 text-sm">
-      {reason && <p>{REASONS[reason]}</p>}
+      {reason && <p>{REASONS_IN_WORDS[reason]}</p>}
       {reasonDetail && <p className="break-words text-ink-soft">{reasonDetail}</p>}
     </div>
   )

@@ -26,6 +26,18 @@ it('tells of what the last request brought, which the completion stands for', ()
   expect(titles([completed], 0)).toHaveLength(1)
 })
 
+it('tells why a destination was given up', () => {
+  const entry = (detail: TimelineEntry['detail']) => ({
+    at: completed.at,
+    kind: 'destination_failed',
+    detail,
+  })
+  expect(titles([entry({ reason: 'rejected', detail: 'It said 403.' })], 10)).toEqual([
+    ['A destination was given up', 'The bucket rejected it. It said 403.'],
+  ])
+  expect(titles([entry({ reason: 'fell_behind', detail: null })], 10)[0]![1]).toMatch(/^It was slower/)
+})
+
 it('tells why the bucket did not take it, how often, and where that left the upload', () => {
   expect(titles([refused(0), completed], 10)).toEqual([
     ['The bucket did not take it', 'No.'],

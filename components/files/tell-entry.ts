@@ -1,5 +1,7 @@
+import type { DestinationReason } from '#drizzle/schema/files.ts'
 import { explainFailure, type TimelineEntry } from '#lib/dashboard/files/file.ts'
 import { formatBytes, formatDuration, formatExact, plural } from '../format.ts'
+import { REASONS_IN_WORDS } from './destination-reasons.ts'
 
 export type Told = { title: string; text?: string; tone: 'plain' | 'good' | 'bad' | 'warn' }
 
@@ -72,6 +74,8 @@ export function tellEntry({ kind, detail }: TimelineEntry): Told {
       return tellAttempt(detail)
     case 'bucket_refused':
       return tellRefusal(detail)
+    case 'destination_failed':
+      return tellLack(detail)
     case 'failed':
       return { title: 'Failed', text: reasonOf(detail), tone: 'bad' }
     case 'expired':
@@ -120,6 +124,12 @@ function tellRefusal({ reason, times, lastAt }: TimelineEntry['detail']): Told {
       ? ` ${plural(Number(times), 'time')}, the last ${formatExact(Date.parse(String(lastAt)))}.`
       : ''
   return { title: 'The bucket did not take it', text: `${reason}${again}`, tone: 'bad' }
+}
+
+/** Of best effort: the file goes on without it. */
+function tellLack({ reason, detail }: TimelineEntry['detail']): Told {
+  const words = [REASONS_IN_WORDS[reason as DestinationReason], detail].filter(Boolean)
+  return { title: 'A destination was given up', text: words.join(' '), tone: 'warn' }
 }
 
 function tellAttempt({ status, error, url, durationMs, trigger }: TimelineEntry['detail']): Told {

@@ -26,6 +26,7 @@ const ICONS: Record<string, LucideIcon> = {
   transferred: Check,
   webhook_attempt: Webhook,
   bucket_refused: CloudAlert,
+  destination_failed: CloudAlert,
   failed: X,
   expired: TimerOff,
   canceled: Ban,

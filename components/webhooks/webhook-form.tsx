@@ -102,7 +102,7 @@ function Ends({ output }: { output: WebhookOutput | undefined }) {
       <CheckField
         name="events"
         value="file.status_changed"
-        label="transferred: the object is in the bucket"
+        label="transferred, or partially transferred: the object is in the bucket"
         checked={told}
         onChange={(event) => setTold(event.target.checked)}
       />

@@ -95,6 +95,7 @@ test('a file that one bucket lacks says why', async ({ owner: page, demo }) => {
   await page.getByRole('link', { name: 'copied.bin' }).click()
   await expect(page.getByText('partially transferred').first()).toBeVisible()
   await expect(page.getByText('The bucket rejected it.', { exact: true })).toBeVisible()
+  await expect(page.getByText('A destination was given up')).toBeVisible()
   await expectAccessible(page, 'a file that one bucket lacks')
   await page.setViewportSize({ width: 360, height: 800 })
   await expectAccessible(page, 'a file that one bucket lacks, on a phone')
