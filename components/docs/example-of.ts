@@ -10,6 +10,7 @@ type Json = {
   oneOf?: Json[]
   enum?: unknown[]
   const?: unknown
+  example?: unknown
   format?: string
   default?: unknown
   minimum?: number
@@ -52,6 +53,7 @@ export function exampleOf(schema: z.ZodType, io: 'input' | 'output'): unknown {
 }
 
 function sampleOf(json: Json, io: 'input' | 'output', name = ''): unknown {
+  if (json.example !== undefined) return json.example
   if (json.const !== undefined) return json.const
   if (json.enum) return json.enum[0]
   const several = json.anyOf ?? json.oneOf

@@ -80,6 +80,8 @@ export const pipeInput = z
     context.addIssue({ code: 'custom', path: ['dataStoreId'], message })
     return z.NEVER
   })
+  // No field says by itself that one of the two is needed.
+  .meta({ example: { name: 'Video uploads', dataStoreId: '019ab1c2-7d3e-7a41-9c55-2f0e8d6b1a90' } })
 export type PipeInput = z.output<typeof pipeInput>
 
 export const pipeChanges = z
