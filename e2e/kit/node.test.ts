@@ -181,8 +181,8 @@ it('unwraps the very webhook that Sluice sent, typed', async () => {
   })
 })
 
-async function sendFile(): Promise<string> {
-  const { token, uploadUrl } = await sluice.issueToken({ pipeId: demo.pipeId })
+async function sendFile(pipeId = demo.pipeId): Promise<string> {
+  const { token, uploadUrl } = await sluice.issueToken({ pipeId })
   const fields = { 'Upload-Length': 1, 'Content-Type': OCTETS }
   const { headers } = await tusWith(token, uploadUrl).post(fields, 'x')
   return headers.location!.split('/').at(-1)!
@@ -223,23 +223,23 @@ it('follows events across a break, each once', async () => {
 })
 
 it('follows the kinds of events that it is asked for, and no others', async () => {
-  const { id } = await sluice.createOutput({ url: 'http://127.0.0.1:1/', events: ['file.created'] })
+  const { id: pipeId } = await sluice.createPipe({ name: 'Followed', dataStoreId })
+  await sluice.createPipeOutput({ id: pipeId, url: 'http://127.0.0.1:1/', events: ['file.created'] })
   const leaving = new AbortController()
   const isOpen = Promise.withResolvers<void>()
   const found: string[] = []
   const following = (async () => {
     const { signal } = leaving
     const events = ['file.created', 'usage.threshold'] as const
-    for await (const told of sluice.events({ events, signal, onOpen: isOpen.resolve })) {
+    for await (const told of sluice.events({ pipeId, events, signal, onOpen: isOpen.resolve })) {
       found.push(told.event === 'file.created' ? `${told.data.status} ${told.data.file_id}` : told.event)
       if (found.length === 2) leaving.abort()
     }
   })()
   await isOpen.promise
-  const sent = [await sendFile(), await sendFile()]
+  const sent = [await sendFile(pipeId), await sendFile(pipeId)]
   await following
   expect(found).toEqual(sent.map((fileId) => `uploading ${fileId}`))
-  await sluice.deleteOutput({ id })
 })
 
 it('does not go on listening where it is refused', async () => {
