@@ -223,7 +223,7 @@ it('follows events across a break, each once', async () => {
 })
 
 it('follows the kinds of events that it is asked for, and no others', async () => {
-  const { id: pipeId } = await sluice.createPipe({ name: 'Followed', dataStoreId })
+  const { id: pipeId } = await sluice.createPipe({ name: 'Followed', dataStoreId, source: { http: true } })
   await sluice.createPipeOutput({ id: pipeId, url: 'http://127.0.0.1:1/', events: ['file.created'] })
   const leaving = new AbortController()
   const isOpen = Promise.withResolvers<void>()
