@@ -24,7 +24,7 @@ const EMPTY = [
 ]
 
 const WIDTHS = [2560, 1280, 1024, 768, 390, 320]
-const MAX_SCRIPT_BYTES = 170_000
+const MAX_SCRIPT_BYTES = 174_000
 const MAX_SHIFT = 0.02
 
 type Shift = { value: number; moved: string[] }
