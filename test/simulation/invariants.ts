@@ -142,7 +142,7 @@ export class Invariants {
     if (
       client.end === 'done' &&
       !files.some(({ status }) => status === 'transferred') &&
-      !(mine && this.#mayFail(mine))
+      !this.#mayFail(mine)
     )
       throw new Failure(
         'a file that was confirmed is there',
@@ -151,20 +151,17 @@ export class Invariants {
     if (client.end === 'refused' && this.#world.habits.quotaBytes === 0)
       throw new Failure('no upload is refused without a reason', `${client.name} was refused`)
     const isOfPiece = client.pieces.some(({ end }) => end === 'gone')
-    if (client.end === 'gone' && !isOfPiece && !(mine && this.#mayFail(mine)))
+    if (client.end === 'gone' && !isOfPiece && !this.#mayFail(mine))
       throw new Failure(
         'no upload fails without a reason',
         `${client.name} is ${mine?.status}: ${mine?.reason}`,
       )
   }
 
-  #mayFail(file: LedgerFile): boolean {
-    return (
-      this.#world.mayFail ||
-      file.status === 'transferred' ||
-      file.status === 'canceled' ||
-      this.#mayRebind(file)
-    )
+  /** Undefined if there is no record of it, as of a file that was to be joined. */
+  #mayFail(file: LedgerFile | undefined): boolean {
+    if (this.#world.mayFail || file === undefined) return this.#world.mayFail
+    return file.status === 'transferred' || file.status === 'canceled' || this.#mayRebind(file)
   }
 
   /** Decision 26: a rejected body or a length that comes late can end inside a part that was sent. */
