@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
 import { senders, tokens } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { assertNotSuspended } from '../../identity/suspension.ts'
@@ -18,8 +18,9 @@ export const TRIAL_SENDER = 'Try it'
 type Limits = { maxBytes?: number; maxFiles?: number; subject: string }
 
 /**
- * A temporary token for the uploader of the dashboard itself, in the name of the newest Sender, as a backend
- * would have asked for it. Its owner is signed in, so no `sk_` is needed.
+ * A temporary token for the uploader of the dashboard itself, in the name of the oldest Sender, as a backend would have asked
+ * for it: a fresh token has to continue the same uploads, also if a Sender is made meanwhile. Its owner is signed in, so no
+ * `sk_` is needed.
  */
 export async function issueTrialToken(
   { db, clock }: CoreRuntime,
@@ -31,14 +32,14 @@ export async function issueTrialToken(
   await assertNotSuspended(db, actor.workspaceId)
   if (!pipe.sourceHttp)
     throw new SluiceError('conflict', 'The HTTP (TUS) source of this Pipe is off. Switch it on first.')
-  const [newest] = await db
+  const [oldest] = await db
     .select({ id: senders.id })
     .from(senders)
     .where(and(eq(senders.workspaceId, actor.workspaceId), isNull(senders.revokedAt)))
-    .orderBy(desc(senders.id))
+    .orderBy(senders.id)
     .limit(1)
   // Nobody is shown its token, so that it can do nothing else.
-  const sender = newest ?? (await createSender({ db, clock }, actor, { name: TRIAL_SENDER }))
+  const sender = oldest ?? (await createSender({ db, clock }, actor, { name: TRIAL_SENDER }))
   const token = newSecret('tmp_')
   const now = clock.now()
   const id = uuidv7(now)
