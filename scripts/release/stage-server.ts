@@ -33,7 +33,8 @@ export const READ_WHILE_RUNNING = [
   'LICENSE',
 ]
 /** Of the build, what its server does not read, or writes while it runs. */
-const NOT_READ = /^\.next\/(cache|server\/route-cache|diagnostics|types|dev|trace|trace-build|turbopack|.*\.map|.*\.nft\.json)$/
+const NOT_READ =
+  /^\.next\/(cache|server\/route-cache|diagnostics|types|dev|trace|trace-build|turbopack|.*\.map|.*\.nft\.json)$/
 /** Of a package, what is read by people and tools alone. */
 const NOT_RUN = /\.(map|d\.[cm]?ts|md|markdown|flow)$|\/(tests?|docs?|examples?|benchmarks?)$/
 const IMPORTS = ['lib', 'packages', 'server', 'drizzle']
