@@ -11,7 +11,7 @@ import { type ProviderId, type ProviderProfile, providersOf } from './providers.
 import { findIdentity, ProviderRefused } from './sign-in-with-provider.ts'
 
 /** The accounts at providers by which a person signs in, connected and disconnected while they are signed in. */
-type Owner = Pick<Person, 'userId' | 'email'>
+type Owner = Pick<Person, 'id' | 'userId' | 'email'>
 
 export type ConnectedProvider = {
   id: ProviderId

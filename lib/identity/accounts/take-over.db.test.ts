@@ -1,7 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { eq, sql } from 'drizzle-orm'
-import { beforeEach, expect, it } from 'vitest'
-import { auditLog, dataStores, senders, users, webhookOutputs, workspaces } from '#drizzle/schema/index.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import {
+  auditLog,
+  dataStores,
+  identities,
+  members,
+  senders,
+  users,
+  webhookOutputs,
+  workspaces,
+} from '#drizzle/schema/index.ts'
 import { pruneExpired } from '../../../server/control-sweeps.ts'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
@@ -12,6 +21,7 @@ import { parseInput } from '../../platform/kernel/parse-input.ts'
 import { openMailJob } from '../../platform/mail/mail.ts'
 import { saveOutput } from '../../webhooks/outputs/save-output.ts'
 import { webhookOutputInput } from '../../webhooks/outputs/webhook-output.ts'
+import { createSender } from '../../workspace/senders/create-sender.ts'
 import { issueToken } from '../../workspace/tokens/issue-token.ts'
 import { tokenInput } from '../../workspace/tokens/token.ts'
 import { readSession } from '../sessions/read-session.ts'
@@ -20,6 +30,7 @@ import { createAccountKey } from './account-keys.ts'
 import { authenticateAccountKey } from './authenticate-account-key.ts'
 import { changePassword } from './change-password.ts'
 import { createEmailLink } from './email-link.ts'
+import { connectProvider } from './identities.ts'
 import { hashPassword } from './password.ts'
 import { resetPassword } from './reset-password.ts'
 import { signIn } from './sign-in.ts'
@@ -157,6 +168,62 @@ describeWithDatabase('an account that its owner takes from a stranger', (databas
       'data_store.turned_off',
     ])
       expect(actions).toContain(action)
+  })
+
+  describe('while a request of the stranger is under way', () => {
+    const letIn = async () => {
+      const { id } = await createSession(runtime, stranger.userId, VISITOR)
+      return (await readSession(runtime, id))!
+    }
+
+    it('takes nothing that its session or key writes after', async () => {
+      const session = await letIn()
+      const key = await authenticateAccountKey(runtime, stranger.accountKey.key)
+      await takeBack()
+      const [listed] = await listTurnedOff(runtime, stranger.actor)
+      const late = { name: 'Late' }
+      for (const write of [
+        () => createSender(runtime, session.actor, late),
+        () => createAccountKey(runtime, session.actor, late),
+        () => switchOn(runtime, session.actor, listed!.id),
+        () => connectProvider(runtime, session, owner()),
+      ])
+        await expect(write()).rejects.toMatchObject({ code: 'signed_out' })
+      await expect(createSender(runtime, key, late)).rejects.toMatchObject({ code: 'account_key_invalid' })
+      expect(await runtime.db.select().from(identities)).toEqual([])
+      await createSender(runtime, (await letIn()).actor, { name: 'Of the owner' })
+    })
+
+    it('takes nothing that somebody writes whom the stranger had let in', async () => {
+      const guest = await createTestWorkspace(runtime)
+      await runtime.db
+        .insert(members)
+        .values({ workspaceId: stranger.workspaceId, userId: guest.userId, role: 'admin' })
+      const opened = await createSession(runtime, guest.userId, VISITOR, {
+        workspaceId: stranger.workspaceId,
+      })
+      const { actor } = (await readSession(runtime, opened.id))!
+      expect(actor.workspaceId).toBe(stranger.workspaceId)
+      await takeBack()
+      await expect(createSender(runtime, actor, { name: 'Late' })).rejects.toMatchObject({
+        code: 'signed_out',
+      })
+    })
+
+    it('waits for what it has written, and turns that off as well', async () => {
+      const { actor } = await letIn()
+      let taking: Promise<unknown> | undefined
+      await runtime.db.transaction(async (tx) => {
+        await createSender({ ...runtime, db: tx }, actor, { name: 'Just in time' })
+        taking = takeBack()
+        taking.catch(() => {})
+        const waiting = sql`select from pg_locks where not granted and locktype = 'advisory'`
+        await expect.poll(async () => (await rows(runtime.db, waiting)).length).toBe(1)
+      })
+      await taking
+      const listed = await listTurnedOff(runtime, stranger.actor)
+      expect(listed.map(({ name }) => name)).toContain('Just in time')
+    })
   })
 
   it('leaves alone what had been revoked before, and the owner switches on the rest one by one', async () => {

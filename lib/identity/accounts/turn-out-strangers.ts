@@ -15,8 +15,9 @@ import {
 } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import type { CoreRuntime } from '../../platform/runtime.ts'
+import { lockChangeOfHands } from '../audit/change-of-hands.ts'
 import { type Actor, recordAudit } from '../audit/record-audit.ts'
-import { tellStreams } from '../sessions/sessions.ts'
+import { signOutEverywhere, tellStreams } from '../sessions/sessions.ts'
 
 export type TurnedOffThing = { kind: TurnedOffKind; id: string; name: string }
 
@@ -28,11 +29,13 @@ export type TurnedOffThing = { kind: TurnedOffKind; id: string; name: string }
  */
 export async function turnOutStrangers(runtime: CoreRuntime, userId: string): Promise<TurnedOffThing[]> {
   const { db } = runtime
+  const workspaceIds = await ownWorkspaces(db, userId)
+  for (const workspaceId of workspaceIds) await lockChangeOfHands(db, workspaceId)
   await db.delete(identities).where(eq(identities.userId, userId))
   await db.delete(secondFactors).where(eq(secondFactors.userId, userId))
   const things: TurnedOffThing[] = []
-  for (const workspaceId of await ownWorkspaces(db, userId)) {
-    await letNobodyElseIn(db, workspaceId, userId)
+  for (const workspaceId of workspaceIds) {
+    await letNobodyElseIn(runtime, workspaceId, userId)
     things.push(...(await turnOffWorkspace(runtime, workspaceId)))
   }
   if (things.length > 0) await tellStreams(db, userId)
@@ -49,9 +52,14 @@ async function ownWorkspaces(db: Db, userId: string): Promise<string[]> {
   return found.map(({ id }) => id)
 }
 
-async function letNobodyElseIn(db: Db, workspaceId: string, userId: string): Promise<void> {
+async function letNobodyElseIn(runtime: CoreRuntime, workspaceId: string, userId: string): Promise<void> {
+  const { db } = runtime
   await db.delete(invitations).where(eq(invitations.workspaceId, workspaceId))
-  await db.delete(members).where(and(eq(members.workspaceId, workspaceId), ne(members.userId, userId)))
+  const guests = await db
+    .delete(members)
+    .where(and(eq(members.workspaceId, workspaceId), ne(members.userId, userId)))
+    .returning({ userId: members.userId })
+  for (const guest of guests) await signOutEverywhere(runtime, guest.userId)
 }
 
 const AUDITED: Record<TurnedOffKind, string> = {

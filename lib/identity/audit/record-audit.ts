@@ -5,12 +5,15 @@ import type { Clock } from '../../platform/kernel/clock.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
 import type { Role } from '../rights.ts'
+import { assertSameHands } from './change-of-hands.ts'
 
 /** Who asks a verb to do something, and the workspace that all of it stays in. */
 export type Actor = {
   workspaceId: string
   kind: 'user' | 'account_key' | 'operator' | 'system'
   id: string | null
+  /** By which a user was let in. */
+  sessionId?: string
   /** What the audit log calls them: an e-mail address, or the name of an account key. */
   label: string
   /** What it may do: see `may`. Of an account key: the smaller of its scope and its creator's role. */
@@ -48,12 +51,13 @@ export type AuditEntry = {
   detail?: Record<string, unknown>
 }
 
-/** Call it in the transaction of the change itself. */
+/** Call it in the transaction of the change itself, which it refuses where the account changed hands meanwhile. */
 export async function recordAudit(
   { db, clock }: { db: Db; clock: Clock },
   actor: Actor,
   entry: AuditEntry,
 ): Promise<void> {
+  await assertSameHands(db, actor)
   await db.insert(auditLog).values({
     id: uuidv7(clock.now()),
     workspaceId: actor.workspaceId,
@@ -69,7 +73,7 @@ export async function recordAudit(
 /** What somebody changes about how they sign in concerns every workspace that they belong to. */
 export async function recordForPerson(
   { db, clock }: { db: Db; clock: Clock },
-  { userId, email }: { userId: string; email: string },
+  { id: sessionId, userId, email }: { id: string; userId: string; email: string },
   entry: AuditEntry,
 ): Promise<void> {
   const places = await db
@@ -78,7 +82,7 @@ export async function recordForPerson(
     .where(eq(members.userId, userId))
   const subject = { subjectId: userId, subjectLabel: email }
   for (const place of places) {
-    const actor: Actor = { ...place, kind: 'user', id: userId, label: email }
+    const actor: Actor = { ...place, kind: 'user', id: userId, sessionId, label: email }
     await recordAudit({ db, clock }, actor, { ...subject, ...entry })
   }
 }

@@ -76,7 +76,14 @@ export async function readStanding(runtime: ConfiguredRuntime, id: string): Prom
   const workspace = { ...rest, deleteAfter: deleteAfter === null ? null : new Date(deleteAfter) }
   if (workspace.requiresSecondFactor && !row.hasSecondFactor)
     return { state: 'factor_due', person, workspace }
-  const actor: Actor = { workspaceId: workspace.id, kind: 'user', id: row.userId, label: row.email, role }
+  const actor: Actor = {
+    workspaceId: workspace.id,
+    kind: 'user',
+    id: row.userId,
+    sessionId: id,
+    label: row.email,
+    role,
+  }
   return { state: 'in', session: { ...person, workspace, actor } }
 }
 
