@@ -96,6 +96,42 @@ test('of thousands of files only the rows near the window are in the page', asyn
   await expect(rows.last()).toHaveAttribute('aria-setsize', String(MANY - 1))
 })
 
+test('the next visit asks the browser for a few uploads at a time', async ({ demo, page }) => {
+  await using customer = await openCustomer(demo, '<UploadDropzone />')
+  customer.backend.post = () => new Promise(() => {})
+  await page.goto(customer.url)
+  await dropMany(page, 400)
+  const kept = () =>
+    page.evaluate(
+      () =>
+        new Promise<number>((resolve) => {
+          const opening = indexedDB.open('sluice-uploads', 1)
+          opening.onsuccess = () => {
+            const asking = opening.result.transaction('uploads').objectStore('uploads').count()
+            asking.onsuccess = () => resolve(asking.result)
+          }
+        }),
+    )
+  await expect.poll(kept).toBe(400)
+  await page.addInitScript(() => {
+    const counts = { open: 0, most: 0 }
+    const find = IDBObjectStore.prototype.get
+    IDBObjectStore.prototype.get = function (key) {
+      const asking = find.call(this, key)
+      counts.open += 1
+      counts.most = Math.max(counts.most, counts.open)
+      asking.addEventListener('success', () => (counts.open -= 1))
+      return asking
+    }
+    Object.assign(window, { counts })
+  })
+  await page.reload()
+  await expect(page.getByRole('listitem').first()).toHaveAttribute('aria-setsize', '400')
+  const { most } = await page.evaluate(() => (window as unknown as { counts: { most: number } }).counts)
+  expect(most).toBeGreaterThan(0)
+  expect(most).toBeLessThanOrEqual(100)
+})
+
 test('the keyboard reaches every row of a long list, and keeps its place when the list is scrolled', async ({
   demo,
   page,

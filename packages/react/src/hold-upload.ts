@@ -12,9 +12,21 @@ export function holdUpload(id: string, signal?: AbortSignal): Promise<Hold | und
   if (!navigator.locks) return holdHere(id)
   return new Promise((resolve) => {
     const held = () => new Promise<void>((release) => resolve(release))
-    navigator.locks.request(`sluice-upload:${id}`, { signal }, held).catch(() => resolve(undefined))
+    navigator.locks.request(nameOf(id), { signal }, held).catch(() => resolve(undefined))
   })
 }
+
+/** At once, or not at all. */
+export function holdIfFree(id: string): Promise<Hold | undefined> {
+  if (!navigator.locks) return heldHere.has(id) ? Promise.resolve(undefined) : holdHere(id)
+  return new Promise((resolve) => {
+    const held = (lock: Lock | null) =>
+      lock ? new Promise<void>((release) => resolve(release)) : resolve(undefined)
+    navigator.locks.request(nameOf(id), { ifAvailable: true }, held).catch(() => resolve(undefined))
+  })
+}
+
+const nameOf = (id: string) => `sluice-upload:${id}`
 
 async function holdHere(id: string): Promise<Hold> {
   while (heldHere.has(id)) await heldHere.get(id)

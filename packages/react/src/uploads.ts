@@ -2,7 +2,7 @@ import type { UnreadableFile } from './dropped-files.ts'
 import { type Entry, entryOf, keptEntry, unreadableEntry } from './entries.ts'
 import type { FileUpload, UploadOptions, UploadState } from './file-upload.ts'
 import { findMissing } from './find-missing.ts'
-import { holdUpload } from './hold-upload.ts'
+import { type Hold, holdIfFree, holdUpload } from './hold-upload.ts'
 import { inSlices } from './in-slices.ts'
 import { openKeptUploads } from './kept-uploads.ts'
 import { deleteUpload, sendFile } from './send-file.ts'
@@ -190,14 +190,18 @@ export function createUploads(options: UploadOptions = {}) {
   /** Those that an earlier page left; what another tab or list has, when that is closed. */
   async function restore(closed: AbortSignal): Promise<void> {
     const left = keepBytes > 0 ? await kept.ids(place) : []
-    await inSlices(left, (some) => {
-      for (const id of some) if (!entries.has(id)) void takeOver(id, closed)
-    })
+    // The browser answers for all that were asked for at once in one task, during which the page does not respond.
+    await inSlices(left, (some) => Promise.all(some.map((id) => takeOver(id, closed))))
   }
 
   async function takeOver(id: string, closed: AbortSignal): Promise<void> {
-    const hold = await holdUpload(id, closed)
-    if (!hold) return
+    if (closed.aborted || entries.has(id)) return
+    const hold = await holdIfFree(id)
+    if (hold) return goOnHolding(id, hold, closed)
+    void holdUpload(id, closed).then((late) => late && goOnHolding(id, late, closed))
+  }
+
+  async function goOnHolding(id: string, hold: Hold, closed: AbortSignal): Promise<void> {
     // Read now: whoever had it may have come further, or to its end.
     const stored = await kept.find(id)
     if (!stored || closed.aborted || entries.has(id)) return hold()
