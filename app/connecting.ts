@@ -7,13 +7,13 @@ import { minutes } from '#lib/platform/kernel/clock.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { currentSession } from './session.ts'
 
+const SALT = 'sluice.connect'
+const MAX_AGE_SECONDS = minutes(10) / 1000
+
 /**
  * The wish of somebody who is signed in to connect a provider, kept in a cookie while they are there. Without it a provider's
  * word only ever signs in: no other site can have an account of its own connected to that of a visitor.
  */
-const SALT = 'sluice.connect'
-const MAX_AGE_SECONDS = minutes(10) / 1000
-
 export async function wishToConnect({ id }: Session, provider: ProviderId): Promise<void> {
   const { authSecret: secret } = getRuntime().config
   const wish = { sid: id, provider }

@@ -22,14 +22,14 @@ import {
 import { within } from '#lib/platform/kernel/waits.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 
-/**
- * Who is looking. The cookie is next-auth's JWT; all that it says is the id of a row in `sessions`, which is
- * read again for each request, so that a session can be ended from elsewhere.
- */
 const MAX_AGE_SECONDS = SESSION_MS / 1000
 
 const ownCookie = () => sessionCookie(getRuntime().config.baseUrl)
 
+/**
+ * Who is looking. The cookie is next-auth's JWT; all that it says is the id of a row in `sessions`, which is
+ * read again for each request, so that a session can be ended from elsewhere.
+ */
 export const currentStanding = cache(async (): Promise<Standing | undefined> => {
   const id = await sessionIdOfCookie()
   return id === undefined ? undefined : readStanding(getRuntime(), id)

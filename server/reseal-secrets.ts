@@ -10,11 +10,6 @@ import { headersPlace } from '../lib/webhooks/outputs/static-headers.ts'
 import { accessKeyPlace, secretKeyPlace } from '../lib/workspace/data-stores/data-store.ts'
 import { canaryPlace } from './open-vault.ts'
 
-/**
- * Rewrites under the first key of ENCRYPTION_KEY what an older one sealed, so that the older one can be dropped, and
- * in today's form what an older release wrote. It may run beside a working Sluice: a secret that changes meanwhile is left as it then is, since that was
- * sealed under the first key. Mails in the queue are not touched; they are gone within minutes.
- */
 type Column = { table: string; id: string; column: string; context: (id: string) => string | Place }
 
 const BOUND_TO_COLUMNS: Column[] = [
@@ -48,6 +43,11 @@ const OTHERS: Column[] = [
 ]
 const BATCH = 500
 
+/**
+ * Rewrites under the first key of ENCRYPTION_KEY what an older one sealed, so that the older one can be dropped, and
+ * in today's form what an older release wrote. It may run beside a working Sluice: a secret that changes meanwhile is left as it then is, since that was
+ * sealed under the first key. Mails in the queue are not touched; they are gone within minutes.
+ */
 export async function resealSecrets(db: Db, vault: Vault): Promise<number> {
   const bound = await db.transaction(async (tx) => {
     // Whoever writes in the old form holds the canary until then; whoever comes later finds the new one.

@@ -11,10 +11,6 @@ import type { Config } from '../platform/settings/config.ts'
 import { openSecrets } from '../webhooks/outputs/signing-secrets.ts'
 import { verifyWebhook } from '../webhooks/signature/signature.ts'
 
-/**
- * The inbox is a webhook receiver inside Sluice, for people whose own is not up yet, and for the demo. It does what a good
- * receiver does: it takes only what is signed by the workspace's own outputs, and refuses the rest.
- */
 const KEPT = 100
 /** The others say nothing about the webhook and may hold what a proxy added. */
 const HEADERS = [
@@ -98,6 +94,10 @@ async function dropOldest(tx: Db, workspaceId: string): Promise<void> {
 
 const MAX_BODY_BYTES = 256 * 1024
 
+/**
+ * The inbox is a webhook receiver inside Sluice, for people whose own is not up yet, and for the demo. It does what a good
+ * receiver does: it takes only what is signed by the workspace's own outputs, and refuses the rest.
+ */
 export async function handleInboxRequest(
   runtime: Runtime,
   request: Request,

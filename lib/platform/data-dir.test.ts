@@ -22,8 +22,9 @@ const sentence = (dataDir: string): string => {
   return ''
 }
 
-it('makes a folder, and takes one that is there', () => {
+it('makes a folder for its owner alone, and takes one that is there', () => {
   expect(sentence(join(folder, 'a/b'))).toBe('')
+  expect(statSync(join(folder, 'a/b')).mode & 0o777).toBe(0o700)
   expect(sentence(join(folder, 'a/b'))).toBe('')
 })
 

@@ -4,14 +4,14 @@ import type { DatabaseHandle, Db } from './db/database.ts'
 import { isOutage } from './db/faults.ts'
 import type { Logger } from './log/log.ts'
 
+const QUEUES = ['webhook-attempt', 'mail'] as const
+export type QueueName = (typeof QUEUES)[number]
+
 /**
  * The queue is pg-boss on the database that holds everything else, so a job can be put in by the transaction
  * that makes it necessary. A job is an alarm clock: the rows it speaks of are the truth, and a sweep finds
  * those that a crash left without one.
  */
-const QUEUES = ['webhook-attempt', 'mail'] as const
-export type QueueName = (typeof QUEUES)[number]
-
 export type Queue = {
   /** Commits or rolls back with `tx`. */
   enqueue(tx: Db, queue: QueueName, data: object, options?: { startAfter?: Date }): Promise<void>

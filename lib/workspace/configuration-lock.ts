@@ -6,10 +6,6 @@ import { seconds } from '../platform/kernel/clock.ts'
 import { SluiceError } from '../platform/kernel/errors.ts'
 import type { CoreRuntime, Runtime } from '../platform/runtime.ts'
 
-/**
- * The lock that keeps two runs of `sluice apply` in one workspace apart. It stops nobody else: single changes in the dashboard
- * and by the API go on. Its holder renews it; one that was killed loses it within a minute.
- */
 const LOCK_MS = seconds(60)
 
 export const configurationLockInput = z.strictObject({
@@ -17,7 +13,10 @@ export const configurationLockInput = z.strictObject({
 })
 export const configurationLockAnswer = z.strictObject({ holder: z.uuid(), lockedUntil: z.iso.datetime() })
 
-/** Takes the lock, or renews it. */
+/**
+ * Takes or renews the lock that keeps two runs of `sluice apply` in one workspace apart. It stops nobody else: single changes in
+ * the dashboard and by the API go on. A holder that was killed loses it within a minute.
+ */
 export async function lockConfiguration(
   { db, clock }: CoreRuntime,
   { workspaceId, label }: Actor,

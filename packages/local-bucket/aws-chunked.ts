@@ -4,11 +4,6 @@ import { ByteReader } from './byte-reader.ts'
 import { S3Error } from './s3-error.ts'
 import { sameSignature } from './same-signature.ts'
 
-/**
- * The `aws-chunked` encoding: chunks of `<hex length>[;chunk-signature=<hex>]\r\n<bytes>\r\n`, a chunk of length
- * zero, then trailing headers and an empty line. Bytes go on as they come; a false signature is found at the
- * end of its chunk, so whoever takes the bytes must not publish them before the end.
- */
 const EMPTY_SHA256 = createHash('sha256').digest('hex')
 
 export interface ChunkedOptions {
@@ -19,6 +14,11 @@ export interface ChunkedOptions {
   trailers: Record<string, string>
 }
 
+/**
+ * The `aws-chunked` encoding: chunks of `<hex length>[;chunk-signature=<hex>]\r\n<bytes>\r\n`, a chunk of length
+ * zero, then trailing headers and an empty line. Bytes go on as they come; a false signature is found at the
+ * end of its chunk, so whoever takes the bytes must not publish them before the end.
+ */
 export async function* decodeAwsChunked(
   source: AsyncIterable<Buffer>,
   options: ChunkedOptions,

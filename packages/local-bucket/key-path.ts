@@ -1,5 +1,8 @@
 import { S3Error } from './s3-error.ts'
 
+const MAX_NAME_BYTES = 255
+const CONTINUES = '%+'
+
 /**
  * Object keys as file paths, and back. A key looks like its path, save for what a file system cannot hold:
  *  - a segment that is empty is `%`; `.` and `..` are `%2E` and `%2E%2E`;
@@ -7,9 +10,6 @@ import { S3Error } from './s3-error.ts'
  *  - a segment too long for a file name is cut in pieces, each but the last ending in `%+`.
  * No key leads out of its folder, since no path made here has a segment `..`, an empty one, or NUL.
  */
-const MAX_NAME_BYTES = 255
-const CONTINUES = '%+'
-
 export function keyToPath(key: string): string {
   if (!key.isWellFormed()) throw new S3Error('InvalidURI')
   return key

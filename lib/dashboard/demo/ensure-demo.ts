@@ -19,16 +19,16 @@ import { pipeInput } from '../../workspace/pipes/pipe.ts'
 import { createSender } from '../../workspace/senders/create-sender.ts'
 import { inboxUrl } from '../inbox.ts'
 
-/**
- * The demo workspace: made once, then kept. Its addresses and its bucket's folder follow those of this start, since
- * the local bucket's port may change and DATA_DIR may have moved. What `demo.json` says is sealed in the database too, so that a second process, or one that
- * lost the file, writes the same.
- */
 type DemoRuntime = Pick<Runtime, 'db' | 'clock' | 'config' | 'vault'>
 
 /** Any fixed number does; it is the lock's name. */
 const LOCK = 7_584_230_020
 
+/**
+ * The demo workspace: made once, then kept. Its addresses and its bucket's folder follow those of this start, since
+ * the local bucket's port may change and DATA_DIR may have moved. What `demo.json` says is sealed in the database too, so that a second process, or one that
+ * lost the file, writes the same.
+ */
 export async function ensureDemo(
   runtime: DemoRuntime,
   { bucket }: { bucket: DemoBucket },

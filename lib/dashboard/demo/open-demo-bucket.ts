@@ -10,10 +10,6 @@ import type { Logger } from '../../platform/log/log.ts'
 import type { Config } from '../../platform/settings/config.ts'
 import type { DemoBucket } from './ensure-demo.ts'
 
-/**
- * The bucket of the demo workspace. One process at a time serves it; others on the same DATA_DIR use it, and one
- * of them takes over when that process ends. Its keys and its port are kept in `DATA_DIR/bucket.json`.
- */
 const NAME = 'demo'
 const REGION = 'us-east-1'
 const TAKE_OVER_EVERY_MS = 1000
@@ -22,6 +18,10 @@ const START_TRY_EVERY_MS = 100
 
 type Kept = Pick<DemoBucket, 'accessKeyId' | 'secretAccessKey' | 'reader'> & { port: number }
 
+/**
+ * The bucket of the demo workspace. One process at a time serves it; others on the same DATA_DIR use it, and one
+ * of them takes over when that process ends. Its keys and its port are kept in `DATA_DIR/bucket.json`.
+ */
 export async function openDemoBucket(
   { dataDir }: Config,
   log: Logger,

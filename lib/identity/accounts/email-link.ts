@@ -7,12 +7,12 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { hashSecret } from '../../platform/kernel/ids.ts'
 import type { ConfiguredRuntime, CoreRuntime } from '../../platform/runtime.ts'
 
-/** Links of mails: good once and for a while. The token stands after the #, so it reaches no server's log. */
 type Purpose = 'verify' | 'reset'
 
 const GOOD_FOR_MS: Record<Purpose, number> = { verify: hours(48), reset: hours(1) }
 const PAGE: Record<Purpose, string> = { verify: 'verify-email', reset: 'reset-password' }
 
+/** Links of mails: good once and for a while. The token stands after the #, so it reaches no server's log. */
 export async function createEmailLink(
   { db, clock, config }: ConfiguredRuntime,
   purpose: Purpose,

@@ -10,9 +10,9 @@ import { providerMail } from './mails.ts'
 import { type ProviderId, type ProviderProfile, providersOf } from './providers.ts'
 import { findIdentity, ProviderRefused } from './sign-in-with-provider.ts'
 
-/** The accounts at providers by which a person signs in, connected and disconnected while they are signed in. */
 type Owner = Pick<Person, 'id' | 'userId' | 'email'>
 
+/** The accounts at providers by which a person signs in, connected and disconnected while they are signed in. */
 export type ConnectedProvider = {
   id: ProviderId
   name: string

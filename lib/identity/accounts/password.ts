@@ -1,15 +1,15 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { deriveKey } from './scrypt-pool.ts'
 
-/**
- * Passwords by scrypt. The stored form names its cost, so that it can be raised for new passwords:
- * `scrypt$<log2 N>$<r>$<p>$<salt>$<hash>`.
- */
 const COST = { logN: 15, r: 8, p: 3 }
 const HASH_BYTES = 32
 /** Same cost as any stored one; matches no password. */
 const NOBODY = `scrypt$${COST.logN}$${COST.r}$${COST.p}$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
+/**
+ * Passwords by scrypt. The stored form names its cost, so that it can be raised for new passwords:
+ * `scrypt$<log2 N>$<r>$<p>$<salt>$<hash>`.
+ */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16)
   const hash = await stretch(password, salt, COST)

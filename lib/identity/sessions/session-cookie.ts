@@ -1,10 +1,3 @@
-/**
- * The cookie of a session. Over HTTPS its name has `__Host-`, which a browser takes only from this host itself: neither a
- * neighbor below the same domain nor anybody on the way, over plain HTTP, can put a session of theirs in its place.
- *
- * Sessions that were opened as `__Secure-` go on until they are over. The token in a cookie says which one it is for, so a
- * newer one cannot be put into the older name, which lacks that protection.
- */
 const NAME = 'next-auth.session-token'
 const HOST_NAME = `__Host-${NAME}`
 const OLDER_NAME = `__Secure-${NAME}`
@@ -18,6 +11,13 @@ export type SessionCookie = {
   options: { httpOnly: true; sameSite: 'lax'; path: '/'; secure: boolean }
 }
 
+/**
+ * The cookie of a session. Over HTTPS its name has `__Host-`, which a browser takes only from this host itself: neither a
+ * neighbor below the same domain nor anybody on the way, over plain HTTP, can put a session of theirs in its place.
+ *
+ * Sessions that were opened as `__Secure-` go on until they are over. The token in a cookie says which one it is for, so a
+ * newer one cannot be put into the older name, which lacks that protection.
+ */
 export function sessionCookie(baseUrl: string): SessionCookie {
   const { name, options } = ownCookie(NAME, baseUrl)
   return { name, olderName: options.secure ? OLDER_NAME : undefined, options }

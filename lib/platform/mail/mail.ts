@@ -1,8 +1,5 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { Db } from '../db/database.ts'
 import type { Runtime } from '../runtime.ts'
-import { mailFolder } from './deliver-mail.ts'
 
 /**
  * Mails leave by the queue: put in by the transaction that makes them necessary, sent by a worker. A job lies
@@ -31,56 +28,4 @@ export async function enqueueMail(
 
 export function openMailJob({ vault }: Pick<Runtime, 'vault'>, { sealed }: { sealed: string }): MailJob {
   return JSON.parse(vault.open(sealed, CONTEXT)) as MailJob
-}
-
-type KeptMail = { at: string; to: string; subject: string; text: string; workspaceId: string }
-type Viewer = { email: string; workspace: { id: string; demo: boolean }; actor: { role: string } }
-
-const MOST = 50
-/** So many of the newest are looked at. */
-const LOOKED_AT = 500
-
-/**
- * What the owner of the demo workspace would have been sent if there were an SMTP_URL, and what was sent on behalf of that
- * workspace, as invitations; newest first. Other mails hold links into other people's accounts: those stay in DATA_DIR, for
- * the operator. Any other account gets nothing here, since a link to set a password must prove more than a session does.
- */
-export async function listKeptMails(
-  { config }: Pick<Runtime, 'config'>,
-  { email, workspace, actor }: Viewer,
-): Promise<KeptMail[]> {
-  if (!workspace.demo) return []
-  const folder = mailFolder(config.dataDir)
-  const names = await readdir(folder).catch(() => [])
-  const newest = names
-    .filter((name) => name.endsWith('.txt'))
-    .sort()
-    .reverse()
-    .slice(0, LOOKED_AT)
-  const mails: KeptMail[] = []
-  for (const name of newest) {
-    const mail = readKeptMail(await readFile(join(folder, name), 'utf8'))
-    const own = actor.role === 'owner' && mail.to.toLowerCase() === email.toLowerCase()
-    if (own || mail.workspaceId === workspace.id) mails.push(mail)
-    if (mails.length === MOST) break
-  }
-  return mails
-}
-
-function readKeptMail(file: string): KeptMail {
-  const end = file.indexOf('\n\n')
-  const head = new Map(
-    file
-      .slice(0, end)
-      .split('\n')
-      .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
-  )
-  const field = (name: string) => head.get(name) ?? ''
-  const [at, to, subject, workspaceId] = ['Date', 'To', 'Subject', 'Workspace'].map(field) as [
-    string,
-    string,
-    string,
-    string,
-  ]
-  return { at, to, subject, text: file.slice(end + 2), workspaceId }
 }

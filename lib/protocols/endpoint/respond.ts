@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { UploadRequest, UploadResponse } from './upload-request.ts'
 
-/**
- * Many clients read a response only once they have sent their whole body, and lose it if the connection is closed before
- * that. So what a refused client still sends is read and dropped, within these limits.
- */
 const DRAIN_BYTES = 64 * 1024 * 1024
 const DRAIN_MS = 30_000
 const DRAIN_IDLE_MS = 1000
 
+/**
+ * Many clients read a response only once they have sent their whole body, and lose it if the connection is closed before
+ * that. So what a refused client still sends is read and dropped, within these limits.
+ */
 export function respond(
   req: IncomingMessage,
   res: ServerResponse,

@@ -20,12 +20,12 @@ import { type DataStoreRow, findDataStore } from './read-data-stores.ts'
 import { resolvePlace } from './resolve-place.ts'
 import { applyChanges } from './update-data-store.ts'
 
-/** The bucket doctor. It goes out to the network, so it must not be called in a transaction. */
 type CheckRuntime = Pick<Runtime, 'db' | 'clock' | 'vault' | 'config'>
 
 const AT_PEACE = { rejectingSince: null, rejection: null, rejectedAt: null, recheckAt: null }
 const PER_WORKSPACE = { burst: 30, refillMs: 2000 }
 
+/** The bucket doctor. It goes out to the network, so it must not be called in a transaction. */
 export async function checkDataStore(runtime: CheckRuntime, actor: Actor, id: string): Promise<DataStore> {
   const { db, clock, vault, config } = runtime
   const row = await findDataStore(db, actor, id)

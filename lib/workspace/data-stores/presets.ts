@@ -1,10 +1,6 @@
 import type { ProviderName } from '#drizzle/schema/index.ts'
 import { capabilitiesOf } from '../../buckets/providers.ts'
 
-/**
- * What a customer need not type. `endpoint` may hold `{region}`; without one the customer gives the address.
- * How a provider behaves under load is not here but in `lib/buckets`.
- */
 type Preset = {
   label: string
   endpoint: string | null
@@ -21,6 +17,10 @@ const FROM_DOCUMENTATION = 'Set up after its documentation; the check finds out 
 
 const anyRegion = { pattern: /^[a-z0-9-]{1,64}$/i, example: 'us-east-1' }
 
+/**
+ * What a customer need not type. `endpoint` may hold `{region}`; without one the customer gives the address.
+ * How a provider behaves under load is not here but in `lib/buckets`.
+ */
 export const PRESETS: Record<ProviderName, Preset> = {
   aws: {
     label: 'AWS S3',

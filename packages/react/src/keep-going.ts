@@ -2,12 +2,6 @@ import { Failure, isLasting, passes, reasonOf } from './failure.ts'
 import { MAX_DELAY_MS, online, persist } from './persist.ts'
 import type { Tokens } from './tokens.ts'
 
-/**
- * Options for tus-js-client that keep an upload going for as long as it lives. By themselves they
- * count every failure, being offline included, and give up after the last of `retryDelays`; and they begin anew
- * when they are not told the offset, whatever the reason. So whatever passes is waited for here, before they hear
- * of it: a token that cannot be had, a network or a server that is away. A token that ran out is replaced.
- */
 type Options = {
   tokens: Tokens
   /** Why it waits, for people; told again at each failure. */
@@ -47,6 +41,12 @@ const GONE = [404, 410]
 /** A token of just now that is refused again and again will not be taken later. */
 const MOST_REFUSED_TOKENS = 4
 
+/**
+ * Options for tus-js-client that keep an upload going for as long as it lives. By themselves they
+ * count every failure, being offline included, and give up after the last of `retryDelays`; and they begin anew
+ * when they are not told the offset, whatever the reason. So whatever passes is waited for here, before they hear
+ * of it: a token that cannot be had, a network or a server that is away. A token that ran out is replaced.
+ */
 export function keepGoing({ tokens, tell, fetch, beforeSend }: Options) {
   let used: string | undefined
   let lost = false

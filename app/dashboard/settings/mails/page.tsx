@@ -4,7 +4,7 @@ import { MailText } from '#components/settings/mail-text.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { Time } from '#components/ui/time.tsx'
-import { listKeptMails } from '#lib/platform/mail/mail.ts'
+import { listKeptMails } from '#lib/dashboard/kept-mails.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireSession } from '../../../session.ts'
 

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
-import { testRuntime } from '../../../test/support/runtime.ts'
-import { deliverMail } from './deliver-mail.ts'
-import { listKeptMails } from './mail.ts'
+import { testRuntime } from '../../test/support/runtime.ts'
+import { deliverMail } from '../platform/mail/deliver-mail.ts'
+import { listKeptMails } from './kept-mails.ts'
 
 const dataDir = mkdtempSync(join(tmpdir(), 'sluice-mails-'))
 afterAll(() => rmSync(dataDir, { recursive: true }))
