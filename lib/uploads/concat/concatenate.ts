@@ -44,6 +44,7 @@ export async function concatenate(context: UploadContext, joining: Joining): Pro
     fileId,
     lease,
     lengthBytes: totalOf(partials).bytes,
+    crc32: totalOf(partials).crc32,
     destination: { bucket, key: joining.target.key, mayRead: true },
     // Each attempt starts over, whatever the outcome of the earlier ones.
     sentBefore: true,

@@ -49,6 +49,7 @@ async function assembleParts(
   const unsettled = {
     ...file,
     lengthBytes: whole.bytes,
+    crc32: whole.crc32,
     hasOneDestination: destinations.length === 1,
     destinations: destinations.filter(({ isOpen }) => isOpen),
   }
@@ -97,7 +98,7 @@ async function putWhole(
       context,
       lease,
       { whole: () => context.recordWhole(whole), etag },
-      toBytes,
+      { lengthBytes: toBytes, crc32 },
     )
     if (!(await lease.whileHeld(recording))) throw lostLease()
     context.checkpoint('transferred')

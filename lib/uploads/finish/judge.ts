@@ -9,6 +9,8 @@ import type { Stored } from './record-transferred.ts'
 export type Wanted = {
   fileId: string
   lengthBytes: number | null
+  /** Of all its bytes, where all have arrived. */
+  crc32?: number
   destination: Pick<Destination, 'key' | 'mayRead'> & { bucket: Pick<Bucket, 'headObject'> }
   /** Aborts the attempt when the lease of the file is lost. */
   lease: { readonly signal: AbortSignal }

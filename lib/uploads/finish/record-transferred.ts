@@ -20,6 +20,9 @@ export type Stored =
   /** Stored by a single PutObject; `whole` records it together with others that finish at the same time. */
   | { whole: () => Promise<boolean>; etag: string | null }
 
+/** What is known of the bytes of the object. */
+type Content = { lengthBytes?: number | null; crc32?: number }
+
 type Freed = Pick<Lease, 'fileId' | 'fence' | 'claim' | 'forget'>
 
 /**
@@ -30,10 +33,10 @@ export async function recordTransferred(
   context: Ledger,
   lease: Freed,
   stored: Stored,
-  lengthBytes: number | null = null,
+  content: Content = {},
 ): Promise<boolean> {
   const { db, clock, emitEvents, metrics, database } = context
-  const again = findAgain(context, lease.fileId, { etag: etagOf(stored), lengthBytes })
+  const again = findAgain(context, lease.fileId, { ...content, etag: etagOf(stored) })
   database?.recent.note('end', again)
   const record = async (tx: Db, object: Exclude<Stored, { whole: unknown }>) => {
     const marked =
@@ -95,7 +98,7 @@ const etagOf = (stored: Stored): string | null =>
 function findAgain(
   { database: _, ...context }: Ledger,
   fileId: string,
-  { etag, lengthBytes }: { etag: string | null; lengthBytes: number | null },
+  { etag, lengthBytes, crc32 }: Content & { etag: string | null },
 ): Redo {
   return async (db) => {
     const ledger = { ...context, db }
@@ -103,7 +106,7 @@ function findAgain(
     if (!file) throw new Error(`${fileId} has no record yet.`)
     if (file.status !== 'uploading' && file.status !== 'transferring') return 'is there'
     const record = async (lease: Lease) => {
-      if (lengthBytes !== null) await declareAgain(db, lease, lengthBytes)
+      await declareAgain(db, lease, { lengthBytes, crc32 })
       return recordTransferred(ledger, lease, { found: { etag } })
     }
     if (!(await withLease(ledger, fileId, record, takeForRepair)))

@@ -13,6 +13,7 @@ export type Unsettled<Place extends ObjectPlace> = {
   fileId: string
   lease: Lease
   lengthBytes: number
+  crc32: number
   /** An earlier attempt, whose outcome is unknown, may have made an object. */
   sentBefore: boolean
   hasOneDestination: boolean

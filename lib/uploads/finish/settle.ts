@@ -45,7 +45,7 @@ export async function settleByLookingUp(
 /** Records what an attempt came to. */
 export async function recordOutcome(
   context: Ledger,
-  file: Pick<Wanted, 'fileId' | 'lengthBytes'> & { lease: Lease },
+  file: Pick<Wanted, 'fileId' | 'lengthBytes' | 'crc32'> & { lease: Lease },
   judged: Judged,
 ): Promise<Outcome> {
   switch (judged.kind) {
@@ -61,12 +61,12 @@ export async function recordOutcome(
 
 async function recordStored(
   context: Ledger,
-  file: Pick<Wanted, 'fileId' | 'lengthBytes'> & { lease: Lease },
+  file: Pick<Wanted, 'fileId' | 'lengthBytes' | 'crc32'> & { lease: Lease },
   { stored, unlessRecorded }: Extract<Judged, { kind: 'stored' }>,
 ): Promise<Outcome> {
-  const { lease, lengthBytes } = file
+  const { lease } = file
   try {
-    if (await lease.whileHeld(recordTransferred(context, lease, stored, lengthBytes))) {
+    if (await lease.whileHeld(recordTransferred(context, lease, stored, file))) {
       context.checkpoint?.('transferred')
       return { kind: 'transferred' }
     }

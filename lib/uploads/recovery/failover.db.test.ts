@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { crc32 } from 'node:zlib'
 import { sql } from 'drizzle-orm'
 import { expect, it } from 'vitest'
 import { openTestDatabase } from '../../../test/support/databases.ts'
@@ -10,22 +11,30 @@ import { newSecret } from '../../platform/kernel/ids.ts'
 /** What a node does for an upload when a standby is promoted that lacks the last commits; loss is played by rewinding rows. */
 const MiB = 1024 * 1024
 
-it('finds a file that was finished, though the lease of a writer before that is held again', async () => {
-  await using site = await openSite()
-  const { db, client, recent, runtime } = site
-  const whole = randomBytes(12 * MiB)
-  const url = await client.begin(whole.length)
-  expect((await client.patch(url, 0, whole.subarray(0, 6 * MiB))).status).toBe(204)
-  const rewind = await keepFile(db, fileIdOf(url))
-  expect((await client.patch(url, 6 * MiB, whole.subarray(6 * MiB))).status).toBe(204)
-  await rewind()
+it.each([
+  { size: 'one part', pieces: [0, 4 * MiB] },
+  { size: 'several parts', pieces: [6 * MiB, 6 * MiB] },
+])(
+  'finds a finished file of $size with its checksum, and an older lease is no obstacle',
+  async ({ pieces: [before, after] }) => {
+    await using site = await openSite()
+    const { db, client, recent, runtime } = site
+    const whole = randomBytes(before! + after!)
+    const url = await client.begin(whole.length)
+    if (before) expect((await client.patch(url, 0, whole.subarray(0, before))).status).toBe(204)
+    const rewind = await keepFile(db, fileIdOf(url), { isHeld: before! > 0 })
+    expect((await client.patch(url, before!, whole.subarray(before!))).status).toBe(204)
+    await rewind()
 
-  await recent.redo(db, runtime.log)
+    await recent.redo(db, runtime.log)
 
-  expect(await site.statusOf(url)).toBe('transferred')
-  expect(await client.offset(url)).toBe(whole.length)
-  expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
-})
+    expect(await site.statusOf(url)).toBe('transferred')
+    expect(await client.offset(url)).toBe(whole.length)
+    expect((await site.bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
+    const own = sql`select crc32::float8 as crc32 from files where id = ${fileIdOf(url)}::uuid`
+    expect(await rows(db, own)).toEqual([{ crc32: crc32(whole) }])
+  },
+)
 
 it.each([{ lost: 'nothing' }, { lost: 'the taking of its lease and its parts' }])(
   'goes on with an upload under the part numbers that it had when $lost was lost',

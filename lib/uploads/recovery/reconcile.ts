@@ -93,11 +93,12 @@ function place(context: UploadContext, destination: ClaimedDestination) {
 }
 
 function unsettled(context: UploadContext, file: Claimed, lease: Lease): Unsettled<Place> {
-  const { fileId, sentBefore, bytes: lengthBytes, destinations } = file
+  const { fileId, sentBefore, bytes: lengthBytes, crc32, destinations } = file
   return {
     fileId,
     lease,
     lengthBytes,
+    crc32,
     sentBefore,
     hasOneDestination: destinations.length === 1,
     destinations: destinations.filter(({ isOpen }) => isOpen).map((one) => place(context, one)),
