@@ -52,6 +52,20 @@ it('takes one connection that breaks for no outage', async () => {
   outages.close()
 })
 
+it('is no less away for the last answers that come in while it is asked', async () => {
+  const outages = createOutages(TIMES)
+  const answered = outages.begun(() => {})
+  let asked = 0
+  outages.watch({
+    async ask() {
+      if (asked++ === 0) answered()
+      throw gone
+    },
+  })
+  expect(await outages.explains(gone)).toBe(true)
+  outages.close()
+})
+
 it('is over when a new connection is answered in time, not when late answers arrive', async () => {
   const outages = createOutages({ ...TIMES, answerWithinMs: 20 })
   const told: string[] = []

@@ -114,20 +114,29 @@ function createSpell(calmAfterMs: number, onCalm: (failures: number) => void): (
 const noAnswer = (cause: unknown) =>
   Object.assign(new Error('The database does not answer.', { cause }), { code: 'CONNECT_TIMEOUT' })
 
-/** Undefined: it answers, or has answered somebody else meanwhile. */
+/** Undefined: it answers, or goes on answering somebody else. */
 async function troubleOf(
   watcher: Watcher,
   withinMs: number,
   answers: () => number,
 ): Promise<Trouble | undefined> {
-  const before = answers()
+  for (let look = 1; ; look++) {
+    const before = answers()
+    const found = await refusalOf(watcher, withinMs)
+    if (!found || isReadOnly(found.cause) || answers() === before) return found
+    if (look === LOOKS_BESIDE_ANSWERS) return undefined
+  }
+}
+
+/** Answers to what it was asked before it went away may still come in during the first. */
+const LOOKS_BESIDE_ANSWERS = 2
+
+async function refusalOf(watcher: Watcher, withinMs: number): Promise<Trouble | undefined> {
   const sinceMs = performance.now()
   const first = await answerOf(watcher, withinMs)
   // One connection that breaks is no outage.
   const isBroken = first !== undefined && performance.now() - sinceMs < withinMs / 2
-  const found = isBroken ? await answerOf(watcher, withinMs) : first
-  if (found && !isReadOnly(found.cause) && answers() > before) return undefined
-  return found
+  return isBroken ? answerOf(watcher, withinMs) : first
 }
 
 type Trouble = { cause: unknown }

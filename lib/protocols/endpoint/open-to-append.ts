@@ -42,7 +42,10 @@ async function open(context: UploadContext, asked: AppendRequest): Promise<Opene
   const { request, chunk } = asked
   const { origin, protocol } = request
   const whole = wholeFileRequest(context, { ...chunk, origin, protocol })
-  const right = await authenticateToContinue(context, request, whole)
+  const authenticating = authenticateToContinue(context, request, whole)
+  const right = await (whole
+    ? context.leases.taking(requiredFileId(request), whole.claim, authenticating)
+    : authenticating)
   // While it is leased, its writer may extend the expiry.
   if (!right.upload.leased) assertStillThere(right.upload, context.clock.now())
   try {

@@ -1,4 +1,5 @@
 import { type DatabaseHandle, type Db, notify } from '../../platform/db/database.ts'
+import { isOutage } from '../../platform/db/faults.ts'
 import { type Clock, seconds } from '../../platform/kernel/clock.ts'
 import { notNow, SluiceError } from '../../platform/kernel/errors.ts'
 import { Lately } from '../../platform/kernel/lately.ts'
@@ -42,7 +43,7 @@ export class Leases {
   readonly incoming = new IncomingRequests()
   readonly #deps: Deps
   readonly #held = new Map<string, HeldLease>()
-  readonly #over: Lately<Fenced>
+  readonly #over: Lately<Pick<Fenced, 'fileId' | 'claim'>>
   readonly #wakeUps = new WakeUps()
   readonly #stopRenewing: () => void
   #unlisten = async (): Promise<void> => {}
@@ -72,6 +73,16 @@ export class Leases {
   /** For a statement that takes a lease along with something else. */
   newClaim(): Claim {
     return newClaim(this.#deps.terms.leaseMs)
+  }
+
+  /** Remembers the claim if the database goes away: the lease may have been taken, and only the answer lost. */
+  async taking<Result>(fileId: string, { claim }: Claim, work: Promise<Result>): Promise<Result> {
+    try {
+      return await work
+    } catch (error) {
+      if (isOutage(error)) this.#over.add({ fileId, claim })
+      throw error
+    }
   }
 
   /** Registers a lease taken by a statement sent at `sinceMs`. */
@@ -136,7 +147,7 @@ export class Leases {
     const { database, clock, metrics } = this.#deps
     const sentAtMs = clock.now()
     const claim = this.newClaim()
-    const taken = await takeLease(database.db, claim, file)
+    const taken = await this.taking(file.fileId, claim, takeLease(database.db, claim, file))
     if (!taken) return undefined
     if (taken.leaseLapsed) metrics.leasesTakenOver.inc({ how: 'lapsed' })
     else if (waited) metrics.leasesTakenOver.inc({ how: 'asked' })
@@ -168,8 +179,8 @@ export class Leases {
   }
 
   #forget(lease: HeldLease): void {
-    const { fileId, fence, claim } = lease
-    this.#over.add({ fileId, fence, claim })
+    const { fileId, claim } = lease
+    this.#over.add({ fileId, claim })
     if (this.#held.get(fileId) === lease) this.#held.delete(fileId)
     this.#wakeUps.wake(fileId)
     if (lease.wanted) void notify(this.#deps.database.db, LEASE_CHANNEL, `free:${fileId}`).catch(() => {})

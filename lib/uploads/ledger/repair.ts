@@ -18,7 +18,7 @@ type Held = Fenced & { everBound: EverBound }
  */
 export async function dropLeases(
   db: Db,
-  { held, over }: { held: readonly Held[]; over: readonly Fenced[] },
+  { held, over }: { held: readonly Held[]; over: readonly Pick<Fenced, 'fileId' | 'claim'>[] },
 ): Promise<void> {
   const ended = sql`lease_until = now() - interval '1 second'`
   const own = held.map(({ fileId, claim, everBound: { afterParts, ends } }) => ({

@@ -7,6 +7,7 @@ import { fileIdOf, openPatch, tusClient } from '../../../test/support/tus-client
 import { createSite, serveUploads } from '../../../test/support/upload-site.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { newSecret } from '../../platform/kernel/ids.ts'
+import type { Runtime } from '../../platform/runtime.ts'
 
 /** What a node does for an upload when a standby is promoted that lacks the last commits; loss is played by rewinding rows. */
 const MiB = 1024 * 1024
@@ -59,6 +60,28 @@ it.each([{ lost: 'nothing' }, { lost: 'the taking of its lease and its parts' }]
   },
 )
 
+it.each([
+  { bytes: 'all bytes', length: 1, taking: /lease_holder = free\.claim/ },
+  { bytes: 'some bytes', length: 2, taking: /lease_holder = \$/ },
+])('ends a lease taken for $bytes whose taker never heard of it', async ({ length, taking }) => {
+  let lossy!: ReturnType<typeof losingAnswers>
+  await using site = await openSite((runtime) => {
+    lossy = losingAnswers(runtime.db)
+    return { ...runtime, db: lossy.db, database: { ...runtime.database, db: lossy.db } }
+  })
+  const { db, client, recent, runtime } = site
+  const url = await client.begin(length)
+  lossy.lose(taking)
+  expect((await client.patch(url, 0, Buffer.alloc(1))).status).toBe(503)
+  const leased = sql`select 1 from files where id = ${fileIdOf(url)}::uuid and lease_until > now()`
+  expect(await rows(db, leased)).toHaveLength(1)
+
+  await recent.redo(db, runtime.log)
+
+  expect(await rows(db, leased)).toHaveLength(0)
+  expect((await client.patch(url, 0, Buffer.alloc(1))).status).toBe(204)
+})
+
 it('asks clients for a moment of patience where it does not know their token or their upload', async () => {
   await using site = await openSite()
   const { db, node, client, recent, runtime } = site
@@ -79,10 +102,10 @@ it('asks clients for a moment of patience where it does not know their token or 
   expect(runtime.logLines).toEqual([])
 })
 
-async function openSite() {
+async function openSite(change = (runtime: Runtime) => runtime) {
   const database = await openTestDatabase()
   const site = await createSite(database)
-  const node = await serveUploads(site.runtime)
+  const node = await serveUploads(change(site.runtime))
   const client = await site.client(node)
   const close = async () => {
     await node.close()
@@ -90,6 +113,36 @@ async function openSite() {
     await database.close()
   }
   return { ...site, ...database, node, client, [Symbol.asyncDispose]: close }
+}
+
+/** The next such statement is carried out, and its connection breaks before the answer. */
+function losingAnswers(db: Db) {
+  let next: RegExp | undefined
+  const session = new Proxy(db._.session, {
+    get(target, name) {
+      const own = Reflect.get(target, name)
+      if (name !== 'prepareQuery') return own
+      return (query: { sql: string }, ...rest: unknown[]) => {
+        const statement = own.call(target, query, ...rest)
+        if (!next?.test(query.sql)) return statement
+        next = undefined
+        const execute = async () => {
+          await statement.execute()
+          throw Object.assign(new Error('write CONNECTION_CLOSED'), { code: 'CONNECTION_CLOSED' })
+        }
+        return { execute }
+      }
+    },
+  })
+  const lossy = new Proxy(db, {
+    get: (target, name) => (name === '_' ? { ...target._, session } : Reflect.get(target, name)),
+  })
+  return {
+    db: lossy,
+    lose(statement: RegExp) {
+      next = statement
+    },
+  }
 }
 
 const TABLES = ['file_parts', 'upload_tails'] as const
