@@ -5,8 +5,10 @@ import { Panel } from '../ui/panel.tsx'
 import { IfMay } from '../ui/rights.tsx'
 import { Time } from '../ui/time.tsx'
 import { CheckNow } from './check-now.tsx'
-import { CheckedOperations } from './checked-operations.tsx'
+import { CheckedOperations, isOptional } from './checked-operations.tsx'
 import { LeastPolicy } from './least-policy.tsx'
+
+const isRefusedUse = ({ name, ok }: { name: string; ok: boolean }) => !ok && !isOptional(name)
 
 /** What the check found, operation by operation, with what to change and what to paste. */
 export function CheckReport({ store }: { store: DataStore }) {
@@ -28,6 +30,11 @@ export function CheckReport({ store }: { store: DataStore }) {
     >
       {check && (
         <div className="space-y-4">
+          {check.ok && check.operations.some(isRefusedUse) && (
+            <Notice tone="bad" title="It refuses the object settings of a Pipe.">
+              Uploads to that Pipe will fail. Change its settings, or allow below what is missing.
+            </Notice>
+          )}
           {check.ok ? (
             <Notice
               tone="good"

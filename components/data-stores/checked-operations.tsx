@@ -1,14 +1,16 @@
 import { Check, Minus, X } from 'lucide-react'
 import type { BucketCheck } from '#drizzle/schema/index.ts'
 
-/** Without these an upload cannot arrive; the others only make more possible. */
-const NEEDED = new Set(['PutObject', 'CreateMultipartUpload', 'UploadPart', 'CompleteMultipartUpload'])
+/** These only make more possible; without the others, uploads cannot arrive. */
+const OPTIONAL = new Set(['AbortMultipartUpload', 'GetObject', 'UploadPartCopy', 'DeleteObject'])
+
+export const isOptional = (name: string): boolean => OPTIONAL.has(name)
 
 export function CheckedOperations({ check }: { check: Pick<BucketCheck, 'ok' | 'operations'> }) {
   return (
     <ul className="divide-y rounded-md border">
       {check.operations.map(({ name, ok, message }) => {
-        const needed = NEEDED.has(name)
+        const needed = !isOptional(name)
         const Icon = ok ? Check : needed || !check.ok ? X : Minus
         const tone = ok ? 'text-good' : needed || !check.ok ? 'text-bad' : 'text-ink-faint'
         return (

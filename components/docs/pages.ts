@@ -24,6 +24,11 @@ export const PAGES = [
   },
   { slug: 'webhooks', title: 'Webhooks', summary: 'The event, its signature, and how to verify it.' },
   {
+    slug: 'objects',
+    title: 'What the bucket gets',
+    summary: 'Cache-Control, download names, metadata, tags, storage class and encryption of objects.',
+  },
+  {
     slug: 'second-copy',
     title: 'Keep a second copy',
     summary: 'One upload into several buckets, and what happens when one of them does not keep up.',

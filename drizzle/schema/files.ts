@@ -12,6 +12,7 @@ import {
 } from 'drizzle-orm/pg-core'
 import { workspaces } from './accounts.ts'
 import { bytea, bytes, createdAt, id, instant } from './columns.ts'
+import type { ObjectSettings } from './pipes.ts'
 
 /**
  * How a file moves from status to status, and which function moves it:
@@ -52,6 +53,9 @@ export const DESTINATION_REASONS = [
 export type DestinationReason = (typeof DESTINATION_REASONS)[number]
 export type DestinationStatus = 'pending' | 'transferring' | 'transferred' | 'failed'
 
+/** The object settings of one file, with all placeholders filled in, and its Content-Disposition in full. */
+export type FileObject = Omit<ObjectSettings, 'contentDisposition'> & { contentDisposition?: string }
+
 /**
  * A file is also its upload: the row holds what the customer sees, the confirmed offset and the lease of
  * the one writer. The Pipe, token and Sender are named but not referenced, since the record outlives them.
@@ -80,6 +84,16 @@ export const files = pgTable(
     uploadMetadata: jsonb().$type<Record<string, string>>().notNull().default({}),
     /** What the customer's backend fixed in the token. */
     metadata: jsonb().$type<Record<string, string>>().notNull().default({}),
+    /** Fixed at creation. Null if its Pipe sets nothing. */
+    object: jsonb().$type<FileObject>(),
+    /** The folder that the client gave, cleaned, where the Pipe has {path} in its keys. */
+    folder: text(),
+    /** True if the first bytes must fit the declared type. Nothing is sent to a bucket before they do. */
+    verifyContent: boolean(),
+    /** The media type that the first bytes were found to have. */
+    foundType: text(),
+    /** Of the whole file, as the client declared it. */
+    declaredCrc32: bytes(),
     status: text({ enum: FILE_STATUSES }).notNull().default('uploading'),
     failureReason: text(),
     /** Null until a deferred length is known. */
@@ -163,6 +177,7 @@ export const files = pgTable(
     index('files_partials').on(t.expiresAt).where(sql`${t.concat} = 'partial' and ${t.retiredAt} is null`),
     index('files_uncounted').on(t.id).where(sql`${t.countedBytes} < ${t.offsetBytes}`),
     index('files_by_one_request').on(t.id).where(sql`${t.status} = 'uploading' and ${t.protocol} = 'http'`),
+    index('files_by_folder').on(t.workspaceId, t.folder, t.id).where(sql`${t.folder} is not null`),
     index('files_reserving').on(t.lastByteAt).where(sql`${t.reservedBytes} > 0`),
   ],
 )

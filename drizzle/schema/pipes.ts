@@ -1,8 +1,40 @@
 import { sql } from 'drizzle-orm'
-import { boolean, index, integer, pgTable, primaryKey, smallint, text, uuid } from 'drizzle-orm/pg-core'
+import {
+  boolean,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+  uuid,
+} from 'drizzle-orm/pg-core'
 import { workspaces } from './accounts.ts'
 import { bytes, createdAt, id, instant } from './columns.ts'
 import { dataStores } from './data-stores.ts'
+
+/** What an object gets beside its bytes and its type. The values of metadata and tags may have placeholders. */
+export type ObjectSettings = {
+  metadata?: Record<string, string>
+  cacheControl?: string
+  contentDisposition?: 'inline' | 'attachment'
+  storageClass?: string
+  tags?: Record<string, string>
+  encryption?: { type: 'SSE-S3' } | { type: 'SSE-KMS'; keyId: string }
+}
+
+export const OBJECT_SETTINGS = [
+  'metadata',
+  'cacheControl',
+  'contentDisposition',
+  'storageClass',
+  'tags',
+  'encryption',
+] as const satisfies (keyof ObjectSettings)[]
+
+/** Of a Pipe: also which of them a token may set. */
+export type PipeObject = ObjectSettings & { tokensMaySet?: (keyof ObjectSettings)[] }
 
 export const pipes = pgTable(
   'pipes',
@@ -21,6 +53,9 @@ export const pipes = pgTable(
     uploadExpirySeconds: integer().notNull(),
     /** Tokens for it must name the person who uploads. */
     requireSubject: boolean().notNull().default(false),
+    object: jsonb().$type<PipeObject>(),
+    /** The first bytes of a file must fit its declared type. */
+    verifyContent: boolean().notNull().default(false),
     createdAt: createdAt(),
     updatedAt: instant().notNull().defaultNow(),
     deletedAt: instant(),

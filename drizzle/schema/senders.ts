@@ -1,7 +1,7 @@
 import { bigint, doublePrecision, index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { workspaces } from './accounts.ts'
 import { bytes, createdAt, id, instant } from './columns.ts'
-import { pipes } from './pipes.ts'
+import { type ObjectSettings, pipes } from './pipes.ts'
 
 export const senders = pgTable(
   'senders',
@@ -54,6 +54,8 @@ export const tokens = pgTable(
     allowedTypes: text().array().notNull().default([]),
     keyPrefix: text().notNull().default(''),
     metadata: jsonb().$type<Record<string, string>>().notNull().default({}),
+    /** In place of what the Pipe sets, where that lets tokens. */
+    object: jsonb().$type<ObjectSettings>(),
     expiresAt: instant().notNull(),
     revokedAt: instant(),
     createdAt: createdAt(),

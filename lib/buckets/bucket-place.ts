@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import type { FileObject } from '#drizzle/schema/index.ts'
 import type { Capabilities } from './providers.ts'
 
 type Encryption = { type: 'SSE-S3' } | { type: 'SSE-KMS'; keyId: string }
@@ -14,9 +15,16 @@ export type BucketPlace = {
   capabilities: Capabilities
 }
 
-/** The headers that describe a new object: on PutObject, and on CreateMultipartUpload for the parts to come. */
-export function objectHeaders(place: BucketPlace, contentType: string): Record<string, string> {
-  const { storageClass, encryption } = place
+export type Target = { key: string; contentType: string; object?: FileObject | null }
+
+/**
+ * The headers that describe a new object: on PutObject, and on CreateMultipartUpload for the parts to come. What is set for the
+ * object comes before what is set for all objects of the bucket.
+ */
+export function objectHeaders(place: BucketPlace, { contentType, object }: Target): Record<string, string> {
+  const { metadata, cacheControl, contentDisposition, tags } = object ?? {}
+  const storageClass = object?.storageClass ?? place.storageClass
+  const encryption = object?.encryption ?? place.encryption
   return {
     'content-type': contentType,
     ...(storageClass && { 'x-amz-storage-class': storageClass }),
@@ -25,7 +33,36 @@ export function objectHeaders(place: BucketPlace, contentType: string): Record<s
       'x-amz-server-side-encryption': 'aws:kms',
       'x-amz-server-side-encryption-aws-kms-key-id': encryption.keyId,
     }),
+    ...(cacheControl && { 'cache-control': cacheControl }),
+    ...(contentDisposition && { 'content-disposition': contentDisposition }),
+    ...(tags && { 'x-amz-tagging': formOf(tags) }),
+    ...(metadata && metadataHeaders(metadata)),
   }
+}
+
+const formOf = (pairs: Record<string, string>) =>
+  Object.entries(pairs)
+    .map((pair) => pair.map(encodeURIComponent).join('='))
+    .join('&')
+
+function metadataHeaders(metadata: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(metadata).map(([name, value]) => [`x-amz-meta-${name}`, inAscii(value)]),
+  )
+}
+
+/** An encoded word has at most 75 characters. */
+const MAX_WORD_BYTES = 45
+
+/** S3 decodes values by RFC 2047, and encodes those that are not ASCII when it gives them back. */
+function inAscii(value: string): string {
+  if (/^[ -~]*$/.test(value)) return value
+  const words: string[] = ['']
+  for (const character of value) {
+    if (Buffer.byteLength(words.at(-1)! + character) > MAX_WORD_BYTES) words.push('')
+    words[words.length - 1] += character
+  }
+  return words.map((word) => `=?UTF-8?B?${Buffer.from(word).toString('base64')}?=`).join(' ')
 }
 
 type Addressed = { endpoint: string; bucket: string; forcePathStyle: boolean }

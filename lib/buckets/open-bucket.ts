@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { crc32FromBase64, crc32ToBase64 } from '../platform/kernel/crc32.ts'
 import { BucketError, badResponse, isBucketError, tag } from './bucket-error.ts'
-import { type BucketPlace, objectHeaders } from './bucket-place.ts'
+import { type BucketPlace, objectHeaders, type Target } from './bucket-place.ts'
 import { type BucketDeps, type CallBucket, createCaller } from './call-bucket.ts'
 import type { Capabilities } from './providers.ts'
 import { type Credentials, encodePath } from './sign-request.ts'
@@ -11,7 +11,6 @@ type Body = { chunks: readonly Uint8Array[]; bytes: number; crc32: number }
 type Options = { signal?: AbortSignal | undefined }
 /** `repeated`: it was sent before, perhaps by another process, and the outcome is not known. */
 type WriteOptions = Options & { repeated?: boolean }
-type Target = { key: string; contentType: string }
 type Upload = { key: string; multipartId: string }
 
 /** CompleteMultipartUpload may take minutes, in which S3 sends whitespace and others send nothing. */
@@ -55,7 +54,7 @@ class S3Bucket {
   async putObject(target: Target, body: Body, options: WriteOptions = {}): Promise<{ etag: string | null }> {
     const { signal, repeated = false } = options
     const headers = {
-      ...objectHeaders(this.#place, target.contentType),
+      ...objectHeaders(this.#place, target),
       ...checksumHeaders(this.capabilities, body),
       ...(this.capabilities.ifNoneMatch && { 'if-none-match': '*' }),
     }
@@ -79,7 +78,7 @@ class S3Bucket {
 
   async createMultipart(target: Target, { signal }: Options = {}): Promise<string> {
     const headers = {
-      ...objectHeaders(this.#place, target.contentType),
+      ...objectHeaders(this.#place, target),
       ...(this.#withCrc32 && { 'x-amz-checksum-algorithm': 'CRC32' }),
       ...(this.#crcOfWhole && { 'x-amz-checksum-type': 'FULL_OBJECT' }),
     }

@@ -1,4 +1,4 @@
-import type { FoundCapabilities } from '#drizzle/schema/index.ts'
+import type { FileObject, FoundCapabilities } from '#drizzle/schema/index.ts'
 import type { Clock } from '../platform/kernel/clock.ts'
 import { createGuardedAgents, resolveHost } from '../platform/net/guarded-agents.ts'
 import { isBucketError } from './bucket-error.ts'
@@ -16,7 +16,15 @@ export type Probe = {
   found: FoundCapabilities
 }
 
-type ProbeOptions = { allowedPrivateHosts: string[]; clock: Clock; timeoutMs?: number }
+/** What uploads set on their objects, and a name for it. */
+export type ObjectUse = { name: string; object: FileObject }
+
+type ProbeOptions = {
+  allowedPrivateHosts: string[]
+  clock: Clock
+  timeoutMs?: number
+  uses?: readonly ObjectUse[]
+}
 
 /** For all operations together; a healthy bucket answers within one second. */
 const TIMEOUT_MS = 9000
@@ -26,7 +34,7 @@ const TIMEOUT_MS = 9000
  * multipart upload, and a few small objects if the credentials may not delete.
  */
 export async function probeBucket(place: ProbePlace, options: ProbeOptions): Promise<Probe> {
-  const { allowedPrivateHosts, clock, timeoutMs = TIMEOUT_MS } = options
+  const { allowedPrivateHosts, clock, timeoutMs = TIMEOUT_MS, uses = [] } = options
   const agents = createGuardedAgents(allowedPrivateHosts, { agent: { keepAlive: false } })
   const deadline = AbortSignal.timeout(timeoutMs)
   const bucket = new ProbeOperations(place, { clock, agents, retryDelaysMs: [] }, deadline)
@@ -41,7 +49,7 @@ export async function probeBucket(place: ProbePlace, options: ProbeOptions): Pro
   try {
     const refusal = await resolves(place, allowedPrivateHosts)
     if (refusal) attempt.note('PutObject', refusal)
-    else await tryAll(bucket, attempt)
+    else await tryAll(bucket, attempt, uses)
   } finally {
     agents.http.destroy()
     agents.https.destroy()
@@ -89,19 +97,35 @@ class Attempt {
     this.#explain = explain
   }
 
-  note(name: OperationName, refusal: Refusal): void {
-    this.#over ||= refusal.final
+  note(name: string, refusal: Refusal): void {
     this.all.push({ name, ok: false, needed: NEEDED.has(name), message: plain(refusal.message) })
   }
 
   async do<T>(name: OperationName, operation: () => Promise<T>): Promise<T | undefined> {
     if (this.#over) return undefined
+    return this.#try(name, operation, (refusal) => {
+      this.#over ||= refusal.final
+    })
+  }
+
+  /** A refusal says nothing about the other operations. */
+  async use({ name }: ObjectUse, operation: () => Promise<void>): Promise<void> {
+    if (!this.#over) await this.#try(name, operation)
+  }
+
+  async #try<T>(
+    name: string,
+    operation: () => Promise<T>,
+    refused?: (refusal: Refusal) => void,
+  ): Promise<T | undefined> {
     try {
       const result = await operation()
       this.all.push({ name, ok: true, needed: NEEDED.has(name), message: 'Works.' })
       return result
     } catch (thrown) {
-      this.note(name, this.#explain(thrown))
+      const refusal = this.#explain(thrown)
+      refused?.(refusal)
+      this.note(name, refusal)
       return undefined
     }
   }
@@ -131,18 +155,19 @@ type OperationName =
   | 'UploadPartCopy'
   | 'DeleteObject'
 
-const NEEDED: ReadonlySet<OperationName> = new Set<OperationName>([
+const NEEDED: ReadonlySet<string> = new Set<OperationName>([
   'PutObject',
   'CreateMultipartUpload',
   'UploadPart',
   'CompleteMultipartUpload',
 ])
 
-async function tryAll(bucket: ProbeOperations, attempt: Attempt): Promise<void> {
+async function tryAll(bucket: ProbeOperations, attempt: Attempt, uses: readonly ObjectUse[]): Promise<void> {
   const key = await attempt.do('PutObject', () =>
     findCapabilities(bucket, ['bodyChecksum', 'ifNoneMatch'], () => bucket.put()),
   )
   await tryMultipart(bucket, attempt)
+  if (attempt.may('CompleteMultipartUpload')) await tryUses(bucket, attempt, uses)
   if (key) {
     await attempt.do('GetObject', () => bucket.get(key))
     if (attempt.may('GetObject')) await tryCopying(bucket, attempt, key)
@@ -168,6 +193,22 @@ async function tryMultipart(bucket: ProbeOperations, attempt: Attempt): Promise<
       })
     }),
   )
+}
+
+/** As uploads of one part and of several send it: a key for encryption takes more permissions for the latter. */
+async function tryUses(bucket: ProbeOperations, attempt: Attempt, uses: readonly ObjectUse[]): Promise<void> {
+  for (const use of uses)
+    await attempt.use(use, async () => {
+      const { object } = use
+      await bucket.put(object)
+      const upload = await bucket.create(object)
+      try {
+        await bucket.complete(upload, await bucket.part(upload))
+      } catch (thrown) {
+        await bucket.abort(upload).catch(() => {})
+        throw thrown
+      }
+    })
 }
 
 async function beginUpload(bucket: ProbeOperations) {

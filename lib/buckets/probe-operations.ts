@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import type { FileObject } from '#drizzle/schema/index.ts'
 import { isBucketError } from './bucket-error.ts'
 import type { BucketPlace } from './bucket-place.ts'
 import type { BucketDeps } from './call-bucket.ts'
@@ -43,15 +44,15 @@ export class ProbeOperations {
     this.#bucket = openBucket({ ...this.#place, capabilities }, this.#place, this.#deps)
   }
 
-  async put(): Promise<string> {
+  async put(object: FileObject | null = null): Promise<string> {
     const key = this.#newKey()
-    await this.#bucket.putObject({ key, contentType: CONTENT_TYPE }, BODY, this.#options)
+    await this.#bucket.putObject({ key, contentType: CONTENT_TYPE, object }, BODY, this.#options)
     return this.#wrote(key)
   }
 
-  async create(): Promise<{ key: string; multipartId: string }> {
+  async create(object: FileObject | null = null): Promise<{ key: string; multipartId: string }> {
     const key = this.#newKey()
-    const target = { key, contentType: CONTENT_TYPE }
+    const target = { key, contentType: CONTENT_TYPE, object }
     return { key, multipartId: await this.#bucket.createMultipart(target, this.#options) }
   }
 

@@ -1,3 +1,5 @@
+import type { FileObject } from '#drizzle/schema/index.ts'
+
 /** What the bucket's provider allows. */
 type BucketLimits = {
   maxParts: number
@@ -10,7 +12,8 @@ export type SentPart = { number: number; etag: string; crc32: number | null }
 type Options = { signal?: AbortSignal | undefined }
 /** `repeated`: the same request was sent before, and its outcome is unknown. */
 type WriteOptions = Options & { repeated?: boolean }
-type Target = { key: string; contentType: string }
+/** `object`: what the object gets beside its bytes and its type, in addition to what its Data Store sets. */
+export type Target = { key: string; contentType: string; object: FileObject | null }
 type Multipart = { key: string; multipartId: string }
 export type ListedPage = {
   objects: { key: string; bytes: number; modifiedMs: number }[]

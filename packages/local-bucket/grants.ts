@@ -9,6 +9,7 @@ const REQUIRED = {
   CompleteMultipartUpload: 's3:PutObject',
   AbortMultipartUpload: 's3:AbortMultipartUpload',
   GetObject: 's3:GetObject',
+  GetObjectTagging: 's3:GetObjectTagging',
   HeadObject: 's3:GetObject',
   DeleteObject: 's3:DeleteObject',
   DeleteObjects: 's3:DeleteObject',
@@ -18,7 +19,10 @@ const REQUIRED = {
   HeadBucket: 's3:ListBucket',
 } as const satisfies Record<Operation, string>
 
-export type Action = (typeof REQUIRED)[Operation]
+/** Needed as well by what sets tags. */
+export const TAGGING = 's3:PutObjectTagging'
+
+export type Action = (typeof REQUIRED)[Operation] | typeof TAGGING
 
 /** One pair of credentials and the actions that it is granted, on every bucket of the server. */
 export interface BucketKey {
@@ -30,4 +34,4 @@ export interface BucketKey {
 export const requiredAction = (operation: Operation): Action => REQUIRED[operation]
 
 /** All there is: what the reader of a bucket and its owner's tools need. */
-export const ALL_ACTIONS: readonly Action[] = [...new Set(Object.values(REQUIRED))]
+export const ALL_ACTIONS: readonly Action[] = [...new Set(Object.values(REQUIRED)), TAGGING]

@@ -1,12 +1,15 @@
 import type { ObjectMetadata } from './object-metadata.ts'
+import { tagsOf } from './stored-headers.ts'
 
 /** What GetObject and HeadObject tell about an object. The checksum is of the whole, so a range has none. */
 export function objectHeaders(
   metadata: ObjectMetadata,
   options: { checksum: boolean },
 ): Record<string, string> {
+  const { 'x-amz-tagging': tagging, ...headers } = metadata.headers
   return {
-    ...metadata.headers,
+    ...headers,
+    ...(tagging && { 'x-amz-tagging-count': String(tagsOf(metadata.headers).length) }),
     etag: metadata.etag,
     'last-modified': new Date(metadata.lastModifiedMs).toUTCString(),
     'accept-ranges': 'bytes',

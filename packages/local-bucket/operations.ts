@@ -5,6 +5,7 @@ import { createMultipartUpload } from './operations/create-multipart-upload.ts'
 import { deleteObject } from './operations/delete-object.ts'
 import { deleteObjects } from './operations/delete-objects.ts'
 import { getObject } from './operations/get-object.ts'
+import { getObjectTagging } from './operations/get-object-tagging.ts'
 import { headBucket } from './operations/head-bucket.ts'
 import { headObject } from './operations/head-object.ts'
 import { listMultipartUploads } from './operations/list-multipart-uploads.ts'
@@ -22,6 +23,7 @@ export const OPERATIONS: Record<Operation, Perform> = {
   DeleteObject: deleteObject,
   DeleteObjects: deleteObjects,
   GetObject: getObject,
+  GetObjectTagging: getObjectTagging,
   HeadBucket: headBucket,
   HeadObject: headObject,
   ListMultipartUploads: listMultipartUploads,

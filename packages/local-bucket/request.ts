@@ -49,6 +49,7 @@ const ROUTES = [
     needs: [],
     takes: ['response-content-type', 'response-content-disposition', 'response-cache-control'],
   },
+  { operation: 'GetObjectTagging', on: 'key', method: 'GET', needs: ['tagging'], takes: [] },
   { operation: 'HeadObject', on: 'key', method: 'HEAD', needs: [], takes: [] },
 ] as const
 

@@ -5,7 +5,7 @@ import { type Answer, type Refusal, refusalAnswer } from './answer.ts'
 import { authenticate } from './authenticate.ts'
 import { ConnectionCut, type Exchange } from './exchange.ts'
 import type { Faults } from './faults.ts'
-import { requiredAction } from './grants.ts'
+import { requiredAction, TAGGING } from './grants.ts'
 import { IncomingBody } from './incoming-body.ts'
 import type { KeyRing } from './key-ring.ts'
 import { OPERATIONS } from './operations.ts'
@@ -95,6 +95,7 @@ async function perform(
   const storage = storageOf(request.bucket)
   const permits = (action: string) => authentication.key.actions.some((granted) => granted === action)
   if (!permits(requiredAction(request.operation))) throw new S3Error('AccessDenied')
+  if (request.headers['x-amz-tagging'] && !permits(TAGGING)) throw new S3Error('AccessDenied')
   const headers = seenBy(rules, request.headers)
   const { operation } = request
   const checksummed = operation !== 'CompleteMultipartUpload'

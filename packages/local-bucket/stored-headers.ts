@@ -1,3 +1,5 @@
+import { S3Error } from './s3-error.ts'
+
 const KEPT = new Set([
   'cache-control',
   'content-disposition',
@@ -9,11 +11,20 @@ const KEPT = new Set([
   'x-amz-server-side-encryption-aws-kms-key-id',
   'x-amz-server-side-encryption-bucket-key-enabled',
   'x-amz-storage-class',
+  'x-amz-tagging',
   'x-amz-website-redirect-location',
 ])
 
+const STORAGE_CLASSES = new Set([
+  ...['STANDARD', 'REDUCED_REDUNDANCY', 'STANDARD_IA', 'ONEZONE_IA', 'INTELLIGENT_TIERING'],
+  ...['GLACIER', 'GLACIER_IR', 'DEEP_ARCHIVE'],
+])
+const MAX_METADATA_BYTES = 2048
+const MAX_TAGS = 10
+
 /** The headers that stay with an object. Encryption is only remembered, not done: the files are for people to open. */
 export function headersToKeep(headers: Record<string, string>): Record<string, string> {
+  requireValid(headers)
   const kept = Object.entries(headers).filter(([name]) => KEPT.has(name) || name.startsWith('x-amz-meta-'))
   const encoding = withoutTransfer(headers['content-encoding'])
   const { 'content-encoding': _, ...others } = Object.fromEntries(kept)
@@ -22,6 +33,23 @@ export function headersToKeep(headers: Record<string, string>): Record<string, s
     ...others,
     ...(encoding ? { 'content-encoding': encoding } : {}),
   }
+}
+
+function requireValid(headers: Record<string, string>): void {
+  const storageClass = headers['x-amz-storage-class']
+  if (storageClass !== undefined && !STORAGE_CLASSES.has(storageClass))
+    throw new S3Error('InvalidStorageClass')
+  const metadata = Object.entries(headers).filter(([name]) => name.startsWith('x-amz-meta-'))
+  const bytes = metadata.reduce(
+    (sum, [name, value]) => sum + name.length - 'x-amz-meta-'.length + value.length,
+    0,
+  )
+  if (bytes > MAX_METADATA_BYTES) throw new S3Error('MetadataTooLarge')
+  if (tagsOf(headers).length > MAX_TAGS) throw new S3Error('BadRequest')
+}
+
+export function tagsOf(headers: Record<string, string>): [name: string, value: string][] {
+  return [...new URLSearchParams(headers['x-amz-tagging'] ?? '')]
 }
 
 /** Of these, what the answers to a write repeat. */

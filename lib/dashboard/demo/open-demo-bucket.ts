@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ALL_ACTIONS, type BucketKey } from '../../../packages/local-bucket/grants.ts'
+import { ALL_ACTIONS, type BucketKey, TAGGING } from '../../../packages/local-bucket/grants.ts'
 import { type LocalBucket, startLocalBucket } from '../../../packages/local-bucket/start.ts'
 import { lockFolder, makeDataDir } from '../../platform/data-dir.ts'
 import { StartError } from '../../platform/kernel/errors.ts'
@@ -72,7 +72,7 @@ async function serveBucket(dataDir: string): Promise<Serving | undefined> {
 /** The port of last time, so that the Data Store's address stays; another one where it is taken. */
 async function startOnPort(directory: string, kept: Kept): Promise<LocalBucket> {
   const keys: BucketKey[] = [
-    { ...pair(kept), actions: ['s3:PutObject'] },
+    { ...pair(kept), actions: ['s3:PutObject', TAGGING] },
     { ...pair(kept.reader), actions: ALL_ACTIONS },
   ]
   const options = { directory, region: REGION, buckets: [NAME], keys }

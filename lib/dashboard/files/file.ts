@@ -7,6 +7,7 @@ import {
   type files,
 } from '#drizzle/schema/index.ts'
 import { minutes } from '../../platform/kernel/clock.ts'
+import { fileObjectAnswer } from '../../workspace/pipes/object-settings.ts'
 
 const pairs = z.record(z.string(), z.string())
 const instant = z.iso.datetime()
@@ -48,6 +49,8 @@ export const fileAnswer = z.strictObject({
   checksum: z.string().nullable(),
   metadata: pairs,
   uploadMetadata: pairs,
+  /** What the bucket is told of the object beside its bytes, by the Pipe and the token. */
+  object: fileObjectAnswer.nullable(),
   destinations: z.array(destinationAnswer),
   resumeCount: z.int(),
   savedBytes: z.int(),
@@ -111,6 +114,7 @@ export function toFile(row: typeof files.$inferSelect, destinations: Destination
     checksum: known ? `crc32:${row.crc32.toString(16).padStart(8, '0')}` : null,
     metadata: row.metadata,
     uploadMetadata: row.uploadMetadata,
+    object: row.object,
     destinations: destinations.toSorted((a, b) => (a.position ?? 1) - (b.position ?? 1)).map(toDestination),
     resumeCount: row.resumeCount,
     savedBytes: row.savedBytes,

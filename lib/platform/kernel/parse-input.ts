@@ -37,6 +37,7 @@ function fieldErrors(issue: Issue): FieldError[] {
 }
 
 function words(issue: Issue): string {
+  if (issue.code === 'invalid_key' && issue.issues[0]) return words(issue.issues[0])
   if (/received undefined$/.test(issue.message)) return 'is required'
   const expected = issue.message.match(/^Invalid input: expected (.+), received/)?.[1]
   if (expected) return `must be ${/^[aeiou]/.test(expected) ? 'an' : 'a'} ${expected}`

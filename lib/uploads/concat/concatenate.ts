@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import { combineCrc32 } from '../../platform/kernel/crc32.ts'
-import type { Bucket, SentPart } from '../bucket-port.ts'
+import type { Bucket, SentPart, Target } from '../bucket-port.ts'
 import { clearLeftovers } from '../endings/clear-leftovers.ts'
 import type { Stored } from '../finish/record-transferred.ts'
 import { type Outcome, settle } from '../finish/settle.ts'
@@ -18,7 +18,7 @@ export type Joining = {
   lease: Lease
   bucket: Bucket
   dataStoreId: string
-  target: { key: string; contentType: string }
+  target: Target
   partials: readonly PartialObject[]
   /** The multipart upload of an attempt that ended in a crash. It is aborted first. */
   leftMultipartId: string | null

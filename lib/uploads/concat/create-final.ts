@@ -51,7 +51,7 @@ async function join(
   if (!(await insertFinal(db, { ...made, ...pieces, ...whole }, options)))
     throw new SluiceError('invalid_header', 'Another request has just joined these partial uploads.')
   context.checkpoint('upload created')
-  const { fileId, destinations } = made
+  const { fileId, object, destinations } = made
   const joining = concatenate(context, {
     fileId,
     bucket,
@@ -59,7 +59,7 @@ async function join(
     partials,
     leftMultipartId: null,
     lease: leases.adopt({ ...claim, fileId, fence: 1 }, made.createdAtMs),
-    target: { key: destinations[0]!.key, contentType: contentTypeOf(declared.filetype) },
+    target: { key: destinations[0]!.key, contentType: contentTypeOf(declared.filetype), object },
   })
   inBackground(context, joining)
   const outcome = await within(terms.assembleMs, joining)

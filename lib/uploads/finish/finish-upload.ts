@@ -132,7 +132,7 @@ async function putObject(
 ): Promise<{ etag: string | null } | undefined> {
   const { lease, progress } = upload
   const destination = upload.destinations[0]!
-  const { bucket, key, contentType } = destination
+  const { bucket, target } = destination
   // The PUT must be aborted before its buffers are reused.
   const late = new AbortController()
   const signal = AbortSignal.any([lease.signal, late.signal])
@@ -140,7 +140,7 @@ async function putObject(
     lease.assertHeld()
     destination.puttingObject()
     const { chunks, bytes } = body
-    return bucket.putObject({ key, contentType }, { chunks, bytes, crc32 }, { signal })
+    return bucket.putObject(target, { chunks, bytes, crc32 }, { signal })
   }
   const tailed = { fromBytes: 0, toBytes: progress.offsetBytes, body: last, signal }
   const putting = progress.tailBytes > 0 ? withTail(context, upload, tailed, put) : put(last)

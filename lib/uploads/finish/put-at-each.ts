@@ -67,10 +67,10 @@ async function put(
   body: Body,
   signal: AbortSignal,
 ): Promise<Extract<Stored, { delivered: unknown }>> {
-  const { bucket, key, contentType } = destination
+  const { bucket, target } = destination
   lease.assertHeld()
   destination.puttingObject()
-  const { etag } = await bucket.putObject({ key, contentType }, body, { signal })
+  const { etag } = await bucket.putObject(target, body, { signal })
   return { delivered: { etag, certainty: etag === null ? 'inferred' : 'answered' } }
 }
 

@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { FileObject } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
 import { isFree, newClaim, taken } from './lease-terms.ts'
@@ -11,6 +12,7 @@ export type Claimed = {
   fence: number
   claim: string
   filetype: string | null
+  object: FileObject | null
   /** All of them, the required ones first. */
   destinations: readonly ClaimedDestination[]
   bytes: number
@@ -91,7 +93,7 @@ export function claimTransferring(
       update file_destinations d set status = 'transferring' from claimed
       where d.file_id = claimed.id and d.status = 'pending'
     )
-    select c.id as "fileId", c.lease_fence as fence, c.lease_holder as claim, c.filetype, ${DESTINATIONS} as destinations,
+    select c.id as "fileId", c.lease_fence as fence, c.lease_holder as claim, c.filetype, c.object, ${DESTINATIONS} as destinations,
       c.length_bytes as bytes, c.crc32, c.recorded_parts + 1 as "tailPartNumber", c.sent_before as "sentBefore",
       floor(extract(epoch from coalesce(c.last_byte_at, c.created_at)) * 1000)::bigint as "sinceMs",
       floor(extract(epoch from c.last_attempt_at) * 1000)::bigint as "lastAttemptMs",

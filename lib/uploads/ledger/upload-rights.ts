@@ -1,5 +1,12 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type { DestinationStatus, FileProtocol, FileStatus } from '#drizzle/schema/index.ts'
+import type {
+  DestinationStatus,
+  FileObject,
+  FileProtocol,
+  FileStatus,
+  ObjectSettings,
+  PipeObject,
+} from '#drizzle/schema/index.ts'
 import { hasActiveOutput, isToldOfCreation } from '../../events/outputs-of.ts'
 import { isSuspended, workspaceSuspended } from '../../identity/suspension.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
@@ -34,6 +41,7 @@ export type UploadToken = {
   allowedTypes: string[]
   keyPrefix: string
   metadata: Record<string, string>
+  object: ObjectSettings | null
 }
 
 export type PipeRow = {
@@ -44,6 +52,7 @@ export type PipeRow = {
   allowedTypes: string[]
   allowedOrigins: string[]
   uploadExpirySeconds: number
+  object: PipeObject | null
   /** It has an active webhook. */
   hasWebhooks: boolean
   /** An output asks for `file.created`. */
@@ -64,6 +73,7 @@ export type UploadRow = {
   concatHeader: string | null
   filename: string
   filetype: string | null
+  object: FileObject | null
   uploadMetadataHeader: string | null
   expiresAtMs: number
   retired: boolean
@@ -253,10 +263,10 @@ function common(nowMs: number): SQL {
     ${isSuspended(sql`t.workspace_id`)} as suspended,
     json_build_object('id', t.id, 'workspaceId', t.workspace_id, 'senderId', s.id, 'senderName', s.name,
       'subject', t.subject, 'maxBytes', t.max_bytes, 'maxFiles', t.max_files, 'allowedTypes', t.allowed_types,
-      'keyPrefix', t.key_prefix, 'metadata', t.metadata) as token,
+      'keyPrefix', t.key_prefix, 'metadata', t.metadata, 'object', t.object) as token,
     json_build_object('id', p.id, 'sourceHttp', p.source_http, 'keyTemplate', p.key_template,
       'maxFileBytes', least(p.max_file_bytes, (select max_file_bytes from workspaces where id = p.workspace_id)), 'allowedTypes', p.allowed_types, 'allowedOrigins', p.allowed_origins,
-      'uploadExpirySeconds', p.upload_expiry_seconds,
+      'uploadExpirySeconds', p.upload_expiry_seconds, 'object', p.object,
       'hasWebhooks', ${hasActiveOutput(sql`p.id`, sql`p.workspace_id`)},
       'isToldOfCreation', ${isToldOfCreation(sql`p.id`, sql`p.workspace_id`)}) as pipe`
 }
@@ -274,7 +284,7 @@ function upload(): SQL {
   return sql`case when f.id is null then null else json_build_object('id', f.id, 'workspaceId', f.workspace_id,
       'pipeId', f.pipe_id, 'protocol', f.protocol, 'status', f.status, 'lengthBytes', f.length_bytes, 'offsetBytes', f.offset_bytes, 'crc32', f.crc32,
       'partBytes', f.part_bytes, 'concat', f.concat, 'concatHeader', f.concat_header, 'filename', f.filename,
-      'filetype', f.filetype, 'uploadMetadataHeader', f.upload_metadata_header, 'expiresAtMs', floor(extract(epoch from f.expires_at) * 1000)::bigint,
+      'filetype', f.filetype, 'object', f.object, 'uploadMetadataHeader', f.upload_metadata_header, 'expiresAtMs', floor(extract(epoch from f.expires_at) * 1000)::bigint,
       'retired', f.retired_at is not null and f.joined_into is null, 'leased', ${isLeased},
       'interrupted', ${wasInterrupted}, 'leaseFence', f.lease_fence, 'bound', ${boundOf(sql`f`)}) end as upload`
 }

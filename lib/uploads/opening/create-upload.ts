@@ -1,7 +1,10 @@
+import type { FileObject } from '#drizzle/schema/index.ts'
 import { days, hours } from '../../platform/kernel/clock.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
 import { renderObjectKey } from '../../workspace/pipes/key-template.ts'
+import { objectOf } from '../../workspace/pipes/object-settings.ts'
+import type { FileFacts } from '../../workspace/pipes/placeholders.ts'
 import type { Bucket } from '../bucket-port.ts'
 import type { CreationRight, Target, UploadRow } from '../ledger/upload-rights.ts'
 import { NOTHING_BOUND } from '../rules/part-numbers.ts'
@@ -69,14 +72,16 @@ export type Declared = {
 export function describeNew(
   { clock }: Pick<UploadContext, 'clock'>,
   right: CreationRight,
-  { filename, filetype, uploadMetadata, uploadMetadataHeader, protocol, graceMs = Infinity }: Declared,
+  declared: Declared,
   buckets: readonly Bucket[],
 ) {
   const { token, pipe, targets } = right
+  const { filename, filetype, uploadMetadata, uploadMetadataHeader, protocol, graceMs = Infinity } = declared
   const { workspaceId, id: tokenId, maxFiles, maxBytes, senderId, senderName, subject, metadata } = token
   const nowMs = clock.now()
   const fileId = uuidv7(nowMs)
   const expirySeconds = pipe.uploadExpirySeconds
+  const facts = { fileId, filename, sender: senderName, pipeId: pipe.id, at: new Date(nowMs) }
   const expiresByMs = nowMs + Math.min(...buckets.map(maxAgeMs))
   return {
     fileId,
@@ -89,6 +94,7 @@ export function describeNew(
     senderName,
     subject,
     metadata,
+    object: objectFor(right, declared, facts),
     filename: withoutControls(filename),
     filetype,
     uploadMetadata,
@@ -103,7 +109,7 @@ export function describeNew(
     destinations: targets.map(({ dataStore, required }) => ({
       dataStoreId: dataStore.id,
       bucket: dataStore.bucket,
-      key: keyOf(right, dataStore, { fileId, filename, nowMs }),
+      key: keyOf(right, dataStore, facts),
       required,
     })),
   }
@@ -112,20 +118,19 @@ export function describeNew(
 /** Contract, section 3, keeps a name as it was sent; these are no part of any name, and steer what shows it. */
 const withoutControls = (filename: string) => filename.replace(/\p{Cc}/gu, '') || 'file'
 
-function keyOf(
+function keyOf({ token, pipe }: CreationRight, { prefix }: Target['dataStore'], facts: FileFacts): string {
+  return renderObjectKey(pipe.keyTemplate, { ...facts, prefix, keyPrefix: token.keyPrefix })
+}
+
+/** The piece of a file is not what anybody downloads, but the bucket may demand that everything in it is encrypted. */
+function objectFor(
   { token, pipe }: CreationRight,
-  dataStore: Target['dataStore'],
-  { fileId, filename, nowMs }: { fileId: string; filename: string; nowMs: number },
-): string {
-  return renderObjectKey(pipe.keyTemplate, {
-    prefix: dataStore.prefix,
-    keyPrefix: token.keyPrefix,
-    fileId,
-    filename,
-    sender: token.senderName,
-    pipeId: pipe.id,
-    at: new Date(nowMs),
-  })
+  { concat }: Declared,
+  facts: FileFacts,
+): FileObject | null {
+  const object = objectOf(pipe.object, token.object, facts)
+  if (concat !== 'partial') return object
+  return object?.encryption ? { encryption: object.encryption } : null
 }
 
 /**

@@ -61,7 +61,10 @@ const hasBegun = (held: readonly { multipartId: string | null }[]) =>
 /** What an upload without bytes has in its row. */
 const EMPTY = { offsetBytes: 0, crc32: 0, tailBytes: 0, reservationLapsed: false, hasBegun: false }
 
-type Fresh = Pick<UploadRow, 'id' | 'workspaceId' | 'filetype' | 'lengthBytes' | 'partBytes' | 'expiresAtMs'>
+type Fresh = Pick<
+  UploadRow,
+  'id' | 'workspaceId' | 'filetype' | 'object' | 'lengthBytes' | 'partBytes' | 'expiresAtMs'
+>
 
 /**
  * Opens an upload without bytes whose first lease was taken by another statement: the one that created it, and bound
@@ -124,7 +127,7 @@ const NEW = { multipartId: null, isOpen: true }
 function openPlaces(
   { openBucket }: Pick<UploadContext, 'openBucket'>,
   targets: readonly NewTarget[],
-  { filetype }: Pick<Fresh, 'filetype'>,
+  { filetype, object }: Pick<Fresh, 'filetype' | 'object'>,
 ): Place[] {
   const contentType = contentTypeOf(filetype)
   return targets.map(({ dataStore, required, key }, n) => ({
@@ -132,8 +135,7 @@ function openPlaces(
     position: n + 1,
     required,
     bucket: openBucket(dataStore),
-    key,
-    contentType,
+    target: { key, contentType, object },
     mayRead: dataStore.mayRead,
   }))
 }

@@ -1,4 +1,4 @@
-import type { Bucket } from '../bucket-port.ts'
+import type { Bucket, Target } from '../bucket-port.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import type { MemoryAccount } from '../memory/memory-budget.ts'
 import type { PartNumbers } from '../rules/part-numbers.ts'
@@ -114,8 +114,7 @@ export type Place = {
   position: number
   required: boolean
   bucket: Bucket
-  key: string
-  contentType: string
+  target: Target
   mayRead: boolean
 }
 
@@ -128,24 +127,26 @@ export class Destination {
   readonly position: number
   readonly required: boolean
   readonly bucket: Bucket
-  readonly key: string
-  readonly contentType: string
+  readonly target: Target
   /** Whether the credentials may read, so that the object can be looked up. */
   readonly mayRead: boolean
   #held: Held
   #isOpen: boolean
 
   constructor(place: Place, { multipartId, isOpen }: { multipartId: string | null; isOpen: boolean }) {
-    const { dataStoreId, position, required, bucket, key, contentType, mayRead } = place
+    const { dataStoreId, position, required, bucket, target, mayRead } = place
     this.dataStoreId = dataStoreId
     this.position = position
     this.required = required
     this.bucket = bucket
-    this.key = key
-    this.contentType = contentType
+    this.target = target
     this.mayRead = mayRead
     this.#held = multipartId === null ? { kind: 'nothing' } : { kind: 'multipart', id: multipartId }
     this.#isOpen = isOpen
+  }
+
+  get key(): string {
+    return this.target.key
   }
 
   /** It gets the bytes that come. */

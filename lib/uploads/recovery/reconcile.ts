@@ -145,7 +145,7 @@ async function joinAgain(context: UploadContext, file: Claimed, lease: Lease): P
     dataStoreId: dataStore.id,
     leftMultipartId: multipartId,
     partials: await readPartials(context.db, file.concatParts ?? []),
-    target: { key, contentType: contentTypeOf(file.filetype) },
+    target: { key, contentType: contentTypeOf(file.filetype), object: file.object },
   })
 }
 
@@ -158,11 +158,11 @@ async function putFromTail(
   file: Claimed,
   pending: Unsettled<Place>,
 ): Promise<Outcome> {
-  const { bytes, crc32, filetype, fileId, tailBytes } = file
+  const { bytes, crc32, filetype, object, fileId, tailBytes } = file
   const chunks = await readTail(context, fileId)
   const put = async ({ key, open }: Place, signal: AbortSignal): Promise<Stored> => {
     pending.lease.assertHeld()
-    const target = { key, contentType: contentTypeOf(filetype) }
+    const target = { key, contentType: contentTypeOf(filetype), object }
     // The first attempt may have reached the bucket.
     const { etag } = await open().putObject(target, { chunks, bytes, crc32 }, { signal, repeated: true })
     context.checkpoint('object put')

@@ -59,9 +59,8 @@ export class Sender {
   async #openMultipart(): Promise<string> {
     const { destination } = this
     if (destination.multipartId) return destination.multipartId
-    const { bucket, key, contentType, dataStoreId } = destination
+    const { bucket, target, dataStoreId } = destination
     const { lease } = this.#upload
-    const target = { key, contentType }
     const id = await beginMultipart(this.#context, { bucket, target, dataStoreId, lease })
     destination.multipartBegun(id)
     return id

@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import { type BucketCheck, dataStores } from '#drizzle/schema/index.ts'
-import { type Probe, type ProbedOperation, probeBucket } from '../../buckets/probe-bucket.ts'
+import { type ObjectUse, type Probe, type ProbedOperation, probeBucket } from '../../buckets/probe-bucket.ts'
 import { PROBE_FOLDER } from '../../buckets/probe-operations.ts'
 import { capabilitiesOf } from '../../buckets/providers.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
@@ -15,8 +15,9 @@ import {
   secretKeyPlace,
   toDataStore,
 } from './data-store.ts'
+import { readObjectUses } from './object-uses.ts'
 import { leastPolicy, lifecycleRules } from './policy.ts'
-import { type DataStoreRow, findDataStore } from './read-data-stores.ts'
+import { findDataStore } from './read-data-stores.ts'
 import { resolvePlace } from './resolve-place.ts'
 import { applyChanges } from './update-data-store.ts'
 
@@ -36,11 +37,12 @@ export async function checkDataStore(runtime: CheckRuntime, actor: Actor, id: st
   }
   const { allowedPrivateHosts } = config
   const capabilities = capabilitiesOf(row.provider, row.found)
-  const probe = await probeBucket({ ...row, ...keys, capabilities }, { allowedPrivateHosts, clock })
+  const uses = await readObjectUses(db, id, clock.now())
+  const probe = await probeBucket({ ...row, ...keys, capabilities }, { allowedPrivateHosts, clock, uses })
   const { mayAbort, mayRead, mayDelete } = probe
   const found = { ...row.found, ...probe.found }
   const now = new Date(clock.now())
-  const check = diagnose(probe, row, clock.now())
+  const check = diagnose(probe, { ...row, uses }, clock.now())
   const readyAt = row.readyAt ?? (check.ok ? now : null)
   // A change in the meantime makes this the check of another place.
   const unchanged = and(eq(dataStores.id, id), eq(dataStores.updatedAt, row.updatedAt))
@@ -93,7 +95,7 @@ export async function checkBucket(
   }
   await takeFromLimit(runtime, `check:${actor.workspaceId}`, PER_WORKSPACE)
   const probe = await probeBucket(entered, { allowedPrivateHosts, clock })
-  return diagnose(probe, entered, clock.now())
+  return diagnose(probe, { ...entered, uses: [] }, clock.now())
 }
 
 /** Before changes are saved: whether uploads would arrive with them. */
@@ -115,11 +117,12 @@ export async function checkChanges(
       changes.secretAccessKey ?? vault.open(before.secretAccessKeyEncrypted, secretKeyPlace(id)),
   }
   await takeFromLimit(runtime, `check:${actor.workspaceId}`, PER_WORKSPACE)
-  const probe = await probeBucket(entered, { allowedPrivateHosts, clock })
-  return diagnose(probe, entered, clock.now())
+  const uses = await readObjectUses(db, id, clock.now())
+  const probe = await probeBucket(entered, { allowedPrivateHosts, clock, uses })
+  return diagnose(probe, { ...entered, uses }, clock.now())
 }
 
-type Place = Pick<DataStoreRow, 'provider' | 'region' | 'bucket' | 'prefix' | 'encryption'>
+type Place = Parameters<typeof leastPolicy>[0]
 
 /** What more the optional permissions would make possible. */
 const WITHOUT: Record<string, string> = {
@@ -141,7 +144,7 @@ function diagnose(probe: Probe, place: Place, nowMs: number): BucketCheck {
     operations: probe.operations.map((operation) => ({
       name: operation.name,
       ok: operation.ok,
-      message: message(operation, works) + remark(operation, probe),
+      message: message(operation, works) + remark(operation, probe) + needsOf(operation, place.uses),
     })),
     policy: leastPolicy(place),
     ...(rules && { lifecycleRule: rules }),
@@ -153,6 +156,15 @@ const NEEDED_OPERATIONS = 4
 function message({ name, ok, message: said }: ProbedOperation, works: boolean): string {
   const optional = WITHOUT[name]
   return !ok && works && optional ? `${optional} ${said}` : said
+}
+
+/** What the keys need for the object settings of a Pipe that the bucket refused. */
+function needsOf({ name, ok }: ProbedOperation, uses: readonly ObjectUse[]): string {
+  const object = uses.find((use) => use.name === name)?.object
+  if (ok || !object) return ''
+  const tags = object.tags ? ' Tags need s3:PutObjectTagging.' : ''
+  const encrypted = object.encryption?.type === 'SSE-KMS'
+  return tags + (encrypted ? ' SSE-KMS needs kms:GenerateDataKey and kms:Decrypt on the key.' : '')
 }
 
 /** How the bucket wants to be asked, where that is not as usual. */

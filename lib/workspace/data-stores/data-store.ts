@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { dataStores } from '#drizzle/schema/index.ts'
 import { nameField } from '../../platform/kernel/parse-input.ts'
 import type { Place, Vault } from '../../platform/vault.ts'
+import { encryptionField, storageClassField } from '../object-fields.ts'
 import { keyPrefixField } from '../pipes/key-template.ts'
 
 export const PROVIDERS = [
@@ -35,14 +36,6 @@ const bucketField = z
       'is a directory bucket (S3 Express One Zone), which takes sessions instead of keys; give a general purpose bucket',
   })
 
-const encryptionField = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('SSE-S3') }),
-  z.strictObject({
-    type: z.literal('SSE-KMS'),
-    keyId: z.string().regex(/^[\w:/.@-]{1,2048}$/, 'is not the id or ARN of a key'),
-  }),
-])
-
 const place = {
   name: nameField,
   provider: z.enum(PROVIDERS, `must be one of ${PROVIDERS.join(', ')}`),
@@ -52,11 +45,7 @@ const place = {
   bucket: bucketField,
   prefix: keyPrefixField.optional(),
   forcePathStyle: z.boolean().optional(),
-  storageClass: z
-    .string()
-    .regex(/^[A-Z0-9_-]{1,64}$/, 'must look like STANDARD_IA')
-    .nullable()
-    .optional(),
+  storageClass: storageClassField.nullable().optional(),
   encryption: encryptionField.nullable().optional(),
 }
 

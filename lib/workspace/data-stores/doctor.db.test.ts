@@ -13,6 +13,8 @@ import type { DatabaseHandle } from '../../platform/db/database.ts'
 import { minutes } from '../../platform/kernel/clock.ts'
 import { parseInput } from '../../platform/kernel/parse-input.ts'
 import { loadConfig } from '../../platform/settings/config.ts'
+import { createPipe } from '../pipes/create-pipe.ts'
+import { pipeInput } from '../pipes/pipe.ts'
 import { checkBucket, checkDataStore } from './check-data-store.ts'
 import { createDataStore } from './create-data-store.ts'
 import { dataStoreInput } from './data-store.ts'
@@ -169,6 +171,29 @@ describe('the bucket doctor', () => {
     const minio = await found(['no-copy-into-checksums'], { ...OWNER, provider: 'minio' })
     expect(minio.may).toMatchObject({ UploadPartCopy: true })
     expect(minio.found).toEqual({})
+  })
+
+  it('tries what its Pipes set on objects, and takes no uploads away from other Pipes', async () => {
+    const store = await createDataStore(runtime, mine.actor, entered())
+    const pipeWith = (name: string, object: object) =>
+      createPipe(runtime, mine.actor, parseInput(pipeInput, { name, dataStoreId: store.id, object }))
+    await pipeWith('Fine', { cacheControl: 'no-store', storageClass: 'GLACIER_IR' })
+    await pipeWith('Tagged', { tags: { a: 'b' } })
+    await pipeWith('Odd', { storageClass: 'NO_SUCH_CLASS' })
+    const before = bucket.traffic.counts()
+    const { check: checked } = await checkDataStore(runtime, mine.actor, store.id)
+    expect(checked!.ok).toBe(true)
+    expect(byName(checked!)).toMatchObject({
+      'Object settings of Fine': true,
+      'Object settings of Tagged': false,
+      'Object settings of Odd': false,
+    })
+    const said = checked!.operations.map(({ message }) => message).join('\n')
+    expect(said).toContain('Tags need s3:PutObjectTagging.')
+    expect(said).toContain('400 InvalidStorageClass')
+    expect(checked!.policy).toContain('s3:PutObjectTagging')
+    const after = bucket.traffic.counts()
+    expect(after.PutObject! - before.PutObject!).toBe(4)
   })
 
   it('does not take a moment of trouble for a bucket that cannot copy', async () => {

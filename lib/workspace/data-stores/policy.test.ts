@@ -32,7 +32,7 @@ const identityPolicy = z.strictObject({
   Statement: z
     .array(
       z.union([
-        statement(['s3:PutObject'], objectArn),
+        statement(['s3:PutObject', 's3:PutObjectTagging'], objectArn),
         statement(['kms:GenerateDataKey', 'kms:Decrypt'], keyArn),
       ]),
     )
@@ -64,14 +64,23 @@ const alibabaPolicy = z.strictObject({
   ),
 })
 
-type Asked = { region?: string; keyId?: string; prefix?: string }
-const policyFor = (provider: ProviderName, { region = 'eu-central-1', keyId, prefix = 'in/' }: Asked = {}) =>
+type Asked = {
+  region?: string
+  keyId?: string
+  prefix?: string
+  uses?: Parameters<typeof leastPolicy>[0]['uses']
+}
+const policyFor = (
+  provider: ProviderName,
+  { region = 'eu-central-1', keyId, prefix = 'in/', uses = [] }: Asked = {},
+) =>
   leastPolicy({
     provider,
     region,
     bucket: 'media',
     prefix,
     encryption: keyId ? { type: 'SSE-KMS', keyId } : null,
+    uses,
   })
 const ID = '1234abcd-12ab-34cd-56ef-1234567890ab'
 
@@ -112,6 +121,19 @@ describe('the least policy', () => {
     expect(Statement[1]!.Resource).toEqual([resource])
     const condition = alias && { 'ForAnyValue:StringEquals': { 'kms:ResourceAliases': [alias] } }
     expect(Statement[1]!.Condition).toEqual(condition)
+  })
+
+  it('has what the object settings of its Pipes need', () => {
+    const object = { tags: { a: 'b' }, encryption: { type: 'SSE-KMS' as const, keyId: ID } }
+    const uses = [
+      { name: 'one', object },
+      { name: 'two', object },
+    ]
+    const { Statement } = identityPolicy.parse(JSON.parse(policyFor('aws', { uses })))
+    expect(Statement.map(({ Action }) => Action)).toEqual([
+      ['s3:PutObject', 's3:PutObjectTagging'],
+      ['kms:GenerateDataKey', 'kms:Decrypt'],
+    ])
   })
 
   it('takes the characters of a prefix for themselves', () => {

@@ -1,9 +1,13 @@
 import type { ProviderName } from '#drizzle/schema/index.ts'
+import type { ObjectUse } from '../../buckets/probe-bucket.ts'
 import { PROBE_FOLDER } from '../../buckets/probe-operations.ts'
 import type { DataStoreRow } from './read-data-stores.ts'
 import { partitionOf } from './resolve-place.ts'
 
-type Place = Pick<DataStoreRow, 'provider' | 'region' | 'bucket' | 'prefix' | 'encryption'>
+/** `uses`: what its Pipes set on their objects. */
+type Place = Pick<DataStoreRow, 'provider' | 'region' | 'bucket' | 'prefix' | 'encryption'> & {
+  uses: readonly ObjectUse[]
+}
 
 /** Providers whose keys are limited by ticking boxes, not by a policy. */
 const IN_WORDS: Partial<Record<ProviderName, (bucket: string) => string>> = {
@@ -36,18 +40,18 @@ export function leastPolicy(place: Place): string {
 }
 
 /** In the language of IAM, for a user: MinIO, Wasabi and others speak it too, and know one partition. */
-function identityPolicy({ provider, region, bucket, prefix, encryption }: Place) {
+function identityPolicy({ provider, region, bucket, prefix, encryption, uses }: Place) {
   const partition = provider === 'aws' ? partitionOf(region).name : 'aws'
   const within = provider === 'aws' ? literally(prefix) : prefix
   const put = {
     Effect: 'Allow',
-    Action: ['s3:PutObject'],
+    Action: ['s3:PutObject', ...(uses.some(({ object }) => object.tags) ? ['s3:PutObjectTagging'] : [])],
     Resource: [`arn:${partition}:s3:::${bucket}/${within}*`],
   }
+  const encryptions = [encryption, ...uses.map(({ object }) => object.encryption)]
+  const keyIds = encryptions.flatMap((one) => (one?.type === 'SSE-KMS' ? [one.keyId] : []))
   const kms =
-    provider === 'aws' && encryption?.type === 'SSE-KMS'
-      ? [kmsStatement(encryption.keyId, { partition, region })]
-      : []
+    provider === 'aws' ? [...new Set(keyIds)].map((keyId) => kmsStatement(keyId, { partition, region })) : []
   return { Version: '2012-10-17', Statement: [put, ...kms] }
 }
 

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  cleanFilename,
   DEFAULT_KEY_TEMPLATE,
   type KeyParts,
   keyPrefixField,
   keyTemplateFault,
   renderObjectKey,
 } from './key-template.ts'
+import { cleanFilename } from './placeholders.ts'
 
 const parts: KeyParts = {
   prefix: '',

@@ -3,6 +3,7 @@ import type { pipes } from '#drizzle/schema/index.ts'
 import { bytesField, nameField } from '../../platform/kernel/parse-input.ts'
 import { destinationsField, type PipeDestination } from './destinations.ts'
 import { DEFAULT_KEY_TEMPLATE, keyTemplateFault } from './key-template.ts'
+import { pipeObjectField } from './object-settings.ts'
 
 /** A media type, or all of one kind: `image/png`, `image/*` (RFC 9110, 8.3.1). */
 export const mediaRangeField = z
@@ -40,6 +41,8 @@ const fields = {
     .max(2_592_000, 'must be at most 2592000 (30 days)'),
   /** Every new token must name the person who uploads, so that nobody else's token continues or cancels their uploads. */
   requireSubject: z.boolean(),
+  /** What the bucket is told of each object beside its bytes. Values of metadata and tags may have the fields of a key template. */
+  object: pipeObjectField.nullable(),
 }
 
 /** Where its files go: a list, or one Data Store, which is then required. */
@@ -71,6 +74,7 @@ export const pipeInput = z
     allowedOrigins: fields.allowedOrigins.default([]),
     uploadExpirySeconds: fields.uploadExpirySeconds.default(604_800),
     requireSubject: fields.requireSubject.default(false),
+    object: fields.object.default(null),
   })
   .superRefine(assertOnePlace)
   .transform(({ dataStoreId, destinations, ...rest }, context) => {
@@ -107,6 +111,7 @@ export const pipeAnswer = z.strictObject({
   allowedOrigins: z.array(z.string()),
   uploadExpirySeconds: z.int(),
   requireSubject: z.boolean(),
+  object: pipeObjectField.nullable(),
   uploadUrl: z.string(),
   createdAt: z.iso.datetime(),
 })
@@ -134,6 +139,7 @@ export function toPipe(
     allowedOrigins: row.allowedOrigins,
     uploadExpirySeconds: row.uploadExpirySeconds,
     requireSubject: row.requireSubject,
+    object: row.object,
     uploadUrl: uploadUrlOf(config, row.id),
     createdAt: row.createdAt.toISOString(),
   }

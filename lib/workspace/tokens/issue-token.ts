@@ -29,6 +29,8 @@ type Outcome = {
   pipe_id: string | null
   source_on: boolean | null
   subject_lacks: boolean | null
+  /** Object settings that the Pipe does not let tokens set. */
+  not_settable: string[] | null
 }
 
 export async function issueToken(
@@ -74,26 +76,33 @@ function statement(senderHash: string, row: NewRow, input: TokenInput, isOpen: S
         and not sender.suspended and ${counted} >= 1
       returning s.id, s.workspace_id
     ), pipe as (
-      select p.id, p.source_http, p.require_subject and ${input.subject === undefined} as subject_lacks, counted.workspace_id, counted.id as sender_id from pipes p
+      select p.id, p.source_http, p.require_subject and ${input.subject === undefined} as subject_lacks, ${notSettable(input)} as not_settable, counted.workspace_id, counted.id as sender_id from pipes p
       join counted on counted.workspace_id = p.workspace_id
       where p.id = ${isPipeId(input.pipeId) ? input.pipeId : ''} and p.deleted_at is null
     ), made as (
-      ${inserted(row, input)} from pipe where source_http and not subject_lacks
+      ${inserted(row, input)} from pipe where source_http and not subject_lacks and not_settable = '{}'
     )
     select sender.id as sender_id, sender.revoked, sender.expired, sender.suspended, sender.available,
       sender.per_second, counted.id as counted,
-      pipe.id as pipe_id, pipe.source_http as source_on, pipe.subject_lacks
+      pipe.id as pipe_id, pipe.source_http as source_on, pipe.subject_lacks, pipe.not_settable
     from sender left join counted on true left join pipe on true`
+}
+
+function notSettable({ object }: TokenInput): SQL {
+  if (!object) return sql`'{}'::text[]`
+  const names = sql`jsonb_array_elements_text(${JSON.stringify(Object.keys(object))}::jsonb)`
+  return sql`array(select name from ${names} as names(name)
+    where not coalesce(p.object->'tokensMaySet' @> to_jsonb(name), false))`
 }
 
 /** Of a row with the Pipe's id, the workspace and the Sender. */
 const inserted = (row: NewRow, input: TokenInput): SQL =>
   sql`insert into tokens (id, workspace_id, pipe_id, sender_id, token_hash, subject, max_bytes, max_files,
-        allowed_types, key_prefix, metadata, expires_at, created_at)
+        allowed_types, key_prefix, metadata, object, expires_at, created_at)
       select ${row.id}::uuid, workspace_id, id, sender_id, ${row.hash}, ${input.subject ?? null}::text,
         ${input.maxBytes ?? null}::bigint, ${input.maxFiles ?? null}::int,
         array(select jsonb_array_elements_text(${JSON.stringify(input.allowedTypes)}::jsonb)),
-        ${input.keyPrefix}, ${JSON.stringify(input.metadata)}::jsonb, ${row.expiresAt}::timestamptz, ${row.now}::timestamptz`
+        ${input.keyPrefix}, ${JSON.stringify(input.metadata)}::jsonb, ${input.object ? JSON.stringify(input.object) : null}::jsonb, ${row.expiresAt}::timestamptz, ${row.now}::timestamptz`
 
 /** A page has it already, and a database that was promoted without the last commits does not know it. */
 async function issueAgain(
@@ -135,6 +144,13 @@ function assertIssued(outcome: Outcome | undefined): void {
     throw invalidRequest([
       { field: 'subject', message: 'is required by this Pipe: your own id of the person who uploads' },
     ])
+  if (outcome.not_settable?.length)
+    throw invalidRequest(
+      outcome.not_settable.map((name) => ({
+        field: `object.${name}`,
+        message: `is not for tokens of this Pipe to set: its object.tokensMaySet does not name ${name}`,
+      })),
+    )
 }
 
 /** Names a mix-up, since the tokens look alike. */

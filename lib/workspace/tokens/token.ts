@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { tokens } from '#drizzle/schema/index.ts'
 import { bytesField, isPlainText } from '../../platform/kernel/parse-input.ts'
 import { keyPrefixField } from '../pipes/key-template.ts'
+import { tokenObjectField } from '../pipes/object-settings.ts'
 import { mediaRangeField } from '../pipes/pipe.ts'
 
 const MAX_METADATA_PAIRS = 20
@@ -42,6 +43,8 @@ export const tokenInput = z.strictObject({
     .refine(isPlainText, 'must not contain control characters')
     .optional(),
   metadata: metadataField.default({}),
+  /** In place of what the Pipe sets, or in addition to its metadata and tags, where its `tokensMaySet` allows that. */
+  object: tokenObjectField.optional(),
 })
 export type TokenInput = z.output<typeof tokenInput>
 

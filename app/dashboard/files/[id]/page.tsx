@@ -2,6 +2,7 @@ import Link from 'next/link'
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
 import { FileActions } from '#components/files/file-actions.tsx'
 import { FileDestination } from '#components/files/file-destination.tsx'
+import { FileObject } from '#components/files/file-object.tsx'
 import { PROTOCOL_NAMES } from '#components/files/protocol-names.ts'
 import { Timeline } from '#components/files/timeline.tsx'
 import { formatBytes, formatPercent } from '#components/format.ts'
@@ -183,6 +184,7 @@ function FileFacts({
           progress={progress.get(destination.destinationId)!}
         />
       ))}
+      {file.object && <FileObject object={file.object} />}
       {pairs.length > 0 && (
         <Panel title="Metadata">
           <Facts facts={pairs} />

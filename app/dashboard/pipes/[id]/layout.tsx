@@ -35,6 +35,7 @@ export default async function PipeLayout({ params, children }: Props) {
         tabs={[
           { href: at, title: 'Inputs and outputs' },
           { href: `${at}/restrictions`, title: 'Restrictions' },
+          { href: `${at}/objects`, title: 'Objects' },
           { href: `${at}/embed`, title: 'Embed' },
           ...(may(actor, 'operate') ? [{ href: `${at}/try`, title: 'Try it' }] : []),
           { href: `${at}/files`, title: 'Files' },

@@ -1,0 +1,133 @@
+/** The placeholders of key templates and object settings, and what stands in their place. */
+const FIELDS = ['file_id', 'filename', 'ext', 'yyyy', 'mm', 'dd', 'sender', 'pipe_id'] as const
+export type Field = (typeof FIELDS)[number]
+
+export const MAX_FILENAME_BYTES = 255
+const MAX_SENDER_BYTES = 64
+
+/** What each may take up at most. */
+const MAX_BYTES: Record<Field, number> = {
+  file_id: 36,
+  filename: MAX_FILENAME_BYTES,
+  ext: 16,
+  yyyy: 4,
+  mm: 2,
+  dd: 2,
+  sender: MAX_SENDER_BYTES,
+  pipe_id: 25,
+}
+
+export type Piece = { text: string } | { field: string }
+
+/** What is known of a file when it is created. */
+export type FileFacts = {
+  fileId: string
+  /** As the client sent it. */
+  filename: string
+  sender: string
+  pipeId: string
+  at: Date
+}
+
+/** `{name}` is a field; anything else is text, a stray brace too. */
+export function parse(template: string): Piece[] {
+  return template
+    .split(/(\{[^{}]*\})/)
+    .filter(Boolean)
+    .map((piece) => (/^\{[^{}]*\}$/.test(piece) ? { field: piece.slice(1, -1) } : { text: piece }))
+}
+
+/** What is wrong with the fields of a template, in words that follow its name; nothing if all are known. */
+export function fieldFault(pieces: readonly Piece[]): string | undefined {
+  const unknown = pieces.find((piece) => 'field' in piece && !isField(piece.field))
+  if (!unknown || !('field' in unknown)) {
+    const literal = pieces.map((piece) => ('text' in piece ? piece.text : '')).join('')
+    return /[{}]/.test(literal) ? 'has a { or } that is not part of a field' : undefined
+  }
+  return `has an unknown field {${unknown.field}}; there are ${FIELDS.map((field) => `{${field}}`).join(', ')}`
+}
+
+function isField(name: string): name is Field {
+  return (FIELDS as readonly string[]).includes(name)
+}
+
+/** In bytes, with every field at its longest. */
+export function longest(pieces: readonly Piece[], most: Partial<Record<Field, number>> = {}): number {
+  const bytes = { ...MAX_BYTES, ...most }
+  return pieces.reduce(
+    (sum, piece) => sum + ('text' in piece ? Buffer.byteLength(piece.text) : bytes[piece.field as Field]),
+    0,
+  )
+}
+
+export function valuesOf(facts: FileFacts): Record<Field, string> {
+  const filename = cleanFilename(facts.filename)
+  const [yyyy, mm, dd] = facts.at.toISOString().slice(0, 10).split('-')
+  return {
+    file_id: facts.fileId,
+    filename,
+    ext: extensionOf(filename),
+    yyyy: yyyy!,
+    mm: mm!,
+    dd: dd!,
+    sender: cleanSegment(facts.sender, MAX_SENDER_BYTES, 'sender'),
+    pipe_id: facts.pipeId,
+  }
+}
+
+export function fillIn(pieces: readonly Piece[], values: Record<Field, string>): string {
+  return pieces.map((piece) => ('text' in piece ? piece.text : values[piece.field as Field])).join('')
+}
+
+const MISSING = 'file'
+/** Not in a key: separators, control characters, halves of surrogate pairs, and what reorders text on screen. */
+const UNWANTED = /[/\\]|\p{Cc}|\p{Cs}|[\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/gu
+const EXTENSION = /\.([A-Za-z0-9]{1,16})$/
+
+/** A filename fit for an object key: one segment of at most 255 bytes, Unicode kept. */
+export function cleanFilename(sent: string): string {
+  return shortenFilename(withoutUnwanted(sent) || MISSING, MAX_FILENAME_BYTES)
+}
+
+/** Any other text as part of a key. */
+function cleanSegment(text: string, maxBytes: number, missing: string): string {
+  return truncate(withoutUnwanted(text), maxBytes) || missing
+}
+
+/** In lower case and without its dot; `bin` where there is none. */
+function extensionOf(filename: string): string {
+  return filename.match(EXTENSION)?.[1]?.toLowerCase() ?? 'bin'
+}
+
+/** Keeps the extension, since programs go by it. */
+export function shortenFilename(filename: string, maxBytes: number): string {
+  if (Buffer.byteLength(filename) <= maxBytes) return filename
+  const extension = filename.match(EXTENSION)?.[0] ?? ''
+  const stem = filename.slice(0, filename.length - extension.length)
+  return truncate(stem, maxBytes - extension.length) + extension || MISSING
+}
+
+function withoutUnwanted(text: string): string {
+  const cleaned = text
+    .replace(UNWANTED, '_')
+    .replace(/\.{2,}/g, '.')
+    .trim()
+  return withoutLoneDot(cleaned)
+}
+
+/** A segment of one dot is no name to anything that reads a key as a path. */
+function withoutLoneDot(text: string): string {
+  return text === '.' ? '' : text
+}
+
+/** Cuts between code points, never inside one. */
+function truncate(text: string, maxBytes: number): string {
+  let bytes = 0
+  let kept = ''
+  for (const character of text) {
+    bytes += Buffer.byteLength(character)
+    if (bytes > maxBytes) break
+    kept += character
+  }
+  return withoutLoneDot(kept.trimEnd())
+}
