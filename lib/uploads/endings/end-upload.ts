@@ -23,14 +23,21 @@ import type { Upload } from '../opening/upload.ts'
 import { classify } from '../rules/faults.ts'
 import type { UploadContext } from '../upload-context.ts'
 
-type Ending = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>
+type Ending = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'> &
+  Partial<Pick<UploadContext, 'database'>>
 
 /** For callers that have no context: what ending an upload needs, made of the parts of the runtime. */
-type EndingRuntime = Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>
+type EndingRuntime = Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'> & Partial<Pick<Runtime, 'database'>>
 
 export function endingContext(runtime: EndingRuntime): Ending {
-  const { db, clock, metrics } = runtime
-  return { db, clock, metrics, emitEvents: (tx, ...fileIds) => emitFileEvent(tx, runtime, ...fileIds) }
+  const { db, clock, metrics, database } = runtime
+  return {
+    db,
+    clock,
+    metrics,
+    ...(database && { database }),
+    emitEvents: (tx, ...fileIds) => emitFileEvent(tx, runtime, ...fileIds),
+  }
 }
 
 /**
@@ -57,7 +64,11 @@ export async function cancelUpload(
   let status = await readStatus(context.db, upload)
   const end = { status: 'canceled', reason: null, from: ['uploading'] } as const
   if (status === 'uploading') {
-    if (await endUpload(context, fileId, end)) return
+    if (await endUpload(context, fileId, end)) {
+      const again = async (db: Db) => endUpload({ ...context, db }, fileId, end)
+      context.database?.recent.note('end', async (db) => ((await again(db)) ? 'made again' : 'is there'))
+      return
+    }
     // It ended in the meantime: the same request may have been made twice.
     status = await readStatus(context.db, upload)
   }

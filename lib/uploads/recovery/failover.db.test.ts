@@ -115,6 +115,21 @@ async function openSite(change = (runtime: Runtime) => runtime) {
   return { ...site, ...database, node, client, [Symbol.asyncDispose]: close }
 }
 
+it('cancels an upload again whose cancellation was lost', async () => {
+  await using site = await openSite()
+  const { db, client, recent, runtime } = site
+  const url = await client.begin(2)
+  expect((await client.patch(url, 0, Buffer.alloc(1))).status).toBe(204)
+  const rewind = await keepFile(db, fileIdOf(url), { isHeld: false })
+  expect((await client.terminate(url)).status).toBe(204)
+  await rewind()
+  expect(await site.statusOf(url)).toBe('uploading')
+
+  await recent.redo(db, runtime.log)
+
+  expect(await site.statusOf(url)).toBe('canceled')
+})
+
 /** The next such statement is carried out, and its connection breaks before the answer. */
 function losingAnswers(db: Db) {
   let next: RegExp | undefined
