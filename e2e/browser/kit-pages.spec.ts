@@ -77,7 +77,7 @@ function App() {
     await expect(page.getByRole('listitem')).toContainText('twice.txt')
     await page.getByRole('button', { name: 'Another page' }).click()
     await expect(page.getByRole('listitem')).toHaveCount(1)
-    await flow()
+    flow()
     await expect(page.getByRole('listitem')).toContainText('Uploaded')
     expect(await page.evaluate(() => Reflect.get(globalThis, 'done'))).toBe(1)
     const { data } = await api<{ data: object[] }>(demo, 'GET', `/files?pipeId=${customer.pipeId}`)

@@ -38,14 +38,12 @@ export async function openCustomer(demo: DemoDocument, element: string, shown: S
 }
 
 /** Holds each body back until told; the others pass. */
-export async function holdBodies(page: Page, uploadUrl: string): Promise<() => Promise<void>> {
+export async function holdBodies(page: Page, uploadUrl: string): Promise<() => void> {
   const gate = Promise.withResolvers<void>()
   await page.route(`${uploadUrl}**`, async (route) => {
     if (route.request().method() === 'PATCH') await gate.promise
     await route.continue().catch(() => undefined)
   })
-  return async () => {
-    gate.resolve()
-    await page.unrouteAll({ behavior: 'ignoreErrors' })
-  }
+  // The route stays: a browser that stops intercepting while it is told to continue a request may do neither.
+  return gate.resolve
 }
