@@ -15,9 +15,9 @@ const RIGHTS = {
   operate: { viewer: false, developer: true, admin: true, owner: true },
   /** Create and change Pipes, outputs and Senders; reveal secrets; make account keys. */
   build: { viewer: false, developer: true, admin: true, owner: true },
-  /** Manage Data Stores, members up to admins, and limits; erase records. */
+  /** Manage Data Stores, members up to admins, and limits; erase records; rename the workspace; require a second factor. */
   administer: { viewer: false, developer: false, admin: true, owner: true },
-  /** Manage owners; rename and delete the workspace. */
+  /** Manage owners; delete the workspace; no longer require a second factor. */
   own: { viewer: false, developer: false, admin: false, owner: true },
 } satisfies Record<string, Record<Role, boolean>>
 export type Right = keyof typeof RIGHTS

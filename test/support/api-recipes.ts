@@ -153,6 +153,8 @@ export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   listAccountKeys: () => ({}),
   listTurnedOff: () => ({}),
   switchOn: (mine) => ({ params: { id: mine.off.id } }),
+  showWorkspace: () => ({}),
+  changeWorkspace: () => ({ body: { name: 'Renamed' } }),
   showAlertSettings: () => ({}),
   changeAlertSettings: () => ({ body: { quota_80: { mail: false } } }),
   lockConfiguration: (mine) => ({ body: { holder: mine.workspaceId } }),

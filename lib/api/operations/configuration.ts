@@ -1,4 +1,10 @@
 import {
+  changeWorkspace,
+  showWorkspace,
+  workspaceAnswer,
+  workspaceChanges,
+} from '../../identity/workspaces/workspaces.ts'
+import {
   configurationLockAnswer,
   configurationLockInput,
   lockConfiguration,
@@ -15,6 +21,30 @@ import { operation } from '../operation.ts'
 const tag = 'Configuration'
 
 export const configurationOperations = [
+  operation({
+    id: 'showWorkspace',
+    right: 'see',
+    method: 'GET',
+    path: '/workspace',
+    tag,
+    summary: 'Show the workspace of the key: its name, and whether its members need a second factor.',
+    status: 200,
+    answer: workspaceAnswer,
+    run: ({ runtime, who }) => showWorkspace(runtime, who),
+  }),
+  operation({
+    id: 'changeWorkspace',
+    right: 'administer',
+    method: 'PATCH',
+    path: '/workspace',
+    tag,
+    summary:
+      'Rename the workspace, or require a second factor of its members. Only an owner can stop requiring it, in the dashboard.',
+    body: workspaceChanges,
+    status: 200,
+    answer: workspaceAnswer,
+    run: ({ runtime, who, body }) => changeWorkspace(runtime, who, body),
+  }),
   operation({
     id: 'showAlertSettings',
     right: 'see',

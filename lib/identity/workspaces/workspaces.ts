@@ -9,13 +9,24 @@ import { nameField } from '../../platform/kernel/parse-input.ts'
 import { LIVE_CHANNEL } from '../../platform/live-channel.ts'
 import { takeFromLimit } from '../../platform/rate-limits.ts'
 import type { ConfiguredRuntime, CoreRuntime, Runtime } from '../../platform/runtime.ts'
-import { type Actor, recordAudit } from '../audit/record-audit.ts'
+import { type Actor, type AuditEntry, recordAudit } from '../audit/record-audit.ts'
 import { notOfDemo } from '../not-of-demo.ts'
-import type { Role } from '../rights.ts'
+import { assertMay, type Role } from '../rights.ts'
 import type { Person, Session } from '../sessions/read-session.ts'
 
-/** The workspaces of a person: listed, opened, made and renamed. */
+/** The workspaces of a person: listed, opened, made and changed. */
 export const workspaceInput = z.strictObject({ name: nameField })
+
+export const workspaceChanges = z.strictObject({
+  name: nameField.optional(),
+  requireSecondFactor: z.boolean().optional(),
+})
+export const workspaceAnswer = z.strictObject({
+  id: z.uuid(),
+  name: z.string(),
+  /** Members without a second factor set one up before they can enter. Account keys are not asked for one. */
+  requireSecondFactor: z.boolean(),
+})
 
 export type ListedWorkspace = {
   id: string
@@ -96,30 +107,47 @@ export async function insertWorkspace(
   return id
 }
 
-export async function renameWorkspace(
+export async function showWorkspace(
+  { db }: Pick<Runtime, 'db'>,
+  { workspaceId }: Actor,
+): Promise<z.input<typeof workspaceAnswer>> {
+  const { id, name, requireSecondFactor } = workspaces
+  const here = eq(workspaces.id, workspaceId)
+  const [found] = await db.select({ id, name, requireSecondFactor }).from(workspaces).where(here)
+  return found!
+}
+
+/** What is left out stays as it is. */
+export async function changeWorkspace(
   { db, clock }: CoreRuntime,
   actor: Actor,
-  { name }: z.output<typeof workspaceInput>,
-): Promise<void> {
-  await db.transaction(async (tx) => {
-    await tx.update(workspaces).set({ name }).where(eq(workspaces.id, actor.workspaceId))
-    await recordAudit({ db: tx, clock }, actor, { action: 'workspace.renamed', subjectLabel: name })
+  changes: z.output<typeof workspaceChanges>,
+): Promise<z.input<typeof workspaceAnswer>> {
+  const here = eq(workspaces.id, actor.workspaceId)
+  return db.transaction(async (tx) => {
+    await tx.select({ id: workspaces.id }).from(workspaces).where(here).for('update')
+    const before = await showWorkspace({ db: tx }, actor)
+    const after = { ...before, ...changes }
+    const demands = after.requireSecondFactor
+    if (before.requireSecondFactor && !demands) assertMay(actor, 'own')
+    const { name, requireSecondFactor } = after
+    await tx.update(workspaces).set({ name, requireSecondFactor }).where(here)
+    const note = (entry: AuditEntry) => recordAudit({ db: tx, clock }, actor, entry)
+    if (name !== before.name) await note({ action: 'workspace.renamed', subjectLabel: name })
+    if (demands === before.requireSecondFactor) return after
+    await note({ action: demands ? 'second_factor.required' : 'second_factor.not_required' })
+    await tx.execute(sql`select pg_notify(${LIVE_CHANNEL}, ${actor.workspaceId})`)
+    return after
   })
 }
 
 /** Whoever demands it has one, or would be the first who cannot enter. */
 export async function requireSecondFactor(
-  { db, clock }: CoreRuntime,
+  runtime: CoreRuntime,
   { actor, hasSecondFactor }: Pick<Session, 'actor' | 'hasSecondFactor'>,
   required: boolean,
 ): Promise<void> {
   if (required && !hasSecondFactor)
     throw new SluiceError('conflict', 'Set up a second factor of your own first, under Security.')
-  await db.transaction(async (tx) => {
-    const here = eq(workspaces.id, actor.workspaceId)
-    await tx.update(workspaces).set({ requireSecondFactor: required }).where(here)
-    const action = required ? 'second_factor.required' : 'second_factor.not_required'
-    await recordAudit({ db: tx, clock }, actor, { action })
-    await tx.execute(sql`select pg_notify(${LIVE_CHANNEL}, ${actor.workspaceId})`)
-  })
+  await changeWorkspace(runtime, actor, { requireSecondFactor: required })
 }

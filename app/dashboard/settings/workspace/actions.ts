@@ -9,15 +9,15 @@ import { act } from '../../../actions/act.ts'
 import { textOf } from '../../../actions/form-fields.ts'
 
 export async function renameWorkspace(_previous: unknown, data: FormData) {
-  return act('own', async (runtime, actor) => {
+  return act('administer', async (runtime, actor) => {
     const input = parseInput(workspaces.workspaceInput, { name: textOf(data, 'name') ?? '' })
-    await workspaces.renameWorkspace(runtime, actor, input)
+    await workspaces.changeWorkspace(runtime, actor, input)
     return { message: 'Saved.' }
   })
 }
 
 export async function requireFactor(_previous: unknown, data: FormData) {
-  return act('own', async (runtime, _actor, session) => {
+  return act('administer', async (runtime, _actor, session) => {
     const required = data.get('required') === 'on'
     await workspaces.requireSecondFactor(runtime, session, required)
     return { message: required ? 'From now on everybody needs one.' : 'Nobody needs one any more.' }

@@ -18,7 +18,8 @@ export const metadata = { title: 'Workspace' }
 
 export default async function WorkspaceSettings() {
   const { actor, workspace, hasPassword } = await requireSession('see')
-  const owns = may(actor, 'own')
+  const [owns, administers] = [may(actor, 'own'), may(actor, 'administer')]
+  const required = workspace.requiresSecondFactor
   const underWay = await countUnderWay(getRuntime(), actor)
   return (
     <div className="max-w-2xl space-y-5">
@@ -32,18 +33,24 @@ export default async function WorkspaceSettings() {
         </Notice>
       )}
       <Panel title="Workspace">
-        {owns ? (
+        {administers ? (
           <RenameWorkspace name={workspace.name} />
         ) : (
           <p className="text-ink-soft text-sm">
             <strong className="font-semibold text-ink">{workspace.name}</strong>. You are{' '}
-            {withArticle(actor.role)} here; an owner can rename it.
+            {withArticle(actor.role)} here; an admin can rename it.
           </p>
         )}
       </Panel>
-      {owns && (
+      {administers && (
         <Panel title="Signing in">
-          <RequireFactor required={workspace.requiresSecondFactor} />
+          {owns || !required ? (
+            <RequireFactor required={required} />
+          ) : (
+            <p className="text-ink-soft text-sm">
+              This workspace requires a second factor. Only an owner can change that.
+            </p>
+          )}
         </Panel>
       )}
       <Panel title="Leave" description="The last owner cannot leave: there must be somebody who can decide.">

@@ -20,6 +20,7 @@ export async function carryOut(
   const ids = {
     stores: new Map(found.dataStores.map(({ name, id }) => [name, id])),
     pipes: new Map(found.pipes.map(({ name, id }) => [name, id])),
+    invitations: new Set(found.people.filter(({ isInvited }) => isInvited).map(({ id }) => id)),
   }
   for (const step of steps) {
     const secret = await take(sluice, step, ids)
@@ -29,12 +30,17 @@ export async function carryOut(
   return shown
 }
 
-type Ids = { stores: Map<string, string>; pipes: Map<string, string> }
+type Ids = {
+  stores: Map<string, string>
+  pipes: Map<string, string>
+  /** Of the people, those that have an invitation. */
+  invitations: Set<string>
+}
 
 async function take(sluice: Sluice, step: Step, ids: Ids): Promise<string | undefined> {
   if (step.action === 'create') return create(sluice, step, ids)
   if (step.action === 'change') await change(sluice, step, ids)
-  else await remove(sluice, step)
+  else await remove(sluice, step, ids)
   return undefined
 }
 
@@ -55,28 +61,36 @@ async function create(sluice: Sluice, step: Step, ids: Ids): Promise<string | un
         : await sluice.createOutput(fields)
       return made.secret
     }
+    case 'person':
+      await sluice.invite(fields)
+      return undefined
     // They are there from the start.
     case 'alerts':
+    case 'workspace':
       return undefined
   }
 }
 
 async function change(sluice: Sluice, step: Step, ids: Ids): Promise<void> {
-  if (step.kind === 'alerts') {
-    await sluice.changeAlertSettings(step.fields)
-    return
-  }
+  if (step.kind === 'alerts') return void (await sluice.changeAlertSettings(step.fields))
+  if (step.kind === 'workspace') return void (await sluice.changeWorkspace(step.fields))
+  // It takes the place of the one before.
+  if (ids.invitations.has(step.id!))
+    return void (await sluice.invite({ email: step.name, ...step.fields } as never))
   const changes = { id: step.id!, ...withStores(step, ids) } as never
   if (step.kind === 'data store') await sluice.updateDataStore(changes)
   else if (step.kind === 'pipe') await sluice.updatePipe(changes)
   else if (step.kind === 'output') await sluice.changeOutput(changes)
+  else if (step.kind === 'person') await sluice.changeRole(changes)
   else await sluice.renameSender(changes)
 }
 
-async function remove(sluice: Sluice, { kind, id }: Step): Promise<void> {
+async function remove(sluice: Sluice, { kind, id }: Step, { invitations }: Ids): Promise<void> {
   if (kind === 'data store') await sluice.deleteDataStore({ id: id! })
   else if (kind === 'pipe') await sluice.deletePipe({ id: id! })
   else if (kind === 'output') await sluice.deleteOutput({ id: id! })
+  else if (kind === 'person' && invitations.has(id!)) await sluice.withdrawInvitation({ id: id! })
+  else if (kind === 'person') await sluice.removeMember({ id: id! })
   else await sluice.revokeSender({ id: id! })
 }
 

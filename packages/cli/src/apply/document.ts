@@ -21,6 +21,9 @@ export type Document = {
   pipes: PipeThing[] | undefined
   senders: Thing[] | undefined
   outputs: Thing[] | undefined
+  /** Named by their email addresses. */
+  people: Thing[] | undefined
+  workspace: Fields | undefined
   /** By kind of alert. */
   alerts: Fields | undefined
 }
@@ -28,7 +31,8 @@ export type Document = {
 type Environment = Record<string, string | undefined>
 
 const VERSION = 1
-const LISTS = ['dataStores', 'pipes', 'senders', 'outputs'] as const
+const LISTS = ['dataStores', 'pipes', 'senders', 'outputs', 'people'] as const
+const MAPS = ['workspace', 'alerts'] as const
 
 export function readDocument(file: string, env: Environment): Document {
   const missing = new Set<string>()
@@ -37,17 +41,19 @@ export function readDocument(file: string, env: Environment): Document {
     throw wrong(file, `these environment variables are not set: ${[...missing].sort().join(', ')}`)
   if (!isFields(whole) || whole.version !== VERSION)
     throw wrong(file, `it must begin with "version: ${VERSION}"`)
-  const parts = [...LISTS, 'alerts']
+  const parts: string[] = [...LISTS, ...MAPS]
   const unknown = Object.keys(whole).find((key) => key !== 'version' && !parts.includes(key))
   if (unknown) throw wrong(file, `there is no "${unknown}"; a workspace has ${parts.join(', ')}`)
-  if (whole.alerts !== undefined && !isFields(whole.alerts)) throw wrong(file, 'alerts must be a map')
+  const map = (key: (typeof MAPS)[number]) => readMap(file, key, whole[key])
   const list = (key: (typeof LISTS)[number]) => readThings(file, key, whole[key])
   return {
     dataStores: list('dataStores'),
     pipes: list('pipes')?.map((thing) => readPipe(file, thing)),
     senders: list('senders'),
     outputs: list('outputs'),
-    alerts: whole.alerts,
+    people: list('people'),
+    workspace: map('workspace'),
+    alerts: map('alerts'),
   }
 }
 
@@ -103,17 +109,25 @@ function fillIn(value: unknown, env: Environment, missing: Set<string>): unknown
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, fillIn(one, env, missing)]))
 }
 
+function readMap(file: string, at: string, value: unknown): Fields | undefined {
+  if (value !== undefined && !isFields(value)) throw wrong(file, `${at} must be a map`)
+  return value
+}
+
 function readThings(file: string, at: string, value: unknown): Thing[] | undefined {
   if (value === undefined) return undefined
   if (value !== null && !Array.isArray(value)) throw wrong(file, `${at} must be a list`)
+  const key = at === 'people' ? 'email' : 'name'
   const things = (value ?? []).map((one: unknown, index: number): Thing => {
-    if (!isFields(one) || typeof one.name !== 'string' || one.name.trim() === '')
-      throw wrong(file, `${at}[${index}] needs a name`)
-    return { name: one.name.trim(), fields: { ...one, name: one.name.trim() } }
+    const given = isFields(one) ? one[key] : undefined
+    if (typeof given !== 'string' || given.trim() === '')
+      throw wrong(file, `${at}[${index}] needs ${key === 'email' ? 'an email' : 'a name'}`)
+    const name = key === 'email' ? given.trim().toLowerCase() : given.trim()
+    return { name, fields: { ...(one as Fields), [key]: name } }
   })
   const names = things.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice) throw wrong(file, `${at} has "${twice}" twice; names tell things apart`)
+  if (twice) throw wrong(file, `${at} has "${twice}" twice; each is known by its ${key}`)
   return things
 }
 

@@ -30,6 +30,7 @@ export function toDocument(found: Workspace, secrets: string[]): object {
       return { ...fields, ...(headers.length > 0 && { headers: Object.fromEntries(headers) }) }
     })
   return {
+    workspace: workspace.workspace,
     dataStores: workspace.dataStores.map(({ name, fields }) => ({
       ...fields,
       secretAccessKey: secretOf(secrets, name, 'secret', 'access', 'key'),
@@ -40,6 +41,8 @@ export function toDocument(found: Workspace, secrets: string[]): object {
     }),
     senders: workspace.senders.map(({ fields }) => fields),
     outputs: outputsOf(workspace.outputs, 'workspace'),
+    // No account key has the rights of an owner, so apply could not appoint them.
+    people: workspace.people.map(({ fields }) => fields).filter(({ role }) => role !== 'owner'),
     alerts: workspace.alerts,
   }
 }

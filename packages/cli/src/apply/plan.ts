@@ -7,7 +7,7 @@ import type { Found, Workspace } from './workspace.ts'
  * What has to be done for a workspace to be as a configuration file says: a list in the order in which it can be done. Nothing
  * here asks the server.
  */
-export type Kind = 'data store' | 'pipe' | 'sender' | 'output' | 'alerts'
+export type Kind = 'data store' | 'pipe' | 'sender' | 'output' | 'person' | 'workspace' | 'alerts'
 
 export type Step = {
   action: 'create' | 'change' | 'delete'
@@ -39,8 +39,10 @@ export function makePlan(wanted: Document, found: Workspace, { secrets, prune }:
   })
   const outputs = compare('output', wanted.outputs, found.outputs)
   const senders = compare('sender', wanted.senders, found.senders)
+  const people = comparePeople(wanted.people, found.people)
   const alerts = compareAlerts(wanted.alerts, found.alerts)
-  const all = [stores, pipes, ...pipeOutputs, outputs, senders, alerts]
+  const workspace = compareSet('workspace', wanted.workspace, found.workspace)
+  const all = [stores, pipes, ...pipeOutputs, outputs, senders, people, alerts, workspace]
   const unlisted = all.flatMap((one) => one.unlisted).reverse()
   return {
     steps: [...all.flatMap((one) => one.steps), ...(prune ? unlisted : [])],
@@ -81,9 +83,16 @@ function comparePipes({ pipes, dataStores }: Document, found: Workspace, secrets
   return { ...plan, steps }
 }
 
-/** A workspace has one set of them, so they have no name of their own. A way that is left out stays as it is. */
+/** Owners are left alone: no account key has their rights. */
+function comparePeople(people: Thing[] | undefined, existing: Workspace['people']): Plan {
+  const plan = compareThings({ kind: 'person', secrets: false, more: {} }, people, existing)
+  const isOwner = (step: Step) => existing.some(({ id, fields }) => id === step.id && fields.role === 'owner')
+  return { ...plan, unlisted: plan.unlisted.filter((step) => !isOwner(step)) }
+}
+
+/** A way that is left out stays as it is. */
 function compareAlerts(wanted: Fields | undefined, current: Fields): Plan {
-  if (!wanted) return { steps: [], unchanged: 0, unlisted: [] }
+  if (!wanted) return compareSet('alerts', undefined, current)
   const odd = Object.keys(wanted).find((kind) => !(kind in current))
   if (odd) throw new Failure(`There is no alert "${odd}", but ${Object.keys(current).join(', ')}.`)
   const fields = Object.fromEntries(
@@ -92,12 +101,14 @@ function compareAlerts(wanted: Fields | undefined, current: Fields): Plan {
       return [kind, isFields(now) && isFields(ways) ? { ...now, ...ways } : ways]
     }),
   )
-  const existing = { id: 'alerts', name: 'settings', fields: current }
-  return compareThings(
-    { kind: 'alerts', secrets: false, more: {} },
-    [{ name: 'settings', fields }],
-    [existing],
-  )
+  return compareSet('alerts', fields, current)
+}
+
+/** A workspace has one set of them, so they have no name of their own. */
+function compareSet(kind: Kind, wanted: Fields | undefined, current: Fields): Plan {
+  const name = 'settings'
+  const things = wanted && [{ name, fields: wanted }]
+  return compareThings({ kind, secrets: false, more: {} }, things, [{ id: kind, name, fields: current }])
 }
 
 type Comparing = { kind: Kind; secrets: boolean; more: Partial<Step> }

@@ -9,6 +9,10 @@ export type Workspace = {
   pipes: FoundPipe[]
   senders: Found[]
   outputs: Found[]
+  /** Members, and who has an invitation, by email address. */
+  people: (Found & { isInvited: boolean })[]
+  /** Of which there is one set. */
+  workspace: Fields
   alerts: Fields
 }
 
@@ -21,11 +25,13 @@ const OF_OUTPUTS = [
 ]
 
 export async function readWorkspace(sluice: Sluice): Promise<Workspace> {
-  const [dataStores, pipes, senders, outputs, alerts] = await Promise.all([
+  const [dataStores, pipes, senders, outputs, people, { id: _, ...workspace }, alerts] = await Promise.all([
     all(sluice.listDataStores({ limit: 100 })),
     all(sluice.listPipes({ limit: 100 })),
     all(sluice.listSenders({ limit: 100 })),
     sluice.listOutputs(),
+    readPeople(sluice),
+    sluice.showWorkspace(),
     sluice.showAlertSettings(),
   ])
   const ofPipes = pipes.map(async (pipe) => {
@@ -39,15 +45,28 @@ export async function readWorkspace(sluice: Sluice): Promise<Workspace> {
       .filter(({ revokedAt }) => !revokedAt)
       .map(({ id, name }) => ({ id, name, fields: { name } })),
     outputs: outputs.data.map((output) => toFound(output, OF_OUTPUTS)),
+    people,
+    workspace,
     alerts,
   }
 }
+
+async function readPeople(sluice: Sluice): Promise<Workspace['people']> {
+  const people: Workspace['people'] = []
+  const add = (id: string, isInvited: boolean, { email, role }: { email: string; role: string }) =>
+    people.push({ id, name: email.toLowerCase(), fields: { email: email.toLowerCase(), role }, isInvited })
+  for await (const member of sluice.listMembers({ limit: 100 })) add(member.userId, false, member)
+  for await (const invitation of sluice.listInvitations({ limit: 100 })) add(invitation.id, true, invitation)
+  return people.sort(byName)
+}
+
+const byName = (one: { name: string }, other: { name: string }) => (one.name < other.name ? -1 : 1)
 
 /** By name, so that a file shows in its history what has changed. */
 async function all<Item extends { name: string }>(items: AsyncIterable<Item>): Promise<Item[]> {
   const found: Item[] = []
   for await (const item of items) found.push(item)
-  return found.sort((one, other) => (one.name < other.name ? -1 : 1))
+  return found.sort(byName)
 }
 
 function toFound(item: { id: string; name: string }, readOnly: string[]): Found {

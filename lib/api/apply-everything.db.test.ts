@@ -1,0 +1,205 @@
+import { expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { members } from '#drizzle/schema/index.ts'
+import { writeDocument } from '../../packages/cli/src/apply/document.ts'
+import { toDocument } from '../../packages/cli/src/apply/export.ts'
+import { readWorkspace } from '../../packages/cli/src/apply/workspace.ts'
+import { apply, emptyWorkspace, planOf } from '../../test/support/apply-configuration.ts'
+import { describeWithDatabase } from '../../test/support/databases.ts'
+import { testRuntime } from '../../test/support/runtime.ts'
+import { createAccount } from '../identity/accounts/create-account.ts'
+import { OPERATIONS } from './operations.ts'
+
+/**
+ * Everything that can be configured is in a configuration file: each operation that changes something either sets what a part
+ * of the file has, or is named here with the reason why it does not. Every field that it takes has a value in the file below.
+ */
+const SETS: Record<string, string> = {
+  createDataStore: 'dataStores',
+  updateDataStore: 'dataStores',
+  createPipe: 'pipes',
+  updatePipe: 'pipes',
+  createSender: 'senders',
+  renameSender: 'senders',
+  createOutput: 'outputs',
+  createPipeOutput: 'outputs',
+  saveWebhookOutput: 'outputs',
+  changeOutput: 'outputs',
+  invite: 'people',
+  changeRole: 'people',
+  changeAlertSettings: 'alerts',
+  changeWorkspace: 'workspace',
+}
+
+const WITH_PRUNE = 'deletes what the file does not list'
+const SECRET = 'makes or ends a secret, which nobody can export'
+const ACT = 'is something that happens once'
+const LOCK = 'is the lock of apply itself'
+const SETS_NOTHING: Record<string, string> = {
+  deleteDataStore: WITH_PRUNE,
+  deletePipe: WITH_PRUNE,
+  deleteOutput: WITH_PRUNE,
+  revokeSender: WITH_PRUNE,
+  removeMember: WITH_PRUNE,
+  withdrawInvitation: WITH_PRUNE,
+  issueToken: SECRET,
+  revokeToken: SECRET,
+  rotateSender: SECRET,
+  rotateWebhookSecret: SECRET,
+  rotateOutputSecret: SECRET,
+  createAccountKey: SECRET,
+  revokeAccountKey: SECRET,
+  checkDataStore: ACT,
+  sendTestEvent: ACT,
+  testOutput: ACT,
+  sendMissedEvents: ACT,
+  sendMissedToOutput: ACT,
+  discardMissedEvents: ACT,
+  discardMissedOfOutput: ACT,
+  resendDelivery: ACT,
+  resendFailed: ACT,
+  cancelFile: ACT,
+  eraseFile: ACT,
+  switchOn: ACT,
+  resendInvitation: ACT,
+  lockConfiguration: LOCK,
+  unlockConfiguration: LOCK,
+}
+
+/** Each field has a value that is not the one it has by itself. */
+const EVERYTHING = `
+version: 1
+workspace: { name: Films, requireSecondFactor: true }
+dataStores:
+  - name: archive
+    provider: other
+    endpoint: https://s3.example.com
+    region: eu-west-1
+    bucket: films-archive
+    prefix: masters/
+    forcePathStyle: false
+    storageClass: STANDARD_IA
+    encryption: { type: SSE-S3 }
+    accessKeyId: AKIAEXAMPLE
+    secretAccessKey: \${ARCHIVE_SECRET_ACCESS_KEY}
+  - name: copies
+    provider: other
+    endpoint: https://s3.example.net
+    region: us-east-1
+    bucket: films-copies
+    accessKeyId: AKIAEXAMPLE
+    secretAccessKey: \${COPIES_SECRET_ACCESS_KEY}
+pipes:
+  - name: films
+    destinations: [{ dataStore: archive }, { dataStore: copies, required: false }]
+    source: { http: true }
+    keyTemplate: "{yyyy}/{file_id}/{filename}"
+    maxFileBytes: 5000000000
+    allowedTypes: [video/mp4, image/*]
+    allowedOrigins: [https://www.example.com]
+    uploadExpirySeconds: 86400
+    requireSubject: true
+    outputs:
+      - name: backend
+        enabled: false
+        url: https://example.com/hooks
+        statuses: [transferred, failed]
+        events: [file.created]
+        headers: { X-Api-Key: "\${FILMS_BACKEND_X_API_KEY}" }
+  - name: stills
+    dataStore: copies
+    outputs: []
+senders:
+  - name: app
+  - name: website
+outputs:
+  - name: audit
+    enabled: false
+    url: https://example.com/audit
+    statuses: [transferred, failed]
+    events: [file.created, usage.threshold]
+    headers: { Authorization: "\${WORKSPACE_AUDIT_AUTHORIZATION}" }
+people:
+  - { email: ada@example.com, role: admin }
+  - { email: linus@example.com, role: viewer }
+alerts:
+  quota_80: { mail: false }
+  quota_100: { notice: false }
+  bucket_rejects: { mail: false }
+  output_off: { mail: false }
+  output_failing: { mail: false }
+  token_unused: { mail: false, notice: false }
+`
+
+type Fields = Record<string, unknown>
+const everything = parse(EVERYTHING) as Record<string, Fields[] | Fields>
+const inFile = (part: string): string[] => [everything[part]!].flat().flatMap((thing) => Object.keys(thing))
+const CHANGING = OPERATIONS.filter(({ method }) => method !== 'GET')
+
+it('knows of every operation that changes something whether it is in the file, or why not', () => {
+  const known = [...Object.keys(SETS), ...Object.keys(SETS_NOTHING)].sort()
+  expect(known).toEqual(CHANGING.map(({ id }) => id).sort())
+})
+
+it.each(Object.entries(SETS))('has in the file every field that %s takes', (id, part) => {
+  const { body } = CHANGING.find((one) => one.id === id)!
+  const { properties } = z.toJSONSchema(body!, { io: 'input', unrepresentable: 'any' })
+  const ofApi = Object.keys(properties!).map((field) => (field === 'dataStoreId' ? 'dataStore' : field))
+  expect(inFile(part)).toEqual(expect.arrayContaining(ofApi))
+})
+
+describeWithDatabase('a configuration file with everything', (database) => {
+  it('is the same after it was applied to an empty workspace, exported, applied to another, and exported again', async () => {
+    const runtime = testRuntime(database())
+    const [one, two] = [await emptyWorkspace(runtime), await emptyWorkspace(runtime)]
+    const secrets: string[] = []
+    const env = Object.fromEntries(
+      Array.from(EVERYTHING.matchAll(/\$\{(\w+)\}/g), ([, name]) => [name!, 'a-secret']),
+    )
+    await apply(one, EVERYTHING, { env })
+    expect((await planOf(one, EVERYTHING, { env })).plan).toMatchObject({ steps: [], unlisted: [] })
+
+    const exported = writeDocument(toDocument(await readWorkspace(one), secrets))
+    expect(secrets.sort()).toEqual(Object.keys(env).sort())
+    expect(exported).not.toContain('a-secret')
+    expect(parse(exported)).toMatchObject(everything)
+
+    await apply(two, exported, { env })
+    expect(writeDocument(toDocument(await readWorkspace(two), []))).toBe(exported)
+  })
+
+  it('invites people, gives them other roles, and removes them with --prune, but never an owner', async () => {
+    const runtime = testRuntime(database())
+    const sluice = await emptyWorkspace(runtime)
+    const file = (people: string) => `version: 1\npeople: [${people}]`
+    const both = file('{ email: Ada@example.com, role: viewer }, { email: linus@example.com, role: viewer }')
+    const linus = { email: 'linus@example.com', passwordHash: null, emailVerified: true }
+    const { userId } = await createAccount(runtime, linus)
+    const { workspaceId } = sluice.actor
+    await runtime.db.insert(members).values({ workspaceId, userId, role: 'viewer' })
+    expect((await apply(sluice, both)).steps).toEqual(['create person ada@example.com'])
+    const promoted = both.replaceAll('viewer', 'developer')
+    expect((await apply(sluice, promoted)).steps).toEqual([
+      'change person ada@example.com',
+      'change person linus@example.com',
+    ])
+    expect((await planOf(sluice, promoted)).plan).toMatchObject({ steps: [], unlisted: [] })
+    expect((await apply(sluice, file(''), { prune: true })).steps).toEqual([
+      'delete person linus@example.com',
+      'delete person ada@example.com',
+    ])
+    expect((await readWorkspace(sluice)).people).toMatchObject([{ fields: { role: 'owner' } }])
+    await expect(apply(sluice, file('{ email: x@example.com, role: owner }'))).rejects.toThrow(
+      'needs an owner',
+    )
+  })
+
+  it('requires a second factor, which only an owner can end', async () => {
+    const sluice = await emptyWorkspace(testRuntime(database()))
+    await apply(sluice, 'version: 1\nworkspace: { requireSecondFactor: true }')
+    const ended = apply(sluice, 'version: 1\nworkspace: { requireSecondFactor: false }')
+    await expect(ended).rejects.toThrow('this needs an owner')
+    expect(await sluice.showWorkspace()).toMatchObject({ requireSecondFactor: true })
+  })
+})
