@@ -7,6 +7,7 @@ import { createSite, type Site, serveUploads, type TestBucket } from '../../test
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
 import { hours, minutes } from '../platform/kernel/clock.ts'
 import { clearLeftovers } from './endings/clear-leftovers.ts'
+import { recordDestinationFailure } from './ledger/destinations.ts'
 import { reconcileUploads } from './recovery/reconcile.ts'
 
 const MiB = 1024 * 1024
@@ -196,6 +197,26 @@ describe('a file with two required destinations and one of best effort', () => {
     expect((await client.patch(url, at, whole.subarray(at))).status).toBe(204)
     expect(await statesOf(url)).toEqual(everywhere)
     await expectEverywhere(url, whole)
+  })
+
+  it('stays given up when its bucket takes the object after that', async () => {
+    const whole = randomBytes(20 * MiB)
+    const url = await client.begin(whole.length)
+    const held = { kind: 'hold', gate: 'completed' } as const
+    for (const bucket of [buckets[0]!, buckets[2]!])
+      bucket.faults.add({ operation: 'CompleteMultipartUpload', at: 'answer', effect: held })
+    const patching = client.patch(url, 0, whole)
+    const dataStoreId = site.copies[1]!.dataStore.id
+    const fileId = fileIdOf(url)
+    const isCompleting = async () =>
+      (await buckets[2]!.objects()).some((key) => key.startsWith(fileId)) && (await partsOf(url)) > 0
+    await expect.poll(isCompleting).toBe(true)
+    const failure = { reason: 'fell_behind', detail: null } as const
+    await recordDestinationFailure(database.db, { fileId, dataStoreId }, failure, site.clock.now())
+    buckets[2]!.faults.release('completed')
+    buckets[0]!.faults.release('completed')
+    expect((await patching).status).toBe(204)
+    expect(await statesOf(url)).toEqual(part('fell_behind'))
   })
 
   it('keeps its lease from nodes of commit 757d55c, which would send it to one destination', async () => {

@@ -47,7 +47,7 @@ export async function recordDestinationFailure(
   )
 }
 
-/** The object exists at one destination. False if the lease was lost. */
+/** The object exists at one destination. False if the lease was lost, or the destination has been given up. */
 export async function recordDelivery(
   db: Db,
   lease: Fenced,
@@ -61,7 +61,8 @@ export async function recordDelivery(
       select id from files where id = ${lease.fileId}::uuid and ${heldBy(lease)} and status = 'transferring' for update
     )
     update file_destinations d set status = 'transferred', etag = ${etag}, certainty = ${certainty}
-    from writer where d.file_id = writer.id and d.data_store_id = ${dataStoreId}::uuid returning 1`,
+    from writer where d.file_id = writer.id and d.data_store_id = ${dataStoreId}::uuid and d.status <> 'failed'
+    returning 1`,
   )
   return marked.length > 0
 }
