@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { FileProtocol } from '#drizzle/schema/index.ts'
+import type { DestinationStatus, FileProtocol, FileStatus } from '#drizzle/schema/index.ts'
 import type { DatabaseHandle } from '#lib/platform/db/database.ts'
 import { isSluiceError } from '#lib/platform/kernel/errors.ts'
 import { runRequest } from '#lib/platform/kernel/request-context.ts'
@@ -99,11 +99,22 @@ export async function openNode(
 
 export const leaseName = (fileId: string, fence: number) => `${fileId}:${fence}`
 
+export type LedgerDestination = {
+  position: number
+  required: boolean
+  status: DestinationStatus
+  bucket: string
+  key: string
+  multipartId: string | null
+}
+/** `etags`: of each destination. */
+export type LedgerPart = { number: number; offsetBytes: number; sizeBytes: number; etags: (string | null)[] }
+
 export type LedgerFile = {
   id: string
   /** Names the client's source. */
   filename: string
-  status: 'uploading' | 'transferring' | 'transferred' | 'failed' | 'expired' | 'canceled'
+  status: FileStatus
   reason: string | null
   lengthBytes: number | null
   offsetBytes: number
@@ -122,9 +133,8 @@ export type LedgerFile = {
   retired: boolean
   /** The file that a piece has become part of. */
   joinedInto: string | null
-  key: string
-  multipartId: string | null
-  parts: { number: number; offsetBytes: number; sizeBytes: number; etag: string }[]
+  destinations: LedgerDestination[]
+  parts: LedgerPart[]
   tails: { offsetBytes: number; bytes: number }[]
   events: number
 }
@@ -154,13 +164,15 @@ const LEDGER = `select json_build_object(
     'fence', f.lease_fence, 'holder', f.lease_holder, 'leaseUntil', f.lease_until, 'countedBytes', f.counted_bytes,
     'reservedBytes', f.reserved_bytes, 'concat', f.concat, 'erased', f.erased_at is not null,
     'retired', f.retired_at is not null, 'joinedInto', f.joined_into,
-    'key', d.key, 'multipartId', d.multipart_id,
+    'destinations', (select json_agg(json_build_object('position', coalesce(d.position, 1),
+      'required', d.required is distinct from false, 'status', d.status, 'bucket', d.bucket, 'key', d.key,
+      'multipartId', d.multipart_id) order by d.position) from file_destinations d where d.file_id = f.id),
     'parts', (select coalesce(json_agg(json_build_object('number', p.number, 'offsetBytes', p.offset_bytes,
-      'sizeBytes', p.size_bytes, 'etag', p.etag) order by p.number), '[]') from file_parts p where p.file_id = f.id),
+      'sizeBytes', p.size_bytes, 'etags', array_prepend(p.etag, p.further_etags)) order by p.number), '[]') from file_parts p where p.file_id = f.id),
     'tails', (select coalesce(json_agg(json_build_object('offsetBytes', t.offset_bytes,
       'bytes', octet_length(t.bytes) - 28) order by t.offset_bytes), '[]') from upload_tails t where t.file_id = f.id),
     'events', case when f.status like '%ing' then 0 else (select count(*) from events e where e.file_id = f.id) end) order by f.id)
-  from files f join file_destinations d on d.file_id = f.id), '[]')) as ledger`
+  from files f), '[]')) as ledger`
 
 /** Nothing of an earlier run is left. */
 export async function emptyLedger(session: Session): Promise<void> {

@@ -97,14 +97,16 @@ function delay({ choices, scheduler, trace }: World): void {
 
 /** A lifecycle rule removes what is unfinished, a day after it began at the earliest. */
 function dropMultipart(world: World): void {
-  const { bucket, choices, habits, scheduler, trace } = world
-  const open = [...bucket.multiparts.keys()]
+  const { buckets, choices, habits, scheduler, trace } = world
+  const open = [...buckets.values()].flatMap(({ multiparts }) =>
+    [...multiparts.keys()].map((id) => ({ multiparts, id })),
+  )
   if (!habits.drops || open.length === 0) return
   world.mayFail = true
   scheduler.nowMs += hours(25)
-  const id = choices.pick(open)
-  bucket.multiparts.delete(id)
-  trace.note(`25 hours pass, and the bucket drops ${id}`)
+  const { multiparts, id } = choices.pick(open)
+  multiparts.delete(id)
+  trace.note(`25 hours pass, and ${id} is dropped`)
 }
 
 function loseClient({ choices, trace }: World, node: Node): void {

@@ -5,7 +5,14 @@ import { createDatabase, type TestDatabase } from '../support/postgres.ts'
 
 /** What a worker is asked: to run a seed, or to tell its story. */
 export type Task = { seed: string; tells?: boolean }
-export type Explored = { hash: string; steps: number; interleaving: string; failure?: string }
+export type Explored = {
+  hash: string
+  steps: number
+  interleaving: string
+  /** How often each invariant was checked. */
+  checks: Record<string, number>
+  failure?: string
+}
 export type Stories = { whole: string; short?: string }
 
 export type Site = {

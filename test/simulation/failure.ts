@@ -8,3 +8,17 @@ export class Failure extends Error {
     this.invariant = invariant
   }
 }
+
+const checked = new Map<string, number>()
+
+export function assertHolds(invariant: string, isSo: boolean, details: () => string): void {
+  checked.set(invariant, (checked.get(invariant) ?? 0) + 1)
+  if (!isSo) throw new Failure(invariant, details())
+}
+
+/** How often each invariant was checked since the last call. */
+export function takeChecks(): Record<string, number> {
+  const checks = Object.fromEntries(checked)
+  checked.clear()
+  return checks
+}

@@ -1,5 +1,5 @@
 import type { Choices } from './choices.ts'
-import { Failure } from './failure.ts'
+import { assertHolds } from './failure.ts'
 import type { Host, Scheduler } from './scheduler.ts'
 import type { Query, Session, Sessions } from './sessions.ts'
 import { pauseReally } from './simulated-time.ts'
@@ -211,8 +211,11 @@ export class Gate {
     for (let last = this.#blocked.at(-1); last; last = this.#blocked.at(-1)) {
       last.blockers = await this.#blockersOf(last)
       const { blockers } = last
-      if (this.#blocked.some(({ session }) => blockers.includes(session.pid)))
-        throw new Failure('no deadlock', 'two transactions wait for each other')
+      assertHolds(
+        'no deadlock',
+        !this.#blocked.some(({ session }) => blockers.includes(session.pid)),
+        () => 'two transactions wait for each other',
+      )
       if (blockers.length > 0) break
       this.#blocked.pop()
       await last.finish()

@@ -1,10 +1,14 @@
 import type { Choices } from './choices.ts'
+import { PUTTING } from './simulated-bucket.ts'
 import type { UploadPlan } from './simulated-client.ts'
 import type { SiteOptions } from './site.ts'
 
+/** A destination of the Pipe, with what happens on the way to its bucket: see `FATES`. */
+type DestinationHabits = SiteOptions['destinations'][number] & { fates: number[] }
+
 /** What kind of run it is. Runs that do only some things go deeper than runs that do everything. */
-export type Habits = SiteOptions & {
-  bucket: SiteOptions
+export type Habits = Omit<SiteOptions, 'destinations'> & {
+  destinations: DestinationHabits[]
   plans: UploadPlan[]
   /** How far the clock of each node is off. */
   skewsMs: number[]
@@ -22,24 +26,17 @@ export type Habits = SiteOptions & {
   quotaBytes: number
   /** The bucket may drop unfinished uploads. */
   drops: boolean
-  /** Of the network: see `FATES`. */
-  fates: number[]
   /** Of a thousand steps, before how many each of `DISTURBANCES` happens. */
   disturbances: number[]
 }
 
 export function drawHabits(choices: Choices): Habits {
   const often = (...levels: number[]) => choices.pick(levels)
-  const bucket = {
-    provider: choices.pick(['aws', 'aws', 'r2', 'b2']),
-    webhook: choices.percent(50),
-    mayRead: choices.percent(50),
-    remembersCompletions: choices.percent(50),
-  }
+  const destinations = drawDestinations(choices)
   return {
-    ...bucket,
-    bucket,
-    plans: drawPlans(choices, bucket),
+    webhook: choices.percent(50),
+    destinations,
+    plans: drawPlans(choices, mayJoinAt(destinations)),
     skewsMs: Array.from({ length: choices.whole(1, 3) }, () => choices.pick([0, 0, 1500, -1500])),
     troubledSteps: choices.pick([60, 120, 240]),
     shufflePercent: often(30, 70, 100),
@@ -47,7 +44,6 @@ export function drawHabits(choices: Choices): Habits {
     slowPercent: often(10, 40),
     cutPercent: often(0, 15, 40),
     cancelPercent: often(0, 0, 5),
-    fates: [100, often(0, 20, 60), often(20, 60), ...Array.from({ length: 5 }, () => often(0, 5, 15))],
     drops: choices.percent(15),
     idles: choices.percent(15),
     quotaBytes: choices.pick([0, 0, 0, 20_000, 30_000]),
@@ -55,20 +51,46 @@ export function drawHabits(choices: Choices): Habits {
   }
 }
 
-function drawPlans(choices: Choices, bucket: SiteOptions): UploadPlan[] {
+/** Half of the runs have one destination. At least one is required. */
+function drawDestinations(choices: Choices): DestinationHabits[] {
+  const count = 1 + choices.weighted([50, 25, 25])
+  const drawn = Array.from({ length: count }, () =>
+    drawDestination(choices, count > 1 && choices.percent(50)),
+  )
+  return drawn.some(({ required }) => required)
+    ? drawn
+    : [{ ...drawn[0]!, required: true, refuses: undefined }, ...drawn.slice(1)]
+}
+
+function drawDestination(choices: Choices, isBestEffort: boolean): DestinationHabits {
+  const often = (...levels: number[]) => choices.pick(levels)
+  return {
+    required: !isBestEffort,
+    provider: choices.pick(['aws', 'aws', 'r2', 'b2']),
+    mayRead: choices.percent(50),
+    remembersCompletions: choices.percent(50),
+    refuses: isBestEffort ? choices.pick([undefined, undefined, undefined, ...PUTTING]) : undefined,
+    fates: [100, often(0, 20, 60), often(20, 60), ...Array.from({ length: 5 }, () => often(0, 5, 15))],
+  }
+}
+
+/** Joining reads and deletes, and copies parts of any size within one bucket. */
+function mayJoinAt([first, ...further]: readonly DestinationHabits[]): boolean {
+  return further.length === 0 && first!.mayRead && first!.provider !== 'r2'
+}
+
+function drawPlans(choices: Choices, mayJoin: boolean): UploadPlan[] {
   const often = { deferred: choices.pick([0, 0, 60]), checksums: choices.pick([0, 0, 60]) }
-  return Array.from({ length: choices.whole(1, 2) }, () => drawPlan(choices, bucket, often))
+  return Array.from({ length: choices.whole(1, 2) }, () => drawPlan(choices, mayJoin, often))
 }
 
 /** In the simulation a mebibyte is a kibibyte: parts have 5 to 8 KiB. */
 function drawPlan(
   choices: Choices,
-  { mayRead, provider }: SiteOptions,
+  mayJoin: boolean,
   often: { deferred: number; checksums: number },
 ): UploadPlan {
   const bytes = choices.pick([18_000, 26_000, 9_000, 700, 8_192, 16_384, 1, 0])
-  // Joining reads and deletes, and copies parts of any size.
-  const mayJoin = mayRead && provider !== 'r2'
   const protocols = ['tus', 'http', 'resumable-http', 'join'] as const
   return {
     protocol: protocols[choices.weighted([60, 8, 15, mayJoin ? 17 : 0])]!,

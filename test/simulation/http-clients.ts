@@ -58,7 +58,8 @@ export class ResumableClient extends SimulatedClient {
   }
 
   #request(method: 'POST' | 'PATCH', body: Buffer, headers: Record<string, string>): Promise<Reply> {
-    const isComplete = this.confirmedBytes + body.length === this.source.length
+    const isLast = this.confirmedBytes + body.length === this.source.length
+    const isComplete = isLast && this.endsWith(body, 80)
     const digest = this.digestOf(body, 'sha256')
     const about = {
       'upload-complete': isComplete ? '?1' : '?0',

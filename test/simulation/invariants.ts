@@ -1,6 +1,13 @@
-import { type Ledger, type LedgerFile, leaseName, readLedger } from './core.ts'
-import { Failure } from './failure.ts'
-import { checkChange, checkEnd, checkFile, checkUsage, isEnded } from './ledger-rules.ts'
+import {
+  type Ledger,
+  type LedgerDestination,
+  type LedgerFile,
+  type LedgerPart,
+  leaseName,
+  readLedger,
+} from './core.ts'
+import { assertHolds } from './failure.ts'
+import { checkChange, checkEnd, checkFile, checkUsage, isEnded, isStored } from './ledger-rules.ts'
 import type { Host } from './scheduler.ts'
 import type { BucketRequest } from './simulated-bucket.ts'
 import type { SimulatedClient } from './simulated-client.ts'
@@ -12,6 +19,8 @@ export class Invariants {
   readonly #world: World
   /** The range of bytes that each part number was first sent with. */
   readonly #sentRanges = new Map<string, string>()
+  /** How often the status of each file has become one of an end. */
+  readonly #ends = new Map<string, number>()
 
   constructor(world: World) {
     this.#world = world
@@ -25,8 +34,10 @@ export class Invariants {
     for (const file of this.ledger.files) {
       const was = known.get(file.id)
       for (const what of changesOf(was, file)) this.#world.milestone('ledger', what)
-      checkFile(file)
-      this.#checkBucket(file)
+      if (isEnded(file) && was?.status !== file.status)
+        this.#ends.set(file.id, (this.#ends.get(file.id) ?? 0) + 1)
+      checkFile(file, this.#ends.get(file.id) ?? 0)
+      this.#checkBuckets(file)
       if (was) checkChange(was, file, { by, holder: this.#holderOf(was) })
     }
     checkUsage(this.ledger, this.#world.habits.quotaBytes)
@@ -36,89 +47,113 @@ export class Invariants {
   stepped(): void {
     for (const { core, host } of this.#world.nodes) {
       if (!core) continue
-      if (core.usedBytes() > core.limitBytes)
-        throw new Failure('memory stays within its limit', `${host.name} uses ${core.usedBytes()} bytes`)
+      assertHolds(
+        'memory stays within its limit',
+        core.usedBytes() <= core.limitBytes,
+        () => `${host.name} uses ${core.usedBytes()} bytes`,
+      )
     }
   }
 
   offsetTold(client: SimulatedClient, offset: number): void {
-    if (offset < client.confirmedBytes)
-      throw new Failure(
-        'offset never goes back',
-        `${client.name} was told ${client.confirmedBytes}, then ${offset}`,
-      )
+    assertHolds(
+      'offset never goes back',
+      offset >= client.confirmedBytes,
+      () => `${client.name} was told ${client.confirmedBytes}, then ${offset}`,
+    )
     const durable = this.ledger.files.find(({ id }) => id === client.fileId)?.offsetBytes
-    if (durable === undefined || offset > durable)
-      throw new Failure(
-        'offset never exceeds what is durable',
-        `${client.name} was told ${offset} of ${durable}`,
-      )
+    assertHolds(
+      'offset never exceeds what is durable',
+      durable !== undefined && offset <= durable,
+      () => `${client.name} was told ${offset} of ${durable}`,
+    )
   }
 
   /** A request to the bucket is about to leave its node. */
-  sending(host: Host, operation: string, { key, query, body }: BucketRequest): void {
-    const file = this.ledger.files.find((one) => one.key === key)
-    if (!file || operation !== 'UploadPart' || file.concat === 'final') return
+  sending(host: Host, operation: string, { bucket, key, query, body }: BucketRequest): void {
+    const file = this.ledger.files.find((one) => one.destinations.some((at) => at.key === key))
+    if (!file || operation !== 'UploadPart' || file.concat === 'final' || isEnded(file)) return
     const number = Number(query.get('partNumber'))
     const multipartId = query.get('uploadId')
     const from = startOf(file, number)
     const bound = from === undefined ? undefined : endOf(file, number, from)
     const range = `${from} to ${from! + body.length}`
     const source = this.#sourceOf(file)
-    if (bound !== from! + body.length)
-      throw new Failure(
-        'a part is bound before it is sent',
-        `${host.name} sends part ${number} of ${file.filename} with ${body.length} bytes, but it is bound from ${from} to ${bound}`,
-      )
-    if (!source.subarray(from!, bound).equals(body))
-      throw new Failure(
-        'a part has the bytes of its range',
-        `${host.name} sends part ${number} of ${file.filename}`,
-      )
+    assertHolds(
+      'a part is bound before it is sent',
+      bound === from! + body.length,
+      () =>
+        `${host.name} sends part ${number} of ${file.filename} to ${bucket} with ${body.length} bytes, but it is bound from ${from} to ${bound}`,
+    )
+    assertHolds(
+      'a part has the bytes of its range',
+      source.subarray(from!, bound).equals(body),
+      () => `${host.name} sends part ${number} of ${file.filename} to ${bucket}`,
+    )
     const name = `${multipartId} ${number}`
     const first = this.#sentRanges.get(name) ?? range
     this.#sentRanges.set(name, range)
-    if (first !== range && !this.#mayRebind(file))
-      throw new Failure(
-        'no part number is bound to two ranges',
-        `part ${number} was ${first} and is ${range}`,
-      )
+    assertHolds(
+      'no part number is bound to two ranges',
+      first === range || this.#mayRebind(file),
+      () => `part ${number} was ${first} and is ${range}`,
+    )
   }
 
-  /** What the ledger says of the bucket. */
-  #checkBucket(file: LedgerFile): void {
-    if (!isEnded(file) && file.concat !== 'final') for (const part of file.parts) this.#checkPart(file, part)
-    if (this.#needsObject(file)) this.#checkObject(file)
+  /** What the ledger says of each bucket. */
+  #checkBuckets(file: LedgerFile): void {
+    for (const at of file.destinations) {
+      const isOpen = at.status.endsWith('ing')
+      if (isOpen && file.concat !== 'final') for (const part of file.parts) this.#checkPart(file, at, part)
+      if (at.status === 'transferred' && this.#keepsObject(file)) this.#checkObject(file, at)
+    }
   }
 
-  /** A piece is deleted once the file is made that it was joined into, or if nobody has joined it. */
-  #needsObject({ status, concat, retired, joinedInto }: LedgerFile): boolean {
-    if (status !== 'transferred') return false
+  /**
+   * The object of a file that has failed elsewhere is deleted. So is a piece, once the file is made that it was joined into, or
+   * if nobody has joined it.
+   */
+  #keepsObject({ status, concat, retired, joinedInto }: LedgerFile): boolean {
+    if (status === 'failed') return false
     if (concat !== 'partial' || !retired) return true
     return this.ledger.files.find(({ id }) => id === joinedInto)?.status === 'transferring'
   }
 
-  #checkPart({ multipartId, filename, ...file }: LedgerFile, part: LedgerFile['parts'][number]): void {
-    const stored = this.#world.bucket.multiparts.get(multipartId ?? '')?.parts.get(part.number)
+  /** A recorded part is in every required bucket, and in the others whose ETag is recorded. */
+  #checkPart(file: LedgerFile, at: LedgerDestination, part: LedgerPart): void {
+    const etag = part.etags[at.position - 1] ?? null
+    if (etag === null && !at.required) return
+    const multipart = this.#world.buckets.get(at.bucket)!.multiparts.get(at.multipartId ?? '')
     // The object may have been made of it since, or the bucket has dropped the upload.
-    if (!stored) return
+    if (etag !== null && at.multipartId !== null && !multipart) return
+    const stored = multipart?.parts.get(part.number)
     const { offsetBytes, sizeBytes } = part
-    const source = this.#sourceOf({ filename, ...file } as LedgerFile)
-    const isSame = source.subarray(offsetBytes, offsetBytes + sizeBytes).equals(stored.bytes)
-    if (!isSame)
-      throw new Failure(
-        'a recorded part has the bytes of its range',
-        `part ${part.number} of ${filename} differs`,
-      )
+    const bytes = this.#sourceOf(file).subarray(offsetBytes, offsetBytes + sizeBytes)
+    assertHolds(
+      'offset never exceeds what is durable',
+      stored !== undefined && etag !== null,
+      () => `part ${part.number} of ${file.filename} is recorded, and ${at.bucket} lacks it`,
+    )
+    assertHolds(
+      'a recorded part has the bytes of its range',
+      bytes.equals(stored!.bytes),
+      () => `part ${part.number} of ${file.filename} differs in ${at.bucket}`,
+    )
+    assertHolds(
+      'a recorded part has the ETag of its bucket',
+      etag === `"${stored!.etag}"`,
+      () => `part ${part.number} of ${file.filename} has another one in ${at.bucket}`,
+    )
   }
 
-  #checkObject(file: LedgerFile): void {
-    const object = this.#world.bucket.objects.get(file.key)
-    if (!object?.bytes.equals(this.#sourceOf(file)))
-      throw new Failure(
-        'an object is what the client sent',
-        `${file.filename} is transferred, and ${object ? `its object of ${object.bytes.length} bytes differs` : 'has no object'}`,
-      )
+  #checkObject(file: LedgerFile, { bucket, key, status }: LedgerDestination): void {
+    const object = this.#world.buckets.get(bucket)!.objects.get(key)
+    assertHolds(
+      'an object is what the client sent',
+      object?.bytes.equals(this.#sourceOf(file)) === true,
+      () =>
+        `${file.filename} is ${status}, and ${bucket} has ${object ? `another object, of ${object.bytes.length} bytes` : 'no object'}`,
+    )
   }
 
   /** When all is over and nothing is under way. */
@@ -126,10 +161,13 @@ export class Invariants {
     await this.committed(new Map())
     for (const file of this.ledger.files) checkEnd(file)
     for (const { core, host } of this.#world.nodes) {
-      if (core && core.usedBytes() !== 0)
-        throw new Failure('memory is given back', `${host.name} still uses ${core.usedBytes()} bytes`)
-      if (core && core.held.size > 0)
-        throw new Failure('no lease without an owner', `${host.name} still has a lease`)
+      if (!core) continue
+      assertHolds(
+        'memory is given back',
+        core.usedBytes() === 0,
+        () => `${host.name} still uses ${core.usedBytes()} bytes`,
+      )
+      assertHolds('no lease without an owner', core.held.size === 0, () => `${host.name} still has a lease`)
     }
     for (const client of this.#world.clients)
       for (const one of [client, ...client.pieces]) this.#checkClient(one)
@@ -139,29 +177,28 @@ export class Invariants {
     const files = this.ledger.files.filter(({ filename }) => filename === client.name)
     // One plain request brings a file whose address its client never needs.
     const mine = files.find(({ id }) => id === client.fileId) ?? files.at(-1)
-    if (
-      client.end === 'done' &&
-      !files.some(({ status }) => status === 'transferred') &&
-      !this.#mayFail(mine)
+    assertHolds(
+      'a file that was confirmed is there',
+      client.end !== 'done' || files.some(isStored) || this.#mayFail(mine),
+      () => `${client.name} is ${mine?.status}: ${mine?.reason}`,
     )
-      throw new Failure(
-        'a file that was confirmed is there',
-        `${client.name} is ${mine?.status}: ${mine?.reason}`,
-      )
-    if (client.end === 'refused' && this.#world.habits.quotaBytes === 0)
-      throw new Failure('no upload is refused without a reason', `${client.name} was refused`)
+    assertHolds(
+      'no upload is refused without a reason',
+      client.end !== 'refused' || this.#world.habits.quotaBytes > 0,
+      () => `${client.name} was refused`,
+    )
     const isOfPiece = client.pieces.some(({ end }) => end === 'gone')
-    if (client.end === 'gone' && !isOfPiece && !this.#mayFail(mine))
-      throw new Failure(
-        'no upload fails without a reason',
-        `${client.name} is ${mine?.status}: ${mine?.reason}`,
-      )
+    assertHolds(
+      'no upload fails without a reason',
+      client.end !== 'gone' || isOfPiece || this.#mayFail(mine),
+      () => `${client.name} is ${mine?.status}: ${mine?.reason}`,
+    )
   }
 
   /** Undefined if there is no record of it, as of a file that was to be joined. */
   #mayFail(file: LedgerFile | undefined): boolean {
     if (this.#world.mayFail || file === undefined) return this.#world.mayFail
-    return file.status === 'transferred' || file.status === 'canceled' || this.#mayRebind(file)
+    return isStored(file) || file.status === 'canceled' || this.#mayRebind(file)
   }
 
   /** Decision 26: a rejected body or a length that comes late can end inside a part that was sent. */

@@ -1,46 +1,81 @@
-import type { Ledger, LedgerFile } from './core.ts'
-import { Failure } from './failure.ts'
+import type { Ledger, LedgerDestination, LedgerFile } from './core.ts'
+import { assertHolds } from './failure.ts'
 import type { Host } from './scheduler.ts'
 
 /** What has to be so in every state of the ledger, and from one state to the next. Nothing else is looked at. */
 
-const ENDED = new Set(['transferred', 'failed', 'expired', 'canceled'])
+const ENDED = new Set(['transferred', 'partially_transferred', 'failed', 'expired', 'canceled'])
 export const isEnded = ({ status }: LedgerFile) => ENDED.has(status)
 
-export function checkFile(file: LedgerFile): void {
-  const { filename, status } = file
-  if (!isEnded(file) && file.concat !== 'final') checkOffset(file)
-  const events = isEnded(file) && file.concat !== 'partial' && !file.erased ? 1 : 0
-  if (file.events !== events)
-    throw new Failure('one event per status change', `${filename} is ${status} and has ${file.events} events`)
-  if (isEnded(file) && file.leaseUntil !== null)
-    throw new Failure('no lease without an owner', `${filename} is ${status} and leased`)
+/** It has an object at every required destination. */
+export const isStored = ({ status }: LedgerFile) => status.endsWith('transferred')
+const isOpen = ({ status }: LedgerDestination) => status.endsWith('ing')
+const isDelivered = ({ status }: LedgerDestination) => status === 'transferred'
+
+/** `ends`: how often its status has become one of an end. */
+export function checkFile(file: LedgerFile, ends: number): void {
+  const { filename, status, destinations } = file
+  const isPut = destinations.every((one) => isDelivered(one) || !one.required)
+  if (!isEnded(file) && file.concat !== 'final' && !isPut) checkOffset(file)
+  checkDestinations(file)
+  const events = file.concat !== 'partial' && !file.erased ? ends : 0
+  assertHolds(
+    'one event per status change',
+    file.events === events,
+    () => `${filename} is ${status} and has ${file.events} events`,
+  )
+  assertHolds(
+    'no lease without an owner',
+    !isEnded(file) || file.leaseUntil === null,
+    () => `${filename} is ${status} and leased`,
+  )
+}
+
+/** The status of a file is true of its destinations. */
+function checkDestinations({ filename, status, destinations }: LedgerFile): void {
+  const required = destinations.filter((one) => one.required)
+  const isTrue = {
+    uploading: required.every(isOpen),
+    transferring: required.every((one) => isOpen(one) || isDelivered(one)),
+    transferred: destinations.every(isDelivered),
+    partially_transferred: required.every(isDelivered) && !destinations.every(isDelivered),
+    failed: !required.every(isDelivered),
+    expired: !destinations.some(isDelivered),
+    canceled: !destinations.some(isDelivered),
+  }
+  const isOver = status.endsWith('ing') || !destinations.some(isOpen)
+  assertHolds(
+    'a status is true of each destination',
+    isTrue[status] && isOver,
+    () =>
+      `${filename} is ${status}, its destinations ${destinations.map((one) => `${one.required ? 'required' : 'best effort'} ${one.status}`).join(', ')}`,
+  )
 }
 
 /** Parts and then tails cover every byte before the offset. */
 function checkOffset({ filename, offsetBytes, parts, tails }: LedgerFile): void {
   let end = 0
   for (const [n, part] of parts.entries()) {
-    if (part.number !== n + 1 || part.offsetBytes !== end)
-      throw new Failure(
-        'parts are without a gap',
-        `part ${part.number} of ${filename} begins at ${part.offsetBytes}, not ${end}`,
-      )
+    assertHolds(
+      'parts are without a gap',
+      part.number === n + 1 && part.offsetBytes === end,
+      () => `part ${part.number} of ${filename} begins at ${part.offsetBytes}, not ${end}`,
+    )
     end += part.sizeBytes
   }
   for (const tail of tails.filter((one) => one.offsetBytes < offsetBytes)) {
-    if (tail.offsetBytes !== end)
-      throw new Failure(
-        'tails are without a gap',
-        `a tail of ${filename} begins at ${tail.offsetBytes}, not ${end}`,
-      )
+    assertHolds(
+      'tails are without a gap',
+      tail.offsetBytes === end,
+      () => `a tail of ${filename} begins at ${tail.offsetBytes}, not ${end}`,
+    )
     end += tail.bytes
   }
-  if (end !== offsetBytes)
-    throw new Failure(
-      'offset never exceeds what is durable',
-      `${filename} has ${end} bytes, but offset ${offsetBytes}`,
-    )
+  assertHolds(
+    'offset never exceeds what is durable',
+    end === offsetBytes,
+    () => `${filename} has ${end} bytes, but offset ${offsetBytes}`,
+  )
 }
 
 /** `by`: those who may have changed it, and by which of their functions; `holder`: who has or had the lease. */
@@ -49,28 +84,47 @@ export function checkChange(
   is: LedgerFile,
   { by, holder }: { by: ReadonlyMap<Host, string>; holder: Host | undefined },
 ): void {
-  if (isEnded(was) && was.status !== is.status)
-    throw new Failure('an end is final', `${is.filename} was ${was.status} and is ${is.status}`)
-  if (is.offsetBytes < was.offsetBytes)
-    throw new Failure(
-      'offset never goes back',
-      `${is.filename} was at ${was.offsetBytes} and is at ${is.offsetBytes}`,
+  const isRepaired = was.status === 'partially_transferred' && is.status === 'transferred'
+  assertHolds(
+    'an end is final',
+    !isEnded(was) || was.status === is.status || isRepaired,
+    () => `${is.filename} was ${was.status} and is ${is.status}`,
+  )
+  for (const [n, { status, bucket }] of is.destinations.entries()) {
+    const before = was.destinations[n]!
+    const isCopied = was.status === 'partially_transferred' && status === 'transferred'
+    assertHolds(
+      'a destination that has ended stays as it is',
+      isOpen(before) || before.status === status || isCopied,
+      () => `${bucket} was ${before.status} for ${is.filename} and is ${status}`,
     )
-  if (is.fence < was.fence)
-    throw new Failure('fences only grow', `${is.filename} had fence ${was.fence} and has ${is.fence}`)
+  }
+  assertHolds(
+    'offset never goes back',
+    is.offsetBytes >= was.offsetBytes,
+    () => `${is.filename} was at ${was.offsetBytes} and is at ${is.offsetBytes}`,
+  )
+  assertHolds(
+    'fences only grow',
+    is.fence >= was.fence,
+    () => `${is.filename} had fence ${was.fence} and has ${is.fence}`,
+  )
   if (is.fence > was.fence || writtenOf(was) === writtenOf(is)) return
-  if (!holder || !by.has(holder))
-    throw new Failure(
-      'only the holder of the lease writes',
+  assertHolds(
+    'only the holder of the lease writes',
+    holder !== undefined && by.has(holder),
+    () =>
       `${is.filename} was changed by ${[...by].map(([{ name }, label]) => `${label} of node ${name}`).join(' or ')}`,
-    )
+  )
 }
 
 /** What only a writer changes. */
 function writtenOf(file: LedgerFile): string {
-  const { offsetBytes, recordedParts, recordedBytes, boundEnds, multipartId, parts, tails } = file
+  const { offsetBytes, recordedParts, recordedBytes, boundEnds, destinations, parts, tails } = file
   const counts = [parts.length, tails.length]
-  return JSON.stringify([offsetBytes, recordedParts, recordedBytes, boundEnds, multipartId, ...counts])
+  // Whoever clears up forgets what was given up.
+  const multiparts = destinations.map((one) => one.required && !isEnded(file) && one.multipartId)
+  return JSON.stringify([offsetBytes, recordedParts, recordedBytes, boundEnds, ...multiparts, ...counts])
 }
 
 export function checkUsage({ files, usedBytes, reservedBytes, dayBytes }: Ledger, quotaBytes: number): void {
@@ -78,34 +132,37 @@ export function checkUsage({ files, usedBytes, reservedBytes, dayBytes }: Ledger
   // The bytes of a joined file were counted with its pieces.
   const counted = sum((file) => (file.concat === 'final' ? 0 : file.countedBytes))
   const reserved = sum((file) => file.reservedBytes)
-  if (counted !== usedBytes || usedBytes !== dayBytes)
-    throw new Failure(
-      'quota counts each byte once',
-      `${counted} are counted, the month has ${usedBytes}, its days ${dayBytes}`,
-    )
-  if (reserved !== reservedBytes)
-    throw new Failure('quota is reserved once', `${reserved} are reserved, the month has ${reservedBytes}`)
-  if (quotaBytes > 0 && usedBytes + reservedBytes > quotaBytes)
-    throw new Failure(
-      'quota is never exceeded',
-      `${usedBytes} are used and ${reservedBytes} reserved of ${quotaBytes}`,
-    )
+  assertHolds(
+    'quota counts each byte once',
+    counted === usedBytes && usedBytes === dayBytes,
+    () => `${counted} are counted, the month has ${usedBytes}, its days ${dayBytes}`,
+  )
+  assertHolds(
+    'quota is reserved once',
+    reserved === reservedBytes,
+    () => `${reserved} are reserved, the month has ${reservedBytes}`,
+  )
+  assertHolds(
+    'quota is never exceeded',
+    quotaBytes === 0 || usedBytes + reservedBytes <= quotaBytes,
+    () => `${usedBytes} are used and ${reservedBytes} reserved of ${quotaBytes}`,
+  )
   for (const file of files)
-    if (file.countedBytes > file.offsetBytes)
-      throw new Failure(
-        'quota counts each byte once',
-        `${file.filename} has ${file.offsetBytes} and counts ${file.countedBytes}`,
-      )
+    assertHolds(
+      'quota counts each byte once',
+      file.countedBytes <= file.offsetBytes,
+      () => `${file.filename} has ${file.offsetBytes} and counts ${file.countedBytes}`,
+    )
 }
 
 /** When everything is over. */
 export function checkEnd(file: LedgerFile): void {
   const { filename, status, countedBytes, offsetBytes, reservedBytes } = file
-  if (!isEnded(file)) throw new Failure('every upload ends', `${filename} is ${status}`)
-  if (countedBytes !== offsetBytes)
-    throw new Failure(
-      'quota counts each byte once',
-      `${filename} has ${offsetBytes} and counts ${countedBytes}`,
-    )
-  if (reservedBytes !== 0) throw new Failure('quota is given back', `${filename} reserves ${reservedBytes}`)
+  assertHolds('every upload ends', isEnded(file), () => `${filename} is ${status}`)
+  assertHolds(
+    'quota counts each byte once',
+    countedBytes === offsetBytes,
+    () => `${filename} has ${offsetBytes} and counts ${countedBytes}`,
+  )
+  assertHolds('quota is given back', reservedBytes === 0, () => `${filename} reserves ${reservedBytes}`)
 }

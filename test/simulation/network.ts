@@ -14,9 +14,9 @@ import { currentHost } from './simulated-time.ts'
 export type NetworkDeps = {
   scheduler: Scheduler
   choices: Choices
-  bucket: SimulatedBucket
-  /** The chances of each fate, in the order of `FATES`; what is not a fault comes first. */
-  weights(): readonly number[]
+  buckets: ReadonlyMap<string, SimulatedBucket>
+  /** The chances of each fate on the way to this bucket, in the order of `FATES`; what is not a fault comes first. */
+  weights(bucket: string): readonly number[]
   /** Called before a request leaves its node. */
   sending(host: Host, operation: string, request: BucketRequest): void
   /** Called when the bucket has done something. */
@@ -83,12 +83,13 @@ export class Network {
     const head = { method: outgoing.method, query: new URLSearchParams(search), headers: outgoing.headers }
     const request = {
       ...head,
+      bucket: path.split('/')[1]!,
       key: decodeURIComponent(path.split('/').slice(2).join('/')),
       body: Buffer.alloc(0),
     }
     const operation = operationOf(request)
     const number = request.query.get('partNumber')
-    const label = number === null ? operation : `${operation} ${number}`
+    const label = `${operation}${number === null ? '' : ` ${number}`} to ${request.bucket}`
     const call: Call = { isOpen: true, resolve, reject }
     const take = this.#deps.scheduler.park({
       actor: host.name,
@@ -124,13 +125,13 @@ export class Network {
     const request = { ...head, body: Buffer.concat(body) }
     this.#deps.sending(host, operation, request)
     const { choices, scheduler } = this.#deps
-    const fate = FATES[choices.weighted(this.#deps.weights())]!
+    const fate = FATES[choices.weighted(this.#deps.weights(head.bucket))]!
     const sent = { host, operation, label, request, sentMs: scheduler.nowMs, call }
     if (fate === 'lost') return this.#reset(sent)
     if (fate === 'answered' || fate === 'answered late') return this.#arrive(sent, fate)
     scheduler.park({
-      actor: 'bucket',
-      label: `gets ${label} from node ${host.name}${ARRIVALS[fate] ?? ''}`,
+      actor: head.bucket,
+      label: `gets ${label.split(' to ')[0]} from node ${host.name}${ARRIVALS[fate] ?? ''}`,
       run: () => this.#arrive(sent, fate),
     })
   }
@@ -148,7 +149,7 @@ export class Network {
   /** What the bucket makes of it, and what of that gets back. */
   #answerOf({ operation, request, host }: Sent, fate: Fate): BucketAnswer | 'lost' {
     if (fate === 'refused with 503') return refusal(503, 'SlowDown', 'Reduce your request rate.')
-    const answer = this.#deps.bucket.handle(request)
+    const answer = this.#deps.buckets.get(request.bucket)!.handle(request)
     this.#deps.arrived(host, operation, request, answer)
     if (fate === 'answer lost') return 'lost'
     if (fate === 'answered with 500') return refusal(500, 'InternalError', 'Try again.')

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are texts of the source
 import type { Edit } from './load-core.ts'
+import { DESTINATION_FAULTS } from './planted-destination-faults.ts'
 
 /** A mistake that somebody could make in the core, and the invariant by which it shows. */
 export type PlantedFault = {
@@ -248,4 +249,5 @@ export const PLANTED_FAULTS: PlantedFault[] = [
       },
     ],
   },
+  ...DESTINATION_FAULTS,
 ]

@@ -44,6 +44,7 @@ async function exploreSeeds(site: Site, seeds: number): Promise<boolean> {
   const startedMs = performance.now()
   const interleavings = new Set<string>()
   const hashes = new Map<number, string>()
+  const checks = new Map<string, number>()
   let [runs, steps] = [0, 0]
   const report = () => {
     const perSecond = (runs / ((performance.now() - startedMs) / 1000)).toFixed(1)
@@ -54,13 +55,16 @@ async function exploreSeeds(site: Site, seeds: number): Promise<boolean> {
     steps += run.steps
     interleavings.add(run.interleaving)
     hashes.set(seed, run.hash)
+    for (const [invariant, times] of Object.entries(run.checks))
+      checks.set(invariant, (checks.get(invariant) ?? 0) + times)
     if (runs % REPORT_EVERY === 0 && runs < seeds) report()
   }
   const found = await explore(site, { from, seeds, processes, onRun })
   if (values.hashes) for (const [seed, hash] of [...hashes].sort(([a], [b]) => a - b)) say(`${seed} ${hash}`)
   report()
+  for (const [invariant, times] of [...checks].sort()) say(`${String(times).padStart(12)}  ${invariant}`)
   if (!found) return true
-  say(`SEED ${found.seed}`)
+  say(`SEED ${found.seed}: ${found.failure}`)
   say((await tellSeed(site, String(found.seed))).short ?? 'It does not fail again.')
   say(`again with: npm run simulate -- --seed ${found.seed}`)
   return false

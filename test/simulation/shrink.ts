@@ -1,7 +1,8 @@
 import type { Run } from './runs.ts'
 
-/** How many runs it may take. */
+/** How many runs it may take, and how many steps all of them: one that never ends has 20,000. */
 const MAX_RUNS = 400
+const MAX_STEPS = 200_000
 
 /**
  * Reduces a failed run to a short one that fails the same way: by leaving choices out, or making them the plainest.
@@ -12,15 +13,18 @@ export async function shrink(
   again: (choices: readonly number[]) => Promise<Run | undefined>,
 ): Promise<Run> {
   let best = failed
-  let runs = 0
+  let [runs, steps] = [0, 0]
+  const isEnough = () => runs >= MAX_RUNS || steps >= MAX_STEPS
   const isBetter = async (choices: readonly number[]): Promise<boolean> => {
-    if (runs++ >= MAX_RUNS) return false
+    if (isEnough()) return false
     const run = await again(choices)
+    runs += 1
+    steps += (run ?? best).steps
     if (!run || weightOf(run) >= weightOf(best)) return false
     best = run
     return true
   }
-  for (let before = Infinity; weightOf(best) < before && runs < MAX_RUNS; ) {
+  for (let before = Infinity; weightOf(best) < before && !isEnough(); ) {
     before = weightOf(best)
     for (let length = best.choices.length >> 1; length >= 8; length >>= 1)
       while (await isBetter(best.choices.slice(0, best.choices.length - length)));

@@ -8,6 +8,7 @@ import { writeXml } from '#packages/local-bucket/xml.ts'
 
 export type BucketRequest = {
   method: string
+  bucket: string
   key: string
   query: URLSearchParams
   headers: Record<string, string>
@@ -16,7 +17,7 @@ export type BucketRequest = {
 export type BucketAnswer = { status: number; headers: Record<string, string>; body: Buffer }
 
 type Stored = { bytes: Buffer; etag: string }
-type Part = { bytes: Buffer; md5: string; crc32: number }
+type Part = Stored & { crc32: number }
 type Multipart = { key: string; checksumType: ChecksumType | undefined; parts: Map<number, Part> }
 
 export type BucketRules = {
@@ -24,6 +25,8 @@ export type BucketRules = {
   mayRead: boolean
   /** A Complete that is repeated gets its first answer again, instead of NoSuchUpload. */
   remembersCompletions: boolean
+  /** It never accepts this operation. */
+  refuses: string | undefined
 }
 
 const MAX_PARTS = 10_000
@@ -31,24 +34,28 @@ const MAX_PARTS = 10_000
 const MAX_COPIED_WHOLE_BYTES = 5000
 
 /** Only these are in `s3:PutObject`. */
-const PUTTING = new Set(['PutObject', 'CreateMultipartUpload', 'UploadPart', 'CompleteMultipartUpload'])
+export const PUTTING = ['PutObject', 'CreateMultipartUpload', 'UploadPart', 'CompleteMultipartUpload']
 
 /** A bucket in memory, with the rules of AWS. Its requests are atomic: what happens between them is up to the network. */
 export class SimulatedBucket {
   readonly objects = new Map<string, Stored>()
   readonly multiparts = new Map<string, Multipart>()
   readonly #completed = new Map<string, { key: string; etag: string }>()
+  readonly #name: string
   readonly #rules: BucketRules
   #made = 0
 
-  constructor(rules: BucketRules) {
+  constructor(name: string, rules: BucketRules) {
+    this.#name = name
     this.#rules = rules
   }
 
   handle(request: BucketRequest): BucketAnswer {
     try {
       const operation = operationOf(request)
-      if (!this.#rules.mayRead && !PUTTING.has(operation)) throw new S3Error('AccessDenied')
+      const { mayRead, refuses } = this.#rules
+      if (operation === refuses || (!mayRead && !PUTTING.includes(operation)))
+        throw new S3Error('AccessDenied')
       return this.#perform(operation, request)
     } catch (error) {
       if (!(error instanceof S3Error)) throw error
@@ -84,13 +91,13 @@ export class SimulatedBucket {
 
   #putObject(request: BucketRequest): BucketAnswer {
     this.#assertMayMake(request)
-    const { bytes, md5 } = checked(request)
-    this.objects.set(request.key, { bytes, etag: md5 })
-    return { status: 200, headers: { etag: `"${md5}"` }, body: Buffer.alloc(0) }
+    const { bytes, etag } = this.#checked(request)
+    this.objects.set(request.key, { bytes, etag })
+    return { status: 200, headers: { etag: `"${etag}"` }, body: Buffer.alloc(0) }
   }
 
   #create({ key, headers }: BucketRequest): BucketAnswer {
-    const id = `multipart-${++this.#made}`
+    const id = `multipart-${++this.#made}-of-${this.#name}`
     const type = headers['x-amz-checksum-type'] ?? (headers['x-amz-checksum-algorithm'] && 'COMPOSITE')
     this.multiparts.set(id, { key, checksumType: type as ChecksumType | undefined, parts: new Map() })
     return xml(['InitiateMultipartUploadResult', [['UploadId', id]]])
@@ -98,9 +105,9 @@ export class SimulatedBucket {
 
   #uploadPart(request: BucketRequest): BucketAnswer {
     const upload = this.#multipart(request)
-    const part = checked(request)
+    const part = this.#checked(request)
     upload.parts.set(numberOf(request), part)
-    return { status: 200, headers: { etag: `"${part.md5}"` }, body: Buffer.alloc(0) }
+    return { status: 200, headers: { etag: `"${part.etag}"` }, body: Buffer.alloc(0) }
   }
 
   #copyPart(request: BucketRequest): BucketAnswer {
@@ -111,12 +118,12 @@ export class SimulatedBucket {
     const range = request.headers['x-amz-copy-source-range']
     if (range !== undefined && source.bytes.length <= MAX_COPIED_WHOLE_BYTES)
       throw new S3Error('InvalidRequest')
-    const part = measured(ranged(source.bytes, range))
+    const part = this.#measured(ranged(source.bytes, range))
     upload.parts.set(numberOf(request), part)
     const checksum = ['ChecksumCRC32', crc32ToBase64(part.crc32)] as const
     return xml([
       'CopyPartResult',
-      [['ETag', `"${part.md5}"`], upload.checksumType ? [...checksum] : undefined],
+      [['ETag', `"${part.etag}"`], upload.checksumType ? [...checksum] : undefined],
     ])
   }
 
@@ -126,7 +133,7 @@ export class SimulatedBucket {
     if (before?.key === request.key && this.#rules.remembersCompletions) return completed(before.etag)
     const upload = this.#multipart(request)
     this.#assertMayMake(request)
-    const stored = [...upload.parts].map(([number, { bytes, md5, crc32: crc }]) => ({
+    const stored = [...upload.parts].map(([number, { bytes, etag: md5, crc32: crc }]) => ({
       number,
       size: bytes.length,
       md5,
@@ -141,7 +148,7 @@ export class SimulatedBucket {
     if (declared !== undefined && crc32FromBase64(declared) !== crc32(bytes)) throw new S3Error('BadDigest')
     const size = headers['x-amz-mp-object-size']
     if (size !== undefined && Number(size) !== bytes.length) throw new S3Error('InvalidRequest')
-    const etag = `${measured(bytes).md5}-${chosen.length}`
+    const etag = `${this.#measured(bytes).etag}-${chosen.length}`
     this.objects.set(request.key, { bytes, etag })
     this.multiparts.delete(id)
     this.#completed.set(id, { key: request.key, etag })
@@ -158,6 +165,19 @@ export class SimulatedBucket {
 
   #assertMayMake({ key, headers }: BucketRequest): void {
     if (headers['if-none-match'] === '*' && this.objects.has(key)) throw new S3Error('PreconditionFailed')
+  }
+
+  #checked({ body, headers }: BucketRequest): Part {
+    const part = this.#measured(body)
+    const declared = headers['x-amz-checksum-crc32']
+    if (declared !== undefined && crc32FromBase64(declared) !== part.crc32) throw new S3Error('BadDigest')
+    return part
+  }
+
+  /** The same bytes have another ETag in another bucket, as where each has a key of its own for encryption. */
+  #measured(bytes: Buffer): Part {
+    const etag = createHash('md5').update(this.#name).update(bytes).digest('hex')
+    return { bytes, etag, crc32: crc32(bytes) }
   }
 
   #multipart({ key, query }: BucketRequest): Multipart {
@@ -199,17 +219,6 @@ function numberOf({ query }: BucketRequest): number {
   const number = Number(query.get('partNumber'))
   if (!Number.isInteger(number) || number < 1 || number > MAX_PARTS) throw new S3Error('InvalidArgument')
   return number
-}
-
-function measured(bytes: Buffer): Part {
-  return { bytes, md5: createHash('md5').update(bytes).digest('hex'), crc32: crc32(bytes) }
-}
-
-function checked({ body, headers }: BucketRequest): Part {
-  const part = measured(body)
-  const declared = headers['x-amz-checksum-crc32']
-  if (declared !== undefined && crc32FromBase64(declared) !== part.crc32) throw new S3Error('BadDigest')
-  return part
 }
 
 function ranged(bytes: Buffer, range: string | undefined): Buffer {

@@ -74,6 +74,11 @@ export abstract class SimulatedClient {
     return true
   }
 
+  /** Whether a request also says how long the file is, or that it is complete. At the latest one without bytes does. */
+  protected endsWith(body: Buffer, percent: number): boolean {
+    return body.length === 0 || this.world.choices.percent(percent)
+  }
+
   /** Now and then the bytes are damaged on their way: then the node has to refuse them. */
   protected digestOf(body: Buffer, algorithm: 'sha1' | 'sha256'): string | undefined {
     if (!this.plan.checksums) return undefined

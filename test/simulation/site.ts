@@ -1,11 +1,14 @@
+import type { Actor } from '#lib/identity/audit/record-audit.ts'
 import { migrate } from '#lib/platform/db/migrate.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { createLogger } from '#lib/platform/log/log.ts'
 import type { Runtime } from '#lib/platform/runtime.ts'
+import { createDataStore } from '#lib/workspace/data-stores/create-data-store.ts'
 import { issueToken } from '#lib/workspace/tokens/issue-token.ts'
 import { tokenInput } from '#lib/workspace/tokens/token.ts'
-import { testRuntime } from '../support/runtime.ts'
+import { makeReady } from '../support/make-ready.ts'
+import { type TestRuntime, testRuntime } from '../support/runtime.ts'
 import { addOutput } from '../support/webhook-rows.ts'
 import { createTestWorkspace } from '../support/workspace.ts'
 import { START_MS } from './scheduler.ts'
@@ -25,14 +28,21 @@ export type Site = {
   close(): Promise<void>
 }
 
-export type SiteOptions = { provider: string; webhook: boolean } & BucketRules
+export type SiteOptions = {
+  webhook: boolean
+  /** Of the Pipe, in its order, each with a bucket of its own: see `BUCKETS`. */
+  destinations: (BucketRules & { provider: string; required: boolean })[]
+}
+
+export const BUCKETS = ['bucket-1', 'bucket-2', 'bucket-3'] as const
 
 /** The database may be empty, or migrated already. */
 export async function openSite(url: string): Promise<Site> {
   const database = openPostgres({ address: url })
   await migrate(database.db)
   const runtime = { ...testRuntime(database), clock: { now: () => START_MS, advance() {} } }
-  const { workspaceId, dataStore, pipe, sender } = await createTestWorkspace(runtime)
+  const { workspaceId, actor, pipe, sender } = await createTestWorkspace(runtime)
+  const stores = await Promise.all(BUCKETS.map((bucket) => addDataStore(runtime, actor, bucket)))
   const { token } = await issueToken(runtime, sender.token, parseInput(tokenInput, { pipeId: pipe.id }))
   await addOutput(database.db, 'https://receiver.example.com/', { workspaceId, pipeId: pipe.id })
   await database.close()
@@ -44,13 +54,40 @@ export async function openSite(url: string): Promise<Site> {
     sessions,
     pipeId: pipe.id,
     token,
-    async configure({ provider, webhook, mayRead }) {
+    async configure({ destinations, webhook }) {
       const store = `update data_stores set provider = $1, may_read = $2, may_abort = $2, may_delete = $2,
         rejecting_since = null, rejection = null, rejected_at = null, recheck_at = null where id = $3`
-      await change(store, [provider, mayRead, dataStore.id])
+      for (const [n, { provider, mayRead }] of destinations.entries())
+        await change(store, [provider, mayRead, stores[n]!.id])
+      const places = destinations.map(({ required }, n) => ({ dataStoreId: stores[n]!.id, required }))
+      await change(SET_DESTINATIONS, [pipe.id, JSON.stringify(places)])
       await change('update webhook_outputs set enabled = $1', [webhook])
     },
     clean: async () => void (await change('vacuum analyze', [])),
     close: () => sessions.close(),
   }
 }
+
+async function addDataStore(runtime: TestRuntime, actor: Actor, bucket: string): Promise<{ id: string }> {
+  const place = {
+    provider: 'other',
+    endpoint: 'https://s3.example.com',
+    region: 'us-east-1',
+    bucket,
+  } as const
+  const key = { accessKeyId: 'AKIAEXAMPLE', secretAccessKey: 'secret' }
+  const dataStore = await createDataStore(runtime, actor, { name: bucket, ...place, ...key })
+  await makeReady(runtime.db, dataStore)
+  return dataStore
+}
+
+const SET_DESTINATIONS = `with place as (
+    select $1 as pipe_id, ("value"->>'dataStoreId')::uuid as store_id, n as position, ("value"->>'required')::boolean as required
+    from jsonb_array_elements($2::jsonb) with ordinality e("value", n)
+  ), first as (
+    update pipe_destinations d set data_store_id = store_id, required = place.required
+    from place where d.pipe_id = place.pipe_id and position = 1
+  ), removed as (delete from further_pipe_destinations where pipe_id = $1 and position not in (select position from place))
+  insert into further_pipe_destinations (pipe_id, data_store_id, position, required)
+  select pipe_id, store_id, position, required from place where position > 1
+  on conflict (pipe_id, position) do update set data_store_id = excluded.data_store_id, required = excluded.required`

@@ -35,6 +35,7 @@ export class Trace {
 }
 
 export function sentenceOf({ actor, label }: Pick<Step, 'actor' | 'label'>): string {
+  if (actor.startsWith('bucket-')) return `${actor} ${label}`
   if (/^[A-C]\d+$/.test(actor)) return `node ${actor} ${label}`
   return actor.startsWith('file-') ? `the client of ${actor} ${label}` : `the ${actor} ${label}`
 }

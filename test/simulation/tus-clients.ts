@@ -50,7 +50,7 @@ export class TusClient extends SimulatedClient {
     const from = this.confirmedBytes
     const body = this.source.subarray(from, from + this.plan.requestBytes)
     const isLast = from + body.length === this.source.length
-    const declares = !this.#isDeclared && (isLast || this.world.choices.percent(30))
+    const declares = !this.#isDeclared && this.endsWith(body, isLast ? 60 : 30)
     const reply = await this.request('PATCH', body, {
       'upload-offset': String(from),
       ...(declares && { 'upload-length': String(this.source.length) }),

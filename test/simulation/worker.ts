@@ -1,4 +1,5 @@
 import type { Explored, Task } from './explore.ts'
+import { takeChecks } from './failure.ts'
 import { changeCoreOnLoad } from './load-core.ts'
 import { PLANTED_FAULTS } from './planted-faults.ts'
 
@@ -19,7 +20,7 @@ async function explore(seed: string): Promise<Explored> {
   const run = await runOnce(site, seed)
   if (++runs % CLEAN_EVERY === 0) await site.clean()
   const { hash, steps, failure } = run
-  const found = { hash, steps, interleaving: interleavingOf(run) }
+  const found = { hash, steps, interleaving: interleavingOf(run), checks: takeChecks() }
   return failure === undefined ? found : { ...found, failure: invariantOf(run) }
 }
 

@@ -3,7 +3,7 @@ import { randomOf } from '../support/random.ts'
 import type { Choices } from './choices.ts'
 import { emptyLedger } from './core.ts'
 import { disturb } from './disturb.ts'
-import { Failure } from './failure.ts'
+import { assertHolds, Failure } from './failure.ts'
 import { Gate } from './gate.ts'
 import { drawHabits, type Habits } from './habits.ts'
 import { PlainClient, ResumableClient } from './http-clients.ts'
@@ -14,7 +14,7 @@ import { type Host, Scheduler, type Step } from './scheduler.ts'
 import { type BucketAnswer, type BucketRequest, SimulatedBucket } from './simulated-bucket.ts'
 import type { SimulatedClient, UploadPlan } from './simulated-client.ts'
 import { idle, simulateTime } from './simulated-time.ts'
-import type { Site } from './site.ts'
+import { BUCKETS, type Site } from './site.ts'
 import { Trace } from './trace.ts'
 import { JoiningClient, PieceClient, TusClient } from './tus-clients.ts'
 
@@ -29,7 +29,7 @@ export class World {
   readonly scheduler = new Scheduler()
   readonly trace = new Trace(this.scheduler)
   readonly habits: Habits
-  readonly bucket: SimulatedBucket
+  readonly buckets: ReadonlyMap<string, SimulatedBucket>
   readonly gate: Gate
   readonly nodes: Node[]
   readonly clients: SimulatedClient[]
@@ -50,7 +50,9 @@ export class World {
     simulateTime(this.scheduler, seed)
     const { scheduler } = this
     this.habits = drawHabits(choices)
-    this.bucket = new SimulatedBucket(this.habits.bucket)
+    const destinations = this.habits.destinations.map((one, n) => ({ name: BUCKETS[n]!, ...one }))
+    this.buckets = new Map(destinations.map((one) => [one.name, new SimulatedBucket(one.name, one)]))
+    const fates = new Map<string, number[]>(destinations.map(({ name, fates }) => [name, fates]))
     const troubled = (percent: number) => (this.isTroubled ? percent : 0)
     this.gate = new Gate(site.sessions, {
       scheduler,
@@ -65,8 +67,8 @@ export class World {
     new Network({
       scheduler,
       choices,
-      bucket: this.bucket,
-      weights: () => (this.isTroubled ? this.habits.fates : FATES.map((_, n) => (n === 0 ? 1 : 0))),
+      buckets: this.buckets,
+      weights: (bucket) => (this.isTroubled ? fates.get(bucket)! : FATES.map((_, n) => (n === 0 ? 1 : 0))),
       sending: (...sent) => this.invariants.sending(...sent),
       arrived: (host, operation, request, answer) => this.#arrived(host, operation, request, answer),
     })
@@ -121,8 +123,8 @@ export class World {
     let ready = this.scheduler.ready()
     while (ready.length === 0) {
       const next = this.scheduler.nextDueMs
-      if (next === undefined) throw new Failure('something can always happen', 'every step waits for another')
-      this.scheduler.nowMs = next
+      assertHolds('something can always happen', next !== undefined, () => 'every step waits for another')
+      this.scheduler.nowMs = next!
       ready = this.scheduler.ready()
     }
     const isInOrder = !this.choices.percent(this.habits.shufflePercent)
@@ -161,15 +163,21 @@ export class World {
     return work
   }
 
-  #arrived(host: Host, operation: string, { key, query }: BucketRequest, { status }: BucketAnswer): void {
+  #arrived(
+    host: Host,
+    operation: string,
+    { bucket, key, query }: BucketRequest,
+    { status }: BucketAnswer,
+  ): void {
     const name = key.split('/').at(-1)!
     const number = query.get('partNumber')
     const what = `${operation}${number === null ? '' : ` ${number}`} of ${name} from node ${host.name}`
-    this.milestone('bucket', status < 300 ? `accepts ${what}` : `refuses ${what} with ${status}`)
+    this.milestone(bucket, status < 300 ? `accepts ${what}` : `refuses ${what} with ${status}`)
   }
 
-  milestone(where: 'bucket' | 'ledger', what: string): void {
-    this.milestones.push(what)
+  /** `where`: in the ledger or a bucket. */
+  milestone(where: string, what: string): void {
+    this.milestones.push(`${where}: ${what}`)
     this.trace.note(`${where}: ${what}`)
   }
 

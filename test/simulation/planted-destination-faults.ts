@@ -1,0 +1,105 @@
+import type { PlantedFault } from './planted-faults.ts'
+
+/** Mistakes with several destinations. */
+export const DESTINATION_FAULTS: PlantedFault[] = [
+  {
+    name: 'the offset follows the fastest destination',
+    withinSeeds: 200,
+    edits: [
+      {
+        find: 'await Promise.all(\n      this.#required.map(async (sender) =>',
+        replace: 'await Promise.any(\n      this.#required.map(async (sender) =>',
+      },
+    ],
+  },
+  {
+    name: 'one destination that has the whole file is enough',
+    withinSeeds: 500,
+    edits: [
+      {
+        find: 'const required = puts.filter(({ destination }) => destination.required)',
+        replace: 'const required = puts.filter(({ destination }) => destination.required).slice(0, 1)',
+      },
+    ],
+  },
+  {
+    name: 'the last part goes to the first destination alone',
+    withinSeeds: 1000,
+    edits: [
+      {
+        find: 'await Promise.all(required.map(send))',
+        replace: 'await Promise.all(required.slice(0, 1).map(send))',
+      },
+    ],
+  },
+  {
+    name: 'an object that comes late revives a destination that was given up',
+    withinSeeds: 3000,
+    edits: [{ find: "and d.status <> 'failed'\n    returning 1`", replace: 'returning 1`' }],
+  },
+  {
+    name: 'the ETag of one destination is stored for another',
+    withinSeeds: 200,
+    edits: [{ find: 'this.#etags[position - 1] = etag', replace: 'this.#etags.fill(etag)' }],
+  },
+  {
+    name: 'an object is made of the ETags of another bucket',
+    withinSeeds: 200,
+    edits: [
+      {
+        find: 'await readParts(db, fileId, destination.position)',
+        replace: 'await readParts(db, fileId)',
+      },
+    ],
+  },
+  {
+    name: 'a buffer is freed after its first reader',
+    withinSeeds: 500,
+    edits: [{ find: 'if (trailing) buffer.keepUntil(trailing)\n', replace: '\n' }],
+  },
+  {
+    name: 'a buffer is kept after its last reader',
+    withinSeeds: 500,
+    edits: [{ find: 'if (this.#isDone) this.free()', replace: '' }],
+  },
+  {
+    name: 'a failure of best effort fails the file',
+    withinSeeds: 200,
+    edits: [
+      {
+        find: 'const required = tries.filter(({ destination }) => destination.required)',
+        replace: 'const required = tries',
+      },
+    ],
+  },
+  {
+    name: 'a file is transferred although best effort has failed',
+    withinSeeds: 200,
+    edits: [
+      {
+        find: "return destinations.every(({ status }) => status === 'transferred')",
+        replace: "return destinations.some(({ status }) => status === 'transferred')",
+      },
+    ],
+  },
+  {
+    name: 'nothing is recorded of a destination that is given up',
+    withinSeeds: 200,
+    edits: [
+      {
+        find: "d.status in ('pending', 'transferring') and d.required is false",
+        replace: 'false',
+      },
+    ],
+  },
+  {
+    name: 'the end of a file with several destinations is recorded without its event',
+    withinSeeds: 200,
+    edits: [
+      {
+        find: 'await emitEvents(tx, fileId)\n    return status',
+        replace: 'return status',
+      },
+    ],
+  },
+]
