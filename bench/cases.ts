@@ -7,6 +7,7 @@ import { benchBesideDead, benchOutputs } from './outputs.ts'
 import { benchOverview } from './overview.ts'
 import { benchPages } from './pages.ts'
 import { benchPaint } from './paint.ts'
+import { benchPooler } from './pooler.ts'
 import type { Measured, Sink } from './processes.ts'
 import { MEMORY_BYTES } from './sluice-site.ts'
 import { benchTokens } from './tokens.ts'
@@ -288,6 +289,7 @@ export const CASES: Case[] = [
     run: ({ postgresUrl }) => benchBesideDead(postgresUrl),
   },
   { name: 'outputs: CPU time', run: ({ postgresUrl }) => benchOutputs(postgresUrl) },
+  { name: 'behind a pooler', run: ({ postgresUrl, sink }) => benchPooler(postgresUrl, sink.url) },
   { name: 'tokens', run: ({ postgresUrl }) => benchTokens(postgresUrl) },
   { name: 'lists of files', run: ({ postgresUrl }) => benchFileLists(postgresUrl) },
   { name: 'lists of deliveries', run: ({ postgresUrl }) => benchDeliveryLists(postgresUrl) },

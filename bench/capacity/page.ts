@@ -247,7 +247,7 @@ function openAtOnce(f: Figures): string[] {
       {
         at: nodesWithin(f) * ASSUMED.processesOfANode * ofAProcess,
         what: `Connections, at ${count(ofAProcess)} clients a process`,
-        moves: '`max_connections`; a pooler, once statements need no session; a second database',
+        moves: '`max_connections`; a pooler in transaction mode; a second database',
       },
       {
         at: most.renewalsPerSecond / perSecond,
@@ -281,8 +281,8 @@ function whatMoves(f: Figures): string[] {
     ),
     '',
     '- **More connections** cost that memory, and a longer queue for the same processors. Raise `max_connections` before anything else.',
-    '- **A pooler** does not help today: Sluice listens for notifications, so it keeps sessions, and a session is a connection. To share them, listening and the queue',
-    '  would need a connection of their own for each process, and everything else could use transactions.',
+    '- **A pooler in transaction mode** lets processes share connections. Each process keeps at most four of its own for notifications and the queue',
+    '  (`DATABASE_DIRECT_URL`). `npm run bench -- --only pooler` measures what a request costs behind one, and the renewals of 40,000 leases over 50 connections.',
     '- **Partitions** make deleting by age cheap and keep indexes small. They raise no limit above: nothing here reads more as tables grow.',
     '- **A second database** is a second Sluice, with an address of its own: workspaces share nothing, so each lives in one of them. It doubles every limit of the database. Nothing yet',
     '  moves a workspace from one to another.',

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { minutes, seconds } from '#lib/platform/kernel/clock.ts'
 import { buildIfNeeded } from '../../scripts/build.ts'
 import { readOptions } from '../../scripts/read-options.ts'
-import { startPostgres } from '../../test/support/postgres.ts'
+import { startPgbouncer } from '../../test/support/pgbouncer.ts'
+import { createDatabase, startPostgres } from '../../test/support/postgres.ts'
 import { type Random, randomOf } from '../../test/support/random.ts'
 import { type Outcome, type Site, uploadByHand } from './client.ts'
 import { disturb, killAgainAndAgain, killProcesses } from './disturb.ts'
@@ -101,15 +102,30 @@ export async function uploadMany(world: World, random: Random, log: Log, period:
   return { outcomes, sources }
 }
 
+/** The nodes reach it through PgBouncer in transaction mode. */
+async function openPooled(serverUrl: string) {
+  const { url, drop } = await createDatabase(serverUrl)
+  const pooler = await startPgbouncer(url, { mode: 'transaction', serverConnections: 50 })
+  return {
+    url,
+    env: { DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: url },
+    async drop() {
+      await pooler.stop()
+      await drop()
+    },
+  }
+}
+
 async function main(): Promise<boolean> {
   const { values } = readOptions(
-    'npm run chaos [-- --minutes 10] [--seed <seed>] [--embedded] [--processes 4]',
+    'npm run chaos [-- --minutes 10] [--seed <seed>] [--embedded] [--processes 4] [--pooler]',
     {
       options: {
         minutes: { type: 'string', default: '1' },
         seed: { type: 'string' },
         embedded: { type: 'boolean', default: false },
         processes: { type: 'string' },
+        pooler: { type: 'boolean', default: false },
       },
     },
   )
@@ -122,7 +138,14 @@ async function main(): Promise<boolean> {
   const forMs = minutes(Number(values.minutes))
   const processes = values.processes === undefined ? undefined : Number(values.processes)
   const run = async () => {
-    const log = await runChaos({ seed, forMs, postgresUrl: server?.url, processes, say })
+    const log = await runChaos({
+      seed,
+      forMs,
+      postgresUrl: server?.url,
+      processes,
+      say,
+      ...(values.pooler && { openDatabase: () => openPooled(server!.url) }),
+    })
     if (server && !processes) await starveOthers(server.url, log)
     return log
   }
@@ -131,7 +154,7 @@ async function main(): Promise<boolean> {
   for (const violation of violations) console.log(`VIOLATION  ${violation}`)
   const verdict = violations.length === 0 ? 'all is well' : `${violations.length} violations`
   console.log(
-    `${verdict}; again with: npm run chaos -- --minutes ${values.minutes} --seed ${seed}${values.embedded ? ' --embedded' : ''}${processes ? ` --processes ${processes}` : ''}`,
+    `${verdict}; again with: npm run chaos -- --minutes ${values.minutes} --seed ${seed}${values.embedded ? ' --embedded' : ''}${processes ? ` --processes ${processes}` : ''}${values.pooler ? ' --pooler' : ''}`,
   )
   return violations.length === 0
 }

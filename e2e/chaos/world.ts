@@ -49,7 +49,7 @@ const ONE_NODE: [Role[], string][] = [[['upload', 'web', 'worker'], 'sluice']]
 const KEYS = { accessKeyId: 'AKIAPUTONLY', secretAccessKey: 'a secret of the bucket' }
 
 /** `processes`: one node of so many. Without a PostgreSQL one node with an embedded one. */
-type OpenedDatabase = { url: string; drop(): Promise<void> }
+type OpenedDatabase = { url: string; drop(): Promise<void>; env?: Record<string, string> }
 export type Shape = {
   postgresUrl?: string | undefined
   processes?: number | undefined
@@ -107,11 +107,11 @@ type Environment = Record<'DATA_DIR', string> & Record<string, string>
 
 function startShared(env: Environment, open: () => Promise<OpenedDatabase>, nodesOf: typeof NODES): Start {
   return async (parts) => {
-    const { url, drop } = await open()
+    const { url, drop, env: place } = await open()
     const database = openPostgres({ address: url, maxConnections: 4 })
     await migrate(database.db)
     const start = ([roles, name]: [Role[], string]) =>
-      startNode(roles, name, { ...env, DATABASE_URL: url }, parts)
+      startNode(roles, name, { ...env, DATABASE_URL: url, ...place }, parts)
     const nodes = await Promise.all(nodesOf.map(start))
     const close = async () => {
       await Promise.all(nodes.filter(({ running }) => running).map((node) => node.kill()))

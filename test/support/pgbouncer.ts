@@ -44,6 +44,7 @@ export async function startPgbouncer(
     once(child, 'exit').then(() => Promise.reject(new Error('PgBouncer ended.'))),
   ])
   return {
+    pid: child.pid!,
     url: `postgres://${username}@127.0.0.1:${port}${pathname}`,
     async stop() {
       child.kill('SIGKILL')
