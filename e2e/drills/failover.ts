@@ -148,6 +148,18 @@ function judgeLines({ nodes }: World, log: Log): void {
     if (/answered with 500/.test(what)) log.violation(`${log.counts[what]} ${what}`)
 }
 
+function tell({ mode, stillMs, promotedAfterMs, log }: Round): void {
+  const counts = Object.entries(log.counts).filter(([what]) => TOLD.some(([, name]) => name === what))
+  const files = Object.entries(log.counts).filter(([what]) => /^(files|events)/.test(what))
+  console.log(
+    [
+      `${log.violations.length === 0 ? 'ok  ' : 'FAIL'}  ${mode}: promoted after ${Math.round(promotedAfterMs)} ms`,
+      `${Math.round(stillMs)} ms without an accepted PATCH${stillMs > promotedAfterMs + GOAL_MS ? ' (goal missed)' : ''}`,
+      ...[...files, ...counts].map(([what, count]) => `${count} ${what}`),
+    ].join(', '),
+  )
+}
+
 async function main(): Promise<boolean> {
   const { values } = readOptions('npm run drill -- failover [--times 10] [--mode asynchronous]', {
     options: { times: { type: 'string', default: '10' }, mode: { type: 'string' } },
@@ -156,18 +168,11 @@ async function main(): Promise<boolean> {
   buildIfNeeded()
   const rounds: Round[] = []
   for (const mode of MODES.filter((name) => !values.mode || values.mode === name))
-    for (let n = 0; n < Number(values.times); n++) rounds.push(await round(mode))
-  for (const { mode, stillMs, promotedAfterMs, log } of rounds) {
-    const counts = Object.entries(log.counts).filter(([what]) => TOLD.some(([, name]) => name === what))
-    const files = Object.entries(log.counts).filter(([what]) => /^(files|events)/.test(what))
-    console.log(
-      [
-        `${log.violations.length === 0 ? 'ok  ' : 'FAIL'}  ${mode}: promoted after ${Math.round(promotedAfterMs)} ms`,
-        `${Math.round(stillMs)} ms without an accepted PATCH${stillMs > promotedAfterMs + GOAL_MS ? ' (goal missed)' : ''}`,
-        ...[...files, ...counts].map(([what, count]) => `${count} ${what}`),
-      ].join(', '),
-    )
-  }
+    for (let n = 0; n < Number(values.times); n++) {
+      const done = await round(mode)
+      rounds.push(done)
+      tell(done)
+    }
   return rounds.every(({ log }) => log.violations.length === 0)
 }
 
