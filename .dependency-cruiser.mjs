@@ -17,7 +17,7 @@ const LAYERS = [
   ['buckets', 'events', 'identity'],
   ['workspace'],
   ['uploads', 'webhooks'],
-  ['protocols', 'dashboard'],
+  ['protocols', 'dashboard', 'imports'],
   ['api'],
 ]
 const folders = (layers) => `^lib/(${layers.flat().join('|')})/`

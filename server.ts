@@ -6,6 +6,7 @@ import { createApiHandler } from './lib/api/handle-request.ts'
 import { type DemoBucket, ensureDemo } from './lib/dashboard/demo/ensure-demo.ts'
 import { openDemoBucket } from './lib/dashboard/demo/open-demo-bucket.ts'
 import { startMailWorker } from './lib/identity/accounts/mail-worker.ts'
+import { startImportWorker } from './lib/imports/import-worker.ts'
 import { createOutages } from './lib/platform/db/outages.ts'
 import { createLogger } from './lib/platform/log/log.ts'
 import { sayFault } from './lib/platform/log/say-fault.ts'
@@ -167,6 +168,7 @@ async function openRoles(runtime: Runtime, server: Server, parts: Part[]): Promi
   if (roles.has('worker')) {
     await startMailWorker(runtime)
     parts.push(await startWebhookWorker(runtime))
+    parts.push(startImportWorker(runtime, uploads))
     parts.push(
       startSweeps(
         [...webhookSweeps(runtime), ...uploadSweeps(uploads), ...controlSweeps(runtime)],

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { idempotencyContext } from '../lib/api/answer-once.ts'
 import { demoVaultContext } from '../lib/dashboard/demo/ensure-demo.ts'
 import { secondFactorContext } from '../lib/identity/accounts/second-factor.ts'
+import { hashStatePlace, sourcePlace } from '../lib/imports/import.ts'
 import { type Db, rows } from '../lib/platform/db/database.ts'
 import type { Place, Vault } from '../lib/platform/vault.ts'
 import { tailKeyContext } from '../lib/uploads/rules/tail-cipher.ts'
@@ -23,6 +24,8 @@ const BOUND_TO_COLUMNS: Column[] = [
     context: previousSecretPlace,
   },
   { table: 'webhook_outputs', id: 'id::text', column: 'headers_encrypted', context: headersPlace },
+  { table: 'imports', id: 'file_id::text', column: 'sealed', context: sourcePlace },
+  { table: 'imports', id: 'file_id::text', column: 'hash_state', context: hashStatePlace },
   { table: 'sealed_canary', id: 'id', column: 'sealed', context: canaryPlace },
 ]
 const OTHERS: Column[] = [

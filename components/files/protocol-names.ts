@@ -5,4 +5,5 @@ export const PROTOCOL_NAMES: Record<File['protocol'], string> = {
   tus: 'TUS',
   'resumable-http': 'Resumable HTTP',
   http: 'Plain HTTP',
+  url: 'URL import',
 }

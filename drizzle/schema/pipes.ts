@@ -45,6 +45,7 @@ export const pipes = pgTable(
       .references(() => workspaces.id, { onDelete: 'cascade' }),
     name: text().notNull(),
     sourceHttp: boolean().notNull().default(false),
+    sourceUrl: boolean().notNull().default(false),
     keyTemplate: text().notNull(),
     maxFileBytes: bytes(),
     /** Empty: any. */

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { and, eq, lt } from 'drizzle-orm'
 import { idempotencyKeys } from '#drizzle/schema/index.ts'
-import type { Actor } from '../identity/audit/record-audit.ts'
 import type { Db } from '../platform/db/database.ts'
 import { days } from '../platform/kernel/clock.ts'
 import { invalidRequest, SluiceError } from '../platform/kernel/errors.ts'
@@ -12,6 +11,8 @@ const KEPT_MS = days(1)
 const MAX_KEY_LENGTH = 255
 
 type KeyedRequest = { key: string; what: string }
+/** Whose key it is. */
+type Asking = { workspaceId: string; kind: string; id: string | null }
 type Answered = { status: number; body: unknown }
 type Work = {
   run(inside: Runtime): Promise<unknown>
@@ -27,7 +28,7 @@ type Work = {
  */
 export async function answerOnce(
   runtime: Runtime,
-  actor: Actor,
+  actor: Asking,
   { key, what }: KeyedRequest,
   { network, status }: Operation,
   { run, after }: Work,

@@ -8,8 +8,9 @@ import { SluiceError } from '../platform/kernel/errors.ts'
 import { parseInput } from '../platform/kernel/parse-input.ts'
 import { noteRequest } from '../platform/kernel/request-context.ts'
 import type { Runtime } from '../platform/runtime.ts'
+import { authenticateSender } from '../workspace/senders/read-senders.ts'
 import { answerOnce } from './answer-once.ts'
-import type { Operation } from './operation.ts'
+import { isOnce, type Operation } from './operation.ts'
 import { OPERATIONS } from './operations.ts'
 
 export type ApiRequest = IncomingBody & { method: string; url: string; signal?: AbortSignal }
@@ -42,7 +43,7 @@ export async function answerRequest(runtime: Runtime, request: ApiRequest): Prom
       runtime.log.error({ err: error, operation: matched?.operation.id }, 'API request failed')
     return { status: problem.status, headers: problem.headers, body: problem.body }
   } finally {
-    if (matched?.operation.auth === 'sender') runtime.metrics.tokens.inc({ code })
+    if (matched?.operation.id === 'issueToken') runtime.metrics.tokens.inc({ code })
   }
 }
 
@@ -57,7 +58,9 @@ async function answer(
   const who = await identify(runtime, operation, request)
   const query = parseInput(operation.query ?? NO_QUERY, Object.fromEntries(url.searchParams))
   const raw =
-    operation.method === 'GET' || operation.method === 'DELETE' ? undefined : await readBody(request)
+    operation.method === 'GET' || operation.method === 'DELETE'
+      ? undefined
+      : await readBody(request, operation.bodyBytes)
   const body = operation.body
     ? parseInput(operation.body, raw === undefined ? whenEmpty(operation) : raw)
     : undefined
@@ -66,12 +69,19 @@ async function answer(
   const run = (inside: Runtime) => operation.run({ ...call, runtime: inside })
   const after = async (answered: unknown) => operation.after?.(call, answered) ?? answered
   const key = request.headers.get('idempotency-key')
-  if (key === null || operation.method !== 'POST' || operation.auth !== 'actor') {
+  if (key === null || !isOnce(operation)) {
     return respond(operation.status, await after(await run(runtime)))
   }
   const asked = { key, what: `${url.pathname}\n${JSON.stringify(body ?? null)}` }
-  const once = await answerOnce(runtime, who as Actor, asked, operation, { run, after })
+  const asking = operation.auth === 'actor' ? (who as Actor) : await senderActor(runtime, who as string)
+  const once = await answerOnce(runtime, asking, asked, operation, { run, after })
   return respond(once.status, once.body)
+}
+
+/** Each Sender has its own keys, as each account key has. */
+async function senderActor(runtime: Runtime, token: string) {
+  const { id, workspaceId } = await authenticateSender(runtime, token)
+  return { kind: 'sender', id, workspaceId }
 }
 
 async function identify(runtime: Runtime, operation: Operation, request: ApiRequest): Promise<unknown> {
@@ -130,9 +140,9 @@ function matchOperation(
 
 const MAX_BODY_BYTES = 64 * 1024
 
-/** The JSON of a request, at most 64 KiB of it; undefined where there is no body. */
-async function readBody(request: IncomingBody): Promise<unknown> {
-  const bytes = await readBytes(request, MAX_BODY_BYTES)
+/** The JSON of a request, at most 64 KiB of it unless its operation takes more; undefined where there is no body. */
+async function readBody(request: IncomingBody, maxBytes = MAX_BODY_BYTES): Promise<unknown> {
+  const bytes = await readBytes(request, maxBytes)
   if (bytes.length === 0) return undefined
   assertJson(request.headers.get('content-type'))
   try {

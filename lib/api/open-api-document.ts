@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { EVENT_KINDS, type EventKind } from '#drizzle/schema/pipes.ts'
 import { eventSchema } from '../events/event-schemas.ts'
 import { type ErrorCode, errorCodes, SluiceError } from '../platform/kernel/errors.ts'
-import type { Operation, Problem } from './operation.ts'
+import { isOnce, type Operation, type Problem } from './operation.ts'
 
 /** OpenAPI 3.1, made from the very schemas that judge the requests. */
 type Json = Record<string, unknown>
@@ -72,6 +72,7 @@ const DESCRIPTION =
 
 const TAGS: Record<string, string> = {
   Tokens: 'Short-lived tokens that let a browser upload, issued by a Sender for a Pipe.',
+  Imports: 'Files that Sluice fetches from a URL, in the name of a Sender.',
   'Data Stores': 'Buckets of yours, with the credentials that write to them.',
   Pipes: 'What takes uploads: its restrictions, and the Data Store where its files go.',
   Senders: 'Backends of yours that may issue tokens.',
@@ -166,8 +167,8 @@ function queryParameters({ query }: Operation): Json[] {
   }))
 }
 
-function idempotency({ method, auth }: Operation): Json[] {
-  if (method !== 'POST' || auth !== 'actor') return []
+function idempotency(operation: Operation): Json[] {
+  if (!isOnce(operation)) return []
   const description =
     'The same request, sent again with it within a day, gets the first answer and changes nothing.'
   return [{ name: 'Idempotency-Key', in: 'header', description, schema: { type: 'string', maxLength: 255 } }]
@@ -215,11 +216,12 @@ function ofRight({ right }: Operation): Problem[] {
   return right === undefined || right === 'see' ? [] : ['forbidden']
 }
 
-function ofInput({ body, query, method, auth }: Operation): Problem[] {
+function ofInput(operation: Operation): Problem[] {
+  const { body, query, method } = operation
   const codes: ErrorCode[] = []
   if (body) codes.push('invalid_json', 'body_too_large', 'unsupported_media_type')
   if (body || query || method === 'POST') codes.push('invalid_request')
-  if (method === 'POST' && auth === 'actor') codes.push('conflict')
+  if (isOnce(operation)) codes.push('conflict')
   return codes
 }
 

@@ -41,6 +41,10 @@ export type Operation<Query = unknown, Body = unknown, Answer = unknown, Who = u
   body?: Schema
   status: 200 | 201 | 202 | 204
   answer?: Schema
+  /** How long the body may be, where 64 KiB do not suffice. */
+  bodyBytes?: number
+  /** Of a Sender: the same request with the same Idempotency-Key gets the first answer. For actors, every POST does. */
+  once?: boolean
   /** Beside those that every operation of its kind has. */
   problems?: Problem[]
   /** It answers with server-sent events, for as long as somebody listens. */
@@ -50,6 +54,11 @@ export type Operation<Query = unknown, Body = unknown, Answer = unknown, Who = u
   run(call: Call<Query, Body, Who>): Promise<Answer>
   /** What goes out to the network once `run` is committed; its answer stands in for that of `run`. */
   after?(call: Call<Query, Body, Who>, answer: Answer): Promise<Answer>
+}
+
+/** It honours Idempotency-Key. */
+export function isOnce({ method, auth, once }: Operation): boolean {
+  return method === 'POST' && (auth === 'actor' || once === true)
 }
 
 type Parsed<S extends Schema | undefined> = S extends Schema ? z.output<S> : undefined

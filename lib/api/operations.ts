@@ -6,6 +6,7 @@ import { dataStoreOperations } from './operations/data-stores.ts'
 import { deliveryOperations } from './operations/deliveries.ts'
 import { eventOperations } from './operations/events.ts'
 import { fileOperations } from './operations/files.ts'
+import { importOperations } from './operations/imports.ts'
 import { firstOutputOperations, outputOperations } from './operations/outputs.ts'
 import { peopleOperations } from './operations/people.ts'
 import { pipeOperations } from './operations/pipes.ts'
@@ -15,6 +16,7 @@ import { tokenOperations } from './operations/tokens.ts'
 /** Every operation of `/api/v1` that its description tells of, in the order of the reference. */
 export const DESCRIBED: Operation[] = [
   ...tokenOperations,
+  ...importOperations,
   ...dataStoreOperations,
   ...pipeOperations,
   ...senderOperations,

@@ -5,7 +5,7 @@ import { SluiceError } from '../platform/kernel/errors.ts'
 import { noteRequest } from '../platform/kernel/request-context.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import { limitsOfTargets, maxUploadBytes } from '../uploads/opening/may-create.ts'
-import type { FileProtocol, UploadContext } from '../uploads/upload-context.ts'
+import type { HttpProtocol, UploadContext } from '../uploads/upload-context.ts'
 import { findPublicPipe } from '../workspace/pipes/read-pipes.ts'
 import { corsHeaders, isAllowedOrigin, METHODS, preflight } from './endpoint/cors.ts'
 import { hasBody, interimSender, respond } from './endpoint/respond.ts'
@@ -23,7 +23,7 @@ import { tusAbilities, tusProtocol } from './tus/tus-protocol.ts'
 
 type UploadHandler = (req: IncomingMessage, res: ServerResponse) => Promise<void>
 
-const PROTOCOLS: Record<FileProtocol, Protocol> = {
+const PROTOCOLS: Record<HttpProtocol, Protocol> = {
   tus: tusProtocol,
   'resumable-http': resumableProtocol,
   http: plainProtocol,
@@ -97,7 +97,7 @@ const OF_TUS = ['upload-defer-length', 'upload-metadata', 'upload-concat']
  * Each protocol is recognized by headers that only it has. A request without any of them is a plain upload if it has a
  * body. Anything else is treated as TUS, which rejects it because Tus-Resumable is missing.
  */
-export function chooseProtocol(method: string, headers: IncomingHttpHeaders): FileProtocol {
+export function chooseProtocol(method: string, headers: IncomingHttpHeaders): HttpProtocol {
   if ('tus-resumable' in headers) return 'tus'
   // Checked before the TUS headers: tus-js-client sends Upload-Metadata in this protocol, too.
   if (namesVersion(headers)) return 'resumable-http'

@@ -18,6 +18,8 @@ import type { UploadTerms } from './rules/upload-terms.ts'
 export type { WholeRequest } from './ledger/first-lease.ts'
 export type { CreationRight, PipeRow, UploadRight, UploadRow } from './ledger/upload-rights.ts'
 export type FileProtocol = UploadRow['protocol']
+/** Those that clients speak at the upload endpoint. */
+export type HttpProtocol = Exclude<FileProtocol, 'url'>
 
 /** What the functions of this folder need. */
 export type UploadContext = {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { DestinationStatus, FileProtocol, FileStatus } from '#drizzle/schema/index.ts'
+import type { DestinationStatus, FileStatus } from '#drizzle/schema/index.ts'
 import type { DatabaseHandle } from '#lib/platform/db/database.ts'
 import { isSluiceError } from '#lib/platform/kernel/errors.ts'
 import { runRequest } from '#lib/platform/kernel/request-context.ts'
@@ -9,6 +9,7 @@ import { plainProtocol } from '#lib/protocols/plain/plain-protocol.ts'
 import { resumableProtocol } from '#lib/protocols/resumable/resumable-protocol.ts'
 import { tusProtocol } from '#lib/protocols/tus/tus-protocol.ts'
 import { uploadSweeps } from '#lib/uploads/recovery/upload-sweeps.ts'
+import type { HttpProtocol } from '#lib/uploads/upload-context.ts'
 import { drainUploads } from '#lib/uploads/upload-context.ts'
 import { openUploads } from '#server/open-uploads.ts'
 import { Failure } from './failure.ts'
@@ -18,7 +19,7 @@ import type { Session } from './sessions.ts'
 /** Everything that the simulation knows of the core is in this file. */
 
 export type CoreRequest = Pick<UploadRequest, 'method' | 'pipeId' | 'fileId' | 'headers'> & {
-  protocol: FileProtocol
+  protocol: HttpProtocol
   body: unknown
   sendInterim: UploadRequest['sendInterim']
 }

@@ -3,6 +3,7 @@ import { fileAnswer, fileWithTimelineAnswer } from '../../dashboard/files/file.t
 import { fileQuery } from '../../dashboard/files/file-query.ts'
 import { listFiles } from '../../dashboard/files/list-files.ts'
 import { showFile } from '../../dashboard/files/show-file.ts'
+import { importAnswer, readImport } from '../../imports/read-imports.ts'
 import { pageAnswer } from '../../platform/db/page.ts'
 import { operation } from '../operation.ts'
 
@@ -33,9 +34,12 @@ export const fileOperations = [
     tag,
     summary: 'Show a file with its timeline.',
     status: 200,
-    answer: fileWithTimelineAnswer,
+    answer: fileWithTimelineAnswer.extend({ import: importAnswer.nullable() }),
     problems: ['not_found'],
-    run: ({ runtime, who, params }) => showFile(runtime, who, params.id!),
+    run: async ({ runtime, who, params }) => {
+      const file = await showFile(runtime, who, params.id!)
+      return { ...file, import: await readImport(runtime, file.id) }
+    },
   }),
   operation({
     id: 'cancelFile',

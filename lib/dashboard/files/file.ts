@@ -149,7 +149,11 @@ function toDestination({
 
 /** Why a file failed, in words for people. Of most failures the reason is words already. */
 export function explainFailure(reason: string): string {
-  return reason === 'interrupted'
-    ? 'It was interrupted: its only request ended before the last byte had arrived.'
-    : reason
+  return CODES[reason] ?? reason
+}
+
+const CODES: Record<string, string> = {
+  interrupted: 'It was interrupted: its only request ended before the last byte had arrived.',
+  source_changed: 'The file at its URL has changed since the import began. Import it again.',
+  digest_mismatch: 'The bytes at its URL do not have the SHA-256 that was asked for.',
 }

@@ -3,7 +3,8 @@ import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createGuardedAgents } from './guarded-agents.ts'
-import { type PostLimits, post, readFault } from './post.ts'
+import { readFault } from './network-error.ts'
+import { type PostLimits, post } from './post.ts'
 
 /** A slow machine is no slow receiver: a test that wants one cut short says so. */
 const LIMITS: PostLimits = {
@@ -147,7 +148,7 @@ describe('post', () => {
   ])('names %s', async (_, answer, fault, words, limits) => {
     const error = await send(`http://${await raw(answer)}/`, limits).catch((caught) => caught)
     expect(error).toMatchObject({
-      name: 'PostError',
+      name: 'NetworkError',
       fault: expect.stringMatching(new RegExp(`^(${fault})$`)),
     })
     expect(error.message).toMatch(words)

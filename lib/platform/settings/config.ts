@@ -51,6 +51,10 @@ export type Config = {
   /** In lower case. */
   operators: ReadonlySet<string>
   freeTierBytes: number
+  /** How many are fetched at once, on all nodes together. */
+  importsPerWorkspace: number
+  /** Of a workspace. 0: unlimited. */
+  importBytesPerSecond: number
   allowedPrivateHosts: string[]
   logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
   accessLog: 'off' | 'errors' | 'all'
@@ -187,6 +191,8 @@ function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefin
     signUp: parsed.SIGN_UP ?? 'open',
     operators: new Set((parsed.OPERATORS ?? []).map((email) => email.toLowerCase())),
     freeTierBytes: parsed.FREE_TIER_BYTES ?? 10_000_000_000,
+    importsPerWorkspace: parsed.IMPORTS_PER_WORKSPACE ?? 8,
+    importBytesPerSecond: parsed.IMPORT_BYTES_PER_SECOND ?? 0,
     allowedPrivateHosts:
       parsed.ALLOWED_PRIVATE_HOSTS ?? (embedded && isForThisMachineAlone(reach) ? ['*'] : []),
     logLevel: parsed.LOG_LEVEL ?? 'info',

@@ -196,9 +196,19 @@ export const settings = {
     example: '10000000000',
     schema: wholeNumber(0, 2 ** 52),
   },
+  IMPORTS_PER_WORKSPACE: {
+    description: 'How many files of a workspace are imported from URLs at once, on all nodes together.',
+    example: '8',
+    schema: wholeNumber(1, 1000),
+  },
+  IMPORT_BYTES_PER_SECOND: {
+    description: 'How fast the imports of a workspace may be, all together; 0 is unlimited.',
+    example: '0',
+    schema: wholeNumber(0, 2 ** 46),
+  },
   ALLOWED_PRIVATE_HOSTS: {
     description:
-      'Private or plain http hosts that buckets and webhooks may use, as host:port; * for all loopback and private ones, which is the default only where HOST, BASE_URL and UPLOAD_URL are all this machine, without TRUSTED_PROXIES or DATABASE_URL.',
+      'Private or plain http hosts that buckets, webhooks and imports may use, as host:port; * for all loopback and private ones, which is the default only where HOST, BASE_URL and UPLOAD_URL are all this machine, without TRUSTED_PROXIES or DATABASE_URL.',
     example: 'minio.internal:9000',
     schema: list,
   },

@@ -65,6 +65,7 @@ const NAMES = {
   tus: 'TUS',
   'resumable-http': 'Resumable Uploads for HTTP',
   http: 'a single HTTP request',
+  url: 'an import from a URL',
 }
 
 /** An upload cannot change its protocol: only in TUS, for example, is it complete when its length is reached. */

@@ -1,10 +1,8 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import { maxUploadBytes, tooLarge } from '../../uploads/opening/may-create.ts'
 import {
-  declareLength,
   openUpload,
+  prepareToAppend,
   releaseUpload,
-  renewReservation,
   wholeFileRequest,
 } from '../../uploads/opening/open-upload.ts'
 import type { Upload } from '../../uploads/opening/upload.ts'
@@ -86,21 +84,5 @@ async function prepare(
 ): Promise<number> {
   assertStillThere({ ...right.upload, expiresAtMs: upload.progress.expiresAtMs }, context.clock.now())
   assertOffset(upload.progress.offsetBytes, chunk)
-  if (upload.progress.tailBytes === 0) context.tailCap.assertRoom(upload.workspaceId)
-  if (chunk.bytes !== 0) await renewReservation(context, upload)
-  const maxBytes = maxBytesOf(right, upload)
-  if (chunk.lengthBytes !== undefined && chunk.lengthBytes !== upload.progress.lengthBytes)
-    await declareLength(context, upload, { lengthBytes: chunk.lengthBytes, maxBytes })
-  const limitBytes = (upload.progress.lengthBytes ?? maxBytes) - upload.progress.offsetBytes
-  if (chunk.bytes !== undefined && chunk.bytes > limitBytes)
-    throw upload.progress.lengthBytes === null ? tooLarge(maxBytes) : tooLong(limitBytes)
-  return limitBytes
-}
-
-function maxBytesOf({ token, pipe }: UploadRight, { limits }: Upload): number {
-  return maxUploadBytes(limits, { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes })
-}
-
-function tooLong(missing: number): SluiceError {
-  return new SluiceError('file_too_large', `The body is longer than the ${missing} bytes still missing.`)
+  return prepareToAppend(context, right, upload, chunk)
 }

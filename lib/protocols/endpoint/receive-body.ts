@@ -6,9 +6,9 @@ import { readProgress } from '../../uploads/opening/report-offset.ts'
 import type { Upload } from '../../uploads/opening/upload.ts'
 import { classify } from '../../uploads/rules/faults.ts'
 import type { ByteSource } from '../../uploads/stream/body.ts'
+import { observed } from '../../uploads/stream/request-source.ts'
 import type { CreationRight, UploadContext } from '../../uploads/upload-context.ts'
 import type { BodyCheck } from './body-check.ts'
-import { observed } from './request-source.ts'
 
 /** The bytes of a request, and the check of them, if the client sent digests. */
 export type Body = { source: ByteSource; check: BodyCheck | undefined }

@@ -3,7 +3,7 @@ import { Agent, createServer, type IncomingMessage, request, type ServerResponse
 import { type AddressInfo, connect } from 'node:net'
 import { buffer, text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { RequestSource } from './request-source.ts'
+import { RequestSource } from '../../uploads/stream/request-source.ts'
 import { respond } from './respond.ts'
 
 const MiB = 1024 * 1024

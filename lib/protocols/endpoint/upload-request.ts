@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http'
 import { bearerToken } from '../../platform/http/read-request.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { isPipeId, isUuid } from '../../platform/kernel/ids.ts'
-import type { FileProtocol, UploadContext } from '../../uploads/upload-context.ts'
+import type { HttpProtocol, UploadContext } from '../../uploads/upload-context.ts'
 
 /** A request to the upload endpoint, with its address parsed and its protocol determined. */
 export type UploadRequest = UploadPath & {
   method: string
-  protocol: FileProtocol
+  protocol: HttpProtocol
   headers: IncomingMessage['headers']
   origin: string | null
   body: IncomingMessage

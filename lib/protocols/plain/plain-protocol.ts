@@ -2,13 +2,13 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import { noteRequest } from '../../platform/kernel/request-context.ts'
 import { failInterrupted } from '../../uploads/endings/end-upload.ts'
 import { createUpload } from '../../uploads/opening/create-upload.ts'
+import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
 import { wholeFileCheck } from '../endpoint/body-check.ts'
 import { describeFile, stoppedForGood } from '../endpoint/file-response.ts'
 import { readName } from '../endpoint/read-name.ts'
 import { receiveFirstBody } from '../endpoint/receive-body.ts'
-import { RequestSource } from '../endpoint/request-source.ts'
 import {
   bodyBytes,
   type Protocol,

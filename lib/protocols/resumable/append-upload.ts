@@ -1,12 +1,12 @@
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { endUpload } from '../../uploads/endings/end-upload.ts'
 import type { Upload } from '../../uploads/opening/upload.ts'
+import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { UploadContext, UploadRight } from '../../uploads/upload-context.ts'
 import { contentCheck } from '../endpoint/body-check.ts'
 import { hasObject } from '../endpoint/look-up.ts'
 import { assertOffset, type Chunk, openToAppend } from '../endpoint/open-to-append.ts'
 import { receiveBody } from '../endpoint/receive-body.ts'
-import { RequestSource } from '../endpoint/request-source.ts'
 import {
   bodyBytes,
   type UploadRequest,

@@ -6,13 +6,13 @@ import { expireSoon, failInterrupted } from '../../uploads/endings/end-upload.ts
 import { createUpload, type Declared } from '../../uploads/opening/create-upload.ts'
 import { expiresAtMs, type Upload } from '../../uploads/opening/upload.ts'
 import { NO_BYTES } from '../../uploads/stream/body.ts'
+import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { CreationRight, UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
 import { contentCheck, wholeFileCheck } from '../endpoint/body-check.ts'
 import { stoppedForGood } from '../endpoint/file-response.ts'
 import { readName } from '../endpoint/read-name.ts'
 import { type Body, receiveFirstBody } from '../endpoint/receive-body.ts'
-import { RequestSource } from '../endpoint/request-source.ts'
 import {
   bodyBytes,
   type UploadRequest,

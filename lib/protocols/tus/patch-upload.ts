@@ -2,10 +2,10 @@ import { workspaceSuspended } from '../../identity/suspension.ts'
 import { isSluiceError, notNow, SluiceError } from '../../platform/kernel/errors.ts'
 import type { Appended } from '../../uploads/append.ts'
 import type { Upload } from '../../uploads/opening/upload.ts'
+import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { UploadContext, UploadRight } from '../../uploads/upload-context.ts'
 import { assertOffset, type Chunk, openToAppend } from '../endpoint/open-to-append.ts'
 import { receiveBody } from '../endpoint/receive-body.ts'
-import { RequestSource } from '../endpoint/request-source.ts'
 import {
   bodyBytes,
   countHeader,

@@ -4,10 +4,10 @@ import { createFinal } from '../../uploads/concat/create-final.ts'
 import { failInterrupted } from '../../uploads/endings/end-upload.ts'
 import { createUpload, type Declared } from '../../uploads/opening/create-upload.ts'
 import { NO_BYTES } from '../../uploads/stream/body.ts'
+import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
 import { receiveFirstBody } from '../endpoint/receive-body.ts'
-import { RequestSource } from '../endpoint/request-source.ts'
 import {
   bodyBytes,
   countHeader,

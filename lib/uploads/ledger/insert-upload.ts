@@ -146,6 +146,23 @@ async function insertPartial(db: Db, insertion: Insertion): Promise<void> {
   })
 }
 
+/** Inserts uploads of one workspace, in the transaction of the caller. Their token limits no number of files. */
+export async function insertMany(
+  { db: tx, emitCreated }: Pick<Deps, 'db' | 'emitCreated'>,
+  uploads: readonly NewUpload[],
+  { quota, nowMs }: Pick<Insertion, 'quota' | 'nowMs'>,
+): Promise<void> {
+  for (let at = 0; at < uploads.length; at += MAX_AT_ONCE) {
+    const group = uploads.slice(at, at + MAX_AT_ONCE)
+    await insert(
+      tx,
+      group.map((upload) => ({ upload, quota, nowMs })),
+    )
+    const told = group.filter(({ isToldOfCreation }) => isToldOfCreation)
+    if (told.length > 0) await emitCreated(tx, ...told.map(({ fileId }) => fileId))
+  }
+}
+
 /** Files, destinations, reservation and the token's count in one statement, for uploads of one workspace and month. */
 async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean }[]> {
   const { upload, quota, nowMs } = group[0]!

@@ -27,6 +27,13 @@ export async function readStatus(
   return file?.status
 }
 
+/** For an import: its source says the type when the first bytes are about to come. */
+export async function recordType(db: Db, fileId: string, filetype: string | null): Promise<void> {
+  await db.execute(
+    sql`update files set filetype = ${filetype} where id = ${fileId}::uuid and status = 'uploading' and offset_bytes = 0`,
+  )
+}
+
 const INTERRUPTED_AT_ONCE = 100
 /** Its clients send a file in one request and cannot resume it. */
 const NOT_RESUMABLE = 'http' satisfies FileProtocol

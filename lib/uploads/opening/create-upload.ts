@@ -1,16 +1,19 @@
 import type { FileObject } from '#drizzle/schema/index.ts'
-import { days, hours } from '../../platform/kernel/clock.ts'
+import type { Db } from '../../platform/db/database.ts'
+import { type Clock, days, hours } from '../../platform/kernel/clock.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
 import { renderObjectKey } from '../../workspace/pipes/key-template.ts'
 import { objectOf } from '../../workspace/pipes/object-settings.ts'
 import type { FileFacts } from '../../workspace/pipes/placeholders.ts'
+import type { Quota } from '../../workspace/usage/reserve.ts'
 import type { Bucket } from '../bucket-port.ts'
+import { type EmitCreated, insertMany } from '../ledger/insert-upload.ts'
 import type { CreationRight, Target, UploadRow } from '../ledger/upload-rights.ts'
 import { NOTHING_BOUND } from '../rules/part-numbers.ts'
 import { equalPartBytes } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
-import { assertMayCreate, limitsOfTargets } from './may-create.ts'
+import { assertMayCreate, limitsOfTargets, type Opening } from './may-create.ts'
 import { adoptUpload, type Incoming, numbersOf } from './open-upload.ts'
 import { expiresAtMs, type Upload } from './upload.ts'
 
@@ -53,6 +56,31 @@ export async function createUpload(
   return { fileId, expiresAtMs, upload: opened }
 }
 
+type CreatingMany = Opening & {
+  db: Db
+  clock: Clock
+  quota: Quota
+  emitCreated: EmitCreated
+}
+
+/** Creates uploads whose bytes come later, in the transaction of the caller: all of them or none. */
+export async function createUploads(
+  context: CreatingMany,
+  right: CreationRight,
+  sent: readonly (Declared & { concat: null })[],
+): Promise<string[]> {
+  const buckets = right.targets.map(({ dataStore }) => context.openBucket(dataStore))
+  const limits = limitsOfTargets(context, right.targets)
+  const uploads = sent.map((declared) => {
+    assertMayCreate(context, right, declared)
+    const { lengthBytes, concat } = declared
+    const partBytes = limits.equalParts ? equalPartBytes(limits, lengthBytes) : null
+    return { ...describeNew(context, right, declared, buckets), lengthBytes, partBytes, concat }
+  })
+  await insertMany(context, uploads, { quota: context.quota, nowMs: context.clock.now() })
+  return uploads.map(({ fileId }) => fileId)
+}
+
 const MAX_AGE_MS = days(30)
 
 /** What a client declares about a file before it sends the bytes. */
@@ -73,7 +101,7 @@ export function describeNew(
   { clock }: Pick<UploadContext, 'clock'>,
   right: CreationRight,
   declared: Declared,
-  buckets: readonly Bucket[],
+  buckets: readonly Pick<Bucket, 'capabilities'>[],
 ) {
   const { token, pipe, targets } = right
   const { filename, filetype, uploadMetadata, uploadMetadataHeader, protocol, graceMs = Infinity } = declared
@@ -136,7 +164,7 @@ function objectFor(
 /**
  * After this time an upload expires even while it receives bytes: the provider deletes unfinished ones an hour later.
  */
-function maxAgeMs({ capabilities }: Bucket): number {
+function maxAgeMs({ capabilities }: Pick<Bucket, 'capabilities'>): number {
   const { dropsUnfinishedAfterHours: most } = capabilities
   return most === null ? MAX_AGE_MS : Math.min(MAX_AGE_MS, hours(most - 1))
 }

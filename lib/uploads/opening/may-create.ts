@@ -1,22 +1,28 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
+import type { SealedDataStore } from '../../workspace/data-stores/sealed-data-store.ts'
 import type { Bucket } from '../bucket-port.ts'
 import type { CreationRight, Target } from '../ledger/upload-rights.ts'
 import { largestUpload, limitsOfSet, type PartLimits } from '../rules/part-plan.ts'
-import type { UploadContext } from '../upload-context.ts'
 import type { Declared } from './create-upload.ts'
 
 /**
  * Throws unless the Pipe and the token allow this upload. A partial upload has no type to check: the final one does.
  */
 export function assertMayCreate(
-  context: UploadContext,
+  context: Opening,
   { token, pipe, targets }: CreationRight,
-  { lengthBytes, filetype, concat }: Pick<Declared, 'lengthBytes' | 'filetype' | 'concat'>,
+  {
+    lengthBytes,
+    filetype,
+    concat,
+    protocol,
+  }: Pick<Declared, 'lengthBytes' | 'filetype' | 'concat' | 'protocol'>,
 ): void {
-  if (!pipe.sourceHttp)
+  const isImport = protocol === 'url'
+  if (!(isImport ? pipe.sourceUrl : pipe.sourceHttp))
     throw new SluiceError(
       'pipe_source_off',
-      'Its owner can switch the HTTP (TUS) source on in the dashboard.',
+      `Its owner can switch the ${isImport ? 'URL' : 'HTTP (TUS)'} source on in the dashboard.`,
     )
   assertNotOff(targets)
   if (targets.some(({ dataStore, required }) => required && dataStore.state === 'unchecked'))
@@ -25,16 +31,24 @@ export function assertMayCreate(
       'No check of its Data Store has succeeded yet. Its owner can check it in the dashboard.',
     )
   if (concat) assertMayConcatenate(context, targets)
-  for (const allowed of concat === 'partial' ? [] : [pipe.allowedTypes, token.allowedTypes]) {
+  // Of an import, the source says the type.
+  if (concat !== 'partial' && !isImport) assertTypeAllowed({ token, pipe }, filetype)
+  const limits = limitsOfTargets(context, targets)
+  const maxBytes = maxUploadBytes(limits, right(token, pipe))
+  if (lengthBytes !== null && lengthBytes > maxBytes) throw tooLarge(maxBytes)
+}
+
+export function assertTypeAllowed(
+  { token, pipe }: Pick<CreationRight, 'token' | 'pipe'>,
+  filetype: string | null,
+): void {
+  for (const allowed of [pipe.allowedTypes, token.allowedTypes]) {
     if (allowed.length > 0 && !allowed.some((range) => matchesType(range, filetype)))
       throw new SluiceError(
         'type_not_allowed',
         `Files of type ${filetype ?? 'unknown'} are not allowed here. Allowed: ${allowed.join(', ')}.`,
       )
   }
-  const limits = limitsOfTargets(context, targets)
-  const maxBytes = maxUploadBytes(limits, right(token, pipe))
-  if (lengthBytes !== null && lengthBytes > maxBytes) throw tooLarge(maxBytes)
 }
 
 /** Also asked before each request that continues an upload. */
@@ -51,7 +65,11 @@ const right = (token: { maxBytes: number | null }, pipe: { maxFileBytes: number 
   pipeBytes: pipe.maxFileBytes,
 })
 
-type Opening = Pick<UploadContext, 'openBucket' | 'budget'>
+/** What the limits of an upload follow from. */
+export type Opening = {
+  openBucket(dataStore: SealedDataStore): Pick<Bucket, 'capabilities'>
+  budget: { maxPartBytes: number }
+}
 
 /** What all destinations of an upload accept. */
 export function limitsOfTargets(
@@ -92,7 +110,8 @@ export function mayConcatenate(context: Opening, targets: readonly Pick<Target, 
   return dataStore.mayRead && dataStore.mayDelete && mayCopyParts(context.openBucket(dataStore))
 }
 
-const mayCopyParts = ({ capabilities }: Bucket) => capabilities.copyParts && !capabilities.equalParts
+const mayCopyParts = ({ capabilities }: Pick<Bucket, 'capabilities'>) =>
+  capabilities.copyParts && !capabilities.equalParts
 
 function assertMayConcatenate(context: Opening, targets: readonly Target[]): void {
   if (mayConcatenate(context, targets)) return

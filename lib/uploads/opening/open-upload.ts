@@ -8,7 +8,7 @@ import { contentTypeOf } from '../rules/content-type.ts'
 import { type Bound, NOTHING_BOUND, PartNumbers } from '../rules/part-numbers.ts'
 import { type PartLimits, planParts } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
-import { limitsOfTargets, tooLarge } from './may-create.ts'
+import { limitsOfTargets, maxUploadBytes, tooLarge } from './may-create.ts'
 import { Destination, type Place, Progress, type Upload } from './upload.ts'
 
 /** What a request declares about its bytes before they arrive. */
@@ -180,6 +180,31 @@ export function wholeFileRequest(
   return { bytes, origin, protocol, claim: leases.newClaim() }
 }
 
+/**
+ * Everything that has to be there before bytes are accepted: room for a tail, quota, and a length that suits. Returns how many
+ * more bytes the upload takes.
+ */
+export async function prepareToAppend(
+  context: Quotas & Pick<UploadContext, 'tailCap'>,
+  { token, pipe }: Pick<UploadRight, 'token' | 'pipe'>,
+  upload: Upload,
+  { bytes, lengthBytes }: Incoming,
+): Promise<number> {
+  if (upload.progress.tailBytes === 0) context.tailCap.assertRoom(upload.workspaceId)
+  if (bytes !== 0) await renewReservation(context, upload)
+  const maxBytes = maxUploadBytes(upload.limits, { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes })
+  if (lengthBytes !== undefined && lengthBytes !== upload.progress.lengthBytes)
+    await declareLength(context, upload, { lengthBytes, maxBytes })
+  const limitBytes = (upload.progress.lengthBytes ?? maxBytes) - upload.progress.offsetBytes
+  if (bytes !== undefined && bytes > limitBytes)
+    throw upload.progress.lengthBytes === null ? tooLarge(maxBytes) : tooLong(limitBytes)
+  return limitBytes
+}
+
+function tooLong(missing: number): SluiceError {
+  return new SluiceError('file_too_large', `The body is longer than the ${missing} bytes still missing.`)
+}
+
 /** For a request that is refused after it has opened the upload. */
 export async function releaseUpload({ lease, numbers }: Upload): Promise<void> {
   await lease.release({ bound: numbers.boundAfterRelease(), interrupted: false }).catch(() => {})
@@ -214,7 +239,7 @@ export async function declareLength(
  * more bytes are accepted, quota for the missing ones is reserved again; if there is not enough, the request is
  * refused.
  */
-export async function renewReservation(
+async function renewReservation(
   { db, clock, quota }: Quotas,
   { workspaceId, lease, progress }: Upload,
 ): Promise<void> {

@@ -1,6 +1,7 @@
 import { seconds } from '../../platform/kernel/clock.ts'
 import type { GuardedAgents } from '../../platform/net/guarded-agents.ts'
-import { PostError, type PostLimits, type PostRequest, post } from '../../platform/net/post.ts'
+import { NetworkError } from '../../platform/net/network-error.ts'
+import { type PostLimits, type PostRequest, post } from '../../platform/net/post.ts'
 import type { Runtime } from '../../platform/runtime.ts'
 import { span } from '../../platform/tracing/span.ts'
 import { openSecrets } from '../outputs/signing-secrets.ts'
@@ -122,7 +123,7 @@ async function call(request: PostRequest, { agents, limits }: Delivering): Promi
     const { cut, ...answer } = await post(agents, request, limits)
     return { ...answer, ...(cut && { detail: cut }) }
   } catch (error) {
-    if (!(error instanceof PostError)) throw error
+    if (!(error instanceof NetworkError)) throw error
     return { error: error.fault, detail: error.message }
   }
 }

@@ -21,7 +21,8 @@ export async function createPipe(
         id,
         workspaceId: actor.workspaceId,
         ...input,
-        sourceHttp: source.http,
+        sourceHttp: source.http ?? false,
+        sourceUrl: source.url ?? false,
         createdAt: now,
         updatedAt: now,
       })

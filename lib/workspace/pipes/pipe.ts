@@ -30,7 +30,7 @@ const keyTemplateField = z.string().superRefine((template, context) => {
 
 const fields = {
   name: nameField,
-  source: z.strictObject({ http: z.boolean() }),
+  source: z.strictObject({ http: z.boolean().optional(), url: z.boolean().optional() }),
   keyTemplate: keyTemplateField,
   maxFileBytes: bytesField.nullable(),
   allowedTypes: z.array(mediaRangeField).max(100, 'must have at most 100 entries'),
@@ -104,7 +104,7 @@ export const pipeAnswer = z.strictObject({
   /** The first of its destinations. */
   dataStoreId: z.uuid(),
   destinations: z.array(z.strictObject({ dataStoreId: z.uuid(), required: z.boolean() })),
-  source: z.strictObject({ http: z.boolean() }),
+  source: z.strictObject({ http: z.boolean(), url: z.boolean() }),
   keyTemplate: z.string(),
   maxFileBytes: z.int().nullable(),
   allowedTypes: z.array(z.string()),
@@ -132,7 +132,7 @@ export function toPipe(
     name: row.name,
     dataStoreId: destinations[0]!.dataStoreId,
     destinations,
-    source: { http: row.sourceHttp },
+    source: { http: row.sourceHttp, url: row.sourceUrl },
     keyTemplate: row.keyTemplate,
     maxFileBytes: row.maxFileBytes,
     allowedTypes: row.allowedTypes,

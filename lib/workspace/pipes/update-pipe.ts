@@ -19,7 +19,7 @@ export async function updatePipe(
     if (destinations) await saveDestinations(tx, actor, id, destinations)
     const [row] = await tx
       .update(pipes)
-      .set({ ...fields, ...(source && { sourceHttp: source.http }), updatedAt: new Date(clock.now()) })
+      .set({ ...fields, sourceHttp: source?.http, sourceUrl: source?.url, updatedAt: new Date(clock.now()) })
       .where(eq(pipes.id, id))
       .returning()
     const entry = { action: 'pipe.updated', subjectId: id, subjectLabel: row!.name, detail: { changes } }

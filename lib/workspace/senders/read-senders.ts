@@ -1,14 +1,38 @@
-import { and, desc, eq, lt } from 'drizzle-orm'
+import { and, desc, eq, lt, or, sql } from 'drizzle-orm'
 import { senders } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
+import { notOfDemo } from '../../identity/not-of-demo.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { type Page, type PageQuery, readCursor, toPage } from '../../platform/db/page.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
-import { isUuid } from '../../platform/kernel/ids.ts'
-import type { Runtime } from '../../platform/runtime.ts'
+import { hashSecret, isUuid } from '../../platform/kernel/ids.ts'
+import type { ConfiguredRuntime, Runtime } from '../../platform/runtime.ts'
 import { type Sender, toSender } from './sender.ts'
 
 type Row = typeof senders.$inferSelect
+export type SenderRow = Pick<Row, 'id' | 'workspaceId'>
+
+/** Whose `sk_` token this is. */
+export async function authenticateSender(
+  { db, clock, config }: ConfiguredRuntime,
+  token: string,
+): Promise<SenderRow> {
+  const hash = hashSecret(token)
+  const [row] = await db
+    .select()
+    .from(senders)
+    .where(
+      and(
+        or(eq(senders.tokenHash, hash), eq(senders.previousTokenHash, hash)),
+        notOfDemo(config, sql`${senders.workspaceId}`),
+      ),
+    )
+  if (!row) throw new SluiceError('token_invalid', 'There is no Sender with this token.')
+  const isOver = row.tokenHash !== hash && (row.previousTokenUntil?.getTime() ?? 0) <= clock.now()
+  if (row.revokedAt || isOver)
+    throw new SluiceError('token_revoked', 'The Sender of this token was revoked, or its token was rotated.')
+  return row
+}
 
 /** Another workspace's Sender is as absent as one that never was. */
 export async function findSender(db: Db, actor: Actor, id: string, lock?: 'update'): Promise<Row> {

@@ -37,6 +37,7 @@ export async function issueToken(
   { db, clock, config, database }: Pick<Runtime, 'db' | 'clock' | 'config' | 'database'>,
   senderToken: string,
   input: TokenInput,
+  source: Source = 'http',
 ): Promise<IssuedToken> {
   if (!senderToken.startsWith('sk_')) throw notASenderToken(senderToken)
   const token = newSecret('tmp_')
@@ -45,9 +46,12 @@ export async function issueToken(
   const row = { id: uuidv7(now), hash: hashSecret(token), expiresAt, now: new Date(now).toISOString() }
   const [outcome] = await rows<Outcome>(
     db,
-    statement(hashSecret(senderToken), row, input, notOfDemo(config, sql`s.workspace_id`)),
+    statement(hashSecret(senderToken), row, input, {
+      isOpen: notOfDemo(config, sql`s.workspace_id`),
+      source,
+    }),
   )
-  assertIssued(outcome)
+  assertIssued(outcome, source)
   const { sender_id: senderId } = outcome!
   database.recent.note('access', (found) => issueAgain(found, { ...row, senderId: senderId! }, input))
   return { token, expiresAt, pipeId: input.pipeId, uploadUrl: uploadUrlOf(config, input.pipeId) }
@@ -55,7 +59,19 @@ export async function issueToken(
 
 type NewRow = { id: string; hash: string; expiresAt: string; now: string }
 
-function statement(senderHash: string, row: NewRow, input: TokenInput, isOpen: SQL): SQL {
+/** How the files of a token come: it is refused where the Pipe has that source off. */
+export type Source = 'http' | 'url'
+export const SOURCES = {
+  http: { column: sql`p.source_http`, name: 'HTTP (TUS)' },
+  url: { column: sql`p.source_url`, name: 'URL' },
+}
+
+function statement(
+  senderHash: string,
+  row: NewRow,
+  input: TokenInput,
+  { isOpen, source }: { isOpen: SQL; source: Source },
+): SQL {
   const now = sql`${row.now}::timestamptz`
   const refilled = (
     perSecond: SQL,
@@ -76,15 +92,15 @@ function statement(senderHash: string, row: NewRow, input: TokenInput, isOpen: S
         and not sender.suspended and ${counted} >= 1
       returning s.id, s.workspace_id
     ), pipe as (
-      select p.id, p.source_http, p.require_subject and ${input.subject === undefined} as subject_lacks, ${notSettable(input)} as not_settable, counted.workspace_id, counted.id as sender_id from pipes p
+      select p.id, ${SOURCES[source].column} as source_on, p.require_subject and ${input.subject === undefined} as subject_lacks, ${notSettable(input)} as not_settable, counted.workspace_id, counted.id as sender_id from pipes p
       join counted on counted.workspace_id = p.workspace_id
       where p.id = ${isPipeId(input.pipeId) ? input.pipeId : ''} and p.deleted_at is null
     ), made as (
-      ${inserted(row, input)} from pipe where source_http and not subject_lacks and not_settable = '{}'
+      ${inserted(row, input)} from pipe where source_on and not subject_lacks and not_settable = '{}'
     )
     select sender.id as sender_id, sender.revoked, sender.expired, sender.suspended, sender.available,
       sender.per_second, counted.id as counted,
-      pipe.id as pipe_id, pipe.source_http as source_on, pipe.subject_lacks, pipe.not_settable
+      pipe.id as pipe_id, pipe.source_on, pipe.subject_lacks, pipe.not_settable
     from sender left join counted on true left join pipe on true`
 }
 
@@ -120,7 +136,7 @@ async function issueAgain(
   return made.length > 0 ? 'made again' : 'is there'
 }
 
-function assertIssued(outcome: Outcome | undefined): void {
+function assertIssued(outcome: Outcome | undefined, source: Source): void {
   if (!outcome) throw new SluiceError('token_invalid', 'There is no Sender with this token.')
   if (outcome.revoked) throw new SluiceError('token_revoked', 'The Sender of this token was revoked.')
   if (outcome.expired) {
@@ -136,7 +152,7 @@ function assertIssued(outcome: Outcome | undefined): void {
   if (!outcome.source_on) {
     throw new SluiceError(
       'pipe_source_off',
-      'The HTTP (TUS) source of this Pipe is off. Switch it on under Inputs.',
+      `The ${SOURCES[source].name} source of this Pipe is off. Switch it on under Inputs.`,
       { status: 409 },
     )
   }

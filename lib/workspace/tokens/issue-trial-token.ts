@@ -8,6 +8,7 @@ import { hashSecret, newSecret, uuidv7 } from '../../platform/kernel/ids.ts'
 import type { CoreRuntime } from '../../platform/runtime.ts'
 import { findPipe } from '../pipes/read-pipes.ts'
 import { createSender } from '../senders/create-sender.ts'
+import { SOURCES, type Source } from './issue-token.ts'
 
 export type TrialToken = { id: string; token: string; expiresAt: string }
 
@@ -15,7 +16,7 @@ const TRIAL_SECONDS = 900
 /** Files of Try it are in the name of a Sender as all are; where there is none yet, this one is made. */
 export const TRIAL_SENDER = 'Try it'
 
-type Limits = { maxBytes?: number; maxFiles?: number; subject: string }
+type Limits = { maxBytes?: number; maxFiles?: number; subject: string; source?: Source }
 
 /**
  * A temporary token for the uploader of the dashboard itself, in the name of the oldest Sender, as a backend would have asked
@@ -26,12 +27,14 @@ export async function issueTrialToken(
   { db, clock }: CoreRuntime,
   actor: Actor,
   pipeId: string,
-  { maxBytes, maxFiles, subject }: Limits,
+  { maxBytes, maxFiles, subject, source = 'http' }: Limits,
 ): Promise<TrialToken> {
   const { pipe } = await findPipe(db, actor, pipeId)
   await assertNotSuspended(db, actor.workspaceId)
-  if (!pipe.sourceHttp)
-    throw new SluiceError('conflict', 'The HTTP (TUS) source of this Pipe is off. Switch it on first.')
+  if (!(source === 'url' ? pipe.sourceUrl : pipe.sourceHttp)) {
+    const name = SOURCES[source].name
+    throw new SluiceError('conflict', `The ${name} source of this Pipe is off. Switch it on first.`)
+  }
   const [oldest] = await db
     .select({ id: senders.id })
     .from(senders)

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { inThisRequest } from '../../platform/kernel/request-context.ts'
 import { isTracing } from '../../platform/tracing/span.ts'
-import type { ByteSource } from '../../uploads/stream/body.ts'
+import type { ByteSource } from './body.ts'
 
 /**
  * A client that sends nothing for this long is taken to be gone, even if its connection is open. (Node's own limit is

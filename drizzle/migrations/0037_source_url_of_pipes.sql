@@ -1,0 +1,1 @@
+ALTER TABLE "pipes" ADD COLUMN "source_url" boolean DEFAULT false NOT NULL;

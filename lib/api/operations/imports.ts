@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { fileAnswer } from '../../dashboard/files/file.ts'
+import { readFiles } from '../../dashboard/files/list-files.ts'
+import { createImports } from '../../imports/create-imports.ts'
+import { importInput, importsInput } from '../../imports/import.ts'
+import { cancelImport, findImported, importAnswer, readImport } from '../../imports/read-imports.ts'
+import { authenticateSender } from '../../workspace/senders/read-senders.ts'
+import { type Problem, senderOperation } from '../operation.ts'
+
+const tag = 'Imports'
+const problems: Problem[] = [
+  'address_not_allowed',
+  'pipe_not_found',
+  { code: 'pipe_source_off', status: 409 },
+  'data_store_not_ready',
+  'quota_exceeded',
+  'rate_limited',
+]
+
+export const importOperations = [
+  senderOperation({
+    id: 'createImport',
+    method: 'POST',
+    path: '/imports',
+    tag,
+    summary: 'Import a file from a URL. It is fetched in the background; its progress is that of the file.',
+    body: importInput,
+    once: true,
+    status: 202,
+    answer: fileAnswer,
+    problems,
+    async run({ runtime, who, body: { url, headers, filename, digest, ...common } }) {
+      const files = [{ url, headers, filename, digest }]
+      const ids = await createImports(runtime, who, { ...common, files })
+      return (await readFiles(runtime.db, ids))[0]!
+    },
+  }),
+  senderOperation({
+    id: 'createImports',
+    method: 'POST',
+    path: '/imports/batch',
+    tag,
+    summary: 'Import up to 1,000 files: all of them are taken, in the order of the list, or none.',
+    body: importsInput,
+    bodyBytes: 4 * 1024 * 1024,
+    once: true,
+    status: 202,
+    answer: z.strictObject({ data: z.array(fileAnswer) }),
+    problems,
+    async run({ runtime, who, body }) {
+      const ids = await createImports(runtime, who, body)
+      const made = new Map((await readFiles(runtime.db, ids)).map((file) => [file.id, file]))
+      return { data: ids.map((id) => made.get(id)!) }
+    },
+  }),
+  senderOperation({
+    id: 'showImport',
+    method: 'GET',
+    path: '/imports/{id}',
+    tag,
+    summary: 'Show an import of this Sender, by the id of its file.',
+    status: 200,
+    answer: fileAnswer.extend({ import: importAnswer }),
+    problems: ['not_found'],
+    async run({ runtime, who, params }) {
+      const sender = await authenticateSender(runtime, who)
+      const { id } = await findImported(runtime.db, sender, params.id!)
+      const [[file], from] = await Promise.all([readFiles(runtime.db, [id]), readImport(runtime, id)])
+      return { ...file!, import: from! }
+    },
+  }),
+  senderOperation({
+    id: 'cancelImport',
+    method: 'DELETE',
+    path: '/imports/{id}',
+    tag,
+    summary: 'Cancel an import of this Sender.',
+    status: 204,
+    problems: ['not_found', 'conflict'],
+    run: async ({ runtime, who, params }) =>
+      cancelImport(runtime, await authenticateSender(runtime, who), params.id!),
+  }),
+]

@@ -1,0 +1,118 @@
+import { sql } from 'drizzle-orm'
+import { imports } from '#drizzle/schema/index.ts'
+import { capabilitiesOf } from '../buckets/providers.ts'
+import { emitFileCreated } from '../events/emit-file-event.ts'
+import { type Db, rows } from '../platform/db/database.ts'
+import { days } from '../platform/kernel/clock.ts'
+import { invalidRequest, isSluiceError, SluiceError } from '../platform/kernel/errors.ts'
+import { assertAllowedUrl } from '../platform/net/judge-connection.ts'
+import type { Runtime } from '../platform/runtime.ts'
+import { openUploadRights } from '../uploads/ledger/upload-rights.ts'
+import { createUploads } from '../uploads/opening/create-upload.ts'
+import { largestPartBytes } from '../uploads/rules/part-plan.ts'
+import type { SealedDataStore } from '../workspace/data-stores/sealed-data-store.ts'
+import { issueToken } from '../workspace/tokens/issue-token.ts'
+import {
+  filenameOf,
+  type ImportedFrom,
+  type ImportsInput,
+  type SealedSource,
+  shownUrlOf,
+  sourcePlace,
+} from './import.ts'
+
+/** Until somebody's imports have been fetched, they may have no more than this waiting. */
+const MOST_WAITING = 10_000
+const TOKEN_SECONDS = days(1) / 1000
+
+/**
+ * Creates files whose bytes a worker will fetch: all of them or none. They belong to a token of their own, as if a client had
+ * asked for one and uploaded them with it. So revoking the token or its Sender ends them, too.
+ */
+export async function createImports(
+  runtime: Runtime,
+  senderToken: string,
+  { files, ...token }: ImportsInput,
+): Promise<string[]> {
+  assertAllowed(runtime, files)
+  return runtime.db.transaction(async (tx) => {
+    const inside = { ...runtime, db: tx }
+    const issuing = { ...token, expiresIn: TOKEN_SECONDS, allowedTypes: [] }
+    const issued = await issueToken(inside, senderToken, issuing, 'url')
+    return insertImports(inside, issued, files)
+  })
+}
+
+/** People hear at once of an address that would be refused; what keeps Sluice safe is the judgement of each connection. */
+function assertAllowed({ config }: Runtime, files: readonly ImportedFrom[]): void {
+  for (const [at, { url }] of files.entries()) {
+    try {
+      assertAllowedUrl(url, config.allowedPrivateHosts)
+    } catch (error) {
+      if (!isSluiceError(error) || files.length === 1) throw error
+      throw invalidRequest([{ field: `files.${at}.url`, message: `is refused: ${error.message}` }])
+    }
+  }
+}
+
+async function insertImports(
+  runtime: Runtime,
+  { token, pipeId }: { token: string; pipeId: string },
+  files: readonly ImportedFrom[],
+): Promise<string[]> {
+  const { db, clock, vault, database } = runtime
+  const isSettling = () => database.recent.isSettling()
+  const right = await openUploadRights({ db, clock, isSettling }).toCreate(token, pipeId)
+  await assertFewWaiting(db, right.token.workspaceId, files.length)
+  const declared = files.map((file) => ({
+    filename: filenameOf(file),
+    filetype: null,
+    lengthBytes: null,
+    uploadMetadata: {},
+    uploadMetadataHeader: null,
+    concat: null,
+    protocol: 'url' as const,
+  }))
+  const ids = await createUploads(creatingOf(runtime), right, declared)
+  await db.insert(imports).values(
+    files.map(({ url, headers = {}, digest }, at) => ({
+      fileId: ids[at]!,
+      workspaceId: right.token.workspaceId,
+      shownUrl: shownUrlOf(url),
+      sealed: vault.seal(
+        JSON.stringify({ url, headers, token } satisfies SealedSource),
+        sourcePlace(ids[at]!),
+      ),
+      sha256: digest?.slice('sha-256:'.length) ?? null,
+      dueAt: new Date(clock.now()),
+      createdAt: new Date(clock.now()),
+    })),
+  )
+  return ids
+}
+
+async function assertFewWaiting(db: Db, workspaceId: string, more: number): Promise<void> {
+  const [counted] = await rows<{ waiting: number }>(
+    db,
+    sql`select count(*)::int as waiting from imports where workspace_id = ${workspaceId}::uuid and due_at is not null`,
+  )
+  if (counted!.waiting + more <= MOST_WAITING) return
+  throw new SluiceError(
+    'rate_limited',
+    `At most ${MOST_WAITING} imports of a workspace may be unfinished, and ${counted!.waiting} are. Create more once some have ended.`,
+    { headers: { 'Retry-After': '60' } },
+  )
+}
+
+/** What creating needs of the data plane, which pages and the API do without. */
+function creatingOf({ db, clock, config, queue }: Runtime) {
+  const { uploadMemoryBytes, uploadMemoryShares, freeTierBytes } = config
+  return {
+    db,
+    clock,
+    quota: { limitBytes: freeTierBytes },
+    budget: { maxPartBytes: largestPartBytes(uploadMemoryBytes * uploadMemoryShares, uploadMemoryBytes) },
+    openBucket: ({ provider, found }: SealedDataStore) => ({ capabilities: capabilitiesOf(provider, found) }),
+    emitCreated: (tx: Db, ...fileIds: string[]) => emitFileCreated(tx, { queue, clock }, ...fileIds),
+  }
+}

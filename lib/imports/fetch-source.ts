@@ -1,0 +1,110 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { type GetLimits, get } from '../platform/net/get.ts'
+import type { GuardedAgents } from '../platform/net/guarded-agents.ts'
+import { ImportFailure, sourceChanged, statusFailure } from './import-failure.ts'
+
+/** What a response says of the file, and where its body begins. */
+export type Fetched = {
+  startBytes: number
+  /** Of the whole file; null if only the end of the body shows it. */
+  lengthBytes: number | null
+  filetype: string | null
+  validator: string | null
+  /** Undefined if there are no bytes past those that were asked for. */
+  body: IncomingMessage | undefined
+}
+
+type Wanted = {
+  url: string
+  headers: Record<string, string>
+  fromBytes: number
+  /** Of the version that the bytes so far are from. */
+  validator: string | null
+}
+
+/**
+ * Asks for the bytes from `fromBytes` on, of the same version as before. A source that cannot do that sends all of them, and a
+ * version without a validator is read from the start, so that what is there already can be compared.
+ */
+export async function fetchSource(
+  agents: GuardedAgents,
+  { url, headers, fromBytes, validator }: Wanted,
+  limits: GetLimits,
+  signal: AbortSignal,
+): Promise<Fetched> {
+  const range =
+    fromBytes > 0 && validator !== null ? { Range: `bytes=${fromBytes}-`, 'If-Range': validator } : undefined
+  const own = { 'User-Agent': 'Sluice-Import/1.0', Accept: '*/*', 'Accept-Encoding': 'identity', ...range }
+  const response = await get(agents, { url, headers, own }, limits, signal)
+  try {
+    return describe(response, range ? fromBytes : 0, validator)
+  } catch (error) {
+    response.destroy()
+    throw error
+  }
+}
+
+function describe(response: IncomingMessage, askedBytes: number, expected: string | null): Fetched {
+  const { headers } = response
+  const status = response.statusCode!
+  const filetype = headers['content-type']?.slice(0, MAX_TYPE) ?? null
+  if (status === 416 && askedBytes > 0) {
+    if (/^bytes \*\/(\d+)$/.exec(headers['content-range'] ?? '')?.[1] !== String(askedBytes))
+      throw sourceChanged()
+    response.destroy()
+    return { startBytes: askedBytes, lengthBytes: askedBytes, filetype, validator: expected, body: undefined }
+  }
+  if (status !== 200 && status !== 203 && status !== 206)
+    throw statusFailure(status, headers['retry-after'], Date.now())
+  assertPlain(headers)
+  const validator = validatorOf(headers)
+  if (status === 206) {
+    if (validator !== null && expected !== null && validator !== expected) throw sourceChanged()
+    return { ...partOf(headers, askedBytes), filetype, validator: expected, body: response }
+  }
+  const lengthBytes = lengthOf(headers)
+  if (lengthBytes === null && !isChunked(headers))
+    throw new ImportFailure(
+      'The source says neither how long the file is nor where it ends, so a broken connection would look like its end.',
+      { isFinal: true },
+    )
+  return { startBytes: 0, lengthBytes, filetype, validator, body: response }
+}
+
+const MAX_TYPE = 255
+
+/** RFC 9110, 12.5.3: identity was asked for. What was stored otherwise would not be the file that its name promises. */
+function assertPlain(headers: IncomingHttpHeaders): void {
+  const encoding = headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
+  if (encoding === 'identity' || encoding === '') return
+  throw new ImportFailure(
+    `The source sends the file compressed (Content-Encoding: ${encoding.slice(0, 40)}), although it was asked not to.`,
+    { isFinal: true },
+  )
+}
+
+function partOf(headers: IncomingHttpHeaders, askedBytes: number) {
+  const [, from, length] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headers['content-range'] ?? '') ?? []
+  if (Number(from) !== askedBytes)
+    throw new ImportFailure('The source sends another range than the one that was asked for.', {
+      isFinal: true,
+    })
+  const known = length === '*' ? null : Number(length)
+  const rest = lengthOf(headers)
+  return { startBytes: askedBytes, lengthBytes: known ?? (rest === null ? null : askedBytes + rest) }
+}
+
+function lengthOf(headers: IncomingHttpHeaders): number | null {
+  const text = headers['content-length']
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null
+}
+
+const isChunked = (headers: IncomingHttpHeaders) => /\bchunked\b/i.test(headers['transfer-encoding'] ?? '')
+
+const MAX_VALIDATOR = 1024
+
+/** RFC 9110, 13.1.5: If-Range takes no weak validator. */
+function validatorOf({ etag, 'last-modified': lastModified }: IncomingHttpHeaders): string | null {
+  const strong = etag?.startsWith('"') ? etag : lastModified
+  return strong !== undefined && strong.length <= MAX_VALIDATOR ? strong : null
+}

@@ -1,0 +1,93 @@
+import { hours, seconds } from '../platform/kernel/clock.ts'
+import { isSluiceError } from '../platform/kernel/errors.ts'
+import { NetworkError } from '../platform/net/network-error.ts'
+import { classify } from '../uploads/rules/faults.ts'
+import { retryAfterMs, retryDelayMs } from '../webhooks/delivery/schedule.ts'
+
+/** What an attempt met at its source. `final`: another attempt would meet the same. */
+export class ImportFailure extends Error {
+  override readonly name = 'ImportFailure'
+  readonly isFinal: boolean
+  /** How long the source asks to wait. */
+  readonly retryAfterMs: number
+
+  constructor(message: string, { isFinal = false, retryAfterMs = 0 } = {}) {
+    super(message)
+    this.isFinal = isFinal
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** These two are codes, which `explainFailure` puts into words for people. */
+export const sourceChanged = () => new ImportFailure('source_changed', { isFinal: true })
+export const digestMismatch = () => new ImportFailure('digest_mismatch', { isFinal: true })
+
+export const interrupted = () =>
+  new ImportFailure('The source closed the connection before the end of the file.')
+
+export function tooSlow({ bytes, perMs }: { bytes: number; perMs: number }): ImportFailure {
+  return new ImportFailure(`The source sent less than ${bytes} bytes within ${perMs / 1000} s.`)
+}
+
+const WAITS = new Set([408, 425, 429])
+
+export function statusFailure(status: number, retryAfter: string | undefined, nowMs: number): ImportFailure {
+  const isFinal = status < 500 && !WAITS.has(status)
+  return new ImportFailure(`The source answered with status ${status}.`, {
+    isFinal,
+    retryAfterMs: retryAfterMs(retryAfter, nowMs),
+  })
+}
+
+export type Judged =
+  | { kind: 'fails'; reason: string }
+  /** Nobody is to blame: it goes on as if this attempt had not been made. */
+  | { kind: 'waits'; ms: number }
+  | { kind: 'retries'; error: string; afterMs: number }
+
+const SOON_MS = seconds(1)
+const LATER_MS = seconds(60)
+
+/** What is done about the end of an attempt. It says nothing of how often that may happen: see `scheduleRetry`. */
+export function judgeFailure(error: unknown): Judged {
+  if (error instanceof ImportFailure)
+    return error.isFinal
+      ? { kind: 'fails', reason: error.message }
+      : { kind: 'retries', error: error.message, afterMs: error.retryAfterMs }
+  if (error instanceof NetworkError)
+    return error.fault === 'blocked'
+      ? { kind: 'fails', reason: error.message }
+      : { kind: 'retries', error: error.message, afterMs: 0 }
+  if (isSluiceError(error)) {
+    if (error.code === 'workspace_suspended') return { kind: 'waits', ms: LATER_MS }
+    if (error.code === 'data_store_not_ready') return { kind: 'retries', error: error.message, afterMs: 0 }
+    if (error.code.startsWith('token_'))
+      return { kind: 'fails', reason: 'Its Sender or its upload token was revoked.' }
+    if (error.passes) return { kind: 'waits', ms: SOON_MS }
+    const { blame } = classify(error, 'part')
+    if (blame === 'client') return { kind: 'fails', reason: error.message }
+    // Canceled, or taken over: the next look shows it.
+    if (blame === 'rival' || blame === 'end') return { kind: 'waits', ms: SOON_MS }
+    if (blame === 'bucket') return { kind: 'retries', error: error.message, afterMs: 0 }
+  }
+  return { kind: 'retries', error: 'Sluice could not store the bytes. It tries again.', afterMs: 0 }
+}
+
+/** After this time without progress an import is given up. */
+const GIVE_UP_AFTER_MS = hours(24)
+
+type Failing = { failures: number; failingSinceMs: number | null }
+type Retry = { dueAtMs: number; failures: number; failingSinceMs: number }
+
+/** When an import is tried again that has made no progress; undefined if it is not. */
+export function scheduleRetry(
+  { failures, failingSinceMs }: Failing,
+  { afterMs, nowMs, random }: { afterMs: number; nowMs: number; random: number },
+): Retry | undefined {
+  const sinceMs = failingSinceMs ?? nowMs
+  const delayMs = retryDelayMs(failures + 1, random)
+  if (delayMs === undefined) return undefined
+  const dueAtMs = nowMs + Math.max(delayMs, afterMs)
+  if (dueAtMs - sinceMs > GIVE_UP_AFTER_MS) return undefined
+  return { dueAtMs, failures: failures + 1, failingSinceMs: sinceMs }
+}

@@ -1,0 +1,131 @@
+import { sql } from 'drizzle-orm'
+import { type Db, rows } from '../platform/db/database.ts'
+import { uuidv7 } from '../platform/kernel/ids.ts'
+
+/**
+ * The statements about `imports`. A worker claims what it fetches, and every write names the claim, so a worker that was
+ * presumed dead changes nothing. The file has a lease of its own beside it, which keeps the bytes safe.
+ */
+
+export type ClaimedImport = {
+  fileId: string
+  pipeId: string
+  workspaceId: string
+  claim: string
+  sealed: string
+  sha256: string | null
+  hashedBytes: number
+  hashState: string | null
+  validator: string | null
+  failures: number
+  failingSinceMs: number | null
+  /** How many of its workspace are being fetched, on all nodes. */
+  running: number
+}
+
+/** How long a claim lasts without being renewed. */
+const CLAIM_SECONDS = 15
+const until = sql`now() + ${CLAIM_SECONDS}::int * interval '1 second'`
+const isFree = sql`(claimed_until is null or claimed_until < now())`
+
+/** Only one node at a time claims, so that they cannot exceed the limit of a workspace together. */
+const CLAIMING = sql`hashtext('sluice imports')`
+
+/** Claims up to `limit` imports that are due, and of no workspace so many that more than `perWorkspace` are fetched at once. */
+export async function claimImports(
+  db: Db,
+  { limit, perWorkspace, nowMs }: { limit: number; perWorkspace: number; nowMs: number },
+): Promise<ClaimedImport[]> {
+  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
+  return db.transaction(async (tx) => {
+    const [lock] = await rows<{ mine: boolean }>(
+      tx,
+      sql`select pg_try_advisory_xact_lock(${CLAIMING}) as mine`,
+    )
+    if (!lock!.mine) return []
+    return rows<ClaimedImport>(
+      tx,
+      sql`
+      with running as (
+        select workspace_id, count(*)::int as files from imports where claimed_until >= now() group by 1
+      ), waiting as (
+        select distinct workspace_id from imports where due_at <= ${now} and ${isFree}
+      ), due as (
+        select i.file_id from waiting w left join running r on r.workspace_id = w.workspace_id cross join lateral (
+          select file_id, due_at from imports where workspace_id = w.workspace_id and due_at <= ${now} and ${isFree}
+          order by due_at, file_id limit greatest(0, ${perWorkspace}::int - coalesce(r.files, 0))
+        ) i order by i.due_at, i.file_id limit ${limit}::int
+      ), claimed as (
+        update imports set claim = gen_random_uuid(), claimed_until = ${until}
+        where file_id = any (array(select file_id from due)) returning *
+      )
+      select c.file_id as "fileId", f.pipe_id as "pipeId", c.workspace_id as "workspaceId", c.claim, c.sealed, c.sha256,
+        c.hashed_bytes as "hashedBytes", c.hash_state as "hashState", c.validator, c.failures,
+        floor(extract(epoch from c.failing_since) * 1000)::bigint as "failingSinceMs",
+        coalesce(r.files, 0) + (count(*) over (partition by c.workspace_id))::int as running
+      from claimed c join files f on f.id = c.file_id left join running r on r.workspace_id = c.workspace_id`,
+    )
+  })
+}
+
+/** Renews these claims. Answers for each that still holds how many imports of its workspace are being fetched. */
+export async function renewClaims(db: Db, held: readonly Claimed[]): Promise<Map<string, number>> {
+  const renewed = await rows<{ claim: string; running: number }>(
+    db,
+    sql`with renewed as (
+      update imports set claimed_until = ${until}
+      from jsonb_to_recordset(${JSON.stringify(held)}::jsonb) as h("fileId" uuid, claim uuid)
+      where file_id = h."fileId" and imports.claim = h.claim returning imports.claim, workspace_id
+    )
+    select r.claim, (select count(*)::int from imports i where i.workspace_id = r.workspace_id and i.claimed_until >= now()) as running
+    from renewed r`,
+  )
+  return new Map(renewed.map(({ claim, running }) => [claim, running]))
+}
+
+type Claimed = Pick<ClaimedImport, 'fileId' | 'claim'>
+const isHeld = ({ fileId, claim }: Claimed) => sql`file_id = ${fileId}::uuid and claim = ${claim}::uuid`
+
+/** What is known of the version that is being fetched, and of its digest so far. */
+export async function recordSource(
+  db: Db,
+  held: Claimed,
+  { validator, hash }: { validator: string | null; hash: { bytes: number; sealed: string } | undefined },
+): Promise<void> {
+  await db.execute(sql`update imports set validator = ${validator}, hashed_bytes = ${hash?.bytes ?? 0}::bigint,
+    hash_state = ${hash?.sealed ?? null} where ${isHeld(held)}`)
+}
+
+/** The file needs nothing more from its source. */
+export async function endImport(db: Db, held: Claimed, lastError: string | null): Promise<void> {
+  await db.execute(sql`update imports set due_at = null, claim = null, claimed_until = null, hash_state = null,
+    last_error = ${lastError} where ${isHeld(held)}`)
+}
+
+export type Postponed = {
+  dueAtMs: number
+  failures: number
+  failingSinceMs: number | null
+  error: string | null
+  /** For the timeline of the file: not every short break of a long import is worth a line. */
+  isNoted: boolean
+}
+
+/** Gives the claim up: the file is fetched on at that time, by any worker. */
+export async function postponeImport(
+  db: Db,
+  held: Claimed,
+  { dueAtMs, failures, failingSinceMs, error, isNoted }: Postponed,
+  nowMs: number,
+): Promise<void> {
+  const instant = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
+  const detail = { error, nextAttemptAt: instant(dueAtMs) }
+  await db.execute(sql`with postponed as (
+      update imports set claim = null, claimed_until = null, due_at = ${instant(dueAtMs)}::timestamptz,
+        failures = ${failures}::int, failing_since = ${instant(failingSinceMs)}::timestamptz, last_error = ${error}
+      where ${isHeld(held)} returning file_id
+    )
+    insert into file_timeline (id, file_id, kind, detail, at)
+    select ${uuidv7(nowMs)}::uuid, file_id, 'import_interrupted', ${JSON.stringify(detail)}::jsonb, ${instant(nowMs)}::timestamptz
+    from postponed where ${isNoted}::boolean`)
+}

@@ -1,0 +1,161 @@
+import { fastCrc32 } from '../platform/kernel/fast-crc32.ts'
+import type { ByteSource } from '../uploads/stream/body.ts'
+import { digestMismatch, sourceChanged, tooSlow } from './import-failure.ts'
+import type { Pace } from './pace.ts'
+import type { ResumableHash } from './resumable-hash.ts'
+
+type Options = {
+  /** Where the body of the response begins. */
+  startBytes: number
+  /** Bytes before it are durable already, and have this checksum. */
+  confirmed: { offsetBytes: number; crc32: number }
+  /** Of the whole file; null if the source does not say it. */
+  lengthBytes: number | null
+  digest: { hash: ResumableHash; sha256: string } | undefined
+  pace: Pace
+  slow: { bytes: number; perMs: number }
+}
+
+/**
+ * The body of a response, from the confirmed offset on. Where the source cannot continue there, the bytes before it are read
+ * again and compared: their checksum says whether it is still the same file. The last bytes are passed on only once the digest
+ * of all has agreed, so a file with another digest never becomes complete.
+ */
+export class ImportSource implements ByteSource {
+  /** Why it ended early, where that was not the connection. */
+  fault: Error | undefined
+  readonly #inner: ByteSource
+  readonly #options: Options
+  #positionBytes: number
+  #comparedCrc32 = 0
+  #isOver = false
+  /** It flows only if neither the reader nor the pace holds it. */
+  #isPaused = false
+  #isHeld = false
+  #window = { bytes: 0, wasPaused: false }
+  #timers: NodeJS.Timeout[] = []
+
+  constructor(inner: ByteSource, options: Options) {
+    this.#inner = inner
+    this.#options = options
+    this.#positionBytes = options.startBytes
+  }
+
+  /** It is past the bytes that were durable before, and they were the same. */
+  get isCompared(): boolean {
+    const { startBytes, confirmed } = this.#options
+    if (this.#positionBytes < confirmed.offsetBytes) return false
+    return startBytes > 0 || this.#comparedCrc32 === confirmed.crc32
+  }
+
+  start(onChunk: (chunk: Buffer) => number, onEnd: (how: 'end' | 'cut') => void): void {
+    const end = (how: 'end' | 'cut') => {
+      if (this.#isOver) return
+      this.stop()
+      onEnd(this.fault ? 'cut' : how)
+    }
+    const fail = (fault: Error) => {
+      this.fault = fault
+      end('cut')
+    }
+    this.#timers.push(setInterval(() => this.#judgeSpeed(fail), this.#options.slow.perMs))
+    this.#inner.start(
+      (chunk) => this.#pass(chunk, onChunk, fail),
+      (how) => {
+        const isLacking = how === 'end' && this.#lacks()
+        if (isLacking) fail(isLacking)
+        else end(how)
+      },
+    )
+  }
+
+  pause(): void {
+    this.#isPaused = true
+    this.#window.wasPaused = true
+    this.#inner.pause()
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    if (!this.#isHeld) this.#inner.resume()
+  }
+
+  stop(): void {
+    this.#isOver = true
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#inner.stop()
+  }
+
+  #pass(chunk: Buffer, onChunk: (chunk: Buffer) => number, fail: (fault: Error) => void): number {
+    const { confirmed } = this.#options
+    const skipped = Math.max(0, Math.min(chunk.length, confirmed.offsetBytes - this.#positionBytes))
+    if (skipped > 0 && !this.#compare(chunk.subarray(0, skipped))) {
+      fail(sourceChanged())
+      return chunk.length
+    }
+    const rest = chunk.subarray(skipped)
+    if (rest.length === 0) return skipped
+    if (this.#positionBytes + rest.length > (this.#options.lengthBytes ?? Infinity)) {
+      fail(sourceChanged())
+      return chunk.length
+    }
+    this.#hash(rest)
+    if (this.#positionBytes + rest.length === this.#options.lengthBytes && !this.#agrees()) {
+      fail(digestMismatch())
+      return chunk.length
+    }
+    const taken = onChunk(rest)
+    this.#count(taken)
+    return skipped + taken
+  }
+
+  /** Only what was read from the very start can be compared. False if it differs. */
+  #compare(bytes: Buffer): boolean {
+    this.#hash(bytes)
+    this.#comparedCrc32 = fastCrc32(bytes, this.#comparedCrc32)
+    this.#count(bytes.length)
+    return this.isCompared || this.#positionBytes < this.#options.confirmed.offsetBytes
+  }
+
+  /** The reader may take a part of a chunk and get the other one again. */
+  #hash(bytes: Buffer): void {
+    const { digest } = this.#options
+    if (digest) digest.hash.update(bytes.subarray(digest.hash.bytes - this.#positionBytes))
+  }
+
+  #agrees(): boolean {
+    const { digest } = this.#options
+    return !digest || digest.hash.digest() === digest.sha256
+  }
+
+  /** The source has ended: what keeps this from being the whole file. */
+  #lacks(): Error | undefined {
+    const { lengthBytes, confirmed } = this.#options
+    if (this.#positionBytes < confirmed.offsetBytes) return sourceChanged()
+    return lengthBytes === null && !this.#agrees() ? digestMismatch() : undefined
+  }
+
+  #count(bytes: number): void {
+    this.#positionBytes += bytes
+    this.#window.bytes += bytes
+    const waitMs = this.#options.pace.spend(bytes)
+    if (waitMs === 0 || this.#isHeld || this.#isOver) return
+    this.#isHeld = true
+    this.#window.wasPaused = true
+    this.#inner.pause()
+    this.#timers.push(setTimeout(() => this.#release(), waitMs))
+  }
+
+  #release(): void {
+    this.#isHeld = false
+    this.#timers.splice(1)
+    if (!this.#isPaused) this.#inner.resume()
+  }
+
+  /** A source that drips holds one of the few places that its workspace has. */
+  #judgeSpeed(fail: (fault: Error) => void): void {
+    const { bytes, wasPaused } = this.#window
+    this.#window = { bytes: 0, wasPaused: this.#isPaused || this.#isHeld }
+    if (!wasPaused && bytes < this.#options.slow.bytes) fail(tooSlow(this.#options.slow))
+  }
+}

@@ -1,0 +1,110 @@
+import { seconds } from '../platform/kernel/clock.ts'
+import { createBell } from '../platform/kernel/waits.ts'
+import { createGuardedAgents } from '../platform/net/guarded-agents.ts'
+import type { Runtime } from '../platform/runtime.ts'
+import type { UploadContext } from '../uploads/upload-context.ts'
+import { type ClaimedImport, claimImports, renewClaims } from './import-rows.ts'
+import { Pace } from './pace.ts'
+import { IMPORT_TERMS, type ImportDeps, type ImportTerms, type Running, runImport } from './run-import.ts'
+
+/** How many imports one node fetches at once. */
+const AT_ONCE = 64
+const RENEW_MS = seconds(5)
+
+type Run = Running & { stop: AbortController; done: Promise<void> }
+
+/**
+ * Fetches what is due, as many files at once as the limits allow. It holds nothing of its own: what it works on is claimed in
+ * the database, and if it dies, another worker goes on from the confirmed offset once the claim has lapsed.
+ */
+export function startImportWorker(
+  runtime: Pick<Runtime, 'config' | 'vault' | 'log'>,
+  context: UploadContext,
+  terms: Partial<ImportTerms> = {},
+): { stop(): Promise<void> } {
+  const { config, vault, log } = runtime
+  const agents = createGuardedAgents(config.allowedPrivateHosts, { agent: { keepAlive: false } })
+  const deps = { context, vault, log, agents, terms: { ...IMPORT_TERMS, ...terms } }
+  const worker = new ImportWorker(deps, {
+    perWorkspace: config.importsPerWorkspace,
+    bytesPerSecond: config.importBytesPerSecond || Number.POSITIVE_INFINITY,
+  })
+  const stopping = new AbortController()
+  const repeat = async (everyMs: number, bell: Bell, work: () => Promise<void>) => {
+    while (!stopping.signal.aborted) {
+      await work().catch((error: unknown) => log.error({ err: error }, 'imports: tried again soon'))
+      await bell.wait(everyMs)
+    }
+  }
+  const mayStart = createBell(stopping.signal)
+  const loops = [
+    repeat(deps.terms.lookMs, mayStart, () => worker.startDue(mayStart.ring)),
+    repeat(RENEW_MS, createBell(stopping.signal), () => worker.renew()),
+  ]
+  return {
+    async stop() {
+      stopping.abort()
+      await Promise.all(loops)
+      await worker.stop()
+    },
+  }
+}
+
+type Bell = ReturnType<typeof createBell>
+
+class ImportWorker {
+  readonly #deps: ImportDeps
+  readonly #limits: { perWorkspace: number; bytesPerSecond: number }
+  readonly #runs = new Map<string, Run>()
+
+  constructor(deps: ImportDeps, limits: { perWorkspace: number; bytesPerSecond: number }) {
+    this.#deps = deps
+    this.#limits = limits
+  }
+
+  /** Calls back whenever a place has become free. */
+  async startDue(ended: () => void): Promise<void> {
+    const { db, clock } = this.#deps.context
+    const limit = AT_ONCE - this.#runs.size
+    if (limit === 0) return
+    const { perWorkspace } = this.#limits
+    for (const claimed of await claimImports(db, { limit, perWorkspace, nowMs: clock.now() }))
+      this.#start(claimed, ended)
+  }
+
+  #start(claimed: ClaimedImport, ended: () => void): void {
+    const { context, log } = this.#deps
+    const stop = new AbortController()
+    const pace = new Pace(context.clock, this.#limits.bytesPerSecond / claimed.running)
+    const running: Running = { claimed, pace, signal: stop.signal }
+    const done = runImport(this.#deps, running)
+      // What it could not write down is found once its claim has lapsed.
+      .catch((err: unknown) => log.warn({ err, fileId: claimed.fileId }, 'an import was interrupted'))
+      .finally(() => {
+        this.#runs.delete(claimed.claim)
+        ended()
+      })
+    this.#runs.set(claimed.claim, Object.assign(running, { stop, done }))
+  }
+
+  async renew(): Promise<void> {
+    if (this.#runs.size === 0) return
+    const held = await renewClaims(
+      this.#deps.context.db,
+      [...this.#runs.values()].map(({ claimed: { fileId, claim } }) => ({ fileId, claim })),
+    )
+    for (const [claim, { stop, pace }] of this.#runs) {
+      const running = held.get(claim)
+      if (running === undefined) stop.abort(new Error('The claim of this import has lapsed.'))
+      else pace.changeTo(this.#limits.bytesPerSecond / running)
+    }
+    await Promise.all([...this.#runs.values()].map(({ save }) => save?.()))
+  }
+
+  /** What has arrived is kept, and other workers go on at once. */
+  async stop(): Promise<void> {
+    const runs = [...this.#runs.values()]
+    for (const { stop } of runs) stop.abort(new Error('This node is stopping.'))
+    await Promise.all(runs.map(({ done }) => done))
+  }
+}

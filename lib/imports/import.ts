@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import type { Place, Vault } from '../platform/vault.ts'
+import { staticHeadersField } from '../webhooks/outputs/static-headers.ts'
+import { tokenInput } from '../workspace/tokens/token.ts'
+
+const MOST_AT_ONCE = 1000
+
+const urlField = z
+  .string()
+  .trim()
+  .max(4096, 'must have at most 4096 characters')
+  .transform((text, context) => {
+    const url = URL.parse(text)
+    const refuse = (message: string) => {
+      context.addIssue({ code: 'custom', message })
+      return z.NEVER
+    }
+    if (!url || !/^https?:$/.test(url.protocol)) return refuse('must be an address such as https://host/file')
+    if (url.username || url.password)
+      return refuse('must not contain a user name or password: send them in headers, as Authorization')
+    url.hash = ''
+    return url.href
+  })
+
+const sha256Field = z
+  .string()
+  .toLowerCase()
+  .regex(/^sha-256:[0-9a-f]{64}$/, 'must be sha-256: and 64 hexadecimal digits')
+
+const { pipeId, maxBytes, keyPrefix, subject, metadata, object } = tokenInput.shape
+
+/** What one file is fetched from. */
+const source = {
+  url: urlField,
+  /** For the source. They go to the origin of the URL alone, not to another one that it redirects to. */
+  headers: staticHeadersField.optional(),
+  /** Default: the last segment of the path. */
+  filename: z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters').optional(),
+  /** Verified before there is an object. */
+  digest: sha256Field.optional(),
+}
+export type ImportedFrom = { url: string; headers?: Record<string, string> | undefined } & Named
+type Named = { filename?: string | undefined; digest?: string | undefined }
+
+/** What all files of a request have in common; it is what a token would say. */
+const common = { pipeId, maxBytes, keyPrefix, subject, metadata, object }
+
+export const importInput = z.strictObject({ ...common, ...source })
+export type ImportInput = z.output<typeof importInput>
+
+export const importsInput = z.strictObject({
+  ...common,
+  files: z
+    .array(z.strictObject(source))
+    .min(1, 'must have at least one entry')
+    .max(MOST_AT_ONCE, `must have at most ${MOST_AT_ONCE} entries`),
+})
+export type ImportsInput = z.output<typeof importsInput>
+
+/** What is fetched, and the upload token by which the file was created. All of it may be secret. */
+export type SealedSource = { url: string; headers: Record<string, string>; token: string }
+
+export const sourcePlace = (fileId: string): Place => ({
+  column: 'imports.sealed',
+  id: fileId,
+  row: `import:${fileId}`,
+})
+export const hashStatePlace = (fileId: string): Place => ({
+  column: 'imports.hash_state',
+  id: fileId,
+  row: `import:${fileId}`,
+})
+
+export function openSource(vault: Vault, fileId: string, sealed: string): SealedSource {
+  return JSON.parse(vault.open(sealed, sourcePlace(fileId)))
+}
+
+/** Without the query, which often is a secret: a signature, or a token. */
+export function shownUrlOf(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return `${origin}${pathname}`
+}
+
+export function filenameOf({ url, filename }: ImportedFrom): string {
+  const last = new URL(url).pathname.split('/').at(-1)!
+  return filename ?? (decoded(last).slice(0, 255) || 'file')
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,294 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { openTestDatabase } from '../../test/support/databases.ts'
+import {
+  importOne,
+  openSource,
+  readImportRow,
+  sendFile,
+  startImporting,
+  wantedStart,
+} from '../../test/support/import-site.ts'
+import { createSite, type Site } from '../../test/support/upload-site.ts'
+import { cancelFile } from '../dashboard/files/act-on-files.ts'
+import type { DatabaseHandle } from '../platform/db/database.ts'
+import { hours } from '../platform/kernel/clock.ts'
+import { revokeSender } from '../workspace/senders/change-sender.ts'
+import { createSender } from '../workspace/senders/create-sender.ts'
+import { createImports } from './create-imports.ts'
+
+const MiB = 1024 * 1024
+const ETAG = '"one"'
+
+describe('an import', () => {
+  let database: DatabaseHandle
+  let site: Site
+  let worker: Awaited<ReturnType<typeof startImporting>>
+  let source: Awaited<ReturnType<typeof openSource>>
+  let answer: (req: IncomingMessage, res: ServerResponse, at: number) => void
+  const bytes = randomBytes(12 * MiB)
+  beforeAll(async () => {
+    database = await openTestDatabase()
+    site = await createSite(database, { pipe: { source: { http: true, url: true } } })
+    source = await openSource((req, res) => answer(req, res, source.requests.length))
+    worker = await startImporting(site, {
+      importTerms: { slow: { bytes: 64 * 1024, perMs: 200 }, lookMs: 50 },
+    })
+  })
+  afterAll(async () => {
+    await worker?.stop()
+    await source?.close()
+    await site?.close()
+    await database?.close()
+  })
+
+  const begin = (how: typeof answer, asked: Record<string, unknown> = {}) => {
+    answer = how
+    source.requests.length = 0
+    return importOne(site, { url: `${source.url}/films/a%20film.mp4?key=secret`, ...asked })
+  }
+  const rowOf = (id: string) => readImportRow(database.db, id)
+  const ended = (id: string) =>
+    vi.waitFor(
+      async () => {
+        const row = await rowOf(id)
+        expect(row.status).not.toBe('uploading')
+        expect(row.isDue).toBe(false)
+        return row
+      },
+      { timeout: 20_000, interval: 20 },
+    )
+  const postponed = (id: string) =>
+    vi.waitFor(
+      async () => {
+        const row = await rowOf(id)
+        expect(row.failures).toBeGreaterThan(0)
+        return row
+      },
+      { timeout: 20_000, interval: 20 },
+    )
+  const object = async (id: string) => {
+    const key = (await site.bucket.objects()).find((one) => one.startsWith(id))
+    return key === undefined ? undefined : site.bucket.object(key)
+  }
+  const expectEqual = async (id: string, whole = bytes) => {
+    expect(await ended(id)).toMatchObject({ status: 'transferred', failureReason: null })
+    expect((await object(id))!.equals(whole)).toBe(true)
+  }
+  const expectFailed = async (id: string, reason: string | RegExp) => {
+    const row = await ended(id)
+    expect(row).toMatchObject({ status: 'failed', failureReason: expect.stringMatching(reason) })
+    expect(await object(id)).toBeUndefined()
+  }
+
+  it('becomes an object with the name of its path and the type that the source says', async () => {
+    const id = await begin((req, res) => sendFile(req, res, { bytes, etag: ETAG }))
+    await expectEqual(id)
+    expect((await rowOf(id)).filetype).toBe('video/mp4')
+    expect(await site.bucket.objects()).toContain(`${id}/a film.mp4`)
+  })
+
+  it('fetches each byte once from a source that breaks off again and again', async () => {
+    const id = await begin((req, res) => sendFile(req, res, { bytes, etag: ETAG, cutAfter: 5 * MiB }))
+    await expectEqual(id)
+    const starts = source.requests.map(({ range }) => range)
+    expect(starts).toEqual([undefined, `bytes=${5 * MiB}-`, `bytes=${10 * MiB}-`])
+    expect(source.requests.slice(1).every((headers) => headers['if-range'] === ETAG)).toBe(true)
+  })
+
+  it('goes on with its digest where it had come to', async () => {
+    const digest = `sha-256:${createHash('sha256').update(bytes).digest('hex')}`
+    const id = await begin((req, res) => sendFile(req, res, { bytes, etag: ETAG, cutAfter: 5 * MiB }), {
+      digest,
+    })
+    await expectEqual(id)
+    expect(source.requests.at(-1)!.range).toBe(`bytes=${10 * MiB}-`)
+  })
+
+  it('of another digest never becomes an object', async () => {
+    const digest = `sha-256:${'0'.repeat(64)}`
+    await expectFailed(
+      await begin((req, res) => sendFile(req, res, { bytes, etag: ETAG }), { digest }),
+      'digest_mismatch',
+    )
+    const chunked = (_: IncomingMessage, res: ServerResponse) =>
+      res.writeHead(200).write(bytes, () => res.end())
+    await expectFailed(await begin(chunked, { digest }), 'digest_mismatch')
+  })
+
+  it('reads a source without ranges again from the start, and goes on where it had come to', async () => {
+    const id = await begin((_, res, at) => {
+      res.writeHead(200, { ETag: ETAG, 'Content-Length': bytes.length })
+      if (at === 1) res.write(bytes.subarray(0, 7 * MiB), () => res.socket?.end())
+      else res.end(bytes)
+    })
+    await expectEqual(id)
+    expect(source.requests).toHaveLength(2)
+  })
+
+  it('without a validator asks for no range, and compares', async () => {
+    const id = await begin((_, res, at) => {
+      res.writeHead(200, { 'Content-Length': bytes.length })
+      if (at === 1) res.write(bytes.subarray(0, 7 * MiB), () => res.socket?.end())
+      else res.end(bytes)
+    })
+    await expectEqual(id)
+    expect(source.requests[1]!.range).toBeUndefined()
+  })
+
+  it('without a length ends where the body ends', async () => {
+    await expectEqual(await begin((_, res) => res.writeHead(200).write(bytes, () => res.end())))
+    await expectEqual(
+      await begin((_, res) => res.writeHead(200, { 'Content-Length': 0 }).end()),
+      Buffer.alloc(0),
+    )
+  })
+
+  it('is finished by a source that has nothing left to send', async () => {
+    const id = await begin((_, res, at) => {
+      if (at > 1) return res.writeHead(416, { 'Content-Range': `bytes */${bytes.length}` }).end()
+      res.writeHead(200, { ETag: ETAG }).write(bytes, () => setImmediate(() => res.socket?.end()))
+    })
+    await expectEqual(id)
+  })
+
+  it('fails if the source has changed in between', async () => {
+    const other = randomBytes(bytes.length)
+    const id = await begin((req, res, at) =>
+      at === 1
+        ? sendFile(req, res, { bytes, etag: ETAG, cutAfter: 7 * MiB })
+        : sendFile(req, res, { bytes: other, etag: '"two"' }),
+    )
+    await expectFailed(id, 'source_changed')
+  })
+
+  it('goes on with a new version whose beginning is the same', async () => {
+    const id = await begin((req, res, at) =>
+      at === 1
+        ? sendFile(req, res, { bytes, etag: ETAG, cutAfter: 7 * MiB })
+        : sendFile(req, res, { bytes, etag: '"two"', cutAfter: 10 * MiB }),
+    )
+    await expectEqual(id)
+    expect(source.requests.at(-1)!.range).toBe(`bytes=${10 * MiB}-`)
+  })
+
+  it('fails if the source ignores If-Range, and sends a piece of another version', async () => {
+    const id = await begin((req, res, at) => {
+      if (at === 1) return sendFile(req, res, { bytes, etag: ETAG, cutAfter: 7 * MiB })
+      expect(wantedStart(req, ETAG)).toBe(7 * MiB)
+      const range = `bytes ${7 * MiB}-${bytes.length - 1}/${bytes.length}`
+      res.writeHead(206, { ETag: '"two"', 'Content-Range': range }).end(bytes.subarray(7 * MiB))
+    })
+    await expectFailed(id, 'source_changed')
+  })
+
+  it('fails if the source compresses the file, or does not say where it ends', async () => {
+    await expectFailed(
+      await begin((_, res) => res.writeHead(200, { 'Content-Encoding': 'gzip' }).end(gzipSync(bytes))),
+      'compressed .*gzip',
+    )
+    await expectFailed(
+      await begin((_, res) => {
+        res.useChunkedEncodingByDefault = false
+        res.writeHead(200, { Connection: 'close' })
+        res.end(bytes)
+      }),
+      'nor where it ends',
+    )
+  })
+
+  it('fails at once with the status of the source, and waits where that says so', async () => {
+    await expectFailed(await begin((_, res) => res.writeHead(404).end()), 'status 404')
+    const id = await begin((req, res, at) =>
+      at === 1
+        ? res.writeHead(503, { 'Retry-After': '1200' }).end()
+        : sendFile(req, res, { bytes, etag: ETAG }),
+    )
+    expect(await postponed(id)).toMatchObject({
+      status: 'uploading',
+      lastError: expect.stringContaining('503'),
+    })
+    site.clock.advance(1_200_000)
+    await expectEqual(id)
+  })
+
+  it('is given up after a day of failures', async () => {
+    const id = await begin((_, res) => res.writeHead(500).end())
+    for (const failures of [1, 2]) {
+      await vi.waitFor(async () => expect((await rowOf(id)).failures).toBe(failures), { timeout: 10_000 })
+      site.clock.advance(hours(13))
+    }
+    await expectFailed(id, 'within 24 hours.*status 500')
+  })
+
+  it('follows redirects, and sends its headers to the first origin alone', async () => {
+    const other = await openSource((req, res) => sendFile(req, res, { bytes, etag: ETAG }))
+    const headers = { Authorization: 'Basic secret' }
+    const id = await begin(
+      (req, res, at) => {
+        expect(req.headers.authorization).toBe('Basic secret')
+        res.writeHead(302, { Location: at === 1 ? '/moved' : `${other.url}/film.mp4` }).end()
+      },
+      { headers },
+    )
+    await expectEqual(id)
+    expect(other.requests.map(({ authorization }) => authorization)).toEqual([undefined])
+    await other.close()
+  })
+
+  it('fails on a redirect to a private address, to another scheme, or without end', async () => {
+    const to = (location: string) => begin((_, res) => res.writeHead(302, { Location: location }).end())
+    await expectFailed(
+      await to('http://169.254.169.254/latest/meta-data'),
+      'reserved|not on the public internet',
+    )
+    await expectFailed(await to('file:///etc/passwd'), 'no http or https address')
+    await expectFailed(await to('/again'), 'more than 5 times')
+  })
+
+  it('is interrupted where the source drips', async () => {
+    const id = await begin((_, res) => {
+      res.writeHead(200, { 'Content-Length': bytes.length }).write('x')
+    })
+    expect((await postponed(id)).lastError).toMatch('sent less than')
+    await cancelFile(site.runtime, site.actor, id)
+  })
+
+  it('ends at its limit where the source does not end', async () => {
+    const chunk = randomBytes(MiB)
+    const id = await begin(
+      (_, res) => {
+        const more = () => {
+          while (res.writable && res.write(chunk));
+        }
+        res.on('drain', more)
+        more()
+      },
+      { maxBytes: 8 * MiB },
+    )
+    await expectFailed(id, 'past the end|up to')
+    await expectFailed(
+      await begin((req, res) => sendFile(req, res, { bytes, etag: ETAG }), { maxBytes: MiB }),
+      'up to',
+    )
+  })
+
+  it('can be canceled while it is fetched, and ends with its Sender', async () => {
+    const endless = (_: IncomingMessage, res: ServerResponse) => {
+      res.writeHead(200, { 'Content-Length': bytes.length }).write(bytes.subarray(0, 6 * MiB))
+    }
+    const id = await begin(endless)
+    await vi.waitFor(async () => expect((await rowOf(id)).lengthBytes).toBe(bytes.length), {
+      timeout: 10_000,
+    })
+    await cancelFile(site.runtime, site.actor, id)
+    expect((await ended(id)).status).toBe('canceled')
+    const sender = await createSender(site.runtime, site.actor, { name: 'Another' })
+    await revokeSender(site.runtime, site.actor, sender.id)
+    const files = [{ url: `${source.url}/film.mp4` }]
+    const input = { pipeId: site.pipe.id, keyPrefix: '', metadata: {}, files }
+    await expect(createImports(site.runtime, sender.token, input)).rejects.toThrow('revoked')
+  })
+})

@@ -1,0 +1,30 @@
+import type { Clock } from '../platform/kernel/clock.ts'
+
+/** Keeps an import to its share of what its workspace may fetch in a second. */
+export class Pace {
+  readonly #clock: Clock
+  #bytesPerSecond: number
+  /** By when all that was spent is paid for. */
+  #paidAtMs: number
+
+  constructor(clock: Clock, bytesPerSecond: number) {
+    this.#clock = clock
+    this.#bytesPerSecond = bytesPerSecond
+    this.#paidAtMs = clock.now()
+  }
+
+  /** Other imports of the workspace began or ended. */
+  changeTo(bytesPerSecond: number): void {
+    this.#bytesPerSecond = bytesPerSecond
+  }
+
+  /** How long to wait after these bytes. */
+  spend(bytes: number): number {
+    const nowMs = this.#clock.now()
+    this.#paidAtMs = Math.max(this.#paidAtMs, nowMs) + (bytes / this.#bytesPerSecond) * 1000
+    return this.#paidAtMs - nowMs < TOO_SHORT_MS ? 0 : this.#paidAtMs - nowMs
+  }
+}
+
+/** A timer for every chunk would cost more than it is worth. */
+const TOO_SHORT_MS = 50

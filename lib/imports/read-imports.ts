@@ -1,0 +1,61 @@
+import { and, eq } from 'drizzle-orm'
+import { z } from 'zod'
+import { files, imports } from '#drizzle/schema/index.ts'
+import type { Db } from '../platform/db/database.ts'
+import { SluiceError } from '../platform/kernel/errors.ts'
+import { isUuid } from '../platform/kernel/ids.ts'
+import type { Runtime } from '../platform/runtime.ts'
+import { cancelUpload, endingContext } from '../uploads/endings/end-upload.ts'
+import type { SenderRow } from '../workspace/senders/read-senders.ts'
+
+export const importAnswer = z.strictObject({
+  /** Without its query, which often is a secret. */
+  url: z.string(),
+  /** When it is to be fetched, or fetched on; null once nothing more is needed from its source. */
+  nextAttemptAt: z.iso.datetime().nullable(),
+  /** A worker is fetching it now. */
+  fetching: z.boolean(),
+  /** Attempts in a row that brought nothing. */
+  failures: z.int(),
+  lastError: z.string().nullable(),
+})
+export type Import = z.output<typeof importAnswer>
+
+/** Where a file comes from; null if it is not an import. */
+export async function readImport(
+  { db, clock }: Pick<Runtime, 'db' | 'clock'>,
+  fileId: string,
+): Promise<Import | null> {
+  const [row] = await db.select().from(imports).where(eq(imports.fileId, fileId))
+  if (!row) return null
+  return {
+    url: row.shownUrl,
+    nextAttemptAt: row.dueAt?.toISOString() ?? null,
+    fetching: row.claimedUntil !== null && row.claimedUntil.getTime() > clock.now(),
+    failures: row.failures,
+    lastError: row.lastError,
+  }
+}
+
+/** The file of an import of this Sender; another one's is as absent as one that never was. */
+export async function findImported(
+  db: Db,
+  sender: SenderRow,
+  fileId: string,
+): Promise<{ id: string; workspaceId: string }> {
+  const mine = and(eq(files.id, fileId), eq(files.senderId, sender.id), eq(files.protocol, 'url'))
+  const [file] = isUuid(fileId)
+    ? await db.select({ id: files.id, workspaceId: files.workspaceId }).from(files).where(mine)
+    : []
+  if (!file) throw new SluiceError('not_found', 'This Sender has no such import.')
+  return file
+}
+
+export async function cancelImport(
+  runtime: Pick<Runtime, 'db' | 'clock' | 'queue' | 'metrics'>,
+  sender: SenderRow,
+  fileId: string,
+): Promise<void> {
+  const { id, workspaceId } = await findImported(runtime.db, sender, fileId)
+  await cancelUpload(endingContext(runtime), { fileId: id, workspaceId })
+}

@@ -1,0 +1,59 @@
+import { createSHA256, type IHasher } from 'hash-wasm'
+
+/** Between two points from which hashing can go on. What lies after the last one is fetched again after a crash. */
+const STEP_BYTES = 1024 * 1024
+
+type Point = { bytes: number; state: Uint8Array }
+
+/**
+ * The SHA-256 of a file as its bytes come, whose state can be stored, and taken up on another node. (The hashes of Node cannot.)
+ * It remembers states of before, since fewer bytes than were seen may turn out to be durable.
+ */
+export class ResumableHash {
+  readonly #hasher: IHasher
+  #bytes: number
+  /** In order; the first one is at or before the confirmed offset. */
+  #points: Point[]
+
+  private constructor(hasher: IHasher, point: Point) {
+    this.#hasher = hasher.load(point.state)
+    this.#bytes = point.bytes
+    this.#points = [point]
+  }
+
+  static async open(point: Point | undefined): Promise<ResumableHash> {
+    const hasher = (await createSHA256()).init()
+    return new ResumableHash(hasher, point ?? { bytes: 0, state: hasher.save() })
+  }
+
+  /** How many bytes it has seen. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  update(chunk: Uint8Array): void {
+    this.#hasher.update(chunk)
+    this.#bytes += chunk.length
+    if (this.#bytes - this.#points.at(-1)!.bytes >= STEP_BYTES) this.#mark()
+  }
+
+  /** The last state of which all bytes are durable. */
+  pointAt(confirmedBytes: number): Point {
+    if (this.#bytes === confirmedBytes && this.#points.at(-1)!.bytes !== confirmedBytes) this.#mark()
+    const after = this.#points.findIndex(({ bytes }) => bytes > confirmedBytes)
+    this.#points.splice(0, (after === -1 ? this.#points.length : after) - 1)
+    return this.#points[0]!
+  }
+
+  /** Of all bytes that it has seen, in hexadecimal. It can go on after it. */
+  digest(): string {
+    const state = this.#hasher.save()
+    const digest = this.#hasher.digest('hex')
+    this.#hasher.load(state)
+    return digest
+  }
+
+  #mark(): void {
+    this.#points.push({ bytes: this.#bytes, state: this.#hasher.save() })
+  }
+}

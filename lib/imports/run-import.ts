@@ -1,0 +1,222 @@
+import { workspaceSuspended } from '../identity/suspension.ts'
+import { minutes, seconds } from '../platform/kernel/clock.ts'
+import type { Logger } from '../platform/log/log.ts'
+import type { GetLimits } from '../platform/net/get.ts'
+import type { GuardedAgents } from '../platform/net/guarded-agents.ts'
+import type { Vault } from '../platform/vault.ts'
+import { appendBytes } from '../uploads/append.ts'
+import { endUpload } from '../uploads/endings/end-upload.ts'
+import { recordType } from '../uploads/ledger/open-uploads.ts'
+import { assertNotOff, assertTypeAllowed } from '../uploads/opening/may-create.ts'
+import { openUpload, prepareToAppend, releaseUpload } from '../uploads/opening/open-upload.ts'
+import type { Upload } from '../uploads/opening/upload.ts'
+import { NO_BYTES } from '../uploads/stream/body.ts'
+import { RequestSource } from '../uploads/stream/request-source.ts'
+import type { UploadContext, UploadRight } from '../uploads/upload-context.ts'
+import { type Fetched, fetchSource } from './fetch-source.ts'
+import { hashStatePlace, openSource } from './import.ts'
+import { interrupted, judgeFailure, scheduleRetry, sourceChanged } from './import-failure.ts'
+import { type ClaimedImport, endImport, postponeImport, recordSource } from './import-rows.ts'
+import { ImportSource } from './import-source.ts'
+import type { Pace } from './pace.ts'
+import { ResumableHash } from './resumable-hash.ts'
+
+export type ImportTerms = {
+  get: GetLimits
+  slow: { bytes: number; perMs: number }
+  /** How often a worker looks for what is due. */
+  lookMs: number
+}
+
+export const IMPORT_TERMS: ImportTerms = {
+  get: { respondMs: seconds(30), headerBytes: 64 * 1024 },
+  // A source may be slow, but one that drips is taken for broken: it would hold its place for days.
+  slow: { bytes: 64 * 1024, perMs: minutes(1) },
+  lookMs: seconds(1),
+}
+
+export type ImportDeps = {
+  context: UploadContext
+  vault: Vault
+  log: Logger
+  agents: GuardedAgents
+  terms: ImportTerms
+}
+
+/** One import in the hands of this worker. */
+export type Running = {
+  claimed: ClaimedImport
+  pace: Pace
+  /** Aborted when the claim is lost, or the node stops. */
+  signal: AbortSignal
+  /** Stores what another worker needs to go on. Set while bytes come. */
+  save?: () => Promise<void>
+}
+
+/** How an attempt ended. `over`: the file needs no more bytes, or takes none. */
+type Attempted = { end: 'over' } | { end: 'stopped' } | { end: 'failed'; error: unknown }
+
+/** So much counts as progress: after it, a source that broke off is asked again at once. */
+const PROGRESS_BYTES = 1024 * 1024
+
+/** One attempt at fetching what is missing of a file, and what follows from its outcome. */
+export async function runImport(deps: ImportDeps, running: Running): Promise<void> {
+  const { context, log } = deps
+  const { db, clock } = context
+  const { claimed } = running
+  const gained = { bytes: 0 }
+  const attempted = await attempt(deps, running, gained).catch(
+    (error: unknown): Attempted => (running.signal.aborted ? { end: 'stopped' } : { end: 'failed', error }),
+  )
+  const nowMs = clock.now()
+  if (attempted.end === 'over') return endImport(db, claimed, null)
+  const goesOn = { failures: 0, failingSinceMs: null, error: null, isNoted: false }
+  if (attempted.end === 'stopped') return postponeImport(db, claimed, { ...goesOn, dueAtMs: nowMs }, nowMs)
+  const judged = judgeFailure(attempted.error)
+  if (judged.kind === 'retries')
+    log.debug({ err: attempted.error, fileId: claimed.fileId }, 'an attempt at an import has failed')
+  if (judged.kind === 'fails') return fail(deps, claimed, judged.reason)
+  const { failures, failingSinceMs } = claimed
+  if (judged.kind === 'waits') {
+    const same = { failures, failingSinceMs, error: null, isNoted: false }
+    return postponeImport(db, claimed, { ...same, dueAtMs: nowMs + judged.ms }, nowMs)
+  }
+  const { error, afterMs } = judged
+  if (gained.bytes >= PROGRESS_BYTES && afterMs === 0)
+    return postponeImport(db, claimed, { ...goesOn, error, dueAtMs: nowMs }, nowMs)
+  const retry = scheduleRetry(claimed, { afterMs, nowMs, random: Math.random() })
+  if (!retry) return fail(deps, claimed, `It could not be fetched within 24 hours. ${error}`)
+  return postponeImport(db, claimed, { ...retry, error, isNoted: true }, nowMs)
+}
+
+async function fail({ context }: ImportDeps, claimed: ClaimedImport, reason: string): Promise<void> {
+  await endUpload(context, claimed.fileId, { status: 'failed', reason, from: ['uploading'] })
+  await endImport(context.db, claimed, reason)
+}
+
+async function attempt(deps: ImportDeps, running: Running, gained: { bytes: number }): Promise<Attempted> {
+  const { context, vault, agents, terms } = deps
+  const { claimed, signal } = running
+  const { fileId, pipeId, validator } = claimed
+  const { url, headers, token } = openSource(vault, fileId, claimed.sealed)
+  const right = await context.rights.toContinue(token, { pipeId, fileId })
+  if (right.upload.status !== 'uploading') return { end: 'over' }
+  if (right.suspended) throw workspaceSuspended()
+  assertNotOff(right.targets)
+  const { offsetBytes } = right.upload
+  const kept = keptHash(vault, claimed)
+  const fromBytes = claimed.sha256 === null ? offsetBytes : (kept?.bytes ?? 0)
+  const fetched = await fetchSource(agents, { url, headers, fromBytes, validator }, terms.get, signal)
+  try {
+    if (offsetBytes === 0) await takeType(context, right, fetched)
+    const hash =
+      claimed.sha256 === null
+        ? undefined
+        : await ResumableHash.open(fetched.startBytes > 0 ? kept : undefined)
+    return await append(deps, running, { right, fetched, hash, gained })
+  } finally {
+    fetched.body?.destroy()
+  }
+}
+
+function keptHash(vault: Vault, { fileId, hashState, hashedBytes }: ClaimedImport) {
+  if (hashState === null) return undefined
+  const state = Buffer.from(vault.open(hashState, hashStatePlace(fileId)), 'base64')
+  return { bytes: hashedBytes, state }
+}
+
+/** The type is the source's to say, so it is judged only now. */
+async function takeType({ db }: UploadContext, right: UploadRight, { filetype }: Fetched): Promise<void> {
+  assertTypeAllowed(right, filetype)
+  await recordType(db, right.upload.id, filetype)
+  right.upload.filetype = filetype
+}
+
+type Append = {
+  right: UploadRight
+  fetched: Fetched
+  hash: ResumableHash | undefined
+  gained: { bytes: number }
+}
+
+async function append(deps: ImportDeps, running: Running, asked: Append): Promise<Attempted> {
+  const { context } = deps
+  const { right, fetched, hash, gained } = asked
+  const { offsetBytes } = right.upload
+  const { lengthBytes } = fetched
+  const declared = right.upload.lengthBytes
+  if (declared !== null && lengthBytes !== null && declared !== lengthBytes) throw sourceChanged()
+  const incoming = {
+    bytes: lengthBytes === null ? undefined : lengthBytes - offsetBytes,
+    ...(lengthBytes !== null && declared === null && { lengthBytes }),
+  }
+  const upload = await openUpload(context, right, incoming)
+  if (!upload) return { end: 'over' }
+  const limitBytes = await prepareToAppend(context, right, upload, incoming).catch(async (error: unknown) => {
+    await releaseUpload(upload)
+    throw error
+  })
+  // Another worker, presumed dead, has written in between: its bytes are not those that were asked for.
+  if (upload.progress.offsetBytes !== offsetBytes) {
+    await releaseUpload(upload)
+    return { end: 'stopped' }
+  }
+  const source = sourceOf(deps, running, { upload, fetched, hash })
+  running.save = saving(deps, running, { upload, fetched, hash, source })
+  context.metrics.uploadsOpen.inc()
+  try {
+    await running.save()
+    const completedBy = upload.progress.lengthBytes === null ? 'body' : 'length'
+    const rules = { whenCut: 'keep', completedBy } as const
+    const { state, why } = await appendBytes(context, upload, source, { limitBytes, rules })
+    if (state !== 'uploading') return { end: 'over' }
+    if (why === 'draining' || why === 'preempted') return { end: 'stopped' }
+    if (why === 'suspended') throw workspaceSuspended()
+    throw source.fault ?? interrupted()
+  } finally {
+    context.metrics.uploadsOpen.dec()
+    gained.bytes = upload.progress.offsetBytes - offsetBytes
+    await running.save().catch(() => {})
+    delete running.save
+  }
+}
+
+type Opened = { upload: Upload; fetched: Fetched; hash: ResumableHash | undefined }
+
+function sourceOf(
+  { terms }: ImportDeps,
+  { claimed: { sha256 }, pace }: Running,
+  { upload, fetched: { body, startBytes }, hash }: Opened,
+): ImportSource {
+  const { offsetBytes, crc32, lengthBytes } = upload.progress
+  return new ImportSource(body ? new RequestSource(body) : NO_BYTES, {
+    startBytes,
+    lengthBytes,
+    confirmed: { offsetBytes, crc32 },
+    digest: hash && sha256 !== null ? { hash, sha256 } : undefined,
+    pace,
+    slow: terms.slow,
+  })
+}
+
+/**
+ * Until the bytes that are there already have been compared, what is stored stays that of the version before: another worker
+ * must not go on in the middle of a version that was never compared.
+ */
+function saving(
+  { context, vault }: ImportDeps,
+  { claimed }: Running,
+  { upload, fetched: { validator }, hash, source }: Opened & { source: ImportSource },
+): () => Promise<void> {
+  let isSaved = false
+  return async () => {
+    if (!source.isCompared || (isSaved && !hash)) return
+    isSaved = true
+    const point = hash?.pointAt(upload.progress.offsetBytes)
+    const kept = point && {
+      bytes: point.bytes,
+      sealed: vault.seal(Buffer.from(point.state).toString('base64'), hashStatePlace(claimed.fileId)),
+    }
+    await recordSource(context.db, claimed, { validator, hash: kept })
+  }
+}

@@ -1,0 +1,91 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import type { GuardedAgents } from './guarded-agents.ts'
+import { NetworkError, readFault } from './network-error.ts'
+
+export type GetLimits = {
+  /** From the start of a request until its response's status and headers are there. */
+  respondMs: number
+  headerBytes: number
+}
+
+type GetRequest = {
+  url: string
+  /** Those that the customer gave. They go to the origin of `url` alone. */
+  headers: Record<string, string>
+  /** Those of Sluice itself, such as Range. */
+  own: Record<string, string>
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+const MAX_REDIRECTS = 5
+
+/**
+ * One GET, with the redirects that follow from it: each is judged anew when its connection is made. Returns the response with
+ * its body unread, which is the caller's to read or destroy. Throws a `NetworkError` that says in which class it failed.
+ */
+export async function get(
+  agents: GuardedAgents,
+  { url, headers, own }: GetRequest,
+  limits: GetLimits,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  let at = new URL(url)
+  let sent = headers
+  for (let redirects = 0; ; redirects++) {
+    const response = await respond(agents, at, { ...sent, ...own }, { limits, signal })
+    const { location } = response.headers
+    if (!REDIRECTS.has(response.statusCode!) || location === undefined) return response
+    response.destroy()
+    if (redirects === MAX_REDIRECTS)
+      throw new NetworkError('blocked', `It redirects more than ${MAX_REDIRECTS} times.`)
+    const next = redirectTo(at, location)
+    // Never again once another origin was in between: it chose the address.
+    if (next.origin !== at.origin) sent = {}
+    at = next
+  }
+}
+
+function redirectTo(from: URL, location: string): URL {
+  const next = URL.parse(location, from)
+  if (!next || !/^https?:$/.test(next.protocol))
+    throw new NetworkError('blocked', 'It redirects to something that is no http or https address.')
+  if (next.username || next.password)
+    throw new NetworkError('blocked', 'It redirects to an address with a user name or a password.')
+  return next
+}
+
+async function respond(
+  agents: GuardedAgents,
+  url: URL,
+  headers: Record<string, string>,
+  { limits, signal }: { limits: GetLimits; signal: AbortSignal },
+): Promise<IncomingMessage> {
+  const options = { headers, signal, maxHeaderSize: limits.headerBytes }
+  const asked =
+    url.protocol === 'https:'
+      ? httpsRequest(url, { ...options, agent: agents.https })
+      : httpRequest(url, { ...options, agent: agents.http })
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const timer = setTimeout(
+    () =>
+      asked.destroy(
+        new NetworkError('timeout', `It did not answer within ${Math.ceil(limits.respondMs / 1000)} s.`),
+      ),
+    limits.respondMs,
+  )
+  asked.once('response', resolve).on('error', reject)
+  // Node may report the end of a socket before a request was given one in no other way.
+  asked.once('close', () =>
+    reject(new NetworkError('connect', 'The connection was closed without a response.')),
+  )
+  asked.end()
+  try {
+    return await promise
+  } catch (error) {
+    if (signal.aborted) throw signal.reason
+    throw readFault(error, limits)
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,59 @@
+import { isSluiceError } from '../kernel/errors.ts'
+
+type NetworkFault = 'dns' | 'connect' | 'tls' | 'timeout' | 'blocked' | 'status'
+
+/** Why there is no response, in the classes and words of the delivery log. */
+export class NetworkError extends Error {
+  override readonly name = 'NetworkError'
+  readonly fault: NetworkFault
+
+  constructor(fault: NetworkFault, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.fault = fault
+  }
+}
+
+const CLOSED = 'The connection was closed without a response.'
+const NETWORK: Record<string, string> = {
+  ECONNRESET: CLOSED,
+  EPIPE: CLOSED,
+  ECONNABORTED: CLOSED,
+  ECONNREFUSED: 'The connection was refused.',
+  EHOSTUNREACH: 'The host cannot be reached.',
+  ENETUNREACH: 'The network cannot be reached.',
+}
+/** What `getaddrinfo` and the name servers answer. */
+const DNS = /^(ENOTFOUND|EAI_.+|ENODATA|ESERVFAIL|EREFUSED|EBADRESP|EFORMERR|ENONAME|EBADNAME|ENOTIMP)$/
+
+export function readFault(error: unknown, limits: { headerBytes: number }): NetworkError {
+  if (error instanceof NetworkError) return error
+  if (isSluiceError(error)) return new NetworkError('blocked', error.message, error)
+  const { code = '', syscall, message } = error as NodeJS.ErrnoException
+  const because = (fault: NetworkFault, words: string) => new NetworkError(fault, words, error)
+  if (DNS.test(code)) return because('dns', `The host name does not resolve (${code}).`)
+  // A name server that does not answer says ETIMEOUT; a host that does not says ETIMEDOUT.
+  if (code === 'ETIMEOUT' || syscall?.startsWith('query'))
+    return because('dns', `The name servers do not answer (${code}).`)
+  if (code === 'ETIMEDOUT') return because('timeout', 'The host does not answer.')
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return because('status', `Its headers are larger than ${limits.headerBytes / 1024} KiB.`)
+  }
+  if (code.startsWith('HPE_')) return because('status', `Its response is not HTTP (${code}).`)
+  if (isTls(code)) return because('tls', `${tlsWords(code, message)}`)
+  return because('connect', NETWORK[code] ?? `The connection failed (${code || 'unknown'}).`)
+}
+
+function isTls(code: string): boolean {
+  return /^(ERR_SSL|ERR_TLS|EPROTO|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERROR_IN_CERT|HOSTNAME_MISMATCH|INVALID_CA|OUT_OF_MEM|PATH_LENGTH)/.test(
+    code,
+  )
+}
+
+function tlsWords(code: string, message: string): string {
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') return 'Its certificate is for another host name.'
+  if (code === 'CERT_HAS_EXPIRED') return 'Its certificate has expired.'
+  if (/SELF_SIGNED/.test(code)) return 'Its certificate is self-signed.'
+  if (/^UNABLE_TO_/.test(code))
+    return 'Its certificate cannot be verified: an intermediate certificate is missing, or its issuer is unknown.'
+  return `TLS failed: ${message.replace(/^.*?:error:/, '').slice(0, 200)}`
+}
