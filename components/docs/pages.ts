@@ -22,6 +22,11 @@ export const PAGES = [
     title: 'Without TUS',
     summary: 'curl, devices and iPhones: plain requests and Resumable Uploads for HTTP.',
   },
+  {
+    slug: 'import',
+    title: 'Import from a URL',
+    summary: 'Files that are already on the internet, fetched into your bucket.',
+  },
   { slug: 'webhooks', title: 'Webhooks', summary: 'The event, its signature, and how to verify it.' },
   {
     slug: 'objects',

@@ -67,6 +67,12 @@ export function tellEntry({ kind, detail }: TimelineEntry): Told {
       return tellRequest(detail)
     case 'offset_asked':
       return { title: 'Paused', text: `${formatBytes(Number(detail.offsetBytes))} were kept`, tone: 'plain' }
+    case 'import_interrupted':
+      return {
+        title: 'The source failed',
+        text: `${detail.error} Tried again ${formatExact(Date.parse(String(detail.nextAttemptAt)))}.`,
+        tone: 'warn',
+      }
     case 'completed':
     case 'transferred':
       return { title: 'In the bucket', text: CERTAINTY[String(detail.certainty)], tone: 'good' }

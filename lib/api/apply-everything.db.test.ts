@@ -59,6 +59,9 @@ const SETS_NOTHING: Record<string, string> = {
   discardMissedOfOutput: ACT,
   resendDelivery: ACT,
   resendFailed: ACT,
+  createImport: ACT,
+  createImports: ACT,
+  cancelImport: ACT,
   cancelFile: ACT,
   eraseFile: ACT,
   switchOn: ACT,
@@ -93,7 +96,7 @@ dataStores:
 pipes:
   - name: films
     destinations: [{ dataStore: archive }, { dataStore: copies, required: false }]
-    source: { http: true }
+    source: { http: true, url: true }
     keyTemplate: "{yyyy}/{file_id}/{filename}"
     maxFileBytes: 5000000000
     allowedTypes: [video/mp4, image/*]

@@ -30,7 +30,7 @@ describeWithDatabase('hostile input', (database) => {
     const response = await handleApiRequest(runtime, sent)
     return { status: response.status, text: await response.text() }
   }
-  const keyOf = (id: string) => (id === 'issueToken' ? mine.sender.token : mine.accountKey.key)
+  const keyOf = (id: string) => RECIPES[id]!(mine).key ?? mine.accountKey.key
   const NOBODY = '019a0000-0000-7000-8000-000000000000'
   const withQuery = IDS.filter((id) => byId(id).query)
   const withBody = IDS.filter((id) => byId(id).body)

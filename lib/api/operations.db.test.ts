@@ -60,8 +60,8 @@ describeWithDatabase('the management API', (database) => {
       if (!recipe.params && !recipe.key) continue
       const answers: unknown[] = []
       for (const params of [recipe.params, never(recipe.params), { id: 'nonsense%00' }]) {
-        const body =
-          recipe.key && params !== recipe.params ? { pipeId: 'pipe_aaaaaaaaaaaaaaaaaaaa' } : recipe.body
+        const isOther = recipe.key && recipe.body && params !== recipe.params
+        const body = isOther ? { ...recipe.body, pipeId: 'pipe_aaaaaaaaaaaaaaaaaaaa' } : recipe.body
         const asked = { ...recipe, ...(params && { params }), ...(body && { body }) }
         const response = await handleApiRequest(runtime, request(operation, asked, key))
         expect(response.status, id).toBe(404)

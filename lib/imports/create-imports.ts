@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { imports } from '#drizzle/schema/index.ts'
 import { capabilitiesOf } from '../buckets/providers.ts'
 import { emitFileCreated } from '../events/emit-file-event.ts'
+import { type Actor, recordAudit } from '../identity/audit/record-audit.ts'
 import { type Db, rows } from '../platform/db/database.ts'
 import { days } from '../platform/kernel/clock.ts'
 import { invalidRequest, isSluiceError, SluiceError } from '../platform/kernel/errors.ts'
@@ -12,6 +13,7 @@ import { createUploads } from '../uploads/opening/create-upload.ts'
 import { largestPartBytes } from '../uploads/rules/part-plan.ts'
 import type { SealedDataStore } from '../workspace/data-stores/sealed-data-store.ts'
 import { issueToken } from '../workspace/tokens/issue-token.ts'
+import { issueTrialToken } from '../workspace/tokens/issue-trial-token.ts'
 import {
   filenameOf,
   type ImportedFrom,
@@ -40,6 +42,23 @@ export async function createImports(
     const issuing = { ...token, expiresIn: TOKEN_SECONDS, allowedTypes: [] }
     const issued = await issueToken(inside, senderToken, issuing, 'url')
     return insertImports(inside, issued, files)
+  })
+}
+
+/** For somebody who is signed in: in the name of the oldest Sender, as Try it does. */
+export async function createImportsByHand(
+  runtime: Runtime,
+  actor: Actor,
+  { pipeId, subject, files }: Pick<ImportsInput, 'pipeId' | 'files'> & { subject: string },
+): Promise<string[]> {
+  assertAllowed(runtime, files)
+  return runtime.db.transaction(async (tx) => {
+    const inside = { ...runtime, db: tx }
+    const { token } = await issueTrialToken(inside, actor, pipeId, { subject, source: 'url' })
+    const ids = await insertImports(inside, { token, pipeId }, files)
+    const entry = { action: 'pipe.imported', subjectId: pipeId, detail: { files: ids.length } }
+    await recordAudit(inside, actor, entry)
+    return ids
   })
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { invalidRequest } from '../platform/kernel/errors.ts'
 import type { Place, Vault } from '../platform/vault.ts'
 import { staticHeadersField } from '../webhooks/outputs/static-headers.ts'
 import { tokenInput } from '../workspace/tokens/token.ts'
@@ -56,6 +57,22 @@ export const importsInput = z.strictObject({
     .max(MOST_AT_ONCE, `must have at most ${MOST_AT_ONCE} entries`),
 })
 export type ImportsInput = z.output<typeof importsInput>
+
+const pastedInput = z
+  .array(urlField)
+  .min(1, 'must have at least one URL')
+  .max(MOST_AT_ONCE, `must have at most ${MOST_AT_ONCE} URLs`)
+
+/** Names the line that is wrong by what it says: in a long list nobody counts. */
+export function parsePastedUrls(texts: readonly string[]): ImportedFrom[] {
+  const parsed = pastedInput.safeParse(texts)
+  if (parsed.success) return parsed.data.map((url) => ({ url }))
+  const [{ path, message }] = parsed.error.issues as [z.core.$ZodIssue]
+  const [at] = path
+  throw invalidRequest([
+    { field: 'urls', message: typeof at === 'number' ? `“${texts[at]!.slice(0, 200)}” ${message}` : message },
+  ])
+}
 
 /** What is fetched, and the upload token by which the file was created. All of it may be secret. */
 export type SealedSource = { url: string; headers: Record<string, string>; token: string }

@@ -4,6 +4,8 @@ import { OPERATIONS } from '#lib/api/operations.ts'
 import { createAccountKey, revokeAccountKey } from '#lib/identity/accounts/account-keys.ts'
 import { createAccount } from '#lib/identity/accounts/create-account.ts'
 import { invite } from '#lib/identity/workspaces/invitations.ts'
+import { createImports } from '#lib/imports/create-imports.ts'
+import { importsInput } from '#lib/imports/import.ts'
 import { uuidv7 } from '#lib/platform/kernel/ids.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { sendTestEvent } from '#lib/webhooks/log/send-test-event.ts'
@@ -14,6 +16,7 @@ import { dataStoreInput } from '#lib/workspace/data-stores/data-store.ts'
 import { listTokens } from '#lib/workspace/tokens/given-tokens.ts'
 import { issueToken } from '#lib/workspace/tokens/issue-token.ts'
 import { tokenInput } from '#lib/workspace/tokens/token.ts'
+import { makeReady } from './make-ready.ts'
 import type { TestRuntime } from './runtime.ts'
 import { addFile } from './webhook-rows.ts'
 import { createTestWorkspace } from './workspace.ts'
@@ -40,6 +43,10 @@ export async function furnish(runtime: TestRuntime) {
   const entered = { name: 'Spare', provider: 'minio', endpoint: 'http://127.0.0.1:1', bucket: 'spare' }
   const keys = { accessKeyId: 'KEY', secretAccessKey: 'a-secret' }
   const spare = await createDataStore(runtime, actor, parseInput(dataStoreInput, { ...entered, ...keys }))
+  await makeReady(db, made.dataStore)
+  const files = [{ url: 'https://files.example.com/one.mp4' }]
+  const importing = parseInput(importsInput, { pipeId: pipe.id, files })
+  const [imported] = await createImports(runtime, sender.token, importing)
   const off = await createAccountKey(runtime, actor, { name: 'Of a stranger' })
   await revokeAccountKey(runtime, actor, off.id)
   const was = { workspaceId, kind: 'account_key' as const, subjectId: off.id, turnedOffAt: at }
@@ -57,6 +64,7 @@ export async function furnish(runtime: TestRuntime) {
     token: token!,
     arrived,
     underWay,
+    imported: imported!,
     output,
     ofAll,
     delivery,
@@ -74,6 +82,19 @@ export type Recipe = {
 /** How to call each operation with success. Those that end something stand where nothing needs it any more. */
 export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   issueToken: (mine) => ({ body: { pipeId: mine.pipe.id, maxFiles: 2 }, key: mine.sender.token }),
+  createImport: (mine) => ({
+    body: { pipeId: mine.pipe.id, url: 'https://files.example.com/film.mp4', headers: { 'X-Key': 'secret' } },
+    key: mine.sender.token,
+  }),
+  createImports: (mine) => ({
+    body: {
+      pipeId: mine.pipe.id,
+      files: [{ url: 'https://files.example.com/a' }, { url: 'https://files.example.com/b' }],
+    },
+    key: mine.sender.token,
+  }),
+  showImport: (mine) => ({ params: { id: mine.imported }, key: mine.sender.token }),
+  cancelImport: (mine) => ({ params: { id: mine.imported }, key: mine.sender.token }),
   listTokens: (mine) => ({ query: { pipeId: mine.pipe.id, senderId: mine.sender.id, limit: '1' } }),
   revokeToken: (mine) => ({ params: { id: mine.token.id } }),
   createDataStore: () => ({
@@ -90,7 +111,7 @@ export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   listDataStores: () => ({}),
   showDataStore: (mine) => ({ params: { id: mine.dataStore.id } }),
   updateDataStore: (mine) => ({
-    params: { id: mine.dataStore.id },
+    params: { id: mine.spare.id },
     body: { name: 'Renamed', endpoint: 'http://127.0.0.1:1' },
   }),
   checkDataStore: (mine) => ({ params: { id: mine.dataStore.id } }),

@@ -27,7 +27,7 @@ export async function createTestWorkspace(runtime: TestRuntime, passwordHash: st
     secretAccessKey: `secret-of-${email}`,
   })
   await makeReady(runtime.db, dataStore)
-  const fields = { name: 'Photos', dataStoreId: dataStore.id, source: { http: true } }
+  const fields = { name: 'Photos', dataStoreId: dataStore.id, source: { http: true, url: true } }
   const pipe = await createPipe(runtime, actor, parseInput(pipeInput, fields))
   const sender = await createSender(runtime, actor, { name: 'Backend' })
   return { email, userId, workspaceId, actor, accountKey, dataStore, pipe, sender }

@@ -1,6 +1,8 @@
 'use server'
 
 import { redirect } from 'next/navigation'
+import { createImportsByHand } from '#lib/imports/create-imports.ts'
+import { parsePastedUrls } from '#lib/imports/import.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { cancelUploadsOfPipe } from '#lib/uploads/endings/end-upload.ts'
 import { createPipe } from '#lib/workspace/pipes/create-pipe.ts'
@@ -28,6 +30,26 @@ export async function switchSource(id: string, _previous: unknown, data: FormDat
   return act('build', async (runtime, actor) => {
     await updatePipe(runtime, actor, id, parseInput(pipeChanges, { source: { http } }))
     return { message: http ? 'The source is on.' : 'The source is off. Uploads under way continue.' }
+  })
+}
+
+export async function switchUrlSource(id: string, _previous: unknown, data: FormData) {
+  const url = data.get('on') === 'on'
+  return act('build', async (runtime, actor) => {
+    await updatePipe(runtime, actor, id, parseInput(pipeChanges, { source: { url } }))
+    return { message: url ? 'The source is on.' : 'The source is off. Imports in progress continue.' }
+  })
+}
+
+export async function importFiles(id: string, _previous: unknown, data: FormData) {
+  const urls = (textOf(data, 'urls') ?? '').split(/\s+/).filter(Boolean)
+  return act('operate', async (runtime, actor) => {
+    await createImportsByHand(runtime, actor, {
+      pipeId: id,
+      subject: `dashboard:${actor.id}`,
+      files: parsePastedUrls(urls),
+    })
+    redirect(`/dashboard/pipes/${id}/files`)
   })
 }
 

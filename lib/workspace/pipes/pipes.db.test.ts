@@ -26,7 +26,7 @@ it.each([
   [{ dataStoreId: 'x' }, 'dataStoreId'],
   [{ destinations: [] }, 'destinations'],
   [{ source: { http: 1 } }, 'source.http'],
-  [{ source: { ftp: true } }, 'source.http'],
+  [{ source: { ftp: true } }, 'source.ftp'],
   [{ keyTemplate: '{filename}' }, 'keyTemplate'],
   [{ maxFileBytes: 0 }, 'maxFileBytes'],
   [{ allowedTypes: ['images'] }, 'allowedTypes.0'],
@@ -88,7 +88,8 @@ describeWithDatabase('Pipes', (database) => {
   it('changes what is given and nothing else', async () => {
     const given = { source: { http: false }, allowedOrigins: ['https://www.example.com/'], maxFileBytes: 5 }
     const changed = await updatePipe(runtime, mine.actor, mine.pipe.id, parseInput(pipeChanges, given))
-    expect(changed).toEqual({ ...mine.pipe, ...given, allowedOrigins: ['https://www.example.com'] })
+    const source = { http: false, url: true }
+    expect(changed).toEqual({ ...mine.pipe, ...given, source, allowedOrigins: ['https://www.example.com'] })
     const again = await updatePipe(runtime, mine.actor, mine.pipe.id, { maxFileBytes: null })
     expect(again).toEqual({ ...changed, maxFileBytes: null })
     expect(await showPipe(runtime, mine.actor, mine.pipe.id)).toEqual(again)

@@ -82,6 +82,7 @@ const commands: [name: string, args: () => string[], options?: { end?: string; i
   ['login', () => ['login', '--url', url], { input: 'ak_x' }],
   ['upload', () => ['upload', evilFile]],
   ['upload of nothing', () => ['upload', join(home, EVIL)]],
+  ['import', () => ['import', 'https://example.com/film.mp4']],
   ['listen', () => ['listen', '--forward-to', `${url}/hook`, '--from-now'], { end: ' ms\n' }],
   ['trigger', () => ['trigger', EVIL, '--forward-to', `${url}/hook`]],
   ['resend', () => ['resend', EVIL]],

@@ -4,6 +4,7 @@ import { exportCommand } from './apply/export.ts'
 import type { Command } from './command.ts'
 import { doctor } from './doctor.ts'
 import { EXIT, Failure } from './failure.ts'
+import { importCommand } from './import.ts'
 import { listen } from './listen.ts'
 import { login } from './login.ts'
 import { resend } from './resend.ts'
@@ -17,6 +18,7 @@ import { verify } from './verify.ts'
 const COMMANDS: Record<string, Command> = {
   login,
   upload,
+  import: importCommand,
   listen,
   trigger,
   resend,

@@ -3,6 +3,7 @@ import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
 import { FileActions } from '#components/files/file-actions.tsx'
 import { FileDestination } from '#components/files/file-destination.tsx'
 import { FileObject } from '#components/files/file-object.tsx'
+import { ImportedFrom } from '#components/files/imported-from.tsx'
 import { PROTOCOL_NAMES } from '#components/files/protocol-names.ts'
 import { Timeline } from '#components/files/timeline.tsx'
 import { formatBytes, formatPercent } from '#components/format.ts'
@@ -23,6 +24,7 @@ import {
 import { explainFailure, type FileWithTimeline, isWaiting } from '#lib/dashboard/files/file.ts'
 import { showFile } from '#lib/dashboard/files/show-file.ts'
 import { readSnapshot } from '#lib/dashboard/live.ts'
+import { readImport } from '#lib/imports/read-imports.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { currentActor } from '../../../session.ts'
@@ -44,8 +46,9 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
   const actor = await currentActor('see')
   const { mark } = await readSnapshot(runtime.db, actor.workspaceId, `file:${id}`)
   const file = await orNotFound(showFile(runtime, actor, id))
-  const [pipe, progress] = await Promise.all([
+  const [pipe, from, progress] = await Promise.all([
     showPipe(runtime, actor, file.pipeId).catch(orNothing),
+    readImport(runtime, id),
     readDestinationProgress(runtime.db, id),
   ])
   const underWay = file.status === 'uploading' || file.status === 'transferring'
@@ -81,6 +84,7 @@ export default async function FilePage({ params }: { params: Promise<{ id: strin
           <Timeline entries={file.timeline} size={file.size} />
         </Panel>
         <div className="space-y-5">
+          {from && <ImportedFrom from={from} />}
           {underWay && file.size !== null && (
             <Panel title="Progress">
               <Progress value={file.offset} max={file.size} label="Confirmed" className="h-2" />

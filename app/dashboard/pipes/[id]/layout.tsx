@@ -16,6 +16,7 @@ export default async function PipeLayout({ params, children }: Props) {
   const { id } = await params
   const actor = await currentActor('see')
   const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
+  const isOpen = pipe.source.http || pipe.source.url
   const at = `/dashboard/pipes/${id}`
   return (
     <>
@@ -23,12 +24,7 @@ export default async function PipeLayout({ params, children }: Props) {
         back={{ href: '/dashboard/pipes', label: 'Pipes' }}
         title={pipe.name}
         description={<CopyableId id={pipe.id} what="Pipe id" />}
-        beside={
-          <Status
-            state={pipe.source.http ? 'on' : 'off'}
-            label={pipe.source.http ? 'takes uploads' : 'source off'}
-          />
-        }
+        beside={<Status state={isOpen ? 'on' : 'off'} label={isOpen ? 'takes uploads' : 'source off'} />}
       />
       <PageTabs
         label="Pipe"
@@ -38,6 +34,7 @@ export default async function PipeLayout({ params, children }: Props) {
           { href: `${at}/objects`, title: 'Objects' },
           { href: `${at}/embed`, title: 'Embed' },
           ...(may(actor, 'operate') ? [{ href: `${at}/try`, title: 'Try it' }] : []),
+          ...(may(actor, 'operate') ? [{ href: `${at}/import`, title: 'Import' }] : []),
           { href: `${at}/files`, title: 'Files' },
           { href: `${at}/settings`, title: 'Settings' },
         ]}

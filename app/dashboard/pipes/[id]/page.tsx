@@ -1,5 +1,6 @@
 import { HttpSource } from '#components/pipes/http-source.tsx'
 import { PipeDestinations } from '#components/pipes/pipe-destinations.tsx'
+import { UrlSource } from '#components/pipes/url-source.tsx'
 import { AddOutput, OutputList } from '#components/webhooks/output-list.tsx'
 import { WebhookOutputPanel } from '#components/webhooks/webhook-output-panel.tsx'
 import { inboxUrl } from '#lib/dashboard/inbox.ts'
@@ -39,6 +40,7 @@ export default async function PipePage({ params }: { params: Promise<{ id: strin
           Inputs
         </h2>
         <HttpSource pipe={pipe} />
+        <UrlSource pipe={pipe} />
       </section>
       <section aria-labelledby="outputs" className="space-y-3">
         <h2 id="outputs" className="font-semibold text-lg">

@@ -142,7 +142,10 @@ function compareThings(
 }
 
 function differences(wanted: Fields, current: Fields, secrets: boolean): Fields {
-  const changed = (key: string) => !isDeepStrictEqual(wanted[key], current[key])
+  const changed = (key: string) => !isDeepStrictEqual(whole(key), current[key])
+  // Sources that the file does not name stay as they are.
+  const whole = (key: string) =>
+    key === 'source' ? { ...(current.source as Fields), ...(wanted.source as Fields) } : wanted[key]
   const isSent = (key: string) => {
     const shownBy = SECRET[key]
     if (shownBy === undefined) return changed(key)

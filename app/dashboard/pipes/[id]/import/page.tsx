@@ -1,0 +1,44 @@
+import { ToggleLeft } from 'lucide-react'
+import { ImportForm } from '#components/pipes/import-form.tsx'
+import { ButtonLink } from '#components/ui/button-link.tsx'
+import { EmptyState } from '#components/ui/empty-state.tsx'
+import { Panel } from '#components/ui/panel.tsx'
+import { getRuntime } from '#lib/platform/runtime.ts'
+import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
+import { currentActor } from '../../../../session.ts'
+import { orNotFound } from '../../../or-not-found.ts'
+import { titleOf } from '../../../title-of.ts'
+
+export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
+  const { id } = await params
+  return titleOf(
+    showPipe(getRuntime(), await currentActor('operate'), id).then(({ name }) => name),
+    'Import',
+  )
+}
+
+export default async function Import({ params }: { params: Promise<{ id: string }> }) {
+  const { id } = await params
+  const actor = await currentActor('operate')
+  const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
+  if (!pipe.source.url) {
+    return (
+      <EmptyState
+        icon={ToggleLeft}
+        title="The source is off"
+        action={
+          <ButtonLink href={`/dashboard/pipes/${id}`} tone="primary">
+            Inputs and outputs
+          </ButtonLink>
+        }
+      >
+        Switch on the URL source of this Pipe, then import files into it here.
+      </EmptyState>
+    )
+  }
+  return (
+    <Panel title="Import from URLs" className="max-w-3xl">
+      <ImportForm pipeId={id} />
+    </Panel>
+  )
+}

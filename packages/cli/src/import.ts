@@ -1,0 +1,90 @@
+import { text } from 'node:stream/consumers'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Sluice } from '../../node/src/client.ts'
+import { type Command, misused, readArguments } from './command.ts'
+import { EXIT, Failure } from './failure.ts'
+import { choosePipe } from './settings.ts'
+import { result, say } from './tell.ts'
+import { sender } from './upload-token.ts'
+
+const usage =
+  'import <url…, or - to read them from standard input> [--pipe <id>] [--subject <id>] [--no-wait] [--json]'
+const AT_ONCE = 1000
+const LOOK_MS = 1000
+
+type Imported = Awaited<ReturnType<Sluice['showImport']>>
+type Open = { id: string; url: string }
+
+/**
+ * Has Sluice fetch files from URLs, and waits for them. Whatever becomes of this process, they go on. A signed URL is better
+ * read from standard input: everybody on this machine sees the arguments of its processes.
+ */
+export const importCommand: Command = {
+  usage,
+  about: 'Import files from URLs',
+  async run(args) {
+    const { values, positionals } = readArguments(args, usage, {
+      pipe: { type: 'string' },
+      subject: { type: 'string' },
+      'no-wait': { type: 'boolean', default: false },
+    })
+    const urls = await readUrls(positionals)
+    if (urls.length === 0) throw misused('Which URLs?', usage)
+    const sluice = await sender()
+    const { subject } = values
+    const common = { pipeId: await choosePipe(values.pipe), ...(subject && { subject }) }
+    const made: Open[] = []
+    for (let at = 0; at < urls.length; at += AT_ONCE) {
+      const files = urls.slice(at, at + AT_ONCE).map((url) => ({ url }))
+      const { data } = await sluice.createImports({ ...common, files })
+      made.push(...data.map(({ id }, n) => ({ id, url: files[n]!.url })))
+    }
+    if (values['no-wait']) {
+      for (const { id, url } of made) result(values.json, { fileId: id, url }, id)
+      return
+    }
+    const failed = await follow(sluice, made, values.json)
+    if (failed > 0) throw new Failure(`${failed} of ${made.length} were not imported.`, EXIT.failed)
+  },
+}
+
+async function readUrls(given: string[]): Promise<string[]> {
+  if (!given.includes('-')) return given
+  return (await text(process.stdin)).split(/\s+/).filter(Boolean)
+}
+
+/** Tells of each when it has ended. Answers how many failed. */
+async function follow(sluice: Sluice, made: Open[], json = false): Promise<number> {
+  const open = new Map(made.map((one) => [one.id, one]))
+  const offsets = new Map<string, number>()
+  const terminal = process.stderr.isTTY && !json
+  let failed = 0
+  for (;;) {
+    for (const { id, url } of [...open.values()]) {
+      const file = await sluice.showImport({ id })
+      offsets.set(id, file.offset)
+      if (file.status === 'uploading' || file.status === 'transferring') continue
+      open.delete(id)
+      if (terminal) process.stderr.write('\r\x1b[K')
+      if (!tell(file, url, json)) failed += 1
+    }
+    if (open.size === 0) return failed
+    const bytes = [...offsets.values()].reduce((sum, offset) => sum + offset, 0)
+    if (terminal)
+      process.stderr.write(
+        `\r\x1b[K${made.length - open.size} of ${made.length} imported, ${(bytes / 1e6).toFixed(1)} MB`,
+      )
+    await wait(LOOK_MS)
+  }
+}
+
+/** True if it is there. */
+function tell(file: Imported, url: string, json: boolean): boolean {
+  const { id, filename, size, status, failureReason } = file
+  const isThere = status === 'transferred' || status === 'partially_transferred'
+  const told = { fileId: id, url, filename, size, status, ...(failureReason && { failureReason }) }
+  if (json) result(true, told, '')
+  else if (isThere) say(`${filename}: ${size} bytes`)
+  else say(`${file.import.url}: ${status}${failureReason ? `, ${failureReason}` : ''}`)
+  return isThere
+}
