@@ -49,7 +49,7 @@ const UPLOAD_LAYERS = [
   ['endings'],
   ['stream'],
   ['finish'],
-  ['append.ts', 'concat'],
+  ['append.ts', 'concat', 'repair'],
   ['recovery'],
 ]
 const MAX_UPLOAD_ENTRIES = 15

@@ -1,7 +1,7 @@
 import type { BucketDeps } from '../lib/buckets/call-bucket.ts'
 import { openBucket } from '../lib/buckets/open-bucket.ts'
 import { capabilitiesOf } from '../lib/buckets/providers.ts'
-import { emitFileCreated, emitFileEvent } from '../lib/events/emit-file-event.ts'
+import { emitFileCreated, emitFileEvent, emitFileRepaired } from '../lib/events/emit-file-event.ts'
 import { atMost } from '../lib/platform/kernel/waits.ts'
 import { createGuardedAgents } from '../lib/platform/net/guarded-agents.ts'
 import type { Runtime } from '../lib/platform/runtime.ts'
@@ -78,9 +78,12 @@ export async function openUploads(
     recordWhole: createWholeRecorder({ db, clock, emitEvents }),
     emitEvents,
     emitCreated,
+    emitRepaired: (tx, fileId) => emitFileRepaired(tx, { queue, clock }, fileId),
     checkpoint: options.checkpoint ?? (() => {}),
     background: new Set(),
     reconciling: new Map(),
+    repairing: new Map(),
+    stopping: new AbortController(),
   }
 }
 

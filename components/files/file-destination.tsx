@@ -1,19 +1,23 @@
+import { repair } from '#app/dashboard/files/actions.ts'
 import type { DestinationProgress } from '#lib/dashboard/files/destination-progress.ts'
 import type { File } from '#lib/dashboard/files/file.ts'
+import { NO_SOURCE } from '#lib/uploads/rules/file-status.ts'
 import { formatBytes } from '../format.ts'
+import { ActionForm } from '../ui/action-form.tsx'
 import { Copyable } from '../ui/copyable.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { Panel } from '../ui/panel.tsx'
 import { Progress } from '../ui/progress.tsx'
 import { Status } from '../ui/status.tsx'
+import { Time } from '../ui/time.tsx'
 import { REASONS_IN_WORDS } from './destination-reasons.ts'
 
 type Props = { file: File; destination: File['destinations'][number]; progress: DestinationProgress }
 
-/** One of the places where a file goes: how far it is, and why it failed. */
+/** One of the places where a file goes: how far it is, why it failed, and how to repair it. */
 export function FileDestination({ file, destination, progress }: Props) {
   const { status, required, bucket, key, etag } = destination
-  const { name, sentBytes } = progress
+  const { name, isRepairing, sentBytes } = progress
   const isUnderWay = file.status === 'uploading' || file.status === 'transferring'
   const several = file.destinations.length > 1
   return (
@@ -22,7 +26,7 @@ export function FileDestination({ file, destination, progress }: Props) {
       aside={
         <span className="flex flex-wrap gap-1.5">
           {several && <Status state={required ? 'required' : 'best_effort'} />}
-          <Status state={status} />
+          <Status state={isRepairing ? 'repairing' : status} />
         </span>
       }
     >
@@ -30,7 +34,7 @@ export function FileDestination({ file, destination, progress }: Props) {
         {several && isUnderWay && status !== 'failed' && file.size !== null && (
           <BytesThere value={sentBytes} max={file.size} label={`In ${name}`} />
         )}
-        {status === 'failed' && <Failure {...destination} />}
+        {status === 'failed' && <Failure file={file} destination={destination} progress={progress} />}
         <Facts
           facts={[
             ['Bucket', bucket],
@@ -54,11 +58,45 @@ function BytesThere({ value, max, label }: { value: number; max: number; label: 
   )
 }
 
-function Failure({ reason, reasonDetail }: Props['destination']) {
+function Failure({ file, destination: { reason, reasonDetail }, progress }: Props) {
   return (
     <div className="space-y-2 text-sm">
       {reason && <p>{REASONS_IN_WORDS[reason]}</p>}
-      {reasonDetail && <p className="break-words text-ink-soft">{reasonDetail}</p>}
+      {reasonDetail && reasonDetail !== NO_SOURCE && (
+        <p className="break-words text-ink-soft">{reasonDetail}</p>
+      )}
+      {file.status === 'partially_transferred' && <Repair file={file} progress={progress} />}
     </div>
+  )
+}
+
+function Repair({ file, progress }: Omit<Props, 'destination'>) {
+  const { destinationId, name, repairAtMs, repairedBytes, isRepairing, sources } = progress
+  if (sources.length === 0) return <p className="text-ink-soft">{NO_SOURCE}</p>
+  return (
+    <>
+      {repairedBytes !== null && file.size !== null && (
+        <BytesThere value={repairedBytes} max={file.size} label={`Copied to ${name}`} />
+      )}
+      {repairAtMs !== null && !isRepairing && (
+        <p className="text-ink-soft">
+          It will be copied from {sources[0]}. The next attempt is due{' '}
+          <Time at={new Date(repairAtMs).toISOString()} />.
+        </p>
+      )}
+      {!isRepairing && (
+        <ActionForm
+          right="operate"
+          action={repair.bind(null, file.id, destinationId)}
+          submit={
+            <>
+              Repair now<span className="sr-only">: {name}</span>
+            </>
+          }
+          submitTone="plain"
+          submitSize="sm"
+        />
+      )}
+    </>
   )
 }

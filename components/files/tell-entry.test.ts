@@ -90,3 +90,14 @@ it('tells what a webhook attempt met', () => {
     tone: 'bad',
   })
 })
+
+it('tells what became of repairs', () => {
+  const entry = (kind: string, detail: TimelineEntry['detail']) => ({ at: completed.at, kind, detail })
+  const failed = (last: boolean) =>
+    entry('repair_failed', { destinationId: 'd', detail: 'It said 503.', last })
+  expect(titles([failed(false), failed(true), entry('destination_repaired', {})], 10)).toEqual([
+    ['A repair did not succeed', 'It said 503.'],
+    ['A repair did not succeed', 'It said 503. There will be no other attempt, unless you ask for one.'],
+    ['Copied to a destination that lacked it', undefined],
+  ])
+})

@@ -82,6 +82,10 @@ export function tellEntry({ kind, detail }: TimelineEntry): Told {
       return tellRefusal(detail)
     case 'destination_failed':
       return tellLack(detail)
+    case 'repair_failed':
+      return tellFailedRepair(detail)
+    case 'destination_repaired':
+      return { title: 'Copied to a destination that lacked it', tone: 'good' }
     case 'failed':
       return { title: 'Failed', text: reasonOf(detail), tone: 'bad' }
     case 'expired':
@@ -136,6 +140,11 @@ function tellRefusal({ reason, times, lastAt }: TimelineEntry['detail']): Told {
 function tellLack({ reason, detail }: TimelineEntry['detail']): Told {
   const words = [REASONS_IN_WORDS[reason as DestinationReason], detail].filter(Boolean)
   return { title: 'A destination was given up', text: words.join(' '), tone: 'warn' }
+}
+
+function tellFailedRepair({ detail, last }: TimelineEntry['detail']): Told {
+  const rest = last ? 'There will be no other attempt, unless you ask for one.' : ''
+  return { title: 'A repair did not succeed', text: [detail, rest].filter(Boolean).join(' '), tone: 'warn' }
 }
 
 function tellAttempt({ status, error, url, durationMs, trigger }: TimelineEntry['detail']): Told {

@@ -27,6 +27,8 @@ const ICONS: Record<string, LucideIcon> = {
   webhook_attempt: Webhook,
   bucket_refused: CloudAlert,
   destination_failed: CloudAlert,
+  repair_failed: CloudAlert,
+  destination_repaired: Check,
   failed: X,
   expired: TimerOff,
   canceled: Ban,

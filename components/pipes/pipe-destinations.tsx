@@ -11,7 +11,7 @@ import { CheckField, SelectField } from '../ui/field.tsx'
 import { IfMay } from '../ui/rights.tsx'
 import { Status } from '../ui/status.tsx'
 import { DestinationButtons } from './destination-buttons.tsx'
-import { largestInWords, partsInWords } from './limits-in-words.ts'
+import { largestInWords, partsInWords, repairInWords } from './limits-in-words.ts'
 
 const MOST = 5
 const EXAMPLE_BYTES = 1e9
@@ -104,14 +104,12 @@ function costOf({ members, requestsFor }: DestinationSet): string {
 }
 
 function InCommon({ set }: { set: DestinationSet }) {
-  return (
-    <Facts
-      facts={[
-        ['Largest file', largestInWords(set)],
-        ['Parts', partsInWords(set)],
-      ]}
-    />
-  )
+  const isBestEffort = set.members.some(({ required }) => !required)
+  const facts: [string, string][] = [
+    ['Largest file', largestInWords(set)],
+    ['Parts', partsInWords(set)],
+  ]
+  return <Facts facts={isBestEffort ? [...facts, ['Repair', repairInWords(set)]] : facts} />
 }
 
 function Add({ pipeId, others }: Omit<Props, 'set'>) {
@@ -141,7 +139,7 @@ function Add({ pipeId, others }: Omit<Props, 'set'>) {
           <CheckField
             name="required"
             label="Required"
-            hint="An upload then goes as fast as the slowest required bucket, and fails if this one rejects it. Otherwise it is best effort: it never slows down or fails an upload, and may lack a file."
+            hint="An upload then goes as fast as the slowest required bucket, and fails if this one rejects it. Otherwise it is best effort: it never slows down or fails an upload, and what it lacks is copied later."
           />
         </ActionForm>
       </div>

@@ -44,6 +44,7 @@ const STATES = {
   unverified: { tone: 'bad', icon: X, label: 'not verified' },
   required: { tone: 'water', icon: Check },
   best_effort: { tone: 'calm', icon: CircleDashed, label: 'best effort' },
+  repairing: { tone: 'water', icon: RefreshCw },
   test: { tone: 'calm', icon: CircleDashed },
 } as const satisfies Record<string, Look>
 

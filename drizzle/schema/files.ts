@@ -21,6 +21,7 @@ import type { ObjectSettings } from './pipes.ts'
  *   uploading    → transferred   recordWhole, for a file of one PutObject; markFound, after a restore
  *   transferring → transferred   markTransferred; markFound; with several destinations recordDelivered
  *   transferring → partially_transferred   recordDelivered: a destination of best effort has failed
+ *   partially_transferred → transferred   recordCopied, once no destination lacks the object
  *   uploading    → expired       expireUploads; → canceled: cancelUpload, cancelUploadsOfPipe, takeBackUpload
  *   either       → failed        `fail` of look-up-object; from uploading also failInterrupted, and an append past the length
  *   (none)       → transferring  insertFinal, for a file that is joined from partial uploads
@@ -232,7 +233,7 @@ export const fileDestinations = pgTable(
     primaryKey({ columns: [t.fileId, t.dataStoreId] }),
     index().on(t.dataStoreId),
     index('file_destinations_to_abort').on(t.fileId).where(sql`${t.abortPending}`),
-    index('file_destinations_to_repair').on(t.repairAt).where(sql`${t.repairAt} is not null`),
+    index('file_destinations_repairs').on(t.dataStoreId, t.repairAt).where(sql`${t.repairAt} is not null`),
   ],
 )
 

@@ -83,13 +83,14 @@ test('destinations are changed without a script', async ({ browser, baseURL, dem
   await context.close()
 })
 
-test('a file that one bucket lacks says why', async ({ owner: page, demo }) => {
+test('a file that one bucket lacks says why, and is repaired by a button', async ({ owner: page, demo }) => {
   const { pipeId, stores } = await makePipe(demo, 'whole', 'lacking')
   const [whole, lacking] = stores
   const destinations = [{ dataStoreId: whole!.id }, { dataStoreId: lacking!.id, required: false }]
   await api(demo, 'PATCH', `/pipes/${pipeId}`, { destinations })
-  const wrong = { ...demo.bucket.reader, secretAccessKey: 'wrong' }
-  await api(demo, 'PATCH', `/data-stores/${lacking!.id}`, wrong)
+  const keys = ({ id }: Made, secretAccessKey: string) =>
+    api(demo, 'PATCH', `/data-stores/${id}`, { ...demo.bucket.reader, secretAccessKey })
+  await keys(lacking!, 'wrong')
   await uploadEmpty(await tokenFor(demo.baseUrl, demo.senderToken, pipeId), 'copied.bin')
   await page.goto(`/dashboard/files?pipeId=${pipeId}&status=partially_transferred`)
   await page.getByRole('link', { name: 'copied.bin' }).click()
@@ -99,4 +100,16 @@ test('a file that one bucket lacks says why', async ({ owner: page, demo }) => {
   await expectAccessible(page, 'a file that one bucket lacks')
   await page.setViewportSize({ width: 360, height: 800 })
   await expectAccessible(page, 'a file that one bucket lacks, on a phone')
+  // The next attempt by itself is half a minute later.
+  await expect(page.getByText('A repair did not succeed')).toHaveCount(2, { timeout: 20_000 })
+  await keys(whole!, 'wrong')
+  await page.reload()
+  await expect(page.getByText('no destination that has the object may be read')).toBeVisible()
+  await keys(whole!, demo.bucket.reader.secretAccessKey)
+  await page.reload()
+  await keys(lacking!, demo.bucket.reader.secretAccessKey)
+  await page.getByRole('button', { name: /^Repair now.*lacking/ }).click()
+  await expect(page.getByText('partially transferred')).toHaveCount(0)
+  await expect(page.getByText('Copied to a destination that lacked it')).toBeVisible()
+  await expect(page.getByRole('button', { name: /^Repair now.*lacking/ })).toHaveCount(0)
 })

@@ -171,5 +171,6 @@ async function ask(
 
 /** Well-formed ids that nobody has. */
 function neverWas(params: Record<string, string> | undefined): Record<string, string> | undefined {
-  return params && { id: params.id!.startsWith('pipe_') ? 'pipe_aaaaaaaaaaaaaaaaaaaa' : uuidv7() }
+  const other = (id: string) => (id.startsWith('pipe_') ? 'pipe_aaaaaaaaaaaaaaaaaaaa' : uuidv7())
+  return params && Object.fromEntries(Object.entries(params).map(([name, id]) => [name, other(id)]))
 }

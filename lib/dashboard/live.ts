@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto'
 import { and, desc, eq, gte, inArray, sql } from 'drizzle-orm'
-import { attempts, deliveries, files, fileTimeline, inboxMessages } from '#drizzle/schema/index.ts'
+import {
+  attempts,
+  deliveries,
+  fileDestinations,
+  files,
+  fileTimeline,
+  inboxMessages,
+  repairedParts,
+} from '#drizzle/schema/index.ts'
 import { may } from '../identity/rights.ts'
 import { readSession } from '../identity/sessions/read-session.ts'
 import type { Db } from '../platform/db/database.ts'
@@ -139,7 +147,23 @@ async function oneFile(db: Db, workspaceId: string, fileId: string): Promise<Sna
     .orderBy(desc(fileTimeline.id))
     .limit(1)
   const sent = await newestDeliveries(db, eq(deliveries.fileId, fileId))
-  return { mark: JSON.stringify([file, last, sent.mark]) }
+  const repairs = file.status === 'partially_transferred' ? await repairsOf(db, fileId) : []
+  return { mark: JSON.stringify([file, last, sent.mark, repairs]) }
+}
+
+/** How far the copies are to destinations that lack the object. */
+function repairsOf(db: Db, fileId: string) {
+  return db
+    .select({
+      status: fileDestinations.status,
+      repairAt: fileDestinations.repairAt,
+      claim: fileDestinations.repairClaim,
+      parts: sql<number>`(select count(*)::int from ${repairedParts} p
+        where p.file_id = "file_destinations"."file_id" and p.data_store_id = "file_destinations"."data_store_id")`,
+    })
+    .from(fileDestinations)
+    .where(eq(fileDestinations.fileId, fileId))
+    .orderBy(fileDestinations.position)
 }
 
 /** How often a stream looks by itself. A NOTIFY makes it look at once. */

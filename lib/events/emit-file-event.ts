@@ -24,14 +24,19 @@ export async function emitFileEvent(
   ...fileIds: string[]
 ): Promise<void> {
   const at = new Date(clock.now())
+  const counted = tallyFiles(sql`f`, at.getTime())
+  await writeEnds(tx, queue, await endedFiles(tx, fileIds, sql`, ${counted}`), at)
+}
+
+/** The same for a file whose end was counted when it was partially transferred. */
+export async function emitFileRepaired(tx: Db, { queue, clock }: EmitRuntime, fileId: string): Promise<void> {
+  await writeEnds(tx, queue, await endedFiles(tx, [fileId]), new Date(clock.now()))
+}
+
+async function writeEnds(tx: Db, queue: Queue, files: readonly Ended[], at: Date): Promise<void> {
   // Partial uploads send no event: the file that they are joined to does.
-  const ended = (await endedFiles(tx, fileIds, at.getTime())).filter(({ concat }) => concat !== 'partial')
-  await writeEvents(
-    tx,
-    queue,
-    ended.map((file) => endOf(file, at)),
-    at,
-  )
+  const ended = files.filter(({ concat }) => concat !== 'partial').map((file) => endOf(file, at))
+  await writeEvents(tx, queue, ended, at)
 }
 
 type Ended = EndedFile & {
@@ -67,10 +72,10 @@ function filesOf(fileIds: string[]): SQL {
       cross join lateral (select * from files where id = wanted.id::uuid limit 1) found`
 }
 
-function endedFiles(tx: Db, fileIds: string[], nowMs: number): Promise<Ended[]> {
+function endedFiles(tx: Db, fileIds: string[], also = sql``): Promise<Ended[]> {
   return rows<Ended>(
     tx,
-    sql`with f as (${filesOf(fileIds)}), ${tallyFiles(sql`f`, nowMs)}
+    sql`with f as (${filesOf(fileIds)})${also}
     select ${ENDED_FILE}, f.concat, f.last_request_id as "requestId", f.last_traceparent as traceparent,
       ${outputsOf(sql`f.pipe_id`, sql`f.workspace_id`)} as outputs
     from f`,

@@ -1,8 +1,8 @@
 import { hours, seconds } from '../platform/kernel/clock.ts'
 import { isSluiceError } from '../platform/kernel/errors.ts'
+import { retryAfterMs, retryDelayMs } from '../platform/kernel/retry-schedule.ts'
 import { NetworkError } from '../platform/net/network-error.ts'
 import { classify } from '../uploads/rules/faults.ts'
-import { retryAfterMs, retryDelayMs } from '../webhooks/delivery/schedule.ts'
 
 /** What an attempt met at its source. `final`: another attempt would meet the same. */
 export class ImportFailure extends Error {

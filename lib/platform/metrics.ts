@@ -29,6 +29,9 @@ export function createMetrics() {
       'Destinations of best effort that were given up',
       ['reason'],
     ),
+    repairs: counter('sluice_repairs_total', 'Attempts to copy an object to a destination that lacks it', [
+      'outcome',
+    ]),
     resumes: counter('sluice_upload_resumes_total', 'Uploads that went on after an interruption'),
     savedBytes: counter('sluice_upload_saved_bytes_total', 'Bytes that resuming did not send again'),
     leasesTakenOver: counter('sluice_leases_taken_over_total', 'Leases taken from another request', ['how']),

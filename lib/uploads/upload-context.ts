@@ -44,12 +44,18 @@ export type UploadContext = {
   /** Writes the event of each file's new status, in the transaction that changes it. */
   emitEvents(tx: Db, ...fileIds: string[]): Promise<void>
   emitCreated: EmitCreated
+  /** The event of a file that has become transferred by a repair, whose end was counted before. */
+  emitRepaired(tx: Db, fileId: string): Promise<void>
   /** Called between steps. Tests kill the process here to show that the upload survives. */
   checkpoint(name: Checkpoint): void
   /** Work that continues after its request has ended. A node that is stopping waits for it. */
   background: Set<Promise<unknown>>
   /** The part of `background` that the reconciler started, with the id of each file's Data Store. */
   reconciling: Map<Promise<unknown>, string>
+  /** The part of it that copies objects to destinations which lack them, with the id of each one's Data Store. */
+  repairing: Map<Promise<unknown>, string>
+  /** Aborted when the node stops: others go on with what it was copying. */
+  stopping: AbortController
 }
 
 export const CHECKPOINTS = [
@@ -79,7 +85,8 @@ export function inBackground(
 }
 
 /** Stops all writers once what has arrived is recorded, and waits for background work. */
-export async function drainUploads({ leases, background }: UploadContext): Promise<void> {
+export async function drainUploads({ leases, background, stopping }: UploadContext): Promise<void> {
+  stopping.abort()
   await leases.stop()
   await Promise.allSettled(background)
 }

@@ -41,8 +41,8 @@ export type CoreNode = {
 const PROTOCOLS = { tus: tusProtocol, 'resumable-http': resumableProtocol, http: plainProtocol }
 /** In these a mebibyte is a kibibyte. */
 const MEMORY_BYTES = 64 * 1024
-/** Its table is made by the months of PostgreSQL's own clock. */
-const NOT_SIMULATED = new Set(['months of timelines'])
+/** Timelines have tables by the months of PostgreSQL's own clock; repairs are tried by repair.db.test and by killed processes. */
+const NOT_SIMULATED = new Set(['months of timelines', 'repair destinations'])
 
 type Around = {
   host: Host

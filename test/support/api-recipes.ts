@@ -1,4 +1,5 @@
-import { fileDestinations, fileTimeline, members, turnedOff } from '#drizzle/schema/index.ts'
+import { eq } from 'drizzle-orm'
+import { dataStores, fileDestinations, fileTimeline, members, turnedOff } from '#drizzle/schema/index.ts'
 import type { Operation } from '#lib/api/operation.ts'
 import { OPERATIONS } from '#lib/api/operations.ts'
 import { createAccountKey, revokeAccountKey } from '#lib/identity/accounts/account-keys.ts'
@@ -55,8 +56,26 @@ export async function furnish(runtime: TestRuntime) {
   const colleague = { email: `colleague-of-${made.email}`, passwordHash: null, emailVerified: true }
   const { userId: colleagueId } = await createAccount(runtime, colleague)
   await db.insert(members).values({ workspaceId, userId: colleagueId, role: 'viewer' })
+  const lacking = {
+    id: await addFile(db, place, { status: 'partially_transferred' }),
+    destinationId: spare.id,
+  }
+  await db.update(dataStores).set({ mayRead: true }).where(eq(dataStores.id, made.dataStore.id))
+  const copy = { fileId: lacking.id, bucket: 'media', key: 'copied' }
+  await db.insert(fileDestinations).values([
+    {
+      ...copy,
+      dataStoreId: made.dataStore.id,
+      position: 1,
+      required: true,
+      status: 'transferred',
+      etag: '"e"',
+    },
+    { ...copy, dataStoreId: spare.id, position: 2, required: false, status: 'failed', reason: 'rejected' },
+  ])
   return {
     ...made,
+    lacking,
     invitation,
     colleagueId,
     off,
@@ -97,6 +116,10 @@ export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   cancelImport: (mine) => ({ params: { id: mine.imported }, key: mine.sender.token }),
   listTokens: (mine) => ({ query: { pipeId: mine.pipe.id, senderId: mine.sender.id, limit: '1' } }),
   revokeToken: (mine) => ({ params: { id: mine.token.id } }),
+  // A changed Data Store may not be read before it is checked again.
+  repairDestination: (mine) => ({
+    params: { id: mine.lacking.id, destinationId: mine.lacking.destinationId },
+  }),
   createDataStore: () => ({
     body: {
       name: 'Another bucket',

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Dirent } from 'node:fs'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -40,6 +40,8 @@ export type TestBucket = LocalBucket & {
   objects(): Promise<string[]>
   object(key: string): Promise<Buffer>
   remove(key: string): Promise<void>
+  /** Writes other bytes into an object, behind the back of everybody. */
+  replace(key: string, bytes: Uint8Array): Promise<void>
   /** Multipart uploads that were begun and neither completed nor aborted. */
   unfinished(): Promise<string[]>
 }
@@ -81,6 +83,7 @@ export async function openTestBucket(
     },
     object: (name) => readFile(join(folder, name)),
     remove: (name) => rm(join(folder, name)),
+    replace: (name, bytes) => writeFile(join(folder, name), bytes),
     unfinished: () => readdir(join(directory, '.sluice/uploads/media/open')).catch(() => []),
     async close() {
       await bucket.close()

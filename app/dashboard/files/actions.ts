@@ -9,6 +9,7 @@ import {
   eraseFiles,
   restoreFiles,
 } from '#lib/dashboard/files/act-on-files.ts'
+import { repairDestination } from '#lib/uploads/repair/repair-destination.ts'
 import { act } from '../../actions/act.ts'
 import { assertConfirmed } from '../../actions/form-fields.ts'
 
@@ -24,6 +25,14 @@ export async function erase(id: string, _previous: unknown, data: FormData) {
     assertConfirmed(data)
     await eraseFile(runtime, actor, id)
     redirect('/dashboard/files')
+  })
+}
+
+/** Copies the object to a destination that lacks it, now instead of when the next attempt is due. */
+export async function repair(id: string, dataStoreId: string) {
+  return act('operate', async (runtime, actor) => {
+    await repairDestination(runtime, actor, { fileId: id, dataStoreId })
+    return { message: 'It is being copied.' }
   })
 }
 

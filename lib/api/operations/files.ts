@@ -1,10 +1,11 @@
 import { cancelFile, eraseFile } from '../../dashboard/files/act-on-files.ts'
 import { fileAnswer, fileWithTimelineAnswer } from '../../dashboard/files/file.ts'
 import { fileQuery } from '../../dashboard/files/file-query.ts'
-import { listFiles } from '../../dashboard/files/list-files.ts'
+import { listFiles, readFiles } from '../../dashboard/files/list-files.ts'
 import { showFile } from '../../dashboard/files/show-file.ts'
 import { importAnswer, readImport } from '../../imports/read-imports.ts'
 import { pageAnswer } from '../../platform/db/page.ts'
+import { repairDestination } from '../../uploads/repair/repair-destination.ts'
 import { operation } from '../operation.ts'
 
 const tag = 'Files'
@@ -52,6 +53,23 @@ export const fileOperations = [
     answer: fileAnswer,
     problems: ['not_found', 'conflict'],
     run: ({ runtime, who, params }) => cancelFile(runtime, who, params.id!),
+  }),
+  operation({
+    id: 'repairDestination',
+    right: 'operate',
+    method: 'POST',
+    path: '/files/{id}/destinations/{destinationId}/repair',
+    tag,
+    summary:
+      'Copy the object of a partially transferred file to a destination that lacks it, from one that may be read. It begins within seconds; the file is transferred once every destination has the object.',
+    status: 202,
+    answer: fileAnswer,
+    problems: ['not_found', 'conflict'],
+    run: async ({ runtime, who, params: { id, destinationId } }) => {
+      await repairDestination(runtime, who, { fileId: id!, dataStoreId: destinationId! })
+      const [file] = await readFiles(runtime.db, [id!])
+      return file!
+    },
   }),
   operation({
     id: 'eraseFile',

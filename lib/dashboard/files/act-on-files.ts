@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, isNull, notExists, notInArray, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNotNull, isNull, notExists, notInArray, sql } from 'drizzle-orm'
 import { deliveries, events, fileDestinations, files } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import type { Db } from '../../platform/db/database.ts'
@@ -49,6 +49,7 @@ export async function eraseFiles({ db, clock }: CoreRuntime, actor: Actor, ids: 
       )
       .returning({ id: files.id })
     for (const { id } of erased) {
+      await clearRepairs(tx, id, clock.now())
       await recordAudit({ db: tx, clock }, actor, { action: 'file.erased', subjectId: id })
     }
     return erased.map(({ id }) => id)
@@ -99,6 +100,7 @@ export async function eraseFile({ db, clock }: CoreRuntime, actor: Actor, id: st
       throw new SluiceError('conflict', 'The upload is under way. Cancel it first, or wait until it ends.')
     }
     await eraseEvents(tx, id)
+    await clearRepairs(tx, id, clock.now())
     if (await awaitsClearing(tx, id)) {
       await tx
         .update(files)
@@ -116,6 +118,20 @@ async function eraseEvents(tx: Db, id: string): Promise<void> {
     .from(deliveries)
     .where(and(eq(deliveries.eventId, events.id), eq(deliveries.state, 'pending')))
   await tx.delete(events).where(and(eq(events.fileId, id), notExists(pending)))
+}
+
+/** What was copied by a repair that is not done is cleared away. If the file is restored, the repair starts over. */
+async function clearRepairs(tx: Db, id: string, nowMs: number): Promise<void> {
+  await tx
+    .update(fileDestinations)
+    .set({ abortPending: true, abortAt: new Date(nowMs) })
+    .where(
+      and(
+        eq(fileDestinations.fileId, id),
+        isNotNull(fileDestinations.repairAt),
+        isNotNull(fileDestinations.multipartId),
+      ),
+    )
 }
 
 /** Its parts are still in the bucket, and the row is how they are found. */

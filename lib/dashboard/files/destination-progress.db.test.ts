@@ -1,6 +1,6 @@
 import { and, eq } from 'drizzle-orm'
 import { expect, it } from 'vitest'
-import { dataStores, fileDestinations, fileParts } from '#drizzle/schema/index.ts'
+import { dataStores, fileDestinations, fileParts, repairedParts } from '#drizzle/schema/index.ts'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { addDestination, addFile, addPipe, addWorkspace } from '../../../test/support/webhook-rows.ts'
 import { readDestinationProgress } from './destination-progress.ts'
@@ -18,17 +18,18 @@ describeWithDatabase('destinations of a file', (database) => {
       const id = await addDestination(db, workspaceId, fileId)
       await db
         .update(dataStores)
-        .set({ name: `Store ${n}` })
+        .set({ name: `Store ${n}`, mayRead: n !== 2 })
         .where(eq(dataStores.id, id))
-      if (count > 1)
-        await db
-          .update(fileDestinations)
-          .set({ position: n, required: n === 1 })
-          .where(and(eq(fileDestinations.fileId, fileId), eq(fileDestinations.dataStoreId, id)))
+      if (count > 1) await change(fileId, id, { position: n, required: n === 1 })
       ids.push(id)
     }
     return { db, fileId, ids }
   }
+  const change = (fileId: string, id: string, fields: Partial<typeof fileDestinations.$inferInsert>) =>
+    database()
+      .db.update(fileDestinations)
+      .set(fields)
+      .where(and(eq(fileDestinations.fileId, fileId), eq(fileDestinations.dataStoreId, id)))
 
   it('are as far as the parts that each has acknowledged', async () => {
     const { db, fileId, ids } = await addDestinations(3)
@@ -55,6 +56,32 @@ describeWithDatabase('destinations of a file', (database) => {
     const part = { fileId, number: 1, offsetBytes: 0, sizeBytes: 5, etag: '"a"', crc32: 1 }
     await db.insert(fileParts).values(part)
     const progress = await readDestinationProgress(db, fileId)
-    expect(progress.get(ids[0]!)).toMatchObject({ name: 'Store 1', sentBytes: 5 })
+    expect(progress.get(ids[0]!)).toMatchObject({ name: 'Store 1', sentBytes: 5, repairedBytes: null })
+  })
+
+  it('are repaired from those that have the object and may be read', async () => {
+    const { db, fileId, ids } = await addDestinations(4)
+    const [, , third, fourth] = ids
+    const now = new Date()
+    await change(fileId, third!, { status: 'failed', repairAt: now })
+    await change(fileId, fourth!, { status: 'failed', repairUntil: new Date(now.getTime() + 60_000) })
+    await db.insert(repairedParts).values(
+      [1, 2].map((number) => ({
+        fileId,
+        dataStoreId: fourth!,
+        number,
+        sizeBytes: MiB,
+        etag: '"x"',
+        crc32: 1,
+      })),
+    )
+    const progress = await readDestinationProgress(db, fileId)
+    const none = { repairedBytes: null, isRepairing: false, repairAtMs: now.getTime() }
+    expect(progress.get(third!)).toMatchObject({ ...none, sources: ['Store 1'] })
+    expect(progress.get(fourth!)).toMatchObject({
+      repairedBytes: 2 * MiB,
+      isRepairing: true,
+      repairAtMs: null,
+    })
   })
 })

@@ -1,13 +1,20 @@
 import { sql } from 'drizzle-orm'
 import { type Db, rows } from '../../platform/db/database.ts'
 
-/** How far a destination of a file is. */
+/** How far a destination of a file is, and what can be done where it has failed. */
 export type DestinationProgress = {
   destinationId: string
   /** Of its Data Store. */
   name: string
   /** Bytes in recorded parts. */
   sentBytes: number
+  /** Of the copy that is being made, or was interrupted; null if none was begun. */
+  repairedBytes: number | null
+  /** When the next attempt to copy it is due. */
+  repairAtMs: number | null
+  isRepairing: boolean
+  /** Destinations that have the object and may be read. */
+  sources: string[]
 }
 
 export async function readDestinationProgress(
@@ -16,11 +23,21 @@ export async function readDestinationProgress(
 ): Promise<ReadonlyMap<string, DestinationProgress>> {
   const found = await rows<DestinationProgress>(
     db,
-    sql`select d.data_store_id as "destinationId", s.name,
-        (select coalesce(sum(p.size_bytes), 0)::float8 from file_parts p where p.file_id = d.file_id
-          and case when coalesce(d.position, 1) = 1 then p.etag else p.further_etags[d.position - 1] end is not null
-        ) as "sentBytes"
-      from file_destinations d join data_stores s on s.id = d.data_store_id where d.file_id = ${fileId}::uuid`,
+    sql`with d as (
+      select f.*, s.name, s.may_read and s.deleted_at is null and s.turned_off_at is null as may_read from file_destinations f join data_stores s on s.id = f.data_store_id
+      where f.file_id = ${fileId}::uuid
+    )
+    select d.data_store_id as "destinationId", d.name,
+      (select coalesce(sum(p.size_bytes), 0)::float8 from file_parts p where p.file_id = d.file_id
+        and case when coalesce(d.position, 1) = 1 then p.etag else p.further_etags[d.position - 1] end is not null
+      ) as "sentBytes",
+      (select sum(r.size_bytes)::float8 from repaired_parts r
+        where r.file_id = d.file_id and r.data_store_id = d.data_store_id) as "repairedBytes",
+      floor(extract(epoch from d.repair_at) * 1000)::float8 as "repairAtMs",
+      coalesce(d.repair_until > now(), false) as "isRepairing",
+      (select coalesce(json_agg(o.name order by o.position), '[]') from d o
+        where o.status = 'transferred' and o.may_read) as sources
+    from d`,
   )
   return new Map(found.map((one) => [one.destinationId, one]))
 }

@@ -24,6 +24,8 @@ const destinationAnswer = z.strictObject({
   reason: z.enum(DESTINATION_REASONS).optional(),
   /** The same in words for people. */
   reasonDetail: z.string().optional(),
+  /** Of one that lacks the object: when the next attempt to copy it there is due. Absent if there will be none. */
+  repairAt: instant.optional(),
   /** Of one that is transferred by what the bucket said when it was asked again: its response to the upload was lost. */
   certainty: z.literal('inferred').optional(),
 })
@@ -85,6 +87,7 @@ type Destination = Pick<
   | 'required'
   | 'reason'
   | 'reasonDetail'
+  | 'repairAt'
 >
 
 const WAITING_MS = minutes(5)
@@ -143,6 +146,7 @@ function toDestination({
     required: of.required !== false,
     ...(reason && { reason }),
     ...(of.reasonDetail && { reasonDetail: of.reasonDetail }),
+    ...(of.repairAt && { repairAt: of.repairAt.toISOString() }),
     ...(of.certainty === 'inferred' && { certainty: of.certainty }),
   }
 }

@@ -15,7 +15,7 @@ import type { PipeDestination } from '../../workspace/pipes/destinations.ts'
 
 /** The destinations of a Pipe in order, and what a file that goes to all of them is limited to. */
 export type DestinationSet = {
-  members: { store: DataStore; required: boolean }[]
+  members: { store: DataStore; required: boolean; mayRead: boolean }[]
   largestBytes: number
   /** Those that make the largest file smaller than the others would; empty if all of them allow as much. */
   limitedBy: string[]
@@ -35,7 +35,7 @@ export async function describeSet(
   const members = destinations.map(({ dataStoreId, required }) => {
     const row = rowOf.get(dataStoreId)!
     const capabilities = capabilitiesOf(row.provider, row.found)
-    return { store: toDataStore(row, vault), required, capabilities }
+    return { store: toDataStore(row, vault), required, mayRead: row.mayRead, capabilities }
   })
   const { uploadMemoryBytes, uploadMemoryShares } = config
   const most = largestPartBytes(uploadMemoryBytes * uploadMemoryShares, uploadMemoryBytes)

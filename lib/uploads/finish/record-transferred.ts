@@ -3,6 +3,7 @@ import type { Redo } from '../../platform/db/recent-commits.ts'
 import { span } from '../../platform/tracing/span.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { withLease } from '../lease/leases.ts'
+import { markRepaired, type RepairClaim, recordRepaired } from '../ledger/destination-repairs.ts'
 import { lockDestinations, recordDelivered } from '../ledger/destinations.ts'
 import { currentOffset } from '../ledger/offsets.ts'
 import { discardPartials } from '../ledger/partials.ts'
@@ -83,6 +84,30 @@ export async function recordSeveral(
   lease.forget()
   metrics.uploadsFinished.inc({ status })
   return true
+}
+
+/**
+ * The same for an object that was copied to a destination which lacked it. Its file had ended before that, and is transferred,
+ * with another event, once no destination lacks it. False if the claim was lost.
+ */
+export async function recordCopied(
+  { db, clock, emitRepaired }: Pick<UploadContext, 'db' | 'clock' | 'emitRepaired'>,
+  repair: RepairClaim,
+  stored: Stored,
+): Promise<boolean> {
+  return db.transaction(async (tx) => {
+    const destinations = await recordRepaired(tx, repair, deliveredOf(stored), clock.now())
+    if (!destinations) return false
+    if (statusOf(destinations) !== 'transferred') return true
+    await markRepaired(tx, repair.fileId)
+    await emitRepaired(tx, repair.fileId)
+    return true
+  })
+}
+
+export function deliveredOf(stored: Stored): Delivered {
+  if ('delivered' in stored) return stored.delivered
+  return { etag: etagOf(stored), certainty: 'confirmed' }
 }
 
 type Ledger = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'> &

@@ -3,12 +3,11 @@ import { bucketRefusal } from '../bucket-port.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { recordDelivery, recordDestinationFailure } from '../ledger/destinations.ts'
 import { lostLease } from '../ledger/lease-terms.ts'
-import type { Delivered } from '../ledger/transferred.ts'
 import { failureOf } from '../rules/faults.ts'
 import type { Failure } from '../rules/file-status.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
 import type { Judged } from './judge.ts'
-import { recordSeveral, type Stored } from './record-transferred.ts'
+import { deliveredOf, recordSeveral } from './record-transferred.ts'
 import { fail, type Outcome } from './settle.ts'
 
 type File = { fileId: string; lease: Lease }
@@ -118,9 +117,4 @@ function failureFrom(judged: Exclude<Judged, { kind: 'stored' }>): Failure {
   if (judged.kind === 'left') return failureOf(judged.refusal)
   const { reason, certainty } = judged.end
   return { reason: certainty ?? 'rejected', detail: reason }
-}
-
-function deliveredOf(stored: Stored): Delivered {
-  if ('delivered' in stored) return stored.delivered
-  return { etag: 'found' in stored ? stored.found.etag : stored.etag, certainty: 'confirmed' }
 }

@@ -23,7 +23,10 @@ type At = { fileId: string; dataStoreId: string }
 /** A request that was on its way to the bucket either arrives within this time or never. */
 const ARRIVES_WITHIN_SECONDS = 60
 
-/** Gives up a destination of best effort. It needs no lease: nothing else of the file changes. */
+/**
+ * Gives up a destination of best effort. It needs no lease: nothing else of the file changes. A PutObject that still arrives
+ * brings the bytes that a repair would, so only a multipart upload is cleared away.
+ */
 export async function recordDestinationFailure(
   db: Db,
   { fileId, dataStoreId }: At,
@@ -38,7 +41,7 @@ export async function recordDestinationFailure(
       select id from files where id = ${fileId}::uuid and status in ('uploading', 'transferring') for update
     ), failed as (
       update file_destinations d set status = 'failed', reason = ${reason}, reason_detail = ${detail},
-        abort_pending = true, abort_at = ${now} + ${ARRIVES_WITHIN_SECONDS}::int * interval '1 second'
+        abort_pending = d.multipart_id is not null, abort_at = ${now} + ${ARRIVES_WITHIN_SECONDS}::int * interval '1 second'
       from open where d.file_id = open.id and d.data_store_id = ${dataStoreId}::uuid
         and d.status in ('pending', 'transferring') and d.required is false
       returning d.file_id as id
@@ -101,7 +104,7 @@ export async function lockDestinations(tx: Db, lease: Fenced): Promise<Destinati
 
 /**
  * Every required destination has the object, and no other is left to wait for. Deletes what the objects were made of, and
- * releases the lease.
+ * releases the lease. Those that have failed are repaired from now on.
  */
 export async function recordDelivered(
   tx: Db,
@@ -117,6 +120,8 @@ export async function recordDelivered(
       update files set status = ${status}, finished_at = ${now}, ${released} where id = ${fileId}::uuid returning id
     ), unparted as (delete from file_parts p using done where p.file_id = done.id
     ), untailed as (delete from upload_tails t using done where t.file_id = done.id
+    ), repaired_next as (
+      update file_destinations d set repair_at = ${now} from done where d.file_id = done.id and d.status = 'failed'
     ), noted as (${insertNote({ kind: 'completed', detail: { certainty, status } }, sql`done`, nowMs)})
     select id from done`,
   )

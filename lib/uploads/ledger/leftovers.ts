@@ -60,9 +60,10 @@ export function claimLeftovers(
   )
 }
 
-/** Records that nothing is left to be done about it. */
-export async function markCleared(db: Db, { fileId, dataStore }: Leftover): Promise<void> {
+/** Records that nothing is left to be done about it, unless a repair has begun another multipart upload since. */
+export async function markCleared(db: Db, { fileId, dataStore, multipartId }: Leftover): Promise<void> {
   await db.execute(sql`update file_destinations set abort_pending = false,
       multipart_id = case when position is null then multipart_id end
-    where file_id = ${fileId}::uuid and data_store_id = ${dataStore.id}::uuid`)
+    where file_id = ${fileId}::uuid and data_store_id = ${dataStore.id}::uuid
+      and multipart_id is not distinct from ${multipartId}`)
 }

@@ -8,12 +8,19 @@ import { endUpload, failInterrupted } from '../endings/end-upload.ts'
 import { CLEARED_AT_ONCE } from '../ledger/leftovers.ts'
 import { findInterrupted, findLate, isLate, LATE_AT_ONCE } from '../ledger/open-uploads.ts'
 import { retirePartials } from '../ledger/partials.ts'
+import { repairDestinations } from '../repair/repair-destinations.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { reconcileUploads } from './reconcile.ts'
 
 export function uploadSweeps(context: UploadContext): Sweep[] {
   return [
     { name: 'reconcile uploads', everyMs: seconds(2), run: () => reconcileUploads(context) },
+    {
+      name: 'repair destinations',
+      everyMs: seconds(2),
+      batch: 1,
+      run: () => repairDestinations(context),
+    },
     { name: 'end interrupted uploads', everyMs: seconds(15), run: () => endInterruptedUploads(context) },
     {
       name: 'expire uploads',

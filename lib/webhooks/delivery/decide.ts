@@ -1,6 +1,6 @@
 import type { AttemptError, AttemptTrigger } from '#drizzle/schema/webhooks.ts'
 import { days } from '../../platform/kernel/clock.ts'
-import { retryAfterMs, retryDelayMs } from './schedule.ts'
+import { retryAfterMs, retryDelayMs } from '../../platform/kernel/retry-schedule.ts'
 
 /** The outcome of an attempt: a response with any status, or why there was none. */
 export type Outcome =

@@ -128,7 +128,8 @@ type Place = Parameters<typeof leastPolicy>[0]
 const WITHOUT: Record<string, string> = {
   AbortMultipartUpload:
     'Not needed. With it, Sluice itself clears uploads that never finished; else use the lifecycle rule.',
-  GetObject: 'Not needed. With it and DeleteObject, uploads can be concatenated.',
+  GetObject:
+    'Not needed. With it, what another destination lacks is copied from here, and with DeleteObject, too, uploads can be concatenated.',
   UploadPartCopy: 'Not needed. Without it, uploads cannot be concatenated.',
   DeleteObject: `Not needed. This check left its small objects in ${PROBE_FOLDER}/, since it may not delete them.`,
 }

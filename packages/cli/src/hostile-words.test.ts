@@ -87,6 +87,7 @@ const commands: [name: string, args: () => string[], options?: { end?: string; i
   ['trigger', () => ['trigger', EVIL, '--forward-to', `${url}/hook`]],
   ['resend', () => ['resend', EVIL]],
   ['resend of all', () => ['resend', '--failed-since', EVIL]],
+  ['repair', () => ['repair', EVIL]],
   ['verify', () => ['verify', '--headers', join(home, 'headers'), '--body', join(home, 'headers')]],
   ['doctor', () => ['doctor']],
   ['tokens', () => ['tokens', 'create']],

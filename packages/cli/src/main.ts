@@ -7,6 +7,7 @@ import { EXIT, Failure } from './failure.ts'
 import { importCommand } from './import.ts'
 import { listen } from './listen.ts'
 import { login } from './login.ts'
+import { repair } from './repair.ts'
 import { resend } from './resend.ts'
 import { say } from './tell.ts'
 import { tokens } from './tokens.ts'
@@ -22,6 +23,7 @@ const COMMANDS: Record<string, Command> = {
   listen,
   trigger,
   resend,
+  repair,
   verify,
   doctor,
   tokens,

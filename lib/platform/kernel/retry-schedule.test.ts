@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { RETRY_DELAYS_MS, retryAfterMs, retryDelayMs } from './schedule.ts'
+import { RETRY_DELAYS_MS, retryAfterMs, retryDelayMs } from './retry-schedule.ts'
 
 const SECOND = 1000
 const HOUR = 3600 * SECOND

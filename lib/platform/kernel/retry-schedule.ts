@@ -1,4 +1,4 @@
-import { hours, minutes, seconds } from '../../platform/kernel/clock.ts'
+import { hours, minutes, seconds } from './clock.ts'
 
 /** How long to wait before each retry. The first attempt is made at once. */
 export const RETRY_DELAYS_MS: readonly number[] = [

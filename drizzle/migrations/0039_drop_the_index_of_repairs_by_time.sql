@@ -1,0 +1,1 @@
+DROP INDEX CONCURRENTLY IF EXISTS "file_destinations_to_repair";

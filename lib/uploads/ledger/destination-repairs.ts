@@ -1,0 +1,290 @@
+import { sql } from 'drizzle-orm'
+import type { FileObject, FileStatus } from '#drizzle/schema/index.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
+import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
+import type { SentPart } from '../bucket-port.ts'
+import type { DestinationState } from '../rules/file-status.ts'
+import { until } from './lease-terms.ts'
+import { insertNote } from './timeline.ts'
+import type { Delivered } from './transferred.ts'
+
+/**
+ * Repairs: objects that are copied to a destination of best effort which lacks them. `repair_at` is set while there will be
+ * another attempt. Each attempt has a claim that every statement names, so a worker that was presumed dead changes nothing
+ * here; nor does it in the bucket, since a part's number always has the same range of the same bytes.
+ */
+export type RepairClaim = { fileId: string; dataStoreId: string; claim: string }
+
+export type Repair = RepairClaim & {
+  /** Attempts that came to nothing. */
+  failures: number
+  key: string
+  filetype: string | null
+  object: FileObject | null
+  bytes: number
+  /** Null for a file that was found after a restore, whose bytes were not all seen. */
+  crc32: number | null
+  multipartId: string | null
+  /** The multipart upload is one that was given up, and is to be aborted. */
+  abortPending: boolean
+  dataStore: SealedDataStore
+  /** The destinations that have the object and may be read, in order. */
+  sources: readonly { key: string; dataStore: SealedDataStore }[]
+}
+
+type RepairLimits = {
+  limit: number
+  limitPerBucket: number
+  /** The Data Stores that this node copies to now, as many entries as there are copies. */
+  busy: readonly string[]
+  nowMs: number
+}
+
+/** A request that was on its way when the destination was given up either arrives within this time or never. */
+const ARRIVES_WITHIN_SECONDS = 60
+
+/**
+ * Claims some of the repairs that are due. The query steps from Data Store to Data Store, so that a bucket that lacks a
+ * million objects does not hold up the others. A claim that was not renewed is over: its repair goes on where it was.
+ */
+export function claimRepairs(
+  db: Db,
+  leaseMs: number,
+  { limit, limitPerBucket, busy, nowMs }: RepairLimits,
+): Promise<Repair[]> {
+  const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
+  return rows<Repair>(
+    db,
+    sql`
+    with recursive stores as (
+      (select data_store_id as id from file_destinations where repair_at is not null order by data_store_id limit 1)
+      union all
+      select (select d.data_store_id from file_destinations d
+        where d.repair_at is not null and d.data_store_id > stores.id order by d.data_store_id limit 1)
+      from stores where stores.id is not null
+    ), busy as (
+      select value::uuid as id, count(*) as copies from jsonb_array_elements_text(${JSON.stringify(busy)}::jsonb) group by 1
+    ), due as (
+      select one.file_id, one.data_store_id from stores
+        join data_stores ds on ds.id = stores.id and ds.deleted_at is null left join busy on busy.id = stores.id
+        cross join lateral (
+          select d.file_id, d.data_store_id from file_destinations d join files f on f.id = d.file_id
+          where d.data_store_id = stores.id and d.repair_at <= ${now} and (d.repair_until is null or d.repair_until <= now())
+            and f.status = 'partially_transferred' and f.erased_at is null
+            and (not d.abort_pending or f.finished_at <= ${now} - ${ARRIVES_WITHIN_SECONDS}::int * interval '1 second')
+          order by d.repair_at limit greatest(${limitPerBucket}::int - coalesce(busy.copies, 0), 0) for update of d skip locked
+        ) one
+      limit ${limit}::int
+    ), claimed as (
+      update file_destinations d set repair_claim = gen_random_uuid()::text, repair_until = ${until(leaseMs)}
+      from due where d.file_id = due.file_id and d.data_store_id = due.data_store_id returning d.*
+    )
+    select c.file_id as "fileId", c.data_store_id as "dataStoreId", c.repair_claim as claim, coalesce(c.repair_attempts, 0) as failures, c.key,
+      f.filetype, f.object, f.length_bytes as bytes, c.multipart_id as "multipartId", c.abort_pending as "abortPending",
+      case when not exists (select from file_destinations d where d.file_id = f.id and d.certainty = 'found') then f.crc32 end as crc32,
+      ${sealedDataStoreColumn()} as "dataStore", ${SOURCES} as sources
+    from claimed c join files f on f.id = c.file_id join data_stores ds on ds.id = c.data_store_id`,
+  )
+}
+
+/** A condition on a destination `d` and its Data Store `ds`: the object can be copied from there. */
+const isSource = sql`d.status = 'transferred' and ds.may_read and ds.deleted_at is null and ds.turned_off_at is null`
+
+const SOURCES = sql`(select coalesce(json_agg(json_build_object('key', d.key, 'dataStore', ${sealedDataStoreColumn()})
+      order by d.position), '[]')
+    from file_destinations d join data_stores ds on ds.id = d.data_store_id where d.file_id = c.file_id and ${isSource})`
+
+/** A condition on a row of `file_destinations d`. */
+const held = ({ fileId, dataStoreId, claim }: RepairClaim) =>
+  sql`d.file_id = ${fileId}::uuid and d.data_store_id = ${dataStoreId}::uuid and d.repair_claim = ${claim}`
+
+/** False if another worker has taken the repair, or there is nothing left to repair. */
+export async function renewRepair(db: Db, repair: RepairClaim, leaseMs: number): Promise<boolean> {
+  const renewed = await rows(
+    db,
+    sql`update file_destinations d set repair_until = ${until(leaseMs)} where ${held(repair)} returning 1`,
+  )
+  return renewed.length > 0
+}
+
+/** The multipart upload that was given up is aborted, or cannot be. False if the claim was lost. */
+export async function recordCleared(db: Db, repair: RepairClaim): Promise<boolean> {
+  const cleared = await rows(
+    db,
+    sql`
+    with cleared as (
+      update file_destinations d set multipart_id = null, abort_pending = false where ${held(repair)} returning d.*
+    ), unparted as (
+      delete from repaired_parts p using cleared c where p.file_id = c.file_id and p.data_store_id = c.data_store_id
+    )
+    select 1 from cleared`,
+  )
+  return cleared.length > 0
+}
+
+/** False if the claim was lost: the multipart upload is nobody's. */
+export async function recordRepairMultipart(
+  db: Db,
+  repair: RepairClaim,
+  multipartId: string,
+): Promise<boolean> {
+  const recorded = await rows(
+    db,
+    sql`update file_destinations d set multipart_id = ${multipartId} where ${held(repair)} and not d.abort_pending returning 1`,
+  )
+  return recorded.length > 0
+}
+
+export type RepairedPart = SentPart & { sizeBytes: number; crc32: number }
+
+/** The parts that are copied already, in order. */
+export function readRepairedParts(db: Db, { fileId, dataStoreId }: RepairClaim): Promise<RepairedPart[]> {
+  return rows(
+    db,
+    sql`select number, size_bytes as "sizeBytes", etag, crc32 from repaired_parts
+      where file_id = ${fileId}::uuid and data_store_id = ${dataStoreId}::uuid order by number`,
+  )
+}
+
+/** Renews the claim, too. False if it was lost. */
+export async function recordRepairedPart(
+  db: Db,
+  repair: RepairClaim,
+  { number, sizeBytes, etag, crc32 }: RepairedPart,
+  leaseMs: number,
+): Promise<boolean> {
+  const recorded = await rows(
+    db,
+    sql`
+    with mine as (
+      update file_destinations d set repair_until = ${until(leaseMs)}
+      where ${held(repair)} and not d.abort_pending returning d.file_id, d.data_store_id
+    )
+    insert into repaired_parts (file_id, data_store_id, number, size_bytes, etag, crc32)
+    select file_id, data_store_id, ${number}::int, ${sizeBytes}::bigint, ${etag}, ${crc32}::bigint from mine returning 1`,
+  )
+  return recorded.length > 0
+}
+
+/** How an attempt ended without an object. `retryAtMs` is undefined after the last one. */
+export type FailedAttempt = {
+  detail: string
+  startsOver: boolean
+  failures: number
+  retryAtMs: number | undefined
+}
+
+/** What was copied stays for the next attempt, unless that starts over or there is none: then it is cleared away. */
+export async function recordFailedAttempt(
+  db: Db,
+  repair: RepairClaim,
+  { detail, startsOver, failures, retryAtMs }: FailedAttempt,
+  nowMs: number,
+): Promise<void> {
+  const retryAt = retryAtMs === undefined ? null : new Date(retryAtMs).toISOString()
+  const isDropped = startsOver || retryAt === null
+  const note = {
+    kind: 'repair_failed',
+    detail: { destinationId: repair.dataStoreId, detail, last: retryAt === null },
+  }
+  await rows(
+    db,
+    sql`
+    with ended as (
+      update file_destinations d set repair_claim = null, repair_until = null, repair_at = ${retryAt}::timestamptz,
+        repair_attempts = ${failures}::int, reason_detail = ${detail}, abort_pending = d.abort_pending or ${isDropped} and d.multipart_id is not null,
+        abort_at = case when ${isDropped} then ${new Date(nowMs).toISOString()}::timestamptz else d.abort_at end
+      where ${held(repair)} returning d.file_id as id, d.file_id, d.data_store_id
+    ), unparted as (
+      delete from repaired_parts p using ended e
+      where ${isDropped} and p.file_id = e.file_id and p.data_store_id = e.data_store_id
+    )
+    ${insertNote(note, sql`ended`, nowMs)}`,
+  )
+}
+
+/** The node is stopping: another one goes on at once, and this was no attempt. */
+export async function giveRepairBack(db: Db, repair: RepairClaim): Promise<void> {
+  await rows(
+    db,
+    sql`update file_destinations d set repair_claim = null, repair_until = null where ${held(repair)}`,
+  )
+}
+
+/** The object is there. Returns the states of the file's destinations, with the file locked; undefined if the claim was lost. */
+export async function recordRepaired(
+  tx: Db,
+  repair: RepairClaim,
+  { etag, certainty }: Delivered,
+  nowMs: number,
+): Promise<DestinationState[] | undefined> {
+  const { fileId, dataStoreId } = repair
+  const [file] = await rows(
+    tx,
+    sql`select 1 from files where id = ${fileId}::uuid and status = 'partially_transferred' and erased_at is null for update`,
+  )
+  if (!file) return undefined
+  const note = { kind: 'destination_repaired', detail: { destinationId: dataStoreId, certainty } }
+  const repaired = await rows(
+    tx,
+    sql`
+    with repaired as (
+      update file_destinations d set status = 'transferred', etag = ${etag}, certainty = ${certainty}, reason = null,
+        reason_detail = null, abort_pending = false, repair_at = null, repair_attempts = null, repair_claim = null, repair_until = null
+      where ${held(repair)} and d.status = 'failed' returning d.file_id as id, d.file_id, d.data_store_id
+    ), unparted as (
+      delete from repaired_parts p using repaired r where p.file_id = r.file_id and p.data_store_id = r.data_store_id
+    ), noted as (${insertNote(note, sql`repaired`, nowMs)})
+    select 1 from repaired`,
+  )
+  if (repaired.length === 0) return undefined
+  return rows<DestinationState>(
+    tx,
+    sql`select status, required is distinct from false as required from file_destinations where file_id = ${fileId}::uuid`,
+  )
+}
+
+/** Every destination has the object now. */
+export async function markRepaired(tx: Db, fileId: string): Promise<void> {
+  await rows(tx, sql`update files set status = 'transferred' where id = ${fileId}::uuid`)
+}
+
+export type Repairable = {
+  filename: string
+  fileStatus: FileStatus
+  status: DestinationState['status']
+  isTurnedOff: boolean
+  hasSource: boolean
+}
+
+/** Locks a destination of a file; undefined if the workspace has no such file, or the file no such destination. */
+export async function lockRepairable(
+  tx: Db,
+  workspaceId: string,
+  { fileId, dataStoreId }: Omit<RepairClaim, 'claim'>,
+): Promise<Repairable | undefined> {
+  const [found] = await rows<Repairable>(
+    tx,
+    sql`select f.filename, f.status as "fileStatus", c.status,
+        exists (select from data_stores t where t.id = c.data_store_id and (t.turned_off_at is not null or t.deleted_at is not null)) as "isTurnedOff",
+        exists (select from file_destinations d join data_stores ds on ds.id = d.data_store_id
+          where d.file_id = c.file_id and ${isSource}) as "hasSource"
+      from files f join file_destinations c on c.file_id = f.id
+      where f.id = ${fileId}::uuid and f.workspace_id = ${workspaceId}::uuid and f.erased_at is null
+        and c.data_store_id = ${dataStoreId}::uuid for update of f, c`,
+  )
+  return found
+}
+
+/** Makes the next attempt due now, and the schedule of retries start over. An attempt that is under way goes on. */
+export async function requestRepair(
+  tx: Db,
+  { fileId, dataStoreId }: Omit<RepairClaim, 'claim'>,
+  nowMs: number,
+): Promise<void> {
+  await rows(
+    tx,
+    sql`update file_destinations set repair_at = ${new Date(nowMs).toISOString()}::timestamptz, repair_attempts = 0
+      where file_id = ${fileId}::uuid and data_store_id = ${dataStoreId}::uuid`,
+  )
+}

@@ -1,0 +1,153 @@
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import { retryDelayMs } from '../../platform/kernel/retry-schedule.ts'
+import { within } from '../../platform/kernel/waits.ts'
+import type { Judged } from '../finish/judge.ts'
+import { recordCopied } from '../finish/record-transferred.ts'
+import {
+  claimRepairs,
+  giveRepairBack,
+  type Repair,
+  recordCleared,
+  recordFailedAttempt,
+  renewRepair,
+} from '../ledger/destination-repairs.ts'
+import { contentTypeOf } from '../rules/content-type.ts'
+import { classify } from '../rules/faults.ts'
+import { NO_SOURCE } from '../rules/file-status.ts'
+import { inBackground, type UploadContext } from '../upload-context.ts'
+import { type CopyPlaces, ObjectCopy } from './object-copy.ts'
+
+/** How many objects one node copies. */
+const AT_ONCE = 8
+const AT_ONCE_PER_BUCKET = 2
+
+/**
+ * Copies objects to destinations of best effort that lack them, from one that may be read. What dies in the middle is
+ * continued after its last recorded part, by any node. Returns how many copies were begun.
+ */
+export async function repairDestinations(context: UploadContext): Promise<number> {
+  const { db, clock, repairing, stopping, terms } = context
+  if (repairing.size >= AT_ONCE || stopping.signal.aborted) return 0
+  const claimed = await claimRepairs(db, terms.leaseMs, {
+    limit: AT_ONCE - repairing.size,
+    limitPerBucket: AT_ONCE_PER_BUCKET,
+    busy: [...repairing.values()],
+    nowMs: clock.now(),
+  })
+  await within(terms.reconcileMs, Promise.all(claimed.map((repair) => begin(context, repair))))
+  return claimed.length
+}
+
+function begin(context: UploadContext, repair: Repair): Promise<void> {
+  const { repairing } = context
+  const work = attempt(context, repair).finally(() => repairing.delete(work))
+  repairing.set(work, repair.dataStoreId)
+  inBackground(context, work)
+  return work
+}
+
+async function attempt(context: UploadContext, repair: Repair): Promise<void> {
+  const { stopping, log } = context
+  const lost = new AbortController()
+  const signal = AbortSignal.any([lost.signal, stopping.signal])
+  const endRenewal = renewClaim(context, repair, lost)
+  try {
+    const { judged, isProgress } = await copy(context, repair, signal)
+    if (judged.kind === 'stored') await succeed(context, repair, judged)
+    else if (stopping.signal.aborted) await giveRepairBack(context.db, repair)
+    else await fail(context, repair, judged, isProgress)
+  } catch (err) {
+    // Another attempt follows once the claim is over.
+    log.warn({ err, fileId: repair.fileId }, 'could not record a repair; will retry')
+  } finally {
+    endRenewal()
+  }
+}
+
+/** Two that copy at the same time do no harm, so a late renewal need not stop the copy: only one of them records it. */
+function renewClaim({ db, terms, log }: UploadContext, repair: Repair, lost: AbortController): () => void {
+  const renew = () =>
+    renewRepair(db, repair, terms.leaseMs).then(
+      (isHeld) => isHeld || lost.abort(),
+      (err: unknown) => log.warn({ err, fileId: repair.fileId }, 'could not renew the claim of a repair'),
+    )
+  const timer = setInterval(renew, terms.renewMs)
+  return () => clearInterval(timer)
+}
+
+async function copy(
+  context: UploadContext,
+  repair: Repair,
+  signal: AbortSignal,
+): Promise<{ judged: Judged; isProgress: boolean }> {
+  try {
+    const places = openPlaces(context, repair)
+    const ready = repair.abortPending ? await clear(context, repair, places, signal) : repair
+    const copying = new ObjectCopy(context, ready, places, signal)
+    const judged = await copying.run()
+    return { judged, isProgress: copying.isProgress }
+  } catch (refusal) {
+    return { judged: { kind: 'left', refusal, isCertain: true }, isProgress: false }
+  }
+}
+
+/** Each attempt reads from the next source: one of them may be away, or hold something else by now. */
+function openPlaces({ openBucket }: UploadContext, repair: Repair): CopyPlaces {
+  const { dataStore, sources, failures, key, filetype, object } = repair
+  if (dataStore.state === 'off')
+    throw new SluiceError('data_store_not_ready', 'Its Data Store is turned off.')
+  const source = sources[failures % sources.length]
+  if (!source) throw new SluiceError('conflict', NO_SOURCE)
+  return {
+    source: { bucket: openBucket(source.dataStore), key: source.key },
+    target: {
+      bucket: openBucket(dataStore),
+      key,
+      contentType: contentTypeOf(filetype),
+      object,
+      mayRead: dataStore.mayRead,
+    },
+  }
+}
+
+/** Aborts the multipart upload that was given up, where the credentials allow it. */
+async function clear(
+  { db }: UploadContext,
+  repair: Repair,
+  { target: { bucket, key } }: CopyPlaces,
+  signal: AbortSignal,
+): Promise<Repair> {
+  const { multipartId } = repair
+  if (multipartId)
+    await bucket.abortMultipart({ key, multipartId }, { signal }).catch((fault: unknown) => {
+      if (classify(fault, 'clear').verdict === 'release') throw fault
+    })
+  await recordCleared(db, repair)
+  return { ...repair, multipartId: null, abortPending: false }
+}
+
+async function succeed(
+  context: UploadContext,
+  repair: Repair,
+  { stored }: Extract<Judged, { kind: 'stored' }>,
+): Promise<void> {
+  if (!(await recordCopied(context, repair, stored))) return
+  context.metrics.repairs.inc({ outcome: 'repaired' })
+  context.checkpoint('transferred')
+}
+
+/** What was copied is of no use if the bucket does not have it any more, or if it was copied from something else. */
+async function fail(
+  { db, clock, metrics }: UploadContext,
+  repair: Repair,
+  judged: Exclude<Judged, { kind: 'stored' }>,
+  isProgress: boolean,
+): Promise<void> {
+  metrics.repairs.inc({ outcome: 'failed' })
+  const startsOver = judged.kind === 'failed'
+  const detail = startsOver ? judged.end.reason : (judged.refusal as Error).message
+  const failures = repair.failures + (isProgress && !startsOver ? 0 : 1)
+  const delayMs = retryDelayMs(Math.max(failures, 1), Math.random())
+  const retryAtMs = delayMs === undefined ? undefined : clock.now() + delayMs
+  await recordFailedAttempt(db, repair, { detail, startsOver, failures, retryAtMs }, clock.now())
+}
