@@ -51,4 +51,4 @@ async function acknowledgedParts(
   }
 }
 
-const isAcknowledged = (part: { etag: string | null }): part is SentPart => part.etag !== null
+export const isAcknowledged = (part: { etag: string | null }): part is SentPart => part.etag !== null

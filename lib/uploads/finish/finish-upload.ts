@@ -9,6 +9,7 @@ import type { Parts } from '../stream/parts.ts'
 import { withTail } from '../stream/tails.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
 import { assemble } from './complete.ts'
+import { rememberUnmade } from './complete-again.ts'
 import { judge } from './judge.ts'
 import { putAtEach } from './put-at-each.ts'
 import { recordTransferred } from './record-transferred.ts'
@@ -62,6 +63,8 @@ async function assembleParts(
   const outcome = await within(context.terms.assembleMs, completing)
   if (outcome !== 'late' && outcome.kind === 'failed') throw outcome.error
   const isThere = outcome !== 'late' && outcome.kind === 'transferred'
+  if (!isThere && destinations.length === 1)
+    await rememberUnmade(context, { fileId, ...whole, destination: destinations[0]! })
   return { offsetBytes: progress.offsetBytes, state: isThere ? 'transferred' : 'transferring' }
 }
 

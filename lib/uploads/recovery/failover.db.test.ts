@@ -115,6 +115,30 @@ async function openSite(change = (runtime: Runtime) => runtime) {
   return { ...site, ...database, node, client, [Symbol.asyncDispose]: close }
 }
 
+it('makes the object of a file whose client has its last answer', async () => {
+  await using site = await openSite()
+  const { db, client, recent, runtime, bucket } = site
+  const whole = randomBytes(12 * MiB)
+  const url = await client.begin(whole.length)
+  expect((await client.patch(url, 0, whole.subarray(0, 6 * MiB))).status).toBe(204)
+  const rewind = await keepFile(db, fileIdOf(url), { isHeld: false })
+  bucket.faults.add({
+    operation: 'CompleteMultipartUpload',
+    effect: { kind: 'refuse', status: 503, code: 'SlowDown' },
+    times: 100,
+  })
+  expect((await client.patch(url, 6 * MiB, whole.subarray(6 * MiB))).status).toBe(204)
+  expect(await site.statusOf(url)).toBe('transferring')
+  bucket.faults.clear()
+  await rewind()
+  expect(await site.statusOf(url)).toBe('uploading')
+
+  await recent.redo(db, runtime.log)
+
+  expect(await site.statusOf(url)).toBe('transferred')
+  expect((await bucket.object(`${fileIdOf(url)}/file`)).equals(whole)).toBe(true)
+})
+
 it('cancels an upload again whose cancellation was lost', async () => {
   await using site = await openSite()
   const { db, client, recent, runtime } = site
