@@ -11,10 +11,21 @@ COPY packages/react/package.json packages/react/
 COPY packages/cli/package.json packages/cli/
 RUN npm ci --no-audit --no-fund
 COPY . .
-# The package that a release consists of, installed. The image has a Node of its own, and nothing that runs reads types, maps
-# or manuals.
-RUN npm run pack-server && mkdir /packed && tar -xzf .release/sluice-server-*.tgz -C /packed --strip-components=1
+RUN npm run pack-server
+
+# The package that a release consists of. `--build-context release=FOLDER` puts the one in that folder in its place, and nothing is built.
+FROM scratch AS release
+COPY --from=build /app/.release/sluice-server-*.tgz /
+
+# It is installed. The image has a Node of its own, and nothing that runs reads types, maps or manuals.
+FROM ${NODE_IMAGE} AS install
+COPY --from=release sluice-server-*.tgz /
+# What it must be, where somebody knows it; what it is can be read from the image.
+ARG SERVER_SHA256
 WORKDIR /packed
+RUN if [ -n "${SERVER_SHA256}" ]; then echo "${SERVER_SHA256}  $(echo /sluice-server-*.tgz)" | sha256sum --check; fi \
+  && tar -xzf /sluice-server-*.tgz --strip-components=1 \
+  && (cd / && sha256sum sluice-server-*.tgz) > SHA256SUMS
 RUN npm install --omit=dev --no-package-lock --no-audit --no-fund \
   && rm -rf node_modules/node-linux-* node_modules/.bin/node node_modules/.cache \
   && find . -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -path './node_modules/*.md' \) -delete \
@@ -30,9 +41,9 @@ RUN apt-get update \
 COPY --from=build /usr/local/bin/node /usr/local/bin/
 ENV NODE_ENV=production NEXT_TELEMETRY_DISABLED=1 DATA_DIR=/data
 WORKDIR /app
-COPY --from=build /packed ./
-COPY --from=build --chown=1000:1000 /data /data
-COPY --from=build --chown=1000:1000 /packed/.next/cache .next/cache
+COPY --from=install /packed ./
+COPY --from=install --chown=1000:1000 /data /data
+COPY --from=install --chown=1000:1000 /packed/.next/cache .next/cache
 USER 1000:1000
 EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \

@@ -188,6 +188,16 @@ it('the image has the manifest of each workspace before it installs, which npm c
     expect(before).toContain(`COPY ${folder}/package.json ${folder}/\n`)
 })
 
+it('the image of a release is made of the package that is released, and of no other', () => {
+  const image = readFileSync('Dockerfile', 'utf8')
+  expect(image).toMatch(/^FROM scratch AS release$/m)
+  expect(image.split(/^FROM /m).at(-1)).not.toContain('--from=build /app/')
+  const workflow = readFileSync('.github/workflows/release.yml', 'utf8')
+  expect(workflow).toContain('build-contexts: release=.release\n')
+  const [, digest] = image.match(/^ARG (SERVER_\w+)$/m)!
+  expect(workflow).toContain(`build-args: ${digest}=\${{ steps.server.outputs.sha256 }}\n`)
+})
+
 it('Node has the same flags in the image, by npm start, and in what is tested and measured', () => {
   const image = readFileSync('Dockerfile', 'utf8').match(/^CMD (.+)$/m)![1]!
   expect(JSON.parse(image)).toEqual(['node', ...NODE_FLAGS, 'server.js'])
