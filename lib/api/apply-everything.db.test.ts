@@ -103,6 +103,12 @@ pipes:
     allowedOrigins: [https://www.example.com]
     uploadExpirySeconds: 86400
     requireSubject: true
+    object:
+      metadata: { reel: "{filename}" }
+      cacheControl: public, max-age=3600
+      contentDisposition: attachment
+      tags: { team: films }
+      tokensMaySet: [tags]
     outputs:
       - name: backend
         enabled: false
