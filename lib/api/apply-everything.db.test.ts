@@ -64,6 +64,7 @@ const SETS_NOTHING: Record<string, string> = {
   cancelImport: ACT,
   cancelFile: ACT,
   eraseFile: ACT,
+  repairDestination: ACT,
   switchOn: ACT,
   resendInvitation: ACT,
   lockConfiguration: LOCK,
