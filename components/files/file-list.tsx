@@ -45,6 +45,7 @@ export async function FileList({ actor, path, query, pipeId }: Props) {
   }
   const filters: Filter[] = [
     { kind: 'text', name: 'search', label: 'Name, subject or id' },
+    { kind: 'text', name: 'folder', label: 'Folder' },
     {
       kind: 'choice',
       name: 'status',

@@ -11,6 +11,7 @@ export function wantedFiles(query: Query, pipeId: string | undefined, nowMs: num
     cursor: query.cursor,
     filename: query.filename,
     search: query.search,
+    folder: query.folder || undefined,
     ...(query.status === 'waiting' ? { status: 'uploading', waiting: 'true' } : { status: query.status }),
     senderId: query.senderId,
     protocol: query.protocol,

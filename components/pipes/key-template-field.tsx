@@ -19,8 +19,9 @@ export function KeyTemplateField({ pipeId, template, prefix }: Props) {
         spellCheck={false}
         hint={
           <>
-            Fields: {'{file_id} {filename} {ext} {yyyy} {mm} {dd} {sender} {pipe_id}'}. It must have{' '}
-            {'{file_id}'}, so that nothing is ever overwritten.
+            Fields: {'{file_id} {filename} {ext} {path} {yyyy} {mm} {dd} {sender} {pipe_id}'}. It must have{' '}
+            {'{file_id}'}, so that nothing is ever overwritten. {'{path}'} is the folder that the client
+            sends.
           </>
         }
       />
@@ -37,6 +38,7 @@ function fill(template: string, pipeId: string): string {
     file_id: '0196f0c3-7b1e-7c42-9d55-1f0a6f2f8a10',
     filename: 'launch-cut.mov',
     ext: 'mov',
+    path: 'films/launch',
     yyyy: '2026',
     mm: '11',
     dd: '21',

@@ -42,7 +42,7 @@ function Refusals({ refusals }: Outcome) {
   )
 }
 
-const FIELDS = '{file_id} {filename} {ext} {yyyy} {mm} {dd} {sender} {pipe_id}'
+const FIELDS = '{file_id} {filename} {ext} {path} {yyyy} {mm} {dd} {sender} {pipe_id}'
 
 function ObjectFields({ object }: { object: ObjectSettings }) {
   return (

@@ -8,7 +8,8 @@ import type { Bucket } from './bucket-port.ts'
 import type { Leases } from './lease/leases.ts'
 import type { EmitCreated, Insertion } from './ledger/insert-upload.ts'
 import type { Whole } from './ledger/transferred.ts'
-import type { UploadRights, UploadRow } from './ledger/upload-rights.ts'
+import type { UploadRights } from './ledger/upload-rights.ts'
+import type { UploadRow } from './ledger/upload-rows.ts'
 import type { MemoryBudget } from './memory/memory-budget.ts'
 import type { TailCap } from './memory/tail-cap.ts'
 import type { TailCipher } from './rules/tail-cipher.ts'
@@ -16,7 +17,8 @@ import type { UploadTerms } from './rules/upload-terms.ts'
 
 /** What a protocol knows of the ledger: the rows that a token opens, and a whole file that asks for the lease with them. */
 export type { WholeRequest } from './ledger/first-lease.ts'
-export type { CreationRight, PipeRow, UploadRight, UploadRow } from './ledger/upload-rights.ts'
+export type { CreationRight, UploadRight } from './ledger/upload-rights.ts'
+export type { PipeRow, UploadRow } from './ledger/upload-rows.ts'
 export type FileProtocol = UploadRow['protocol']
 /** Those that clients speak at the upload endpoint. */
 export type HttpProtocol = Exclude<FileProtocol, 'url'>

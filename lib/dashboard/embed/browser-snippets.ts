@@ -117,7 +117,7 @@ const remembered«: object» = { indexedDB: { maxFileSize: 1024 ** 3, maxTotalSi
 const tusOptions = (uploadUrl: string) => `{
   endpoint: '${uploadUrl}',
   removeFingerprintOnSuccess: true,
-  allowedMetaFields: ['name', 'type'],
+  allowedMetaFields: ['name', 'type', 'relativePath'],
   ...keepGoing((reason) => uppy.info(reason, 'warning', 5000)),
 }`
 

@@ -28,6 +28,13 @@ export const fileQuery = pageQuery.extend({
   protocol: z.enum(FILE_PROTOCOLS, `must be one of ${FILE_PROTOCOLS.join(', ')}`).optional(),
   /** Part of the filename, in any letter case. */
   filename: wordField,
+  /** The files of one folder, without those of the folders in it. */
+  folder: z
+    .string()
+    .max(512, 'must have at most 512 characters')
+    .refine(isPlainText, 'must not contain control characters')
+    .transform((path) => path.replace(/^\/+|\/+$/g, ''))
+    .optional(),
   /** Part of the filename or of the subject, in any letter case, or the id of a file. */
   search: wordField,
   createdAfter: timeField.optional(),
@@ -50,10 +57,11 @@ export function alongIndex(
   query: FileQuery,
   from?: { id: string; down: boolean },
 ): SQL | undefined {
-  const { status, pipeId, senderId, search, createdAfter, createdBefore } = query
+  const { status, pipeId, senderId, search, folder, createdAfter, createdBefore } = query
   return and(
     eq(files.workspaceId, actor.workspaceId),
     search && isUuid(search) ? eq(files.id, search) : undefined,
+    folder ? eq(files.folder, folder) : undefined,
     senderId ? eq(files.senderId, senderId) : undefined,
     !senderId && pipeId ? eq(files.pipeId, pipeId) : undefined,
     !senderId && status ? eq(files.status, status) : undefined,

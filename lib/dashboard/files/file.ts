@@ -53,6 +53,8 @@ export const fileAnswer = z.strictObject({
   uploadMetadata: pairs,
   /** What the bucket is told of the object beside its bytes, by the Pipe and the token. */
   object: fileObjectAnswer.nullable(),
+  /** The folder that the client sent, where the keys of its Pipe have {path}. */
+  folder: z.string().nullable(),
   destinations: z.array(destinationAnswer),
   resumeCount: z.int(),
   savedBytes: z.int(),
@@ -118,6 +120,7 @@ export function toFile(row: typeof files.$inferSelect, destinations: Destination
     metadata: row.metadata,
     uploadMetadata: row.uploadMetadata,
     object: row.object,
+    folder: row.folder,
     destinations: destinations.toSorted((a, b) => (a.position ?? 1) - (b.position ?? 1)).map(toDestination),
     resumeCount: row.resumeCount,
     savedBytes: row.savedBytes,

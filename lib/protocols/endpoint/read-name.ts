@@ -5,13 +5,14 @@ import type { UploadRequest } from './upload-request.ts'
 /** The name of a new file: the last segment of its address, or else the one in Content-Disposition (RFC 6266). */
 export function readName({ name, headers }: Pick<UploadRequest, 'name' | 'headers'>): string {
   const disposition = headers['content-disposition']
-  return ofPath(name) || (disposition && ofDisposition(disposition)) || 'file'
+  return lastSegment(readPath({ name }) ?? '') || (disposition && ofDisposition(disposition)) || 'file'
 }
 
-function ofPath(name: string | undefined): string | undefined {
-  if (name === undefined) return undefined
+/** The whole address of a new file, after that of the Pipe: its folder and its name. */
+export function readPath({ name }: Pick<UploadRequest, 'name'>): string | null {
+  if (name === undefined) return null
   try {
-    return lastSegment(decodeURIComponent(name))
+    return decodeURIComponent(name)
   } catch (cause) {
     throw new SluiceError('invalid_request', 'The name in the address is not percent-encoded UTF-8.', {
       cause,

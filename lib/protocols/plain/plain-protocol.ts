@@ -7,7 +7,7 @@ import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
 import { wholeFileCheck } from '../endpoint/body-check.ts'
 import { describeFile, stoppedForGood } from '../endpoint/file-response.ts'
-import { readName } from '../endpoint/read-name.ts'
+import { readName, readPath } from '../endpoint/read-name.ts'
 import { receiveFirstBody } from '../endpoint/receive-body.ts'
 import {
   bodyBytes,
@@ -41,6 +41,7 @@ async function putFile(
   const right = await authenticateToCreate(context, request)
   const declared = {
     filename,
+    relativePath: readPath(request),
     filetype: request.headers['content-type'] ?? null,
     lengthBytes: bytes ?? null,
     uploadMetadata: {},

@@ -11,7 +11,7 @@ import type { CreationRight, UploadContext } from '../../uploads/upload-context.
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
 import { contentCheck, wholeFileCheck } from '../endpoint/body-check.ts'
 import { stoppedForGood } from '../endpoint/file-response.ts'
-import { readName } from '../endpoint/read-name.ts'
+import { readName, readPath } from '../endpoint/read-name.ts'
 import { type Body, receiveFirstBody } from '../endpoint/receive-body.ts'
 import {
   bodyBytes,
@@ -142,6 +142,7 @@ function readCreation(request: UploadRequest): Creation {
   return {
     declared: {
       filename: readName(request),
+      relativePath: readPath(request),
       // Here tus-js-client sends the type of the body, which is not that of the file.
       filetype: isPartialUpload(headers) ? null : (headers['content-type'] ?? null),
       lengthBytes,

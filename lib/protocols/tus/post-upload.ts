@@ -113,5 +113,6 @@ function readLength(request: UploadRequest): number | null {
 
 function readMetadata({ headers }: UploadRequest): Omit<Declared, 'lengthBytes' | 'concat' | 'protocol'> {
   const { header, filename, filetype, custom } = parseUploadMetadata(headers['upload-metadata'])
-  return { filename, filetype, uploadMetadata: custom, uploadMetadataHeader: header }
+  const relativePath = custom.relativePath ?? null
+  return { filename, filetype, relativePath, uploadMetadata: custom, uploadMetadataHeader: header }
 }

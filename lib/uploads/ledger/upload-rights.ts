@@ -1,12 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
-import type {
-  DestinationStatus,
-  FileObject,
-  FileProtocol,
-  FileStatus,
-  ObjectSettings,
-  PipeObject,
-} from '#drizzle/schema/index.ts'
+import type { DestinationStatus } from '#drizzle/schema/index.ts'
 import { hasActiveOutput, isToldOfCreation } from '../../events/outputs-of.ts'
 import { isSuspended, workspaceSuspended } from '../../identity/suspension.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
@@ -18,7 +11,6 @@ import { span } from '../../platform/tracing/span.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
 import { PIPE_DESTINATIONS } from '../../workspace/pipes/destinations.ts'
 import { hasTooManyRefused, tooManyRefused } from '../../workspace/tokens/refused-creations.ts'
-import type { Bound } from '../rules/part-numbers.ts'
 import {
   ASKED_COLUMNS,
   askedOf,
@@ -29,63 +21,7 @@ import {
 } from './first-lease.ts'
 import { isLeased, wasInterrupted } from './lease-terms.ts'
 import { boundOf } from './parts.ts'
-
-export type UploadToken = {
-  id: string
-  workspaceId: string
-  senderId: string
-  senderName: string
-  subject: string | null
-  maxBytes: number | null
-  maxFiles: number | null
-  allowedTypes: string[]
-  keyPrefix: string
-  metadata: Record<string, string>
-  object: ObjectSettings | null
-}
-
-export type PipeRow = {
-  id: string
-  sourceHttp: boolean
-  sourceUrl: boolean
-  keyTemplate: string
-  maxFileBytes: number | null
-  allowedTypes: string[]
-  allowedOrigins: string[]
-  uploadExpirySeconds: number
-  object: PipeObject | null
-  /** It has an active webhook. */
-  hasWebhooks: boolean
-  /** An output asks for `file.created`. */
-  isToldOfCreation: boolean
-}
-
-export type UploadRow = {
-  id: string
-  workspaceId: string
-  pipeId: string
-  protocol: FileProtocol
-  status: FileStatus
-  lengthBytes: number | null
-  offsetBytes: number
-  crc32: number
-  partBytes: number | null
-  concat: 'partial' | 'final' | null
-  concatHeader: string | null
-  filename: string
-  filetype: string | null
-  object: FileObject | null
-  uploadMetadataHeader: string | null
-  expiresAtMs: number
-  retired: boolean
-  /** Another request is writing it now. */
-  leased: boolean
-  /** The next request resumes. */
-  interrupted: boolean
-  leaseFence: number
-  /** What its part numbers are bound to. */
-  bound: Bound
-}
+import type { PipeRow, UploadRow, UploadToken } from './upload-rows.ts'
 
 type Validity = { tokenRevoked: boolean; senderRevoked: boolean; tokenExpired: boolean; suspended: boolean }
 type Common = { token: UploadToken; pipe: PipeRow }

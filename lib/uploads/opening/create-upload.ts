@@ -1,15 +1,17 @@
 import type { FileObject } from '#drizzle/schema/index.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { type Clock, days, hours } from '../../platform/kernel/clock.ts'
+import { SluiceError } from '../../platform/kernel/errors.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
-import { renderObjectKey } from '../../workspace/pipes/key-template.ts'
+import { hasFolder, renderObjectKey } from '../../workspace/pipes/key-template.ts'
 import { objectOf } from '../../workspace/pipes/object-settings.ts'
-import type { FileFacts } from '../../workspace/pipes/placeholders.ts'
+import { type FileFacts, folderOf, MAX_FOLDER_BYTES } from '../../workspace/pipes/placeholders.ts'
 import type { Quota } from '../../workspace/usage/reserve.ts'
 import type { Bucket } from '../bucket-port.ts'
 import { type EmitCreated, insertMany } from '../ledger/insert-upload.ts'
-import type { CreationRight, Target, UploadRow } from '../ledger/upload-rights.ts'
+import type { CreationRight, Target } from '../ledger/upload-rights.ts'
+import type { UploadRow } from '../ledger/upload-rows.ts'
 import { NOTHING_BOUND } from '../rules/part-numbers.ts'
 import { equalPartBytes } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
@@ -88,6 +90,8 @@ export type Declared = {
   lengthBytes: number | null
   filename: string
   filetype: string | null
+  /** The path of the file in a folder of the client, its name included. */
+  relativePath?: string | null
   uploadMetadata: Record<string, string>
   uploadMetadataHeader: string | null
   concat: 'partial' | 'final' | null
@@ -109,7 +113,9 @@ export function describeNew(
   const nowMs = clock.now()
   const fileId = uuidv7(nowMs)
   const expirySeconds = pipe.uploadExpirySeconds
-  const facts = { fileId, filename, sender: senderName, pipeId: pipe.id, at: new Date(nowMs) }
+  const folder = hasFolder(pipe.keyTemplate) ? folderOf(declared.relativePath ?? null) : ''
+  if (Buffer.byteLength(folder) > MAX_FOLDER_BYTES) throw folderTooLong()
+  const facts = { fileId, filename, folder, sender: senderName, pipeId: pipe.id, at: new Date(nowMs) }
   const expiresByMs = nowMs + Math.min(...buckets.map(maxAgeMs))
   return {
     fileId,
@@ -123,6 +129,7 @@ export function describeNew(
     subject,
     metadata,
     object: objectFor(right, declared, facts),
+    folder: folder || null,
     filename: withoutControls(filename),
     filetype,
     uploadMetadata,
@@ -147,7 +154,16 @@ export function describeNew(
 const withoutControls = (filename: string) => filename.replace(/\p{Cc}/gu, '') || 'file'
 
 function keyOf({ token, pipe }: CreationRight, { prefix }: Target['dataStore'], facts: FileFacts): string {
-  return renderObjectKey(pipe.keyTemplate, { ...facts, prefix, keyPrefix: token.keyPrefix })
+  const key = renderObjectKey(pipe.keyTemplate, { ...facts, prefix, keyPrefix: token.keyPrefix })
+  if (key === undefined) throw folderTooLong()
+  return key
+}
+
+function folderTooLong(): SluiceError {
+  return new SluiceError(
+    'invalid_request',
+    `The folder of this file is too long: it may have ${MAX_FOLDER_BYTES} bytes, and less where keys have long prefixes.`,
+  )
 }
 
 /** The piece of a file is not what anybody downloads, but the bucket may demand that everything in it is encrypted. */

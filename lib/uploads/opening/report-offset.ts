@@ -1,5 +1,5 @@
 import { currentOffset, markInterrupted } from '../ledger/offsets.ts'
-import type { UploadRow } from '../ledger/upload-rights.ts'
+import type { UploadRow } from '../ledger/upload-rows.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 /** The current offset and status, for a writer that has lost its lease. */

@@ -160,9 +160,9 @@ function message({ name, ok, message: said }: ProbedOperation, works: boolean): 
 }
 
 /** What the keys need for the object settings of a Pipe that the bucket refused. */
-function needsOf({ name, ok }: ProbedOperation, uses: readonly ObjectUse[]): string {
+function needsOf({ name, ok, message: said }: ProbedOperation, uses: readonly ObjectUse[]): string {
   const object = uses.find((use) => use.name === name)?.object
-  if (ok || !object) return ''
+  if (ok || !object || !said.startsWith('Refused')) return ''
   const tags = object.tags ? ' Tags need s3:PutObjectTagging.' : ''
   const encrypted = object.encryption?.type === 'SSE-KMS'
   return tags + (encrypted ? ' SSE-KMS needs kms:GenerateDataKey and kms:Decrypt on the key.' : '')

@@ -20,7 +20,14 @@ export async function readObjectUses(db: Db, dataStoreId: string, nowMs: number)
       order by p.created_at, p.id limit ${AT_MOST}::int`,
   )
   return found.flatMap(({ id, name, object: set }) => {
-    const facts = { fileId: id, filename: 'check.txt', sender: 'check', pipeId: id, at: new Date(nowMs) }
+    const facts = {
+      fileId: id,
+      filename: 'check.txt',
+      folder: '',
+      sender: 'check',
+      pipeId: id,
+      at: new Date(nowMs),
+    }
     const object = objectOf(set, null, facts)
     return object ? [{ name: useNameOf(name), object }] : []
   })

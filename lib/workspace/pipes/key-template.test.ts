@@ -7,13 +7,14 @@ import {
   keyTemplateFault,
   renderObjectKey,
 } from './key-template.ts'
-import { cleanFilename } from './placeholders.ts'
+import { cleanFilename, folderOf } from './placeholders.ts'
 
 const parts: KeyParts = {
   prefix: '',
   keyPrefix: '',
   fileId: '019a0000-0000-7000-8000-000000000001',
   filename: 'Ünïcode photo.JPG',
+  folder: '',
   sender: 'My backend',
   pipeId: 'pipe_aaaaaaaaaaaaaaaaaaaa',
   at: new Date('2026-03-04T23:59:59.999Z'),
@@ -81,7 +82,7 @@ describe('renderObjectKey', () => {
     [`${'ü'.repeat(20)}{file_id}-{filename}`, ''],
     ['{yyyy}/{filename}{filename}{filename}/{file_id}', 'in/'],
   ])('has no segment of %s that is too long for a file name', (template, prefix) => {
-    const key = renderObjectKey(template, { ...parts, prefix, filename: `${'ü'.repeat(200)}.mp4` })
+    const key = renderObjectKey(template, { ...parts, prefix, filename: `${'ü'.repeat(200)}.mp4` })!
     const longest = Math.max(...key.split('/').map((segment) => Buffer.byteLength(segment)))
     expect(longest).toBeLessThanOrEqual(255)
     expect(longest).toBeGreaterThan(240)
@@ -90,7 +91,7 @@ describe('renderObjectKey', () => {
 
   it('shortens the filename first, and keeps its extension', () => {
     const given = { ...parts, ...LONGEST, filename: `${'n'.repeat(400)}.tar` }
-    const key = renderObjectKey('{file_id}/{filename}/{filename}/{filename}', given)
+    const key = renderObjectKey('{file_id}/{filename}/{filename}/{filename}', given)!
     expect(Buffer.byteLength(key)).toBeLessThanOrEqual(1024)
     expect(key).toMatch(/n\.tar$/)
   })
@@ -102,7 +103,7 @@ describe('renderObjectKey', () => {
     ]) {
       expect(keyTemplateFault(template)).toBeUndefined()
       for (const keyPrefix of [LONGEST.keyPrefix, 'k'.repeat(48), `${'k'.repeat(207)}/`]) {
-        const key = renderObjectKey(template, { ...parts, ...LONGEST, keyPrefix })
+        const key = renderObjectKey(template, { ...parts, ...LONGEST, keyPrefix })!
         expect(Buffer.byteLength(key)).toBeLessThanOrEqual(1024)
         expect(Math.max(...key.split('/').map((segment) => Buffer.byteLength(segment)))).toBeLessThanOrEqual(
           255,
@@ -123,7 +124,7 @@ describe('renderObjectKey', () => {
         fc.string({ unit: 'binary', maxLength: 200 }),
         fc.constantFrom(...templates),
         (filename, sender, template) => {
-          const key = renderObjectKey(template, { ...parts, filename, sender, prefix: 'é'.repeat(128) })
+          const key = renderObjectKey(template, { ...parts, filename, sender, prefix: 'é'.repeat(128) })!
           expect(Buffer.byteLength(key)).toBeLessThanOrEqual(1024)
           expect(key).toContain(parts.fileId)
           expect(key.split('/')).toHaveLength(template.split('/').length)
@@ -142,7 +143,7 @@ it('leaves no name of one dot behind where it shortens', () => {
 })
 
 it('keeps two dots from meeting', () => {
-  const key = renderObjectKey('{file_id}/{filename}{filename}', { ...parts, filename: '.a.' })
+  const key = renderObjectKey('{file_id}/{filename}{filename}', { ...parts, filename: '.a.' })!
   expect(key).toBe(`${parts.fileId}/.a.a.`)
 })
 
@@ -153,7 +154,7 @@ it.each([
   ['', 'a/.', 'a/.'],
   ['a.', '.b/', 'a.b/'],
 ])('makes no way up of the prefixes %j and %j', (prefix, keyPrefix, start) => {
-  const key = renderObjectKey('{file_id}/{filename}', { ...parts, prefix, keyPrefix })
+  const key = renderObjectKey('{file_id}/{filename}', { ...parts, prefix, keyPrefix })!
   expect(key).toBe(`${start}${parts.fileId}/${key.split('/').at(-1)}`)
 })
 
@@ -173,4 +174,81 @@ describe('cleanFilename', () => {
     [`.${' '.repeat(300)}.jpeg`, '.jpeg'],
     [`${'é'.repeat(300)}.jpeg`, `${'é'.repeat(125)}.jpeg`],
   ])('makes of %j %j', (sent, cleaned) => expect(cleanFilename(sent)).toBe(cleaned))
+})
+
+describe('the folder of a file', () => {
+  it.each([
+    ['holiday/2026/a.jpg', 'holiday/2026'],
+    ['a.jpg', ''],
+    [null, ''],
+    ['null', ''],
+    ['/etc/passwd', 'etc'],
+    ['../../../etc/./passwd', 'etc'],
+    ['C:\\Users\\me\\a.jpg', 'C:/Users/me'],
+    ['a//b/ c /d', 'a/b/c'],
+    ['a\u0000b/c\nd/x', 'a_b/c_d'],
+    ['one...two/..../x', 'one.two'],
+    ['CON/nul/x', 'CON/nul'],
+    ['.sluice-checks/x', '_sluice-checks'],
+    [`${'é'.repeat(200)}/x`, 'é'.repeat(127)],
+    ['ab\ud800/x', 'ab_'],
+  ])('of %j is %j', (path, folder) => {
+    expect(folderOf(path)).toBe(folder)
+  })
+
+  it.each([
+    ['{path}/{file_id}', undefined],
+    ['in/{path}/{file_id}-{filename}', undefined],
+    ['{file_id}/{path}/{filename}', undefined],
+    ['{file_id}/{path}', 'must have {path} between / and /'],
+    ['a{path}/{file_id}', 'must have {path} between / and /'],
+    ['{path}{file_id}', 'must have {path} between / and /'],
+    ['{path}/{path}/{file_id}', undefined],
+  ])('stands in %s: %s', (template, fault) => {
+    if (fault) expect(keyTemplateFault(template)).toContain(fault)
+    else expect(keyTemplateFault(template)).toBeUndefined()
+  })
+
+  it('goes with its / where there is none', () => {
+    expect(renderObjectKey('{path}/{file_id}', parts)).toBe(parts.fileId)
+    expect(renderObjectKey('in/{path}/{file_id}', { ...parts, folder: 'a/b' })).toBe(`in/a/b/${parts.fileId}`)
+  })
+
+  it('never leads out of the prefix, whatever a client sends', () => {
+    const hostile = fc.constantFrom(
+      '..',
+      '.',
+      '',
+      ' ',
+      '/',
+      '\\',
+      '...',
+      '\0',
+      '\u202e',
+      '.sluice-checks',
+      'x'.repeat(300),
+    )
+    const segment = fc.oneof(hostile, fc.string({ unit: 'binary', maxLength: 20 }))
+    const path = fc.array(segment, { maxLength: 1000 }).map((all) => all.join('/'))
+    const templates = fc.constantFrom(
+      '{path}/{file_id}',
+      'in/{path}/{file_id}/{filename}',
+      '{file_id}/{path}/x',
+    )
+    fc.assert(
+      fc.property(path, templates, (relativePath, template) => {
+        const key = renderObjectKey(template, { ...parts, folder: folderOf(relativePath), prefix: 'tenant/' })
+        // Refused: it is too long.
+        if (key === undefined) return
+        expect(key.startsWith('tenant/')).toBe(true)
+        expect(Buffer.byteLength(key)).toBeLessThanOrEqual(1024)
+        const segments = key.split('/')
+        expect(segments.filter((one) => one === '' || /^\.+$/.test(one))).toEqual([])
+        expect(key).not.toMatch(/[\\\p{Cc}\p{Cs}]|\.\./u)
+        expect(segments[1]).not.toBe('.sluice-checks')
+        expect(new URL(`https://bucket.example/${encodeURI(key)}`).pathname.startsWith('/tenant/')).toBe(true)
+      }),
+      { numRuns: 300 },
+    )
+  })
 })

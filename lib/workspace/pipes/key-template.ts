@@ -52,8 +52,11 @@ const MAX_TEMPLATE_BYTES = MAX_KEY_BYTES - 2 * MAX_PREFIX_BYTES
 const MAX_FIRST_BYTES = MAX_SEGMENT_BYTES - 2 * MAX_OPEN_BYTES
 const SHORTEST_FILENAME_BYTES = 24
 
-/** A filename is shortened to what is left for it. */
-const longest = (pieces: Piece[]) => longestOf(pieces, { filename: SHORTEST_FILENAME_BYTES })
+/** A filename is shortened to what is left for it, and a file whose folder does not fit is refused. */
+const longest = (pieces: Piece[]) => longestOf(pieces, { filename: SHORTEST_FILENAME_BYTES, path: 0 })
+
+/** A file may have no folder; the / after it then goes as well. */
+const FOLDER = '{path}/'
 
 /** What is wrong with a template, in words that follow its name; nothing if it is right. */
 export function keyTemplateFault(template: string): string | undefined {
@@ -62,6 +65,8 @@ export function keyTemplateFault(template: string): string | undefined {
   if (fault) return fault
   if (!pieces.some((piece) => 'field' in piece && piece.field === 'file_id'))
     return 'must have {file_id} in it, so that no file overwrites another'
+  if (!template.split(FOLDER).every(isAroundFolder))
+    return 'must have {path} between / and /, or first of all'
   const literal = pieces.map((piece) => ('text' in piece ? piece.text : 'x')).join('')
   if (/[\p{Cc}\\]|\p{Cs}/u.test(literal)) return 'must not have control characters or \\ in it'
   if (literal.startsWith('/')) return 'must not start with /'
@@ -78,6 +83,14 @@ export function keyTemplateFault(template: string): string | undefined {
     : undefined
 }
 
+/** What remains of a template without its folders: each of them begins where a / or nothing is. */
+function isAroundFolder(text: string, n: number, all: string[]): boolean {
+  const isBefore = n < all.length - 1
+  return !text.includes('{path}') && (!isBefore || text === '' || text.endsWith('/'))
+}
+
+export const hasFolder = (template: string): boolean => template.includes(FOLDER)
+
 export type KeyParts = FileFacts & {
   /** The Data Store's. */
   prefix: string
@@ -85,14 +98,23 @@ export type KeyParts = FileFacts & {
   keyPrefix: string
 }
 
-/** The object's key, at most 1,024 bytes, and 255 from one / to the next: the filename is shortened first. */
-export function renderObjectKey(template: string, parts: KeyParts): string {
-  const pieces = parse(template)
+/**
+ * The object's key, at most 1,024 bytes, and 255 from one / to the next: the filename is shortened first. Undefined if the folder
+ * is too long for that.
+ */
+export function renderObjectKey(template: string, parts: KeyParts): string | undefined {
+  const pieces = parse(parts.folder === '' ? template.replaceAll(FOLDER, '') : template)
   const values = valuesOf(parts)
   const fill = (filename: string) =>
     withoutDotSegments(parts.prefix + parts.keyPrefix + fillIn(pieces, { ...values, filename }))
   const room = roomForFilename(fill(FILENAME_MARK))
-  return fill(shortenFilename(values.filename, Math.max(room, SHORTEST_FILENAME_BYTES)))
+  const key = fill(shortenFilename(values.filename, Math.max(room, SHORTEST_FILENAME_BYTES)))
+  return parts.folder === '' || fits(key) ? key : undefined
+}
+
+function fits(key: string): boolean {
+  const segments = key.split('/').map((segment) => Buffer.byteLength(segment))
+  return Buffer.byteLength(key) <= MAX_KEY_BYTES && Math.max(...segments) <= MAX_SEGMENT_BYTES
 }
 
 /** In no key: it is a control character. */

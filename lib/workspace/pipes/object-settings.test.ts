@@ -68,6 +68,7 @@ describe('object settings', () => {
   const facts = {
     fileId: '0196f0c3-7b1e-7c42-9d55-1f0a6f2f8a10',
     filename: '../a&b.TXT',
+    folder: '',
     sender: 'web',
     pipeId: 'pipe_x',
     at: new Date('2026-11-21'),

@@ -168,7 +168,10 @@ function mapValues(
   pairs: Record<string, string>,
   map: (value: string) => string,
 ): Record<string, string> | undefined {
-  const mapped = Object.entries(pairs).map(([name, value]) => [name, map(value)])
+  // A file without a folder has no {path}.
+  const mapped = Object.entries(pairs)
+    .map(([name, value]) => [name, map(value)])
+    .filter(([, value]) => value !== '')
   return mapped.length > 0 ? Object.fromEntries(mapped) : undefined
 }
 

@@ -1,15 +1,19 @@
+import { PROBE_FOLDER } from '../../buckets/probe-operations.ts'
+
 /** The placeholders of key templates and object settings, and what stands in their place. */
-const FIELDS = ['file_id', 'filename', 'ext', 'yyyy', 'mm', 'dd', 'sender', 'pipe_id'] as const
+const FIELDS = ['file_id', 'filename', 'ext', 'path', 'yyyy', 'mm', 'dd', 'sender', 'pipe_id'] as const
 export type Field = (typeof FIELDS)[number]
 
 export const MAX_FILENAME_BYTES = 255
 const MAX_SENDER_BYTES = 64
+export const MAX_FOLDER_BYTES = 512
 
 /** What each may take up at most. */
 const MAX_BYTES: Record<Field, number> = {
   file_id: 36,
   filename: MAX_FILENAME_BYTES,
   ext: 16,
+  path: MAX_FOLDER_BYTES,
   yyyy: 4,
   mm: 2,
   dd: 2,
@@ -24,6 +28,8 @@ export type FileFacts = {
   fileId: string
   /** As the client sent it. */
   filename: string
+  /** Cleaned, by `folderOf`. Empty if there is none. */
+  folder: string
   sender: string
   pipeId: string
   at: Date
@@ -67,6 +73,7 @@ export function valuesOf(facts: FileFacts): Record<Field, string> {
     file_id: facts.fileId,
     filename,
     ext: extensionOf(filename),
+    path: facts.folder,
     yyyy: yyyy!,
     mm: mm!,
     dd: dd!,
@@ -87,6 +94,19 @@ const EXTENSION = /\.([A-Za-z0-9]{1,16})$/
 /** A filename fit for an object key: one segment of at most 255 bytes, Unicode kept. */
 export function cleanFilename(sent: string): string {
   return shortenFilename(withoutUnwanted(sent) || MISSING, MAX_FILENAME_BYTES)
+}
+
+/**
+ * The folder of a path that a client sent: what comes before the last segment, each segment cleaned as a filename is. Those
+ * that are empty, or only dots, go, so that no path leads out of anything.
+ */
+export function folderOf(relativePath: string | null): string {
+  const segments = (relativePath ?? '').split(/[/\\]/).slice(0, -1)
+  return segments
+    .map((segment) => truncate(withoutUnwanted(segment), MAX_FILENAME_BYTES))
+    .map((segment) => (segment === PROBE_FOLDER ? segment.replace('.', '_') : segment))
+    .filter(Boolean)
+    .join('/')
 }
 
 /** Any other text as part of a key. */

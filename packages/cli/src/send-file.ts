@@ -6,7 +6,14 @@ import type { Journal } from './journal.ts'
 import { type Answer, send } from './tus.ts'
 import type { Tokens } from './upload-token.ts'
 
-export type LocalFile = { path: string; name: string; size: number; modifiedMs: number }
+/** `relativePath`: of a file in a folder that was named, with the folder. */
+export type LocalFile = {
+  path: string
+  relativePath?: string
+  name: string
+  size: number
+  modifiedMs: number
+}
 type Way = {
   key: string
   tokens: Tokens
@@ -53,7 +60,10 @@ type Step = 'sent' | 'further' | Answer
 
 async function begin(file: LocalFile, uploadUrl: string, token: string, way: Way): Promise<Step> {
   const small = file.size > 0 && file.size <= SMALL_BYTES
-  const metadata = `filename ${Buffer.from(file.name).toString('base64')}`
+  const pairs = { filename: file.name, ...(file.relativePath && { relativePath: file.relativePath }) }
+  const metadata = Object.entries(pairs)
+    .map(([name, value]) => `${name} ${Buffer.from(value).toString('base64')}`)
+    .join(',')
   const headers = { 'Upload-Length': String(file.size), 'Upload-Metadata': metadata }
   let sent = 0
   const onBytes = (count: number) => {

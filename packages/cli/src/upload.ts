@@ -1,5 +1,5 @@
 import { readdirSync, statSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { type Command, misused, readArguments } from './command.ts'
 import { EXIT, Failure } from './failure.ts'
 import { openJournal } from './journal.ts'
@@ -74,7 +74,10 @@ function findFiles(path: string): LocalFile[] {
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
       .sort()
-      .map(localFile)
+      .map((file) => {
+        const inFolder = relative(dirname(resolve(path)), resolve(file))
+        return { ...localFile(file), relativePath: inFolder.split(sep).join('/') }
+      })
   } catch (error) {
     throw new Failure(`${path}: ${(error as Error).message}`, EXIT.misused)
   }

@@ -7,6 +7,8 @@ import type { Tokens } from './tokens.ts'
 
 type Way = {
   file: File
+  /** Where it was in a folder, its name included. */
+  path: string | undefined
   /** It is not sent before it belongs to this list. */
   hold: Promise<unknown> | undefined
   /** Of an upload that goes on. */
@@ -26,7 +28,7 @@ const DELETE_PATIENCE_MS = 60_000
 const NATIVE_FETCH: typeof fetch = (...args) => globalThis.fetch(...args)
 
 /** Sends a file until its end, from where the server has it. What is returned stops it, and nothing but a late URL is told after that. */
-export function sendFile({ file, hold, url, tokens, transport, ...tell }: Way): () => void {
+export function sendFile({ file, path, hold, url, tokens, transport, ...tell }: Way): () => void {
   const stopped = new AbortController()
   const unless = <Told extends unknown[]>(act: (...told: Told) => void) => {
     return (...told: Told) => {
@@ -51,7 +53,7 @@ export function sendFile({ file, hold, url, tokens, transport, ...tell }: Way): 
       endpoint: await endpoint(stopped.signal),
       uploadUrl: url ?? null,
       storeFingerprintForResuming: false,
-      metadata: { filename: file.name, filetype: file.type },
+      metadata: { filename: file.name, filetype: file.type, ...(path && { relativePath: path }) },
       chunkSize: chunkBytes,
       retryDelays,
       onShouldRetry: (error, attempt) => !stopped.signal.aborted && onShouldRetry(error, attempt),

@@ -74,6 +74,7 @@ export function createUploads(options: UploadOptions = {}) {
     change(entry, { state: 'uploading', reason: undefined })
     entry.stop = sendFile({
       file: entry.file!,
+      path: entry.upload.path,
       hold: entry.hold,
       url: entry.url,
       tokens,

@@ -127,6 +127,20 @@ function FileFacts({
               ),
             ],
             ['Type', file.filetype ?? '–'],
+            ...(file.folder
+              ? [
+                  [
+                    'Folder',
+                    <Link
+                      key="f"
+                      href={`/dashboard/files?${new URLSearchParams({ folder: file.folder })}`}
+                      className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
+                    >
+                      {file.folder}
+                    </Link>,
+                  ] as [string, React.ReactNode],
+                ]
+              : []),
             [
               'Pipe',
               pipeName ? (

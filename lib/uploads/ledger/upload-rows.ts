@@ -1,0 +1,67 @@
+import type {
+  FileObject,
+  FileProtocol,
+  FileStatus,
+  ObjectSettings,
+  PipeObject,
+} from '#drizzle/schema/index.ts'
+import type { Bound } from '../rules/part-numbers.ts'
+
+/** What a token opens, as one query reads it. */
+
+export type UploadToken = {
+  id: string
+  workspaceId: string
+  senderId: string
+  senderName: string
+  subject: string | null
+  maxBytes: number | null
+  maxFiles: number | null
+  allowedTypes: string[]
+  keyPrefix: string
+  metadata: Record<string, string>
+  object: ObjectSettings | null
+}
+
+export type PipeRow = {
+  id: string
+  sourceHttp: boolean
+  sourceUrl: boolean
+  keyTemplate: string
+  maxFileBytes: number | null
+  allowedTypes: string[]
+  allowedOrigins: string[]
+  uploadExpirySeconds: number
+  object: PipeObject | null
+  /** It has an active webhook. */
+  hasWebhooks: boolean
+  /** An output asks for `file.created`. */
+  isToldOfCreation: boolean
+}
+
+export type UploadRow = {
+  id: string
+  workspaceId: string
+  pipeId: string
+  protocol: FileProtocol
+  status: FileStatus
+  lengthBytes: number | null
+  offsetBytes: number
+  crc32: number
+  partBytes: number | null
+  concat: 'partial' | 'final' | null
+  concatHeader: string | null
+  filename: string
+  filetype: string | null
+  object: FileObject | null
+  uploadMetadataHeader: string | null
+  expiresAtMs: number
+  retired: boolean
+  /** Another request is writing it now. */
+  leased: boolean
+  /** The next request resumes. */
+  interrupted: boolean
+  leaseFence: number
+  /** What its part numbers are bound to. */
+  bound: Bound
+}
