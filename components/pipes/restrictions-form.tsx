@@ -62,7 +62,7 @@ export function RestrictionsForm({ pipe, prefix }: { pipe: Pipe; prefix: string 
           rows={3}
           defaultValue={pipe.allowedTypes.join('\n')}
           placeholder={'image/*\nvideo/mp4'}
-          hint="One per line. Empty allows any. The declared type is checked, not the content."
+          hint="One per line. Empty allows any. The type that the client declares is checked."
         />
         <TextArea
           name="allowedOrigins"
@@ -75,6 +75,12 @@ export function RestrictionsForm({ pipe, prefix }: { pipe: Pipe; prefix: string 
           hint="The pages that may upload. One per line. Empty allows any."
         />
       </div>
+      <CheckField
+        name="verifyContent"
+        label="Verify the content"
+        hint="The first bytes of a file must be of its declared type, and text must be UTF-8. Otherwise the file fails with type_mismatch, before anything reaches a bucket. Uploads cannot be joined from pieces then."
+        defaultChecked={pipe.verifyContent}
+      />
       <CheckField
         name="requireSubject"
         label="Tokens must name a subject"

@@ -33,6 +33,7 @@ export function createMetrics() {
       'outcome',
     ]),
     resumes: counter('sluice_upload_resumes_total', 'Uploads that went on after an interruption'),
+    contentVerified: counter('sluice_upload_content_total', 'Files whose content was verified', ['outcome']),
     savedBytes: counter('sluice_upload_saved_bytes_total', 'Bytes that resuming did not send again'),
     leasesTakenOver: counter('sluice_leases_taken_over_total', 'Leases taken from another request', ['how']),
     renewalsLate: counter(

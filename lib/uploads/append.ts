@@ -1,5 +1,6 @@
 import { SluiceError } from '../platform/kernel/errors.ts'
 import { requestDetail } from '../platform/kernel/request-context.ts'
+import { type ContentGuard, contentGuard } from './finish/content-guard.ts'
 import { finishUpload } from './finish/finish-upload.ts'
 import { recoverFromFault } from './finish/recover-from-fault.ts'
 import { declareLength } from './opening/open-upload.ts'
@@ -50,11 +51,13 @@ export async function appendBytes(
   const reader = new Reader(context, upload, source, { limitBytes, parts })
   const fromBytes = upload.progress.offsetBytes
   const mayFinish = rules.completedBy === 'length'
-  const request: Request = { context, upload, parts, verify, rules, fromBytes, mayFinish }
+  const guard = contentGuard(context, upload)
+  const request: Request = { context, upload, parts, guard, verify, rules, fromBytes, mayFinish }
   try {
     for (;;) {
       const piece = await reader.next()
       if (piece.kind === 'rest') return await close(request, piece)
+      await guard?.admit(piece.buffer, false)
       parts.add(piece)
     }
   } catch (fault) {
@@ -70,6 +73,7 @@ type Request = Pick<AppendOptions, 'verify' | 'rules'> & {
   context: UploadContext
   upload: Upload
   parts: Parts
+  guard: ContentGuard | undefined
   fromBytes: number
   /** The file is complete once its length is reached. */
   mayFinish: boolean
@@ -77,7 +81,7 @@ type Request = Pick<AppendOptions, 'verify' | 'rules'> & {
 
 async function close(request: Request, rest: Rest): Promise<Appended> {
   const { buffer, why } = rest
-  const { context, upload, parts, verify, rules } = request
+  const { context, upload, parts, guard, verify, rules } = request
   if (why === 'overrun') {
     // Full parts before the excess bytes count, unless the request is atomic.
     if (parts.isCommitted) await parts.recorded()
@@ -88,6 +92,7 @@ async function close(request: Request, rest: Rest): Promise<Appended> {
     if (why === 'end') verify?.()
     parts.commit()
     request.mayFinish = await endsFile(context, upload, parts, { rest, rules })
+    await guard?.admit(buffer, request.mayFinish)
     if (request.mayFinish) return { ...(await finishUpload(context, upload, parts, buffer)), why }
     await storeRest(request, buffer, why)
   }

@@ -70,6 +70,7 @@ export async function restrict(id: string, _previous: unknown, data: FormData) {
       allowedOrigins: listOf(data, 'allowedOrigins'),
       uploadExpirySeconds: Number(textOf(data, 'expiry')) * Number(textOf(data, 'expiryUnit')),
       requireSubject: data.get('requireSubject') === 'on',
+      verifyContent: data.get('verifyContent') === 'on',
     }
     await updatePipe(runtime, actor, id, parseInput(pipeChanges, changes))
     return { message: 'Saved. Uploads under way keep the settings they began with.' }

@@ -1,9 +1,9 @@
 'use server'
 
 import { isDeepStrictEqual } from 'node:util'
-import { OBJECT_SETTINGS } from '#drizzle/schema/index.ts'
 import { invalidRequest, isSluiceError } from '#lib/platform/kernel/errors.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import { OBJECT_SETTINGS } from '#lib/workspace/pipes/object-settings.ts'
 import { pipeChanges } from '#lib/workspace/pipes/pipe.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
 import { tryObject } from '#lib/workspace/pipes/try-object.ts'

@@ -55,6 +55,8 @@ export const fileAnswer = z.strictObject({
   object: fileObjectAnswer.nullable(),
   /** The folder that the client sent, where the keys of its Pipe have {path}. */
   folder: z.string().nullable(),
+  /** The type that its first bytes have, where its Pipe verifies the content. */
+  foundType: z.string().nullable(),
   destinations: z.array(destinationAnswer),
   resumeCount: z.int(),
   savedBytes: z.int(),
@@ -121,6 +123,7 @@ export function toFile(row: typeof files.$inferSelect, destinations: Destination
     uploadMetadata: row.uploadMetadata,
     object: row.object,
     folder: row.folder,
+    foundType: row.foundType,
     destinations: destinations.toSorted((a, b) => (a.position ?? 1) - (b.position ?? 1)).map(toDestination),
     resumeCount: row.resumeCount,
     savedBytes: row.savedBytes,
@@ -163,4 +166,5 @@ const CODES: Record<string, string> = {
   interrupted: 'It was interrupted: its only request ended before the last byte had arrived.',
   source_changed: 'The file at its URL has changed since the import began. Import it again.',
   digest_mismatch: 'The bytes at its URL do not have the SHA-256 that was asked for.',
+  type_mismatch: 'Its content is not what it was declared to be. Nothing of it reached a bucket.',
 }

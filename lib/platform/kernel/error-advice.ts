@@ -74,6 +74,12 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
     means: 'The declared media type of the file is not among those that the Pipe or the token allows.',
     remedy: 'Send `filetype` in the metadata of the upload, or allow the type.',
   },
+  type_mismatch: {
+    means:
+      'The first bytes of the file are not of the type that was declared, and the Pipe verifies the content. The file has failed.',
+    remedy:
+      'Send the file with its own type. Text has to be UTF-8, and a file of no type may be declared as `application/octet-stream`.',
+  },
   quota_exceeded: {
     means: 'The file does not fit into what is left of the transfer quota of this month.',
     remedy:

@@ -20,6 +20,7 @@ export const errorCodes = {
   link_invalid: [400, 'The link is not valid'],
   origin_not_allowed: [403, 'Uploads from this origin are not allowed'],
   type_not_allowed: [403, 'Files of this type are not allowed'],
+  type_mismatch: [403, 'The content is not what was declared'],
   quota_exceeded: [403, 'The transfer quota does not suffice'],
   token_exhausted: [403, 'The token has created all the uploads that it may'],
   pipe_source_off: [403, 'The HTTP (TUS) source of this Pipe is off'],

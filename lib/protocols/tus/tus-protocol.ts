@@ -73,10 +73,12 @@ const EXTENSIONS = [
 /** What a Pipe supports of TUS. */
 export function tusAbilities(
   context: UploadContext,
-  { targets }: PublicPipe,
+  pipe: PublicPipe,
   maxBytes: number,
 ): Record<string, string> {
-  const extensions = mayConcatenate(context, targets) ? [...EXTENSIONS, 'concatenation'] : EXTENSIONS
+  const extensions = mayConcatenate(context, pipe, pipe.targets)
+    ? [...EXTENSIONS, 'concatenation']
+    : EXTENSIONS
   return {
     'Tus-Version': TUS_VERSION,
     'Tus-Extension': extensions.join(','),

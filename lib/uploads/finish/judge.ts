@@ -23,7 +23,8 @@ export type Attempt = Wanted & {
 }
 
 /** How a file ends that does not get its object. */
-export type End = { reason: string; certainty?: 'unknown' }
+/** `refusedContent`: what its first bytes are, none of which count then. */
+export type End = { reason: string; certainty?: 'unknown'; refusedContent?: string }
 
 /** What an attempt came to, before anything of it is recorded. `left`: nothing is decided, and there will be another one. */
 export type Judged =

@@ -16,6 +16,8 @@ export type BadEnd = {
   provided?: SQL
   /** It is not known whether the object exists. If it does, it stays: the customer is told to look for it. */
   certainty?: 'unknown'
+  /** The media type that its first bytes have, instead of the declared one. None of its bytes count, as none was kept. */
+  refusedContent?: string
 }
 
 /** A request that was on its way to the bucket when the upload ended either arrives within this time or never. */
@@ -28,7 +30,7 @@ const isStored = sql`(d.position is not null and d.status = 'transferred')`
 export async function recordEnd(
   db: Db,
   fileId: string,
-  { status, reason, from, provided = sql`true`, certainty }: BadEnd,
+  { status, reason, from, provided = sql`true`, certainty, refusedContent }: BadEnd,
   nowMs: number,
 ): Promise<boolean> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
@@ -44,7 +46,7 @@ export async function recordEnd(
       where id = ${fileId}::uuid and status in (${states}) and ${provided} for update
     ), ended as (
       update files f set status = ${status}, failure_reason = ${reason}, finished_at = ${now},
-        counted_bytes = f.offset_bytes, reserved_bytes = 0, ${revoked}
+        ${counted(refusedContent)}, reserved_bytes = 0, ${revoked}
       from open where f.id = open.id returning f.id, f.concat_parts, open.leased, ${deltas(sql`open`)}
     ), ${countBytes(sql`ended`, nowMs)}, stopped as (
       update file_destinations d set status = case when ${isStored} then d.status else 'failed' end,
@@ -61,11 +63,16 @@ export async function recordEnd(
       where p.id = joined.part_id and p.joined_into = joined.id
     ), untailed as (delete from upload_tails t using ended where t.file_id = ended.id
     ), unparted as (delete from file_parts p using ended where p.file_id = ended.id
-    ), noted as (${insertNote({ kind: status, detail: { reason } }, sql`ended`, nowMs)})
+    ), noted as (${insertNote({ kind: status, detail: { reason, ...(refusedContent && { found: refusedContent }) } }, sql`ended`, nowMs)})
     select id from ended`,
   )
   return ended.length > 0
 }
+
+const counted = (refusedContent: string | undefined): SQL =>
+  refusedContent === undefined
+    ? sql`counted_bytes = f.offset_bytes`
+    : sql`found_type = ${refusedContent}, offset_bytes = 0, crc32 = 0, counted_bytes = 0`
 
 /** Erases the record of a creation. False if some of its bytes were counted. */
 export async function erase(tx: Db, fileId: string, nowMs: number): Promise<boolean> {

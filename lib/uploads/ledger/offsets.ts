@@ -140,3 +140,10 @@ export async function markInterrupted(db: Db, fileId: string, nowMs: number): Pr
     ${insertNote({ kind: 'offset_asked', detail }, sql`broken`, nowMs)}`,
   )
 }
+
+/** What the first bytes of the file were found to be. */
+export async function recordFoundType(db: Db, lease: Fenced, found: string): Promise<void> {
+  await db.execute(
+    sql`update files f set found_type = ${found} where id = ${lease.fileId}::uuid and ${heldBy(lease)}`,
+  )
+}

@@ -203,7 +203,7 @@ function common(nowMs: number): SQL {
       'keyPrefix', t.key_prefix, 'metadata', t.metadata, 'object', t.object) as token,
     json_build_object('id', p.id, 'sourceHttp', p.source_http, 'sourceUrl', p.source_url, 'keyTemplate', p.key_template,
       'maxFileBytes', least(p.max_file_bytes, (select max_file_bytes from workspaces where id = p.workspace_id)), 'allowedTypes', p.allowed_types, 'allowedOrigins', p.allowed_origins,
-      'uploadExpirySeconds', p.upload_expiry_seconds, 'object', p.object,
+      'uploadExpirySeconds', p.upload_expiry_seconds, 'object', p.object, 'verifyContent', p.verify_content,
       'hasWebhooks', ${hasActiveOutput(sql`p.id`, sql`p.workspace_id`)},
       'isToldOfCreation', ${isToldOfCreation(sql`p.id`, sql`p.workspace_id`)}) as pipe`
 }
@@ -221,7 +221,7 @@ function upload(): SQL {
   return sql`case when f.id is null then null else json_build_object('id', f.id, 'workspaceId', f.workspace_id,
       'pipeId', f.pipe_id, 'protocol', f.protocol, 'status', f.status, 'lengthBytes', f.length_bytes, 'offsetBytes', f.offset_bytes, 'crc32', f.crc32,
       'partBytes', f.part_bytes, 'concat', f.concat, 'concatHeader', f.concat_header, 'filename', f.filename,
-      'filetype', f.filetype, 'object', f.object, 'uploadMetadataHeader', f.upload_metadata_header, 'expiresAtMs', floor(extract(epoch from f.expires_at) * 1000)::bigint,
+      'filetype', f.filetype, 'object', f.object, 'verifyContent', f.verify_content, 'uploadMetadataHeader', f.upload_metadata_header, 'expiresAtMs', floor(extract(epoch from f.expires_at) * 1000)::bigint,
       'retired', f.retired_at is not null and f.joined_into is null, 'leased', ${isLeased},
       'interrupted', ${wasInterrupted}, 'leaseFence', f.lease_fence, 'bound', ${boundOf(sql`f`)}) end as upload`
 }

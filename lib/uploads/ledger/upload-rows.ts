@@ -33,6 +33,7 @@ export type PipeRow = {
   allowedOrigins: string[]
   uploadExpirySeconds: number
   object: PipeObject | null
+  verifyContent: boolean
   /** It has an active webhook. */
   hasWebhooks: boolean
   /** An output asks for `file.created`. */
@@ -54,6 +55,8 @@ export type UploadRow = {
   filename: string
   filetype: string | null
   object: FileObject | null
+  /** True or null. */
+  verifyContent: boolean | null
   uploadMetadataHeader: string | null
   expiresAtMs: number
   retired: boolean

@@ -1,11 +1,10 @@
-import type { FileObject } from '#drizzle/schema/index.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { type Clock, days, hours } from '../../platform/kernel/clock.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { currentRequest } from '../../platform/kernel/request-context.ts'
 import { hasFolder, renderObjectKey } from '../../workspace/pipes/key-template.ts'
-import { objectOf } from '../../workspace/pipes/object-settings.ts'
+import { type FileObject, objectOf } from '../../workspace/pipes/object-settings.ts'
 import { type FileFacts, folderOf, MAX_FOLDER_BYTES } from '../../workspace/pipes/placeholders.ts'
 import type { Quota } from '../../workspace/usage/reserve.ts'
 import type { Bucket } from '../bucket-port.ts'
@@ -130,6 +129,7 @@ export function describeNew(
     metadata,
     object: objectFor(right, declared, facts),
     folder: folder || null,
+    verifyContent: pipe.verifyContent || null,
     filename: withoutControls(filename),
     filetype,
     uploadMetadata,

@@ -30,7 +30,7 @@ export function assertMayCreate(
       'data_store_not_ready',
       'No check of its Data Store has succeeded yet. Its owner can check it in the dashboard.',
     )
-  if (concat) assertMayConcatenate(context, targets)
+  if (concat) assertMayConcatenate(context, pipe, targets)
   // Of an import, the source says the type.
   if (concat !== 'partial' && !isImport) assertTypeAllowed({ token, pipe }, filetype)
   const limits = limitsOfTargets(context, targets)
@@ -104,8 +104,12 @@ function matchesType(range: string, filetype: string | null): boolean {
  * Concatenation copies within the bucket, reads ranges that are too small to copy, and deletes the pieces. Not every
  * provider can copy parts, and where all parts must have the same size, pieces of arbitrary sizes cannot become parts.
  */
-export function mayConcatenate(context: Opening, targets: readonly Pick<Target, 'dataStore'>[]): boolean {
-  if (targets.length > 1) return false
+export function mayConcatenate(
+  context: Opening,
+  { verifyContent }: { verifyContent: boolean },
+  targets: readonly Pick<Target, 'dataStore'>[],
+): boolean {
+  if (verifyContent || targets.length > 1) return false
   const [{ dataStore }] = targets as [Target]
   return dataStore.mayRead && dataStore.mayDelete && mayCopyParts(context.openBucket(dataStore))
 }
@@ -113,14 +117,19 @@ export function mayConcatenate(context: Opening, targets: readonly Pick<Target, 
 const mayCopyParts = ({ capabilities }: Pick<Bucket, 'capabilities'>) =>
   capabilities.copyParts && !capabilities.equalParts
 
-function assertMayConcatenate(context: Opening, targets: readonly Target[]): void {
-  if (mayConcatenate(context, targets)) return
+function assertMayConcatenate(
+  context: Opening,
+  pipe: { verifyContent: boolean },
+  targets: readonly Target[],
+): void {
+  if (mayConcatenate(context, pipe, targets)) return
   throw new SluiceError(
     'invalid_header',
     `Uploads cannot be joined here: ${whyNot()}. Send the file as one upload.`,
   )
 
   function whyNot(): string {
+    if (pipe.verifyContent) return 'the Pipe verifies the content of whole files'
     if (targets.length > 1) return 'the Pipe has several destinations'
     return mayCopyParts(context.openBucket(targets[0]!.dataStore))
       ? 'the credentials of the Data Store do not allow reading and deleting'

@@ -64,7 +64,7 @@ const EMPTY = { offsetBytes: 0, crc32: 0, tailBytes: 0, reservationLapsed: false
 
 type Fresh = Pick<
   UploadRow,
-  'id' | 'workspaceId' | 'filetype' | 'object' | 'lengthBytes' | 'partBytes' | 'expiresAtMs'
+  'id' | 'workspaceId' | 'filetype' | 'object' | 'verifyContent' | 'lengthBytes' | 'partBytes' | 'expiresAtMs'
 >
 
 /**
@@ -99,7 +99,7 @@ function isNewLength({ lengthBytes }: Incoming, upload: { lengthBytes: number | 
   return lengthBytes !== undefined && lengthBytes !== upload.lengthBytes
 }
 
-type Row = Pick<Fresh, 'id' | 'workspaceId'> &
+type Row = Pick<Fresh, 'id' | 'workspaceId' | 'filetype' | 'verifyContent'> &
   Pick<Taken, 'lengthBytes' | 'offsetBytes' | 'crc32' | 'tailBytes' | 'reservationLapsed'> &
   Pick<Taken, 'expirySeconds' | 'expiresAtMs' | 'expiresByMs'>
 
@@ -115,6 +115,8 @@ function describe(
     fileId: row.id,
     workspaceId: row.workspaceId,
     memory: context.budget.account(parts.destinations[0]!.bucket),
+    declaredType: row.filetype,
+    verifiesContent: row.verifyContent === true,
     hasWebhooks: pipe.hasWebhooks,
     progress: new Progress(row),
     ...parts,

@@ -15,6 +15,9 @@ export type Upload = {
   readonly limits: PartLimits
   /** Where the memory for its bytes comes from: the account of its first bucket. */
   readonly memory: MemoryAccount
+  readonly declaredType: string | null
+  /** Its first bytes must fit the declared type. */
+  readonly verifiesContent: boolean
   /** Its Pipe had an active webhook when the request came. */
   readonly hasWebhooks: boolean
   readonly lease: Lease

@@ -3,6 +3,7 @@ import { within } from '../../platform/kernel/waits.ts'
 import type { Bucket } from '../bucket-port.ts'
 import { concatenate } from '../concat/concatenate.ts'
 import { assemble } from '../finish/complete.ts'
+import { mismatch } from '../finish/content-guard.ts'
 import { type Judged, judge, judgeAtLast, judgeFault } from '../finish/judge.ts'
 import type { Stored } from '../finish/record-transferred.ts'
 import type { Outcome } from '../finish/settle.ts'
@@ -12,6 +13,7 @@ import { type Claimed, type ClaimedDestination, claimTransferring } from '../led
 import { readPartials } from '../ledger/partials.ts'
 import { readTail } from '../ledger/tails.ts'
 import { withMemory } from '../memory/memory-budget.ts'
+import { HEAD_BYTES, judgeContent } from '../rules/content.ts'
 import { contentTypeOf } from '../rules/content-type.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
 import { sendLastPart } from './send-last-part.ts'
@@ -168,11 +170,24 @@ async function putFromTail(
     context.checkpoint('object put')
     return { delivered: { etag, certainty: etag === null ? 'inferred' : 'answered' } }
   }
+  const found = await foundInstead(file, chunks)
   return settleFile(context, pending, async (attempt): Promise<Judged> => {
+    if (found) return { kind: 'failed', end: mismatch(found), error: undefined }
     if (tailBytes !== bytes && !attempt.destination.required)
       return { kind: 'failed', end: { reason: FELL_BEHIND }, error: undefined }
     return judge(context, attempt, 'put', put(attempt.destination, attempt.lease.signal))
   })
+}
+
+/** The length may have been declared after the last byte, by a request that ended before it could judge a short file. */
+async function foundInstead(
+  { verifyContent, filetype, bytes, tailBytes }: Claimed,
+  chunks: readonly Buffer[],
+): Promise<string | undefined> {
+  if (!verifyContent || tailBytes !== bytes) return undefined
+  const head = Buffer.concat(chunks).subarray(0, HEAD_BYTES)
+  const { found, fits } = await judgeContent(head, { declared: filetype, isWhole: bytes <= HEAD_BYTES })
+  return fits ? undefined : found
 }
 
 const FELL_BEHIND = 'The node died before it had the object.'

@@ -21,6 +21,8 @@ import {
  * Pipe lets it. The client that uploads sets none.
  */
 
+export { type FileObject, OBJECT_SETTINGS } from '#drizzle/schema/index.ts'
+
 /** S3 takes 2 KB of metadata and ten tags. Where tokens may set them too, each of the two gets half. */
 const MAX_METADATA_BYTES = 2048
 const MAX_TAGS = 10

@@ -41,6 +41,8 @@ const fields = {
     .max(2_592_000, 'must be at most 2592000 (30 days)'),
   /** Every new token must name the person who uploads, so that nobody else's token continues or cancels their uploads. */
   requireSubject: z.boolean(),
+  /** The first bytes of a file must fit its declared type, or nothing of it reaches a bucket. */
+  verifyContent: z.boolean(),
   /** What the bucket is told of each object beside its bytes. Values of metadata and tags may have the fields of a key template. */
   object: pipeObjectField.nullable(),
 }
@@ -74,6 +76,7 @@ export const pipeInput = z
     allowedOrigins: fields.allowedOrigins.default([]),
     uploadExpirySeconds: fields.uploadExpirySeconds.default(604_800),
     requireSubject: fields.requireSubject.default(false),
+    verifyContent: fields.verifyContent.default(false),
     object: fields.object.default(null),
   })
   .superRefine(assertOnePlace)
@@ -111,6 +114,7 @@ export const pipeAnswer = z.strictObject({
   allowedOrigins: z.array(z.string()),
   uploadExpirySeconds: z.int(),
   requireSubject: z.boolean(),
+  verifyContent: z.boolean(),
   object: pipeObjectField.nullable(),
   uploadUrl: z.string(),
   createdAt: z.iso.datetime(),
@@ -139,6 +143,7 @@ export function toPipe(
     allowedOrigins: row.allowedOrigins,
     uploadExpirySeconds: row.uploadExpirySeconds,
     requireSubject: row.requireSubject,
+    verifyContent: row.verifyContent,
     object: row.object,
     uploadUrl: uploadUrlOf(config, row.id),
     createdAt: row.createdAt.toISOString(),

@@ -77,6 +77,7 @@ export type PublicPipe = {
   allowedOrigins: string[]
   maxFileBytes: number | null
   uploadExpirySeconds: number
+  verifyContent: boolean
   targets: { dataStore: SealedDataStore }[]
 }
 
@@ -84,7 +85,7 @@ export async function findPublicPipe(db: Db, pipeId: string): Promise<PublicPipe
   const [pipe] = await rows<PublicPipe>(
     db,
     sql`select p.allowed_origins as "allowedOrigins", p.max_file_bytes as "maxFileBytes",
-        p.upload_expiry_seconds as "uploadExpirySeconds",
+        p.upload_expiry_seconds as "uploadExpirySeconds", p.verify_content as "verifyContent",
         (select json_agg(json_build_object('dataStore', ${sealedDataStoreColumn()}) order by pd.position)
           from ${PIPE_DESTINATIONS} pd join data_stores ds on ds.id = pd.data_store_id where pd.pipe_id = p.id) as targets
       from pipes p where p.id = ${pipeId} and p.deleted_at is null`,

@@ -127,6 +127,7 @@ function FileFacts({
               ),
             ],
             ['Type', file.filetype ?? '–'],
+            ...(file.foundType ? [['Content', file.foundType] as [string, string]] : []),
             ...(file.folder
               ? [
                   [

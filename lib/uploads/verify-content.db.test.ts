@@ -1,0 +1,234 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openTestDatabase } from '../../test/support/databases.ts'
+import { httpCall } from '../../test/support/http-call.ts'
+import { LIARS, type SampleName, sampleOf, TRUE_FILES } from '../../test/support/sample-files.ts'
+import { fileIdOf, metadata, type TusClient } from '../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
+import { type DatabaseHandle, rows } from '../platform/db/database.ts'
+import { reconcileUploads } from './recovery/reconcile.ts'
+
+const MiB = 1024 * 1024
+const DRAFT = { 'Upload-Draft-Interop-Version': '8' }
+type Ended = { status: number; code: string | undefined; id: string | undefined }
+
+describe('a Pipe that verifies the content', () => {
+  let database: DatabaseHandle
+  let site: Site
+  let node: Awaited<ReturnType<typeof serveUploads>>
+  let client: TusClient
+  beforeAll(async () => {
+    database = await openTestDatabase()
+    site = await createSite(database, { pipe: { verifyContent: true } })
+    node = await serveUploads(site.runtime)
+    client = await site.client(node)
+  })
+  afterAll(async () => {
+    await node?.close()
+    await site?.close()
+    await database?.close()
+  })
+
+  /** Each token has few refusals. */
+  const renew = async () => {
+    client = await site.client(node)
+  }
+
+  /** A file of some length that begins as the sample does: what follows is text where that is text. */
+  function fileOf(sample: SampleName, bytes: number): Buffer {
+    const head = sampleOf(sample)
+    const file = Buffer.alloc(Math.max(bytes, head.length), head.includes(0) ? 0 : 'a')
+    head.copy(file)
+    return file
+  }
+  const ended = ({ status, body, headers }: Awaited<ReturnType<typeof httpCall>>): Ended => ({
+    status,
+    code: status < 400 ? undefined : JSON.parse(body).code,
+    id: headers.location && fileIdOf(headers.location),
+  })
+
+  async function byTus(file: Buffer, type: string, chunkBytes: number): Promise<Ended> {
+    const named = { 'Upload-Metadata': metadata({ filename: 'a', filetype: type }) }
+    const created = await client.create(file.length, named)
+    if (file.length === 0) return ended(created)
+    const url = created.headers.location!
+    for (let at = 0; at < file.length; at += chunkBytes) {
+      const reply = await client.patch(url, at, file.subarray(at, at + chunkBytes))
+      if (reply.status >= 400 || at + chunkBytes >= file.length) return { ...ended(reply), id: fileIdOf(url) }
+    }
+    throw new Error('unreachable')
+  }
+
+  async function byDraft(file: Buffer, type: string, chunkBytes: number): Promise<Ended> {
+    const send = (method: string, url: string, at: number, headers: Record<string, string>) => {
+      const complete = at + chunkBytes >= file.length ? '?1' : '?0'
+      const body = file.subarray(at, at + chunkBytes)
+      return httpCall({
+        method,
+        url,
+        token: client.token,
+        body,
+        headers: { ...DRAFT, 'Upload-Complete': complete, ...headers },
+      })
+    }
+    let reply = await send('POST', client.collection, 0, {
+      'Content-Type': type,
+      'Upload-Length': String(file.length),
+    })
+    const url = reply.headers.location
+    for (let at = chunkBytes; at < file.length && reply.status < 400; at += chunkBytes)
+      reply = await send('PATCH', url!, at, {
+        'Upload-Offset': String(at),
+        'Content-Type': 'application/partial-upload',
+      })
+    return { ...ended(reply), id: url && fileIdOf(url) }
+  }
+
+  const byPut = async (file: Buffer, type: string): Promise<Ended> =>
+    ended(
+      await httpCall({
+        method: 'PUT',
+        url: `${client.collection}a`,
+        token: client.token,
+        body: file,
+        headers: { 'Content-Type': type },
+      }),
+    )
+
+  const usedBytes = async () =>
+    (
+      await rows<{ used: number; days: number; reserved: number }>(
+        database.db,
+        sql`select coalesce(sum(used_bytes), 0)::bigint as used, coalesce(sum(reserved_bytes), 0)::bigint as reserved,
+          (select coalesce(sum(bytes), 0)::bigint from usage_days) as days from usage_months`,
+      )
+    )[0]!
+  const fileRow = async (id: string) =>
+    (
+      await rows<{ status: string; failure_reason: string | null; found_type: string | null }>(
+        database.db,
+        sql`select status, failure_reason, found_type from files where id = ${id}::uuid`,
+      )
+    )[0]!
+  const lastFile = async () =>
+    (await rows<{ id: string }>(database.db, sql`select id from files order by id desc limit 1`))[0]!.id
+
+  const WAYS: [name: string, send: (file: Buffer, type: string) => Promise<Ended>][] = [
+    ['TUS in one request', (file, type) => byTus(file, type, 8 * MiB)],
+    ['the draft in one request', (file, type) => byDraft(file, type, 8 * MiB)],
+    ['one plain request', byPut],
+  ]
+
+  it.each(WAYS)('refuses every liar by %s, before anything is sent or counted', async (_, send) => {
+    const before = await usedBytes()
+    const sent = site.bucket.traffic.seen().length
+    for (const [declared, sample, found] of LIARS) {
+      await renew()
+      const file = fileOf(sample, sample === 'empty' ? 0 : 10_000)
+      const { status, code, id } = await send(file, declared)
+      expect([declared, sample, status, code]).toEqual([declared, sample, 403, 'type_mismatch'])
+      expect(await fileRow(id ?? (await lastFile()))).toEqual({
+        status: 'failed',
+        failure_reason: 'type_mismatch',
+        found_type: expect.stringMatching(found === 'text/plain' ? /^text\/plain$/ : /./),
+      })
+    }
+    expect(site.bucket.traffic.seen().length).toBe(sent)
+    expect(await usedBytes()).toEqual(before)
+  })
+
+  it.each(WAYS)('takes every true file by %s', async (_, send) => {
+    for (const [declared, sample] of TRUE_FILES) {
+      const { status } = await send(fileOf(sample, 0), declared)
+      expect([declared, status < 300]).toEqual([declared, true])
+    }
+    expect((await fileRow(await lastFile())).found_type).toBe('text/plain')
+  })
+
+  it.each([
+    ['TUS', byTus, 1],
+    ['TUS', byTus, 100],
+    ['the draft', byDraft, 1],
+    ['the draft', byDraft, 100],
+  ] as const)('decides by %s as it does at once (%#)', async (_, send, chunkBytes) => {
+    // A thousand requests for each file would be too many: the shortest and some that cross the head.
+    const few = chunkBytes === 1 ? 2 : LIARS.length
+    const before = await usedBytes()
+    const sent = site.bucket.traffic.seen().length
+    for (const [declared, sample] of LIARS.slice(0, few)) {
+      await renew()
+      const { status, code, id } = await send(sampleOf(sample), declared, chunkBytes)
+      expect([sample, status, code]).toEqual([sample, 403, 'type_mismatch'])
+      expect((await fileRow(id ?? (await lastFile()))).status).toBe('failed')
+    }
+    expect(site.bucket.traffic.seen().length).toBe(sent)
+    expect(await usedBytes()).toEqual(before)
+    for (const [declared, sample] of TRUE_FILES.slice(0, few)) {
+      const { status, id } = await send(sampleOf(sample), declared, chunkBytes)
+      expect([declared, status < 300]).toEqual([declared, true])
+      expect((await fileRow(id!)).status).toBe('transferred')
+    }
+  })
+
+  it('judges by what earlier requests have brought, and sends nothing before', async () => {
+    const liar = fileOf('exe', 9 * MiB)
+    const url = await client.begin(liar.length, {
+      'Upload-Metadata': metadata({ filename: 'a', filetype: 'image/png' }),
+    })
+    const sent = site.bucket.traffic.seen().length
+    expect((await client.patch(url, 0, liar.subarray(0, 4000))).status).toBe(204)
+    expect((await client.patch(url, 4000, liar.subarray(4000, 4099))).status).toBe(204)
+    const refused = await client.patch(url, 4099, liar.subarray(4099))
+    expect(refused.status).toBe(403)
+    expect(JSON.parse(refused.body).detail).toBe(
+      'The file was declared as image/png, and its content is application/x-msdownload.',
+    )
+    expect(site.bucket.traffic.seen().length).toBe(sent)
+    expect((await client.head(url)).status).toBe(410)
+  })
+
+  it('judges a short file whose length came after its bytes, also after a crash', async () => {
+    const file = sampleOf('pdf')
+    const begin = () =>
+      client.begin(null, { 'Upload-Metadata': metadata({ filename: 'a', filetype: 'image/png' }) })
+    const url = await begin()
+    expect((await client.patch(url, 0, file)).status).toBe(204)
+    const length = { 'Upload-Length': String(file.length) }
+    expect((await client.patch(url, file.length, Buffer.alloc(0), length)).status).toBe(403)
+    const crashed = await begin()
+    await client.patch(crashed, 0, file)
+    await database.db.execute(
+      sql`update files set length_bytes = ${file.length} where id = ${fileIdOf(crashed)}::uuid`,
+    )
+    await reconcileUploads(node.context)
+    expect(await fileRow(fileIdOf(crashed))).toMatchObject({
+      status: 'failed',
+      failure_reason: 'type_mismatch',
+      found_type: 'application/pdf',
+    })
+  })
+
+  it('goes on past the first bytes, whatever follows', async () => {
+    const file = fileOf('png', 12 * MiB)
+    const { status, id } = await byTus(file, 'image/png', 5 * MiB)
+    expect(status).toBe(204)
+    expect(await fileRow(id!)).toEqual({
+      status: 'transferred',
+      failure_reason: null,
+      found_type: 'image/png',
+    })
+    const text = Buffer.from('ä'.repeat(5000))
+    expect((await byTus(text, 'text/plain', 4099)).status).toBe(204)
+  })
+
+  it('offers no concatenation', async () => {
+    const { headers } = await httpCall({
+      method: 'OPTIONS',
+      url: client.collection,
+      headers: { 'Tus-Resumable': '1.0.0' },
+    })
+    expect(headers['tus-extension']).not.toContain('concatenation')
+    const refused = await client.create(5, { 'Upload-Concat': 'partial' })
+    expect(JSON.parse(refused.body).detail).toContain('verifies the content')
+  })
+})
