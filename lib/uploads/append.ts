@@ -1,5 +1,6 @@
 import { SluiceError } from '../platform/kernel/errors.ts'
 import { requestDetail } from '../platform/kernel/request-context.ts'
+import { assertChecksum } from './finish/assert-checksum.ts'
 import { type ContentGuard, contentGuard } from './finish/content-guard.ts'
 import { finishUpload } from './finish/finish-upload.ts'
 import { recoverFromFault } from './finish/recover-from-fault.ts'
@@ -19,6 +20,8 @@ export type Appended = {
 export type AppendOptions = {
   /** More bytes than this are the client's error. */
   limitBytes: number
+  /** Of the whole file, where the client declares it with this request. */
+  crc32?: number | undefined
   /** Checks the whole body once it has arrived, and throws to reject it. */
   verify?: () => void
   rules: BodyRules
@@ -46,13 +49,13 @@ export async function appendBytes(
   source: ByteSource,
   options: AppendOptions,
 ): Promise<Appended> {
-  const { limitBytes, verify, rules } = options
+  const { limitBytes, crc32, verify, rules } = options
   const parts = new Parts(context, upload, { atomic: rules.whenCut === 'discard' })
   const reader = new Reader(context, upload, source, { limitBytes, parts })
   const fromBytes = upload.progress.offsetBytes
   const mayFinish = rules.completedBy === 'length'
   const guard = contentGuard(context, upload)
-  const request: Request = { context, upload, parts, guard, verify, rules, fromBytes, mayFinish }
+  const request: Request = { context, upload, parts, guard, crc32, verify, rules, fromBytes, mayFinish }
   try {
     for (;;) {
       const piece = await reader.next()
@@ -69,7 +72,7 @@ export async function appendBytes(
   }
 }
 
-type Request = Pick<AppendOptions, 'verify' | 'rules'> & {
+type Request = Pick<AppendOptions, 'crc32' | 'verify' | 'rules'> & {
   context: UploadContext
   upload: Upload
   parts: Parts
@@ -93,6 +96,10 @@ async function close(request: Request, rest: Rest): Promise<Appended> {
     parts.commit()
     request.mayFinish = await endsFile(context, upload, parts, { rest, rules })
     await guard?.admit(buffer, request.mayFinish)
+    await assertChecksum(context, upload, {
+      ...request,
+      whole: request.mayFinish ? { parts, last: buffer } : undefined,
+    })
     if (request.mayFinish) return { ...(await finishUpload(context, upload, parts, buffer)), why }
     await storeRest(request, buffer, why)
   }

@@ -49,6 +49,8 @@ export const fileAnswer = z.strictObject({
   protocol: z.enum(FILE_PROTOCOLS),
   /** Of the whole object, once it is in the bucket. */
   checksum: z.string().nullable(),
+  /** The checksum that the client declared, of what it has read. A file that arrives with another one fails. */
+  declaredChecksum: z.string().nullable(),
   metadata: pairs,
   uploadMetadata: pairs,
   /** What the bucket is told of the object beside its bytes, by the Pipe and the token. */
@@ -118,7 +120,8 @@ export function toFile(row: typeof files.$inferSelect, destinations: Destination
     senderId: row.senderId,
     subject: row.subject,
     protocol: row.protocol,
-    checksum: known ? `crc32:${row.crc32.toString(16).padStart(8, '0')}` : null,
+    checksum: known ? checksumOf(row.crc32) : null,
+    declaredChecksum: row.declaredCrc32 === null ? null : checksumOf(row.declaredCrc32),
     metadata: row.metadata,
     uploadMetadata: row.uploadMetadata,
     object: row.object,
@@ -133,6 +136,8 @@ export function toFile(row: typeof files.$inferSelect, destinations: Destination
     finishedAt: row.finishedAt?.toISOString() ?? null,
   }
 }
+
+const checksumOf = (crc32: number) => `crc32:${crc32.toString(16).padStart(8, '0')}`
 
 function toDestination({
   dataStoreId,
@@ -166,5 +171,7 @@ const CODES: Record<string, string> = {
   interrupted: 'It was interrupted: its only request ended before the last byte had arrived.',
   source_changed: 'The file at its URL has changed since the import began. Import it again.',
   digest_mismatch: 'The bytes at its URL do not have the SHA-256 that was asked for.',
+  checksum_mismatch:
+    'The bytes that arrived have another checksum than its client declared: some were changed on their way. There is no object.',
   type_mismatch: 'Its content is not what it was declared to be. Nothing of it reached a bucket.',
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { parseDictionary } from 'structured-headers'
-import { crc32ToBase64 } from '../../platform/kernel/crc32.ts'
+import { crc32FromBase64, crc32ToBase64 } from '../../platform/kernel/crc32.ts'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { fastCrc32 } from '../../platform/kernel/fast-crc32.ts'
 import type { UploadRequest } from './upload-request.ts'
@@ -81,18 +81,28 @@ function checkOf(digests: Digest[]): BodyCheck | undefined {
 
 /** Ignores unknown algorithms and, as RFC 9651, 4.2 demands, a field that cannot be parsed. */
 function digestsOf(header: string | string[] | undefined): Digest[] {
-  if (header === undefined) return []
+  const digests = dictionaryOf(header)
+  return Object.entries(ALGORITHMS).flatMap(([name, algorithm]) => {
+    const value = digests.get(name)?.[0]
+    return value instanceof ArrayBuffer ? [{ algorithm, base64: Buffer.from(value).toString('base64') }] : []
+  })
+}
+
+function dictionaryOf(header: string | string[] | undefined): ReturnType<typeof parseDictionary> {
   try {
-    const digests = parseDictionary(String(header))
-    return Object.entries(ALGORITHMS).flatMap(([name, algorithm]) => {
-      const value = digests.get(name)?.[0]
-      return value instanceof ArrayBuffer
-        ? [{ algorithm, base64: Buffer.from(value).toString('base64') }]
-        : []
-    })
+    return parseDictionary(String(header ?? ''))
   } catch {
-    return []
+    return new Map()
   }
+}
+
+/** The CRC32 of the whole file, from Repr-Digest: `crc32=:<base64 of its four bytes>:`. No RFC lists it, and S3 has it. */
+export function declaredCrc32({ headers }: Pick<UploadRequest, 'headers'>): number | undefined {
+  const value = dictionaryOf(headers['repr-digest']).get('crc32')?.[0]
+  if (value === undefined) return undefined
+  const crc32 = value instanceof ArrayBuffer && crc32FromBase64(Buffer.from(value).toString('base64'))
+  if (typeof crc32 === 'number') return crc32
+  throw new SluiceError('invalid_header', 'The crc32 in Repr-Digest must be :four bytes in Base64:.')
 }
 
 function contentMd5(header: string | string[] | undefined): Digest[] {

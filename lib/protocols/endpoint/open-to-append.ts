@@ -17,6 +17,8 @@ export type Chunk = Body & {
   offsetBytes: number
   lengthBytes: number | undefined
   bytes: number | undefined
+  /** Of the whole file. */
+  crc32: number | undefined
 }
 
 /** Without `upload` the file takes no more bytes; with it, `limitBytes` more at most. */

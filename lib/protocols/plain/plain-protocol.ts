@@ -5,7 +5,7 @@ import { createUpload } from '../../uploads/opening/create-upload.ts'
 import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
-import { wholeFileCheck } from '../endpoint/body-check.ts'
+import { declaredCrc32, wholeFileCheck } from '../endpoint/body-check.ts'
 import { describeFile, stoppedForGood } from '../endpoint/file-response.ts'
 import { readName, readPath } from '../endpoint/read-name.ts'
 import { receiveFirstBody } from '../endpoint/receive-body.ts'
@@ -42,6 +42,7 @@ async function putFile(
   const declared = {
     filename,
     relativePath: readPath(request),
+    crc32: declaredCrc32(request),
     filetype: request.headers['content-type'] ?? null,
     lengthBytes: bytes ?? null,
     uploadMetadata: {},

@@ -3,7 +3,7 @@ import { endUpload } from '../../uploads/endings/end-upload.ts'
 import type { Upload } from '../../uploads/opening/upload.ts'
 import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { UploadContext, UploadRight } from '../../uploads/upload-context.ts'
-import { contentCheck } from '../endpoint/body-check.ts'
+import { contentCheck, declaredCrc32 } from '../endpoint/body-check.ts'
 import { hasObject } from '../endpoint/look-up.ts'
 import { assertOffset, type Chunk, openToAppend } from '../endpoint/open-to-append.ts'
 import { receiveBody } from '../endpoint/receive-body.ts'
@@ -65,13 +65,15 @@ function readAppend(request: UploadRequest, { partialUpload }: Spoken): Append {
   const bytes = bodyBytes(request)
   const lengthBytes = readLength(request, { complete, fromBytes: offsetBytes, bytes })
   const check = contentCheck(request)
-  return { offsetBytes, complete, bytes, lengthBytes, check, source: new RequestSource(request.body) }
+  const crc32 = declaredCrc32(request)
+  return { offsetBytes, complete, bytes, lengthBytes, crc32, check, source: new RequestSource(request.body) }
 }
 
 async function receive(context: UploadContext, upload: Upload, chunk: Append, limitBytes: number) {
   try {
     return await receiveBody(context, upload, chunk, {
       limitBytes,
+      crc32: chunk.crc32,
       rules: resumableRules({ ...chunk, atomic: chunk.check !== undefined, mayContinue: true }),
     })
   } catch (error) {

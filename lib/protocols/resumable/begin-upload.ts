@@ -9,7 +9,7 @@ import { NO_BYTES } from '../../uploads/stream/body.ts'
 import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { CreationRight, UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
-import { contentCheck, wholeFileCheck } from '../endpoint/body-check.ts'
+import { contentCheck, declaredCrc32, wholeFileCheck } from '../endpoint/body-check.ts'
 import { stoppedForGood } from '../endpoint/file-response.ts'
 import { readName, readPath } from '../endpoint/read-name.ts'
 import { type Body, receiveFirstBody } from '../endpoint/receive-body.ts'
@@ -143,6 +143,7 @@ function readCreation(request: UploadRequest): Creation {
     declared: {
       filename: readName(request),
       relativePath: readPath(request),
+      crc32: declaredCrc32(request),
       // Here tus-js-client sends the type of the body, which is not that of the file.
       filetype: isPartialUpload(headers) ? null : (headers['content-type'] ?? null),
       lengthBytes,

@@ -4,6 +4,7 @@ import type { Appended } from '../../uploads/append.ts'
 import type { Upload } from '../../uploads/opening/upload.ts'
 import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { UploadContext, UploadRight } from '../../uploads/upload-context.ts'
+import { declaredCrc32 } from '../endpoint/body-check.ts'
 import { assertOffset, type Chunk, openToAppend } from '../endpoint/open-to-append.ts'
 import { receiveBody } from '../endpoint/receive-body.ts'
 import {
@@ -25,7 +26,7 @@ export async function patchUpload(
   if (!upload) return finishedResponse(right, chunk)
   return appendResponse(
     upload,
-    await receiveBody(context, upload, chunk, { limitBytes, rules: tusRules(chunk) }),
+    await receiveBody(context, upload, chunk, { limitBytes, crc32: chunk.crc32, rules: tusRules(chunk) }),
   )
 }
 
@@ -34,7 +35,7 @@ function readChunk(request: UploadRequest): Chunk {
   if (offsetBytes === undefined) throw new SluiceError('invalid_header', 'PATCH needs Upload-Offset.')
   const lengthBytes = countHeader(request, 'upload-length')
   const declared = { offsetBytes, lengthBytes, bytes: bodyBytes(request), check: bodyCheck(request) }
-  return { ...declared, source: new RequestSource(request.body) }
+  return { ...declared, crc32: declaredCrc32(request), source: new RequestSource(request.body) }
 }
 
 /**

@@ -7,6 +7,7 @@ import { NO_BYTES } from '../../uploads/stream/body.ts'
 import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
+import { declaredCrc32 } from '../endpoint/body-check.ts'
 import { receiveFirstBody } from '../endpoint/receive-body.ts'
 import {
   bodyBytes,
@@ -114,5 +115,12 @@ function readLength(request: UploadRequest): number | null {
 function readMetadata({ headers }: UploadRequest): Omit<Declared, 'lengthBytes' | 'concat' | 'protocol'> {
   const { header, filename, filetype, custom } = parseUploadMetadata(headers['upload-metadata'])
   const relativePath = custom.relativePath ?? null
-  return { filename, filetype, relativePath, uploadMetadata: custom, uploadMetadataHeader: header }
+  return {
+    filename,
+    filetype,
+    relativePath,
+    crc32: declaredCrc32({ headers }),
+    uploadMetadata: custom,
+    uploadMetadataHeader: header,
+  }
 }

@@ -1,5 +1,6 @@
 import { isSluiceError, notNow, SluiceError } from '../../platform/kernel/errors.ts'
 import { within } from '../../platform/kernel/waits.ts'
+import { checksumMismatch } from '../finish/assert-checksum.ts'
 import { findFinal, insertFinal, type PartialObject, readFinishedPartials } from '../ledger/partials.ts'
 import type { CreationRight } from '../ledger/upload-rights.ts'
 import { type Declared, describeNew } from '../opening/create-upload.ts'
@@ -44,6 +45,8 @@ async function join(
   const bucket = context.openBucket(right.targets[0]!.dataStore)
   const partials = await findPartials(context, right, pieces.partialIds)
   const whole = totalOf(partials)
+  if (declared.crc32 !== undefined && declared.crc32 !== whole.crc32)
+    throw checksumMismatch(declared.crc32, whole.crc32)
   assertMayCreate(context, right, { ...declared, lengthBytes: whole.bytes })
   const made = describeNew(context, right, declared, [bucket])
   const claim = leases.newClaim()

@@ -14,6 +14,7 @@ export type Claimed = {
   filetype: string | null
   object: FileObject | null
   verifyContent: boolean | null
+  declaredCrc32: number | null
   /** All of them, the required ones first. */
   destinations: readonly ClaimedDestination[]
   bytes: number
@@ -94,7 +95,7 @@ export function claimTransferring(
       update file_destinations d set status = 'transferring' from claimed
       where d.file_id = claimed.id and d.status = 'pending'
     )
-    select c.id as "fileId", c.lease_fence as fence, c.lease_holder as claim, c.filetype, c.object, c.verify_content as "verifyContent", ${DESTINATIONS} as destinations,
+    select c.id as "fileId", c.lease_fence as fence, c.lease_holder as claim, c.filetype, c.object, c.verify_content as "verifyContent", c.declared_crc32 as "declaredCrc32", ${DESTINATIONS} as destinations,
       c.length_bytes as bytes, c.crc32, c.recorded_parts + 1 as "tailPartNumber", c.sent_before as "sentBefore",
       floor(extract(epoch from coalesce(c.last_byte_at, c.created_at)) * 1000)::bigint as "sinceMs",
       floor(extract(epoch from c.last_attempt_at) * 1000)::bigint as "lastAttemptMs",

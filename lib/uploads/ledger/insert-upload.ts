@@ -35,6 +35,7 @@ export type NewUpload = {
   object: FileObject | null
   folder: string | null
   verifyContent: boolean | null
+  declaredCrc32: number | null
   lengthBytes: number | null
   partBytes: number | null
   concat: 'partial' | null
@@ -184,10 +185,10 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
     ${reserved(upload.workspaceId, bytes, quota, nowMs)},
     made as (
       insert into files (id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, protocol, filename, filetype,
-        upload_metadata_header, upload_metadata, metadata, object, folder, verify_content, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
+        upload_metadata_header, upload_metadata, metadata, object, folder, verify_content, declared_crc32, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
         expires_by, created_at, reserved_bytes, reserved_month, bound_ends, last_request_id, last_traceparent, sealed_fence, ${LEASE_COLUMNS})
       select id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, protocol, filename, filetype,
-        upload_metadata_header, upload_metadata, metadata, object, folder, verify_content, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
+        upload_metadata_header, upload_metadata, metadata, object, folder, verify_content, declared_crc32, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
         expires_by, created_at, coalesce(length_bytes, 0), ${monthOf(nowMs)}, bound_ends, request_id, traceparent, case when further is not null then -1 end,
         ${leaseValues({ claim: sql`claim`, leaseMs: sql`lease_ms` }, sql`further is null`)}
       from wanted, reserved returning id
@@ -210,7 +211,7 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
 
 const COLUMNS =
   sql.raw(`id uuid, workspace_id uuid, pipe_id text, token_id uuid, sender_id uuid, sender_name text,
-  subject text, protocol text, filename text, filetype text, upload_metadata_header text, upload_metadata jsonb, metadata jsonb, object jsonb, folder text, verify_content boolean,
+  subject text, protocol text, filename text, filetype text, upload_metadata_header text, upload_metadata jsonb, metadata jsonb, object jsonb, folder text, verify_content boolean, declared_crc32 bigint,
   length_bytes bigint, part_bytes bigint, concat text, expiry_seconds int, expires_at timestamptz,
   expires_by timestamptz, created_at timestamptz, claim text, lease_ms int, bound_ends bigint[], note_id uuid, data_store_id uuid, bucket text, key text, further jsonb,
   request_id text, traceparent text`)
@@ -234,6 +235,7 @@ function recordOf({ upload, nowMs, first }: Insertion) {
     object: upload.object,
     folder: upload.folder,
     verify_content: upload.verifyContent,
+    declared_crc32: upload.declaredCrc32,
     length_bytes: upload.lengthBytes,
     part_bytes: upload.partBytes,
     concat: upload.concat,

@@ -141,6 +141,13 @@ export async function markInterrupted(db: Db, fileId: string, nowMs: number): Pr
   )
 }
 
+/** Once declared, the checksum of a file is another no more. */
+export async function recordDeclaredCrc32(db: Db, lease: Fenced, crc32: number): Promise<void> {
+  await db.execute(
+    sql`update files f set declared_crc32 = ${crc32}::bigint where id = ${lease.fileId}::uuid and ${heldBy(lease)}`,
+  )
+}
+
 /** What the first bytes of the file were found to be. */
 export async function recordFoundType(db: Db, lease: Fenced, found: string): Promise<void> {
   await db.execute(

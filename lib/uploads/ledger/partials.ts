@@ -154,13 +154,13 @@ async function insert(db: Db, upload: Final, { claim, nowMs }: Options): Promise
       where id = ${upload.tokenId}::uuid and (max_files is null or files_created < max_files) returning 1
     ), made as (
       insert into files (id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, filename, filetype,
-        upload_metadata_header, upload_metadata, metadata, object, folder, status, length_bytes, offset_bytes, counted_bytes, crc32,
+        upload_metadata_header, upload_metadata, metadata, object, folder, declared_crc32, status, length_bytes, offset_bytes, counted_bytes, crc32,
         concat, concat_parts, concat_header, expiry_seconds, expires_at, expires_by, created_at, last_byte_at, complete_sent_at,
         last_request_id, last_traceparent, ${LEASE_COLUMNS})
       select ${upload.fileId}::uuid, ${upload.workspaceId}::uuid, ${upload.pipeId}, ${upload.tokenId}::uuid,
         ${upload.senderId}::uuid, ${upload.senderName}, ${upload.subject}, ${upload.filename}, ${upload.filetype},
         ${upload.uploadMetadataHeader}, ${JSON.stringify(upload.uploadMetadata)}::jsonb,
-        ${JSON.stringify(upload.metadata)}::jsonb, ${upload.object && JSON.stringify(upload.object)}::jsonb, ${upload.folder}, 'transferring', ${upload.bytes}::bigint, ${upload.bytes}::bigint,
+        ${JSON.stringify(upload.metadata)}::jsonb, ${upload.object && JSON.stringify(upload.object)}::jsonb, ${upload.folder}, ${upload.declaredCrc32}::bigint, 'transferring', ${upload.bytes}::bigint, ${upload.bytes}::bigint,
         ${upload.bytes}::bigint, ${upload.crc32}::bigint, 'final',
         (select array_agg(value::uuid order by ordinality)
           from jsonb_array_elements_text(${JSON.stringify(upload.partialIds)}::jsonb) with ordinality),

@@ -57,6 +57,8 @@ export type UploadRow = {
   object: FileObject | null
   /** True or null. */
   verifyContent: boolean | null
+  /** Of the whole file, as the client declared it. */
+  declaredCrc32: number | null
   uploadMetadataHeader: string | null
   expiresAtMs: number
   retired: boolean

@@ -91,6 +91,8 @@ export type Declared = {
   filetype: string | null
   /** The path of the file in a folder of the client, its name included. */
   relativePath?: string | null
+  /** Of the whole file, where the client knows it. */
+  crc32?: number | undefined
   uploadMetadata: Record<string, string>
   uploadMetadataHeader: string | null
   concat: 'partial' | 'final' | null
@@ -130,6 +132,7 @@ export function describeNew(
     object: objectFor(right, declared, facts),
     folder: folder || null,
     verifyContent: pipe.verifyContent || null,
+    declaredCrc32: declared.crc32 ?? null,
     filename: withoutControls(filename),
     filetype,
     uploadMetadata,

@@ -64,7 +64,15 @@ const EMPTY = { offsetBytes: 0, crc32: 0, tailBytes: 0, reservationLapsed: false
 
 type Fresh = Pick<
   UploadRow,
-  'id' | 'workspaceId' | 'filetype' | 'object' | 'verifyContent' | 'lengthBytes' | 'partBytes' | 'expiresAtMs'
+  | 'id'
+  | 'workspaceId'
+  | 'filetype'
+  | 'object'
+  | 'verifyContent'
+  | 'declaredCrc32'
+  | 'lengthBytes'
+  | 'partBytes'
+  | 'expiresAtMs'
 >
 
 /**
@@ -99,7 +107,7 @@ function isNewLength({ lengthBytes }: Incoming, upload: { lengthBytes: number | 
   return lengthBytes !== undefined && lengthBytes !== upload.lengthBytes
 }
 
-type Row = Pick<Fresh, 'id' | 'workspaceId' | 'filetype' | 'verifyContent'> &
+type Row = Pick<Fresh, 'id' | 'workspaceId' | 'filetype' | 'verifyContent' | 'declaredCrc32'> &
   Pick<Taken, 'lengthBytes' | 'offsetBytes' | 'crc32' | 'tailBytes' | 'reservationLapsed'> &
   Pick<Taken, 'expirySeconds' | 'expiresAtMs' | 'expiresByMs'>
 
@@ -116,6 +124,7 @@ function describe(
     workspaceId: row.workspaceId,
     memory: context.budget.account(parts.destinations[0]!.bucket),
     declaredType: row.filetype,
+    declaredCrc32: row.declaredCrc32,
     verifiesContent: row.verifyContent === true,
     hasWebhooks: pipe.hasWebhooks,
     progress: new Progress(row),

@@ -16,6 +16,8 @@ export type Upload = {
   /** Where the memory for its bytes comes from: the account of its first bucket. */
   readonly memory: MemoryAccount
   readonly declaredType: string | null
+  /** Of the whole file. Null if the client has not declared it. */
+  readonly declaredCrc32: number | null
   /** Its first bytes must fit the declared type. */
   readonly verifiesContent: boolean
   /** Its Pipe had an active webhook when the request came. */

@@ -2,6 +2,7 @@ import { hours } from '../../platform/kernel/clock.ts'
 import { within } from '../../platform/kernel/waits.ts'
 import type { Bucket } from '../bucket-port.ts'
 import { concatenate } from '../concat/concatenate.ts'
+import { CHECKSUM_MISMATCH } from '../finish/assert-checksum.ts'
 import { assemble } from '../finish/complete.ts'
 import { mismatch } from '../finish/content-guard.ts'
 import { type Judged, judge, judgeAtLast, judgeFault } from '../finish/judge.ts'
@@ -110,6 +111,13 @@ function unsettled(context: UploadContext, file: Claimed, lease: Lease): Unsettl
 async function makeObject(context: UploadContext, file: Claimed, lease: Lease): Promise<Outcome> {
   if (file.concat === 'final') return joinAgain(context, file, lease)
   const pending = unsettled(context, file, lease)
+  // The length was declared after the last byte, by a request that ended before it could compare.
+  if (file.declaredCrc32 !== null && file.declaredCrc32 !== file.crc32)
+    return settleFile(context, pending, async () => ({
+      kind: 'failed',
+      end: CHECKSUM_MISMATCH,
+      error: undefined,
+    }))
   const account = context.budget.account(context.openBucket(firstOpen(file).dataStore))
   const memory = { bytes: file.tailBytes, signal: lease.signal }
   const isWhole = file.destinations.every(({ multipartId }) => multipartId === null)

@@ -33,6 +33,7 @@ export class Parts {
   readonly #faults = new AbortController()
   readonly #waiting: Waiting[] = []
   #endOffset: number
+  #endCrc32: number
   #tailBytes: number
   #sentParts = 0
   #freed = Promise.withResolvers<void>()
@@ -51,12 +52,18 @@ export class Parts {
     this.isAtomic = atomic
     this.signal = AbortSignal.any([upload.lease.signal, this.#faults.signal])
     this.#endOffset = upload.progress.offsetBytes
+    this.#endCrc32 = upload.progress.crc32
     this.#tailBytes = upload.progress.tailBytes
   }
 
   /** The offset once all pieces are recorded. */
   get endOffset(): number {
     return this.#endOffset
+  }
+
+  /** Of all bytes before that offset. */
+  get endCrc32(): number {
+    return this.#endCrc32
   }
 
   /** Bytes of tail that the next part begins with. */
@@ -198,6 +205,7 @@ export class Parts {
     this.#waiting.push({ buffer, fromBytes: this.#endOffset })
     this.#memory.leaving(buffer.bytes)
     this.#endOffset += buffer.bytes
+    this.#endCrc32 = combineCrc32(this.#endCrc32, buffer.crc32, buffer.bytes)
     const recorded = this.#recorder.inOrder(() => record().then(() => this.#free(buffer, delivery?.trailing)))
     recorded.catch(this.#fail)
     return recorded

@@ -177,9 +177,12 @@ function FileFacts({
             [
               'Checksum',
               file.checksum ? (
-                <code key="c" className="font-mono text-xs">
-                  {file.checksum}
-                </code>
+                <span key="c">
+                  <code className="font-mono text-xs">{file.checksum}</code>
+                  {file.checksum === file.declaredChecksum && (
+                    <span className="block text-good">verified end to end</span>
+                  )}
+                </span>
               ) : (
                 '–'
               ),
