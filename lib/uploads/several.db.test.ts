@@ -199,6 +199,23 @@ describe('a file with two required destinations and one of best effort', () => {
     await expectEverywhere(url, whole)
   })
 
+  it('is completed later if the database loses the fault of one of best effort', async () => {
+    const whole = randomBytes(MiB)
+    const url = await client.begin(whole.length)
+    await database.db.execute(sql`create function fail() returns trigger language plpgsql
+      as $$ begin raise exception 'not now'; end $$`)
+    await database.db.execute(sql`create trigger unrecorded before update on file_destinations
+      for each row when (new.status = 'failed') execute function fail()`)
+    buckets[2]!.faults.add({ operation: 'PutObject', effect: REFUSED, times: 100 })
+    expect((await client.patch(url, 0, whole)).status).toBe(204)
+    expect((await statesOf(url)).status).toBe('transferring')
+    await database.db.execute(sql`drop function fail cascade`)
+    site.clock.advance(minutes(1))
+    await reconcileUploads(node.context)
+    expect(await statesOf(url)).toEqual(part('rejected'))
+    await expectEverywhere(url, whole, buckets.slice(0, 2))
+  })
+
   it('stays given up when its bucket takes the object after that', async () => {
     const whole = randomBytes(20 * MiB)
     const url = await client.begin(whole.length)

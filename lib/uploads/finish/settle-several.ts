@@ -103,14 +103,17 @@ async function conclude(context: UploadContext, { lease }: File): Promise<Outcom
   return { kind: 'left' }
 }
 
+/** If the database does not record it, the destination stays open and the lease is released: a later attempt decides. */
 async function giveUp(
-  { db, clock, metrics }: UploadContext,
+  { db, clock, log, metrics }: UploadContext,
   { fileId }: File,
   { dataStoreId }: Try['destination'],
   failure: Failure,
 ): Promise<void> {
   metrics.destinationsFailed.inc({ reason: failure.reason })
-  await recordDestinationFailure(db, { fileId, dataStoreId }, failure, clock.now())
+  await recordDestinationFailure(db, { fileId, dataStoreId }, failure, clock.now()).catch((error: unknown) =>
+    log.warn({ err: error, fileId, dataStoreId }, 'could not give up a destination; will retry'),
+  )
 }
 
 function failureFrom(judged: Exclude<Judged, { kind: 'stored' }>): Failure {
