@@ -104,6 +104,7 @@ pipes:
     allowedOrigins: [https://www.example.com]
     uploadExpirySeconds: 86400
     requireSubject: true
+    verifyContent: true
     object:
       metadata: { reel: "{filename}" }
       cacheControl: public, max-age=3600
