@@ -1,6 +1,7 @@
 import { benchEmbedded } from './embedded.ts'
 import { benchExports } from './exports.ts'
-import { inTurns, ROUNDS, seconds } from './in-turns.ts'
+import { benchImports } from './imports.ts'
+import { cpuPerGiB, inTurns, ROUNDS, seconds } from './in-turns.ts'
 import { benchDeliveryLists, benchFileLists } from './lists.ts'
 import { create, head, inParallel, MiB, percentile, put, send, type Target, upload } from './load.ts'
 import { benchBesideDead, benchOutputs } from './outputs.ts'
@@ -31,12 +32,6 @@ export type Case = { name: string; run(field: Field): Promise<Finding[]> }
 
 const GiB = 1024 * MiB
 
-async function cpuPerGiB({ node }: Contender, bytes: number, work: () => Promise<void>): Promise<number> {
-  const before = await node.usage()
-  await work()
-  return (((await node.usage()).cpuSeconds - before.cpuSeconds) * GiB) / bytes
-}
-
 const send1GiB = (contender: Contender, chunkBytes: number) => async () => {
   if (contender.name !== 'bare') return upload(contender.target, GiB, chunkBytes)
   for (let at = 0; at < GiB; at += chunkBytes)
@@ -46,7 +41,7 @@ const send1GiB = (contender: Contender, chunkBytes: number) => async () => {
 const cpu = (name: string, chunkBytes: number): Case => ({
   name,
   async run({ bare, sluice, peer }) {
-    const of = (contender: Contender) => cpuPerGiB(contender, GiB, send1GiB(contender, chunkBytes))
+    const of = (contender: Contender) => cpuPerGiB(contender.node, GiB, send1GiB(contender, chunkBytes))
     const [least, ours, theirs] = (await inTurns(of, [bare, sluice, peer])) as [number, number, number]
     const measured = (times: number) =>
       `${times.toFixed(2)} times (bare ${least.toFixed(2)}, Sluice ${ours.toFixed(2)}, peer ${theirs.toFixed(2)} s/GiB)`
@@ -259,7 +254,7 @@ const sum = (counts: Record<string, number>) => Object.values(counts).reduce((al
 const plain: Case = {
   name: 'one PUT of 1 GiB',
   async run({ sluice }) {
-    const of = (send: typeof put) => cpuPerGiB(sluice, GiB, () => send(sluice.target, GiB))
+    const of = (send: typeof put) => cpuPerGiB(sluice.node, GiB, () => send(sluice.target, GiB))
     const [byPatch, byPut] = (await inTurns(of, [upload, put])) as [number, number]
     return [
       {
@@ -289,6 +284,7 @@ export const CASES: Case[] = [
     run: ({ postgresUrl }) => benchBesideDead(postgresUrl),
   },
   { name: 'outputs: CPU time', run: ({ postgresUrl }) => benchOutputs(postgresUrl) },
+  { name: 'import from a URL', run: ({ postgresUrl, sink }) => benchImports(postgresUrl, sink.url) },
   { name: 'behind a pooler', run: ({ postgresUrl, sink }) => benchPooler(postgresUrl, sink.url) },
   { name: 'tokens', run: ({ postgresUrl }) => benchTokens(postgresUrl) },
   { name: 'lists of files', run: ({ postgresUrl }) => benchFileLists(postgresUrl) },

@@ -1,4 +1,5 @@
-import { percentile } from './load.ts'
+import { MiB, percentile } from './load.ts'
+import type { Measured } from './processes.ts'
 
 /** A stall of the machine in one of them is nobody's, and the median does not show it. */
 export const ROUNDS = 5
@@ -12,6 +13,13 @@ export async function inTurns<Contender>(
   for (let round = 0; round < ROUNDS; round++)
     for (const { contender, figures } of found) figures.push(await work(contender))
   return found.map(({ figures }) => percentile(figures, 0.5))
+}
+
+/** What the work costs a process, client and sink left out. */
+export async function cpuPerGiB(node: Measured, bytes: number, work: () => Promise<void>): Promise<number> {
+  const before = await node.usage()
+  await work()
+  return (((await node.usage()).cpuSeconds - before.cpuSeconds) * 1024 * MiB) / bytes
 }
 
 export async function seconds(work: () => Promise<unknown>): Promise<number> {

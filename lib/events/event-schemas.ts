@@ -32,7 +32,7 @@ const declared = {
 }
 const sender = {
   sender: z.string().describe('Name of the Sender whose token was used'),
-  protocol: z.string().describe('tus, resumable-http or http: the protocol by which the file came'),
+  protocol: z.string().describe('tus, resumable-http, http or url: the protocol by which the file came'),
   subject: z.string().nullable().describe('Your own id of the person, from the token'),
   metadata: strings.describe('What your backend fixed in the token; a browser cannot change it'),
   uploadMetadata: strings.describe('What the client sent beside filename and filetype; do not trust it'),

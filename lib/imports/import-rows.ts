@@ -23,10 +23,10 @@ export type ClaimedImport = {
   running: number
 }
 
-/** How long a claim lasts without being renewed. */
-const CLAIM_SECONDS = 15
-const until = sql`now() + ${CLAIM_SECONDS}::int * interval '1 second'`
+const until = (claimMs: number) => sql`now() + ${claimMs}::int * interval '1 millisecond'`
 const isFree = sql`(claimed_until is null or claimed_until < now())`
+
+type ClaimLimits = { limit: number; perWorkspace: number; claimMs: number; nowMs: number }
 
 /** Only one node at a time claims, so that they cannot exceed the limit of a workspace together. */
 const CLAIMING = sql`hashtext('sluice imports')`
@@ -34,7 +34,7 @@ const CLAIMING = sql`hashtext('sluice imports')`
 /** Claims up to `limit` imports that are due, and of no workspace so many that more than `perWorkspace` are fetched at once. */
 export async function claimImports(
   db: Db,
-  { limit, perWorkspace, nowMs }: { limit: number; perWorkspace: number; nowMs: number },
+  { limit, perWorkspace, claimMs, nowMs }: ClaimLimits,
 ): Promise<ClaimedImport[]> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   return db.transaction(async (tx) => {
@@ -56,7 +56,7 @@ export async function claimImports(
           order by due_at, file_id limit greatest(0, ${perWorkspace}::int - coalesce(r.files, 0))
         ) i order by i.due_at, i.file_id limit ${limit}::int
       ), claimed as (
-        update imports set claim = gen_random_uuid(), claimed_until = ${until}
+        update imports set claim = gen_random_uuid(), claimed_until = ${until(claimMs)}
         where file_id = any (array(select file_id from due)) returning *
       )
       select c.file_id as "fileId", f.pipe_id as "pipeId", c.workspace_id as "workspaceId", c.claim, c.sealed, c.sha256,
@@ -69,11 +69,15 @@ export async function claimImports(
 }
 
 /** Renews these claims. Answers for each that still holds how many imports of its workspace are being fetched. */
-export async function renewClaims(db: Db, held: readonly Claimed[]): Promise<Map<string, number>> {
+export async function renewClaims(
+  db: Db,
+  held: readonly Claimed[],
+  claimMs: number,
+): Promise<Map<string, number>> {
   const renewed = await rows<{ claim: string; running: number }>(
     db,
     sql`with renewed as (
-      update imports set claimed_until = ${until}
+      update imports set claimed_until = ${until(claimMs)}
       from jsonb_to_recordset(${JSON.stringify(held)}::jsonb) as h("fileId" uuid, claim uuid)
       where file_id = h."fileId" and imports.claim = h.claim returning imports.claim, workspace_id
     )
@@ -96,9 +100,9 @@ export async function recordSource(
     hash_state = ${hash?.sealed ?? null} where ${isHeld(held)}`)
 }
 
-/** The file needs nothing more from its source. */
+/** The file needs nothing more from its source, so its secrets go. */
 export async function endImport(db: Db, held: Claimed, lastError: string | null): Promise<void> {
-  await db.execute(sql`update imports set due_at = null, claim = null, claimed_until = null, hash_state = null,
+  await db.execute(sql`update imports set due_at = null, claim = null, claimed_until = null, sealed = '', hash_state = null,
     last_error = ${lastError} where ${isHeld(held)}`)
 }
 

@@ -1,4 +1,3 @@
-import { seconds } from '../platform/kernel/clock.ts'
 import { createBell } from '../platform/kernel/waits.ts'
 import { createGuardedAgents } from '../platform/net/guarded-agents.ts'
 import type { Runtime } from '../platform/runtime.ts'
@@ -9,7 +8,6 @@ import { IMPORT_TERMS, type ImportDeps, type ImportTerms, type Running, runImpor
 
 /** How many imports one node fetches at once. */
 const AT_ONCE = 64
-const RENEW_MS = seconds(5)
 
 type Run = Running & { stop: AbortController; done: Promise<void> }
 
@@ -39,7 +37,7 @@ export function startImportWorker(
   const mayStart = createBell(stopping.signal)
   const loops = [
     repeat(deps.terms.lookMs, mayStart, () => worker.startDue(mayStart.ring)),
-    repeat(RENEW_MS, createBell(stopping.signal), () => worker.renew()),
+    repeat(deps.terms.renewMs, createBell(stopping.signal), () => worker.renew()),
   ]
   return {
     async stop() {
@@ -68,7 +66,8 @@ class ImportWorker {
     const limit = AT_ONCE - this.#runs.size
     if (limit === 0) return
     const { perWorkspace } = this.#limits
-    for (const claimed of await claimImports(db, { limit, perWorkspace, nowMs: clock.now() }))
+    const { claimMs } = this.#deps.terms
+    for (const claimed of await claimImports(db, { limit, perWorkspace, claimMs, nowMs: clock.now() }))
       this.#start(claimed, ended)
   }
 
@@ -92,6 +91,7 @@ class ImportWorker {
     const held = await renewClaims(
       this.#deps.context.db,
       [...this.#runs.values()].map(({ claimed: { fileId, claim } }) => ({ fileId, claim })),
+      this.#deps.terms.claimMs,
     )
     for (const [claim, { stop, pace }] of this.#runs) {
       const running = held.get(claim)

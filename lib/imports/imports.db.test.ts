@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
+import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { imports } from '#drizzle/schema/index.ts'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import {
   importOne,
@@ -88,6 +90,8 @@ describe('an import', () => {
     await expectEqual(id)
     expect((await rowOf(id)).filetype).toBe('video/mp4')
     expect(await site.bucket.objects()).toContain(`${id}/a film.mp4`)
+    const [kept] = await database.db.select().from(imports).where(eq(imports.fileId, id))
+    expect(kept).toMatchObject({ shownUrl: `${source.url}/films/a%20film.mp4`, sealed: '' })
   })
 
   it('fetches each byte once from a source that breaks off again and again', async () => {

@@ -26,6 +26,9 @@ export type ImportTerms = {
   slow: { bytes: number; perMs: number }
   /** How often a worker looks for what is due. */
   lookMs: number
+  /** How long a claim lasts without being renewed, and how often it is. */
+  claimMs: number
+  renewMs: number
 }
 
 export const IMPORT_TERMS: ImportTerms = {
@@ -33,6 +36,8 @@ export const IMPORT_TERMS: ImportTerms = {
   // A source may be slow, but one that drips is taken for broken: it would hold its place for days.
   slow: { bytes: 64 * 1024, perMs: minutes(1) },
   lookMs: seconds(1),
+  claimMs: seconds(15),
+  renewMs: seconds(5),
 }
 
 export type ImportDeps = {

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { startImportWorker } from '#lib/imports/import-worker.ts'
+import type { ImportTerms } from '#lib/imports/run-import.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
 import { startSweeps } from '#lib/platform/sweeps.ts'
 import { createUploadHandler } from '#lib/protocols/create-upload-handler.ts'
@@ -20,10 +22,11 @@ export type UploadNodeOptions = {
   /** A bucket that says nothing for so long is given up; of all calls. */
   bucketSilenceMs?: number
   clockAheadMs?: number
+  importTerms?: Partial<ImportTerms>
 }
 
 const options: UploadNodeOptions = JSON.parse(process.argv[2]!)
-const { databaseUrl, port = 0, killAt, terms, bucketSilenceMs, clockAheadMs = 0 } = options
+const { databaseUrl, port = 0, killAt, terms, bucketSilenceMs, clockAheadMs = 0, importTerms } = options
 const server = createServer({ requestTimeout: 0 }).listen(port, '127.0.0.1')
 await once(server, 'listening')
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -43,8 +46,10 @@ const sweeps = startSweeps(
   uploadSweeps(context).map((sweep) => ({ ...sweep, everyMs: 200 })),
   runtime.log,
 )
+const imports = startImportWorker(runtime, context, { lookMs: 100, ...importTerms })
 process.on('SIGTERM', async () => {
   await sweeps.stop()
+  await imports.stop()
   await drainUploads(context)
   process.exit(0)
 })

@@ -90,7 +90,8 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
     remedy: 'Take a fresh token from your backend.',
   },
   pipe_source_off: {
-    means: 'The HTTP (TUS) source of the Pipe is off, so it gives no tokens and takes no new uploads.',
+    means:
+      'The source of the Pipe, HTTP (TUS) or URL, is off, so it takes no new uploads or imports that way.',
     remedy: 'Switch the source on under the inputs of the Pipe. Uploads under way go on either way.',
   },
   data_store_not_ready: {

@@ -23,7 +23,7 @@ export const errorCodes = {
   type_mismatch: [403, 'The content is not what was declared'],
   quota_exceeded: [403, 'The transfer quota does not suffice'],
   token_exhausted: [403, 'The token has created all the uploads that it may'],
-  pipe_source_off: [403, 'The HTTP (TUS) source of this Pipe is off'],
+  pipe_source_off: [403, 'This source of the Pipe is off'],
   workspace_suspended: [403, 'The workspace is suspended'],
   data_store_not_ready: [403, 'The Data Store takes no uploads yet'],
   upload_is_final: [403, 'A final upload takes no bytes'],

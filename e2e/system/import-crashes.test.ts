@@ -1,0 +1,75 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { DatabaseHandle } from '#lib/platform/db/database.ts'
+import { openTestDatabase } from '../../test/support/databases.ts'
+import {
+  importOne,
+  openSource,
+  readImportRow,
+  sendFile,
+  wantedStart,
+} from '../../test/support/import-site.ts'
+import { SHORT_TERMS, startUploadNode, type UploadNode } from '../../test/support/start-upload-node.ts'
+import type { UploadNodeOptions } from '../../test/support/upload-node.ts'
+import { createSite, type Site } from '../../test/support/upload-site.ts'
+
+const MiB = 1024 * 1024
+const ETAG = '"one"'
+const TERMS = { lookMs: 100, claimMs: 1500, renewMs: 300 }
+let database: DatabaseHandle & { url: string }
+let site: Site
+let nodes: UploadNode[] = []
+
+beforeAll(async () => {
+  database = await openTestDatabase()
+  site = await createSite(database, { pipe: { source: { http: true, url: true } } })
+})
+afterEach(async () => {
+  await Promise.all(nodes.map((node) => node.stop()))
+  nodes = []
+})
+afterAll(async () => {
+  await site?.close()
+  await database?.close()
+})
+
+async function start(killAt?: UploadNodeOptions['killAt']) {
+  const options = { databaseUrl: database.url, terms: SHORT_TERMS, importTerms: TERMS, killAt }
+  const node = await startUploadNode(options)
+  nodes.push(node)
+  return node
+}
+
+describe('an import from a source that breaks off, while its nodes are killed in turn', () => {
+  const whole = randomBytes(40 * MiB)
+  const digest = `sha-256:${createHash('sha256').update(whole).digest('hex')}`
+  it.each([
+    ['without a digest', {}],
+    ['with a digest', { digest }],
+  ])(
+    '%s goes on where it had come to, and fetches each byte once but for what was in flight',
+    async (_, asked) => {
+      let sentBytes = 0
+      const source = await openSource((req, res) => {
+        sentBytes += Math.min(12 * MiB, whole.length - wantedStart(req, ETAG))
+        sendFile(req, res, { bytes: whole, etag: ETAG, cutAfter: 12 * MiB })
+      })
+      const id = await importOne(site, { url: `${source.url}/film.mp4`, ...asked })
+      const one = await start('part recorded')
+      await one.ended
+      const two = await start('part recorded')
+      await two.ended
+      await start()
+      await expect
+        .poll(async () => readImportRow(database.db, id), { timeout: 60_000, interval: 100 })
+        .toMatchObject({ status: 'transferred', isDue: false })
+      expect((await site.bucket.object(`${id}/film.mp4`)).equals(whole)).toBe(true)
+      // Each of the two that died had asked for 12 MiB at most.
+      expect(sentBytes).toBeLessThanOrEqual(whole.length + 2 * 12 * MiB)
+      // The state of a digest is stored every few moments, and these nodes died before the first one.
+      const fromStart = source.requests.filter(({ range }) => range === undefined)
+      expect(fromStart.length).toBeLessThanOrEqual('digest' in asked ? 3 : 1)
+      await source.close()
+    },
+  )
+})
