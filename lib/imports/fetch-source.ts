@@ -20,6 +20,8 @@ type Wanted = {
   fromBytes: number
   /** Of the version that the bytes so far are from. */
   validator: string | null
+  /** A Retry-After may be a date. */
+  nowMs: number
 }
 
 /**
@@ -28,7 +30,7 @@ type Wanted = {
  */
 export async function fetchSource(
   agents: GuardedAgents,
-  { url, headers, fromBytes, validator }: Wanted,
+  { url, headers, fromBytes, validator, nowMs }: Wanted,
   limits: GetLimits,
   signal: AbortSignal,
 ): Promise<Fetched> {
@@ -37,14 +39,16 @@ export async function fetchSource(
   const own = { 'User-Agent': 'Sluice-Import/1.0', Accept: '*/*', 'Accept-Encoding': 'identity', ...range }
   const response = await get(agents, { url, headers, own }, limits, signal)
   try {
-    return describe(response, range ? fromBytes : 0, validator)
+    return describe(response, { askedBytes: range ? fromBytes : 0, expected: validator, nowMs })
   } catch (error) {
     response.destroy()
     throw error
   }
 }
 
-function describe(response: IncomingMessage, askedBytes: number, expected: string | null): Fetched {
+type Asked = { askedBytes: number; expected: string | null; nowMs: number }
+
+function describe(response: IncomingMessage, { askedBytes, expected, nowMs }: Asked): Fetched {
   const { headers } = response
   const status = response.statusCode!
   const filetype = headers['content-type']?.slice(0, MAX_TYPE) ?? null
@@ -55,7 +59,7 @@ function describe(response: IncomingMessage, askedBytes: number, expected: strin
     return { startBytes: askedBytes, lengthBytes: askedBytes, filetype, validator: expected, body: undefined }
   }
   if (status !== 200 && status !== 203 && status !== 206)
-    throw statusFailure(status, headers['retry-after'], Date.now())
+    throw statusFailure(status, headers['retry-after'], nowMs)
   assertPlain(headers)
   const validator = validatorOf(headers)
   if (status === 206) {

@@ -43,7 +43,7 @@ export type Judged =
   | { kind: 'fails'; reason: string }
   /** Nobody is to blame: it goes on as if this attempt had not been made. */
   | { kind: 'waits'; ms: number }
-  | { kind: 'retries'; error: string; afterMs: number }
+  | { kind: 'retries'; error: string; afterMs: number; isFault?: true }
 
 const SOON_MS = seconds(1)
 const LATER_MS = seconds(60)
@@ -70,7 +70,8 @@ export function judgeFailure(error: unknown): Judged {
     if (blame === 'rival' || blame === 'end') return { kind: 'waits', ms: SOON_MS }
     if (blame === 'bucket') return { kind: 'retries', error: error.message, afterMs: 0 }
   }
-  return { kind: 'retries', error: 'Sluice could not store the bytes. It tries again.', afterMs: 0 }
+  const words = 'Sluice could not store the bytes. It tries again.'
+  return { kind: 'retries', error: words, afterMs: 0, isFault: true }
 }
 
 /** After this time without progress an import is given up. */

@@ -122,25 +122,21 @@ describe('an import', () => {
     await expectFailed(await begin(chunked, { digest }), 'digest_mismatch')
   })
 
-  it('reads a source without ranges again from the start, and goes on where it had come to', async () => {
-    const id = await begin((_, res, at) => {
-      res.writeHead(200, { ETag: ETAG, 'Content-Length': bytes.length })
-      if (at === 1) res.write(bytes.subarray(0, 7 * MiB), () => res.socket?.end())
-      else res.end(bytes)
-    })
-    await expectEqual(id)
-    expect(source.requests).toHaveLength(2)
-  })
-
-  it('without a validator asks for no range, and compares', async () => {
-    const id = await begin((_, res, at) => {
-      res.writeHead(200, { 'Content-Length': bytes.length })
-      if (at === 1) res.write(bytes.subarray(0, 7 * MiB), () => res.socket?.end())
-      else res.end(bytes)
-    })
-    await expectEqual(id)
-    expect(source.requests[1]!.range).toBeUndefined()
-  })
+  it.each([
+    ['without ranges', { ETag: ETAG }, `bytes=${7 * MiB}-`],
+    ['without a validator', {}, undefined],
+  ])(
+    'reads a source %s again from the start, and goes on where it had come to',
+    async (_, headers, range) => {
+      const id = await begin((_, res, at) => {
+        res.writeHead(200, { ...headers, 'Content-Length': bytes.length })
+        if (at === 1) res.write(bytes.subarray(0, 7 * MiB), () => res.socket?.end())
+        else res.end(bytes)
+      })
+      await expectEqual(id)
+      expect(source.requests.map((asked) => asked.range)).toEqual([undefined, range])
+    },
+  )
 
   it('without a length ends where the body ends', async () => {
     await expectEqual(await begin((_, res) => res.writeHead(200).write(bytes, () => res.end())))
@@ -166,6 +162,12 @@ describe('an import', () => {
         : sendFile(req, res, { bytes: other, etag: '"two"' }),
     )
     await expectFailed(id, 'source_changed')
+    const shrunk = await begin((req, res, at) =>
+      at === 1
+        ? res.writeHead(200).write(bytes.subarray(0, 7 * MiB), () => res.socket?.end())
+        : sendFile(req, res, { bytes: bytes.subarray(0, MiB), etag: ETAG }),
+    )
+    await expectFailed(shrunk, 'source_changed')
   })
 
   it('goes on with a new version whose beginning is the same', async () => {

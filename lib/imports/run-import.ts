@@ -79,7 +79,10 @@ export async function runImport(deps: ImportDeps, running: Running): Promise<voi
   if (attempted.end === 'stopped') return postponeImport(db, claimed, { ...goesOn, dueAtMs: nowMs }, nowMs)
   const judged = judgeFailure(attempted.error)
   if (judged.kind === 'retries')
-    log.debug({ err: attempted.error, fileId: claimed.fileId }, 'an attempt at an import has failed')
+    log[judged.isFault ? 'warn' : 'debug'](
+      { err: attempted.error, fileId: claimed.fileId },
+      'an attempt at an import has failed',
+    )
   if (judged.kind === 'fails') return fail(deps, claimed, judged.reason)
   const { failures, failingSinceMs } = claimed
   if (judged.kind === 'waits') {
@@ -111,7 +114,8 @@ async function attempt(deps: ImportDeps, running: Running, gained: { bytes: numb
   const { offsetBytes } = right.upload
   const kept = keptHash(vault, claimed)
   const fromBytes = claimed.sha256 === null ? offsetBytes : (kept?.bytes ?? 0)
-  const fetched = await fetchSource(agents, { url, headers, fromBytes, validator }, terms.get, signal)
+  const wanted = { url, headers, fromBytes, validator, nowMs: context.clock.now() }
+  const fetched = await fetchSource(agents, wanted, terms.get, signal)
   try {
     if (offsetBytes === 0) await takeType(context, right, fetched)
     const hash =
@@ -150,17 +154,19 @@ async function append(deps: ImportDeps, running: Running, asked: Append): Promis
   const { offsetBytes } = right.upload
   const { lengthBytes } = fetched
   const declared = right.upload.lengthBytes
-  if (declared !== null && lengthBytes !== null && declared !== lengthBytes) throw sourceChanged()
+  if (lengthBytes !== null && (lengthBytes < offsetBytes || lengthBytes !== (declared ?? lengthBytes)))
+    throw sourceChanged()
   const incoming = {
     bytes: lengthBytes === null ? undefined : lengthBytes - offsetBytes,
     ...(lengthBytes !== null && declared === null && { lengthBytes }),
   }
   const upload = await openUpload(context, right, incoming)
   if (!upload) return { end: 'over' }
-  const limitBytes = await prepareToAppend(context, right, upload, incoming).catch(async (error: unknown) => {
+  const releasing = async (error: unknown) => {
     await releaseUpload(upload)
     throw error
-  })
+  }
+  const limitBytes = await prepareToAppend(context, right, upload, incoming).catch(releasing)
   // Another worker, presumed dead, has written in between: its bytes are not those that were asked for.
   if (upload.progress.offsetBytes !== offsetBytes) {
     await releaseUpload(upload)
@@ -168,9 +174,9 @@ async function append(deps: ImportDeps, running: Running, asked: Append): Promis
   }
   const source = sourceOf(deps, running, { upload, fetched, hash })
   running.save = saving(deps, running, { upload, fetched, hash, source })
+  await running.save().catch(releasing)
   context.metrics.uploadsOpen.inc()
   try {
-    await running.save()
     const completedBy = upload.progress.lengthBytes === null ? 'body' : 'length'
     const rules = { whenCut: 'keep', completedBy } as const
     const { state, why } = await appendBytes(context, upload, source, { limitBytes, rules })
