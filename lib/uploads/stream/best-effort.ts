@@ -37,7 +37,9 @@ export class BestEffort {
       if (!delivery.reached(this.destination, etag)) this.#recordLate(delivery, etag)
     } catch (fault) {
       if (delivery.signal.aborted) return
-      this.giveUp(bucketFault(fault) ? failureOf(fault) : { reason: 'fell_behind', detail: null })
+      if (bucketFault(fault)) return this.giveUp(failureOf(fault))
+      // The request ended before the part was sent here, which matters only if the part counts all the same.
+      void delivery.recorded.then(() => this.giveUp({ reason: 'fell_behind', detail: null }))
     }
   }
 
