@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import { fileIdOf, type TusClient } from '../../test/support/tus-client.ts'
@@ -28,7 +28,7 @@ describe('a file with two required destinations and one of best effort', () => {
     site = await createSite(database, { bucket: copy(true).bucket, copies: [copy(true), copy(false)] })
     await database.db.execute(sql`update data_stores set may_delete = true, may_abort = true, updated_at = now()
       where workspace_id = ${site.workspaceId}::uuid`)
-    node = await serveUploads(site.runtime, { terms: { trailMs: 1500, pollMs: 20, assembleMs: 4000 } })
+    node = await serveUploads(site.runtime, { terms: { trailMs: 3000, pollMs: 20, assembleMs: 4000 } })
     buckets = [site.bucket, ...site.copies.map((one) => one.bucket)]
   })
   afterAll(async () => {
@@ -81,6 +81,19 @@ describe('a file with two required destinations and one of best effort', () => {
     if (bytes > 0) expect((await client.patch(url, 0, whole)).status).toBe(204)
     expect(await statesOf(url)).toEqual(everywhere)
     await expectEverywhere(url, whole)
+  })
+
+  it.each([
+    ['one request for one part', MiB, 1],
+    ['N + 2 requests for N parts', 40 * MiB, 5 + 2],
+  ])('takes %s at each', async (_, bytes, requests) => {
+    const countOf = ({ traffic }: TestBucket) =>
+      Object.values(traffic.counts()).reduce((sum, count) => sum + count, 0)
+    const before = buckets.map(countOf)
+    const url = await client.begin(bytes)
+    expect((await client.patch(url, 0, randomBytes(bytes))).status).toBe(204)
+    expect(await statesOf(url)).toEqual(everywhere)
+    expect(buckets.map((bucket, n) => countOf(bucket) - before[n]!)).toEqual(Array(3).fill(requests))
   })
 
   it('is resumed in small pieces, with tails', async () => {
@@ -137,6 +150,35 @@ describe('a file with two required destinations and one of best effort', () => {
     site.clock.advance(minutes(2))
     await clearLeftovers(node.context)
     expect(node.context.budget.usedBytes).toBe(0)
+  })
+
+  it.each([
+    ['whose keys cannot be decrypted', sql`secret_access_key_encrypted = 'v1.broken'`],
+    ['that is turned off', sql`turned_off_at = now()`],
+  ])('goes on without one of best effort %s', async (_, broken) => {
+    const { id } = site.copies[1]!.dataStore
+    const change = (set: SQL) =>
+      database.db.execute(
+        sql`update data_stores set ${set}, updated_at = clock_timestamp() where id = ${id}::uuid`,
+      )
+    const [before] = await rows<{ secret: string }>(
+      database.db,
+      sql`select secret_access_key_encrypted as secret from data_stores where id = ${id}::uuid`,
+    )
+    const sent = buckets[2]!.traffic.counts()
+    await change(broken)
+    try {
+      for (const bytes of [MiB, 20 * MiB]) {
+        const whole = randomBytes(bytes)
+        const url = await client.begin(bytes)
+        expect((await client.patch(url, 0, whole)).status).toBe(204)
+        expect(await statesOf(url)).toEqual(part('rejected'))
+        await expectEverywhere(url, whole, buckets.slice(0, 2))
+      }
+      expect(buckets[2]!.traffic.counts()).toEqual(sent)
+    } finally {
+      await change(sql`secret_access_key_encrypted = ${before!.secret}, turned_off_at = null`)
+    }
   })
 
   it('waits in memory for one of best effort that begins later than the others have parts', async () => {

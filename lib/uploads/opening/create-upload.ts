@@ -15,6 +15,7 @@ import { NOTHING_BOUND } from '../rules/part-numbers.ts'
 import { equalPartBytes } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { assertMayCreate, limitsOfTargets, type Opening } from './may-create.ts'
+import { openTarget } from './open-target.ts'
 import { adoptUpload, type Incoming, numbersOf } from './open-upload.ts'
 import { expiresAtMs, type Upload } from './upload.ts'
 
@@ -36,7 +37,7 @@ export async function createUpload(
   const declared = sent.concat === 'partial' ? { ...sent, filetype: null } : sent
   assertMayCreate(context, right, declared)
   context.tailCap.assertRoom(right.token.workspaceId)
-  const buckets = right.targets.map(({ dataStore }) => context.openBucket(dataStore))
+  const buckets = right.targets.map((target) => openTarget(context, target))
   const limits = limitsOfTargets(context, right.targets)
   const { lengthBytes, concat } = declared
   const partBytes = limits.equalParts ? equalPartBytes(limits, lengthBytes) : null
@@ -70,7 +71,7 @@ export async function createUploads(
   right: CreationRight,
   sent: readonly (Declared & { concat: null })[],
 ): Promise<string[]> {
-  const buckets = right.targets.map(({ dataStore }) => context.openBucket(dataStore))
+  const buckets = right.targets.map((target) => openTarget(context, target))
   const limits = limitsOfTargets(context, right.targets)
   const uploads = sent.map((declared) => {
     assertMayCreate(context, right, declared)

@@ -4,6 +4,7 @@ import type { Bucket } from '../bucket-port.ts'
 import type { CreationRight, Target } from '../ledger/upload-rights.ts'
 import { largestUpload, limitsOfSet, type PartLimits } from '../rules/part-plan.ts'
 import type { Declared } from './create-upload.ts'
+import { openTarget } from './open-target.ts'
 
 /**
  * Throws unless the Pipe and the token allow this upload. A partial upload has no type to check: the final one does.
@@ -73,11 +74,11 @@ export type Opening = {
 
 /** What all destinations of an upload accept. */
 export function limitsOfTargets(
-  { openBucket, budget }: Opening,
-  targets: readonly Pick<Target, 'dataStore'>[],
+  context: Opening,
+  targets: readonly Pick<Target, 'dataStore' | 'required'>[],
 ): PartLimits {
-  const providers = targets.map(({ dataStore }) => openBucket(dataStore).capabilities)
-  return limitsOfSet(providers, budget.maxPartBytes)
+  const providers = targets.map((target) => openTarget(context, target).capabilities)
+  return limitsOfSet(providers, context.budget.maxPartBytes)
 }
 
 /** The lowest of the limits of the providers, the Pipe and the token. */

@@ -10,6 +10,7 @@ import { type Bound, NOTHING_BOUND, PartNumbers } from '../rules/part-numbers.ts
 import { type PartLimits, planParts } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { limitsOfTargets, maxUploadBytes, tooLarge } from './may-create.ts'
+import { openTarget } from './open-target.ts'
 import { Destination, type Place, Progress, type Upload } from './upload.ts'
 
 /** What a request declares about its bytes before they arrive. */
@@ -137,7 +138,7 @@ type NewTarget = Pick<FileTarget, 'dataStore' | 'required' | 'key'>
 const NEW = { multipartId: null, isOpen: true }
 
 function openPlaces(
-  { openBucket }: Pick<UploadContext, 'openBucket'>,
+  context: Pick<UploadContext, 'openBucket'>,
   targets: readonly NewTarget[],
   { filetype, object }: Pick<Fresh, 'filetype' | 'object'>,
 ): Place[] {
@@ -146,7 +147,7 @@ function openPlaces(
     dataStoreId: dataStore.id,
     position: n + 1,
     required,
-    bucket: openBucket(dataStore),
+    bucket: openTarget(context, { dataStore, required }),
     target: { key, contentType, object },
     mayRead: dataStore.mayRead,
   }))

@@ -14,6 +14,7 @@ import { type Claimed, type ClaimedDestination, claimTransferring } from '../led
 import { readPartials } from '../ledger/partials.ts'
 import { readTail } from '../ledger/tails.ts'
 import { withMemory } from '../memory/memory-budget.ts'
+import { openTarget } from '../opening/open-target.ts'
 import { HEAD_BYTES, judgeContent } from '../rules/content.ts'
 import { contentTypeOf } from '../rules/content-type.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
@@ -84,7 +85,7 @@ type Place = ReturnType<typeof place>
 /** Opened only when used: a file must end even if its credentials can no longer be decrypted. */
 function place(context: UploadContext, destination: ClaimedDestination) {
   const { dataStore } = destination
-  const open = () => context.openBucket(dataStore)
+  const open = () => openTarget(context, destination)
   const headObject: Bucket['headObject'] = async (...asked) => open().headObject(...asked)
   return {
     ...destination,
