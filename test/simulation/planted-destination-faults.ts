@@ -23,21 +23,6 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
     ],
   },
   {
-    name: 'the last part goes to the first destination alone',
-    withinSeeds: 1000,
-    edits: [
-      {
-        find: 'await Promise.all(required.map(send))',
-        replace: 'await Promise.all(required.slice(0, 1).map(send))',
-      },
-    ],
-  },
-  {
-    name: 'an object that comes late revives a destination that was given up',
-    withinSeeds: 3000,
-    edits: [{ find: "and d.status <> 'failed'\n    returning 1`", replace: 'returning 1`' }],
-  },
-  {
     name: 'the ETag of one destination is stored for another',
     withinSeeds: 200,
     edits: [{ find: 'this.#etags[position - 1] = etag', replace: 'this.#etags.fill(etag)' }],
