@@ -207,8 +207,8 @@ export const PLANTED_FAULTS: PlantedFault[] = [
     withinSeeds: 200,
     edits: [
       {
-        find: 'counted_bytes = f.offset_bytes, reserved_bytes = 0, ${revoked}',
-        replace: 'counted_bytes = f.offset_bytes, ${revoked}',
+        find: '${counted(refusedContent)}, reserved_bytes = 0, ${revoked}',
+        replace: '${counted(refusedContent)}, ${revoked}',
       },
     ],
   },
