@@ -130,9 +130,8 @@ export class ImportSource implements ByteSource {
 
   /** The source has ended: what keeps this from being the whole file. */
   #lacks(): Error | undefined {
-    const { lengthBytes, confirmed } = this.#options
-    if (this.#positionBytes < confirmed.offsetBytes) return sourceChanged()
-    return lengthBytes === null && !this.#agrees() ? digestMismatch() : undefined
+    if (this.#positionBytes < this.#options.confirmed.offsetBytes) return sourceChanged()
+    return this.#agrees() ? undefined : digestMismatch()
   }
 
   #count(bytes: number): void {

@@ -100,7 +100,7 @@ export function shownUrlOf(url: string): string {
 
 export function filenameOf({ url, filename }: ImportedFrom): string {
   const last = new URL(url).pathname.split('/').at(-1)!
-  return filename ?? (decoded(last).slice(0, 255) || 'file')
+  return filename ?? (decoded(last).slice(0, 255).toWellFormed() || 'file')
 }
 
 function decoded(text: string): string {

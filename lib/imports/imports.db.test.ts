@@ -122,6 +122,28 @@ describe('an import', () => {
     await expectFailed(await begin(chunked, { digest }), 'digest_mismatch')
   })
 
+  it('of another digest never becomes an object, even if nothing more comes', async () => {
+    const digest = `sha-256:${'0'.repeat(64)}`
+    await expectFailed(
+      await begin((_, res) => res.writeHead(200, { 'Content-Length': 0 }).end(), { digest }),
+      'digest_mismatch',
+    )
+    const left = async (_: IncomingMessage, res: ServerResponse, at: number) => {
+      if (at > 1) return res.writeHead(416, { 'Content-Range': `bytes */${MiB}` }).end()
+      res.writeHead(200, { ETag: ETAG }).write(bytes.subarray(0, MiB), () => res.destroy())
+    }
+    await expectFailed(await begin(left, { digest }), 'digest_mismatch')
+  })
+
+  it('is compared with what was there, even if the source says only now how long it is', async () => {
+    const other = randomBytes(7 * MiB)
+    const changed = (_: IncomingMessage, res: ServerResponse, at: number) => {
+      if (at > 1) return res.writeHead(200, { 'Content-Length': other.length }).end(other)
+      res.writeHead(200).write(bytes.subarray(0, other.length), () => res.destroy())
+    }
+    await expectFailed(await begin(changed), 'source_changed')
+  })
+
   it.each([
     ['without ranges', { ETag: ETAG }, `bytes=${7 * MiB}-`],
     ['without a validator', {}, undefined],

@@ -10,7 +10,7 @@ import { recordType } from '../uploads/ledger/open-uploads.ts'
 import { assertNotOff, assertTypeAllowed } from '../uploads/opening/may-create.ts'
 import { openUpload, prepareToAppend, releaseUpload } from '../uploads/opening/open-upload.ts'
 import type { Upload } from '../uploads/opening/upload.ts'
-import { NO_BYTES } from '../uploads/stream/body.ts'
+import { type ByteSource, NO_BYTES } from '../uploads/stream/body.ts'
 import { RequestSource } from '../uploads/stream/request-source.ts'
 import type { UploadContext, UploadRight } from '../uploads/upload-context.ts'
 import { type Fetched, fetchSource } from './fetch-source.ts'
@@ -61,7 +61,7 @@ export type Running = {
 /** How an attempt ended. `over`: the file needs no more bytes, or takes none. */
 type Attempted = { end: 'over' } | { end: 'stopped' } | { end: 'failed'; error: unknown }
 
-/** So much counts as progress: after it, a source that broke off is asked again at once. */
+/** So much counts as progress, and no less than was read again: after it, a source that broke off is asked again at once. */
 const PROGRESS_BYTES = 1024 * 1024
 
 /** One attempt at fetching what is missing of a file, and what follows from its outcome. */
@@ -69,7 +69,7 @@ export async function runImport(deps: ImportDeps, running: Running): Promise<voi
   const { context, log } = deps
   const { db, clock } = context
   const { claimed } = running
-  const gained = { bytes: 0 }
+  const gained: Gained = { bytes: 0, reread: 0 }
   const attempted = await attempt(deps, running, gained).catch(
     (error: unknown): Attempted => (running.signal.aborted ? { end: 'stopped' } : { end: 'failed', error }),
   )
@@ -89,8 +89,8 @@ export async function runImport(deps: ImportDeps, running: Running): Promise<voi
     const same = { failures, failingSinceMs, error: null, isNoted: false }
     return postponeImport(db, claimed, { ...same, dueAtMs: nowMs + judged.ms }, nowMs)
   }
-  const { error, afterMs } = judged
-  if (gained.bytes >= PROGRESS_BYTES && afterMs === 0)
+  const { error, afterMs, isFault } = judged
+  if (gained.bytes >= Math.max(PROGRESS_BYTES, gained.reread) && afterMs === 0 && !isFault)
     return postponeImport(db, claimed, { ...goesOn, error, dueAtMs: nowMs }, nowMs)
   const retry = scheduleRetry(claimed, { afterMs, nowMs, random: Math.random() })
   if (!retry) return fail(deps, claimed, `It could not be fetched within 24 hours. ${error}`)
@@ -102,7 +102,10 @@ async function fail({ context }: ImportDeps, claimed: ClaimedImport, reason: str
   await endImport(context.db, claimed, reason)
 }
 
-async function attempt(deps: ImportDeps, running: Running, gained: { bytes: number }): Promise<Attempted> {
+/** What an attempt was good for. */
+type Gained = { bytes: number; reread: number }
+
+async function attempt(deps: ImportDeps, running: Running, gained: Gained): Promise<Attempted> {
   const { context, vault, agents, terms } = deps
   const { claimed, signal } = running
   const { fileId, pipeId, validator } = claimed
@@ -116,13 +119,16 @@ async function attempt(deps: ImportDeps, running: Running, gained: { bytes: numb
   const fromBytes = claimed.sha256 === null ? offsetBytes : (kept?.bytes ?? 0)
   const wanted = { url, headers, fromBytes, validator, nowMs: context.clock.now() }
   const fetched = await fetchSource(agents, wanted, terms.get, signal)
+  // Listens at once: a source may break off before anybody reads it.
+  const body = fetched.body ? new RequestSource(fetched.body) : NO_BYTES
+  gained.reread = Math.max(0, offsetBytes - fetched.startBytes)
   try {
     if (offsetBytes === 0) await takeType(context, right, fetched)
     const hash =
       claimed.sha256 === null
         ? undefined
         : await ResumableHash.open(fetched.startBytes > 0 ? kept : undefined)
-    return await append(deps, running, { right, fetched, hash, gained })
+    return await append(deps, running, { right, fetched, body, hash, gained })
   } finally {
     fetched.body?.destroy()
   }
@@ -144,13 +150,14 @@ async function takeType({ db }: UploadContext, right: UploadRight, { filetype }:
 type Append = {
   right: UploadRight
   fetched: Fetched
+  body: ByteSource
   hash: ResumableHash | undefined
-  gained: { bytes: number }
+  gained: Gained
 }
 
 async function append(deps: ImportDeps, running: Running, asked: Append): Promise<Attempted> {
   const { context } = deps
-  const { right, fetched, hash, gained } = asked
+  const { right, fetched, body, hash, gained } = asked
   const { offsetBytes } = right.upload
   const { lengthBytes } = fetched
   const declared = right.upload.lengthBytes
@@ -172,13 +179,13 @@ async function append(deps: ImportDeps, running: Running, asked: Append): Promis
     await releaseUpload(upload)
     return { end: 'stopped' }
   }
-  const source = sourceOf(deps, running, { upload, fetched, hash })
+  const source = sourceOf(deps, running, { upload, fetched, body, hash })
   running.save = saving(deps, running, { upload, fetched, hash, source })
   await running.save().catch(releasing)
   context.metrics.uploadsOpen.inc()
   try {
-    const completedBy = upload.progress.lengthBytes === null ? 'body' : 'length'
-    const rules = { whenCut: 'keep', completedBy } as const
+    // The source judges the whole file at its end, and not before is it complete.
+    const rules = { whenCut: 'keep', completedBy: 'body' } as const
     const { state, why } = await appendBytes(context, upload, source, { limitBytes, rules })
     if (state !== 'uploading') return { end: 'over' }
     if (why === 'draining' || why === 'preempted') return { end: 'stopped' }
@@ -197,10 +204,10 @@ type Opened = { upload: Upload; fetched: Fetched; hash: ResumableHash | undefine
 function sourceOf(
   { terms }: ImportDeps,
   { claimed: { sha256 }, pace }: Running,
-  { upload, fetched: { body, startBytes }, hash }: Opened,
+  { upload, fetched: { startBytes }, body, hash }: Opened & { body: ByteSource },
 ): ImportSource {
   const { offsetBytes, crc32, lengthBytes } = upload.progress
-  return new ImportSource(body ? new RequestSource(body) : NO_BYTES, {
+  return new ImportSource(body, {
     startBytes,
     lengthBytes,
     confirmed: { offsetBytes, crc32 },

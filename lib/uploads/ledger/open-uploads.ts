@@ -55,10 +55,13 @@ export const LATE_AT_ONCE = 100
 /** Uploads expire earlier than this if their bucket deletes unfinished ones sooner. */
 const MAX_AGE_DAYS = 30
 
-/** A condition on a row of `files` that is `uploading`: it has expired, nobody is writing it, and it is incomplete. */
+/**
+ * A condition on a row of `files` that is `uploading`: it has expired, nobody is writing it, and it is incomplete. An import waits
+ * for its turn or its source: its worker gives it up, and only the Pipe's last hour ends it here.
+ */
 export function isLate(nowMs: number): SQL {
   return sql`expires_at <= ${new Date(nowMs).toISOString()}::timestamptz
-    and ${isFree} and (offset_bytes is distinct from length_bytes or protocol = ${COMPLETED_BY_CLIENT})`
+    and (protocol <> 'url' or expires_at = expires_by) and ${isFree} and (offset_bytes is distinct from length_bytes or protocol = ${COMPLETED_BY_CLIENT})`
 }
 
 export function findLate(db: Db, nowMs: number): Promise<{ id: string; droppedAfterHours: number | null }[]> {
