@@ -13,7 +13,8 @@ export type RecentCommits = ReturnType<typeof createRecentCommits>
 
 /** In which order they are made again: a file needs its token, its end needs the file. */
 const KINDS = ['access', 'creation', 'end'] as const
-export type CommitKind = (typeof KINDS)[number]
+/** `object`: asks a bucket, which may take long, so it waits for nobody and nobody waits for it. */
+export type CommitKind = (typeof KINDS)[number] | 'object'
 /** Makes the commit again if it is missing; throws if it cannot yet. */
 export type Redo = (db: Db) => Promise<'made again' | 'is there'>
 type Commit = { kind: CommitKind; redo: Redo }
@@ -35,22 +36,6 @@ export function createRecentCommits(now: () => number = () => performance.now())
   let pending: Commit[] | undefined
   const firstSteps = new Set<(db: Db) => Promise<void>>()
 
-  /** Those that could not be made again yet. */
-  const redoAll = async (db: Db, wanted: Commit[], counts: Counts): Promise<Commit[]> => {
-    const left: Commit[] = []
-    for (const kind of KINDS) {
-      const some = wanted.filter((commit) => commit.kind === kind)
-      const one = async () => {
-        for (let commit = some.shift(); commit; commit = some.shift()) {
-          const outcome = await commit.redo(db).catch(() => 'failed' as const)
-          if (outcome === 'made again') counts[kind] += 1
-          if (outcome === 'failed') left.push(commit)
-        }
-      }
-      await Promise.all(Array.from({ length: AT_ONCE }, one))
-    }
-    return left
-  }
   return {
     note(kind: CommitKind, redo: Redo): void {
       commits.add({ kind, redo })
@@ -70,11 +55,12 @@ export function createRecentCommits(now: () => number = () => performance.now())
      * next finds it; `later` tries the rest again, and resolves at the end.
      */
     async redo(db: Db, log: Logger): Promise<{ later(): Promise<void> }> {
-      const counts: Counts = { access: 0, creation: 0, end: 0 }
+      const counts: Counts = { access: 0, creation: 0, end: 0, object: 0 }
       settledAtMs = now() + SETTLED_AFTER_MS
       for (const step of firstSteps) await step(db)
       const doubted: Commit[] = []
       pending = doubted
+      const objects = redoObjects(db, { commits: commits.all(), counts, now })
       let left = await redoAll(db, commits.all(), counts)
       for (let steps = 0; steps < GRACE_STEPS; steps++) {
         await sleep(GRACE_MS / GRACE_STEPS)
@@ -89,7 +75,9 @@ export function createRecentCommits(now: () => number = () => performance.now())
             left = await redoAll(db, [...left, ...doubted.splice(0)], counts)
           }
           if (pending === doubted) pending = undefined
-          if (left.length > 0 || KINDS.some((kind) => counts[kind] > told[kind])) tell(log, counts, left)
+          left.push(...(await objects))
+          if (left.length > 0 || Object.values(counts).some((count, n) => count > Object.values(told)[n]!))
+            tell(log, counts, left)
         },
       }
     },
@@ -98,9 +86,42 @@ export function createRecentCommits(now: () => number = () => performance.now())
 
 type Counts = Record<CommitKind, number>
 
-function tell(log: Logger, { access, creation, end }: Counts, left: Commit[]): void {
-  const restored = { tokensAndRevocations: access, filesCreated: creation, filesFinished: end }
-  if (access + creation + end + left.length > 0)
+/** Answers with those that could not be made again yet. */
+async function redoAll(
+  db: Db,
+  wanted: Commit[],
+  counts: Counts,
+  kinds: readonly CommitKind[] = KINDS,
+): Promise<Commit[]> {
+  const left: Commit[] = []
+  for (const kind of kinds) {
+    const some = wanted.filter((commit) => commit.kind === kind)
+    const one = async () => {
+      for (let commit = some.shift(); commit; commit = some.shift()) {
+        const outcome = await commit.redo(db).catch(() => 'failed' as const)
+        if (outcome === 'made again') counts[kind] += 1
+        if (outcome === 'failed') left.push(commit)
+      }
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, one))
+  }
+  return left
+}
+
+type Objects = { commits: Commit[]; counts: Counts; now: () => number }
+
+async function redoObjects(db: Db, { commits, counts, now }: Objects): Promise<Commit[]> {
+  let left = commits.filter(({ kind }) => kind === 'object')
+  for (const untilMs = now() + GIVE_UP_MS; left.length > 0 && now() < untilMs; ) {
+    left = await redoAll(db, left, counts, ['object'])
+    if (left.length > 0) await sleep(PAUSE_MS)
+  }
+  return left
+}
+
+function tell(log: Logger, { access, creation, end, object }: Counts, left: Commit[]): void {
+  const restored = { tokensAndRevocations: access, filesCreated: creation, filesFinished: end + object }
+  if (access + creation + end + object + left.length > 0)
     log.warn({ ...restored, notYet: left.length }, 'the new server lacked commits, which are made again')
 }
 

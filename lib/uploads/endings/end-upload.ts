@@ -65,7 +65,10 @@ export async function cancelUpload(
   const end = { status: 'canceled', reason: null, from: ['uploading'] } as const
   if (status === 'uploading') {
     if (await endUpload(context, fileId, end)) {
-      const again = async (db: Db) => endUpload({ ...context, db }, fileId, end)
+      const again = async (db: Db) => {
+        if (!(await readStatus(db, upload))) throw new Error(`${fileId} has no record yet.`)
+        return endUpload({ ...context, db }, fileId, end)
+      }
       context.database?.recent.note('end', async (db) => ((await again(db)) ? 'made again' : 'is there'))
       return
     }

@@ -1,16 +1,20 @@
+import type { SentPart } from '../bucket-port.ts'
 import { withLease } from '../lease/leases.ts'
 import { currentOffset } from '../ledger/offsets.ts'
 import { readParts } from '../ledger/parts.ts'
-import { declareAgain, takeForRepair } from '../ledger/repair.ts'
+import { takeForRepair } from '../ledger/repair.ts'
 import type { Destination } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { type Assembly, isAcknowledged } from './complete.ts'
-import { settle } from './settle.ts'
+import { recordTransferred } from './record-transferred.ts'
 
 /** A file whose client knows that all its bytes are there, while its object is still being made. */
 type Unmade = Pick<Assembly, 'fileId' | 'bytes' | 'crc32'> & {
   destination: Pick<Destination, 'bucket' | 'key' | 'mayRead' | 'position' | 'multipartId'>
 }
+
+/** Shorter than the lease of a repair, which nobody renews. */
+const COMPLETE_WITHIN_MS = 20_000
 
 /**
  * Remembers how to make the object. A database that was promoted without the last commits may have the file as
@@ -18,40 +22,44 @@ type Unmade = Pick<Assembly, 'fileId' | 'bytes' | 'crc32'> & {
  */
 export async function rememberUnmade(context: UploadContext, unmade: Unmade): Promise<void> {
   const { database, ...others } = context
-  const { fileId, bytes, crc32 } = unmade
-  const { bucket, key, mayRead, position, multipartId } = unmade.destination
-  const parts = await readParts(context.db, fileId, position)
-  if (multipartId === null || !parts.every(isAcknowledged)) return
-  database.recent.note('end', async (db) => {
-    const found = { ...others, database, db }
+  const { fileId, bytes: lengthBytes, crc32 } = unmade
+  const parts = await readParts(context.db, fileId, unmade.destination.position)
+  // Without parts, the object is there by now.
+  if (parts.length === 0 || !parts.every(isAcknowledged)) return
+  database.recent.note('object', async (db) => {
     const file = await currentOffset(db, fileId)
     if (!file) throw new Error(`${fileId} has no record yet.`)
     if (file.status !== 'uploading') return 'is there'
-    const outcome = await withLease(
-      found,
+    const ledger = { ...others, db }
+    const isMade = await withLease(
+      ledger,
       fileId,
       async (lease) => {
-        await declareAgain(db, lease, { lengthBytes: bytes, crc32 })
-        const attempt = {
-          fileId,
-          lease,
-          lengthBytes: bytes,
-          crc32,
-          destination: { bucket, key, mayRead },
-          sentBefore: true,
-        }
-        const options = { signal: lease.signal, repeated: true }
-        const completing = bucket.completeMultipart({ key, multipartId }, { parts, bytes, crc32 }, options)
-        return settle(
-          found,
-          attempt,
-          'complete',
-          completing.then(({ etag }) => ({ found: { etag } })),
-        )
+        const signal = AbortSignal.any([lease.signal, AbortSignal.timeout(COMPLETE_WITHIN_MS)])
+        const etag = await makeOrFind(unmade, parts, signal)
+        return recordTransferred(ledger, lease, { found: { etag } }, { lengthBytes, crc32 })
       },
       takeForRepair,
     )
-    if (outcome === undefined || outcome.kind === 'left') throw new Error(`${fileId} has no object yet.`)
+    if (!isMade) throw new Error(`${fileId} is being written.`)
     return 'made again'
   })
+}
+
+/** An attempt from before the failover may have made it. Nothing fails here: what cannot be made is left to its client. */
+async function makeOrFind(
+  { destination, bytes, crc32 }: Unmade,
+  parts: SentPart[],
+  signal: AbortSignal,
+): Promise<string | null> {
+  const { bucket, key, mayRead, multipartId } = destination
+  try {
+    const upload = { key, multipartId: multipartId! }
+    const object = { parts, bytes, crc32 }
+    return (await bucket.completeMultipart(upload, object, { signal, repeated: true })).etag
+  } catch (fault) {
+    const found = mayRead ? await bucket.headObject(key, { signal }) : undefined
+    if (found?.bytes !== bytes) throw fault
+    return found.etag
+  }
 }

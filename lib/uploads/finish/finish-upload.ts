@@ -64,7 +64,7 @@ async function assembleParts(
   if (outcome !== 'late' && outcome.kind === 'failed') throw outcome.error
   const isThere = outcome !== 'late' && outcome.kind === 'transferred'
   if (!isThere && destinations.length === 1)
-    await rememberUnmade(context, { fileId, ...whole, destination: destinations[0]! })
+    inBackground(context, rememberUnmade(context, { fileId, ...whole, destination: destinations[0]! }))
   return { offsetBytes: progress.offsetBytes, state: isThere ? 'transferred' : 'transferring' }
 }
 

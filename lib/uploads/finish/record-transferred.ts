@@ -7,7 +7,7 @@ import { markRepaired, type RepairClaim, recordRepaired } from '../ledger/destin
 import { lockDestinations, recordDelivered } from '../ledger/destinations.ts'
 import { currentOffset } from '../ledger/offsets.ts'
 import { discardPartials } from '../ledger/partials.ts'
-import { declareAgain, takeForRepair } from '../ledger/repair.ts'
+import { takeForRepair } from '../ledger/repair.ts'
 import { type Delivered, markFound, markTransferred } from '../ledger/transferred.ts'
 import { statusOf } from '../rules/file-status.ts'
 import type { UploadContext } from '../upload-context.ts'
@@ -42,7 +42,7 @@ export async function recordTransferred(
   const record = async (tx: Db, object: Exclude<Stored, { whole: unknown }>) => {
     const marked =
       'found' in object
-        ? await markFound(tx, lease, object.found, clock.now())
+        ? await markFound(tx, lease, { ...content, ...object.found }, clock.now())
         : await markTransferred(tx, lease, object.delivered, clock.now())
     if (!marked) return false
     if ('also' in object) await object.also?.(tx)
@@ -130,10 +130,8 @@ function findAgain(
     const file = await currentOffset(db, fileId)
     if (!file) throw new Error(`${fileId} has no record yet.`)
     if (file.status !== 'uploading' && file.status !== 'transferring') return 'is there'
-    const record = async (lease: Lease) => {
-      await declareAgain(db, lease, { lengthBytes, crc32 })
-      return recordTransferred(ledger, lease, { found: { etag } })
-    }
+    const record = (lease: Lease) =>
+      recordTransferred(ledger, lease, { found: { etag } }, { lengthBytes, crc32 })
     if (!(await withLease(ledger, fileId, record, takeForRepair)))
       throw new Error(`${fileId} is being written.`)
     return 'made again'

@@ -57,20 +57,6 @@ export async function takeForRepair(
   return row
 }
 
-/** The length, which may have come with the last bytes, and the checksum of all of them. */
-export async function declareAgain(
-  db: Db,
-  lease: Fenced,
-  { lengthBytes, crc32 }: { lengthBytes?: number | null | undefined; crc32?: number | undefined },
-): Promise<void> {
-  await rows(
-    db,
-    sql`update files set length_bytes = coalesce(length_bytes, ${lengthBytes ?? null}::bigint),
-        crc32 = coalesce(${crc32 ?? null}::bigint, crc32)
-      where id = ${lease.fileId}::uuid and ${heldBy(lease)}`,
-  )
-}
-
 /** A client has its address. */
 export async function createAgain(
   deps: Parameters<typeof insertsUploads>[0],

@@ -46,6 +46,13 @@ export async function markTransferred(
   return marked.length > 0
 }
 
+/** What is known of an object; a length and a checksum of it may have been lost with the commits that had them. */
+export type Found = {
+  etag: string | null
+  lengthBytes?: number | null | undefined
+  crc32?: number | undefined
+}
+
 /**
  * The object exists and is complete, even if the ledger knows only some of its bytes: the database was restored from a
  * backup made before. False if the lease was lost, or for an unfinished partial upload: its checksum, which joining
@@ -54,7 +61,7 @@ export async function markTransferred(
 export async function markFound(
   db: Db,
   lease: Fenced,
-  { etag }: { etag: string | null },
+  { etag, lengthBytes, crc32 }: Found,
   nowMs: number,
 ): Promise<boolean> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
@@ -62,14 +69,14 @@ export async function markFound(
     db,
     sql`
     with open as (
-      select id, status, reserved_bytes, counted_bytes from files
-      where id = ${lease.fileId}::uuid and ${heldBy(lease)}
+      select id, status, reserved_bytes, counted_bytes, coalesce(length_bytes, ${lengthBytes ?? null}::bigint) as length_bytes
+      from files where id = ${lease.fileId}::uuid and ${heldBy(lease)}
         and (status = 'transferring' or status = 'uploading' and concat is distinct from 'partial')
       for update
     ), done as (
-      update files f set status = 'transferred', offset_bytes = f.length_bytes, finished_at = ${now},
-        ${released}, interrupted = false,
-        ${counting(sql`open`, sql`f.length_bytes`, nowMs)}
+      update files f set status = 'transferred', offset_bytes = open.length_bytes, length_bytes = open.length_bytes,
+        crc32 = coalesce(${crc32 ?? null}::bigint, f.crc32), finished_at = ${now}, ${released}, interrupted = false,
+        ${counting(sql`open`, sql`open.length_bytes`, nowMs)}
       from open where f.id = open.id
       returning f.id, case open.status when 'uploading' then 'found' else 'confirmed' end as certainty, ${deltas(sql`open`)}
     ), ${countBytes(sql`done`, nowMs)}, stored as (

@@ -29,7 +29,7 @@ export async function openUpload(
   const { upload, targets, token } = right
   // Done first, so that credentials which cannot be decrypted throw before the lease is taken.
   const places = openPlaces(context, targets, upload)
-  const limits = limitsOfTargets(context, targets)
+  const limits = limitsOfTargets(context, targets.filter(isWritten))
   const numbers = (state: Numbered) => numbersOf(context, limits, state, incoming)
   const expected = numbers({ ...upload, hasBegun: hasBegun(targets) })
   const boundEnds = expected.toBind().boundEnds
@@ -56,6 +56,10 @@ export async function openUpload(
     },
   )
 }
+
+/** What a destination accepts that was given up does not bind the others. */
+const isWritten = ({ required, status }: FileTarget): boolean =>
+  required || status === 'pending' || status === 'transferring'
 
 const hasBegun = (held: readonly { multipartId: string | null }[]) =>
   held.some(({ multipartId }) => multipartId !== null)

@@ -119,7 +119,7 @@ async function makeObject(context: UploadContext, file: Claimed, lease: Lease): 
       end: CHECKSUM_MISMATCH,
       error: undefined,
     }))
-  const account = context.budget.account(context.openBucket(firstOpen(file).dataStore))
+  const account = context.budget.account(openTarget(context, firstOpen(file)))
   const memory = { bytes: file.tailBytes, signal: lease.signal }
   const isWhole = file.destinations.every(({ multipartId }) => multipartId === null)
   if (isWhole) return withMemory(account, memory, () => putFromTail(context, file, pending))
