@@ -1,3 +1,4 @@
+import { expect } from 'playwright/test'
 import type { DemoDocument } from '#lib/dashboard/demo/ensure-demo.ts'
 import { api } from './api.ts'
 import { beginUpload, tokenFor, uploadEmpty } from './begin-upload.ts'
@@ -30,7 +31,11 @@ const IDS: Record<string, (demo: DemoDocument) => Promise<string> | string> = {
     const { url } = await api<{ url: string }>(demo, 'GET', `/pipes/${demo.pipeId}/webhook`)
     await api(demo, 'PUT', `/pipes/${pipe.id}/webhook`, { url, enabled: true, statuses: [] })
     await api(demo, 'POST', `/pipes/${pipe.id}/webhook/test`)
-    return newest(demo, `/deliveries?pipeId=${pipe.id}`)
+    const id = await newest(demo, `/deliveries?pipeId=${pipe.id}`)
+    // What its page shows still changes until it has arrived.
+    const stateOf = async () => (await api<{ state: string }>(demo, 'GET', `/deliveries/${id}`)).state
+    await expect.poll(stateOf).toBe('delivered')
+    return id
   },
   outputId: async (demo) => (await api<{ id: string }>(demo, 'GET', `/pipes/${demo.pipeId}/webhook`)).id,
   refusedPipeId: makeRefusedPipe,
