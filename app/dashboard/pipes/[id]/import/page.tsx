@@ -1,7 +1,5 @@
-import { ToggleLeft } from 'lucide-react'
 import { ImportForm } from '#components/pipes/import-form.tsx'
-import { ButtonLink } from '#components/ui/button-link.tsx'
-import { EmptyState } from '#components/ui/empty-state.tsx'
+import { SourceOff } from '#components/pipes/source-off.tsx'
 import { Panel } from '#components/ui/panel.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
@@ -23,17 +21,9 @@ export default async function Import({ params }: { params: Promise<{ id: string 
   const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
   if (!pipe.source.url) {
     return (
-      <EmptyState
-        icon={ToggleLeft}
-        title="The source is off"
-        action={
-          <ButtonLink href={`/dashboard/pipes/${id}`} tone="primary">
-            Inputs and outputs
-          </ButtonLink>
-        }
-      >
+      <SourceOff pipeId={id}>
         Switch on the URL source of this Pipe, then import files into it here.
-      </EmptyState>
+      </SourceOff>
     )
   }
   return (

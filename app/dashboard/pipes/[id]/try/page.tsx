@@ -1,7 +1,5 @@
-import { ToggleLeft } from 'lucide-react'
+import { SourceOff } from '#components/pipes/source-off.tsx'
 import { WithoutTusStep } from '#components/pipes/without-tus-step.tsx'
-import { ButtonLink } from '#components/ui/button-link.tsx'
-import { EmptyState } from '#components/ui/empty-state.tsx'
 import { TryIt } from '#components/uploader/try-it.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
@@ -23,17 +21,7 @@ export default async function Try({ params }: { params: Promise<{ id: string }> 
   const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
   if (!pipe.source.http) {
     return (
-      <EmptyState
-        icon={ToggleLeft}
-        title="The source is off"
-        action={
-          <ButtonLink href={`/dashboard/pipes/${id}`} tone="primary">
-            Inputs and outputs
-          </ButtonLink>
-        }
-      >
-        Switch on the HTTP (TUS) source of this Pipe, then upload to it here.
-      </EmptyState>
+      <SourceOff pipeId={id}>Switch on the HTTP (TUS) source of this Pipe, then upload to it here.</SourceOff>
     )
   }
   const target = { baseUrl: getRuntime().config.baseUrl, uploadUrl: pipe.uploadUrl, pipeId: id }
