@@ -131,6 +131,8 @@ export const workspaces = pgTable(
     /** The operator suspended it: no tokens, no bytes; everything stays and can be read. */
     suspendedAt: instant(),
     suspendedReason: text(),
+    /** When its first webhook was counted as delivered. It never goes, as deliveries do: the Overview's checklist stays done. */
+    webhookDeliveredAt: instant(),
     /** Its owner deleted it: until then it can be brought back, and is as a suspended one. */
     deleteAfter: instant(),
     createdAt: createdAt(),

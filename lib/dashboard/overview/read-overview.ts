@@ -27,7 +27,8 @@ export async function readChecklist({ db }: Pick<Runtime, 'db'>, { workspaceId }
       exists (select 1 from pipes where ${mine} and deleted_at is null and source_http) as "pipeOn",
       exists (select 1 from senders where ${mine} and revoked_at is null and name <> ${TRIAL_SENDER}) as "senderCreated",
       (select id from files where ${mine} and first_byte_at is not null order by id limit 1) is not null as "firstByte",
-      exists (select 1 from deliveries where ${mine} and state = 'delivered') as "webhookDelivered"`,
+      exists (select 1 from workspaces where id = ${workspaceId}::uuid and webhook_delivered_at is not null)
+        or exists (select 1 from deliveries where ${mine} and state = 'delivered') as "webhookDelivered"`,
   )
   return row!
 }

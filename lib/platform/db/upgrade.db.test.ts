@@ -64,6 +64,18 @@ it('goes to the schema of drizzle/schema with all its data, and its uploads go o
   ])
 })
 
+it('remembers from the counts that a workspace has had its first webhook', async () => {
+  const { db } = await openLanded()
+  const workspaces = await rows<{ id: string }>(db, sql`select id from workspaces order by id`)
+  await db.execute(sql`delete from counts`)
+  await db.execute(sql`insert into counts (workspace_id, span, at, pipe_id, delivered, durations)
+    values (${workspaces[0]!.id}::uuid, 'day', '2026-02-03T00:00:00Z', '', 2, '{}')`)
+  await migrate(db)
+  expect(
+    await rows(db, sql`select id from workspaces where webhook_delivered_at = '2026-02-03T00:00:00Z'`),
+  ).toEqual([workspaces[0]])
+})
+
 it('has everybody go on as the owner of their workspace, with their session and keys, asked for nothing', async () => {
   const database = await openLanded()
   const { db } = database

@@ -5,6 +5,7 @@ import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { testRuntime } from '../../../test/support/runtime.ts'
 import { addFile, addOutput } from '../../../test/support/webhook-rows.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
+import { readChecklist } from '../../dashboard/overview/read-overview.ts'
 import { emitFileEvent } from '../../events/emit-file-event.ts'
 import type { Db } from '../../platform/db/database.ts'
 import { uuidv7 } from '../../platform/kernel/ids.ts'
@@ -32,6 +33,22 @@ const countsOf = (db: Db, { workspaceId }: TestWorkspace) =>
     .orderBy(asc(counts.span), asc(counts.at))
 
 describeWithDatabase('what is counted', (database) => {
+  it('keeps the first delivered webhook on the checklist when counts and deliveries are gone', async () => {
+    const runtime = testRuntime(database())
+    const [mine, other] = [await createTestWorkspace(runtime), await createTestWorkspace(runtime)]
+    await runtime.db
+      .insert(tallies)
+      .values([
+        tallyOf(mine, { what: 'delivered', bytes: 0 }),
+        tallyOf(mine, { what: 'delivered', bytes: 0 }),
+        tallyOf(other, { what: 'undelivered', bytes: 0 }),
+      ])
+    await foldTallies(runtime)
+    await runtime.db.delete(counts)
+    expect(await readChecklist(runtime, mine.actor)).toMatchObject({ webhookDelivered: true })
+    expect(await readChecklist(runtime, other.actor)).toMatchObject({ webhookDelivered: false })
+  })
+
   it('is of the hour and of the day, of each Pipe and of all', async () => {
     const runtime = testRuntime(database())
     const mine = await createTestWorkspace(runtime)

@@ -53,9 +53,23 @@ async function foldBatch(tx: Db): Promise<number> {
       (extract(epoch from at) * 1000)::float8 as "atMs", exists (select from workspaces w where w.id = workspace_id) as known
     from taken`,
   )
-  const counts = addUp(taken.filter(({ known }) => known))
+  const tallied = taken.filter(({ known }) => known)
+  const counts = addUp(tallied)
   if (counts.length > 0) await add(tx, counts)
+  const delivered = tallied.filter(({ what }) => what === 'delivered')
+  if (delivered.length > 0) await noteDelivered(tx, delivered)
   return taken.length
+}
+
+/** Notes in a workspace that a webhook was delivered, once: both counts and deliveries are deleted in time. */
+async function noteDelivered(tx: Db, delivered: Tally[]): Promise<void> {
+  const ids = JSON.stringify([...new Set(delivered.map(({ workspaceId }) => workspaceId))])
+  await rows(
+    tx,
+    sql`update workspaces set webhook_delivered_at = now() where webhook_delivered_at is null and id in (
+      select id from workspaces where webhook_delivered_at is null
+        and id in (select value::uuid from json_array_elements_text(${ids}::json)) order by id for no key update)`,
+  )
 }
 
 /** Six rows for each tally: its hour, quarter of a day and day, for its Pipe and for all Pipes. */
