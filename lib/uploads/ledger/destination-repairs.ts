@@ -18,6 +18,8 @@ export type RepairClaim = { fileId: string; dataStoreId: string; claim: string }
 export type Repair = RepairClaim & {
   /** Attempts that came to nothing. */
   failures: number
+  /** When this attempt was due. */
+  dueAt: string
   key: string
   filetype: string | null
   object: FileObject | null
@@ -79,7 +81,7 @@ export function claimRepairs(
       update file_destinations d set repair_claim = gen_random_uuid()::text, repair_until = ${until(leaseMs)}
       from due where d.file_id = due.file_id and d.data_store_id = due.data_store_id returning d.*
     )
-    select c.file_id as "fileId", c.data_store_id as "dataStoreId", c.repair_claim as claim, coalesce(c.repair_attempts, 0) as failures, c.key,
+    select c.file_id as "fileId", c.data_store_id as "dataStoreId", c.repair_claim as claim, coalesce(c.repair_attempts, 0) as failures, c.repair_at::text as "dueAt", c.key,
       f.filetype, f.object, f.length_bytes as bytes, c.multipart_id as "multipartId", c.abort_pending as "abortPending",
       case when not exists (select from file_destinations d where d.file_id = f.id and d.certainty = 'found') then f.crc32 end as crc32,
       ${sealedDataStoreColumn()} as "dataStore", ${SOURCES} as sources
@@ -174,32 +176,40 @@ export type FailedAttempt = {
   retryAtMs: number | undefined
 }
 
-/** What was copied stays for the next attempt, unless that starts over or there is none: then it is cleared away. */
+/**
+ * What was copied stays for the next attempt, unless that starts over or there is none: then it is cleared away. If somebody has
+ * asked for a repair meanwhile, that attempt is the next one.
+ */
 export async function recordFailedAttempt(
   db: Db,
-  repair: RepairClaim,
+  repair: RepairClaim & Pick<Repair, 'dueAt'>,
   { detail, startsOver, failures, retryAtMs }: FailedAttempt,
   nowMs: number,
 ): Promise<void> {
   const retryAt = retryAtMs === undefined ? null : new Date(retryAtMs).toISOString()
-  const isDropped = startsOver || retryAt === null
+  const isLast = sql`e.repair_at is null`
+  const isRequested = sql`d.repair_at is distinct from ${repair.dueAt}::timestamptz`
+  const isDropped = sql`(${startsOver}::boolean or ${retryAt === null}::boolean and not ${isRequested})`
+  const told = { destinationId: repair.dataStoreId, detail }
   const note = {
     kind: 'repair_failed',
-    detail: { destinationId: repair.dataStoreId, detail, last: retryAt === null },
+    detail: sql`${JSON.stringify(told)}::jsonb || jsonb_build_object('last', ${isLast})`,
   }
   await rows(
     db,
     sql`
     with ended as (
-      update file_destinations d set repair_claim = null, repair_until = null, repair_at = ${retryAt}::timestamptz,
-        repair_attempts = ${failures}::int, reason_detail = ${detail}, abort_pending = d.abort_pending or ${isDropped} and d.multipart_id is not null,
+      update file_destinations d set repair_claim = null, repair_until = null,
+        repair_at = case when ${isRequested} then d.repair_at else ${retryAt}::timestamptz end,
+        repair_attempts = case when ${isRequested} then 0 else ${failures}::int end, reason_detail = ${detail},
+        abort_pending = d.abort_pending or ${isDropped} and d.multipart_id is not null,
         abort_at = case when ${isDropped} then ${new Date(nowMs).toISOString()}::timestamptz else d.abort_at end
-      where ${held(repair)} returning d.file_id as id, d.file_id, d.data_store_id
+      where ${held(repair)} returning d.file_id as id, d.file_id, d.data_store_id, d.repair_at
     ), unparted as (
       delete from repaired_parts p using ended e
-      where ${isDropped} and p.file_id = e.file_id and p.data_store_id = e.data_store_id
+      where (${startsOver}::boolean or ${isLast}) and p.file_id = e.file_id and p.data_store_id = e.data_store_id
     )
-    ${insertNote(note, sql`ended`, nowMs)}`,
+    ${insertNote(note, sql`ended e`, nowMs)}`,
   )
 }
 
@@ -221,7 +231,7 @@ export async function recordRepaired(
   const { fileId, dataStoreId } = repair
   const [file] = await rows(
     tx,
-    sql`select 1 from files where id = ${fileId}::uuid and status = 'partially_transferred' and erased_at is null for update`,
+    sql`select 1 from files where id = ${fileId}::uuid and status = 'partially_transferred' and erased_at is null for no key update`,
   )
   if (!file) return undefined
   const note = { kind: 'destination_repaired', detail: { destinationId: dataStoreId, certainty } }
@@ -257,7 +267,10 @@ export type Repairable = {
   hasSource: boolean
 }
 
-/** Locks a destination of a file; undefined if the workspace has no such file, or the file no such destination. */
+/**
+ * Locks a destination of a file; undefined if the workspace has no such file, or the file no such destination. A worker has the
+ * destination when it writes to the timeline, for which the file must not be about to change its key.
+ */
 export async function lockRepairable(
   tx: Db,
   workspaceId: string,
@@ -271,7 +284,7 @@ export async function lockRepairable(
           where d.file_id = c.file_id and ${isSource}) as "hasSource"
       from files f join file_destinations c on c.file_id = f.id
       where f.id = ${fileId}::uuid and f.workspace_id = ${workspaceId}::uuid and f.erased_at is null
-        and c.data_store_id = ${dataStoreId}::uuid for update of f, c`,
+        and c.data_store_id = ${dataStoreId}::uuid for no key update of f, c`,
   )
   return found
 }

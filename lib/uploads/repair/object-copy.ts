@@ -12,7 +12,7 @@ import {
 } from '../ledger/destination-repairs.ts'
 import { lostLease } from '../ledger/lease-terms.ts'
 import { withMemory } from '../memory/memory-budget.ts'
-import { equalPartBytes, limitsOfSet, type PartPlan, planParts } from '../rules/part-plan.ts'
+import { equalPartBytes, limitsOfSet } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 export type CopyPlaces = {
@@ -50,9 +50,8 @@ export class ObjectCopy {
 
   async run(): Promise<Judged> {
     try {
-      const plan = this.#plan()
-      const isWhole = plan.targetOffset({ number: 1, startOffset: 0 }) >= this.#repair.bytes
-      return isWhole ? await this.#copyWhole() : await this.#copyInParts(plan)
+      const isWhole = this.#usualPartBytes() >= this.#repair.bytes
+      return isWhole ? await this.#copyWhole() : await this.#copyInParts()
     } catch (fault) {
       if (fault instanceof OtherContent)
         return { kind: 'failed', end: { reason: fault.message }, error: fault }
@@ -60,11 +59,10 @@ export class ObjectCopy {
     }
   }
 
-  #plan(): PartPlan {
-    const { bytes } = this.#repair
+  /** Nothing closes a part early, so all of them can be equal. Of a large object, their size depends on the memory of the node. */
+  #usualPartBytes(): number {
     const limits = limitsOfSet([this.#places.target.bucket.capabilities], this.#context.budget.maxPartBytes)
-    const partBytes = limits.equalParts ? equalPartBytes(limits, bytes) : null
-    return planParts(limits, { lengthBytes: bytes, partBytes, requestEndOffset: undefined })
+    return equalPartBytes(limits, this.#repair.bytes)
   }
 
   #attempt(sentBefore: boolean): Attempt {
@@ -87,19 +85,20 @@ export class ObjectCopy {
     return { delivered: { etag, certainty: etag === null ? 'inferred' : 'answered' } }
   }
 
-  async #copyInParts(plan: PartPlan): Promise<Judged> {
+  async #copyInParts(): Promise<Judged> {
     const { bytes, multipartId: begun } = this.#repair
     const multipartId = begun ?? (await this.#begin())
     const parts = await readRepairedParts(this.#context.db, this.#repair)
+    // A node with less memory goes on with the parts of the one that began, or it would run out of numbers.
+    const partBytes = parts[0]?.sizeBytes ?? this.#usualPartBytes()
     let first = parts.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
     // Only an attempt that had copied everything can have asked for the object.
     const sentBefore = first === bytes
     while (first < bytes) {
       const number = parts.length + 1
-      const end = Math.min(plan.targetOffset({ number, startOffset: first }), bytes)
-      const range = { first, bytes: end - first }
+      const range = { first, bytes: Math.min(partBytes, bytes - first) }
       parts.push(await this.#withRange(range, (body) => this.#copyPart({ multipartId, number }, body)))
-      first = end
+      first += range.bytes
     }
     const crc32 = parts.reduce((sum, part) => combineCrc32(sum, part.crc32, part.sizeBytes), 0)
     this.#assertSame(crc32)

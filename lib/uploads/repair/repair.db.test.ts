@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openTestDatabase } from '../../../test/support/databases.ts'
+import { blocked, openTestDatabase } from '../../../test/support/databases.ts'
 import { fileIdOf } from '../../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads, type TestBucket } from '../../../test/support/upload-site.ts'
 import { eraseFile } from '../../dashboard/files/act-on-files.ts'
 import { type DatabaseHandle, rows } from '../../platform/db/database.ts'
 import { hours, minutes } from '../../platform/kernel/clock.ts'
+import { uuidv7 } from '../../platform/kernel/ids.ts'
 import { RETRY_DELAYS_MS } from '../../platform/kernel/retry-schedule.ts'
 import { clearLeftovers } from '../endings/clear-leftovers.ts'
 import { claimRepairs, recordRepairedPart } from '../ledger/destination-repairs.ts'
@@ -201,6 +202,68 @@ describe('a destination that lacks an object', () => {
       sql`select detail from audit_log where subject_id = ${fileIdOf(url)} and action = 'file.repair_requested'`,
     )
     expect(audited).toEqual([{ detail: { destinationId: to(url).dataStoreId } }])
+  })
+
+  it('is tried again if that is asked for during the last attempt', async () => {
+    const { url } = await lacking(MiB)
+    await database.db.execute(
+      sql`update file_destinations set repair_attempts = ${RETRY_DELAYS_MS.length} where file_id = ${fileIdOf(url)}::uuid`,
+    )
+    source.faults.add({ operation: 'GetObject', effect: { kind: 'hold', gate: 'read' } })
+    target.faults.add({ operation: 'PutObject', effect: REFUSED })
+    const reads = () => source.traffic.counts().GetObject ?? 0
+    const before = reads()
+    const attempt = repairDestinations(node.context)
+    await expect.poll(reads).toBe(before + 1)
+    site.clock.advance(1000)
+    await repairDestination(site.runtime, site.actor, to(url))
+    source.faults.release('read')
+    await attempt
+    await settled()
+    expect(await stateOf(url)).toMatchObject({ there: 'failed', failures: 0, isPlanned: true })
+    await repairAll()
+    expect(await stateOf(url)).toMatchObject(repaired)
+  })
+
+  it('goes on at a node with less memory in parts of the same size', async () => {
+    const found = (capabilities: object | null) =>
+      database.db.execute(
+        sql`update data_stores set found = ${capabilities && JSON.stringify(capabilities)}::jsonb, updated_at = clock_timestamp()
+          where id = ${site.copies[1]!.dataStore.id}::uuid`,
+      )
+    await found({ maxParts: 4 })
+    const { url, whole } = await lacking(30 * MiB)
+    const sentBefore = target.traffic.counts().UploadPart ?? 0
+    target.faults.add({ operation: 'UploadPart', partNumber: 2, effect: REFUSED })
+    await repairAll()
+    expect(await stateOf(url)).toMatchObject({ there: 'failed', parts: 1 })
+    site.clock.advance(minutes(1))
+    const config = { ...site.runtime.config, uploadMemoryBytes: 64 * MiB }
+    const smaller = await serveUploads({ ...site.runtime, config })
+    expect(await repairDestinations(smaller.context)).toBe(1)
+    await smaller.close()
+    await found(null)
+    expect(await stateOf(url)).toMatchObject(repaired)
+    expect((await objectIn(target, url))!.equals(whole)).toBe(true)
+    expect(target.traffic.counts().UploadPart! - sentBefore).toBe(3 + 1)
+  })
+
+  it('is asked for while its worker records something: neither waits for the other', async () => {
+    const { url } = await lacking(MiB)
+    let asking: Promise<void> | undefined
+    await database.db.transaction(async (tx) => {
+      await tx.execute(sql`set local deadlock_timeout = '1ms'`)
+      await tx.execute(
+        sql`select 1 from file_destinations where file_id = ${fileIdOf(url)}::uuid and not required for update`,
+      )
+      asking = repairDestination(site.runtime, site.actor, to(url))
+      await blocked(database)
+      await tx.execute(sql`insert into file_timeline (id, file_id, kind, at)
+        values (${uuidv7(site.clock.now())}::uuid, ${fileIdOf(url)}::uuid, 'repair_failed', now())`)
+    })
+    await asking
+    await repairAll()
+    expect(await stateOf(url)).toMatchObject(repaired)
   })
 
   it('is found if the answer to the Complete was lost', async () => {
