@@ -66,13 +66,13 @@ export function attemptsOf(error: unknown): number {
   return (error as { attempts?: number }).attempts ?? 1
 }
 
-/** What the customer reads about a fault. The same reason always has the same `code`. */
-export type BucketRefusal = { code: string; reason: string }
+/** What the customer reads about a fault. The same reason always has the same `code`. The Data Store is left out if it is the only one. */
+export type BucketRefusal = { code: string; reason: string; dataStoreId?: string | undefined }
 
 /** Undefined if the error did not come from the bucket. */
-export function bucketRefusal(error: unknown): BucketRefusal | undefined {
+export function bucketRefusal(error: unknown, dataStoreId?: string): BucketRefusal | undefined {
   const kind = bucketFault(error)
   if (!kind || kind === 'aborted') return undefined
   const { code, message } = error as Error & { code: string }
-  return { code, reason: message }
+  return { code, reason: message, dataStoreId }
 }

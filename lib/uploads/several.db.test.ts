@@ -241,6 +241,28 @@ describe('a file with two required destinations and one of best effort', () => {
     await expectEverywhere(url, whole)
   })
 
+  it.each([
+    ['a file of one part', MiB, 'PutObject', 502],
+    ['a part', 20 * MiB, 'UploadPart', 502],
+    ['the Complete', 20 * MiB, 'CompleteMultipartUpload', 204],
+  ] as const)('marks the Data Store that refused %s, and no other', async (_, bytes, operation, status) => {
+    await database.db.execute(sql`update data_stores set rejecting_since = null, rejected_at = null`)
+    const url = await client.begin(bytes)
+    buckets[1]!.faults.add({ operation, effect: REFUSED, times: 100 })
+    expect((await client.patch(url, 0, randomBytes(bytes))).status).toBe(status)
+    await settled()
+    const marked = await rows(
+      database.db,
+      sql`select id from data_stores where rejecting_since is not null and rejected_at is not null`,
+    )
+    expect(marked).toEqual([{ id: site.copies[0]!.dataStore.id }])
+    buckets[1]!.faults.clear()
+    await client.terminate(url)
+    site.clock.advance(minutes(2))
+    await reconcileUploads(node.context)
+    await clearLeftovers(node.context)
+  })
+
   it('is completed later if the database loses the fault of one of best effort', async () => {
     const whole = randomBytes(MiB)
     const url = await client.begin(whole.length)

@@ -70,7 +70,10 @@ async function put(
   const { bucket, target } = destination
   lease.assertHeld()
   destination.puttingObject()
-  const { etag } = await bucket.putObject(target, body, { signal })
+  const { etag } = await bucket.putObject(target, body, { signal }).catch((fault: unknown) => {
+    destination.failedWith(fault)
+    throw fault
+  })
   return { delivered: { etag, certainty: etag === null ? 'inferred' : 'answered' } }
 }
 

@@ -48,7 +48,7 @@ export async function recoverFromFault(
     await lease.release({
       bound: upload.numbers.boundAfterRelease(),
       interrupted: true,
-      refusal: bucketRefusal(error),
+      refusal: bucketRefusal(error, destinations.find((one) => one.fault === error)?.dataStoreId),
     })
   } finally {
     lease.forget()

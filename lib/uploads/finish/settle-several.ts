@@ -38,7 +38,7 @@ export async function settleSeveral(
   const judged = await Promise.all(required.map(settling))
   // An object that is being made now would stay behind if the file failed before that.
   if (judged.some(({ kind }) => kind === 'failed')) await within(context.terms.trailMs, Promise.all(others))
-  const decided = await decide(context, file, judged)
+  const decided = await decide(context, file, required, judged)
   if (decided) {
     over.abort()
     return decided
@@ -78,6 +78,7 @@ async function settleOne(
 async function decide(
   context: UploadContext,
   file: File,
+  tries: readonly Try[],
   judged: readonly Judged[],
 ): Promise<Outcome | undefined> {
   const failed = judged.find((one) => one.kind === 'failed')
@@ -88,7 +89,9 @@ async function decide(
   const left = judged.filter((one) => one.kind === 'left')
   if (left.length === 0) return undefined
   const completeRefused = left.every(({ isCertain }) => isCertain)
-  const refusal = left.map((one) => bucketRefusal(one.refusal)).find(Boolean)
+  const refusalAt = (one: Judged, n: number) =>
+    one.kind === 'left' ? bucketRefusal(one.refusal, tries[n]!.destination.dataStoreId) : undefined
+  const refusal = judged.map(refusalAt).find(Boolean)
   await file.lease.release({ interrupted: false, refusal, completeRefused }).catch(() => {})
   return { kind: 'left' }
 }

@@ -33,7 +33,7 @@ const NOTED_EVERY_MS = 10_000
  * Steps of a statement whose step `done` has the file. They add the reason to its timeline and mark the Data Store.
  * While nothing else happens to the file, a repeated reason is counted on the line that has it already.
  */
-export function noteRefusal({ code, reason }: BucketRefusal, nowMs: number): SQL {
+export function noteRefusal({ code, reason, dataStoreId }: BucketRefusal, nowMs: number): SQL {
   const at = new Date(nowMs).toISOString()
   const now = sql`${at}::timestamptz`
   const last = sql`jsonb_build_object('reason', ${reason}::text, 'offsetBytes', done.offset_bytes, 'lastAt', ${at}::text)
@@ -58,8 +58,8 @@ export function noteRefusal({ code, reason }: BucketRefusal, nowMs: number): SQL
       where ds.id = (
         select s.id from done join file_destinations d on d.file_id = done.id
         join data_stores s on s.id = d.data_store_id
-        where s.rejected_at is null or s.rejecting_since is null
-          or s.rejected_at < ${now} - ${NOTED_EVERY_MS}::int * interval '1 millisecond'
+        where s.id = coalesce(${dataStoreId ?? null}::uuid, s.id) and (s.rejected_at is null or s.rejecting_since is null
+          or s.rejected_at < ${now} - ${NOTED_EVERY_MS}::int * interval '1 millisecond')
         limit 1 for update of s skip locked
       )
     )`

@@ -137,6 +137,7 @@ export class Destination {
   readonly mayRead: boolean
   #held: Held
   #isOpen: boolean
+  #fault: unknown
 
   constructor(place: Place, { multipartId, isOpen }: { multipartId: string | null; isOpen: boolean }) {
     const { dataStoreId, position, required, bucket, target, mayRead } = place
@@ -166,6 +167,16 @@ export class Destination {
   /** A single PutObject was sent: the object may exist, whatever the outcome. */
   get wasPut(): boolean {
     return this.#held.kind === 'object'
+  }
+
+  /** The last fault of a request to its bucket. */
+  get fault(): unknown {
+    return this.#fault
+  }
+
+  /** By who sends the parts, or the whole file. */
+  failedWith(fault: unknown): void {
+    this.#fault = fault
   }
 
   /** By the sender of its parts. */

@@ -27,7 +27,10 @@ export class Sender {
     const putting = this.#put(part, signal)
     this.#sending.add(putting)
     const ended = () => void this.#sending.delete(putting)
-    putting.then(ended, ended)
+    putting.then(ended, (fault: unknown) => {
+      this.destination.failedWith(fault)
+      ended()
+    })
     return putting
   }
 
