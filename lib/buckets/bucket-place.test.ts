@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { addressOf } from './bucket-place.ts'
+import { addressOf, objectHeaders } from './bucket-place.ts'
+import { capabilitiesOf } from './providers.ts'
 
 it.each([
   ['media', 'https://s3.example.com', false, 'media.s3.example.com', ''],
@@ -14,4 +15,30 @@ it.each([
   ['media', 'http://[::1]:9000', false, '[::1]:9000', '/media'],
 ])('of %s at %s (path style: %s) is %s%s', (bucket, endpoint, forcePathStyle, host, prefix) => {
   expect(addressOf({ bucket, endpoint, forcePathStyle })).toMatchObject({ host, prefix })
+})
+
+const KEY = { type: 'SSE-KMS', keyId: 'of-the-store' } as const
+const OTHER = { type: 'SSE-KMS', keyId: 'of-the-pipe' } as const
+const S3 = { type: 'SSE-S3' } as const
+
+it.each([
+  ['nothing', null, undefined, undefined, undefined],
+  ['what the Data Store demands', S3, undefined, 'AES256', undefined],
+  ['what the Pipe asks for', null, OTHER, 'aws:kms', 'of-the-pipe'],
+  ['a key of the Pipe, where the Data Store has none', S3, OTHER, 'aws:kms', 'of-the-pipe'],
+  ['the key of the Data Store, whatever the Pipe says', KEY, S3, 'aws:kms', 'of-the-store'],
+  ['the key of the Data Store, and no other', KEY, OTHER, 'aws:kms', 'of-the-store'],
+])('encrypts with %s', (_, demanded, asked, algorithm, keyId) => {
+  const place = {
+    endpoint: 'https://s3.example.com',
+    region: 'x',
+    bucket: 'media',
+    forcePathStyle: true,
+    storageClass: null,
+    encryption: demanded,
+    capabilities: capabilitiesOf('aws', null),
+  }
+  const headers = objectHeaders(place, { key: 'a', contentType: 'text/plain', object: { encryption: asked } })
+  expect(headers['x-amz-server-side-encryption']).toBe(algorithm)
+  expect(headers['x-amz-server-side-encryption-aws-kms-key-id']).toBe(keyId)
 })

@@ -19,12 +19,12 @@ export type Target = { key: string; contentType: string; object?: FileObject | n
 
 /**
  * The headers that describe a new object: on PutObject, and on CreateMultipartUpload for the parts to come. What is set for the
- * object comes before what is set for all objects of the bucket.
+ * object comes before what is set for all objects of the bucket, but for a key that the bucket demands.
  */
 export function objectHeaders(place: BucketPlace, { contentType, object }: Target): Record<string, string> {
   const { metadata, cacheControl, contentDisposition, tags } = object ?? {}
   const storageClass = object?.storageClass ?? place.storageClass
-  const encryption = object?.encryption ?? place.encryption
+  const encryption = encryptionOf(place.encryption, object?.encryption)
   return {
     'content-type': contentType,
     ...(storageClass && { 'x-amz-storage-class': storageClass }),
@@ -38,6 +38,11 @@ export function objectHeaders(place: BucketPlace, { contentType, object }: Targe
     ...(tags && { 'x-amz-tagging': formOf(tags) }),
     ...(metadata && metadataHeaders(metadata)),
   }
+}
+
+/** Who edits a Pipe may encrypt more than its Data Store does, but may neither leave its key nor replace it. */
+function encryptionOf(demanded: Encryption | null, asked: Encryption | undefined): Encryption | null {
+  return demanded?.type === 'SSE-KMS' ? demanded : (asked ?? demanded)
 }
 
 const formOf = (pairs: Record<string, string>) =>

@@ -6,7 +6,7 @@ import { finishUpload } from './finish/finish-upload.ts'
 import { recoverFromFault } from './finish/recover-from-fault.ts'
 import { declareLength } from './opening/open-upload.ts'
 import type { Upload } from './opening/upload.ts'
-import type { ByteSource, Rest } from './stream/body.ts'
+import type { ByteSource, Piece, Rest } from './stream/body.ts'
 import { Parts } from './stream/parts.ts'
 import { Reader } from './stream/reader.ts'
 import type { UploadContext } from './upload-context.ts'
@@ -50,18 +50,19 @@ export async function appendBytes(
   options: AppendOptions,
 ): Promise<Appended> {
   const { limitBytes, crc32, verify, rules } = options
-  const parts = new Parts(context, upload, { atomic: rules.whenCut === 'discard' })
+  const isAtomic = rules.whenCut === 'discard'
+  const parts = new Parts(context, upload, { atomic: isAtomic })
   const reader = new Reader(context, upload, source, { limitBytes, parts })
   const fromBytes = upload.progress.offsetBytes
   const mayFinish = rules.completedBy === 'length'
-  const guard = contentGuard(context, upload)
+  const guard = contentGuard(context, upload, { isAtomic })
   const request: Request = { context, upload, parts, guard, crc32, verify, rules, fromBytes, mayFinish }
   try {
     for (;;) {
       const piece = await reader.next()
       if (piece.kind === 'rest') return await close(request, piece)
-      await guard?.admit(piece.buffer, false)
-      parts.add(piece)
+      if (guard && !(await guard.admits(piece.buffer))) drop(piece)
+      else parts.add(piece)
     }
   } catch (fault) {
     const { mayFinish } = request
@@ -93,9 +94,10 @@ async function close(request: Request, rest: Rest): Promise<Appended> {
   if (why !== 'end' && rules.whenCut !== 'keep') await discard(request)
   else {
     if (why === 'end') verify?.()
+    await guard?.refuseDropped()
     parts.commit()
     request.mayFinish = await endsFile(context, upload, parts, { rest, rules })
-    await guard?.admit(buffer, request.mayFinish)
+    await guard?.admitLast(buffer, request.mayFinish)
     await assertChecksum(context, upload, {
       ...request,
       whole: request.mayFinish ? { parts, last: buffer } : undefined,
@@ -104,6 +106,11 @@ async function close(request: Request, rest: Rest): Promise<Appended> {
     await storeRest(request, buffer, why)
   }
   return { offsetBytes: upload.progress.offsetBytes, why, state: 'uploading' }
+}
+
+function drop(piece: Exclude<Piece, Rest>): void {
+  piece.buffer.free()
+  if (piece.kind === 'spill') piece.stored()
 }
 
 /** Drops an atomic request that did not arrive completely. Of any other request, the parts recorded so far count. */

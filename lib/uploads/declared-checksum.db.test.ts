@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { sql } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openTestDatabase } from '../../test/support/databases.ts'
 import { httpCall } from '../../test/support/http-call.ts'
-import { fileIdOf, type TusClient } from '../../test/support/tus-client.ts'
+import { fileIdOf, openPatch, type TusClient } from '../../test/support/tus-client.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 import { showFile } from '../dashboard/files/show-file.ts'
-import type { DatabaseHandle } from '../platform/db/database.ts'
+import { type DatabaseHandle, rows } from '../platform/db/database.ts'
 import { crc32ToBase64 } from '../platform/kernel/crc32.ts'
 import { reconcileUploads } from './recovery/reconcile.ts'
 
@@ -88,6 +88,18 @@ describe('the checksum of a whole file that its client declares', () => {
       expect((await put(file)).status).toBeLessThan(300)
       expect(JSON.parse((await put(flipped(file, 7))).body)).toMatchObject({ code: 'checksum_mismatch' })
     }
+  })
+
+  it('is compared by a request that waited for the one that declared it', async () => {
+    const file = randomBytes(4000)
+    const url = await client.begin(4000)
+    const first = openPatch(client, url, { offset: 0, length: 4000, headers: declaring(file) })
+    const leased = sql`select from files where id = ${fileIdOf(url)}::uuid and lease_until is not null`
+    await vi.waitFor(async () => expect(await rows(database.db, leased)).toHaveLength(1))
+    const last = await client.patch(elsewhere(url), 0, flipped(file, 3000))
+    first.cut()
+    expect(JSON.parse(last.body)).toMatchObject({ code: 'checksum_mismatch' })
+    await expectFailed(url)
   })
 
   it('cannot be changed, and has to be one', async () => {

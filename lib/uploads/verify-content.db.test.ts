@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestDatabase } from '../../test/support/databases.ts'
@@ -185,6 +186,30 @@ describe('a Pipe that verifies the content', () => {
     )
     expect(site.bucket.traffic.seen().length).toBe(sent)
     expect((await client.head(url)).status).toBe(410)
+  })
+
+  it('fails no file for bytes that were damaged on their way, where the request has a checksum', async () => {
+    const file = fileOf('png', 18 * MiB)
+    const damaged = Buffer.from(file)
+    damaged[1]! ^= 1
+    const digest = (bytes: Buffer) => ({
+      'Upload-Checksum': `sha1 ${createHash('sha1').update(bytes).digest('base64')}`,
+    })
+    const url = await client.begin(file.length, {
+      'Upload-Metadata': metadata({ filename: 'a', filetype: 'image/png' }),
+    })
+    const sent = site.bucket.traffic.seen().length
+    expect((await client.patch(url, 0, damaged, digest(file))).status).toBe(460)
+    expect(site.bucket.traffic.seen().length).toBe(sent)
+    expect((await client.patch(url, 0, file, digest(file))).status).toBe(204)
+    const liar = fileOf('exe', 18 * MiB)
+    const other = await client.begin(liar.length, {
+      'Upload-Metadata': metadata({ filename: 'a', filetype: 'image/png' }),
+    })
+    const before = site.bucket.traffic.seen().length
+    expect((await client.patch(other, 0, liar, digest(liar))).status).toBe(403)
+    expect(site.bucket.traffic.seen().length).toBe(before)
+    expect((await fileRow(fileIdOf(other))).status).toBe('failed')
   })
 
   it('judges a short file whose length came after its bytes, also after a crash', async () => {

@@ -136,6 +136,7 @@ export const TRUE_FILES: [declared: string, sample: SampleName][] = [
   ['text/html', 'html'],
   ['image/svg+xml', 'svg'],
   ['text/csv', 'csv'],
+  ['audio/x-mpegurl', 'text'],
   ['application/xml', 'svg'],
 ]
 
@@ -146,6 +147,8 @@ export const LIARS: [declared: string, sample: SampleName, found: string][] = [
   ['image/png', 'html', 'text/plain'],
   ['image/png', 'svg', 'text/plain'],
   ['image/png', 'empty', 'application/x-empty'],
+  ['image/x-unknown', 'html', 'text/plain'],
+  ['video/unknown', 'text', 'text/plain'],
   ['image/png', 'noise', 'application/octet-stream'],
   ['image/jpeg', 'png', 'image/png'],
   ['image/jpeg', 'pdf', 'application/pdf'],

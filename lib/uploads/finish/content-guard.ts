@@ -7,36 +7,71 @@ import { HEAD_BYTES, judgeContent } from '../rules/content.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { fail } from './settle.ts'
 
+type Bytes = Pick<PartBuffer, 'bytes' | 'joined'>
+
 /**
  * Holds the bytes of an upload back from every bucket until the first of them have shown that the file is what it was declared to
  * be. Before that they are tails, which are in the database only.
  */
 export type ContentGuard = {
-  /** Call it before anything is done with a piece. Throws if the file is something else: it has failed then. */
-  admit(piece: Pick<PartBuffer, 'bytes' | 'joined'>, isLast: boolean): Promise<void>
+  /**
+   * Call it before anything is done with a piece, and drop the piece if it is false. Throws if the file is something else: it has
+   * failed then. A file fails only for bytes that its client sent, so an atomic request is read to its end first, and its own
+   * checksum compared.
+   */
+  admits(piece: Bytes): Promise<boolean>
+  /** Call it when all of the request is there and verified, before its end is worked out. Throws if a piece was dropped. */
+  refuseDropped(): Promise<void>
+  /** Call it with the bytes that are left. Throws as `admits` does. */
+  admitLast(rest: Bytes, isEndOfFile: boolean): Promise<void>
 }
 
 /** Undefined if there is nothing to judge: the Pipe does not ask for it, or an earlier request has brought enough bytes. */
-export function contentGuard(context: UploadContext, upload: Upload): ContentGuard | undefined {
+export function contentGuard(
+  context: UploadContext,
+  upload: Upload,
+  { isAtomic }: { isAtomic: boolean },
+): ContentGuard | undefined {
   const { progress, fileId, lease, declaredType } = upload
   const fromBytes = progress.offsetBytes
   if (!upload.verifiesContent || fromBytes >= HEAD_BYTES) return undefined
   let head: Buffer | undefined
   let isOver = false
+  let mismatched: string | undefined
+
+  async function judge(piece: Bytes, isEndOfFile: boolean): Promise<void> {
+    if (isOver) return
+    head ??= fromBytes > 0 ? Buffer.concat(await lease.whileHeld(readTail(context, fileId))) : Buffer.alloc(0)
+    head = Buffer.concat([head, piece.joined(0, HEAD_BYTES - head.length)])
+    if (head.length < HEAD_BYTES && !isEndOfFile) return
+    isOver = true
+    const isWhole = isEndOfFile && head.length < HEAD_BYTES
+    const { found, fits } = await judgeContent(head, { declared: declaredType, isWhole })
+    if (!fits) {
+      mismatched = found
+      return
+    }
+    context.metrics.contentVerified.inc({ outcome: 'fits' })
+    await lease.whileHeld(recordFoundType(context.db, lease, found))
+  }
+
+  async function refuseDropped(): Promise<void> {
+    if (mismatched === undefined) return
+    context.metrics.contentVerified.inc({ outcome: 'mismatch' })
+    await fail(context, upload, mismatch(mismatched))
+    throw new SluiceError('type_mismatch', `${declaredAs(declaredType)}, and its content is ${mismatched}.`)
+  }
+
   return {
-    async admit(piece, isLast) {
-      if (isOver) return
-      head ??=
-        fromBytes > 0 ? Buffer.concat(await lease.whileHeld(readTail(context, fileId))) : Buffer.alloc(0)
-      head = Buffer.concat([head, piece.joined(0, HEAD_BYTES - head.length)])
-      if (head.length < HEAD_BYTES && !isLast) return
-      isOver = true
-      const isWhole = isLast && head.length < HEAD_BYTES
-      const { found, fits } = await judgeContent(head, { declared: declaredType, isWhole })
-      context.metrics.contentVerified.inc({ outcome: fits ? 'fits' : 'mismatch' })
-      if (fits) return lease.whileHeld(recordFoundType(context.db, lease, found))
-      await fail(context, upload, mismatch(found))
-      throw new SluiceError('type_mismatch', `${declaredAs(declaredType)}, and its content is ${found}.`)
+    async admits(piece) {
+      await judge(piece, false)
+      if (!isAtomic) await refuseDropped()
+      return mismatched === undefined
+    },
+    refuseDropped,
+    async admitLast(rest, isEndOfFile) {
+      await judge(rest, isEndOfFile)
+      await refuseDropped()
     },
   }
 }

@@ -32,6 +32,8 @@ export type Taken = {
   offsetBytes: number
   lengthBytes: number | null
   crc32: number
+  /** Another request may have declared it since this one was let in. */
+  declaredCrc32: number | null
   tailBytes: number
   partBytes: number | null
   /** The part numbers that earlier writers left bound. */
@@ -88,7 +90,7 @@ export async function takeLease(
       returning f.*, free.planned, free.resumed, free.lease_lapsed
     )
     select t.lease_fence as "fence", t.offset_bytes as "offsetBytes", t.length_bytes as "lengthBytes", t.crc32,
-      t.part_bytes as "partBytes", t.planned, t.resumed, t.lease_lapsed as "leaseLapsed",
+      t.declared_crc32 as "declaredCrc32", t.part_bytes as "partBytes", t.planned, t.resumed, t.lease_lapsed as "leaseLapsed",
       coalesce(t.reserved_bytes = 0 and t.offset_bytes < t.length_bytes, false) as "reservationLapsed",
       ${boundOf(sql`t`)} as bound, (select json_agg(json_build_object('multipartId', d.multipart_id,
         'isOpen', d.status in ('pending', 'transferring')) order by d.position)

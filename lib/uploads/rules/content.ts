@@ -18,7 +18,8 @@ const library = () => import('file-type')
 
 /**
  * - A type that has a signature needs it, or that of its family.
- * - Any other type, such as text, needs valid UTF-8 without NUL, and no signature.
+ * - Any other type, such as text, needs valid UTF-8 without NUL, and no signature. Unknown images, sounds, videos and fonts
+ *   are binary, so text is none of them.
  * - `application/octet-stream`, or no declared type, claims nothing, so everything fits.
  */
 export async function judgeContent(
@@ -36,8 +37,12 @@ const mediaType = (text: string | null | undefined): string =>
 
 async function isWhatItSays(type: string, found: string): Promise<boolean> {
   if (isOneFamily(type, found)) return true
-  return found === TEXT && !(await hasSignature(type))
+  return found === TEXT && mayBeText(type) && !(await hasSignature(type))
 }
+
+const BINARY = /^(image|audio|video|font)\//
+const WRITTEN_MEDIA = /\+(xml|json)$|^audio\/(x-)?(mpegurl|scpls)$|^image\/x-(xbitmap|xpixmap|portable-.+)$/
+const mayBeText = (type: string) => !BINARY.test(type) || WRITTEN_MEDIA.test(type)
 
 async function typeOf(head: Uint8Array, isWhole: boolean): Promise<string> {
   if (head.length === 0) return NOTHING

@@ -1,6 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
 import { and, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
 import { z } from 'zod'
-import { dataStores, furtherPipeDestinations, pipeDestinations } from '#drizzle/schema/index.ts'
+import {
+  dataStores,
+  furtherPipeDestinations,
+  type PipeObject,
+  pipeDestinations,
+} from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { invalidRequest } from '../../platform/kernel/errors.ts'
@@ -72,6 +78,27 @@ export async function saveDestinations(
     await tx
       .insert(furtherPipeDestinations)
       .values(further.map((destination, n) => ({ ...destination, pipeId, position: n + 2 })))
+}
+
+/** A Data Store that encrypts with a key of its own keeps it: a Pipe can neither leave it out nor replace it. */
+export async function assertKeepsKeys(
+  tx: Db,
+  destinations: readonly PipeDestination[],
+  object: PipeObject | null,
+): Promise<void> {
+  const { encryption } = object ?? {}
+  if (!encryption) return
+  const ids = destinations.map(({ dataStoreId }) => dataStoreId)
+  const stores = await tx
+    .select({ name: dataStores.name, demanded: dataStores.encryption })
+    .from(dataStores)
+    .where(inArray(dataStores.id, ids))
+  const other = stores.find(
+    ({ demanded }) => demanded?.type === 'SSE-KMS' && !isDeepStrictEqual(demanded, encryption),
+  )
+  if (!other) return
+  const message = `must be left out, since the Data Store ${other.name} encrypts all of its objects with a key of its own`
+  throw invalidRequest([{ field: 'object.encryption', message }])
 }
 
 async function lockDataStores(tx: Db, actor: Actor, destinations: readonly PipeDestination[]): Promise<void> {

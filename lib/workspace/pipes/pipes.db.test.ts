@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { beforeEach, expect, it } from 'vitest'
-import { auditLog, files, pipes } from '#drizzle/schema/index.ts'
+import { auditLog, dataStores, files, pipes } from '#drizzle/schema/index.ts'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
 import { addFile } from '../../../test/support/webhook-rows.ts'
@@ -93,6 +93,26 @@ describeWithDatabase('Pipes', (database) => {
     const again = await updatePipe(runtime, mine.actor, mine.pipe.id, { maxFileBytes: null })
     expect(again).toEqual({ ...changed, maxFileBytes: null })
     expect(await showPipe(runtime, mine.actor, mine.pipe.id)).toEqual(again)
+  })
+
+  it('takes no other encryption than the key of its Data Store', async () => {
+    const { actor, dataStore, pipe } = mine
+    const key = (keyId: string) => ({ type: 'SSE-KMS', keyId })
+    const set = (encryption: object) =>
+      updatePipe(runtime, actor, pipe.id, parseInput(pipeChanges, { object: { encryption } }))
+    await set({ type: 'SSE-S3' })
+    await database()
+      .db.update(dataStores)
+      .set({ encryption: { type: 'SSE-KMS', keyId: 'ours' } })
+      .where(eq(dataStores.id, dataStore.id))
+    const refused = {
+      fields: [{ field: 'object.encryption', message: expect.stringContaining('a key of its own') }],
+    }
+    await expect(set({ type: 'SSE-S3' })).rejects.toMatchObject(refused)
+    await expect(set(key('another'))).rejects.toMatchObject(refused)
+    expect((await set(key('ours'))).object).toEqual({ encryption: key('ours') })
+    const input = { name: 'Next', dataStoreId: dataStore.id, object: { encryption: { type: 'SSE-S3' } } }
+    await expect(createPipe(runtime, actor, parseInput(pipeInput, input))).rejects.toMatchObject(refused)
   })
 
   it('has up to five destinations in order, one of them required, each a Data Store of its own', async () => {

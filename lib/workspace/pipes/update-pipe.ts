@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { pipes } from '#drizzle/schema/index.ts'
 import { type Actor, recordAudit } from '../../identity/audit/record-audit.ts'
 import type { ConfiguredRuntime } from '../../platform/runtime.ts'
-import { saveDestinations } from './destinations.ts'
+import { assertKeepsKeys, saveDestinations } from './destinations.ts'
 import { type Pipe, type PipeChanges, toPipe } from './pipe.ts'
 import { findPipe } from './read-pipes.ts'
 
@@ -22,6 +22,8 @@ export async function updatePipe(
       .set({ ...fields, sourceHttp: source?.http, sourceUrl: source?.url, updatedAt: new Date(clock.now()) })
       .where(eq(pipes.id, id))
       .returning()
+    if (destinations || changes.object)
+      await assertKeepsKeys(tx, destinations ?? before.destinations, row!.object)
     const entry = { action: 'pipe.updated', subjectId: id, subjectLabel: row!.name, detail: { changes } }
     await recordAudit({ db: tx, clock }, actor, entry)
     return toPipe(row!, destinations ?? before.destinations, config)
