@@ -17,6 +17,7 @@ const LAYERS = [
   ['buckets', 'events', 'identity'],
   ['workspace'],
   ['uploads', 'webhooks'],
+  ['hooks'],
   ['protocols', 'dashboard', 'imports'],
   ['api'],
 ]
@@ -51,6 +52,7 @@ const UPLOAD_LAYERS = [
   ['finish'],
   ['append.ts', 'concat', 'repair'],
   ['recovery'],
+  ['decisions'],
 ]
 const MAX_UPLOAD_ENTRIES = 15
 if (UPLOAD_LAYERS.flat().length > MAX_UPLOAD_ENTRIES)

@@ -16,6 +16,7 @@ import { risksOf } from './lib/platform/settings/reach.ts'
 import { startSweeps } from './lib/platform/sweeps.ts'
 import { createUploadHandler } from './lib/protocols/create-upload-handler.ts'
 
+import { decisionSweeps } from './lib/uploads/decisions/decide.ts'
 import { uploadSweeps } from './lib/uploads/recovery/upload-sweeps.ts'
 import { drainUploads } from './lib/uploads/upload-context.ts'
 import { startWebhookWorker } from './lib/webhooks/delivery/start-webhook-worker.ts'
@@ -171,7 +172,12 @@ async function openRoles(runtime: Runtime, server: Server, parts: Part[]): Promi
     parts.push(startImportWorker(runtime, uploads))
     parts.push(
       startSweeps(
-        [...webhookSweeps(runtime), ...uploadSweeps(uploads), ...controlSweeps(runtime)],
+        [
+          ...webhookSweeps(runtime),
+          ...uploadSweeps(uploads),
+          ...decisionSweeps(uploads),
+          ...controlSweeps(runtime),
+        ],
         runtime.log,
       ),
     )

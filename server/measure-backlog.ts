@@ -85,7 +85,7 @@ async function measureUploads({ db, metrics }: BacklogRuntime): Promise<void> {
   }
 }
 
-/** Of a file that is `transferring` it waits for its bucket; else for its client, and the files that began first are looked at. */
+/** Of a file that is `transferring` it waits for its bucket, unless a hook decides about it; else for its client, and the files that began first are looked at. */
 async function measureTails({ db, clock, metrics }: BacklogRuntime): Promise<void> {
   const age = ageOf(sql`min(coalesce(last_byte_at, created_at))`, clock.now())
   const [found] = await rows<Record<'transferring' | 'uploading', number | null>>(
@@ -93,7 +93,7 @@ async function measureTails({ db, clock, metrics }: BacklogRuntime): Promise<voi
     sql`select (select ${age} from (
         select last_byte_at, created_at from files f
           cross join lateral (select from upload_tails where file_id = f.id limit 1) tail
-        where status = 'transferring' limit ${MOST}::int) waiting) as transferring,
+        where status = 'transferring' and (decision is null or decision = 'allowed') limit ${MOST}::int) waiting) as transferring,
       (select ${age} from (select distinct file_id from upload_tails order by file_id limit ${MAX_TAILED}::int) tailed
         cross join lateral (
           select last_byte_at, created_at from files where id = tailed.file_id and status = 'uploading' limit 1) f) as uploading`,

@@ -2,6 +2,7 @@ import type { BucketDeps } from '../lib/buckets/call-bucket.ts'
 import { openBucket } from '../lib/buckets/open-bucket.ts'
 import { capabilitiesOf } from '../lib/buckets/providers.ts'
 import { emitFileCreated, emitFileEvent, emitFileRepaired } from '../lib/events/emit-file-event.ts'
+import { openHooks } from '../lib/hooks/open-hooks.ts'
 import { atMost } from '../lib/platform/kernel/waits.ts'
 import { createGuardedAgents } from '../lib/platform/net/guarded-agents.ts'
 import type { Runtime } from '../lib/platform/runtime.ts'
@@ -31,6 +32,7 @@ export async function openUploads(
     terms?: Partial<UploadTerms>
     checkpoint?: UploadContext['checkpoint']
     bucket?: Patience
+    hookRetriesMs?: readonly number[]
   } = {},
 ): Promise<UploadContext> {
   const { config, database, db, clock, log, metrics, queue } = runtime
@@ -63,6 +65,7 @@ export async function openUploads(
     budget,
     quota: { limitBytes: config.freeTierBytes },
     leases: await openLeases({ database, clock, log, metrics, terms }),
+    hooks: openHooks(runtime, options.hookRetriesMs && { retryDelaysMs: options.hookRetriesMs }),
     openBucket: bucketsOf(runtime, budget, options.bucket),
     rights: openUploadRights({ db, clock, isSettling: () => database.recent.isSettling() }),
     async insertUpload(insertion) {
@@ -84,6 +87,7 @@ export async function openUploads(
     reconciling: new Map(),
     repairing: new Map(),
     stopping: new AbortController(),
+    deciding: new Map(),
   }
 }
 

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { idempotencyContext } from '../lib/api/answer-once.ts'
 import { demoVaultContext } from '../lib/dashboard/demo/ensure-demo.ts'
+import { hookSecretPlace, previousHookSecretPlace } from '../lib/hooks/hook.ts'
 import { secondFactorContext } from '../lib/identity/accounts/second-factor.ts'
 import { hashStatePlace, sourcePlace } from '../lib/imports/import.ts'
 import { type Db, rows } from '../lib/platform/db/database.ts'
@@ -26,6 +27,13 @@ const BOUND_TO_COLUMNS: Column[] = [
   { table: 'webhook_outputs', id: 'id::text', column: 'headers_encrypted', context: headersPlace },
   { table: 'imports', id: 'file_id::text', column: 'sealed', context: sourcePlace },
   { table: 'imports', id: 'file_id::text', column: 'hash_state', context: hashStatePlace },
+  { table: 'pipe_hooks', id: 'id::text', column: 'secret_encrypted', context: hookSecretPlace },
+  {
+    table: 'pipe_hooks',
+    id: 'id::text',
+    column: 'previous_secret_encrypted',
+    context: previousHookSecretPlace,
+  },
   { table: 'sealed_canary', id: 'id', column: 'sealed', context: canaryPlace },
 ]
 const OTHERS: Column[] = [

@@ -13,6 +13,7 @@ import { parseInput } from '#lib/platform/kernel/parse-input.ts'
 import { createLogger } from '#lib/platform/log/log.ts'
 import { openQueue } from '#lib/platform/queue.ts'
 import type { Runtime } from '#lib/platform/runtime.ts'
+import { decisionSweeps } from '#lib/uploads/decisions/decide.ts'
 import { uploadSweeps } from '#lib/uploads/recovery/upload-sweeps.ts'
 import { startWebhookWorker } from '#lib/webhooks/delivery/start-webhook-worker.ts'
 import { webhookSweeps } from '#lib/webhooks/delivery/sweeps.ts'
@@ -107,7 +108,12 @@ export async function openStage(database: Explained): Promise<Stage> {
     },
   }
   function sweeps(): HotPath[] {
-    const all = [...uploadSweeps(node.context), ...webhookSweeps(runtime), ...controlSweeps(runtime)]
+    const all = [
+      ...uploadSweeps(node.context),
+      ...decisionSweeps(node.context),
+      ...webhookSweeps(runtime),
+      ...controlSweeps(runtime),
+    ]
     return all.map(({ name, run }) => ({ name: `the sweep “${name}”`, run }))
   }
 }

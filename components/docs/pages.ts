@@ -29,6 +29,11 @@ export const PAGES = [
   },
   { slug: 'webhooks', title: 'Webhooks', summary: 'The event, its signature, and how to verify it.' },
   {
+    slug: 'decision-hooks',
+    title: 'Decision hooks',
+    summary: 'Your backend allows, names or rejects uploads, and answers the uploader.',
+  },
+  {
     slug: 'objects',
     title: 'What the bucket gets',
     summary: 'Cache-Control, download names, metadata, tags, storage class and encryption of objects.',

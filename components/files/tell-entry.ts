@@ -1,6 +1,8 @@
 import type { DestinationReason } from '#drizzle/schema/files.ts'
 import { explainFailure, type TimelineEntry } from '#lib/dashboard/files/file.ts'
+import { explainRejection } from '#lib/uploads/rules/decision.ts'
 import { formatBytes, formatDuration, formatExact, plural } from '../format.ts'
+import { DECIDED_BY_IN_WORDS } from './decision-words.ts'
 import { REASONS_IN_WORDS } from './destination-reasons.ts'
 
 export type Told = { title: string; text?: string; tone: 'plain' | 'good' | 'bad' | 'warn' }
@@ -80,6 +82,8 @@ export function tellEntry({ kind, detail }: TimelineEntry): Told {
       return tellAttempt(detail)
     case 'bucket_refused':
       return tellRefusal(detail)
+    case 'decided':
+      return tellDecision(detail)
     case 'destination_failed':
       return tellLack(detail)
     case 'repair_failed':
@@ -134,6 +138,20 @@ function tellRefusal({ reason, times, lastAt }: TimelineEntry['detail']): Told {
       ? ` ${plural(Number(times), 'time')}, the last ${formatExact(Date.parse(String(lastAt)))}.`
       : ''
   return { title: 'The bucket did not take it', text: `${reason}${again}`, tone: 'bad' }
+}
+
+const DECISIONS: Record<string, Told> = {
+  allowed: { title: 'Allowed', tone: 'good' },
+  deferred: { title: 'Decision deferred', tone: 'plain' },
+  rejected: { title: 'Rejected', tone: 'bad' },
+}
+
+function tellDecision({ decision, reason, by }: TimelineEntry['detail']): Told {
+  const why =
+    typeof reason === 'string'
+      ? explainRejection(reason)
+      : `Decided ${DECIDED_BY_IN_WORDS[by as keyof typeof DECIDED_BY_IN_WORDS]}.`
+  return { ...DECISIONS[String(decision)]!, text: why }
 }
 
 /** Of best effort: the file goes on without it. */

@@ -52,6 +52,12 @@ export const DESTINATION_REASONS = [
   'file_ended',
 ] as const
 export type DestinationReason = (typeof DESTINATION_REASONS)[number]
+/**
+ * `due`: bytes are missing, and the hook is asked after the last one; `asked`: every byte is durable, and there is no answer yet;
+ * `deferred`: an API call decides; `allowed`: the object may be made; `rejected`: the file has failed.
+ */
+export const DECISION_STATES = ['due', 'asked', 'deferred', 'allowed', 'rejected'] as const
+export type DecisionState = (typeof DECISION_STATES)[number]
 export type DestinationStatus = 'pending' | 'transferring' | 'transferred' | 'failed'
 
 /** The object settings of one file, with all placeholders filled in, and its Content-Disposition in full. */
@@ -138,6 +144,8 @@ export const files = pgTable(
     completeAttempts: integer().notNull().default(0),
     /** There is no object: since the bytes were complete, no Complete was sent, or the bucket refused each. */
     completeRefused: boolean().notNull().default(false),
+    /** Where the `before_complete` hook stands. Null for a file that no hook decides about. */
+    decision: text({ enum: DECISION_STATES }),
     /**
      * The next PATCH counts as a resume: the last request was cut, or the client asked for the offset. An unreleased lease
      * means the same.

@@ -78,6 +78,8 @@ const TAGS: Record<string, string> = {
   Senders: 'Backends of yours that may issue tokens.',
   Files: 'Uploads and what became of them.',
   'Webhook outputs': 'Where events are sent: up to five for each Pipe, and five for the whole workspace.',
+  'Decision hooks':
+    'Addresses of yours that are asked before an upload begins, and before its object is made.',
   Events: 'What happens to files, as it happens.',
   Deliveries: 'Events on their way to a webhook: each attempt, its answer, and sending again.',
   Account: 'Account keys, usage and the audit log.',

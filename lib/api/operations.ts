@@ -6,6 +6,7 @@ import { dataStoreOperations } from './operations/data-stores.ts'
 import { deliveryOperations } from './operations/deliveries.ts'
 import { eventOperations } from './operations/events.ts'
 import { fileOperations } from './operations/files.ts'
+import { hookOperations } from './operations/hooks.ts'
 import { importOperations } from './operations/imports.ts'
 import { firstOutputOperations, outputOperations } from './operations/outputs.ts'
 import { peopleOperations } from './operations/people.ts'
@@ -22,6 +23,7 @@ export const DESCRIBED: Operation[] = [
   ...senderOperations,
   ...firstOutputOperations,
   ...outputOperations,
+  ...hookOperations,
   ...deliveryOperations,
   ...fileOperations,
   ...eventOperations,

@@ -48,6 +48,14 @@ const endedFile = z.object({
     .regex(/^crc32:[0-9a-f]{8}$/)
     .nullable()
     .describe('Of the whole object'),
+  decision: z
+    .object({
+      state: z.enum(['allowed', 'rejected']),
+      reason: z.string().nullable().describe('Why it was rejected'),
+      result: z.unknown().describe('What the uploader was handed'),
+    })
+    .optional()
+    .describe('Of the hook that decides before there is an object, if the Pipe has one'),
   destinations: z.array(destination),
 })
 

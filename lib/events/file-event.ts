@@ -26,6 +26,8 @@ export type FileEvent = EventFrame & {
     uploadMetadata: Record<string, string>
     /** Of the whole object, where it is there. */
     crc32: number | null
+    /** Of the hook that decided about it; null if there is none. */
+    decision?: { state: string; reason: string | null; result: unknown } | null
     destinations: {
       dataStoreId: string
       status: DestinationStatus
@@ -54,6 +56,7 @@ export function fileEventBody({ file, ...event }: FileEvent): string {
     metadata: file.metadata,
     uploadMetadata: file.uploadMetadata,
     checksum: file.crc32 === null ? null : `crc32:${file.crc32.toString(16).padStart(8, '0')}`,
+    ...(file.decision && { decision: file.decision }),
     destinations: file.destinations.map(({ dataStoreId, ...rest }) => ({
       destinationId: dataStoreId,
       status: rest.status,
@@ -81,6 +84,8 @@ export const ENDED_FILE = sql`f.id, f.workspace_id as "workspaceId", f.pipe_id a
   f.length_bytes as "lengthBytes", f.offset_bytes as "offsetBytes", f.sender_name as "senderName", f.protocol, f.subject,
   f.metadata, f.upload_metadata as "uploadMetadata",
   case when not exists (select from file_destinations d where d.file_id = f.id and d.certainty = 'found') then f.crc32 end as crc32,
+  case when f.decision in ('allowed', 'rejected') then (select json_build_object('state', d.state, 'reason', d.reason, 'result', d.result)
+    from file_decisions d where d.file_id = f.id and d.hook = 'before_complete') end as decision,
   (select coalesce(json_agg(json_build_object('dataStoreId', d.data_store_id, 'status', d.status,
       'bucket', d.bucket, 'key', d.key, 'etag', d.etag, 'required', d.required is distinct from false,
       'certainty', d.certainty, 'reason', case when d.certainty = 'unknown' then 'unknown' else d.reason end) order by d.position, d.data_store_id), '[]'::json)

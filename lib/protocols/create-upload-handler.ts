@@ -8,6 +8,7 @@ import { limitsOfTargets, maxUploadBytes } from '../uploads/opening/may-create.t
 import type { HttpProtocol, UploadContext } from '../uploads/upload-context.ts'
 import { findPublicPipe } from '../workspace/pipes/read-pipes.ts'
 import { corsHeaders, isAllowedOrigin, METHODS, preflight } from './endpoint/cors.ts'
+import { showResult } from './endpoint/decision.ts'
 import { hasBody, interimSender, respond } from './endpoint/respond.ts'
 import {
   type Protocol,
@@ -56,7 +57,9 @@ export function createUploadHandler(
       const response =
         method === 'OPTIONS'
           ? await optionsResponse(context, request)
-          : await protocol.handle(context, config.uploadUrl, request)
+          : request.ofResult && method === 'GET'
+            ? await showResult(context, request)
+            : await protocol.handle(context, config.uploadUrl, request)
       if (response) respond(req, res, { ...response, headers: { ...common, ...response.headers } })
       else res.destroy()
     } catch (thrown) {
@@ -78,6 +81,8 @@ function methodOf(req: IncomingMessage): string {
 
 /** These also go to an address that ends with the name of a new file: PUT creates it, and OPTIONS is its preflight. */
 const METHODS_FOR_NEW_FILES = new Set(['PUT', 'OPTIONS'])
+/** PUT creates a file of that name. */
+const METHODS_OF_RESULTS = new Set(['GET', 'PUT', 'OPTIONS'])
 
 function read(
   req: IncomingMessage,
@@ -86,6 +91,8 @@ function read(
   const path = parseUploadPath(req.url ?? '')
   if (!path || (path.name && !path.fileId && !METHODS_FOR_NEW_FILES.has(head.method)))
     throw new SluiceError('not_found', 'Uploads go to /pipes/<pipe_id>/files/.')
+  if (path.ofResult && !METHODS_OF_RESULTS.has(head.method))
+    throw new SluiceError('method_not_allowed', 'Read the result of an upload by GET.')
   const { pipeId, fileId } = path
   noteRequest({ pipeId, ...(fileId && head.method !== 'PUT' && { fileId }) })
   return { ...path, ...head, headers: req.headers, body: req }

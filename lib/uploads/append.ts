@@ -14,7 +14,10 @@ import type { UploadContext } from './upload-context.ts'
 export type Appended = {
   offsetBytes: number
   why: Exclude<Rest['why'], 'overrun'>
-  state: 'uploading' | 'transferring' | 'transferred'
+  /** `undecided`: a hook has not allowed the object yet, whose bytes are all durable. */
+  state: 'uploading' | 'transferring' | 'transferred' | 'undecided'
+  /** What the hook hands to the uploader. */
+  result?: unknown
 }
 
 export type AppendOptions = {

@@ -8,10 +8,11 @@ import type { Bucket } from './bucket-port.ts'
 import type { Leases } from './lease/leases.ts'
 import type { EmitCreated, Insertion } from './ledger/insert-upload.ts'
 import type { Whole } from './ledger/transferred.ts'
-import type { UploadRights } from './ledger/upload-rights.ts'
-import type { UploadRow } from './ledger/upload-rows.ts'
+import type { CreationRight, UploadRights } from './ledger/upload-rights.ts'
+import type { UploadRow, UploadToken } from './ledger/upload-rows.ts'
 import type { MemoryBudget } from './memory/memory-budget.ts'
 import type { TailCap } from './memory/tail-cap.ts'
+import type { Verdict } from './rules/decision.ts'
 import type { TailCipher } from './rules/tail-cipher.ts'
 import type { UploadTerms } from './rules/upload-terms.ts'
 
@@ -22,6 +23,34 @@ export type { PipeRow, UploadRow } from './ledger/upload-rows.ts'
 export type FileProtocol = UploadRow['protocol']
 /** Those that clients speak at the upload endpoint. */
 export type HttpProtocol = Exclude<FileProtocol, 'url'>
+
+/** What a receiver may change about an upload before it begins. */
+export type Named = {
+  filename?: string | undefined
+  keyPrefix?: string | undefined
+  metadata?: Record<string, string> | undefined
+  /** As a token's: what the Pipe does not let tokens set has no effect. */
+  object?: UploadToken['object'] | undefined
+}
+
+/** What is asked before an upload begins: its file has no record yet. */
+export type Asked = Pick<CreationRight, 'token' | 'pipe'> & {
+  fileId: string
+  declared: {
+    lengthBytes: number | null
+    filename: string
+    filetype: string | null
+    uploadMetadata: Record<string, string>
+    protocol: FileProtocol
+  }
+}
+
+/** Asks the customer's backend, as often as it takes. What it does not answer, the hook of the Pipe has an answer for. */
+export type Hooks = {
+  /** Throws if the upload may not begin. */
+  beforeCreate(asked: Asked): Promise<Named>
+  beforeComplete(fileId: string): Promise<Verdict>
+}
 
 /** What the functions of this folder need. */
 export type UploadContext = {
@@ -43,6 +72,7 @@ export type UploadContext = {
   tailCap: TailCap
   tailCipher: TailCipher
   openBucket(dataStore: SealedDataStore): Bucket
+  hooks: Hooks
   /** Writes the event of each file's new status, in the transaction that changes it. */
   emitEvents(tx: Db, ...fileIds: string[]): Promise<void>
   emitCreated: EmitCreated
@@ -58,6 +88,8 @@ export type UploadContext = {
   repairing: Map<Promise<unknown>, string>
   /** Aborted when the node stops: others go on with what it was copying. */
   stopping: AbortController
+  /** Decisions that this node asks for by itself, with the id of each file's Pipe. */
+  deciding: Map<Promise<unknown>, string>
 }
 
 export const CHECKPOINTS = [
@@ -70,7 +102,9 @@ export const CHECKPOINTS = [
   'complete answered',
   'transferred',
 ] as const
-export type Checkpoint = (typeof CHECKPOINTS)[number]
+/** Of a file that a hook decides about, in addition. */
+export const DECISION_CHECKPOINTS = ['decision answered', 'decided'] as const
+export type Checkpoint = (typeof CHECKPOINTS | typeof DECISION_CHECKPOINTS)[number]
 
 /** Lets work continue after its request has ended. A node that is stopping waits for it; a failure is logged. */
 export function inBackground(

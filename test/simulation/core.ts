@@ -81,7 +81,7 @@ export async function openNode(
     usedBytes: () => context.budget.usedBytes,
     limitBytes: MEMORY_BYTES,
     async handle({ protocol, body, ...request }) {
-      const head = { ...request, protocol, origin: null, name: undefined }
+      const head = { ...request, protocol, origin: null, name: undefined, ofResult: false }
       const whole = { ...head, body: body as IncomingMessage }
       const id = `${host.name}-${++requests}`
       try {

@@ -2,6 +2,8 @@ import { eq } from 'drizzle-orm'
 import { dataStores, fileDestinations, fileTimeline, members, turnedOff } from '#drizzle/schema/index.ts'
 import type { Operation } from '#lib/api/operation.ts'
 import { OPERATIONS } from '#lib/api/operations.ts'
+import { hookInput } from '#lib/hooks/hook.ts'
+import { saveHook } from '#lib/hooks/pipe-hooks.ts'
 import { createAccountKey, revokeAccountKey } from '#lib/identity/accounts/account-keys.ts'
 import { createAccount } from '#lib/identity/accounts/create-account.ts'
 import { invite } from '#lib/identity/workspaces/invitations.ts'
@@ -37,6 +39,9 @@ export async function furnish(runtime: TestRuntime) {
   const at = new Date(runtime.clock.now())
   await db.insert(fileTimeline).values({ id: uuidv7(), fileId: arrived, kind: 'created', at })
   const underWay = await addFile(db, place, { status: 'uploading', offsetBytes: 5 })
+  const undecided = await addFile(db, place, { status: 'transferring', offsetBytes: 5, decision: 'asked' })
+  const hook = parseInput(hookInput, { url: 'http://127.0.0.1:1/decide' })
+  await saveHook(runtime, actor, { pipeId: pipe.id, hook: 'before_complete' }, hook)
   const given = parseInput(outputInput, { url: 'http://127.0.0.1:1/hook' })
   const output = await saveOutput(runtime, actor, pipe.id, given)
   const ofAll = await createOutput(runtime, actor, {}, given)
@@ -84,6 +89,7 @@ export async function furnish(runtime: TestRuntime) {
     arrived,
     underWay,
     imported: imported!,
+    undecided,
     output,
     ofAll,
     delivery,
@@ -181,6 +187,14 @@ export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   sendMissedToOutput: (mine) => ({ params: { id: mine.output.id }, body: {} }),
   discardMissedOfOutput: (mine) => ({ params: { id: mine.output.id } }),
   deleteOutput: (mine) => ({ params: { id: mine.ofAll.id } }),
+  saveHook: (mine) => ({
+    params: { id: mine.pipe.id, hook: 'before_create' },
+    body: { url: 'http://127.0.0.1:1/decide', withoutAnswer: 'allow' },
+  }),
+  listHooks: (mine) => ({ params: { id: mine.pipe.id } }),
+  rotateHookSecret: (mine) => ({ params: { id: mine.pipe.id, hook: 'before_complete' } }),
+  deleteHook: (mine) => ({ params: { id: mine.pipe.id, hook: 'before_complete' } }),
+  decideOnFile: (mine) => ({ params: { id: mine.undecided }, body: { allow: true, result: { n: 1 } } }),
   listDeliveries: (mine) => ({ query: { outputId: mine.output.id } }),
   showDelivery: (mine) => ({ params: { id: mine.delivery.id } }),
   resendDelivery: (mine) => ({ params: { id: mine.delivery.id } }),

@@ -6,6 +6,7 @@ import type { ImportTerms } from '#lib/imports/run-import.ts'
 import { openPostgres } from '#lib/platform/db/open-postgres.ts'
 import { startSweeps } from '#lib/platform/sweeps.ts'
 import { createUploadHandler } from '#lib/protocols/create-upload-handler.ts'
+import { decisionSweeps } from '#lib/uploads/decisions/decide.ts'
 import { uploadSweeps } from '#lib/uploads/recovery/upload-sweeps.ts'
 import type { UploadTerms } from '#lib/uploads/rules/upload-terms.ts'
 import { type Checkpoint, drainUploads } from '#lib/uploads/upload-context.ts'
@@ -36,6 +37,7 @@ const runtime = { ...testRuntime(database, { BASE_URL: url, UPLOAD_MEMORY_BYTES:
 const context = await openUploads(runtime, {
   ...(terms && { terms }),
   bucket: { retryDelaysMs: QUICK_RETRIES_MS, ...(bucketSilenceMs && { silenceMs: bucketSilenceMs }) },
+  hookRetriesMs: QUICK_RETRIES_MS,
   checkpoint(name) {
     if (name === killAt) process.kill(process.pid, 'SIGKILL')
   },
@@ -43,7 +45,7 @@ const context = await openUploads(runtime, {
 const handle = createUploadHandler(runtime, context)
 server.on('request', (req, res) => void handle(req, res))
 const sweeps = startSweeps(
-  uploadSweeps(context).map((sweep) => ({ ...sweep, everyMs: 200 })),
+  [...uploadSweeps(context), ...decisionSweeps(context)].map((sweep) => ({ ...sweep, everyMs: 200 })),
   runtime.log,
 )
 const imports = startImportWorker(runtime, context, { lookMs: 100, ...importTerms })

@@ -188,7 +188,10 @@ export async function serveUploads(
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const config = { ...runtime.config, baseUrl: url, uploadUrl: url }
   const bucket = { retryDelaysMs: QUICK_RETRIES_MS }
-  const context = await openUploads({ ...runtime, config }, { ...options, bucket })
+  const context = await openUploads(
+    { ...runtime, config },
+    { ...options, bucket, hookRetriesMs: QUICK_RETRIES_MS },
+  )
   const handle = createUploadHandler({ config, log: runtime.log }, context)
   // As the front door does it, for a test that gives its requests a name.
   server.on('request', (req, res) => {

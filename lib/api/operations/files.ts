@@ -1,8 +1,10 @@
 import { cancelFile, eraseFile } from '../../dashboard/files/act-on-files.ts'
+import { decideOnFile } from '../../dashboard/files/decide-on-file.ts'
 import { fileAnswer, fileWithTimelineAnswer } from '../../dashboard/files/file.ts'
 import { fileQuery } from '../../dashboard/files/file-query.ts'
 import { listFiles, readFiles } from '../../dashboard/files/list-files.ts'
 import { showFile } from '../../dashboard/files/show-file.ts'
+import { decisionInput } from '../../hooks/answers.ts'
 import { importAnswer, readImport } from '../../imports/read-imports.ts'
 import { pageAnswer } from '../../platform/db/page.ts'
 import { repairDestination } from '../../uploads/repair/repair-destination.ts'
@@ -70,6 +72,20 @@ export const fileOperations = [
       const [file] = await readFiles(runtime.db, [id!])
       return file!
     },
+  }),
+  operation({
+    id: 'decideOnFile',
+    right: 'operate',
+    method: 'POST',
+    path: '/files/{id}/decision',
+    tag,
+    summary:
+      'Allow or reject a file that its `before_complete` hook has deferred. The same decision may be sent again; another one is a conflict.',
+    body: decisionInput,
+    status: 200,
+    answer: fileAnswer,
+    problems: ['not_found', 'conflict'],
+    run: ({ runtime, who, params, body }) => decideOnFile(runtime, who, params.id!, body),
   }),
   operation({
     id: 'eraseFile',

@@ -1,8 +1,11 @@
 import { z } from 'zod'
 import {
+  DECIDED_BY,
+  DECISION_STATES,
   DESTINATION_REASONS,
   FILE_PROTOCOLS,
   FILE_STATUSES,
+  type fileDecisions,
   type fileDestinations,
   type files,
 } from '#drizzle/schema/index.ts'
@@ -30,6 +33,19 @@ const destinationAnswer = z.strictObject({
   certainty: z.literal('inferred').optional(),
 })
 
+/** Of the `before_complete` hook. `due`: it is asked after the last byte; `asked`: there is no answer yet. */
+const decisionAnswer = z.strictObject({
+  state: z.enum(DECISION_STATES),
+  /** Why it was rejected. */
+  reason: z.string().nullable(),
+  /** What the uploader is handed. */
+  result: z.unknown(),
+  decidedBy: z.enum(DECIDED_BY).nullable(),
+  decidedAt: instant.nullable(),
+  /** If nobody has decided by then, the file is rejected. */
+  deferredUntil: instant.nullable(),
+})
+
 export const fileAnswer = z.strictObject({
   id: z.uuid(),
   pipeId: z.string(),
@@ -41,6 +57,8 @@ export const fileAnswer = z.strictObject({
   offset: z.int(),
   status: z.enum(FILE_STATUSES),
   failureReason: z.string().nullable(),
+  /** Null for a file that no hook decides about. */
+  decision: decisionAnswer.nullable(),
   /** The Sender's name at that time. */
   sender: z.string(),
   senderId: z.uuid().nullable(),
@@ -103,7 +121,13 @@ export function isWaiting({ status, lastByteAt, createdAt }: File, nowMs: number
   return status === 'uploading' && Date.parse(lastByteAt ?? createdAt) < nowMs - WAITING_MS
 }
 
-export function toFile(row: typeof files.$inferSelect, destinations: Destination[]): File {
+type Decision = typeof fileDecisions.$inferSelect
+
+export function toFile(
+  row: typeof files.$inferSelect,
+  destinations: Destination[],
+  decision: Decision | undefined,
+): File {
   // Of an object that was found in the bucket not all bytes were seen.
   const hasObject = row.status === 'transferred' || row.status === 'partially_transferred'
   const known = hasObject && destinations.every(({ certainty }) => certainty !== 'found')
@@ -116,6 +140,7 @@ export function toFile(row: typeof files.$inferSelect, destinations: Destination
     offset: row.offsetBytes,
     status: row.status,
     failureReason: row.failureReason,
+    decision: row.decision && toDecision(row.decision, decision),
     sender: row.senderName,
     senderId: row.senderId,
     subject: row.subject,
@@ -138,6 +163,20 @@ export function toFile(row: typeof files.$inferSelect, destinations: Destination
 }
 
 const checksumOf = (crc32: number) => `crc32:${crc32.toString(16).padStart(8, '0')}`
+
+function toDecision(
+  state: NonNullable<File['decision']>['state'],
+  decision: Decision | undefined,
+): File['decision'] {
+  return {
+    state,
+    reason: decision?.reason ?? null,
+    result: decision?.result ?? null,
+    decidedBy: decision?.decidedBy ?? null,
+    decidedAt: decision?.decidedAt.toISOString() ?? null,
+    deferredUntil: decision?.deferredUntil?.toISOString() ?? null,
+  }
+}
 
 function toDestination({
   dataStoreId,
@@ -174,4 +213,5 @@ const CODES: Record<string, string> = {
   checksum_mismatch:
     'The bytes that arrived have another checksum than its client declared: some were changed on their way. There is no object.',
   type_mismatch: 'Its content is not what it was declared to be. Nothing of it reached a bucket.',
+  rejected: 'It was rejected by its decision hook, so there is no object.',
 }

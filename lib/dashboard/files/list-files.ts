@@ -1,5 +1,5 @@
-import { desc, inArray, type SQL, sql } from 'drizzle-orm'
-import { fileDestinations, files } from '#drizzle/schema/index.ts'
+import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { fileDecisions, fileDestinations, files } from '#drizzle/schema/index.ts'
 import type { Actor } from '../../identity/audit/record-audit.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import { type From, readTurn, type TurnedPage, turnPage } from '../../platform/db/page.ts'
@@ -80,7 +80,22 @@ export async function readFiles(db: Db, ids: string[]): Promise<File[]> {
     db.select().from(fileDestinations).where(inArray(fileDestinations.fileId, ids)),
   ])
   const byFile = Map.groupBy(destinations, ({ fileId }) => fileId)
-  return found.map((row) => toFile(row, byFile.get(row.id) ?? []))
+  const decisions = await readDecisions(db, found)
+  return found.map((row) => toFile(row, byFile.get(row.id) ?? [], decisions.get(row.id)))
+}
+
+/** Those of the `before_complete` hook. Most files have none, and cost nothing. */
+export async function readDecisions(
+  db: Db,
+  found: readonly (typeof files.$inferSelect)[],
+): Promise<ReadonlyMap<string, typeof fileDecisions.$inferSelect>> {
+  const ids = found.filter(({ decision }) => decision !== null).map(({ id }) => id)
+  if (ids.length === 0) return new Map()
+  const decided = await db
+    .select()
+    .from(fileDecisions)
+    .where(and(inArray(fileDecisions.fileId, ids), eq(fileDecisions.hook, 'before_complete')))
+  return new Map(decided.map((decision) => [decision.fileId, decision]))
 }
 
 const AT_ONCE = 500

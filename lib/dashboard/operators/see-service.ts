@@ -46,7 +46,9 @@ export async function seeBacklogs({ db }: CoreRuntime): Promise<Backlog[]> {
     select 'Webhook deliveries' as what, count(*)::int as waiting, min(created_at) as "oldestAt"
       from (select created_at from deliveries where state = 'pending' limit ${MOST_COUNTED}) d
     union all select 'Objects to complete', count(*)::int, min(created_at)
-      from (select created_at from files where status = 'transferring' limit ${MOST_COUNTED}) f
+      from (select created_at from files where status = 'transferring' and (decision is null or decision = 'allowed') limit ${MOST_COUNTED}) f
+    union all select 'Files to decide about', count(*)::int, min(created_at)
+      from (select created_at from files where status = 'transferring' and decision in ('asked', 'deferred') limit ${MOST_COUNTED}) a
     union all select 'Uploads under way', count(*)::int, min(created_at)
       from (select created_at from files where status = 'uploading' limit ${MOST_COUNTED}) u`,
   )

@@ -28,6 +28,7 @@ export const AUDIT_KINDS = {
   data_store: 'Data Stores',
   delivery: 'Deliveries',
   file: 'Files',
+  hook: 'Decision hooks',
   invitation: 'Invitations',
   member: 'Members',
   password: 'Passwords',

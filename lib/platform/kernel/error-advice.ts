@@ -100,6 +100,12 @@ export const errorAdvice: Record<ErrorCode, { means: string; remedy: string }> =
     remedy:
       'Check the Data Store in the dashboard, and change what the check names. Then it takes uploads. One that was turned off can be switched on again under the settings.',
   },
+  upload_rejected: {
+    means:
+      'The backend of this Pipe’s owner does not allow the upload, or has rejected its file. `detail` has its reason.',
+    remedy:
+      'Show the reason to the person who uploads. Sending the same file again gets the same decision from the same upload, and a new one from a new upload.',
+  },
   upload_is_final: {
     means:
       'The address is that of a concatenation, which is made of partial uploads and takes no bytes itself.',

@@ -26,6 +26,7 @@ export const errorCodes = {
   pipe_source_off: [403, 'This source of the Pipe is off'],
   workspace_suspended: [403, 'The workspace is suspended'],
   data_store_not_ready: [403, 'The Data Store takes no uploads yet'],
+  upload_rejected: [403, 'The upload was rejected'],
   upload_is_final: [403, 'A final upload takes no bytes'],
   forbidden: [403, 'Not allowed'],
   cross_site_request: [403, 'The request came from another site'],

@@ -69,8 +69,11 @@ const NAMES = {
 }
 
 /** An upload cannot change its protocol: only in TUS, for example, is it complete when its length is reached. */
-function assertProtocol({ protocol: created }: UploadRow, { method, protocol }: UploadRequest): void {
-  if (created === protocol) return
+function assertProtocol(
+  { protocol: created }: UploadRow,
+  { method, protocol, ofResult }: UploadRequest,
+): void {
+  if (created === protocol || ofResult) return
   if (method === 'HEAD' || method === 'GET')
     throw new SluiceError('upload_not_found', 'There is no such upload in this protocol.')
   throw new SluiceError(

@@ -9,6 +9,7 @@ const EXPOSED = [
   'Upload-Expires',
   'Upload-Complete',
   'Upload-Limit',
+  'Sluice-Result',
   'Tus-Resumable',
   'Tus-Version',
   'Tus-Extension',

@@ -3,6 +3,7 @@ import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { within } from '../../platform/kernel/waits.ts'
 import { cancelUpload, retireUpload } from '../../uploads/endings/end-upload.ts'
 import { noteOffsetRequest } from '../../uploads/opening/report-offset.ts'
+import { isRejected, rejected } from '../../uploads/rules/decision.ts'
 import type { UploadContext, UploadRight, UploadRow } from '../../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
 import type { UploadRequest, UploadResponse } from './upload-request.ts'
@@ -43,7 +44,8 @@ async function lookUpOnce(context: UploadContext, request: UploadRequest): Promi
   if (request.fileId) await context.leases.incoming.passed(request.fileId)
   const first = await authenticateToContinue(context, request)
   const right = await afterWriter(context, request, first)
-  assertStillThere(right.upload, context.clock.now())
+  // The request that follows gets the reason: a client that is told of no upload here would start over.
+  if (!isRejected(right.upload)) assertStillThere(right.upload, context.clock.now())
   await noteOffsetRequest(context, right.upload)
   return right
 }
@@ -60,8 +62,10 @@ async function afterWriter(
   return authenticateToContinue(context, request)
 }
 
-/** Throws 410 if the upload has ended without a file, or is finished and its address was retired. */
-export function assertStillThere({ status, retired, expiresAtMs }: UploadRow, nowMs: number): void {
+/** Throws 410 if the upload has ended without a file, or is finished and its address was retired; of a rejected one, the reason. */
+export function assertStillThere(upload: UploadRow, nowMs: number): void {
+  const { status, retired, expiresAtMs, decision } = upload
+  if (isRejected(upload)) throw rejected(decision!.reason)
   const expired = status === 'expired' || (status === 'uploading' && expiresAtMs <= nowMs)
   if (expired) throw new SluiceError('upload_gone', 'The upload was not finished in time, and has expired.')
   if (status === 'canceled' || retired) throw new SluiceError('upload_gone', 'The upload was terminated.')

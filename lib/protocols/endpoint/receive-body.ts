@@ -9,11 +9,22 @@ import type { ByteSource } from '../../uploads/stream/body.ts'
 import { observed } from '../../uploads/stream/request-source.ts'
 import type { CreationRight, UploadContext } from '../../uploads/upload-context.ts'
 import type { BodyCheck } from './body-check.ts'
+import { afterDecision } from './decision.ts'
 
 /** The bytes of a request, and the check of them, if the client sent digests. */
 export type Body = { source: ByteSource; check: BodyCheck | undefined }
 
+/** Receives the bytes of a request. If they are the last ones and a hook decides about the file, waits for the decision. */
 export async function receiveBody(
+  context: UploadContext,
+  upload: Upload,
+  body: Body,
+  options: Omit<AppendOptions, 'verify'>,
+): Promise<Appended> {
+  return afterDecision(context, upload, await receive(context, upload, body, options))
+}
+
+async function receive(
   context: UploadContext,
   upload: Upload,
   { source, check }: Body,
@@ -47,15 +58,15 @@ export async function receiveFirstBody(
 ): Promise<Appended> {
   const may = { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes }
   const limitBytes = upload.progress.lengthBytes ?? maxUploadBytes(upload.limits, may)
-  try {
-    return await receiveBody(context, upload, body, { limitBytes, ...options })
-  } catch (error) {
+  const receiving = receive(context, upload, body, { limitBytes, ...options })
+  const appended = await receiving.catch(async (error: unknown) => {
     const { blame } = classify(error, 'put')
     // A client that knows the address may send other bytes to it, but the same ones would be refused again.
     if (addressKnown ? blame === 'client' : blame !== 'end')
       await takeBackUpload(context, upload, { tokenId: token.id, error })
     throw error
-  }
+  })
+  return afterDecision(context, upload, appended)
 }
 
 /**

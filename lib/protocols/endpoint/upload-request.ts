@@ -56,15 +56,24 @@ function title(name: string): string {
   return name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase())
 }
 
-/** `/pipes/<pipe_id>/files/`, followed by an upload's id or the name of a new file, and perhaps a trailing slash. */
-type UploadPath = { pipeId: string; fileId: string | undefined; name: string | undefined }
+/** `/pipes/<pipe_id>/files/`, followed by an upload's id, or the name of a new file, and perhaps `/result` or a trailing slash. */
+type UploadPath = {
+  pipeId: string
+  fileId: string | undefined
+  name: string | undefined
+  /** The address of its result, below that of the upload. */
+  ofResult: boolean
+}
+
+const RESULT = '/result'
 
 export function parseUploadPath(url: string): UploadPath | undefined {
   const path = url.split('?', 1)[0]!
   const [, pipeId, name] = path.match(/^\/pipes\/([^/]+)\/files(?:\/(.+?))?\/?$/) ?? []
   if (!pipeId || !isPipeId(pipeId)) return undefined
-  const fileId = name !== undefined && isUuid(name.toLowerCase()) ? name.toLowerCase() : undefined
-  return { pipeId, fileId, name }
+  const id = name?.endsWith(RESULT) ? name.slice(0, -RESULT.length) : name
+  const fileId = id !== undefined && isUuid(id.toLowerCase()) ? id.toLowerCase() : undefined
+  return { pipeId, fileId, name, ofResult: fileId !== undefined && id !== name }
 }
 
 export function uploadAddress(uploadUrl: string, pipeId: string, fileId: string): string {

@@ -1,9 +1,11 @@
 import { isSluiceError, SluiceError } from '../../platform/kernel/errors.ts'
 import { endUpload } from '../../uploads/endings/end-upload.ts'
 import type { Upload } from '../../uploads/opening/upload.ts'
+import { toldOffset } from '../../uploads/rules/decision.ts'
 import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { UploadContext, UploadRight } from '../../uploads/upload-context.ts'
 import { contentCheck, declaredCrc32 } from '../endpoint/body-check.ts'
+import { decided, repeatsLastByte } from '../endpoint/decision.ts'
 import { hasObject } from '../endpoint/look-up.ts'
 import { assertOffset, type Chunk, openToAppend } from '../endpoint/open-to-append.ts'
 import { receiveBody } from '../endpoint/receive-body.ts'
@@ -43,7 +45,7 @@ export async function appendUpload(
   const { right, upload, limitBytes } = opened
   const location = uploadAddress(uploadUrl, request.pipeId, right.upload.id)
   const about = { complete: chunk.complete, filename: right.upload.filename, location }
-  if (!upload) return replay(version, right, chunk, { ...about, limits: {} })
+  if (!upload) return replay(context, version, { right, chunk, about: { ...about, limits: {} } })
   const stop = sendProgress(request, version, upload)
   const appended = await receive(context, upload, chunk, limitBytes).finally(stop)
   if (appended.why === 'cut' && appended.state === 'uploading') return undefined
@@ -93,15 +95,17 @@ function isOfLength(error: unknown): boolean {
  * The response to the request that completed the upload may have been lost, so an empty append at its end gets it
  * again.
  */
-function replay(
+async function replay(
+  context: UploadContext,
   version: Spoken,
-  { upload }: UploadRight,
-  chunk: Append,
-  about: Parameters<typeof appendResponse>[3],
-): UploadResponse {
-  assertOffset(upload.offsetBytes, chunk)
-  if (!chunk.complete || chunk.bytes !== 0) throw alreadyComplete()
-  const state = hasObject(upload.status) ? 'transferred' : 'transferring'
-  const file = { fileId: upload.id, progress: upload }
-  return appendResponse(version, file, { offsetBytes: upload.offsetBytes, why: 'end', state }, about)
+  { right, chunk, about }: { right: UploadRight; chunk: Append; about: Parameters<typeof appendResponse>[3] },
+): Promise<UploadResponse> {
+  const { upload } = right
+  const { id: fileId, lengthBytes, offsetBytes } = upload
+  const isRepeated = repeatsLastByte(upload, chunk)
+  if (!isRepeated) assertOffset(toldOffset(upload), chunk)
+  if (!chunk.complete || (chunk.bytes !== 0 && !isRepeated)) throw alreadyComplete()
+  const state = hasObject(upload.status) ? ('transferred' as const) : ('transferring' as const)
+  const now = upload.decision ? await decided(context, { fileId, lengthBytes }) : { offsetBytes, state }
+  return appendResponse(version, { fileId, progress: upload }, { ...now, why: 'end' }, about)
 }

@@ -22,15 +22,16 @@ import { inconsistentLength } from './problems.ts'
 export function appendResponse(
   version: Version,
   upload: { fileId: string; progress: Pick<Progress, 'crc32' | 'lengthBytes'> },
-  { offsetBytes, why, state }: Appended,
+  { offsetBytes, why, state, result }: Appended,
   about: { complete: boolean; filename: string; location: string; limits: Record<string, string> },
 ): UploadResponse {
   const { complete, filename, location, limits } = about
   if (state !== 'uploading') {
-    const response = describeFile(upload, { offsetBytes, state }, { filename, location })
+    const response = describeFile(upload, { offsetBytes, state, result }, { filename, location })
+    const complete = state !== 'undecided'
     return {
       ...response,
-      headers: { ...response.headers, ...stateHeaders(version, { complete: true, offsetBytes }) },
+      headers: { ...response.headers, ...stateHeaders(version, { complete, offsetBytes }) },
     }
   }
   if (why === 'suspended') throw workspaceSuspended()

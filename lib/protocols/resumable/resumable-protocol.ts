@@ -1,6 +1,8 @@
 import { SluiceError } from '../../platform/kernel/errors.ts'
+import { toldOffset } from '../../uploads/rules/decision.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { METHODS } from '../endpoint/cors.ts'
+import { resultHeader } from '../endpoint/decision.ts'
 import { deleteUpload, lookUp } from '../endpoint/look-up.ts'
 import type { Protocol, UploadRequest, UploadResponse } from '../endpoint/upload-request.ts'
 import { appendUpload } from './append-upload.ts'
@@ -46,11 +48,14 @@ function assertBare({ method, headers }: UploadRequest, names: string[]): void {
 async function reportOffset(context: UploadContext, request: UploadRequest): Promise<UploadResponse> {
   const version = spokenVersion(request.headers)
   const right = await lookUp(context, request)
-  const { status, offsetBytes, lengthBytes, expiresAtMs } = right.upload
+  const { status, lengthBytes, expiresAtMs } = right.upload
+  const offsetBytes = toldOffset(right.upload)
+  const complete = status !== 'uploading' && offsetBytes === right.upload.offsetBytes
   return {
     status: 204,
     headers: {
-      ...stateHeaders(version, { complete: status !== 'uploading', offsetBytes, lengthBytes }),
+      ...stateHeaders(version, { complete, offsetBytes, lengthBytes }),
+      ...resultHeader(right.upload.decision?.result),
       ...limitsOf(context, right, version, expiresAtMs),
       'Cache-Control': 'no-store',
     },

@@ -138,7 +138,7 @@ it('an address leads back to its upload, and any other path to none', () => {
     fc.property(fc.nat(), fc.constantFrom('', '/', '?a=/b'), (ms, end) => {
       const [pipeId, fileId] = [newPipeId(), uuidv7(ms)]
       const { pathname } = new URL(uploadAddress('https://uploads.example', pipeId, fileId))
-      expect(parseUploadPath(pathname + end)).toEqual({ pipeId, fileId, name: fileId })
+      expect(parseUploadPath(pathname + end)).toEqual({ pipeId, fileId, name: fileId, ofResult: false })
     }),
   )
   fc.assert(

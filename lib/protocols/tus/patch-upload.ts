@@ -2,9 +2,11 @@ import { workspaceSuspended } from '../../identity/suspension.ts'
 import { isSluiceError, notNow, SluiceError } from '../../platform/kernel/errors.ts'
 import type { Appended } from '../../uploads/append.ts'
 import type { Upload } from '../../uploads/opening/upload.ts'
+import { toldOffset } from '../../uploads/rules/decision.ts'
 import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { UploadContext, UploadRight } from '../../uploads/upload-context.ts'
 import { declaredCrc32 } from '../endpoint/body-check.ts'
+import { decided, repeatsLastByte, resultHeader } from '../endpoint/decision.ts'
 import { assertOffset, type Chunk, openToAppend } from '../endpoint/open-to-append.ts'
 import { receiveBody } from '../endpoint/receive-body.ts'
 import {
@@ -23,7 +25,7 @@ export async function patchUpload(
   assertOffsetStream(request)
   const chunk = readChunk(request)
   const { right, upload, limitBytes } = await openToAppend(context, request, chunk, addExpiresHeader)
-  if (!upload) return finishedResponse(right, chunk)
+  if (!upload) return finishedResponse(context, right, chunk)
   return appendResponse(
     upload,
     await receiveBody(context, upload, chunk, { limitBytes, crc32: chunk.crc32, rules: tusRules(chunk) }),
@@ -47,17 +49,34 @@ function addExpiresHeader(error: unknown, { status, expiresAtMs }: UploadRight['
   return error
 }
 
-/** An empty PATCH at the end of a finished upload changes nothing. */
-function finishedResponse({ upload }: UploadRight, chunk: Chunk): UploadResponse {
+/**
+ * An empty PATCH at the end of a finished upload changes nothing; nor does one that brings the last byte of an upload again that
+ * a hook decides about.
+ */
+async function finishedResponse(
+  context: UploadContext,
+  { upload }: UploadRight,
+  chunk: Chunk,
+): Promise<UploadResponse> {
   if (upload.concat === 'final') throw new SluiceError('upload_is_final')
-  assertOffset(upload.offsetBytes, chunk)
-  if (chunk.bytes !== 0) throw new SluiceError('file_too_large', 'The upload already has all its bytes.')
-  return { status: 204, headers: { 'Upload-Offset': String(upload.offsetBytes) } }
+  const isRepeated = repeatsLastByte(upload, chunk)
+  if (!isRepeated) assertOffset(toldOffset(upload), chunk)
+  if (chunk.bytes !== 0 && !isRepeated)
+    throw new SluiceError('file_too_large', 'The upload already has all its bytes.')
+  const { id: fileId, lengthBytes, offsetBytes } = upload
+  const now = upload.decision
+    ? await decided(context, { fileId, lengthBytes })
+    : { offsetBytes, result: undefined }
+  return { status: 204, headers: { 'Upload-Offset': String(now.offsetBytes), ...resultHeader(now.result) } }
 }
 
-function appendResponse(upload: Upload, { offsetBytes, why, state }: Appended): UploadResponse | undefined {
+function appendResponse(
+  upload: Upload,
+  { offsetBytes, why, state, result }: Appended,
+): UploadResponse | undefined {
   const headers = {
     'Upload-Offset': String(offsetBytes),
+    ...resultHeader(result),
     ...(state === 'uploading' && expiresHeader(upload.progress.expiresAtMs)),
   }
   if (why === 'cut') return undefined

@@ -8,6 +8,7 @@ import { RequestSource } from '../../uploads/stream/request-source.ts'
 import type { UploadContext } from '../../uploads/upload-context.ts'
 import { authenticateToCreate } from '../endpoint/authenticate.ts'
 import { declaredCrc32 } from '../endpoint/body-check.ts'
+import { decided, resultHeader } from '../endpoint/decision.ts'
 import { receiveFirstBody } from '../endpoint/receive-body.ts'
 import {
   bodyBytes,
@@ -59,7 +60,7 @@ export async function postUpload(
   const location = { Location: uploadAddress(uploadUrl, request.pipeId, made.fileId) }
   const { upload } = made
   if (!upload) return { status: 201, headers: { ...location, ...expiresHeader(made.expiresAtMs) } }
-  const { why, state, offsetBytes } = await receiveFirstBody(context, right, upload, {
+  const { why, state, offsetBytes, result } = await receiveFirstBody(context, right, upload, {
     body: { source, check },
     rules: tusRules({ check }),
   })
@@ -72,6 +73,7 @@ export async function postUpload(
     ...location,
     ...expiresHeader(upload.progress.expiresAtMs),
     'Upload-Offset': String(offsetBytes),
+    ...resultHeader(result),
   }
   return { status: 201, headers }
 }
@@ -99,7 +101,10 @@ async function joinUploads(
     concatHeader: concat.header,
   })
   noteRequest({ fileId })
-  return { status: 201, headers: { Location: uploadAddress(uploadUrl, request.pipeId, fileId) } }
+  const location = { Location: uploadAddress(uploadUrl, request.pipeId, fileId) }
+  if (!right.pipe.hooks.includes('before_complete')) return { status: 201, headers: location }
+  const { result } = await decided(context, { fileId, lengthBytes: null })
+  return { status: 201, headers: { ...location, ...resultHeader(result) } }
 }
 
 function readLength(request: UploadRequest): number | null {

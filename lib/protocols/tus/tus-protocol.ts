@@ -1,9 +1,11 @@
 import { TUS_RESUMABLE } from '@tus/server'
 import { SluiceError } from '../../platform/kernel/errors.ts'
 import { mayConcatenate } from '../../uploads/opening/may-create.ts'
+import { toldOffset } from '../../uploads/rules/decision.ts'
 import type { UploadContext, UploadRow } from '../../uploads/upload-context.ts'
 import type { PublicPipe } from '../../workspace/pipes/read-pipes.ts'
 import { METHODS } from '../endpoint/cors.ts'
+import { resultHeader } from '../endpoint/decision.ts'
 import { deleteUpload, lookUp } from '../endpoint/look-up.ts'
 import type { Protocol, UploadRequest, UploadResponse } from '../endpoint/upload-request.ts'
 import { patchUpload } from './patch-upload.ts'
@@ -44,7 +46,8 @@ async function headUpload(context: UploadContext, request: UploadRequest): Promi
 function describe(upload: UploadRow): Record<string, string> {
   const { lengthBytes, uploadMetadataHeader, status } = upload
   return {
-    'Upload-Offset': String(upload.offsetBytes),
+    'Upload-Offset': String(toldOffset(upload)),
+    ...resultHeader(upload.decision?.result),
     ...(lengthBytes === null ? { 'Upload-Defer-Length': '1' } : { 'Upload-Length': String(lengthBytes) }),
     ...(uploadMetadataHeader !== null && { 'Upload-Metadata': uploadMetadataHeader }),
     ...concatHeaderOf(upload),

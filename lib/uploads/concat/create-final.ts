@@ -3,8 +3,8 @@ import { within } from '../../platform/kernel/waits.ts'
 import { checksumMismatch } from '../finish/assert-checksum.ts'
 import { findFinal, insertFinal, type PartialObject, readFinishedPartials } from '../ledger/partials.ts'
 import type { CreationRight } from '../ledger/upload-rights.ts'
+import { admit } from '../opening/admit.ts'
 import { type Declared, describeNew } from '../opening/create-upload.ts'
-import { assertMayCreate } from '../opening/may-create.ts'
 import { contentTypeOf } from '../rules/content-type.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
 import { concatenate, totalOf } from './concatenate.ts'
@@ -47,14 +47,15 @@ async function join(
   const whole = totalOf(partials)
   if (declared.crc32 !== undefined && declared.crc32 !== whole.crc32)
     throw checksumMismatch(declared.crc32, whole.crc32)
-  assertMayCreate(context, right, { ...declared, lengthBytes: whole.bytes })
-  const made = describeNew(context, right, declared, [bucket])
+  const admitted = await admit(context, right, { ...declared, lengthBytes: whole.bytes })
+  const made = describeNew(context, admitted, [bucket])
   const claim = leases.newClaim()
   const options = { claim, nowMs: made.createdAtMs, emitCreated }
   if (!(await insertFinal(db, { ...made, ...pieces, ...whole }, options)))
     throw new SluiceError('invalid_header', 'Another request has just joined these partial uploads.')
   context.checkpoint('upload created')
   const { fileId, object, destinations } = made
+  if (made.isGated) return { fileId }
   const joining = concatenate(context, {
     fileId,
     bucket,

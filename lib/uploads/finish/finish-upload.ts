@@ -30,8 +30,23 @@ export async function finishUpload(
 ): Promise<Finished> {
   const { destinations } = upload
   const hasParts = destinations.some(({ multipartId }) => multipartId !== null) || parts.sentParts > 0
+  if (upload.isGated) return holdForDecision(upload, parts, last, { hasParts })
   if (hasParts) return assembleParts(context, upload, parts, last)
   return putWhole(context, upload, parts, last)
+}
+
+/** For a file that a hook decides about: every byte becomes durable, and nobody asks for the object yet. */
+async function holdForDecision(
+  { progress }: Upload,
+  parts: Parts,
+  last: PartBuffer,
+  { hasParts }: { hasParts: boolean },
+): Promise<Finished> {
+  const end = { become: 'transferring', release: { interrupted: false } } as const
+  if (hasParts && parts.tailBytes + last.bytes > 0) parts.send(last, end)
+  else void parts.storeAsTail(last, end)
+  await parts.recorded()
+  return { offsetBytes: progress.offsetBytes, state: 'transferring' }
 }
 
 async function assembleParts(

@@ -26,6 +26,7 @@ export type Claimed = {
   sentBefore: boolean
   /** When the attempt before this one began. */
   lastAttemptMs: number | null
+  /** When the last byte came, or a hook allowed the object. */
   sinceMs: number
   concat: 'partial' | 'final' | null
   concatParts: string[] | null
@@ -95,12 +96,7 @@ export function claimTransferring(
       update file_destinations d set status = 'transferring' from claimed
       where d.file_id = claimed.id and d.status = 'pending'
     )
-    select c.id as "fileId", c.lease_fence as fence, c.lease_holder as claim, c.filetype, c.object, c.verify_content as "verifyContent", c.declared_crc32 as "declaredCrc32", ${DESTINATIONS} as destinations,
-      c.length_bytes as bytes, c.crc32, c.recorded_parts + 1 as "tailPartNumber", c.sent_before as "sentBefore",
-      floor(extract(epoch from coalesce(c.last_byte_at, c.created_at)) * 1000)::bigint as "sinceMs",
-      floor(extract(epoch from c.last_attempt_at) * 1000)::bigint as "lastAttemptMs",
-      c.concat, c.concat_parts as "concatParts",
-      (select coalesce(sum(${tailBytes}), 0)::bigint from upload_tails where file_id = c.id) as "tailBytes"
+    select ${CLAIMED_COLUMNS}
     from claimed c`,
   )
 }
@@ -110,9 +106,21 @@ const DESTINATIONS = sql`(select json_agg(json_build_object('position', coalesce
       'dataStore', ${sealedDataStoreColumn()}) order by d.position)
     from file_destinations d join data_stores ds on ds.id = d.data_store_id where d.file_id = c.id)`
 
+/** Of a row `c` of `files`, with `sent_before` and `last_attempt_at`. */
+export const CLAIMED_COLUMNS = sql`c.id as "fileId", c.lease_fence as fence, c.lease_holder as claim, c.filetype, c.object, c.verify_content as "verifyContent", c.declared_crc32 as "declaredCrc32", ${DESTINATIONS} as destinations,
+      c.length_bytes as bytes, c.crc32, c.recorded_parts + 1 as "tailPartNumber", c.sent_before as "sentBefore",
+      floor(extract(epoch from coalesce((select d.decided_at from file_decisions d
+        where c.decision = 'allowed' and d.file_id = c.id and d.hook = 'before_complete'), c.last_byte_at, c.created_at)) * 1000)::bigint as "sinceMs",
+      floor(extract(epoch from c.last_attempt_at) * 1000)::bigint as "lastAttemptMs",
+      c.concat, c.concat_parts as "concatParts",
+      (select coalesce(sum(${tailBytes}), 0)::bigint from upload_tails where file_id = c.id) as "tailBytes"`
+
+/** A row of `files f` whose length was declared after the last byte, before the process died or the bucket refused. */
+export const hasAllBytes = sql`(f.status = 'uploading' and f.offset_bytes = f.length_bytes and f.protocol <> ${COMPLETED_BY_CLIENT})`
+
 function dueAt(now: SQL): SQL {
   return sql`(f.status = 'transferring'
-      or f.status = 'uploading' and f.offset_bytes = f.length_bytes and f.protocol <> ${COMPLETED_BY_CLIENT})
-    and ${isFree}
+      or ${hasAllBytes})
+    and (f.decision is null or f.decision = 'allowed') and ${isFree}
     and coalesce(f.complete_sent_at + ${backoffSeconds} * interval '1 second' <= ${now}, true)`
 }

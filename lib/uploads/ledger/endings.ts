@@ -47,7 +47,7 @@ export async function recordEnd(
     ), ended as (
       update files f set status = ${status}, failure_reason = ${reason}, finished_at = ${now},
         ${counted(refusedContent)}, reserved_bytes = 0, ${revoked}
-      from open where f.id = open.id returning f.id, f.concat_parts, open.leased, ${deltas(sql`open`)}
+      from open where f.id = open.id returning f.id, f.concat_parts, f.decision, open.leased, ${deltas(sql`open`)}
     ), ${countBytes(sql`ended`, nowMs)}, stopped as (
       update file_destinations d set status = case when ${isStored} then d.status else 'failed' end,
         certainty = case when ${isStored} then d.certainty else ${certainty ?? null} end,
@@ -59,7 +59,8 @@ export async function recordEnd(
       update file_destinations d set abort_pending = true, abort_at = ${now}
       where d.file_id in (select unnest(concat_parts) from ended)
     ), parted as (
-      update files p set joined_into = null from (select id, unnest(concat_parts) as part_id from ended) joined
+      update files p set joined_into = null from (select id, unnest(concat_parts) as part_id from ended
+        where decision is distinct from 'rejected') joined
       where p.id = joined.part_id and p.joined_into = joined.id
     ), untailed as (delete from upload_tails t using ended where t.file_id = ended.id
     ), unparted as (delete from file_parts p using ended where p.file_id = ended.id

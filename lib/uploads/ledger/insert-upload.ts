@@ -41,6 +41,10 @@ export type NewUpload = {
   concat: 'partial' | null
   /** An output asks for `file.created`. */
   isToldOfCreation: boolean
+  /** The `before_create` hook has allowed it. */
+  isAllowedByHook: boolean
+  /** A `before_complete` hook decides about it. */
+  isGated: boolean
   expirySeconds: number
   expiresAtMs: number
   expiresByMs: number
@@ -178,6 +182,12 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
         jsonb_to_recordset(further) d("dataStoreId" uuid, bucket text, key text, position smallint, required boolean)
     )`
     : sql``
+  const allowed = group.some(({ upload: { isAllowedByHook } }) => isAllowedByHook)
+    ? sql`, allowed as (
+      insert into file_decisions (file_id, hook, state, decided_by, decided_at)
+      select id, 'before_create', 'allowed', 'receiver', created_at from made join wanted using (id) where is_allowed
+    )`
+    : sql``
   const made = await rows<{ exhausted: boolean }>(
     db,
     sql`
@@ -186,17 +196,17 @@ async function insert(db: Db, group: Insertion[]): Promise<{ exhausted: boolean 
     made as (
       insert into files (id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, protocol, filename, filetype,
         upload_metadata_header, upload_metadata, metadata, object, folder, verify_content, declared_crc32, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
-        expires_by, created_at, reserved_bytes, reserved_month, bound_ends, last_request_id, last_traceparent, sealed_fence, ${LEASE_COLUMNS})
+        expires_by, created_at, reserved_bytes, reserved_month, bound_ends, last_request_id, last_traceparent, sealed_fence, decision, ${LEASE_COLUMNS})
       select id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, protocol, filename, filetype,
         upload_metadata_header, upload_metadata, metadata, object, folder, verify_content, declared_crc32, length_bytes, part_bytes, concat, expiry_seconds, expires_at,
-        expires_by, created_at, coalesce(length_bytes, 0), ${monthOf(nowMs)}, bound_ends, request_id, traceparent, case when further is not null then -1 end,
+        expires_by, created_at, coalesce(length_bytes, 0), ${monthOf(nowMs)}, bound_ends, request_id, traceparent, case when further is not null then -1 end, decision,
         ${leaseValues({ claim: sql`claim`, leaseMs: sql`lease_ms` }, sql`further is null`)}
       from wanted, reserved returning id
     ), sent_to as (
       insert into file_destinations (file_id, data_store_id, bucket, key, position, required)
       select id, data_store_id, bucket, key, case when further is not null then 1 end, case when further is not null then true end
       from made join wanted using (id)
-    )${further}, noted as (
+    )${further}${allowed}, noted as (
       ${insertNotes({ id: sql`note_id`, kind: 'created', at: sql`created_at` }, sql`made join wanted using (id)`)}
     ), spent as (
       update tokens t set files_created = t.files_created + spent.files
@@ -214,7 +224,7 @@ const COLUMNS =
   subject text, protocol text, filename text, filetype text, upload_metadata_header text, upload_metadata jsonb, metadata jsonb, object jsonb, folder text, verify_content boolean, declared_crc32 bigint,
   length_bytes bigint, part_bytes bigint, concat text, expiry_seconds int, expires_at timestamptz,
   expires_by timestamptz, created_at timestamptz, claim text, lease_ms int, bound_ends bigint[], note_id uuid, data_store_id uuid, bucket text, key text, further jsonb,
-  request_id text, traceparent text`)
+  request_id text, traceparent text, decision text, is_allowed boolean`)
 
 function recordOf({ upload, nowMs, first }: Insertion) {
   const [destination, ...further] = upload.destinations
@@ -253,5 +263,7 @@ function recordOf({ upload, nowMs, first }: Insertion) {
     further: further.length > 0 ? further.map((one, n) => ({ ...one, position: n + 2 })) : null,
     request_id: upload.request?.id ?? null,
     traceparent: upload.request?.traceparent ?? null,
+    decision: upload.isGated ? 'due' : null,
+    is_allowed: upload.isAllowedByHook,
   }
 }

@@ -98,7 +98,11 @@ function moved(change: Advance, nowMs: number): SQL {
   ]
   if (isCounted(change)) changes.push(counting(sql`writer`, sql`${toBytes}::bigint`, nowMs))
   if (bound) changes.push(boundColumns(bound))
-  if (become === 'transferring') changes.push(sql`complete_sent_at = ${now}`)
+  // Of a file that a hook decides about, no object is asked for yet.
+  if (become === 'transferring')
+    changes.push(
+      sql`complete_sent_at = case when f.decision is null then ${now} end, decision = case when f.decision is not null then 'asked' end`,
+    )
   // The tail still has to be sent as the last part, so no Complete can have been sent.
   if (become === 'transferring' && tail)
     changes.push(

@@ -59,7 +59,7 @@ export async function findFinal(
     select f.id from files p join files f on f.id = p.joined_into
     where p.id = ${wanted.partialIds[0]!}::uuid and f.pipe_id = ${pipe.id} and f.sender_id = ${token.senderId}::uuid
       and f.subject is not distinct from ${token.subject} and f.retired_at is null
-      and f.status in ('transferring', 'transferred')
+      and (f.status in ('transferring', 'transferred') or f.decision = 'rejected')
       and f.upload_metadata_header is not distinct from ${wanted.uploadMetadataHeader}
       and f.concat_parts = (select array_agg(value::uuid order by ordinality)
         from jsonb_array_elements_text(${partialIds}::jsonb) with ordinality)`,
@@ -143,6 +143,9 @@ async function takePieces(tx: Db, { fileId, partialIds }: Final, nowMs: number):
     where ${among(partialIds)}`)
 }
 
+/** A hook decides about it first, so nobody is joining it yet. */
+const NO_CLAIM = { claim: sql`null`, leaseMs: sql`null` }
+
 async function insert(db: Db, upload: Final, { claim, nowMs }: Options): Promise<void> {
   const to = upload.destinations[0]!
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
@@ -156,7 +159,7 @@ async function insert(db: Db, upload: Final, { claim, nowMs }: Options): Promise
       insert into files (id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, filename, filetype,
         upload_metadata_header, upload_metadata, metadata, object, folder, declared_crc32, status, length_bytes, offset_bytes, counted_bytes, crc32,
         concat, concat_parts, concat_header, expiry_seconds, expires_at, expires_by, created_at, last_byte_at, complete_sent_at,
-        last_request_id, last_traceparent, ${LEASE_COLUMNS})
+        last_request_id, last_traceparent, decision, ${LEASE_COLUMNS})
       select ${upload.fileId}::uuid, ${upload.workspaceId}::uuid, ${upload.pipeId}, ${upload.tokenId}::uuid,
         ${upload.senderId}::uuid, ${upload.senderName}, ${upload.subject}, ${upload.filename}, ${upload.filetype},
         ${upload.uploadMetadataHeader}, ${JSON.stringify(upload.uploadMetadata)}::jsonb,
@@ -165,8 +168,8 @@ async function insert(db: Db, upload: Final, { claim, nowMs }: Options): Promise
         (select array_agg(value::uuid order by ordinality)
           from jsonb_array_elements_text(${JSON.stringify(upload.partialIds)}::jsonb) with ordinality),
         ${upload.concatHeader}, ${upload.expirySeconds}::int, ${new Date(upload.expiresAtMs).toISOString()}::timestamptz,
-        ${new Date(upload.expiresByMs).toISOString()}::timestamptz, ${now}, ${now}, ${now},
-        ${upload.request?.id ?? null}, ${upload.request?.traceparent ?? null}, ${leaseValues(claim)}
+        ${new Date(upload.expiresByMs).toISOString()}::timestamptz, ${now}, ${now}, ${upload.isGated ? sql`null` : now},
+        ${upload.request?.id ?? null}, ${upload.request?.traceparent ?? null}, ${upload.isGated ? 'asked' : null}::text, ${leaseValues(upload.isGated ? NO_CLAIM : claim)}
       from spent returning id
     ), sent_to as (
       insert into file_destinations (file_id, data_store_id, bucket, key, status)

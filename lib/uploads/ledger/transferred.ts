@@ -53,6 +53,9 @@ export type Found = {
   crc32?: number | undefined
 }
 
+/** Where a hook decides, there is an object only because it was allowed, whatever a restored database knows of that. */
+const ALLOWED = sql`case when f.decision is not null then 'allowed' end`
+
 /**
  * The object exists and is complete, even if the ledger knows only some of its bytes: the database was restored from a
  * backup made before. False if the lease was lost, or for an unfinished partial upload: its checksum, which joining
@@ -75,7 +78,7 @@ export async function markFound(
       for update
     ), done as (
       update files f set status = 'transferred', offset_bytes = open.length_bytes, length_bytes = open.length_bytes,
-        crc32 = coalesce(${crc32 ?? null}::bigint, f.crc32), finished_at = ${now}, ${released}, interrupted = false,
+        crc32 = coalesce(${crc32 ?? null}::bigint, f.crc32), decision = ${ALLOWED}, finished_at = ${now}, ${released}, interrupted = false,
         ${counting(sql`open`, sql`open.length_bytes`, nowMs)}
       from open where f.id = open.id
       returning f.id, case open.status when 'uploading' then 'found' else 'confirmed' end as certainty, ${deltas(sql`open`)}

@@ -11,6 +11,7 @@ import { span } from '../../platform/tracing/span.ts'
 import { type SealedDataStore, sealedDataStoreColumn } from '../../workspace/data-stores/sealed-data-store.ts'
 import { PIPE_DESTINATIONS } from '../../workspace/pipes/destinations.ts'
 import { hasTooManyRefused, tooManyRefused } from '../../workspace/tokens/refused-creations.ts'
+import { DECISION } from './decisions.ts'
 import {
   ASKED_COLUMNS,
   askedOf,
@@ -205,7 +206,8 @@ function common(nowMs: number): SQL {
       'maxFileBytes', least(p.max_file_bytes, (select max_file_bytes from workspaces where id = p.workspace_id)), 'allowedTypes', p.allowed_types, 'allowedOrigins', p.allowed_origins,
       'uploadExpirySeconds', p.upload_expiry_seconds, 'object', p.object, 'verifyContent', p.verify_content,
       'hasWebhooks', ${hasActiveOutput(sql`p.id`, sql`p.workspace_id`)},
-      'isToldOfCreation', ${isToldOfCreation(sql`p.id`, sql`p.workspace_id`)}) as pipe`
+      'isToldOfCreation', ${isToldOfCreation(sql`p.id`, sql`p.workspace_id`)},
+      'hooks', array(select hook from pipe_hooks h where h.pipe_id = p.id and h.enabled)) as pipe`
 }
 
 const TARGETS_OF_PIPE = sql`(select json_agg(json_build_object('required', pd.required,
@@ -223,7 +225,7 @@ function upload(): SQL {
       'partBytes', f.part_bytes, 'concat', f.concat, 'concatHeader', f.concat_header, 'filename', f.filename,
       'filetype', f.filetype, 'object', f.object, 'verifyContent', f.verify_content, 'declaredCrc32', f.declared_crc32, 'uploadMetadataHeader', f.upload_metadata_header, 'expiresAtMs', floor(extract(epoch from f.expires_at) * 1000)::bigint,
       'retired', f.retired_at is not null and f.joined_into is null, 'leased', ${isLeased},
-      'interrupted', ${wasInterrupted}, 'leaseFence', f.lease_fence, 'bound', ${boundOf(sql`f`)}) end as upload`
+      'interrupted', ${wasInterrupted}, 'decision', ${DECISION}, 'leaseFence', f.lease_fence, 'bound', ${boundOf(sql`f`)}) end as upload`
 }
 
 function noToken(): SluiceError {

@@ -2,9 +2,11 @@ import type {
   FileObject,
   FileProtocol,
   FileStatus,
+  Hook,
   ObjectSettings,
   PipeObject,
 } from '#drizzle/schema/index.ts'
+import type { FileDecision } from '../rules/decision.ts'
 import type { Bound } from '../rules/part-numbers.ts'
 
 /** What a token opens, as one query reads it. */
@@ -38,6 +40,8 @@ export type PipeRow = {
   hasWebhooks: boolean
   /** An output asks for `file.created`. */
   isToldOfCreation: boolean
+  /** Its enabled decision hooks. */
+  hooks: Hook[]
 }
 
 export type UploadRow = {
@@ -66,6 +70,8 @@ export type UploadRow = {
   leased: boolean
   /** The next request resumes. */
   interrupted: boolean
+  /** Where its `before_complete` hook stands; null if there is none. */
+  decision: FileDecision | null
   leaseFence: number
   /** What its part numbers are bound to. */
   bound: Bound

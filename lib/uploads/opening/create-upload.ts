@@ -14,6 +14,7 @@ import type { UploadRow } from '../ledger/upload-rows.ts'
 import { NOTHING_BOUND } from '../rules/part-numbers.ts'
 import { equalPartBytes } from '../rules/part-plan.ts'
 import type { UploadContext } from '../upload-context.ts'
+import { type Admitted, admit } from './admit.ts'
 import { assertMayCreate, limitsOfTargets, type Opening } from './may-create.ts'
 import { openTarget } from './open-target.ts'
 import { adoptUpload, type Incoming, numbersOf } from './open-upload.ts'
@@ -28,20 +29,24 @@ export type Created = {
 /** Creates an upload. With `incoming`, also opens it for the bytes that the same request brings. */
 export async function createUpload(
   context: UploadContext,
-  right: CreationRight,
+  asking: CreationRight,
   sent: Declared & { concat: 'partial' | null },
   incoming: Incoming | undefined,
 ): Promise<Created> {
   const { quota, leases } = context
+  context.tailCap.assertRoom(asking.token.workspaceId)
   // A partial upload's type is not checked, so it is not stored either.
-  const declared = sent.concat === 'partial' ? { ...sent, filetype: null } : sent
-  assertMayCreate(context, right, declared)
-  context.tailCap.assertRoom(right.token.workspaceId)
+  const admitted = await admit(
+    context,
+    asking,
+    sent.concat === 'partial' ? { ...sent, filetype: null } : sent,
+  )
+  const { right, declared } = admitted
   const buckets = right.targets.map((target) => openTarget(context, target))
   const limits = limitsOfTargets(context, right.targets)
   const { lengthBytes, concat } = declared
   const partBytes = limits.equalParts ? equalPartBytes(limits, lengthBytes) : null
-  const made = describeNew(context, right, declared, buckets)
+  const made = describeNew(context, admitted, buckets)
   const { fileId, expiresAtMs, createdAtMs, destinations } = made
   const state = { lengthBytes, offsetBytes: 0, partBytes, hasBegun: false, bound: NOTHING_BOUND }
   const firstParts = incoming && numbersOf(context, limits, state, incoming).toBind()
@@ -51,7 +56,8 @@ export async function createUpload(
   await context.insertUpload({ upload, quota, nowMs: createdAtMs, first })
   context.checkpoint('upload created')
   if (!first) return { fileId, expiresAtMs, upload: undefined }
-  const row = { ...upload, id: fileId, filetype: declared.filetype }
+  const decision = made.isGated ? ({ state: 'due', reason: null, result: null } as const) : null
+  const row = { ...upload, id: fileId, filetype: declared.filetype, decision }
   const targets = right.targets.map((target, n) => ({ ...target, key: destinations[n]!.key }))
   const taken = { ...made, ...first, sinceMs: createdAtMs }
   const opened = await adoptUpload(context, { pipe: right.pipe, upload: row, targets }, taken, incoming)
@@ -65,7 +71,10 @@ type CreatingMany = Opening & {
   emitCreated: EmitCreated
 }
 
-/** Creates uploads whose bytes come later, in the transaction of the caller: all of them or none. */
+/**
+ * Creates uploads whose bytes come later, in the transaction of the caller: all of them or none. The customer's backend creates
+ * them itself, so its `before_create` hook is not asked.
+ */
 export async function createUploads(
   context: CreatingMany,
   right: CreationRight,
@@ -77,7 +86,9 @@ export async function createUploads(
     assertMayCreate(context, right, declared)
     const { lengthBytes, concat } = declared
     const partBytes = limits.equalParts ? equalPartBytes(limits, lengthBytes) : null
-    return { ...describeNew(context, right, declared, buckets), lengthBytes, partBytes, concat }
+    const fileId = uuidv7(context.clock.now())
+    const admitted = { fileId, right, declared, isAllowedByHook: false }
+    return { ...describeNew(context, admitted, buckets), lengthBytes, partBytes, concat }
   })
   await insertMany(context, uploads, { quota: context.quota, nowMs: context.clock.now() })
   return uploads.map(({ fileId }) => fileId)
@@ -105,15 +116,13 @@ export type Declared = {
 /** What every new upload needs, however it is sent: an owner, names, a destination and a time to expire. */
 export function describeNew(
   { clock }: Pick<UploadContext, 'clock'>,
-  right: CreationRight,
-  declared: Declared,
+  { fileId, right, declared, isAllowedByHook }: Admitted<Declared>,
   buckets: readonly Pick<Bucket, 'capabilities'>[],
 ) {
-  const { token, pipe, targets } = right
   const { filename, filetype, uploadMetadata, uploadMetadataHeader, protocol, graceMs = Infinity } = declared
+  const { token, pipe, targets } = right
   const { workspaceId, id: tokenId, maxFiles, maxBytes, senderId, senderName, subject, metadata } = token
   const nowMs = clock.now()
-  const fileId = uuidv7(nowMs)
   const expirySeconds = pipe.uploadExpirySeconds
   const folder = hasFolder(pipe.keyTemplate) ? folderOf(declared.relativePath ?? null) : ''
   if (Buffer.byteLength(folder) > MAX_FOLDER_BYTES) throw folderTooLong()
@@ -140,6 +149,8 @@ export function describeNew(
     uploadMetadataHeader,
     protocol,
     isToldOfCreation: pipe.isToldOfCreation,
+    isAllowedByHook,
+    isGated: pipe.hooks.includes('before_complete') && declared.concat !== 'partial',
     expirySeconds,
     expiresByMs,
     createdAtMs: nowMs,

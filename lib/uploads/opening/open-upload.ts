@@ -78,6 +78,7 @@ type Fresh = Pick<
   | 'lengthBytes'
   | 'partBytes'
   | 'expiresAtMs'
+  | 'decision'
 >
 
 /**
@@ -112,7 +113,7 @@ function isNewLength({ lengthBytes }: Incoming, upload: { lengthBytes: number | 
   return lengthBytes !== undefined && lengthBytes !== upload.lengthBytes
 }
 
-type Row = Pick<Fresh, 'id' | 'workspaceId' | 'filetype' | 'verifyContent' | 'declaredCrc32'> &
+type Row = Pick<Fresh, 'id' | 'workspaceId' | 'filetype' | 'verifyContent' | 'declaredCrc32' | 'decision'> &
   Pick<Taken, 'lengthBytes' | 'offsetBytes' | 'crc32' | 'tailBytes' | 'reservationLapsed'> &
   Pick<Taken, 'expirySeconds' | 'expiresAtMs' | 'expiresByMs'>
 
@@ -132,6 +133,7 @@ function describe(
     declaredCrc32: row.declaredCrc32,
     verifiesContent: row.verifyContent === true,
     hasWebhooks: pipe.hasWebhooks,
+    isGated: row.decision !== null,
     progress: new Progress(row),
     ...parts,
   }

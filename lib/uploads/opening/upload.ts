@@ -22,6 +22,8 @@ export type Upload = {
   readonly verifiesContent: boolean
   /** Its Pipe had an active webhook when the request came. */
   readonly hasWebhooks: boolean
+  /** A hook decides about it before there is an object. */
+  readonly isGated: boolean
   readonly lease: Lease
   readonly progress: Progress
   readonly numbers: PartNumbers

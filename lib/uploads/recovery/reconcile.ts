@@ -109,7 +109,8 @@ function unsettled(context: UploadContext, file: Claimed, lease: Lease): Unsettl
   }
 }
 
-async function makeObject(context: UploadContext, file: Claimed, lease: Lease): Promise<Outcome> {
+/** Makes one attempt at the objects of a file whose lease is held. The lease is released in each case. */
+export async function makeObject(context: UploadContext, file: Claimed, lease: Lease): Promise<Outcome> {
   if (file.concat === 'final') return joinAgain(context, file, lease)
   const pending = unsettled(context, file, lease)
   // The length was declared after the last byte, by a request that ended before it could compare.

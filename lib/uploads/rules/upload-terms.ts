@@ -1,4 +1,4 @@
-import { minutes, seconds } from '../../platform/kernel/clock.ts'
+import { hours, minutes, seconds } from '../../platform/kernel/clock.ts'
 
 /** The times and limits of uploads, in one place, so that tests can shorten them. */
 export type UploadTerms = {
@@ -37,6 +37,10 @@ export type UploadTerms = {
   trailMs: number
   /** How long the last PATCH waits for the object. After that it gets its response anyway: every byte is durable. */
   assembleMs: number
+  /** How long a request waits for a decision. After that its client is told that the last byte is missing, and asks again. */
+  decideMs: number
+  /** How long a file may wait whose decision was deferred. */
+  deferMs: number
   /** How long the reconciler waits for the files it claimed; those that take longer continue in the background. */
   reconcileMs: number
   /** How many bytes of tails a workspace may have. A thousand uploads may each have nearly a part. */
@@ -57,6 +61,8 @@ export const UPLOAD_TERMS: UploadTerms = {
   lateResponseMs: seconds(5),
   trailMs: seconds(30),
   assembleMs: seconds(30),
+  decideMs: seconds(20),
+  deferMs: hours(24),
   reconcileMs: seconds(5),
   workspaceTailBytes: 4 * 1024 ** 3,
 }

@@ -177,7 +177,8 @@ function assertKinds(kinds: OutputInput['events'], pipeId: string | null | undef
     ])
 }
 
-function assertUrl(url: string, config: Runtime['config']): void {
+/** Throws unless requests may be sent to this address. */
+export function assertUrl(url: string, config: Runtime['config']): void {
   try {
     assertAllowedUrl(url, webhookHosts(config))
   } catch (error) {

@@ -8,7 +8,7 @@ import { type Place, sealsForColumns, type Vault } from '../../platform/vault.ts
 import { findOutput, type OutputRef } from './find-output.ts'
 import { toWebhookOutput, type WebhookOutput } from './webhook-output.ts'
 
-/** The encrypted signing secrets of an output, as in its row. */
+/** The encrypted signing secrets of an output or a hook, as in its row. */
 export type SealedSecrets = {
   id: string
   secretEncrypted: string
@@ -16,12 +16,20 @@ export type SealedSecrets = {
   previousSecretUntil: Date | null
 }
 
+/** Where the two secrets of a row are bound to. */
+type SecretPlaces = { current(id: string): Place; previous(id: string): Place }
+
 /** The current secret, and after a rotation also the previous one until it expires. */
-export function openSecrets(vault: Vault, output: SealedSecrets, nowMs: number): string[] {
-  const { id, secretEncrypted, previousSecretEncrypted, previousSecretUntil } = output
-  const secrets = [vault.open(secretEncrypted, secretPlace(id))]
+export function openSecrets(
+  vault: Vault,
+  sealed: SealedSecrets,
+  nowMs: number,
+  places: SecretPlaces = { current: secretPlace, previous: previousSecretPlace },
+): string[] {
+  const { id, secretEncrypted, previousSecretEncrypted, previousSecretUntil } = sealed
+  const secrets = [vault.open(secretEncrypted, places.current(id))]
   if (previousSecretEncrypted && previousSecretUntil && previousSecretUntil.getTime() > nowMs) {
-    secrets.push(vault.open(previousSecretEncrypted, previousSecretPlace(id)))
+    secrets.push(vault.open(previousSecretEncrypted, places.previous(id)))
   }
   return secrets
 }

@@ -7,7 +7,7 @@ import { mediaRangeField } from '../pipes/pipe.ts'
 
 const MAX_METADATA_PAIRS = 20
 
-const metadataField = z
+export const metadataField = z
   .record(
     z
       .string()

@@ -21,6 +21,8 @@ type Way = {
   /** How many bytes are there, confirmed or on their way. */
   onProgress(bytes: number): void
   onWait(reason: string): void
+  /** What the owner's backend hands to the uploader of the finished file. */
+  onResult(result: unknown): void
 }
 
 const FIRST_DELAY_MS = 500
@@ -73,6 +75,7 @@ async function begin(file: LocalFile, uploadUrl: string, token: string, way: Way
   const body = small ? { path: file.path, start: 0, end: file.size, onBytes } : undefined
   const answer = await send({ method: 'POST', url: uploadUrl, token, headers }, body)
   if (answer.status !== 201) return answer
+  noteResult(answer, way)
   way.journal.begin(way.key, new URL(answer.headers.location!, uploadUrl).href)
   return file.size === 0 || (small && Number(answer.headers['upload-offset']) === file.size)
     ? 'sent'
@@ -86,6 +89,7 @@ async function goOn(file: LocalFile, url: string, token: string, way: Way): Prom
     throw new Failure(`The upload of ${basename(file.path)} is gone; send it again.`)
   }
   if (head.status !== 200) return head
+  noteResult(head, way)
   const start = Number(head.headers['upload-offset'])
   if (start === file.size) return 'sent'
   let sent = start
@@ -98,7 +102,13 @@ async function goOn(file: LocalFile, url: string, token: string, way: Way): Prom
   const headers = { 'Upload-Offset': String(start) }
   const answer = await send({ method: 'PATCH', url, token, headers }, body)
   if (answer.status !== 204) return answer
+  noteResult(answer, way)
   return Number(answer.headers['upload-offset']) === file.size ? 'sent' : 'further'
+}
+
+function noteResult({ headers }: Answer, way: Way): void {
+  const header = headers['sluice-result']
+  if (typeof header === 'string') way.onResult(JSON.parse(Buffer.from(header, 'base64url').toString()))
 }
 
 function isLasting({ status }: Answer, refusedTokens: number): boolean {

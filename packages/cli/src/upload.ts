@@ -50,10 +50,26 @@ async function sendAll(files: LocalFile[], pipeId: string, parallel: number, jso
         continue
       }
       try {
-        const url = await sendFile(file, { key, tokens, journal, onProgress, onWait: progress.wait })
+        let handed: unknown
+        const onResult = (given: unknown) => {
+          handed = given
+        }
+        const url = await sendFile(file, {
+          key,
+          tokens,
+          journal,
+          onProgress,
+          onWait: progress.wait,
+          onResult,
+        })
         journal.finish(key)
         onProgress(file.size)
-        if (json) result(true, { file: file.path, fileId: url.split('/').at(-1), size: file.size }, '')
+        const sent = { file: file.path, fileId: url.split('/').at(-1), size: file.size }
+        if (json) result(true, { ...sent, ...(handed !== undefined && { result: handed }) }, '')
+        else if (handed !== undefined) {
+          progress.clear()
+          say(`${file.path}: ${JSON.stringify(handed)}`)
+        }
       } catch (error) {
         failed += 1
         progress.clear()

@@ -22,6 +22,8 @@ export type FileUpload = {
   unreadable?: boolean
   /** Sluice's id of the file, once it has one: as in the webhook's `file_id`. */
   fileId?: string
+  /** What your backend answered about the finished file, if the Pipe has a `before_complete` hook. */
+  result?: unknown
 }
 
 export type UploadOptions = {

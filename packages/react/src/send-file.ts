@@ -20,7 +20,7 @@ type Way = {
   onLateUrl(url: string): void
   onProgress(sentBytes: number): void
   onWait(reason: string): void
-  onDone(): void
+  onDone(result: unknown): void
   onFail(reason: string): void
 }
 
@@ -46,6 +46,7 @@ export function sendFile({ file, path, hold, url, tokens, transport, ...tell }: 
 
   // A creation that was sent may have succeeded, so its response is awaited even if the upload is stopped.
   let isCreating = false
+  let result: unknown
 
   async function begin(): Promise<void> {
     await hold
@@ -63,14 +64,17 @@ export function sendFile({ file, path, hold, url, tokens, transport, ...tell }: 
         await onBeforeRequest(request, { data: file })
         isCreating = request.getMethod() === 'POST'
       },
-      onAfterResponse: (request, response) => tellAnswer(transport, request, response),
+      onAfterResponse(request, response) {
+        result = resultOf(response) ?? result
+        tellAnswer(transport, request, response)
+      },
       onUploadUrlAvailable() {
         if (!stopped.signal.aborted) return tell.onUrl(upload.url!)
         void upload.abort()
         if (isCreating) tell.onLateUrl(upload.url!)
       },
       onProgress: unless(tell.onProgress),
-      onSuccess: unless(tell.onDone),
+      onSuccess: unless(() => tell.onDone(result)),
       onError: fail,
     })
     stopped.signal.addEventListener('abort', () => {
@@ -106,6 +110,16 @@ function tellAnswer(
     status: response.getStatus(),
     offset: offset === undefined || offset === null ? undefined : Number(offset),
   })
+}
+
+/** In JSON, as base64url, so that it fits a header whatever its characters. */
+function resultOf(response: TusResponse): unknown {
+  const header = response.getHeader('Sluice-Result')
+  if (!header) return undefined
+  const bytes = Uint8Array.from(atob(header.replaceAll('-', '+').replaceAll('_', '/')), (char) =>
+    char.charCodeAt(0),
+  )
+  return JSON.parse(new TextDecoder().decode(bytes))
 }
 
 function reasonOfFailure(

@@ -91,9 +91,15 @@ export function createUploads(options: UploadOptions = {}) {
         change(entry, moves ? { sentBytes, state: 'uploading', reason: undefined } : { sentBytes })
       },
       onWait: (reason) => change(entry, { state: 'waiting', reason }),
-      onDone() {
+      onDone(result) {
         void forget(entry)
-        end(entry, { state: 'done', sentBytes: entry.upload.size, reason: undefined })
+        const { size } = entry.upload
+        end(entry, {
+          state: 'done',
+          sentBytes: size,
+          reason: undefined,
+          ...(result !== undefined && { result }),
+        })
         options.onDone?.(entry.upload)
       },
       onFail(reason) {

@@ -1,6 +1,7 @@
 import Link from 'next/link'
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
 import { FileActions } from '#components/files/file-actions.tsx'
+import { FileDecision } from '#components/files/file-decision.tsx'
 import { FileDestination } from '#components/files/file-destination.tsx'
 import { FileObject } from '#components/files/file-object.tsx'
 import { ImportedFrom } from '#components/files/imported-from.tsx'
@@ -206,6 +207,7 @@ function FileFacts({
           progress={progress.get(destination.destinationId)!}
         />
       ))}
+      {file.decision && <FileDecision decision={file.decision} />}
       {file.object && <FileObject object={file.object} />}
       {pairs.length > 0 && (
         <Panel title="Metadata">

@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { keyPrefixField } from '../workspace/pipes/key-template.ts'
+import { tokenObjectField } from '../workspace/pipes/object-settings.ts'
+import { metadataField } from '../workspace/tokens/token.ts'
+
+/** What receivers may answer. Whatever else they say is no answer, and the log of the server says why. */
+
+const reason = z.string().trim().min(1).max(500).optional()
+
+/** Common clients repeat a request after these, so none of them can tell of a decision. */
+const REPEATED = new Set([409, 423])
+const status = z
+  .int()
+  .min(400)
+  .max(499)
+  .refine((code) => !REPEATED.has(code), 'must not be 409 or 423, after which clients try again')
+  .optional()
+
+export const beforeCreateAnswer = z.strictObject({
+  allow: z.boolean(),
+  reason: reason.describe('Why not; the uploader is told'),
+  status: status.describe('The status of the refusal, 403 by default'),
+  filename: z.string().min(1).max(1024).optional(),
+  keyPrefix: keyPrefixField.optional(),
+  metadata: metadataField.optional(),
+  object: tokenObjectField.optional(),
+})
+export type BeforeCreateAnswer = z.output<typeof beforeCreateAnswer>
+
+export const MAX_RESULT_BYTES = 4096
+
+const result = z
+  .unknown()
+  .refine(
+    (value) => Buffer.byteLength(JSON.stringify(value)) <= MAX_RESULT_BYTES,
+    `must have at most ${MAX_RESULT_BYTES} bytes as JSON`,
+  )
+  .optional()
+
+/** An API call may decide the same, but not put it off. */
+export const decisionInput = z
+  .strictObject({
+    allow: z.boolean(),
+    reason: reason.describe('Why not; the uploader is told'),
+    result: result.describe('Handed to the uploader of an allowed file'),
+  })
+  .meta({ example: { allow: true, result: { documentId: 'doc_42' } } })
+export type DecisionInput = z.output<typeof decisionInput>
+
+export const beforeCompleteAnswer = z.union([decisionInput, z.strictObject({ defer: z.literal(true) })])
+export type BeforeCompleteAnswer = z.output<typeof beforeCompleteAnswer>
+
+/** Reads a response. A string says what is wrong with it. */
+export function readAnswer<Answer>(schema: z.ZodType<Answer>, body: string): Answer | string {
+  let json: unknown
+  try {
+    json = JSON.parse(body)
+  } catch {
+    return 'Its answer is not JSON.'
+  }
+  const parsed = schema.safeParse(json)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  return `Its answer is not as it must be: ${[issue!.path.join('.'), issue!.message].filter(Boolean).join(' ')}.`
+}

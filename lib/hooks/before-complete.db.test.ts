@@ -1,0 +1,328 @@
+import { randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { sql } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { describeWithDatabase } from '../../test/support/databases.ts'
+import { type Decider, openDecider } from '../../test/support/decider.ts'
+import { httpCall, type Reply } from '../../test/support/http-call.ts'
+import { fileIdOf, metadata, type TusClient } from '../../test/support/tus-client.ts'
+import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
+import { decideOnFile } from '../dashboard/files/decide-on-file.ts'
+import { showFile } from '../dashboard/files/show-file.ts'
+import { rows } from '../platform/db/database.ts'
+import { hours, minutes } from '../platform/kernel/clock.ts'
+import { decideFiles, rejectLapsed } from '../uploads/decisions/decide.ts'
+import { clearLeftovers } from '../uploads/endings/clear-leftovers.ts'
+import { reconcileUploads } from '../uploads/recovery/reconcile.ts'
+import { expireUploads } from '../uploads/recovery/upload-sweeps.ts'
+import { createOutput } from '../webhooks/outputs/save-output.ts'
+import { outputInput } from '../webhooks/outputs/webhook-output.ts'
+import { verifyWebhook } from '../webhooks/signature/signature.ts'
+import { saveHook } from './pipe-hooks.ts'
+
+const MiB = 1024 * 1024
+/** One part, several, several and a tail. */
+const SIZES = [1000, 16 * MiB, 20 * MiB]
+
+describeWithDatabase('before_complete', (database) => {
+  let site: Site
+  let node: Awaited<ReturnType<typeof serveUploads>>
+  let decider: Decider
+  let client: TusClient
+  let secret: string
+
+  const save = (more = {}) =>
+    saveHook(
+      site.runtime,
+      site.actor,
+      { pipeId: site.pipe.id, hook: 'before_complete' },
+      { url: decider.url, enabled: true, timeoutSeconds: 1, withoutAnswer: 'refuse', ...more },
+    )
+
+  beforeAll(async () => {
+    site = await createSite(database(), { bucket: { actions: ['s3:PutObject', 's3:AbortMultipartUpload'] } })
+    node = await serveUploads(site.runtime, { terms: { decideMs: 500, pollMs: 20 } })
+    decider = await openDecider()
+    secret = (await save()).secret!
+    const asked = { url: 'http://127.0.0.1:1/hook', statuses: ['failed'] as 'failed'[] }
+    await createOutput(site.runtime, site.actor, {}, outputInput.parse(asked))
+    client = await site.client(node)
+  })
+  afterEach(() => decider.reset())
+  afterAll(async () => {
+    await node?.close()
+    await decider?.close()
+    await site?.close()
+  })
+
+  const upload = async (body: Buffer) => {
+    const url = await client.begin(body.length, { 'Upload-Metadata': metadata({ filename: 'a.txt' }) })
+    return { url, last: await client.patch(url, 0, body) }
+  }
+  const file = (url: string) => showFile(site.runtime, site.actor, fileIdOf(url))
+  const problem = ({ status, body }: Reply) => [status, JSON.parse(body).code, JSON.parse(body).detail]
+  const hasObject = async (url: string) => (await site.bucket.objects()).includes(`${fileIdOf(url)}/a.txt`)
+  const decisions = (url: string) =>
+    rows<{ state: string; by: string }>(
+      database().db,
+      sql`select state, decided_by as by from file_decisions where file_id = ${fileIdOf(url)}::uuid`,
+    )
+  const events = (url: string) =>
+    rows<{ payload: string }>(
+      database().db,
+      sql`select payload from events where file_id = ${fileIdOf(url)}::uuid order by id`,
+    )
+  const decide = (url: string, decision: { allow: boolean; reason?: string; result?: unknown }) =>
+    decideOnFile(site.runtime, site.actor, fileIdOf(url), decision)
+
+  it.each(SIZES)(
+    'makes no object of %i bytes before it is allowed, and hands the result over',
+    async (size) => {
+      const result = { documentId: 'doc_42' }
+      const body = randomBytes(size)
+      decider.answer = async ({ data }) => {
+        expect(await site.bucket.objects()).not.toContain(`${data.file_id}/a.txt`)
+        return { allow: true, result }
+      }
+      const { url, last } = await upload(body)
+      const encoded = Buffer.from(JSON.stringify(result)).toString('base64url')
+      const told = { 'upload-offset': String(size), 'sluice-result': encoded }
+      expect(last).toMatchObject({ status: 204, headers: told })
+      expect((await site.bucket.object(`${fileIdOf(url)}/a.txt`)).equals(body)).toBe(true)
+      expect(await client.head(url)).toMatchObject({ status: 200, headers: told })
+      expect(last.headers['access-control-expose-headers']).toContain('Sluice-Result')
+      const shown = await httpCall({ method: 'GET', url: `${url}/result`, token: client.token })
+      expect(JSON.parse(shown.body)).toMatchObject({ status: 'transferred', decision: 'allowed', result })
+      expect(await decisions(url)).toEqual([{ state: 'allowed', by: 'receiver' }])
+      const [event] = await events(url)
+      expect(JSON.parse(event!.payload).data).toMatchObject({ decision: { state: 'allowed', result } })
+    },
+  )
+
+  it('asks about the whole file, signed as a webhook is', async () => {
+    const body = randomBytes(1000)
+    const { url } = await upload(body)
+    const [asked] = decider.asked
+    expect(verifyWebhook(asked as never, [secret], site.clock.now())).toEqual({
+      service: 'valid',
+      standard: 'valid',
+    })
+    expect(asked!.headers['webhook-id']).toBe(`before_complete-${fileIdOf(url)}`)
+    expect(decider.questions()).toMatchObject([
+      {
+        id: `before_complete-${fileIdOf(url)}`,
+        hook: 'before_complete',
+        data: {
+          pipe_id: site.pipe.id,
+          file_id: fileIdOf(url),
+          filename: 'a.txt',
+          size: 1000,
+          checksum: `crc32:${crc32(body).toString(16).padStart(8, '0')}`,
+          destinations: [{ destinationId: site.dataStore.id, key: `${fileIdOf(url)}/a.txt` }],
+        },
+      },
+    ])
+  })
+
+  it.each(SIZES)(
+    'tells a rejection of %i bytes each time, and leaves nothing in the bucket',
+    async (size) => {
+      decider.answer = () => ({ allow: false, reason: 'It has a virus.' })
+      const before = await site.bucket.objects()
+      const { url, last } = await upload(randomBytes(size))
+      const told = [403, 'upload_rejected', 'It has a virus.']
+      expect(problem(last)).toEqual(told)
+      for (let n = 0; n < 2; n += 1) {
+        const head = await client.head(url)
+        expect(head).toMatchObject({ status: 200, headers: { 'upload-offset': String(size - 1) } })
+        expect(problem(await client.patch(url, size - 1, Buffer.alloc(1)))).toEqual(told)
+      }
+      expect(decider.asked).toHaveLength(1)
+      const { status, failureReason, decision } = await file(url)
+      expect({ status, failureReason }).toEqual({ status: 'failed', failureReason: 'rejected' })
+      expect(decision).toMatchObject({ state: 'rejected', reason: 'It has a virus.', decidedBy: 'receiver' })
+      const [event, ...more] = await events(url)
+      expect(more).toEqual([])
+      expect(JSON.parse(event!.payload).data).toMatchObject({
+        status: 'failed',
+        decision: { state: 'rejected', reason: 'It has a virus.' },
+      })
+      site.clock.advance(minutes(2))
+      await clearLeftovers(node.context)
+      expect([await site.bucket.objects(), await site.bucket.unfinished()]).toEqual([before, []])
+      client = await site.client(node)
+    },
+  )
+
+  it('tells it in the response to a creation with the whole file, or with none', async () => {
+    decider.answer = () => ({ allow: false })
+    for (const body of [randomBytes(1000), Buffer.alloc(0)]) {
+      const made = await client.create(body.length, {}, body.length > 0 ? body : undefined)
+      expect(problem(made)).toEqual([403, 'upload_rejected', 'The file was rejected.'])
+    }
+  })
+
+  it('allows an empty file, and one whose length comes last', async () => {
+    expect((await client.create(0)).status).toBe(201)
+    const url = await client.begin(null)
+    expect((await client.patch(url, 0, randomBytes(500))).status).toBe(204)
+    expect(decider.asked).toHaveLength(1)
+    const last = await client.patch(url, 500, randomBytes(500), { 'Upload-Length': '1000' })
+    expect(last).toMatchObject({ status: 204, headers: { 'upload-offset': '1000' } })
+    expect((await file(url)).status).toBe('transferred')
+    expect(decider.asked).toHaveLength(2)
+  })
+
+  it.each(SIZES)('keeps a deferred file of %i bytes until it is decided a day later', async (size) => {
+    decider.answer = () => ({ defer: true })
+    const body = randomBytes(size)
+    const { url, last } = await upload(body)
+    const told = { 'upload-offset': String(size - 1) }
+    expect(last).toMatchObject({ status: 204, headers: told })
+    expect(await client.head(url)).toMatchObject({ status: 200, headers: told })
+    // Its client asks again, and so do the sweeps of another node.
+    expect(await client.patch(url, size - 1, body.subarray(-1))).toMatchObject({ status: 204, headers: told })
+    site.clock.advance(hours(23.9))
+    const other = await serveUploads(site.runtime)
+    expect(await decideFiles(other.context)).toBe(0)
+    expect(await rejectLapsed(other.context)).toBe(0)
+    await expireUploads(other.context)
+    await reconcileUploads(other.context)
+    expect(await hasObject(url)).toBe(false)
+    expect((await file(url)).decision).toMatchObject({ state: 'deferred', decidedBy: 'receiver' })
+    expect(await decide(url, { allow: true, result: 7 })).toMatchObject({
+      decision: { state: 'allowed', result: 7 },
+    })
+    await reconcileUploads(other.context)
+    expect((await file(url)).status).toBe('transferred')
+    expect((await site.bucket.object(`${fileIdOf(url)}/a.txt`)).equals(body)).toBe(true)
+    client = await site.client(other)
+    const again = await client.patch(url.replace(node.url, other.url), size - 1, body.subarray(-1))
+    expect(again).toMatchObject({
+      status: 204,
+      headers: { 'upload-offset': String(size), 'sluice-result': 'Nw' },
+    })
+    expect(decider.asked).toHaveLength(1)
+    await other.close()
+    client = await site.client(node)
+  })
+
+  it('rejects a deferred file by a call, and tells its client', async () => {
+    decider.answer = () => ({ defer: true })
+    const { url } = await upload(randomBytes(1000))
+    await decide(url, { allow: false, reason: 'Too late.' })
+    await decide(url, { allow: false, reason: 'Too late.' })
+    await expect(decide(url, { allow: true })).rejects.toMatchObject({ code: 'conflict' })
+    expect(problem(await client.patch(url, 999, Buffer.alloc(1)))).toEqual([
+      403,
+      'upload_rejected',
+      'Too late.',
+    ])
+    expect(await events(url)).toHaveLength(1)
+  })
+
+  it('rejects a deferred file that nobody decides about, as undecided', async () => {
+    decider.answer = () => ({ defer: true })
+    const { url } = await upload(randomBytes(1000))
+    site.clock.advance(hours(24) + 1)
+    expect(await rejectLapsed(node.context)).toBe(1)
+    expect(await rejectLapsed(node.context)).toBe(0)
+    client = await site.client(node)
+    expect(await file(url)).toMatchObject({
+      status: 'failed',
+      failureReason: 'rejected',
+      decision: { state: 'rejected', reason: 'undecided', decidedBy: 'time' },
+    })
+    const [status, , detail] = problem(await client.patch(url, 999, Buffer.alloc(1)))
+    expect([status, detail]).toEqual([403, expect.stringContaining('undecided')])
+  })
+
+  it('takes a call that is faster than the answer, which then changes nothing', async () => {
+    decider.answer = async ({ data }) => {
+      await decideOnFile(site.runtime, site.actor, data.file_id as string, { allow: true, result: 'call' })
+      return { defer: true }
+    }
+    const { url } = await upload(randomBytes(1000))
+    await reconcileUploads(node.context)
+    expect(await decisions(url)).toEqual([{ state: 'allowed', by: 'api' }])
+    expect((await file(url)).status).toBe('transferred')
+  })
+
+  it.each([
+    ['refuse', 403, 'failed'],
+    ['allow', 204, 'transferred'],
+  ] as const)('without an answer it is said to %s', async (withoutAnswer, status, ends) => {
+    await save({ withoutAnswer })
+    const faults = [
+      { status: 500, body: '' },
+      { status: 200, body: '{"allow":"yes"}' },
+      { status: 302, body: '' },
+      { status: 200, body: 'no JSON' },
+      { status: 200, body: JSON.stringify({ allow: true, result: 'x'.repeat(4095) }) },
+    ]
+    let attempt = 0
+    decider.answer = (_, res) => {
+      const fault = faults[attempt++]!
+      res.writeHead(fault.status).end(fault.body)
+    }
+    const { url } = await upload(randomBytes(1000))
+    await Promise.all(node.context.background)
+    expect((await client.patch(url, 999, Buffer.alloc(1))).status).toBe(status)
+    expect(decider.asked).toHaveLength(5)
+    expect(new Set(decider.asked.map(({ body }) => body)).size).toBe(1)
+    expect((await file(url)).status).toBe(ends)
+    expect(await decisions(url)).toMatchObject([{ by: 'default' }])
+    await save()
+  })
+
+  it('goes on without a hook that was removed meanwhile, and asks none of a file from before', async () => {
+    const url = await client.begin(1000)
+    await save({ enabled: false })
+    const before = await client.begin(1000)
+    await save()
+    for (const one of [url, before]) {
+      const wasOn = one === url
+      await save({ enabled: !wasOn })
+      expect((await client.patch(one, 0, randomBytes(1000))).status).toBe(204)
+    }
+    expect(decider.asked).toEqual([])
+  })
+
+  it('does not ask its client for a byte again when a failover lost the decision, but not the object', async () => {
+    const { url } = await upload(randomBytes(1000))
+    const { db, recent } = database()
+    const own = sql`where file_id = ${fileIdOf(url)}::uuid`
+    await db.execute(sql`delete from file_decisions ${own}`)
+    await db.execute(sql`delete from events ${own}`)
+    await db.execute(sql`update file_destinations set status = 'transferring', etag = null ${own}`)
+    await db.execute(sql`update files set status = 'transferring', decision = 'asked', finished_at = null
+      where id = ${fileIdOf(url)}::uuid`)
+    await recent.redo(db, site.runtime.log)
+    expect((await file(url)).status).toBe('transferred')
+    expect(await client.offset(url)).toBe(1000)
+    expect(decider.asked).toHaveLength(1)
+  })
+
+  it('lets a client that waits go before the answer, and stores one decision of two nodes', async () => {
+    const held: (() => void)[] = []
+    decider.answer = (_, res) => void held.push(() => res.end('{"allow":true}'))
+    await save({ timeoutSeconds: 30 })
+    const body = randomBytes(1000)
+    const { url, last } = await upload(body)
+    expect(last).toMatchObject({ status: 204, headers: { 'upload-offset': '999' } })
+    // The first node is presumed dead; a second one asks, and both get an answer.
+    await database().db.execute(
+      sql`update files set lease_until = now() - interval '1 second' where id = ${fileIdOf(url)}::uuid`,
+    )
+    const other = await serveUploads(site.runtime)
+    expect(await decideFiles(other.context)).toBe(1)
+    await decider.gets(2)
+    for (const answer of held) answer()
+    await Promise.all([...node.context.background, ...other.context.background])
+    expect(await decisions(url)).toEqual([{ state: 'allowed', by: 'receiver' }])
+    expect((await file(url)).status).toBe('transferred')
+    expect(await events(url)).toHaveLength(1)
+    await other.close()
+    await save()
+  })
+})

@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { HOOKS, type pipeHooks, WITHOUT_ANSWER } from '#drizzle/schema/index.ts'
+import type { Place } from '../platform/vault.ts'
+
+/** The settings of a decision hook. What is left out has its default. */
+export const hookInput = z.strictObject({
+  url: z.string().trim().max(2048, 'must have at most 2048 characters'),
+  enabled: z.boolean().default(true),
+  timeoutSeconds: z
+    .int('must be a whole number')
+    .min(1, 'must be at least 1')
+    .max(30, 'must be at most 30')
+    .default(5)
+    .meta({ description: 'How long the receiver has for each of three attempts.' }),
+  withoutAnswer: z
+    .enum(WITHOUT_ANSWER, { message: `must be ${WITHOUT_ANSWER.join(' or ')}` })
+    .default('refuse')
+    .meta({ description: 'What happens when no attempt gets an answer.' }),
+})
+export type HookInput = z.output<typeof hookInput>
+
+export const hookAnswer = z.strictObject({
+  hook: z.enum(HOOKS),
+  url: z.string(),
+  enabled: z.boolean(),
+  timeoutSeconds: z.int(),
+  withoutAnswer: z.enum(WITHOUT_ANSWER),
+  /** Until this time, requests are also signed with the secret from before the last rotation. */
+  previousSecretUntil: z.iso.datetime().nullable(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+})
+export type HookAnswer = z.output<typeof hookAnswer>
+
+export type HookRow = typeof pipeHooks.$inferSelect
+
+export function toHook(row: HookRow): HookAnswer {
+  return {
+    hook: row.hook,
+    url: row.url,
+    enabled: row.enabled,
+    timeoutSeconds: row.timeoutSeconds,
+    withoutAnswer: row.withoutAnswer,
+    previousSecretUntil: row.previousSecretUntil?.toISOString() ?? null,
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+  }
+}
+
+/** The places to which the two sealed secrets of a hook are bound. */
+const placeIn =
+  (column: string) =>
+  (id: string): Place => ({ column: `pipe_hooks.${column}`, id, row: `pipe_hook:${id}` })
+export const hookSecretPlace = placeIn('secret_encrypted')
+export const previousHookSecretPlace = placeIn('previous_secret_encrypted')

@@ -1,0 +1,77 @@
+import { SluiceError } from '../../platform/kernel/errors.ts'
+import type { Appended } from '../../uploads/append.ts'
+import { waitForDecision } from '../../uploads/decisions/decide.ts'
+import type { Upload } from '../../uploads/opening/upload.ts'
+import { isUndecided, rejected, toldOffset } from '../../uploads/rules/decision.ts'
+import type { UploadContext, UploadRow } from '../../uploads/upload-context.ts'
+import { authenticateToContinue } from './authenticate.ts'
+import { hasObject } from './look-up.ts'
+import type { UploadRequest, UploadResponse } from './upload-request.ts'
+
+/** What clients are told of the decision about a file, in every protocol. */
+
+/** After the last byte: waits for the decision, and throws the reason of a rejection. A client that is gone waits for nothing. */
+export async function afterDecision(
+  context: UploadContext,
+  { isGated, fileId, progress }: Pick<Upload, 'isGated' | 'fileId' | 'progress'>,
+  appended: Appended,
+): Promise<Appended> {
+  if (!isGated || appended.state === 'uploading' || appended.why === 'cut') return appended
+  const { lengthBytes } = progress
+  return { ...appended, ...(await decided(context, { fileId, lengthBytes })) }
+}
+
+type Decided = Pick<Appended, 'state' | 'offsetBytes' | 'result'>
+
+/** The same for a request that comes again. */
+export async function decided(
+  context: UploadContext,
+  { fileId, lengthBytes }: { fileId: string; lengthBytes: number | null },
+): Promise<Decided> {
+  const standing = await waitForDecision(context, fileId)
+  const offsetBytes = lengthBytes ?? 0
+  // The file has no hook, or no record any more.
+  if (!standing) return { state: 'transferring', offsetBytes }
+  const { status, state, reason, result } = standing
+  if (state === 'rejected') throw rejected(reason)
+  if (status === 'failed') throw new SluiceError('upload_gone', 'The upload has failed. Start it again.')
+  if (!isUndecided({ decision: standing }))
+    return { state: hasObject(status) ? 'transferred' : 'transferring', offsetBytes, result }
+  // Of an empty file no byte can seem to be missing, nor of one whose bytes came with other uploads.
+  if (offsetBytes === 0) throw stillUndecided()
+  return { state: 'undecided', offsetBytes: offsetBytes - 1 }
+}
+
+function stillUndecided(): SluiceError {
+  return new SluiceError('upload_locked', 'Nobody has decided about this file yet. Ask again.', {
+    headers: { 'Retry-After': '5' },
+  })
+}
+
+/**
+ * True for an append at the offset that its client was told while the file was undecided. Its byte is there already.
+ */
+export function repeatsLastByte(upload: UploadRow, { offsetBytes }: { offsetBytes: number }): boolean {
+  return upload.decision !== null && upload.lengthBytes !== null && offsetBytes === upload.lengthBytes - 1
+}
+
+/** What the customer's backend hands to the uploader. */
+export function resultHeader(result: unknown): Record<string, string> {
+  if (result === null || result === undefined) return {}
+  return { 'Sluice-Result': Buffer.from(JSON.stringify(result)).toString('base64url') }
+}
+
+/** GET …/files/<id>/result: for clients that cannot read the header, and for people. */
+export async function showResult(context: UploadContext, request: UploadRequest): Promise<UploadResponse> {
+  const { upload } = await authenticateToContinue(context, request)
+  const { status, decision } = upload
+  const answer = {
+    status,
+    offset: toldOffset(upload),
+    decision: decision?.state ?? null,
+    reason: decision?.reason ?? null,
+    result: decision?.result ?? null,
+  }
+  const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' }
+  return { status: 200, headers, body: JSON.stringify(answer) }
+}

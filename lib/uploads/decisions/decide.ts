@@ -1,0 +1,172 @@
+import { minutes, seconds } from '../../platform/kernel/clock.ts'
+import { pause, within } from '../../platform/kernel/waits.ts'
+import type { Sweep } from '../../platform/sweeps.ts'
+import { endUpload } from '../endings/end-upload.ts'
+import type { Lease } from '../lease/held-lease.ts'
+import type { Claimed } from '../ledger/claim-transferring.ts'
+import {
+  claimOneUndecided,
+  claimUndecided,
+  findLapsed,
+  IS_OPEN,
+  isAskedBy,
+  isLapsed,
+  readDecision,
+  recordDecision,
+  type Standing,
+} from '../ledger/decisions.ts'
+import { makeObject } from '../recovery/reconcile.ts'
+import { UNDECIDED, type Verdict } from '../rules/decision.ts'
+import { inBackground, type UploadContext } from '../upload-context.ts'
+
+/**
+ * The gate between the last byte and the object. Every byte is durable and the file is `transferring`; whoever takes its lease asks
+ * the customer's backend, stores the one decision, and, if that allows the object, makes it with the same lease. A node that
+ * dies leaves a lease that expires, and the next one asks again: an answer that was stored is never asked for twice.
+ */
+
+/** How many files one node asks about by itself. Those whose client waits come on top. */
+const AT_ONCE = 64
+const AT_ONCE_PER_PIPE = 8
+const LAPSED_AT_ONCE = 100
+
+export function decisionSweeps(context: UploadContext): Sweep[] {
+  return [
+    { name: 'ask for decisions', everyMs: seconds(2), run: () => decideFiles(context) },
+    {
+      name: 'reject undecided files',
+      everyMs: minutes(1),
+      batch: LAPSED_AT_ONCE,
+      run: () => rejectLapsed(context),
+    },
+  ]
+}
+
+/** Asks about files that nobody is asking about: their node died, or their client has gone. Returns how many were begun. */
+export async function decideFiles(context: UploadContext): Promise<number> {
+  const { db, clock, terms, deciding } = context
+  const limit = AT_ONCE - deciding.size
+  if (limit <= 0) return 0
+  const nowMs = clock.now()
+  const claimed = await claimUndecided(db, terms.leaseMs, {
+    limit,
+    limitPerPipe: AT_ONCE_PER_PIPE,
+    busy: [...deciding.values()],
+    nowMs,
+  })
+  for (const file of claimed) {
+    const work = begin(context, file, nowMs).finally(() => deciding.delete(work))
+    deciding.set(work, file.pipeId)
+  }
+  return claimed.length
+}
+
+/** Rejects deferred files that nobody has decided about in time. */
+export async function rejectLapsed(context: UploadContext): Promise<number> {
+  const { db, clock } = context
+  const nowMs = clock.now()
+  const provided = isLapsed(nowMs)
+  let ended = 0
+  for (const fileId of await findLapsed(db, nowMs, LAPSED_AT_ONCE)) {
+    const verdict = { state: 'rejected', by: 'time', reason: UNDECIDED } as const
+    if (await store(context, fileId, verdict, { provided, nowMs })) ended += 1
+  }
+  return ended
+}
+
+const DEFERRED_POLL_MS = 1000
+
+/**
+ * For a request whose client waits: asks, unless somebody does so already, and waits for the decision and then for the object,
+ * within limits. Undefined if the file has no record any more.
+ */
+export async function waitForDecision(context: UploadContext, fileId: string): Promise<Standing | undefined> {
+  const { db, clock, terms } = context
+  let untilMs = performance.now() + terms.decideMs
+  let isAllowed = false
+  const nowMs = clock.now()
+  const claimed = await claimOneUndecided(db, terms.leaseMs, { fileId, nowMs })
+  if (claimed) await within(terms.decideMs, begin(context, claimed, nowMs))
+  for (;;) {
+    const standing = await readDecision(db, fileId)
+    if (standing?.status !== 'transferring') return standing
+    if (standing.state === 'allowed' && !isAllowed) {
+      isAllowed = true
+      untilMs = performance.now() + terms.assembleMs
+    }
+    if (performance.now() >= untilMs || context.stopping.signal.aborted) return standing
+    await pause(standing.state === 'deferred' ? DEFERRED_POLL_MS : terms.pollMs, context.stopping.signal)
+  }
+}
+
+function begin(context: UploadContext, file: Claimed, sinceMs: number): Promise<void> {
+  const work = decide(context, file, sinceMs)
+  inBackground(context, work)
+  return work
+}
+
+async function decide(context: UploadContext, file: Claimed, sinceMs: number): Promise<void> {
+  const { fileId } = file
+  const lease = context.leases.adopt(file, sinceMs)
+  try {
+    const verdict = await lease.whileHeld(context.hooks.beforeComplete(fileId))
+    context.checkpoint('decision answered')
+    const isStored = await storeAsHolder(context, lease, verdict)
+    context.checkpoint('decided')
+    if (!isStored || verdict.state !== 'allowed') return
+    const outcome = await makeObject(context, file, lease)
+    if (outcome.kind === 'lagging') await outcome.concluded
+  } catch (error) {
+    context.log.warn({ err: error, fileId }, 'could not decide about a file; will retry')
+  } finally {
+    await lease.release({ interrupted: false }).catch(() => {})
+  }
+}
+
+/** False if somebody else has decided meanwhile. */
+function storeAsHolder(context: UploadContext, lease: Lease, verdict: Verdict): Promise<boolean> {
+  const { clock } = context
+  const isCompleting = verdict.state === 'allowed'
+  return store(context, lease.fileId, verdict, {
+    provided: isAskedBy(lease),
+    nowMs: clock.now(),
+    deferMs: context.terms.deferMs,
+    isCompleting,
+  })
+}
+
+type Storing = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>
+
+/** Stores a decision; a rejected file fails in the same transaction, with its event. */
+export function store(
+  context: Storing,
+  fileId: string,
+  verdict: Verdict,
+  options: Parameters<typeof recordDecision>[3],
+): Promise<boolean> {
+  return context.db.transaction(async (tx) => {
+    if (!(await recordDecision(tx, fileId, verdict, options))) return false
+    const end = { status: 'failed', reason: 'rejected', from: ['transferring'] } as const
+    if (verdict.state === 'rejected') await endUpload({ ...context, db: tx }, fileId, end)
+    return true
+  })
+}
+
+/** A decision by an API call. The same one may come again; another one than is stored changes nothing. */
+export async function decideByCall(
+  context: Storing,
+  fileId: string,
+  {
+    allow,
+    reason = 'The file was rejected.',
+    result,
+  }: { allow: boolean; reason?: string | undefined; result?: unknown },
+): Promise<'stored' | 'same' | 'not open'> {
+  const verdict: Verdict = allow
+    ? { state: 'allowed', by: 'api', result }
+    : { state: 'rejected', by: 'api', reason }
+  if (await store(context, fileId, verdict, { provided: IS_OPEN, nowMs: context.clock.now() }))
+    return 'stored'
+  const standing = await readDecision(context.db, fileId)
+  return standing?.state === verdict.state ? 'same' : 'not open'
+}

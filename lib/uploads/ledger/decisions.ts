@@ -1,0 +1,144 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { FileStatus } from '#drizzle/schema/index.ts'
+import { type Db, rows } from '../../platform/db/database.ts'
+import type { FileDecision, Verdict } from '../rules/decision.ts'
+import { CLAIMED_COLUMNS, type Claimed, hasAllBytes } from './claim-transferring.ts'
+import { type Fenced, heldBy, isFree, newClaim, taken } from './lease-terms.ts'
+import { insertNote } from './timeline.ts'
+
+/**
+ * Decisions of the `before_complete` hook: one row for each file, written by whoever is first. A deferral is replaced once. Where a
+ * decision stands is in `files.decision`, so that a file without one costs no look-up.
+ */
+
+/** Of a row `f` of `files`, as a column of type `FileDecision | null`. */
+export const DECISION = sql`case when f.decision is not null then (
+    select json_build_object('state', f.decision, 'reason', d.reason, 'result', d.result)
+    from (select 1) one left join file_decisions d on d.file_id = f.id and d.hook = 'before_complete') end`
+
+const at = (nowMs: number): SQL => sql`${new Date(nowMs).toISOString()}::timestamptz`
+
+/** With the Pipe that it is asked for. */
+export type Undecided = Claimed & { pipeId: string }
+
+type ClaimLimits = {
+  limit: number
+  limitPerPipe: number
+  /** The Pipes of the files that this node is asking about, as many entries as there are files. */
+  busy: readonly string[]
+}
+
+/** Takes the lease of one file whose hook is to be asked, unless somebody is asking. */
+export async function claimOneUndecided(
+  db: Db,
+  leaseMs: number,
+  { fileId, nowMs }: { fileId: string; nowMs: number },
+): Promise<Undecided | undefined> {
+  const due = sql`due as (
+      select f.id from files f where f.id = ${fileId}::uuid and ${IS_DUE} for update of f skip locked
+    )`
+  return (await claim(db, leaseMs, due, nowMs))[0]
+}
+
+/** The same for the oldest ones. No Pipe gets more than its share, so that a receiver that hangs holds up no other. */
+export function claimUndecided(
+  db: Db,
+  leaseMs: number,
+  { limit, limitPerPipe, busy, nowMs }: ClaimLimits & { nowMs: number },
+): Promise<Undecided[]> {
+  const due = sql`busy as (
+      select value as pipe_id, count(*) as files from jsonb_array_elements_text(${JSON.stringify(busy)}::jsonb) group by 1
+    ), waiting as (
+      select f.id, coalesce(busy.files, 0) + row_number() over (partition by f.pipe_id order by f.created_at) as place
+      from files f left join busy on busy.pipe_id = f.pipe_id where ${IS_DUE}
+    ), due as (
+      select f.id from files f join waiting on waiting.id = f.id where waiting.place <= ${limitPerPipe}::int and ${IS_DUE}
+      order by waiting.place, f.created_at limit ${limit}::int for update of f skip locked
+    )`
+  return claim(db, leaseMs, due, nowMs)
+}
+
+const IS_DUE = sql`(f.status = 'transferring' and f.decision = 'asked' or ${hasAllBytes} and f.decision = 'due') and ${isFree}`
+
+function claim(db: Db, leaseMs: number, due: SQL, nowMs: number): Promise<Undecided[]> {
+  return rows<Undecided>(
+    db,
+    sql`with ${due}, claimed as (
+      update files f set ${taken(newClaim(leaseMs))}, status = 'transferring', decision = 'asked',
+        last_byte_at = case when f.status = 'uploading' then ${at(nowMs)} else f.last_byte_at end
+      from due where f.id = due.id returning f.*, false as sent_before, null::timestamptz as last_attempt_at
+    ), going as (
+      update file_destinations d set status = 'transferring' from claimed
+      where d.file_id = claimed.id and d.status = 'pending'
+    )
+    select ${CLAIMED_COLUMNS}, c.pipe_id as "pipeId" from claimed c`,
+  )
+}
+
+/** Whoever asked, while it holds the lease and nobody else has decided. */
+export const isAskedBy = (lease: Fenced): SQL => sql`decision = 'asked' and ${heldBy(lease)}`
+/** An API call may be faster than the receiver that it belongs to. */
+export const IS_OPEN: SQL = sql`decision in ('asked', 'deferred')`
+/** Nobody has decided in time. */
+export const isLapsed = (
+  nowMs: number,
+): SQL => sql`decision = 'deferred' and exists (select from file_decisions d
+  where d.file_id = files.id and hook = 'before_complete' and state = 'deferred' and deferred_until <= ${at(nowMs)})`
+
+type Options = { provided: SQL; nowMs: number; deferMs?: number; isCompleting?: boolean }
+
+/**
+ * Stores a decision, if the condition on the row of its file still holds. With `isCompleting` the same lease makes the object,
+ * so the attempt is recorded as well. False if it does not hold any more: somebody else has decided.
+ */
+export async function recordDecision(
+  db: Db,
+  fileId: string,
+  verdict: Verdict,
+  options: Options,
+): Promise<boolean> {
+  const { provided, nowMs, deferMs = 0, isCompleting = false } = options
+  const now = at(nowMs)
+  const { state, by } = verdict
+  const reason = state === 'rejected' ? verdict.reason : null
+  const result = state === 'allowed' && verdict.result !== undefined ? JSON.stringify(verdict.result) : null
+  const until = state === 'deferred' ? new Date(nowMs + deferMs).toISOString() : null
+  const sent = isCompleting
+    ? sql`, complete_sent_at = ${now}, complete_attempts = f.complete_attempts + 1`
+    : sql``
+  const decided = await rows(
+    db,
+    sql`
+    with open as (
+      select id from files where id = ${fileId}::uuid and status = 'transferring' and ${provided} for update
+    ), stored as (
+      insert into file_decisions as d (file_id, hook, state, decided_by, reason, result, decided_at, deferred_until)
+      select id, 'before_complete', ${state}, ${by}, ${reason}, ${result}::jsonb, ${now}, ${until}::timestamptz from open
+      on conflict (file_id, hook) do update set state = excluded.state, decided_by = excluded.decided_by,
+        reason = excluded.reason, result = excluded.result, decided_at = excluded.decided_at, deferred_until = null
+        where d.state = 'deferred' returning d.file_id as id
+    ), noted as (${insertNote({ kind: 'decided', detail: { decision: state, by, reason } }, sql`stored`, nowMs)})
+    update files f set decision = ${state}${sent} from stored where f.id = stored.id returning f.id`,
+  )
+  return decided.length > 0
+}
+
+export type Standing = FileDecision & { status: FileStatus }
+
+/** Where the decision about a file stands; undefined if there is no such file. */
+export async function readDecision(db: Db, fileId: string): Promise<Standing | undefined> {
+  const [file] = await rows<{ status: FileStatus; decision: FileDecision | null }>(
+    db,
+    sql`select f.status, ${DECISION} as decision from files f where f.id = ${fileId}::uuid`,
+  )
+  return file?.decision ? { status: file.status, ...file.decision } : undefined
+}
+
+export async function findLapsed(db: Db, nowMs: number, limit: number): Promise<string[]> {
+  const found = await rows<{ id: string }>(
+    db,
+    sql`select file_id as id from file_decisions where state = 'deferred'
+      and deferred_until <= ${at(nowMs)} order by deferred_until limit ${limit}::int`,
+  )
+  return found.map(({ id }) => id)
+}
