@@ -25,6 +25,7 @@ const SETS: Record<string, string> = {
   createOutput: 'outputs',
   createPipeOutput: 'outputs',
   saveWebhookOutput: 'outputs',
+  saveHook: 'hooks',
   changeOutput: 'outputs',
   invite: 'people',
   changeRole: 'people',
@@ -40,6 +41,7 @@ const SETS_NOTHING: Record<string, string> = {
   deleteDataStore: WITH_PRUNE,
   deletePipe: WITH_PRUNE,
   deleteOutput: WITH_PRUNE,
+  deleteHook: WITH_PRUNE,
   revokeSender: WITH_PRUNE,
   removeMember: WITH_PRUNE,
   withdrawInvitation: WITH_PRUNE,
@@ -48,9 +50,7 @@ const SETS_NOTHING: Record<string, string> = {
   rotateSender: SECRET,
   rotateWebhookSecret: SECRET,
   rotateOutputSecret: SECRET,
-  saveHook: SECRET,
   rotateHookSecret: SECRET,
-  deleteHook: SECRET,
   createAccountKey: SECRET,
   revokeAccountKey: SECRET,
   checkDataStore: ACT,
@@ -122,6 +122,9 @@ pipes:
         statuses: [transferred, failed]
         events: [file.created]
         headers: { X-Api-Key: "\${FILMS_BACKEND_X_API_KEY}" }
+    hooks:
+      - { hook: before_create, url: https://example.com/name, enabled: false, timeoutSeconds: 10, withoutAnswer: allow }
+      - { hook: before_complete, url: https://example.com/scan, enabled: false, timeoutSeconds: 30, withoutAnswer: allow }
   - name: stills
     dataStore: copies
     outputs: []
@@ -149,7 +152,9 @@ alerts:
 
 type Fields = Record<string, unknown>
 const everything = parse(EVERYTHING) as Record<string, Fields[] | Fields>
-const inFile = (part: string): string[] => [everything[part]!].flat().flatMap((thing) => Object.keys(thing))
+const hooks = (everything.pipes as Fields[]).flatMap((pipe) => (pipe.hooks ?? []) as Fields[])
+const parts: typeof everything = { ...everything, hooks }
+const inFile = (part: string): string[] => [parts[part]!].flat().flatMap((thing) => Object.keys(thing))
 const CHANGING = OPERATIONS.filter(({ method }) => method !== 'GET')
 
 it('knows of every operation that changes something whether it is in the file, or why not', () => {
@@ -216,5 +221,22 @@ describeWithDatabase('a configuration file with everything', (database) => {
     const ended = apply(sluice, 'version: 1\nworkspace: { requireSecondFactor: false }')
     await expect(ended).rejects.toThrow('this needs an owner')
     expect(await sluice.showWorkspace()).toMatchObject({ requireSecondFactor: true })
+  })
+
+  it('changes only the settings of a hook that it names, and deletes one with --prune', async () => {
+    const sluice = await emptyWorkspace(testRuntime(database()))
+    const file = (hooks: string) => `version: 1
+dataStores:
+  - { name: store, provider: other, endpoint: https://s3.example.com, region: eu, bucket: films, accessKeyId: A, secretAccessKey: S }
+pipes: [{ name: films, dataStore: store, hooks: [${hooks}] }]`
+    const hook = 'hook: before_create, url: https://example.com/a'
+    await apply(sluice, file(`{ ${hook}, timeoutSeconds: 9 }`))
+    expect((await apply(sluice, file(`{ ${hook}, withoutAnswer: allow }`))).steps).toEqual([
+      'change hook before_create',
+    ])
+    const [pipe] = (await readWorkspace(sluice)).pipes
+    expect(pipe!.hooks).toMatchObject([{ fields: { timeoutSeconds: 9, withoutAnswer: 'allow' } }])
+    expect((await apply(sluice, file(''), { prune: true })).steps).toEqual(['delete hook before_create'])
+    expect((await readWorkspace(sluice)).pipes[0]!.hooks).toEqual([])
   })
 })

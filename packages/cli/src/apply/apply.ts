@@ -8,7 +8,7 @@ import { connect } from '../settings.ts'
 import { result, say } from '../tell.ts'
 import { carryOut, type Shown } from './carry-out.ts'
 import { readDocument } from './document.ts'
-import { describePlan, makePlan, type Plan } from './plan.ts'
+import { describePlan, makePlan, nameOf, type Plan } from './plan.ts'
 import { readWorkspace } from './workspace.ts'
 
 const usage = 'apply -f <file> [--check] [--yes] [--prune] [--secrets] [--wait] [--json]'
@@ -43,8 +43,8 @@ export const apply: Command = {
     await withLock(sluice, values.wait, async () => {
       const { found, plan } = await planNow()
       if (!(await isAgreed(plan, values))) return
-      const shown = await carryOut(sluice, plan.steps, found, ({ action, kind, name }) =>
-        say(`${action}d ${kind} "${name}"`),
+      const shown = await carryOut(sluice, plan.steps, found, (step) =>
+        say(`${step.action}d ${nameOf(step)}`),
       )
       const left = (await planNow()).plan
       tellDone(plan, shown, values.json)
@@ -78,7 +78,7 @@ async function isAgreed(
 }
 
 function tellDone({ steps, unchanged }: Plan, secrets: Shown[], json: boolean | undefined): void {
-  const words = secrets.map(({ kind, name, secret }) => `${kind} "${name}": ${secret}`)
+  const words = secrets.map((one) => `${nameOf(one)}: ${one.secret}`)
   if (words.length > 0) say('These secrets are shown this once:')
   result(
     json,

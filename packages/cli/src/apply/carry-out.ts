@@ -4,7 +4,7 @@ import type { Step } from './plan.ts'
 import type { Workspace } from './workspace.ts'
 
 /** A secret that the server shows this once. */
-export type Shown = { kind: Step['kind']; name: string; secret: string }
+export type Shown = Pick<Step, 'kind' | 'name' | 'pipe'> & { secret: string }
 
 /**
  * Takes the steps of a plan one after another. Each is whole by itself, and a plan made after a run that was cut names what is
@@ -20,11 +20,12 @@ export async function carryOut(
   const ids = {
     stores: new Map(found.dataStores.map(({ name, id }) => [name, id])),
     pipes: new Map(found.pipes.map(({ name, id }) => [name, id])),
+    hooks: hooksOf(found),
     invitations: new Set(found.people.filter(({ isInvited }) => isInvited).map(({ id }) => id)),
   }
   for (const step of steps) {
     const secret = await take(sluice, step, ids)
-    if (secret) shown.push({ kind: step.kind, name: step.name, secret })
+    if (secret) shown.push({ kind: step.kind, name: step.name, pipe: step.pipe, secret })
     done(step)
   }
   return shown
@@ -33,8 +34,17 @@ export async function carryOut(
 type Ids = {
   stores: Map<string, string>
   pipes: Map<string, string>
+  /** The settings of those that there are, which a change replaces as a whole. */
+  hooks: Map<string, Fields>
   /** Of the people, those that have an invitation. */
   invitations: Set<string>
+}
+
+const hookKey = (pipeId: string, hook: string) => `${pipeId} ${hook}`
+
+function hooksOf({ pipes }: Workspace): Ids['hooks'] {
+  const all = pipes.flatMap(({ hooks }) => hooks)
+  return new Map(all.map(({ id, name, fields }) => [hookKey(id, name), fields]))
 }
 
 async function take(sluice: Sluice, step: Step, ids: Ids): Promise<string | undefined> {
@@ -61,6 +71,9 @@ async function create(sluice: Sluice, step: Step, ids: Ids): Promise<string | un
         : await sluice.createOutput(fields)
       return made.secret
     }
+    case 'hook':
+      return (await sluice.saveHook({ id: ids.pipes.get(step.pipe!)!, ...(fields as object) } as never))
+        .secret
     case 'person':
       await sluice.invite(fields)
       return undefined
@@ -74,6 +87,10 @@ async function create(sluice: Sluice, step: Step, ids: Ids): Promise<string | un
 async function change(sluice: Sluice, step: Step, ids: Ids): Promise<void> {
   if (step.kind === 'alerts') return void (await sluice.changeAlertSettings(step.fields))
   if (step.kind === 'workspace') return void (await sluice.changeWorkspace(step.fields))
+  if (step.kind === 'hook') {
+    const whole = { ...ids.hooks.get(hookKey(step.id!, step.name)), ...step.fields }
+    return void (await sluice.saveHook({ id: step.id!, ...whole } as never))
+  }
   // It takes the place of the one before.
   if (ids.invitations.has(step.id!))
     return void (await sluice.invite({ email: step.name, ...step.fields } as never))
@@ -85,10 +102,11 @@ async function change(sluice: Sluice, step: Step, ids: Ids): Promise<void> {
   else await sluice.renameSender(changes)
 }
 
-async function remove(sluice: Sluice, { kind, id }: Step, { invitations }: Ids): Promise<void> {
+async function remove(sluice: Sluice, { kind, id, name }: Step, { invitations }: Ids): Promise<void> {
   if (kind === 'data store') await sluice.deleteDataStore({ id: id! })
   else if (kind === 'pipe') await sluice.deletePipe({ id: id! })
   else if (kind === 'output') await sluice.deleteOutput({ id: id! })
+  else if (kind === 'hook') await sluice.deleteHook({ id: id!, hook: name })
   else if (kind === 'person' && invitations.has(id!)) await sluice.withdrawInvitation({ id: id! })
   else if (kind === 'person') await sluice.removeMember({ id: id! })
   else await sluice.revokeSender({ id: id! })

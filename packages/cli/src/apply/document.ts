@@ -5,7 +5,7 @@ import { shown } from '../tell.ts'
 
 /**
  * A configuration file: what a workspace should have. A thing is known by its name, of which there is one in its list. Fields
- * are those of the API, except that a Pipe names its Data Stores and has its outputs in it. A field that is left out stays as
+ * are those of the API, except that a Pipe names its Data Stores and has its outputs and hooks in it. A field that is left out stays as
  * it is, and so does a list that is left out. `${NAME}` in a value is an environment variable, and `$${NAME}` is that text itself.
  */
 export type Fields = Record<string, unknown>
@@ -15,6 +15,8 @@ export type NamedDestination = { dataStore: string; required: boolean }
 export type PipeThing = Thing & {
   destinations: NamedDestination[] | undefined
   outputs: Thing[] | undefined
+  /** Named by their kind. */
+  hooks: Thing[] | undefined
 }
 export type Document = {
   dataStores: Thing[] | undefined
@@ -45,7 +47,8 @@ export function readDocument(file: string, env: Environment): Document {
   const unknown = Object.keys(whole).find((key) => key !== 'version' && !parts.includes(key))
   if (unknown) throw wrong(file, `there is no "${unknown}"; a workspace has ${parts.join(', ')}`)
   const map = (key: (typeof MAPS)[number]) => readMap(file, key, whole[key])
-  const list = (key: (typeof LISTS)[number]) => readThings(file, key, whole[key])
+  const list = (key: (typeof LISTS)[number]) =>
+    readThings(file, key, whole[key], key === 'people' ? 'email' : 'name')
   return {
     dataStores: list('dataStores'),
     pipes: list('pipes')?.map((thing) => readPipe(file, thing)),
@@ -114,14 +117,17 @@ function readMap(file: string, at: string, value: unknown): Fields | undefined {
   return value
 }
 
-function readThings(file: string, at: string, value: unknown): Thing[] | undefined {
+/** What a thing in a list is known by. */
+type Key = 'name' | 'email' | 'hook'
+const A_KEY: Record<Key, string> = { name: 'a name', email: 'an email', hook: 'a hook' }
+
+function readThings(file: string, at: string, value: unknown, key: Key): Thing[] | undefined {
   if (value === undefined) return undefined
   if (value !== null && !Array.isArray(value)) throw wrong(file, `${at} must be a list`)
-  const key = at === 'people' ? 'email' : 'name'
   const things = (value ?? []).map((one: unknown, index: number): Thing => {
     const given = isFields(one) ? one[key] : undefined
     if (typeof given !== 'string' || given.trim() === '')
-      throw wrong(file, `${at}[${index}] needs ${key === 'email' ? 'an email' : 'a name'}`)
+      throw wrong(file, `${at}[${index}] needs ${A_KEY[key]}`)
     const name = key === 'email' ? given.trim().toLowerCase() : given.trim()
     return { name, fields: { ...(one as Fields), [key]: name } }
   })
@@ -132,12 +138,13 @@ function readThings(file: string, at: string, value: unknown): Thing[] | undefin
 }
 
 function readPipe(file: string, { name, fields: all }: Thing): PipeThing {
-  const { dataStore, destinations, outputs, ...fields } = all
+  const { dataStore, destinations, outputs, hooks, ...fields } = all
   return {
     name,
     fields,
     destinations: readDestinations(file, name, { dataStore, destinations }),
-    outputs: readThings(file, `outputs of the Pipe "${name}"`, outputs),
+    outputs: readThings(file, `outputs of the Pipe "${name}"`, outputs, 'name'),
+    hooks: readThings(file, `hooks of the Pipe "${name}"`, hooks, 'hook'),
   }
 }
 

@@ -35,9 +35,14 @@ export function toDocument(found: Workspace, secrets: string[]): object {
       ...fields,
       secretAccessKey: secretOf(secrets, name, 'secret', 'access', 'key'),
     })),
-    pipes: workspace.pipes.map(({ name, fields, outputs }) => {
+    pipes: workspace.pipes.map(({ name, fields, outputs, hooks }) => {
       const { destinations, ...own } = fields as Fields & { destinations: Destination[] }
-      return { ...own, ...placesOf(destinations, storeName), outputs: outputsOf(outputs, name) }
+      return {
+        ...own,
+        ...placesOf(destinations, storeName),
+        outputs: outputsOf(outputs, name),
+        hooks: hooks.map(({ fields }) => fields),
+      }
     }),
     senders: workspace.senders.map(({ fields }) => fields),
     outputs: outputsOf(workspace.outputs, 'workspace'),

@@ -7,7 +7,7 @@ import type { Found, Workspace } from './workspace.ts'
  * What has to be done for a workspace to be as a configuration file says: a list in the order in which it can be done. Nothing
  * here asks the server.
  */
-export type Kind = 'data store' | 'pipe' | 'sender' | 'output' | 'person' | 'workspace' | 'alerts'
+export type Kind = 'data store' | 'pipe' | 'sender' | 'output' | 'hook' | 'person' | 'workspace' | 'alerts'
 
 export type Step = {
   action: 'create' | 'change' | 'delete'
@@ -16,7 +16,7 @@ export type Step = {
   /** Of what exists. */
   id?: string
   fields: Fields
-  /** Of an output: the Pipe that it belongs to, or undefined if it is the workspace's own. */
+  /** Of a hook or an output: the Pipe that it belongs to, or undefined if it is the workspace's own. */
   pipe?: string | undefined
   /** Of a Pipe that is created or gets other destinations. */
   destinations?: NamedDestination[] | undefined
@@ -33,16 +33,19 @@ export function makePlan(wanted: Document, found: Workspace, { secrets, prune }:
     compareThings({ kind, secrets, more }, things, existing)
   const stores = compare('data store', wanted.dataStores, found.dataStores)
   const pipes = comparePipes(wanted, found, secrets)
-  const pipeOutputs = (wanted.pipes ?? []).map(({ name, outputs }) => {
+  const ofPipes = (wanted.pipes ?? []).flatMap(({ name, outputs, hooks }) => {
     const pipe = found.pipes.find((one) => one.name === name)
-    return compare('output', outputs, pipe?.outputs ?? [], { pipe: name })
+    return [
+      compare('output', outputs, pipe?.outputs ?? [], { pipe: name }),
+      compare('hook', hooks, pipe?.hooks ?? [], { pipe: name }),
+    ]
   })
   const outputs = compare('output', wanted.outputs, found.outputs)
   const senders = compare('sender', wanted.senders, found.senders)
   const people = comparePeople(wanted.people, found.people)
   const alerts = compareAlerts(wanted.alerts, found.alerts)
   const workspace = compareSet('workspace', wanted.workspace, found.workspace)
-  const all = [stores, pipes, ...pipeOutputs, outputs, senders, people, alerts, workspace]
+  const all = [stores, pipes, ...ofPipes, outputs, senders, people, alerts, workspace]
   const unlisted = all.flatMap((one) => one.unlisted).reverse()
   return {
     steps: [...all.flatMap((one) => one.steps), ...(prune ? unlisted : [])],
@@ -166,12 +169,14 @@ function namesOf(headers: unknown): string[] {
 /** For people, a line for each step. Values of secrets are not in it. */
 export function describePlan({ steps, unchanged, unlisted }: Plan): string[] {
   const lines = steps.map((step) => {
-    const where = step.pipe ? ` of the pipe "${step.pipe}"` : ''
     const fields = step.action === 'change' ? `: ${Object.keys(step.fields).join(', ')}` : ''
-    return `${{ create: '+', change: '~', delete: '-' }[step.action]} ${step.action} ${step.kind} "${step.name}"${where}${fields}`
+    return `${{ create: '+', change: '~', delete: '-' }[step.action]} ${step.action} ${nameOf(step)}${fields}`
   })
   const count = (action: Step['action']) => steps.filter((step) => step.action === action).length
   const sum = `${count('create')} to create, ${count('change')} to change, ${count('delete')} to delete, ${unchanged} unchanged.`
-  const left = unlisted.map(({ kind, name }) => `${kind} "${name}"`).join(', ')
+  const left = unlisted.map(nameOf).join(', ')
   return [...lines, sum, ...(left ? [`Not in the file, and left alone without --prune: ${left}.`] : [])]
 }
+
+export const nameOf = ({ kind, name, pipe }: Pick<Step, 'kind' | 'name' | 'pipe'>): string =>
+  `${kind} "${name}"${pipe ? ` of the pipe "${pipe}"` : ''}`

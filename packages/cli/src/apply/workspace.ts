@@ -3,7 +3,8 @@ import type { Fields } from './document.ts'
 
 /** What a workspace has now, with the fields that a configuration file may set. */
 export type Found = { id: string; name: string; fields: Fields }
-export type FoundPipe = Found & { outputs: Found[] }
+/** The id of a hook is that of its Pipe. */
+export type FoundPipe = Found & { outputs: Found[]; hooks: Found[] }
 export type Workspace = {
   dataStores: Found[]
   pipes: FoundPipe[]
@@ -23,6 +24,7 @@ const OF_OUTPUTS = [
   ...['id', 'pipeId', 'createdAt', 'updatedAt', 'previousSecretUntil'],
   ...['turnedOffReason', 'turnedOffAt', 'failingSince'],
 ]
+const OF_HOOKS = ['id', 'name', 'createdAt', 'updatedAt', 'previousSecretUntil']
 
 export async function readWorkspace(sluice: Sluice): Promise<Workspace> {
   const [dataStores, pipes, senders, outputs, people, { id: _, ...workspace }, alerts] = await Promise.all([
@@ -35,8 +37,13 @@ export async function readWorkspace(sluice: Sluice): Promise<Workspace> {
     sluice.showAlertSettings(),
   ])
   const ofPipes = pipes.map(async (pipe) => {
-    const { data } = await sluice.listPipeOutputs({ id: pipe.id })
-    return { ...toFound(pipe, OF_PIPES), outputs: data.map((output) => toFound(output, OF_OUTPUTS)) }
+    const { id } = pipe
+    const [outputs, hooks] = await Promise.all([sluice.listPipeOutputs({ id }), sluice.listHooks({ id })])
+    return {
+      ...toFound(pipe, OF_PIPES),
+      outputs: outputs.data.map((output) => toFound(output, OF_OUTPUTS)),
+      hooks: hooks.data.map((hook) => toFound({ ...hook, id, name: hook.hook }, OF_HOOKS)),
+    }
   })
   return {
     dataStores: dataStores.map((store) => toFound(store, OF_DATA_STORES)),
