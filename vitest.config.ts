@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 const common = {
   environment: 'node',
@@ -18,9 +19,28 @@ const replaces = (file: string) => readFileSync(file, 'utf8').includes('vi.mock(
 const replacing = globSync(UNIT_TESTS, { exclude: [DATABASE_TESTS] }).filter(replaces)
 const replacingWithDatabase = globSync(DATABASE_TESTS).filter(replaces)
 
+/** They take a minute or more: started first, so that none of them is left running alone at the end. */
+const LONGEST = [
+  'e2e/system/chaos.test.ts',
+  'test/simulation/simulation.db.test.ts',
+  'e2e/system/start.test.ts',
+  'e2e/system/balancers.test.ts',
+  'e2e/system/upload-crashes.test.ts',
+  'e2e/system/embedded.test.ts',
+]
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const long = LONGEST.flatMap((name) => sorted.filter(({ moduleId }) => moduleId.endsWith(`/${name}`)))
+    return [...long, ...sorted.filter((file) => !long.includes(file))]
+  }
+}
+
 // Four rings, from quick to whole: the file name says which one a test belongs to.
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
