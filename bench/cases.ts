@@ -1,3 +1,4 @@
+import { DESTINATION_CASES } from './destinations.ts'
 import { benchEmbedded } from './embedded.ts'
 import { benchExports } from './exports.ts'
 import { benchImports } from './imports.ts'
@@ -284,6 +285,7 @@ export const CASES: Case[] = [
     run: ({ postgresUrl }) => benchBesideDead(postgresUrl),
   },
   { name: 'outputs: CPU time', run: ({ postgresUrl }) => benchOutputs(postgresUrl) },
+  ...DESTINATION_CASES,
   { name: 'import from a URL', run: ({ postgresUrl, sink }) => benchImports(postgresUrl, sink.url) },
   { name: 'behind a pooler', run: ({ postgresUrl, sink }) => benchPooler(postgresUrl, sink.url) },
   { name: 'tokens', run: ({ postgresUrl }) => benchTokens(postgresUrl) },

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import type { Certificate } from '../test/support/certificates.ts'
 import { usageOf } from './postgres-usage.ts'
+import type { Trouble } from './sink.ts'
 
 export type Usage = { cpuSeconds: number; rssBytes: number; of?: MemoryOfNode }
 /** What the memory of a Node process is, as far as it can tell. */
@@ -31,8 +32,12 @@ export type Sink = {
 const here = (path: string) => join(import.meta.dirname, path)
 const ENV = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NODE_ENV: 'production' as const }
 
-export async function startSink(tls?: Certificate): Promise<Sink> {
-  const env = { ...ENV, ...(tls && { TLS_KEY: tls.key, TLS_CERT: tls.cert }) }
+export async function startSink(tls?: Certificate, trouble?: Trouble): Promise<Sink> {
+  const env = {
+    ...ENV,
+    ...(tls && { TLS_KEY: tls.key, TLS_CERT: tls.cert }),
+    ...(trouble && { TROUBLE: trouble }),
+  }
   const child = fork(here('./sink.ts'), { env })
   const { port } = await answer<{ port: number }>(child)
   const ask = () => {

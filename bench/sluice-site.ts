@@ -20,19 +20,23 @@ export const MEMORY_BYTES = 256 * 1024 * 1024
 
 export type SluiceNode = { node: Measured; target: Target; database: DatabaseHandle; drop(): Promise<void> }
 
-/** A real server with one Pipe whose bucket is the sink, on a database of its own in this PostgreSQL. */
+/** A bucket of the Pipe. */
+export type SinkPlace = { url: string; required: boolean }
+
+/** A real server with one Pipe, on a database of its own in this PostgreSQL. Its bucket is the sink, unless there are several. */
 export async function startSluiceNode(
   postgresUrl: string,
-  sinkUrl: string,
+  sinks: string | readonly SinkPlace[],
   env: Record<string, string> = {},
 ): Promise<SluiceNode> {
   const { url, drop } = await createDatabase(postgresUrl)
-  return startNode(sinkUrl, { DATABASE_URL: url, ...env }, drop)
+  const places = typeof sinks === 'string' ? [{ url: sinks, required: true }] : sinks
+  return startNode(places, { DATABASE_URL: url, ...env }, drop)
 }
 
 /** The same with its embedded database. */
 export async function startEmbeddedNode(dataDir: string, sinkUrl: string): Promise<SluiceNode> {
-  return startNode(sinkUrl, { DATA_DIR: dataDir, DEMO: '0' }, async () => {})
+  return startNode([{ url: sinkUrl, required: true }], { DATA_DIR: dataDir, DEMO: '0' }, async () => {})
 }
 
 /** Settings that say which database. */
@@ -43,7 +47,11 @@ type Place = Record<string, string> & {
   TLS_CERT_FILE?: string
 }
 
-async function startNode(sinkUrl: string, place: Place, drop: () => Promise<void>): Promise<SluiceNode> {
+async function startNode(
+  sinks: readonly SinkPlace[],
+  place: Place,
+  drop: () => Promise<void>,
+): Promise<SluiceNode> {
   const env = {
     PORT: '0',
     HOST: '127.0.0.1',
@@ -59,7 +67,7 @@ async function startNode(sinkUrl: string, place: Place, drop: () => Promise<void
   }
   const node = await startMeasured('../server.ts', env, NODE_FLAGS)
   const database = await open(place)
-  const { pipeId, token } = await addPipe(database, sinkUrl)
+  const { pipeId, token } = await addPipe(database, sinks)
   return {
     node,
     target: {
@@ -78,23 +86,27 @@ function open({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir = '' }: Place): Pro
   return openDatabase({ databaseUrl, dataDir }, { log: createLogger('silent'), share: true })
 }
 
-async function addPipe(database: DatabaseHandle, sinkUrl: string) {
+async function addPipe(database: DatabaseHandle, sinks: readonly SinkPlace[]) {
   const runtime = { ...testRuntime(database), clock: { now: () => Date.now() } }
   const account = { email: 'bench@example.com', passwordHash: null, emailVerified: true }
   const { userId, workspaceId } = await createAccount(runtime, account)
   const actor = { workspaceId, kind: 'user', id: userId, label: 'bench', role: 'owner' } as const
-  const dataStore = await createDataStore(runtime, actor, {
-    name: 'Sink',
-    provider: 'minio',
-    endpoint: sinkUrl,
-    region: 'eu-west-1',
-    bucket: 'media',
-    forcePathStyle: true,
-    accessKeyId: 'KEY',
-    secretAccessKey: 'secret',
-  })
-  await makeReady(runtime.db, dataStore)
-  const fields = { name: 'Bench', dataStoreId: dataStore.id, source: { http: true } }
+  const destinations: { dataStoreId: string; required: boolean }[] = []
+  for (const [n, { url, required }] of sinks.entries()) {
+    const dataStore = await createDataStore(runtime, actor, {
+      name: `Sink ${n + 1}`,
+      provider: 'minio',
+      endpoint: url,
+      region: 'eu-west-1',
+      bucket: `media-${n + 1}`,
+      forcePathStyle: true,
+      accessKeyId: 'KEY',
+      secretAccessKey: 'secret',
+    })
+    await makeReady(runtime.db, dataStore)
+    destinations.push({ dataStoreId: dataStore.id, required })
+  }
+  const fields = { name: 'Bench', destinations, source: { http: true } }
   const pipe = await createPipe(runtime, actor, parseInput(pipeInput, fields))
   const sender = await createSender(runtime, actor, { name: 'Bench' })
   const input = parseInput(tokenInput, { pipeId: pipe.id, expiresIn: 86_400 })

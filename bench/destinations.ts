@@ -1,0 +1,236 @@
+import { join } from 'node:path'
+import { openCountingProxy } from '../test/support/counting-proxy.ts'
+import { createDatabase } from '../test/support/postgres.ts'
+import { commitBefore, sourceBefore } from '../test/support/source-before.ts'
+import type { Case, Finding } from './cases.ts'
+import { inTurns, seconds } from './in-turns.ts'
+import { MiB, percentile, upload } from './load.ts'
+import { type Measured, type Sink, startSink } from './processes.ts'
+import type { Trouble } from './sink.ts'
+import { type SluiceNode, startSluiceNode } from './sluice-site.ts'
+
+/** Pipes with several destinations, each before a node of its own. */
+const GiB = 1024 * MiB
+const PART_BYTES = 8 * MiB
+const WAYS = [
+  { name: '1 GiB in one PATCH', chunkBytes: GiB },
+  { name: '1 GiB in chunks of 8 MiB', chunkBytes: PART_BYTES },
+]
+const SAMPLE_MS = 50
+
+type Cost = { cpuSeconds: number; peakBytes: number }
+
+/** What an upload costs the node, and the most memory that it had meanwhile. */
+async function costOf(node: Measured, work: () => Promise<void>): Promise<Cost> {
+  const before = await node.usage()
+  let peakBytes = before.rssBytes
+  let isOver = false
+  const working = work().finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    await Promise.race([working, new Promise((resolve) => setTimeout(resolve, SAMPLE_MS))])
+    peakBytes = Math.max(peakBytes, (await node.usage()).rssBytes)
+  }
+  return { cpuSeconds: (await node.usage()).cpuSeconds - before.cpuSeconds, peakBytes }
+}
+
+/** The medians of both, of contenders that take turns. */
+async function costsOf<Contender extends { node: Measured }>(
+  contenders: Contender[],
+  work: (contender: Contender) => Promise<void>,
+): Promise<Cost[]> {
+  const peaks = new Map<Contender, number[]>(contenders.map((one) => [one, []]))
+  const cpuSeconds = await inTurns(async (one) => {
+    const cost = await costOf(one.node, () => work(one))
+    peaks.get(one)!.push(cost.peakBytes)
+    return cost.cpuSeconds
+  }, contenders)
+  return contenders.map((one, n) => ({
+    cpuSeconds: cpuSeconds[n]!,
+    peakBytes: percentile(peaks.get(one)!, 0.5),
+  }))
+}
+
+const inMiB = (bytes: number) => `${(bytes / MiB).toFixed(0)} MiB`
+
+/** What the second destination costs, and the fifth. */
+async function benchDestinations(postgresUrl: string, sink: Sink): Promise<Finding[]> {
+  const nodes: SluiceNode[] = []
+  const findings: Finding[] = []
+  try {
+    for (const count of [1, 2, 5]) {
+      const places = Array.from({ length: count }, () => ({ url: sink.url, required: true }))
+      nodes.push(await startSluiceNode(postgresUrl, places))
+    }
+    findings.push(await requestsOf(nodes[2]!, sink, 5))
+    for (const { name, chunkBytes } of WAYS) {
+      const costs = await costsOf(nodes, ({ target }) => upload(target, GiB, chunkBytes))
+      findings.push(...compared(name, costs as [Cost, Cost, Cost]))
+    }
+    return findings
+  } finally {
+    for (const { node, drop } of nodes) {
+      await node.stop()
+      await drop()
+    }
+  }
+}
+
+/** N + 2 at each. */
+async function requestsOf({ target }: SluiceNode, sink: Sink, destinations: number): Promise<Finding> {
+  const all = async () => Object.values(await sink.counts()).reduce((sum, count) => sum + count, 0)
+  const before = await all()
+  const parts = 8
+  await upload(target, parts * PART_BYTES)
+  const each = ((await all()) - before) / destinations
+  return {
+    what: `S3 requests of ${parts} parts at each of ${destinations} destinations`,
+    measured: String(each),
+    wanted: `${parts + 2}`,
+    holds: each === parts + 2,
+  }
+}
+
+function compared(name: string, [one, two, five]: [Cost, Cost, Cost]): Finding[] {
+  const cpu = (cost: Cost) => cost.cpuSeconds / one.cpuSeconds
+  const memory = (cost: Cost) => cost.peakBytes / one.peakBytes
+  const told = (times: (cost: Cost) => number, words: (cost: Cost) => string) =>
+    `${times(two).toFixed(2)} times (one ${words(one)}, two ${words(two)}, five ${words(five)})`
+  return [
+    {
+      what: `CPU of two required destinations to one, ${name}`,
+      measured: told(cpu, ({ cpuSeconds }) => `${cpuSeconds.toFixed(2)} s`),
+      wanted: '≤ 1.6 times',
+      holds: cpu(two) <= 1.6,
+      bars: [
+        { name: 'one', value: one.cpuSeconds, unit: 's/GiB' },
+        { name: 'two', value: two.cpuSeconds, unit: 's/GiB' },
+        { name: 'five', value: five.cpuSeconds, unit: 's/GiB' },
+      ],
+    },
+    {
+      what: `memory of two required destinations to one, ${name}`,
+      measured: told(memory, ({ peakBytes }) => inMiB(peakBytes)),
+      wanted: '≤ 1.1 times',
+      holds: memory(two) <= 1.1,
+    },
+  ]
+}
+
+const TROUBLES: Trouble[] = ['hangs', 'answers 503', 'refuses', 'accepts 1 MiB/s']
+
+/** How fast a file gets to its required destination beside one of best effort that does not work. */
+async function benchBesideTrouble(postgresUrl: string, sink: Sink): Promise<Finding[]> {
+  const troubled: Sink[] = []
+  const nodes: SluiceNode[] = [await startSluiceNode(postgresUrl, sink.url)]
+  try {
+    for (const trouble of TROUBLES) {
+      const bad = await startSink(undefined, trouble)
+      troubled.push(bad)
+      const places = [
+        { url: sink.url, required: true },
+        { url: bad.url, required: false },
+      ]
+      nodes.push(await startSluiceNode(postgresUrl, places))
+    }
+    for (const { target } of nodes) await upload(target, 64 * MiB)
+    const took = await inTurns(({ target }) => seconds(() => upload(target, GiB)), nodes)
+    const [alone, ...beside] = took.map((each) => GiB / MiB / each) as [number, ...number[]]
+    return TROUBLES.map((trouble, n) => ({
+      what: `throughput beside a best-effort bucket that ${trouble}, to that without`,
+      measured: `${(beside[n]! / alone).toFixed(2)} times (${beside[n]!.toFixed(0)} to ${alone.toFixed(0)} MiB/s)`,
+      wanted: '≥ 0.9 times',
+      holds: beside[n]! >= alone * 0.9,
+    }))
+  } finally {
+    for (const { node, drop } of nodes) {
+      await node.stop()
+      await drop()
+    }
+    for (const bad of troubled) await bad.stop()
+  }
+}
+
+const FIRST_MIGRATION = '0024_several_destinations.sql'
+
+type Version = SluiceNode & {
+  /** Round trips to the database since the last call. */
+  asked(): number
+  close(): Promise<void>
+}
+
+/** A Pipe with one destination, beside the version that knew no other. */
+async function benchOneDestination(postgresUrl: string, sink: Sink): Promise<Finding[]> {
+  const commit = commitBefore(FIRST_MIGRATION)
+  const before = commit && sourceBefore(commit)
+  if (!before) {
+    console.log('  skipped: the clone has no history')
+    return []
+  }
+  const bench = join(before.folder, 'bench/sluice-site.ts')
+  const old = (await import(bench)) as { startSluiceNode: typeof startSluiceNode }
+  const versions: Version[] = []
+  const findings: Finding[] = []
+  try {
+    versions.push(await startVersion(postgresUrl, sink, old.startSluiceNode))
+    versions.push(await startVersion(postgresUrl, sink, startSluiceNode))
+    const beside = `beside ${before.commit.slice(0, 7)}`
+    for (const { name, chunkBytes } of WAYS) {
+      const asked = new Map<Version, number[]>(versions.map((one) => [one, []]))
+      const costs = await costsOf(versions, async (version) => {
+        version.asked()
+        await upload(version.target, GiB, chunkBytes)
+        asked.get(version)!.push(version.asked())
+      })
+      const [then, now] = costs as [Cost, Cost]
+      const trips = versions.map((one) => percentile(asked.get(one)!, 0.5)) as [number, number]
+      const ratio = (what: string, [was, is]: [number, number], words: (value: number) => string) => ({
+        what: `${what} of one destination ${beside}, ${name}`,
+        measured: `${(is / was).toFixed(3)} times (${words(is)} to ${words(was)})`,
+        wanted: '≤ 1.03 times',
+        holds: is / was <= 1.03,
+      })
+      findings.push(
+        ratio('CPU', [then.cpuSeconds, now.cpuSeconds], (value) => `${value.toFixed(2)} s`),
+        ratio('round trips to the database', trips, String),
+        ratio('memory', [then.peakBytes, now.peakBytes], inMiB),
+      )
+    }
+    return findings
+  } finally {
+    for (const { close } of versions) await close()
+  }
+}
+
+async function startVersion(
+  postgresUrl: string,
+  sink: Sink,
+  start: typeof startSluiceNode,
+): Promise<Version> {
+  const { url, drop } = await createDatabase(postgresUrl)
+  const proxy = await openCountingProxy(url)
+  const site = await start(postgresUrl, sink.url, { DATABASE_URL: proxy.url })
+  return {
+    ...site,
+    asked: () => proxy.take().roundTrips,
+    async close() {
+      await site.node.stop()
+      await site.drop()
+      proxy.close()
+      await drop()
+    },
+  }
+}
+
+export const DESTINATION_CASES: Case[] = [
+  { name: 'destinations: 1, 2 and 5', run: ({ postgresUrl, sink }) => benchDestinations(postgresUrl, sink) },
+  {
+    name: 'destinations: beside one of best effort in trouble',
+    run: ({ postgresUrl, sink }) => benchBesideTrouble(postgresUrl, sink),
+  },
+  {
+    name: 'destinations: one, beside the version before',
+    run: ({ postgresUrl, sink }) => benchOneDestination(postgresUrl, sink),
+  },
+]
