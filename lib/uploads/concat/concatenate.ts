@@ -1,27 +1,34 @@
 import { crc32 } from 'node:zlib'
 import { combineCrc32 } from '../../platform/kernel/crc32.ts'
-import type { Bucket, SentPart, Target } from '../bucket-port.ts'
+import type { Bucket, SentPart } from '../bucket-port.ts'
 import { clearLeftovers } from '../endings/clear-leftovers.ts'
+import { type Judged, judge } from '../finish/judge.ts'
 import type { Stored } from '../finish/record-transferred.ts'
-import { type Outcome, settle } from '../finish/settle.ts'
+import type { Outcome } from '../finish/settle.ts'
+import { settleFile } from '../finish/settle-file.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { discardPartials, type PartialObject } from '../ledger/partials.ts'
 import { withMemory } from '../memory/memory-budget.ts'
+import type { Place } from '../opening/upload.ts'
 import { classify } from '../rules/faults.ts'
 import { beginMultipart } from '../stream/begin-multipart.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { type ConcatStep, concatPlan } from './concat-plan.ts'
 
-/** A final upload: all its bytes are in the bucket already, in the objects of its partial uploads. */
+/** Where the objects of a final upload are joined. */
+export type JoiningPlace = Pick<Place, 'dataStoreId' | 'required' | 'mayRead' | 'bucket' | 'target'> & {
+  /** The multipart upload of an attempt that ended in a crash. It is aborted first. */
+  leftMultipartId: string | null
+}
+
+/** A final upload: all its bytes are in its buckets already, in the objects of its partial uploads. */
 export type Joining = {
   fileId: string
   lease: Lease
-  bucket: Bucket
-  dataStoreId: string
-  target: Target
   partials: readonly PartialObject[]
-  /** The multipart upload of an attempt that ended in a crash. It is aborted first. */
-  leftMultipartId: string | null
+  hasOneDestination: boolean
+  /** Those that have no object yet. */
+  places: readonly JoiningPlace[]
 }
 
 /** Size and checksum of the joined file, from those of its pieces. */
@@ -36,26 +43,33 @@ export function totalOf(partials: readonly PartialObject[]): { bytes: number; cr
 }
 
 /**
- * Joins several objects into one. It can be repeated, as nothing is visible before Complete.
+ * Joins several objects into one, at each destination. It can be repeated, as nothing is visible before Complete.
  */
 export async function concatenate(context: UploadContext, joining: Joining): Promise<Outcome> {
-  const { fileId, lease, bucket, partials } = joining
-  const file = {
-    fileId,
-    lease,
-    lengthBytes: totalOf(partials).bytes,
-    crc32: totalOf(partials).crc32,
-    destination: { bucket, key: joining.target.key, mayRead: true },
-    // Each attempt starts over, whatever the outcome of the earlier ones.
-    sentBefore: true,
-  }
-  const outcome = await settle(context, file, 'join', join(context, joining))
+  const { fileId, lease, partials, hasOneDestination, places } = joining
+  const { bytes: lengthBytes, crc32 } = totalOf(partials)
+  const destinations = places.map((place) => ({ ...place, key: place.target.key }))
+  // Each attempt starts over, whatever the outcome of the earlier ones.
+  const file = { fileId, lease, lengthBytes, crc32, sentBefore: true, hasOneDestination, destinations }
+  const outcome = await settleFile(context, file, async (attempt): Promise<Judged> => {
+    const { destination } = attempt
+    if (partials.every(({ keys }) => destination.dataStoreId in keys))
+      return judge(context, attempt, 'join', join(context, joining, destination, attempt.lease.signal))
+    return { kind: 'failed', end: { reason: PIECE_MISSING }, error: undefined }
+  })
   if (outcome.kind === 'transferred') await clearPartials(context, partials)
   return outcome
 }
 
-async function join(context: UploadContext, joining: Joining): Promise<Stored> {
-  const { etag } = await assemble(context, joining)
+const PIECE_MISSING = 'It lacks a piece that the file was joined from.'
+
+async function join(
+  context: UploadContext,
+  joining: Joining,
+  place: JoiningPlace,
+  signal: AbortSignal,
+): Promise<Stored> {
+  const { etag } = await assemble(context, joining, place, signal)
   context.checkpoint('complete answered')
   return {
     delivered: { etag, certainty: 'answered' },
@@ -70,10 +84,14 @@ async function clearPartials(context: UploadContext, partials: Joining['partials
   )
 }
 
-async function assemble(context: UploadContext, joining: Joining): Promise<{ etag: string | null }> {
+async function assemble(
+  context: UploadContext,
+  { partials, lease }: Joining,
+  place: JoiningPlace,
+  signal: AbortSignal,
+): Promise<{ etag: string | null }> {
   const { checkpoint } = context
-  const { bucket, dataStoreId, target, partials, lease, leftMultipartId } = joining
-  const { signal } = lease
+  const { bucket, dataStoreId, target, leftMultipartId } = place
   const { key } = target
   if (leftMultipartId)
     await bucket.abortMultipart({ key, multipartId: leftMultipartId }, { signal }).catch(() => {})
@@ -84,12 +102,15 @@ async function assemble(context: UploadContext, joining: Joining): Promise<{ eta
   const copying = bucket.forCopies()
   const account = context.budget.account(bucket)
   const multipartId = await beginMultipart(context, { bucket: copying, target, dataStoreId, lease })
+  const keys = partials.map((partial) => partial.keys[dataStoreId]!)
+  const send = (step: ConcatStep, part: Part) =>
+    sendStep({ bucket: copying, partials, keys, signal }, step, part)
   const parts: SentPart[] = []
   for (const [n, step] of steps.entries()) {
     lease.assertHeld()
     const memory = { bytes: readBytes(step), signal }
     const part = { key, multipartId, number: n + 1 }
-    parts.push(await withMemory(account, memory, () => sendStep(joining, copying, step, part)))
+    parts.push(await withMemory(account, memory, () => send(step, part)))
     checkpoint('part sent')
   }
   lease.assertHeld()
@@ -109,22 +130,30 @@ function readBytes(step: ConcatStep): number {
   return 'copy' in step ? 0 : step.join.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
+type Part = { key: string; multipartId: string; number: number }
+
+type Sending = {
+  bucket: ReturnType<Bucket['forCopies']>
+  partials: readonly PartialObject[]
+  /** Of the partial uploads in this bucket. */
+  keys: readonly string[]
+  signal: AbortSignal
+}
+
 async function sendStep(
-  { partials, lease: { signal } }: Joining,
-  bucket: ReturnType<Bucket['forCopies']>,
+  { bucket, partials, keys, signal }: Sending,
   step: ConcatStep,
-  part: { key: string; multipartId: string; number: number },
+  part: Part,
 ): Promise<SentPart> {
-  const keyOf = (source: number) => partials[source]!.key
   if ('copy' in step) {
     const { source, first, bytes } = step.copy
     // S3 copies a range only from an object of more than 5 MB; it copies a whole object of any size.
     const range = bytes === partials[source]!.bytes ? null : { first, bytes }
-    const copied = await bucket.copyPart(part, { key: keyOf(source), range }, { signal })
+    const copied = await bucket.copyPart(part, { key: keys[source]!, range }, { signal })
     return { number: part.number, ...copied }
   }
   const chunks = await Promise.all(
-    step.join.map(({ source, first, bytes }) => bucket.readRange(keyOf(source), first, bytes, { signal })),
+    step.join.map(({ source, first, bytes }) => bucket.readRange(keys[source]!, first, bytes, { signal })),
   )
   const crc = chunks.reduce((sum, chunk) => crc32(chunk, sum), 0)
   const { etag } = await bucket.uploadPart(part, { chunks, bytes: readBytes(step), crc32: crc }, { signal })

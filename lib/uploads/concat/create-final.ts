@@ -5,6 +5,7 @@ import { findFinal, insertFinal, type PartialObject, readFinishedPartials } from
 import type { CreationRight } from '../ledger/upload-rights.ts'
 import { admit } from '../opening/admit.ts'
 import { type Declared, describeNew } from '../opening/create-upload.ts'
+import { openTarget } from '../opening/open-target.ts'
 import { contentTypeOf } from '../rules/content-type.ts'
 import { inBackground, type UploadContext } from '../upload-context.ts'
 import { concatenate, totalOf } from './concatenate.ts'
@@ -42,13 +43,13 @@ async function join(
   pieces: Pieces,
 ): Promise<{ fileId: string }> {
   const { leases, db, terms, emitCreated } = context
-  const bucket = context.openBucket(right.targets[0]!.dataStore)
+  const buckets = right.targets.map((target) => openTarget(context, target))
   const partials = await findPartials(context, right, pieces.partialIds)
   const whole = totalOf(partials)
   if (declared.crc32 !== undefined && declared.crc32 !== whole.crc32)
     throw checksumMismatch(declared.crc32, whole.crc32)
   const admitted = await admit(context, right, { ...declared, lengthBytes: whole.bytes })
-  const made = describeNew(context, admitted, [bucket])
+  const made = describeNew(context, admitted, buckets)
   const claim = leases.newClaim()
   const options = { claim, nowMs: made.createdAtMs, emitCreated }
   if (!(await insertFinal(db, { ...made, ...pieces, ...whole }, options)))
@@ -56,14 +57,20 @@ async function join(
   context.checkpoint('upload created')
   const { fileId, object, destinations } = made
   if (made.isGated) return { fileId }
+  const contentType = contentTypeOf(declared.filetype)
   const joining = concatenate(context, {
     fileId,
-    bucket,
-    dataStoreId: destinations[0]!.dataStoreId,
     partials,
-    leftMultipartId: null,
     lease: leases.adopt({ ...claim, fileId, fence: 1 }, made.createdAtMs),
-    target: { key: destinations[0]!.key, contentType: contentTypeOf(declared.filetype), object },
+    hasOneDestination: destinations.length === 1,
+    places: destinations.map(({ dataStoreId, key, required }, n) => ({
+      dataStoreId,
+      required,
+      mayRead: true,
+      bucket: buckets[n]!,
+      target: { key, contentType, object },
+      leftMultipartId: null,
+    })),
   })
   inBackground(context, joining)
   const outcome = await within(terms.assembleMs, joining)

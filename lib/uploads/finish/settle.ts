@@ -2,10 +2,9 @@ import { bucketRefusal } from '../bucket-port.ts'
 import { endUpload } from '../endings/end-upload.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { heldBy, lostLease } from '../ledger/lease-terms.ts'
-import type { Step } from '../rules/faults.ts'
 import type { UploadContext } from '../upload-context.ts'
-import { type Attempt, type End, type Judged, judge, judgeByLookingUp, type Wanted } from './judge.ts'
-import { recordTransferred, type Stored } from './record-transferred.ts'
+import { type End, type Judged, judgeByLookingUp, type Wanted } from './judge.ts'
+import { recordTransferred } from './record-transferred.ts'
 
 /**
  * What became of an attempt. `left`: nothing is decided, and there will be another one. `lagging`: every required destination
@@ -20,19 +19,6 @@ export type Outcome =
 type Ledger = Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'> &
   Partial<Pick<UploadContext, 'checkpoint'>>
 
-/**
- * For a file with one destination: waits for the object to be made, and records the outcome. The file is transferred, or
- * failed, or left for another attempt. The lease is released in each case.
- */
-export async function settle(
-  context: UploadContext,
-  file: Attempt & { lease: Lease },
-  step: Step,
-  storing: Promise<Stored>,
-): Promise<Outcome> {
-  return recordOutcome(context, file, await judge(context, file, step, storing))
-}
-
 /** For a multipart upload that the bucket no longer has. Throws if the bucket does not say now what became of it. */
 export async function settleByLookingUp(
   context: Ledger,
@@ -42,7 +28,10 @@ export async function settleByLookingUp(
   return recordOutcome(context, file, await judgeByLookingUp(file, fault))
 }
 
-/** Records what an attempt came to. */
+/**
+ * Records what an attempt came to, of a file with one destination. It is transferred, or failed, or left for another attempt.
+ * The lease is released in each case.
+ */
 export async function recordOutcome(
   context: Ledger,
   file: Pick<Wanted, 'fileId' | 'lengthBytes' | 'crc32'> & { lease: Lease },

@@ -104,7 +104,7 @@ export async function lockDestinations(tx: Db, lease: Fenced): Promise<Destinati
 
 /**
  * Every required destination has the object, and no other is left to wait for. Deletes what the objects were made of, and
- * releases the lease. Those that have failed are repaired from now on.
+ * releases the lease. Those that have failed are repaired from now on, unless the file is a piece of another, which is.
  */
 export async function recordDelivered(
   tx: Db,
@@ -117,11 +117,15 @@ export async function recordDelivered(
     tx,
     sql`
     with done as (
-      update files set status = ${status}, finished_at = ${now}, ${released} where id = ${fileId}::uuid returning id
+      update files set status = ${status}, finished_at = ${now}, ${released} where id = ${fileId}::uuid
+      returning id, concat, concat_parts
     ), unparted as (delete from file_parts p using done where p.file_id = done.id
     ), untailed as (delete from upload_tails t using done where t.file_id = done.id
     ), repaired_next as (
-      update file_destinations d set repair_at = ${now} from done where d.file_id = done.id and d.status = 'failed'
+      update file_destinations d set repair_at = ${now} from done
+      where d.file_id = done.id and d.status = 'failed' and done.concat is distinct from 'partial'
+    ), joined as (
+      update file_destinations d set abort_pending = true, abort_at = ${now} from done where d.file_id = any(done.concat_parts)
     ), noted as (${insertNote({ kind: 'completed', detail: { certainty, status } }, sql`done`, nowMs)})
     select id from done`,
   )

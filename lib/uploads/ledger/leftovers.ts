@@ -53,7 +53,7 @@ export function claimLeftovers(
       where d.file_id = due.file_id and d.data_store_id = due.data_store_id returning d.*
     )
     select c.file_id as "fileId", c.key, c.multipart_id as "multipartId",
-      (f.concat = 'partial' and f.status = 'transferred' or f.status = 'failed' and c.status = 'transferred') as piece,
+      (c.status = 'transferred' and (f.concat = 'partial' and f.status in ('transferred', 'partially_transferred') or f.status = 'failed')) as piece,
       floor(extract(epoch from ${endedAt}) * 1000)::bigint as "endedMs",
       ${sealedDataStoreColumn()} as "dataStore"
     from claimed c join files f on f.id = c.file_id join data_stores ds on ds.id = c.data_store_id`,

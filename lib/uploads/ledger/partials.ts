@@ -12,6 +12,9 @@ import type { CreationRight } from './upload-rights.ts'
  * once. Those that nobody joins go after a time.
  */
 
+/** A piece that a destination of best effort lacks is joined at the others. */
+const MADE = sql`'transferred', 'partially_transferred'`
+
 /** Common clients send a file in two to eight pieces. */
 const PARTIALS_PER_FILE = 8
 
@@ -29,7 +32,7 @@ export async function assertFewPartials(
     sql`select count(*)::int as count, coalesce(sum(coalesce(length_bytes, ${maxBytes}::bigint, 0)), 0)::bigint as bytes
       from files where concat = 'partial' and retired_at is null and token_id = ${tokenId}::uuid
         and expires_at > ${new Date(nowMs).toISOString()}::timestamptz
-        and status in ('uploading', 'transferring', 'transferred')`,
+        and status in ('uploading', 'transferring', ${MADE})`,
   )
   const { count, bytes } = open!
   const mostFiles = maxFiles! * PARTIALS_PER_FILE
@@ -59,7 +62,7 @@ export async function findFinal(
     select f.id from files p join files f on f.id = p.joined_into
     where p.id = ${wanted.partialIds[0]!}::uuid and f.pipe_id = ${pipe.id} and f.sender_id = ${token.senderId}::uuid
       and f.subject is not distinct from ${token.subject} and f.retired_at is null
-      and (f.status in ('transferring', 'transferred') or f.decision = 'rejected')
+      and (f.status in ('transferring', ${MADE}) or f.decision = 'rejected')
       and f.upload_metadata_header is not distinct from ${wanted.uploadMetadataHeader}
       and f.concat_parts = (select array_agg(value::uuid order by ordinality)
         from jsonb_array_elements_text(${partialIds}::jsonb) with ordinality)`,
@@ -67,18 +70,26 @@ export async function findFinal(
   return made?.id ?? null
 }
 
-/** A finished partial upload: a separate object until it has been joined. */
-export type PartialObject = { fileId: string; key: string; bytes: number; crc32: number }
+/** A finished partial upload: a separate object, at each destination, until it has been joined. */
+export type PartialObject = {
+  fileId: string
+  bytes: number
+  crc32: number
+  /** By the Data Stores that have it: one of best effort may lack it. */
+  keys: Readonly<Record<string, string>>
+}
+
+const KEYS = sql`(select coalesce(json_object_agg(d.data_store_id, d.key), '{}') from file_destinations d
+      where d.file_id = f.id and d.status = 'transferred')`
 
 /** The pieces of a final upload that has no object yet, in order. */
 export function readPartials(db: Db, fileIds: readonly string[]): Promise<PartialObject[]> {
   return rows<PartialObject>(
     db,
     sql`
-    select f.id as "fileId", d.key, f.length_bytes as bytes, f.crc32
+    select f.id as "fileId", f.length_bytes as bytes, f.crc32, ${KEYS} as keys
     from jsonb_array_elements_text(${JSON.stringify(fileIds)}::jsonb) with ordinality as wanted(id, n)
-    join files f on f.id = wanted.id::uuid join file_destinations d on d.file_id = f.id
-    order by wanted.n`,
+    join files f on f.id = wanted.id::uuid order by wanted.n`,
   )
 }
 
@@ -88,15 +99,19 @@ export function readFinishedPartials(
   { token, pipe, targets }: CreationRight,
   fileIds: readonly string[],
 ): Promise<(PartialObject & { isMade: boolean })[]> {
+  // The destinations of the Pipe may have changed since.
+  const required = targets.flatMap((target) => (target.required ? [target.dataStore.id] : []))
   return rows(
     db,
     sql`
-    select f.id as "fileId", d.key, f.length_bytes as bytes, f.crc32, f.status = 'transferred' as "isMade"
-    from files f join file_destinations d on d.file_id = f.id
+    select f.id as "fileId", f.length_bytes as bytes, f.crc32, ${KEYS} as keys, f.status in (${MADE}) as "isMade"
+    from files f
     where f.id in (select value::uuid from jsonb_array_elements_text(${JSON.stringify(fileIds)}::jsonb))
-      and f.pipe_id = ${pipe.id} and d.data_store_id = ${targets[0]!.dataStore.id}::uuid and f.sender_id = ${token.senderId}::uuid
+      and f.pipe_id = ${pipe.id} and f.sender_id = ${token.senderId}::uuid
+      and not exists (select from jsonb_array_elements_text(${JSON.stringify(required)}::jsonb) wanted
+        where wanted.value::uuid not in (select d.data_store_id from file_destinations d where d.file_id = f.id))
       and f.subject is not distinct from ${token.subject} and f.concat = 'partial'
-      and (f.status in ('transferring', 'transferred') or f.status = 'uploading' and f.offset_bytes = f.length_bytes)
+      and (f.status in ('transferring', ${MADE}) or f.status = 'uploading' and f.offset_bytes = f.length_bytes)
       and f.retired_at is null`,
   )
 }
@@ -131,7 +146,7 @@ async function lockPieces(tx: Db, partialIds: readonly string[]): Promise<boolea
   const free = await rows(
     tx,
     sql`
-    select id from files where ${among(partialIds)} and concat = 'partial' and status = 'transferred' and retired_at is null
+    select id from files where ${among(partialIds)} and concat = 'partial' and status in (${MADE}) and retired_at is null
     order by id for update`,
   )
   return free.length === partialIds.length
@@ -147,7 +162,8 @@ async function takePieces(tx: Db, { fileId, partialIds }: Final, nowMs: number):
 const NO_CLAIM = { claim: sql`null`, leaseMs: sql`null` }
 
 async function insert(db: Db, upload: Final, { claim, nowMs }: Options): Promise<void> {
-  const to = upload.destinations[0]!
+  const isOne = upload.destinations.length === 1
+  const places = upload.destinations.map((place, n) => ({ ...place, position: n + 1 }))
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
   const made = await rows(
     db,
@@ -159,7 +175,7 @@ async function insert(db: Db, upload: Final, { claim, nowMs }: Options): Promise
       insert into files (id, workspace_id, pipe_id, token_id, sender_id, sender_name, subject, filename, filetype,
         upload_metadata_header, upload_metadata, metadata, object, folder, declared_crc32, status, length_bytes, offset_bytes, counted_bytes, crc32,
         concat, concat_parts, concat_header, expiry_seconds, expires_at, expires_by, created_at, last_byte_at, complete_sent_at,
-        last_request_id, last_traceparent, decision, ${LEASE_COLUMNS})
+        last_request_id, last_traceparent, decision, sealed_fence, ${LEASE_COLUMNS})
       select ${upload.fileId}::uuid, ${upload.workspaceId}::uuid, ${upload.pipeId}, ${upload.tokenId}::uuid,
         ${upload.senderId}::uuid, ${upload.senderName}, ${upload.subject}, ${upload.filename}, ${upload.filetype},
         ${upload.uploadMetadataHeader}, ${JSON.stringify(upload.uploadMetadata)}::jsonb,
@@ -169,11 +185,14 @@ async function insert(db: Db, upload: Final, { claim, nowMs }: Options): Promise
           from jsonb_array_elements_text(${JSON.stringify(upload.partialIds)}::jsonb) with ordinality),
         ${upload.concatHeader}, ${upload.expirySeconds}::int, ${new Date(upload.expiresAtMs).toISOString()}::timestamptz,
         ${new Date(upload.expiresByMs).toISOString()}::timestamptz, ${now}, ${now}, ${upload.isGated ? sql`null` : now},
-        ${upload.request?.id ?? null}, ${upload.request?.traceparent ?? null}, ${upload.isGated ? 'asked' : null}::text, ${leaseValues(upload.isGated ? NO_CLAIM : claim)}
+        ${upload.request?.id ?? null}, ${upload.request?.traceparent ?? null}, ${upload.isGated ? 'asked' : null}::text,
+        case when not ${isOne}::boolean then -1 end, ${leaseValues(upload.isGated ? NO_CLAIM : claim, sql`${isOne}::boolean`)}
       from spent returning id
     ), sent_to as (
-      insert into file_destinations (file_id, data_store_id, bucket, key, status)
-      select id, ${to.dataStoreId}::uuid, ${to.bucket}, ${to.key}, 'transferring' from made
+      insert into file_destinations (file_id, data_store_id, bucket, key, status, position, required)
+      select id, d."dataStoreId", d.bucket, d.key, 'transferring', case when not ${isOne}::boolean then d.position end,
+        case when not ${isOne}::boolean then d.required end
+      from made, jsonb_to_recordset(${JSON.stringify(places)}::jsonb) d("dataStoreId" uuid, bucket text, key text, position smallint, required boolean)
     ), noted as (${insertNote({ kind: 'created' }, sql`made`, nowMs)})
     select id from made`,
   )
@@ -199,7 +218,7 @@ export async function retirePartials(db: Db, nowMs: number): Promise<number> {
     db,
     sql`
     with late as (
-      select id from files p where concat = 'partial' and status = 'transferred' and retired_at is null
+      select id from files p where concat = 'partial' and status in (${MADE}) and retired_at is null
         and (expires_at <= ${now}::timestamptz or not exists (
           select from files s where s.concat = 'partial' and s.retired_at is null and s.token_id = p.token_id
             and coalesce(s.last_byte_at, s.created_at) > ${idleSince}::timestamptz))

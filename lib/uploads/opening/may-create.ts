@@ -102,18 +102,19 @@ function matchesType(range: string, filetype: string | null): boolean {
 }
 
 /**
- * Concatenation copies within the bucket, reads ranges that are too small to copy, and deletes the pieces. Not every
+ * Concatenation copies within each bucket, reads ranges that are too small to copy, and deletes the pieces. Not every
  * provider can copy parts, and where all parts must have the same size, pieces of arbitrary sizes cannot become parts.
  */
 export function mayConcatenate(
   context: Opening,
   { verifyContent }: { verifyContent: boolean },
-  targets: readonly Pick<Target, 'dataStore'>[],
+  targets: readonly Pick<Target, 'dataStore' | 'required'>[],
 ): boolean {
-  if (verifyContent || targets.length > 1) return false
-  const [{ dataStore }] = targets as [Target]
-  return dataStore.mayRead && dataStore.mayDelete && mayCopyParts(context.openBucket(dataStore))
+  if (verifyContent) return false
+  return targets.every((target) => mayUse(target) && mayCopyParts(openTarget(context, target)))
 }
+
+const mayUse = ({ dataStore }: Pick<Target, 'dataStore'>) => dataStore.mayRead && dataStore.mayDelete
 
 const mayCopyParts = ({ capabilities }: Pick<Bucket, 'capabilities'>) =>
   capabilities.copyParts && !capabilities.equalParts
@@ -130,10 +131,10 @@ function assertMayConcatenate(
   )
 
   function whyNot(): string {
+    const which = targets.length > 1 ? 'a' : 'the'
     if (pipe.verifyContent) return 'the Pipe verifies the content of whole files'
-    if (targets.length > 1) return 'the Pipe has several destinations'
-    return mayCopyParts(context.openBucket(targets[0]!.dataStore))
-      ? 'the credentials of the Data Store do not allow reading and deleting'
-      : 'the bucket cannot copy parts of any size'
+    if (targets.every((target) => mayCopyParts(openTarget(context, target))))
+      return `the credentials of ${which} Data Store do not allow reading and deleting`
+    return `${which} bucket cannot copy parts of any size`
   }
 }

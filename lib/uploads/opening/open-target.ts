@@ -22,7 +22,7 @@ export function openTarget<Opened extends Pick<Bucket, 'capabilities'>>(
 const UNLIMITED = {
   maxParts: Number.POSITIVE_INFINITY,
   equalParts: false,
-  copyParts: false,
+  copyParts: true,
   dropsUnfinishedAfterHours: null,
 }
 

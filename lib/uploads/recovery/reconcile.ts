@@ -149,15 +149,23 @@ export async function makeObject(context: UploadContext, file: Claimed, lease: L
 
 /** Starts over, as nothing of an earlier attempt is visible. */
 async function joinAgain(context: UploadContext, file: Claimed, lease: Lease): Promise<Outcome> {
-  const { key, dataStore, multipartId } = file.destinations[0]!
+  const { fileId, destinations, object } = file
+  const contentType = contentTypeOf(file.filetype)
   return concatenate(context, {
-    fileId: file.fileId,
+    fileId,
     lease,
-    bucket: context.openBucket(dataStore),
-    dataStoreId: dataStore.id,
-    leftMultipartId: multipartId,
     partials: await readPartials(context.db, file.concatParts ?? []),
-    target: { key, contentType: contentTypeOf(file.filetype), object: file.object },
+    hasOneDestination: destinations.length === 1,
+    places: destinations
+      .filter(({ isOpen }) => isOpen)
+      .map((one) => ({
+        dataStoreId: one.dataStore.id,
+        required: one.required,
+        mayRead: true,
+        bucket: openTarget(context, one),
+        target: { key: one.key, contentType, object },
+        leftMultipartId: one.multipartId,
+      })),
   })
 }
 
