@@ -43,6 +43,19 @@ it('makes again what is possible soon before anybody goes on, each kind after wh
   expect(lines).toMatchObject([{ tokensAndRevocations: 0, filesCreated: 1, filesFinished: 1, notYet: 0 }])
 })
 
+it('tries what comes first again, and makes the rest again all the same', async () => {
+  const { recent, log, lines } = open()
+  let tries = 0
+  recent.first(async () => {
+    tries += 1
+    if (tries < 3) throw new Error('deadlock detected')
+  })
+  recent.note('end', async () => (tries < 3 ? Promise.reject(new Error('leased')) : 'made again'))
+  await recent.redo(db, log)
+  expect(tries).toBe(3)
+  expect(lines).toMatchObject([{ filesFinished: 1, notYet: 0 }])
+})
+
 it('tells what it could not make again yet', async () => {
   const { recent, log, lines } = open()
   recent.note('end', possibleAtTry(Number.POSITIVE_INFINITY))

@@ -18,6 +18,7 @@ export type CommitKind = (typeof KINDS)[number] | 'object'
 /** Makes the commit again if it is missing; throws if it cannot yet. */
 export type Redo = (db: Db) => Promise<'made again' | 'is there'>
 type Commit = { kind: CommitKind; redo: Redo }
+type FirstStep = (db: Db) => Promise<void>
 
 const AT_ONCE = 4
 /** In which other processes do the same: what one of them knows, a client may ask of another. */
@@ -34,7 +35,7 @@ export function createRecentCommits(now: () => number = () => performance.now())
   let settledAtMs = 0
   /** While there is a server that may lack something. */
   let pending: Commit[] | undefined
-  const firstSteps = new Set<(db: Db) => Promise<void>>()
+  const firstSteps = new Set<FirstStep>()
 
   return {
     note(kind: CommitKind, redo: Redo): void {
@@ -44,8 +45,8 @@ export function createRecentCommits(now: () => number = () => performance.now())
     doubt(kind: CommitKind, redo: Redo): void {
       pending?.push({ kind, redo })
     },
-    /** What has to be done before anything is made again. */
-    first(step: (db: Db) => Promise<void>): void {
+    /** What has to be done before anything is made again; it is tried again where it fails. */
+    first(step: FirstStep): void {
       firstSteps.add(step)
     },
     /** What is not there may be made again in a moment by another process, the only one that knows of it. */
@@ -57,13 +58,14 @@ export function createRecentCommits(now: () => number = () => performance.now())
     async redo(db: Db, log: Logger): Promise<{ later(): Promise<void> }> {
       const counts: Counts = { access: 0, creation: 0, end: 0, object: 0 }
       settledAtMs = now() + SETTLED_AFTER_MS
-      for (const step of firstSteps) await step(db)
+      let first = await doFirst(db, [...firstSteps])
       const doubted: Commit[] = []
       pending = doubted
       const objects = redoObjects(db, { commits: commits.all(), counts, now })
       let left = await redoAll(db, commits.all(), counts)
       for (let steps = 0; steps < GRACE_STEPS; steps++) {
         await sleep(GRACE_MS / GRACE_STEPS)
+        first = await doFirst(db, first)
         left = await redoAll(db, left, counts)
       }
       tell(log, counts, left)
@@ -72,6 +74,7 @@ export function createRecentCommits(now: () => number = () => performance.now())
         async later() {
           for (const untilMs = now() + GIVE_UP_MS; now() < untilMs; ) {
             await sleep(PAUSE_MS)
+            first = await doFirst(db, first)
             left = await redoAll(db, [...left, ...doubted.splice(0)], counts)
           }
           if (pending === doubted) pending = undefined
@@ -82,6 +85,13 @@ export function createRecentCommits(now: () => number = () => performance.now())
       }
     },
   }
+}
+
+/** Answers with those that failed, such as in a deadlock with another process that does the same. */
+async function doFirst(db: Db, steps: FirstStep[]): Promise<FirstStep[]> {
+  const failed: FirstStep[] = []
+  for (const step of steps) await step(db).catch(() => failed.push(step))
+  return failed
 }
 
 type Counts = Record<CommitKind, number>

@@ -43,6 +43,8 @@ export class Leases {
   readonly incoming = new IncomingRequests()
   readonly #deps: Deps
   readonly #held = new Map<string, HeldLease>()
+  /** Their rows have still to learn that they are over, and which parts may arrive late. */
+  #lost: HeldLease[] = []
   readonly #over: Lately<Pick<Fenced, 'fileId' | 'claim'>>
   readonly #wakeUps = new WakeUps()
   readonly #stopRenewing: () => void
@@ -117,9 +119,10 @@ export class Leases {
    * released since.
    */
   async dropAll(db: Db): Promise<void> {
-    const held = [...this.#held.values()]
-    for (const lease of held) lease.lose()
-    await dropLeases(db, { held, over: this.#over.all() })
+    this.#lost.push(...this.#held.values())
+    for (const lease of this.#lost) lease.lose()
+    await dropLeases(db, { held: [...new Set(this.#lost)], over: this.#over.all() })
+    this.#lost = []
   }
 
   async stop(): Promise<void> {

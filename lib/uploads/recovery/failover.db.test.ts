@@ -37,9 +37,13 @@ it.each([
   },
 )
 
-it.each([{ lost: 'nothing' }, { lost: 'the taking of its lease and its parts' }])(
-  'goes on with an upload under the part numbers that it had when $lost was lost',
-  async ({ lost }) => {
+it.each([
+  { lost: 'nothing', at: 'first' },
+  { lost: 'the taking of its lease and its parts', at: 'first' },
+  { lost: 'the taking of its lease and its parts', at: 'second' },
+])(
+  'goes on with an upload under the part numbers that it had when $lost was lost, repaired at the $at try',
+  async ({ lost, at: tryOf }) => {
     await using site = await openSite()
     const { db, client, recent, runtime } = site
     const whole = randomBytes(24 * MiB)
@@ -50,8 +54,10 @@ it.each([{ lost: 'nothing' }, { lost: 'the taking of its lease and its parts' }]
     const look = sql`select offset_bytes::int as bytes from files where id = ${fileIdOf(url)}::uuid`
     await expect.poll(async () => (await rows<{ bytes: number }>(db, look))[0]!.bytes).toBeGreaterThan(0)
     if (lost !== 'nothing') await rewind()
+    const lossy = losingAnswers(db)
+    if (tryOf === 'second') lossy.fail(/bound_fence = f\.lease_fence/)
 
-    await recent.redo(db, runtime.log)
+    await recent.redo(lossy.db, runtime.log)
 
     expect((await patch.reply).status).toBe(423)
     const at = await client.offset(url)
@@ -174,6 +180,7 @@ it('cancels an upload again whose cancellation was lost', async () => {
 /** The next such statement is carried out, and its connection breaks before the answer. */
 function losingAnswers(db: Db) {
   let next: RegExp | undefined
+  let runs = true
   const session = new Proxy(db._.session, {
     get(target, name) {
       const own = Reflect.get(target, name)
@@ -183,7 +190,7 @@ function losingAnswers(db: Db) {
         if (!next?.test(query.sql)) return statement
         next = undefined
         const execute = async () => {
-          await statement.execute()
+          if (runs) await statement.execute()
           throw Object.assign(new Error('write CONNECTION_CLOSED'), { code: 'CONNECTION_CLOSED' })
         }
         return { execute }
@@ -197,6 +204,11 @@ function losingAnswers(db: Db) {
     db: lossy,
     lose(statement: RegExp) {
       next = statement
+    },
+    /** It does not run at all. */
+    fail(statement: RegExp) {
+      next = statement
+      runs = false
     },
   }
 }
