@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { sql } from 'drizzle-orm'
 import { DetailedError, Upload, type UploadOptions } from 'tus-js-client'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { describeWithDatabase } from '../../test/support/databases.ts'
 import { type Decider, openDecider } from '../../test/support/decider.ts'
+import { dropResponses } from '../../test/support/drop-responses.ts'
 import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
 import { decideOnFile } from '../dashboard/files/decide-on-file.ts'
 import { listFiles } from '../dashboard/files/list-files.ts'
@@ -27,7 +27,7 @@ describeWithDatabase('tus-js-client, with the last response dropped', (database)
   let site: Site
   let node: Awaited<ReturnType<typeof serveUploads>>
   let decider: Decider
-  let dropped = 0
+  let line: ReturnType<typeof dropResponses>
 
   beforeAll(async () => {
     decider = await openDecider()
@@ -36,31 +36,19 @@ describeWithDatabase('tus-js-client, with the last response dropped', (database)
     })
     await database().db.execute(sql`update data_stores set may_read = true, may_delete = true`)
     node = await serveUploads(site.runtime, { terms: { decideMs: 5000, pollMs: 20 } })
-    node.server.prependListener('request', dropAfterQuestion)
+    line = dropResponses(node.server, () => decider.asked.length > 0)
     const hook = { url: decider.url, enabled: true, timeoutSeconds: 5, withoutAnswer: 'refuse' as const }
     await saveHook(site.runtime, site.actor, { pipeId: site.pipe.id, hook: 'before_complete' }, hook)
   })
   beforeEach(() => {
     decider.reset()
-    dropped = 0
+    line.drop(2)
   })
   afterAll(async () => {
     await node?.close()
     await decider?.close()
     await site?.close()
   })
-
-  /** Twice, from the first response on that follows the question. */
-  function dropAfterQuestion(_: IncomingMessage, res: ServerResponse): void {
-    const writeHead = res.writeHead.bind(res)
-    res.writeHead = ((...head: Parameters<typeof writeHead>) => {
-      if (res.destroyed) return res
-      if (decider.asked.length === 0 || dropped === 2) return writeHead(...head)
-      dropped += 1
-      res.destroy()
-      return res
-    }) as typeof res.writeHead
-  }
 
   async function upload(way: Partial<UploadOptions>, body: Buffer) {
     const token = await site.token()
@@ -97,7 +85,7 @@ describeWithDatabase('tus-js-client, with the last response dropped', (database)
     const { id, status } = await newest()
     expect(status).toBe('transferred')
     expect(objects).toContain(`${id}/file`)
-    expect(dropped).toBe(2)
+    expect(line.dropped).toBe(2)
     // A creation whose response is lost is made again, since its client has no address.
     expect(await files()).toBe(before + (way.uploadDataDuringCreation ? 3 : 1))
   })
@@ -120,7 +108,7 @@ describeWithDatabase('tus-js-client, with the last response dropped', (database)
 
   it('a deferred file goes on by itself once it is decided', async () => {
     decider.answer = () => ({ defer: true })
-    dropped = 2
+    line.drop(0)
     const uploading = upload({}, randomBytes(BYTES))
     await decider.gets(1)
     await expect.poll(async () => (await newest()).decision?.state).toBe('deferred')

@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto'
+import { basename, join } from 'node:path'
+import { type Browser, chromium, type Page } from 'playwright'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { plainUppySnippet } from '#lib/dashboard/embed/browser-snippets.ts'
+import { listFiles } from '#lib/dashboard/files/list-files.ts'
+import { saveHook } from '#lib/hooks/pipe-hooks.ts'
+import type { DatabaseHandle } from '#lib/platform/db/database.ts'
+import { findChromium } from '../../test/support/chromium.ts'
+import { startCustomerSite } from '../../test/support/customer-site.ts'
+import { openTestDatabase } from '../../test/support/databases.ts'
+import { type Decider, openDecider } from '../../test/support/decider.ts'
+import { dropResponses } from '../../test/support/drop-responses.ts'
+import { createSite, type Site, serveUploads } from '../../test/support/upload-site.ts'
+
+/** Uppy with @uppy/tus in a real Chromium, set up by the very text of the Embed page, when a hook decides about its files. */
+const REASON = 'It has a virus.'
+const BYTES = 300_000
+
+let database: DatabaseHandle & { url: string }
+let site: Site
+let node: Awaited<ReturnType<typeof serveUploads>>
+let decider: Decider
+let browser: Browser
+let line: ReturnType<typeof dropResponses>
+
+beforeAll(async () => {
+  database = await openTestDatabase()
+  site = await createSite(database)
+  decider = await openDecider()
+  node = await serveUploads(site.runtime, { terms: { decideMs: 5000, pollMs: 20 } })
+  line = dropResponses(node.server, () => decider.asked.length > 0)
+  const hook = { url: decider.url, enabled: true, timeoutSeconds: 5, withoutAnswer: 'refuse' as const }
+  await saveHook(site.runtime, site.actor, { pipeId: site.pipe.id, hook: 'before_complete' }, hook)
+  browser = await chromium.launch(await findChromium())
+})
+beforeEach(() => {
+  decider.reset()
+  line.drop(2)
+})
+afterAll(async () => {
+  await browser?.close()
+  await node?.close()
+  await decider?.close()
+  await site?.close()
+  await database?.close()
+})
+
+type Ended = { error: string | null; objects: string[] }
+
+/** What Uppy tells its page of the file, each time that it tells something. */
+async function openUploader(chunkSize: string) {
+  const uploadUrl = `${node.url}/pipes/${site.pipe.id}/files/`
+  const snippet = plainUppySnippet({ baseUrl: node.url, uploadUrl, pipeId: site.pipe.id })
+    .replace('retryDelays:', `${chunkSize}retryDelays:`)
+    .replace(
+      /<\/script>\n$/,
+      `uppy.on('upload-success', () => ended(null))
+      uppy.on('upload-error', (_, error) => ended(String(error.originalResponse?.getBody())))
+      </script>`,
+    )
+  const customer = await startCustomerSite(snippet, async () => {
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
+    return Response.json({ token: await site.token(), expiresAt })
+  })
+  const page = await browser.newPage()
+  const told: ((ended: Ended) => void)[] = []
+  await page.exposeFunction('ended', async (error: string | null) =>
+    told.shift()!({ error, objects: await site.bucket.objects() }),
+  )
+  // Web nodes serve it, and none is here.
+  await page.route('**/uppy/**', (route) =>
+    route.fulfill({
+      path: join('node_modules/uppy/dist', basename(new URL(route.request().url()).pathname)),
+      headers: { 'Access-Control-Allow-Origin': '*' },
+    }),
+  )
+  await page.goto(customer.url)
+  const close = async () => {
+    await page.close()
+    await customer.close()
+  }
+  const next = () => new Promise<Ended>((resolve) => told.push(resolve))
+  return { page, next, [Symbol.asyncDispose]: close }
+}
+
+async function send(page: Page): Promise<void> {
+  const file = { name: 'a.bin', mimeType: 'application/octet-stream', buffer: randomBytes(BYTES) }
+  await page.locator('.uppy-Dashboard-input').first().setInputFiles(file)
+  await page.getByRole('button', { name: 'Upload 1 file' }).click()
+}
+
+const files = async () => (await listFiles(site.runtime, site.actor, { limit: 100 })).data
+
+describe.each([
+  ['in one request', ''],
+  ['in chunks', 'chunkSize: 100_000, '],
+])('Uppy that sends a file %s, with the last response dropped twice', (_, chunkSize) => {
+  it('tells of success when the object is there', async () => {
+    const before = await files()
+    await using uploader = await openUploader(chunkSize)
+    const ended = uploader.next()
+    await send(uploader.page)
+    const { error, objects } = await ended
+    expect(error).toBeNull()
+    const [file, ...others] = await files()
+    expect(others).toHaveLength(before.length)
+    expect(file!.status).toBe('transferred')
+    expect(objects).toContain(`${file!.id}/a.bin`)
+    expect(line.dropped).toBe(2)
+  })
+
+  it('tells of a rejection with its reason, also when it is asked to try again, and starts nothing over', async () => {
+    decider.answer = () => ({ allow: false, reason: REASON })
+    const before = await files()
+    await using uploader = await openUploader(chunkSize)
+    const first = uploader.next()
+    await send(uploader.page)
+    const second = first.then(async () => {
+      const ended = uploader.next()
+      await uploader.page.getByRole('button', { name: 'Retry upload' }).last().click()
+      return ended
+    })
+    for (const { error, objects } of [await first, await second]) {
+      expect(JSON.parse(error!)).toMatchObject({ code: 'upload_rejected', detail: REASON })
+      const [file, ...others] = await files()
+      expect(others).toHaveLength(before.length)
+      expect(file).toMatchObject({ status: 'failed', decision: { reason: REASON } })
+      expect(objects).not.toContain(`${file!.id}/a.bin`)
+    }
+    expect(decider.asked).toHaveLength(1)
+  })
+})

@@ -1,0 +1,24 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+
+/** Cuts the connection instead of sending a response, `times` times, from the first response on for which `isDue` holds. */
+export function dropResponses(server: Server, isDue: () => boolean) {
+  const dropping = { times: 0, dropped: 0 }
+  server.prependListener('request', (_: IncomingMessage, res: ServerResponse) => {
+    const writeHead = res.writeHead.bind(res)
+    res.writeHead = ((...head: Parameters<typeof writeHead>) => {
+      if (res.destroyed) return res
+      if (dropping.dropped === dropping.times || !isDue()) return writeHead(...head)
+      dropping.dropped += 1
+      res.destroy()
+      return res
+    }) as typeof res.writeHead
+  })
+  return {
+    get dropped() {
+      return dropping.dropped
+    },
+    drop(times: number) {
+      Object.assign(dropping, { times, dropped: 0 })
+    },
+  }
+}
