@@ -45,6 +45,9 @@ const STATES = {
   required: { tone: 'water', icon: Check },
   best_effort: { tone: 'calm', icon: CircleDashed, label: 'best effort' },
   repairing: { tone: 'water', icon: RefreshCw },
+  allowed: { tone: 'good', icon: Check },
+  rejected: { tone: 'bad', icon: X },
+  deferred: { tone: 'warn', icon: Hourglass },
   test: { tone: 'calm', icon: CircleDashed },
 } as const satisfies Record<string, Look>
 

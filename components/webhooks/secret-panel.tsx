@@ -2,7 +2,7 @@
 
 import { Eye, EyeOff, RefreshCw } from 'lucide-react'
 import { useState } from 'react'
-import { reveal, rotate } from '#app/dashboard/webhooks/actions.ts'
+import type { FormAction } from '#app/actions/form-state.ts'
 import { ActionForm } from '../ui/action-form.tsx'
 import { Button } from '../ui/button.tsx'
 import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
@@ -10,10 +10,11 @@ import { Copyable } from '../ui/copyable.tsx'
 import { SecretShown } from '../ui/secret-shown.tsx'
 import { Time } from '../ui/time.tsx'
 
-type Props = { outputId: string; previousSecretUntil: string | null }
+type ShowSecret = FormAction<{ secret: string }>
+type Props = { reveal: ShowSecret; rotate: ShowSecret; previousSecretUntil: string | null }
 
 /** The secret comes to the page only when it is asked for. */
-export function SecretPanel({ outputId, previousSecretUntil }: Props) {
+export function SecretPanel({ reveal, rotate, previousSecretUntil }: Props) {
   const [secret, setSecret] = useState<string>()
   return (
     <div className="border-t pt-4">
@@ -31,7 +32,7 @@ export function SecretPanel({ outputId, previousSecretUntil }: Props) {
           </Button>
         ) : (
           <ActionForm<{ secret: string }>
-            action={reveal.bind(null, outputId)}
+            action={reveal}
             submit="Reveal"
             submitTone="plain"
             icon={<Eye aria-hidden />}
@@ -48,19 +49,19 @@ export function SecretPanel({ outputId, previousSecretUntil }: Props) {
           }
           title="Rotate the secret"
           confirm="Rotate"
-          action={rotate.bind(null, outputId)}
+          action={rotate}
           onDone={(data) => setSecret(data.secret)}
           outcome={(data) => <SecretShown title="The new webhook secret" secret={data.secret} />}
         >
           <p>
-            You get a new secret. For 24 hours webhooks are signed with both, so that your receivers can
+            You get a new secret. For 24 hours requests are signed with both, so that your receivers can
             switch.
           </p>
         </ConfirmDialog>
       </div>
       {previousSecretUntil && new Date(previousSecretUntil) > new Date() && (
         <p className="mt-2 text-ink-faint text-sm">
-          Webhooks are also signed with the previous secret, which ends <Time at={previousSecretUntil} />.
+          Requests are also signed with the previous secret, which ends <Time at={previousSecretUntil} />.
         </p>
       )}
     </div>

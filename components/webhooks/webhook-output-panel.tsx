@@ -1,5 +1,5 @@
 import { Trash2 } from 'lucide-react'
-import { deleteWebhook, switchWebhook } from '#app/dashboard/webhooks/actions.ts'
+import { deleteWebhook, reveal, rotate, switchWebhook } from '#app/dashboard/webhooks/actions.ts'
 import type { Delivery } from '#lib/webhooks/log/delivery.ts'
 import type { Missed } from '#lib/webhooks/outputs/missed-events.ts'
 import type { WebhookOutput } from '#lib/webhooks/outputs/webhook-output.ts'
@@ -50,7 +50,11 @@ export function WebhookOutputPanel({ pipeId, output, missed, latest, inboxUrl }:
         {output && <SendTest outputId={output.id} />}
         {output && (
           <IfMay right="build">
-            <SecretPanel outputId={output.id} previousSecretUntil={output.previousSecretUntil} />
+            <SecretPanel
+              reveal={reveal.bind(null, output.id)}
+              rotate={rotate.bind(null, output.id)}
+              previousSecretUntil={output.previousSecretUntil}
+            />
             <DeleteOutput output={output} />
           </IfMay>
         )}

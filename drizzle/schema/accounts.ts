@@ -206,7 +206,7 @@ export const accountKeys = pgTable(
   (t) => [index().on(t.workspaceId, t.id), index().on(t.createdBy)],
 )
 
-export const TURNED_OFF_KINDS = ['account_key', 'sender', 'webhook', 'data_store'] as const
+export const TURNED_OFF_KINDS = ['account_key', 'sender', 'webhook', 'hook', 'data_store'] as const
 export type TurnedOffKind = (typeof TURNED_OFF_KINDS)[number]
 
 /** What was turned off when the owner of an address took their account from whoever had been in it. */

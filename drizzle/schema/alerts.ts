@@ -9,6 +9,7 @@ export const ALERT_KINDS = [
   'bucket_rejects',
   'output_off',
   'output_failing',
+  'hook_failing',
   'token_unused',
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]

@@ -29,6 +29,9 @@ export const pipeHooks = pgTable(
     /** Signs beside the new one for 24 hours after a rotation. */
     previousSecretEncrypted: text(),
     previousSecretUntil: instant(),
+    /** The first of an unbroken run of questions without an answer, and what was wrong with the last one. */
+    failingSince: instant(),
+    fault: text(),
     createdAt: createdAt(),
     updatedAt: instant().notNull().defaultNow(),
   },

@@ -56,6 +56,7 @@ const SETS_NOTHING: Record<string, string> = {
   checkDataStore: ACT,
   sendTestEvent: ACT,
   testOutput: ACT,
+  testHook: ACT,
   sendMissedEvents: ACT,
   sendMissedToOutput: ACT,
   discardMissedEvents: ACT,
@@ -147,6 +148,7 @@ alerts:
   bucket_rejects: { mail: false }
   output_off: { mail: false }
   output_failing: { mail: false }
+  hook_failing: { mail: false }
   token_unused: { mail: false, notice: false }
 `
 

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { eq, sql } from 'drizzle-orm'
 import type { z } from 'zod'
+import { pipeHooks } from '#drizzle/schema/index.ts'
 import { seconds } from '../platform/kernel/clock.ts'
 import type { GuardedAgents } from '../platform/net/guarded-agents.ts'
 import { NetworkError } from '../platform/net/network-error.ts'
@@ -9,11 +11,9 @@ import { openSecrets } from '../webhooks/outputs/signing-secrets.ts'
 import { signWebhook } from '../webhooks/signature/signature.ts'
 import { readAnswer } from './answers.ts'
 import { type HookRow, hookSecretPlace, previousHookSecretPlace } from './hook.ts'
+import type { Question } from './questions.ts'
 
-/** A question has the same id and the same bytes in every attempt, also of another node. */
-export type Question = { id: string; body: string }
-
-export type Asking = Pick<Runtime, 'clock' | 'vault' | 'metrics' | 'log'> & {
+export type Asking = Pick<Runtime, 'db' | 'clock' | 'vault' | 'metrics' | 'log'> & {
   agents: GuardedAgents
   retryDelaysMs: readonly number[]
 }
@@ -34,21 +34,39 @@ export async function ask<Answer>(
   question: Question,
   schema: z.ZodType<Answer>,
 ): Promise<Answer | undefined> {
+  let fault: string | undefined
   for (const delayMs of [0, ...asking.retryDelaysMs]) {
     if (delayMs > 0) await sleep(delayMs)
-    const answer = await attempt(asking, hook, question, schema)
-    if (typeof answer !== 'string') return answer
+    const answer = await askOnce(asking, hook, question, schema)
+    if (typeof answer !== 'string') {
+      if (hook.failingSince) await noteHealth(asking, hook, null)
+      return answer
+    }
+    fault = answer
     asking.log.warn(
-      { pipeId: hook.pipeId, hook: hook.hook, question: question.id, fault: answer },
+      { pipeId: hook.pipeId, hook: hook.hook, question: question.id, fault },
       'a decision hook gave no answer',
     )
   }
+  await noteHealth(asking, hook, fault!)
   return undefined
 }
 
+/** For the page of the hook and its alert. One that answers, and did before, is not written to. */
+async function noteHealth({ db, clock }: Asking, { id }: HookRow, fault: string | null): Promise<void> {
+  const now = new Date(clock.now()).toISOString()
+  await db
+    .update(pipeHooks)
+    .set({
+      fault,
+      failingSince: fault === null ? null : sql`coalesce(${pipeHooks.failingSince}, ${now}::timestamptz)`,
+    })
+    .where(eq(pipeHooks.id, id))
+}
+
 /** One attempt. A string says why there is no answer. */
-async function attempt<Answer>(
-  { agents, clock, vault, metrics }: Asking,
+export async function askOnce<Answer>(
+  { agents, clock, vault, metrics }: Omit<Asking, 'db' | 'log' | 'retryDelaysMs'>,
   hook: HookRow,
   { id, body }: Question,
   schema: z.ZodType<Answer>,

@@ -27,6 +27,9 @@ export const hookAnswer = z.strictObject({
   withoutAnswer: z.enum(WITHOUT_ANSWER),
   /** Until this time, requests are also signed with the secret from before the last rotation. */
   previousSecretUntil: z.iso.datetime().nullable(),
+  /** The first of an unbroken run of questions without an answer, and what was wrong with the last one. */
+  failingSince: z.iso.datetime().nullable(),
+  fault: z.string().nullable(),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 })
@@ -42,6 +45,8 @@ export function toHook(row: HookRow): HookAnswer {
     timeoutSeconds: row.timeoutSeconds,
     withoutAnswer: row.withoutAnswer,
     previousSecretUntil: row.previousSecretUntil?.toISOString() ?? null,
+    failingSince: row.failingSince?.toISOString() ?? null,
+    fault: row.fault,
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   }

@@ -1,18 +1,17 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { type Hook, pipeHooks } from '#drizzle/schema/index.ts'
-import { ENDED_FILE, type EndedFile } from '../events/file-event.ts'
-import { type Db, rows } from '../platform/db/database.ts'
+import type { Db } from '../platform/db/database.ts'
 import { notNow, SluiceError } from '../platform/kernel/errors.ts'
-import { uuidv7Ms } from '../platform/kernel/ids.ts'
 import { createGuardedAgents } from '../platform/net/guarded-agents.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import { NO_ANSWER, type Verdict } from '../uploads/rules/decision.ts'
-import type { Asked, Hooks } from '../uploads/upload-context.ts'
+import type { Hooks } from '../uploads/upload-context.ts'
 import { KEPT_MS } from '../webhooks/delivery/deliver.ts'
 import { webhookHosts } from '../webhooks/outputs/save-output.ts'
 import { type BeforeCompleteAnswer, beforeCompleteAnswer, beforeCreateAnswer } from './answers.ts'
-import { type Asking, ask, HOOK_RETRIES_MS, type Question } from './ask.ts'
+import { type Asking, ask, HOOK_RETRIES_MS } from './ask.ts'
 import type { HookRow } from './hook.ts'
+import { questionAfter, questionBefore, readFile } from './questions.ts'
 
 type HooksRuntime = Pick<Runtime, 'db' | 'clock' | 'vault' | 'metrics' | 'log' | 'config'>
 
@@ -22,14 +21,19 @@ export function openHooks(
   { retryDelaysMs = HOOK_RETRIES_MS }: { retryDelaysMs?: readonly number[] } = {},
 ): Hooks {
   const agents = createGuardedAgents(webhookHosts(config), { agent: { timeout: KEPT_MS } })
-  const asking: Asking = { ...runtime, agents, retryDelaysMs }
+  const asking: Asking = { ...runtime, db, agents, retryDelaysMs }
   return {
     async beforeCreate(asked) {
       const hook = await findEnabled(db, asked.pipe.id, 'before_create')
       if (!hook) return {}
       const answer = await ask(asking, hook, questionBefore(asked), beforeCreateAnswer)
-      if (!answer) return withoutAnswer(hook)
+      const count = (decision: Verdict['state']) => countDecision(runtime, hook, decision)
+      if (!answer) {
+        count(hook.withoutAnswer === 'allow' ? 'allowed' : 'rejected')
+        return withoutAnswer(hook)
+      }
       const { allow, reason, status, ...named } = answer
+      count(allow ? 'allowed' : 'rejected')
       if (!allow) throw refused(reason, status)
       return named
     },
@@ -38,9 +42,19 @@ export function openHooks(
       const hook = file && (await findEnabled(db, file.pipeId, 'before_complete'))
       // It was removed after the upload began.
       if (!hook) return { state: 'allowed', by: 'default', result: undefined }
-      return verdictOf(hook, await ask(asking, hook, questionAfter(file), beforeCompleteAnswer))
+      const verdict = verdictOf(hook, await ask(asking, hook, questionAfter(file), beforeCompleteAnswer))
+      countDecision(runtime, hook, verdict.state)
+      return verdict
     },
   }
+}
+
+function countDecision(
+  { metrics }: Pick<Runtime, 'metrics'>,
+  { hook }: HookRow,
+  decision: Verdict['state'],
+): void {
+  metrics.hookDecisions.inc({ hook, decision })
 }
 
 async function findEnabled(db: Db, pipeId: string, hook: Hook): Promise<HookRow | undefined> {
@@ -67,65 +81,4 @@ function verdictOf(hook: HookRow, answer: BeforeCompleteAnswer | undefined): Ver
   if ('defer' in answer) return { state: 'deferred', by: 'receiver' }
   const { allow, reason = 'The file was rejected.', result } = answer
   return allow ? { state: 'allowed', by: 'receiver', result } : { state: 'rejected', by: 'receiver', reason }
-}
-
-function questionBefore({ fileId, token, pipe, declared }: Asked): Question {
-  return question('before_create', fileId, uuidv7Ms(fileId), {
-    pipe_id: pipe.id,
-    file_id: fileId,
-    filename: declared.filename,
-    filetype: declared.filetype,
-    size: declared.lengthBytes,
-    sender: token.senderName,
-    protocol: declared.protocol,
-    subject: token.subject,
-    metadata: token.metadata,
-    uploadMetadata: declared.uploadMetadata,
-    token: {
-      id: token.id,
-      keyPrefix: token.keyPrefix,
-      maxBytes: token.maxBytes,
-      maxFiles: token.maxFiles,
-      allowedTypes: token.allowedTypes,
-    },
-  })
-}
-
-function questionAfter(file: WholeFile): Question {
-  return question('before_complete', file.id, file.lastByteMs, {
-    pipe_id: file.pipeId,
-    file_id: file.id,
-    filename: file.filename,
-    filetype: file.filetype,
-    size: file.offsetBytes,
-    sender: file.senderName,
-    protocol: file.protocol,
-    subject: file.subject,
-    metadata: file.metadata,
-    uploadMetadata: file.uploadMetadata,
-    checksum: `crc32:${file.crc32!.toString(16).padStart(8, '0')}`,
-    destinations: file.destinations.map(({ dataStoreId, bucket, key, required }) => ({
-      destinationId: dataStoreId,
-      bucket,
-      key,
-      required,
-    })),
-  })
-}
-
-/** The id is that of the file and the hook: a receiver that is asked twice recognizes it. */
-function question(hook: Hook, fileId: string, atMs: number, data: object): Question {
-  const id = `${hook}-${fileId}`
-  return { id, body: JSON.stringify({ id, hook, timestamp: new Date(atMs).toISOString(), data }) }
-}
-
-type WholeFile = EndedFile & { lastByteMs: number }
-
-async function readFile(db: Db, fileId: string): Promise<WholeFile | undefined> {
-  const [file] = await rows<WholeFile>(
-    db,
-    sql`select ${ENDED_FILE}, floor(extract(epoch from coalesce(f.last_byte_at, f.created_at)) * 1000)::float8 as "lastByteMs"
-      from files f where f.id = ${fileId}::uuid`,
-  )
-  return file
 }

@@ -22,7 +22,7 @@ type HookRuntime = Pick<Runtime, 'db' | 'clock' | 'config' | 'vault'>
 type WithSecret = HookAnswer & { secret: string }
 
 /** A Pipe has at most one hook of each kind, so the kind is its name. */
-type HookRef = { pipeId: string; hook: string }
+export type HookRef = { pipeId: string; hook: string }
 
 /** The hooks of a Pipe, in the order in which they are asked. */
 export async function listHooks(
@@ -54,7 +54,7 @@ export async function saveHook(
     const now = new Date(clock.now())
     const [changed] = await tx
       .update(pipeHooks)
-      .set({ ...input, updatedAt: now })
+      .set({ ...input, failingSince: null, fault: null, updatedAt: now })
       .where(ofPipe(pipeId, hook))
       .returning()
     const detail = { hook, ...input }
@@ -81,7 +81,7 @@ export async function deleteHook(
   ref: HookRef,
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    const { row, pipeName } = await findHook(tx, actor, ref)
+    const { row, pipeName } = await findHook(tx, actor, ref, 'update')
     await tx.delete(pipeHooks).where(eq(pipeHooks.id, row.id))
     await audit(tx, clock, actor, { action: 'hook.deleted', row, pipeName })
   })
@@ -99,7 +99,7 @@ export async function rotateHookSecret(
   return db.transaction(async (tx) => {
     // This takes a lock, and must do so before the row is locked: rotate-keys locks in the same order.
     const seal = await sealsForColumns(tx, vault)
-    const { row, pipeName } = await findHook(tx, actor, ref)
+    const { row, pipeName } = await findHook(tx, actor, ref, 'update')
     const before = vault.open(row.secretEncrypted, hookSecretPlace(row.id))
     const [rotated] = await tx
       .update(pipeHooks)
@@ -116,6 +116,18 @@ export async function rotateHookSecret(
   })
 }
 
+export async function revealHookSecret(
+  { db, clock, vault }: Pick<Runtime, 'db' | 'clock' | 'vault'>,
+  actor: Actor,
+  ref: HookRef,
+): Promise<string> {
+  return db.transaction(async (tx) => {
+    const { row, pipeName } = await findHook(tx, actor, ref)
+    await audit(tx, clock, actor, { action: 'hook.secret_revealed', row, pipeName })
+    return vault.open(row.secretEncrypted, hookSecretPlace(row.id))
+  })
+}
+
 function kindOf(name: string): Hook {
   const hook = HOOKS.find((kind) => kind === name)
   if (!hook) throw new SluiceError('not_found', `The hooks of a Pipe are ${HOOKS.join(' and ')}.`)
@@ -124,14 +136,14 @@ function kindOf(name: string): Hook {
 
 const ofPipe = (pipeId: string, hook: Hook) => and(eq(pipeHooks.pipeId, pipeId), eq(pipeHooks.hook, hook))
 
-async function findHook(tx: Db, actor: Actor, { pipeId, hook }: HookRef) {
-  const { pipe } = await findPipe(tx, actor, pipeId, 'update')
-  const [row] = await tx
+export async function findHook(db: Db, actor: Actor, { pipeId, hook }: HookRef, lock?: 'update') {
+  const { pipe, destinations } = await findPipe(db, actor, pipeId, lock)
+  const [row] = await db
     .select()
     .from(pipeHooks)
     .where(ofPipe(pipeId, kindOf(hook)))
   if (!row) throw new SluiceError('not_found', 'This Pipe has no such hook.')
-  return { row, pipeName: pipe.name }
+  return { row, pipeName: pipe.name, destinations }
 }
 
 function audit(

@@ -49,10 +49,8 @@ export function createMetrics() {
     webhookAttempts: counter('sluice_webhook_attempts_total', 'Attempts to deliver a webhook', ['outcome']),
     webhookSeconds: histogram('sluice_webhook_seconds', 'Time of an attempt'),
     webhookDelay: histogram('sluice_webhook_delay_seconds', 'From the event to its first attempt'),
-    hookAttempts: counter('sluice_hook_attempts_total', 'Attempts to ask a decision hook', [
-      'hook',
-      'outcome',
-    ]),
+    hookAttempts: counter('sluice_hook_attempts_total', 'Attempts to ask a hook', ['hook', 'outcome']),
+    hookDecisions: counter('sluice_hook_decisions_total', 'Decisions of hooks', ['hook', 'decision']),
     hookSeconds: histogram('sluice_hook_seconds', 'Time of an attempt to ask a decision hook', ['hook']),
     ...backlog(gauge),
   }

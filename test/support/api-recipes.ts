@@ -193,6 +193,7 @@ export const RECIPES: Record<string, (mine: Furnished) => Recipe> = {
   }),
   listHooks: (mine) => ({ params: { id: mine.pipe.id } }),
   rotateHookSecret: (mine) => ({ params: { id: mine.pipe.id, hook: 'before_complete' } }),
+  testHook: (mine) => ({ params: { id: mine.pipe.id, hook: 'before_complete' } }),
   deleteHook: (mine) => ({ params: { id: mine.pipe.id, hook: 'before_complete' } }),
   decideOnFile: (mine) => ({ params: { id: mine.undecided }, body: { allow: true, result: { n: 1 } } }),
   listDeliveries: (mine) => ({ query: { outputId: mine.output.id } }),

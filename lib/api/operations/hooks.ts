@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { hookAnswer, hookInput } from '../../hooks/hook.ts'
 import { deleteHook, listHooks, rotateHookSecret, saveHook } from '../../hooks/pipe-hooks.ts'
+import { hookTestAnswer, testHook } from '../../hooks/test-hook.ts'
 import { operation, type Problem } from '../operation.ts'
 
 const tag = 'Decision hooks'
@@ -57,6 +58,19 @@ export const hookOperations = [
     answer: hookAnswer.extend({ secret }),
     problems,
     run: ({ runtime, who, params }) => rotateHookSecret(runtime, who, refOf(params)),
+  }),
+  operation({
+    id: 'testHook',
+    right: 'operate',
+    method: 'POST',
+    path: '/pipes/{id}/hooks/{hook}/test',
+    tag,
+    summary:
+      'Ask the receiver of a decision hook about a file that does not exist, marked as a test. It is asked once, even while the hook is off.',
+    status: 200,
+    answer: hookTestAnswer,
+    problems: [...problems, 'rate_limited'],
+    run: ({ runtime, who, params }) => testHook(runtime, who, refOf(params)),
   }),
 ]
 

@@ -60,7 +60,7 @@ export async function seeFailures({ db }: CoreRuntime): Promise<Failure[]> {
     db,
     sql`select a.workspace_id as "workspaceId", w.name as workspace, a.kind, a.subject, a.raised_at as "raisedAt"
       from alerts a join workspaces w on w.id = a.workspace_id
-      where a.cleared_at is null and a.kind in ('bucket_rejects', 'output_off', 'output_failing')
+      where a.cleared_at is null and a.kind in ('bucket_rejects', 'output_off', 'output_failing', 'hook_failing')
       order by a.raised_at desc limit ${MOST}`,
   )
 }

@@ -80,7 +80,7 @@ export async function seeWorkspace({ db, clock }: CoreRuntime, id: string): Prom
     db,
     sql`select kind, subject, raised_at as "raisedAt" from alerts
       where workspace_id = ${id}::uuid and cleared_at is null
-        and kind in ('bucket_rejects', 'output_off', 'output_failing') order by raised_at desc limit ${PAGE}`,
+        and kind in ('bucket_rejects', 'output_off', 'output_failing', 'hook_failing') order by raised_at desc limit ${PAGE}`,
   )
   return { ...found, people, alerts }
 }
@@ -96,5 +96,5 @@ function columns(nowMs: number): SQL {
     (select count(*)::int from (select from files f where f.workspace_id = w.id and f.status = 'uploading'
       limit ${MOST_COUNTED}) open) as "uploadsUnderWay",
     (select count(*)::int from alerts a where a.workspace_id = w.id and a.cleared_at is null
-      and a.kind in ('bucket_rejects', 'output_off', 'output_failing')) as problems`
+      and a.kind in ('bucket_rejects', 'output_off', 'output_failing', 'hook_failing')) as problems`
 }

@@ -30,6 +30,7 @@ export const TURNED_OFF_NAMES: Record<TurnedOffKind, string> = {
   account_key: 'Account key',
   sender: 'Sender',
   webhook: 'Webhook of the Pipe',
+  hook: 'Decision hook of the Pipe',
   data_store: 'Data Store',
 }
 

@@ -15,6 +15,8 @@ import { pruneExpired } from '../../../server/control-sweeps.ts'
 import { describeWithDatabase } from '../../../test/support/databases.ts'
 import { type TestRuntime, testRuntime } from '../../../test/support/runtime.ts'
 import { createTestWorkspace, type TestWorkspace } from '../../../test/support/workspace.ts'
+import { hookInput } from '../../hooks/hook.ts'
+import { listHooks, saveHook } from '../../hooks/pipe-hooks.ts'
 import { rows } from '../../platform/db/database.ts'
 import { days } from '../../platform/kernel/clock.ts'
 import { parseInput } from '../../platform/kernel/parse-input.ts'
@@ -70,6 +72,15 @@ describeWithDatabase('an account that its owner takes from a stranger', (databas
       stranger.pipe.id,
       parseInput(webhookOutputInput, { url: 'https://stranger.example.com/' }),
     )
+  const addHook = () =>
+    saveHook(
+      runtime,
+      stranger.actor,
+      { pipeId: stranger.pipe.id, hook: 'before_create' },
+      parseInput(hookInput, { url: 'https://stranger.example.com/' }),
+    )
+  const isHookOn = async () =>
+    (await listHooks(runtime, stranger.actor, stranger.pipe.id)).map(({ enabled }) => enabled)
   const ask = (pipeId: string) =>
     issueToken(runtime, stranger.sender.token, parseInput(tokenInput, { pipeId }))
 
@@ -133,6 +144,7 @@ describeWithDatabase('an account that its owner takes from a stranger', (databas
 
   it('does nothing for the stranger any more, and tells the owner of each thing', async () => {
     await addWebhook()
+    await addHook()
     await runtime.db.update(workspaces).set({ mutedAlerts: ['mail:output_off'] })
     runtime.jobs.length = 0
     await takeBack()
@@ -141,12 +153,14 @@ describeWithDatabase('an account that its owner takes from a stranger', (databas
     })
     await expect(ask(stranger.pipe.id)).rejects.toMatchObject({ code: 'token_revoked' })
     expect(await row(webhookOutputs)).toMatchObject({ enabled: false })
+    expect(await isHookOn()).toEqual([false])
     expect(await row(dataStores)).toMatchObject({ turnedOffAt: expect.any(Date) })
     expect(await row(workspaces)).toMatchObject({ mutedAlerts: [] })
     const listed = await listTurnedOff(runtime, stranger.actor)
     expect(listed.map(({ kind, name }) => [kind, name])).toEqual([
       ['account_key', 'Test key'],
       ['data_store', 'Bucket'],
+      ['hook', 'Photos'],
       ['sender', 'Backend'],
       ['webhook', 'Photos'],
     ])
@@ -157,6 +171,7 @@ describeWithDatabase('an account that its owner takes from a stranger', (databas
       'Account key “Test key”',
       'Sender “Backend”',
       'Webhook of the Pipe “Photos”',
+      'Decision hook of the Pipe “Photos”',
       'Data Store “Bucket”',
     ])
       expect(told.text).toContain(words)
@@ -165,6 +180,7 @@ describeWithDatabase('an account that its owner takes from a stranger', (databas
       'account_key.revoked',
       'sender.revoked',
       'webhook.turned_off',
+      'hook.turned_off',
       'data_store.turned_off',
     ])
       expect(actions).toContain(action)
@@ -233,6 +249,7 @@ describeWithDatabase('an account that its owner takes from a stranger', (databas
       sql`update account_keys set revoked_at = ${revokedAt.toISOString()}::timestamptz where id = ${old.id}::uuid`,
     )
     await addWebhook()
+    await addHook()
     await takeBack()
     for (const { id } of await listTurnedOff(runtime, stranger.actor))
       await switchOn(runtime, stranger.actor, id)
@@ -243,6 +260,7 @@ describeWithDatabase('an account that its owner takes from a stranger', (databas
       enabled: true,
       turnedOffReason: null,
     })
+    expect(await isHookOn()).toEqual([true])
     expect(await row(dataStores)).toMatchObject({ turnedOffAt: null })
     await expect(authenticateAccountKey(runtime, old.key)).rejects.toMatchObject({
       code: 'account_key_invalid',

@@ -5,6 +5,7 @@ import {
   identities,
   invitations,
   members,
+  pipeHooks,
   pipes,
   secondFactors,
   senders,
@@ -24,7 +25,7 @@ export type TurnedOffThing = { kind: TurnedOffKind; id: string; name: string }
 /**
  * Whoever was in an account before its address was proven may not be its owner, and might have waited for them. Nothing
  * that is there acts or listens from now on: provider accounts and sessions open nothing, keys and Senders (with every token
- * that they issued) are revoked, webhooks are off, Data Stores take no uploads, and whom they let in is out. The owner sees the list and may switch each
+ * that they issued) are revoked, webhooks and decision hooks are off, Data Stores take no uploads, and whom they let in is out. The owner sees the list and may switch each
  * on again: `turned-off.ts`. Call it in the transaction in which the owner proves the address.
  */
 export async function turnOutStrangers(runtime: CoreRuntime, userId: string): Promise<TurnedOffThing[]> {
@@ -66,6 +67,7 @@ const AUDITED: Record<TurnedOffKind, string> = {
   account_key: 'account_key.revoked',
   sender: 'sender.revoked',
   webhook: 'webhook.turned_off',
+  hook: 'hook.turned_off',
   data_store: 'data_store.turned_off',
 }
 const REASON = 'The account changed hands.'
@@ -114,6 +116,11 @@ async function turnOffAll(db: Db, workspaceId: string, now: Date): Promise<Turne
       name: webhookOutputs.name,
       pipeId: sql<string | null>`coalesce(${webhookOutputs.pipeId}, ${webhookOutputs.furtherPipeId})`,
     })
+  const hooks = await db
+    .update(pipeHooks)
+    .set({ enabled: false, updatedAt: now })
+    .where(and(eq(pipeHooks.workspaceId, workspaceId), pipeHooks.enabled))
+    .returning({ id: pipeHooks.id, name: pipeHooks.hook, pipeId: pipeHooks.pipeId })
   const buckets = await db
     .update(dataStores)
     .set({ turnedOffAt: now, updatedAt: now })
@@ -127,17 +134,18 @@ async function turnOffAll(db: Db, workspaceId: string, now: Date): Promise<Turne
     .returning({ id: dataStores.id, name: dataStores.name })
   const names = await namesOfPipes(
     db,
-    outputs.flatMap(({ pipeId }) => pipeId ?? []),
+    [...outputs, ...hooks].flatMap(({ pipeId }) => pipeId ?? []),
   )
+  const named = ({ id, name, pipeId }: (typeof outputs)[number]) => ({
+    id,
+    name: names.get(pipeId ?? '') ?? name,
+  })
   const as = (kind: TurnedOffKind) => (thing: { id: string; name: string }) => ({ kind, ...thing })
   return [
     ...keys.map(as('account_key')),
     ...backends.map(as('sender')),
-    ...outputs.map(({ id, name, pipeId }) => ({
-      kind: 'webhook' as const,
-      id,
-      name: names.get(pipeId ?? '') ?? name,
-    })),
+    ...outputs.map(named).map(as('webhook')),
+    ...hooks.map(named).map(as('hook')),
     ...buckets.map(as('data_store')),
   ]
 }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import {
   accountKeys,
   dataStores,
+  pipeHooks,
   senders,
   TURNED_OFF_KINDS,
   type TurnedOffKind,
@@ -42,6 +43,8 @@ export async function listTurnedOff({ db }: Pick<Runtime, 'db'>, actor: Actor): 
         union all select coalesce(p.name, o.name) from webhook_outputs o
           left join pipes p on p.id in (o.pipe_id, o.further_pipe_id)
           where t.kind = 'webhook' and o.id = t.subject_id and not o.enabled and p.deleted_at is null
+        union all select p.name from pipe_hooks h join pipes p on p.id = h.pipe_id
+          where t.kind = 'hook' and h.id = t.subject_id and not h.enabled and p.deleted_at is null
         union all select d.name from data_stores d
           where t.kind = 'data_store' and d.id = t.subject_id and d.turned_off_at is not null and d.deleted_at is null
       ) still on true
@@ -54,6 +57,7 @@ const AUDITED: Record<TurnedOffKind, string> = {
   account_key: 'account_key.switched_on',
   sender: 'sender.switched_on',
   webhook: 'webhook.switched_on',
+  hook: 'hook.switched_on',
   data_store: 'data_store.switched_on',
 }
 
@@ -88,6 +92,9 @@ async function turnOn(tx: Db, { kind, id }: TurnedOff, now: Date): Promise<void>
         .where(eq(webhookOutputs.id, id))
       return
     }
+    case 'hook':
+      await tx.update(pipeHooks).set({ enabled: true, updatedAt: now }).where(eq(pipeHooks.id, id))
+      return
     case 'data_store':
       await tx.update(dataStores).set({ turnedOffAt: null, updatedAt: now }).where(eq(dataStores.id, id))
   }

@@ -19,7 +19,9 @@ export const testEventInput = z.strictObject({
   event: z.enum(EVENT_KINDS, { message: `must be one of ${EVENT_KINDS.join(', ')}` }).optional(),
 })
 
-const PER_WORKSPACE = { burst: 30, refillMs: 2000 }
+/** Of all tests, whatever receives them. */
+export const PER_WORKSPACE = { burst: 30, refillMs: 2000 }
+export const testLimit = ({ workspaceId }: Actor) => `test-event:${workspaceId}`
 
 /** Sends the output an event like a real one, marked as a test. It is sent even if the output is off. */
 export async function sendTestEvent(
@@ -28,7 +30,7 @@ export async function sendTestEvent(
   ref: OutputRef,
   { event }: z.output<typeof testEventInput> = {},
 ): Promise<WholeDelivery> {
-  await takeFromLimit({ db, clock }, `test-event:${actor.workspaceId}`, PER_WORKSPACE)
+  await takeFromLimit({ db, clock }, testLimit(actor), PER_WORKSPACE)
   return db.transaction(async (tx) => {
     const { output } = await findOutput(tx, actor, ref)
     const at = new Date(clock.now())

@@ -55,6 +55,14 @@ export const ALERT_WORDS: Record<AlertKind, Words> = {
     path: ({ subjectId }) =>
       `/dashboard/webhooks?${isPipeId(subjectId) ? 'pipeId' : 'outputId'}=${subjectId}`,
   },
+  hook_failing: {
+    name: 'A decision hook does not answer for five minutes',
+    raised: ({ subject }) => `A decision hook of “${subject}” has not answered for five minutes`,
+    advice:
+      'Uploads are refused, or allowed without it, as its settings say. Fix the receiver, then send a test.',
+    cleared: ({ subject }) => `The decision hooks of “${subject}” answer again`,
+    path: ({ subjectId }) => `/dashboard/pipes/${subjectId}/decisions`,
+  },
   token_unused: {
     name: 'A Sender token is unused for 90 days',
     raised: ({ subject }) => `The token of the Sender “${subject}” is unused for 90 days`,

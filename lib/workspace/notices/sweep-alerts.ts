@@ -15,6 +15,8 @@ type ChangedAlert = Alert & { workspaceId: string; muted: boolean }
 /** One rejected upload that the next one makes up for is no alert. */
 const REJECTING_MS = minutes(1)
 const FAILING_MS = hours(1)
+/** People wait for its answer. */
+const UNANSWERED_MS = minutes(5)
 const UNUSED_MS = days(90)
 const BATCH = 200
 
@@ -61,6 +63,10 @@ function conditions({ clock, config }: MailingRuntime): SQL {
       case when o.pipe_id is null then concat_ws(': ', p.name, o.name) else p.name end, o.turned_off_reason
     from webhook_outputs o left join pipes p on p.id in (o.pipe_id, o.further_pipe_id)
     where p.deleted_at is null and case when o.enabled then o.failing_since < ${before(FAILING_MS)} else o.turned_off_at is not null end
+    union all
+    select h.workspace_id, 'hook_failing', h.pipe_id, min(p.name), string_agg(h.hook || ': ' || h.fault, ' ' order by h.hook desc)
+    from pipe_hooks h join pipes p on p.id = h.pipe_id
+    where h.enabled and h.failing_since < ${before(UNANSWERED_MS)} and p.deleted_at is null group by h.workspace_id, h.pipe_id
     union all
     select workspace_id, 'token_unused', id::text, name, null from senders
     where revoked_at is null and coalesce(last_used_at, created_at) < ${before(UNUSED_MS)} and name <> ${TRIAL_SENDER}`

@@ -32,6 +32,7 @@ export default async function PipeLayout({ params, children }: Props) {
           { href: at, title: 'Inputs and outputs' },
           { href: `${at}/restrictions`, title: 'Restrictions' },
           { href: `${at}/objects`, title: 'Objects' },
+          { href: `${at}/decisions`, title: 'Decisions' },
           { href: `${at}/embed`, title: 'Embed' },
           ...(may(actor, 'operate') ? [{ href: `${at}/try`, title: 'Try it' }] : []),
           ...(may(actor, 'operate') ? [{ href: `${at}/import`, title: 'Import' }] : []),

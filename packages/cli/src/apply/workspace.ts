@@ -24,7 +24,7 @@ const OF_OUTPUTS = [
   ...['id', 'pipeId', 'createdAt', 'updatedAt', 'previousSecretUntil'],
   ...['turnedOffReason', 'turnedOffAt', 'failingSince'],
 ]
-const OF_HOOKS = ['id', 'name', 'createdAt', 'updatedAt', 'previousSecretUntil']
+const OF_HOOKS = ['id', 'name', 'createdAt', 'updatedAt', 'previousSecretUntil', 'failingSince', 'fault']
 
 export async function readWorkspace(sluice: Sluice): Promise<Workspace> {
   const [dataStores, pipes, senders, outputs, people, { id: _, ...workspace }, alerts] = await Promise.all([

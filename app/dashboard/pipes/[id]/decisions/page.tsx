@@ -1,0 +1,53 @@
+import Link from 'next/link'
+import { DecisionLog } from '#components/hooks/decision-log.tsx'
+import { HookPanel } from '#components/hooks/hook-panel.tsx'
+import { HOOKS } from '#drizzle/schema/index.ts'
+import { listDecisions } from '#lib/hooks/list-decisions.ts'
+import { listHooks } from '#lib/hooks/pipe-hooks.ts'
+import { getRuntime } from '#lib/platform/runtime.ts'
+import { showPipe } from '#lib/workspace/pipes/read-pipes.ts'
+import { currentActor } from '../../../../session.ts'
+import { orNotFound } from '../../../or-not-found.ts'
+import { titleOf } from '../../../title-of.ts'
+
+export async function generateMetadata({ params }: { params: Promise<{ id: string }> }) {
+  const { id } = await params
+  return titleOf(
+    showPipe(getRuntime(), await currentActor('see'), id).then(({ name }) => name),
+    'Decisions',
+  )
+}
+
+export default async function Decisions({ params }: { params: Promise<{ id: string }> }) {
+  const { id } = await params
+  const actor = await currentActor('see')
+  const hooks = await orNotFound(listHooks(getRuntime(), actor, id))
+  const decisions = await listDecisions(getRuntime(), actor, id)
+  return (
+    <div className="space-y-8">
+      <section aria-labelledby="hooks" className="max-w-3xl space-y-3">
+        <h2 id="hooks" className="font-semibold text-lg">
+          Decision hooks
+        </h2>
+        <p className="text-ink-soft text-sm">
+          Your backend can decide about each upload, and answer the person who uploads.{' '}
+          <Link
+            href="/docs/decision-hooks"
+            className="text-water underline decoration-water-line underline-offset-3 hover:decoration-current"
+          >
+            How they work
+          </Link>
+        </p>
+        {HOOKS.map((kind) => (
+          <HookPanel key={kind} pipeId={id} kind={kind} hook={hooks.find(({ hook }) => hook === kind)} />
+        ))}
+      </section>
+      <section aria-labelledby="log" className="space-y-3">
+        <h2 id="log" className="font-semibold text-lg">
+          Latest decisions
+        </h2>
+        <DecisionLog decisions={decisions} />
+      </section>
+    </div>
+  )
+}

@@ -1,0 +1,66 @@
+'use client'
+
+import { useState } from 'react'
+import { saveDecisionHook } from '#app/dashboard/pipes/hook-actions.ts'
+import type { HookAnswer } from '#lib/hooks/hook.ts'
+import { ActionForm } from '../ui/action-form.tsx'
+import { SelectField, TextField } from '../ui/field.tsx'
+import { SecretOnce } from '../ui/secret-once.tsx'
+import { SecretShown } from '../ui/secret-shown.tsx'
+import { HOOK_WORDS } from './hook-words.ts'
+
+type Props = { pipeId: string; kind: HookAnswer['hook']; hook: HookAnswer | undefined }
+
+export function HookForm({ pipeId, kind, hook }: Props) {
+  const [secret, setSecret] = useState<string>()
+  const { refuse, allow } = HOOK_WORDS[kind]
+  return (
+    <>
+      <ActionForm<{ secret: string } | undefined>
+        right="build"
+        action={saveDecisionHook.bind(null, pipeId, kind)}
+        submit={hook ? 'Save' : 'Switch on'}
+        submitTone={hook ? 'plain' : 'primary'}
+        onDone={(made) => setSecret(made?.secret)}
+        outcome={(made) => made && <SecretShown title="Your hook secret" secret={made.secret} />}
+      >
+        <TextField
+          name="url"
+          label="Address"
+          type="url"
+          mono
+          defaultValue={hook?.url}
+          placeholder="https://api.example.com/decide"
+        />
+        <div className="grid gap-5 sm:grid-cols-2">
+          <TextField
+            name="timeoutSeconds"
+            label="Seconds for an answer"
+            inputMode="numeric"
+            defaultValue={hook?.timeoutSeconds ?? 5}
+            hint="From 1 to 30. It is asked three times."
+          />
+          <SelectField
+            name="withoutAnswer"
+            label="Without an answer"
+            defaultValue={hook?.withoutAnswer ?? 'refuse'}
+          >
+            <option value="refuse">{refuse}</option>
+            <option value="allow">{allow}</option>
+          </SelectField>
+        </div>
+      </ActionForm>
+      {secret && (
+        <SecretOnce
+          revealable
+          title="Your hook secret"
+          what="hook secret"
+          secret={secret}
+          onSaved={() => setSecret(undefined)}
+        >
+          <p className="text-ink-soft text-sm">Your backend verifies each question with it.</p>
+        </SecretOnce>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,83 @@
+import { Trash2 } from 'lucide-react'
+import {
+  removeHook,
+  revealSecretOfHook,
+  rotateSecretOfHook,
+  switchHook,
+} from '#app/dashboard/pipes/hook-actions.ts'
+import type { HookAnswer } from '#lib/hooks/hook.ts'
+import { Button } from '../ui/button.tsx'
+import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
+import { Notice } from '../ui/notice.tsx'
+import { IfMay } from '../ui/rights.tsx'
+import { ActionSwitch } from '../ui/switch.tsx'
+import { Time } from '../ui/time.tsx'
+import { SecretPanel } from '../webhooks/secret-panel.tsx'
+import { HookForm } from './hook-form.tsx'
+import { HOOK_WORDS } from './hook-words.ts'
+import { SendTestQuestion } from './send-test-question.tsx'
+
+type Props = { pipeId: string; kind: HookAnswer['hook']; hook: HookAnswer | undefined }
+
+/** All of one decision hook: off until it has an address. */
+export function HookPanel({ pipeId, kind, hook }: Props) {
+  const { title, purpose } = HOOK_WORDS[kind]
+  return (
+    <section aria-label={title} className="rounded-lg border bg-surface p-4">
+      {hook ? (
+        <ActionSwitch
+          on={hook.enabled}
+          label={title}
+          hint={purpose}
+          action={switchHook.bind(null, pipeId, kind)}
+          right="build"
+        />
+      ) : (
+        <div>
+          <h3 className="font-medium text-sm">{title}</h3>
+          <p className="mt-0.5 text-ink-faint text-sm">{purpose} Off until you give it an address.</p>
+        </div>
+      )}
+      {hook?.enabled && hook.failingSince && (
+        <Notice tone="bad" title="It does not answer" className="mt-4">
+          No question has been answered since <Time at={hook.failingSince} />. {hook.fault}
+        </Notice>
+      )}
+      {/* One and the same form before and after the first saving, since it shows the secret then. */}
+      <div key="form" className="mt-4 space-y-5 border-t pt-4">
+        <HookForm key="fields" pipeId={pipeId} kind={kind} hook={hook} />
+        {hook && <SendTestQuestion pipeId={pipeId} kind={kind} />}
+        {hook && (
+          <IfMay right="build">
+            <SecretPanel
+              reveal={revealSecretOfHook.bind(null, pipeId, kind)}
+              rotate={rotateSecretOfHook.bind(null, pipeId, kind)}
+              previousSecretUntil={hook.previousSecretUntil}
+            />
+            <DeleteHook pipeId={pipeId} kind={kind} />
+          </IfMay>
+        )}
+      </div>
+    </section>
+  )
+}
+
+function DeleteHook({ pipeId, kind }: Omit<Props, 'hook'>) {
+  return (
+    <div className="border-t pt-4">
+      <ConfirmDialog
+        trigger={
+          <Button tone="danger">
+            <Trash2 aria-hidden />
+            Delete this hook
+          </Button>
+        }
+        title={`Delete the hook “${HOOK_WORDS[kind].title}”`}
+        confirm="Delete"
+        action={removeHook.bind(null, pipeId, kind)}
+      >
+        <p>Files that it has not been asked about are allowed. Deferred files still wait for a decision.</p>
+      </ConfirmDialog>
+    </div>
+  )
+}
