@@ -14,6 +14,7 @@ import { readOptions } from '../scripts/read-options.ts'
 import { startSluice, temporaryFolder } from '../test/support/sluice.ts'
 import { readDemo } from '../test/support/target.ts'
 import { OCTETS, tusWith } from '../test/support/tus.ts'
+import { measureKitChecksum } from './kit-checksum.ts'
 import { percentile } from './load.ts'
 import { dropFiles } from './long-list.ts'
 
@@ -22,7 +23,7 @@ import { dropFiles } from './long-list.ts'
  * is wrong. One run alone, `--only listen`, is printed.
  */
 const FIGURES = 'docs/kit-figures.txt'
-const { only } = readOptions('npm run bench -- kit [--only listen|upload|folder|list]', {
+const { only } = readOptions('npm run bench -- kit [--only listen|upload|folder|checksum|list]', {
   options: { only: { type: 'string' } },
 }).values
 const GIB = 2 ** 30
@@ -151,6 +152,13 @@ const RUNS = {
     const files = 5000
     say(
       `upload: a folder of ${files} files of 4 KiB, 16 at a time, ${(await uploadFolder(files)).toFixed(1)} s`,
+    )
+  },
+  async checksum() {
+    const { cpuShare, timeShare } = await measureKitChecksum()
+    const percent = (share: number) => `${(share * 100).toFixed(1)} %`
+    say(
+      `checksum: an upload of Chromium at 1 Gbit/s takes ${percent(timeShare)} longer; reading the file for it and computing it takes ${percent(cpuShare)} of a processor`,
     )
   },
   async list() {

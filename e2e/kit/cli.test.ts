@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createReadStream, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -10,12 +10,14 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createSluice } from '../../packages/node/src/client.ts'
 import { unwrap } from '../../packages/node/src/webhooks.ts'
+import { openFlippingProxy } from '../../test/support/flipping-proxy.ts'
 import { installPacked, type PackedKit } from '../../test/support/packed-kit.ts'
 import { temporaryFolder } from '../../test/support/sluice.ts'
 import { OCTETS, tusWith } from '../../test/support/tus.ts'
 import { endWithThisProcess } from '../../test/support/until-exit.ts'
 
 /** The command line as it is installed, against a whole Sluice. */
+const MIB = 1024 * 1024
 const demo = inject('demo')
 const { baseUrl, accountKey, senderToken } = demo
 const sluice = createSluice({ baseUrl, accountKey, senderToken })
@@ -50,9 +52,12 @@ function run(args: string[], { input = '', more = {} } = {}): Promise<Ran> {
   })
 }
 
-function start(args: string[]): { child: ChildProcess; said(): string; kill(): Promise<void> } {
+function start(
+  args: string[],
+  more?: Record<string, string>,
+): { child: ChildProcess; said(): string; kill(): Promise<void> } {
   const child = spawn(process.execPath, [program(), ...args], {
-    env: env(),
+    env: env(more),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   endWithThisProcess(child)
@@ -296,6 +301,40 @@ describe('upload', () => {
     expect([file!.status, file!.offset, others]).toEqual(['transferred', 400_000_000, []])
     expect(await hashOf(inBucket('/film.bin'))).toBe(await hashOf(path))
     expect(file!.resumeCount).toBe(2)
+  })
+
+  it.each([
+    ['the first request', 0, undefined],
+    ['the last request', 19 * MIB, undefined],
+    ['what was sent before a kill', 5 * MIB, 12 * MIB],
+    ['what is sent after a kill', 18 * MIB, 12 * MIB],
+  ])('has no object, and the reason, if a byte of %s is changed on the line', async (_, flipAt, killAt) => {
+    const line = await openFlippingProxy(baseUrl)
+    const name = `flipped ${flipAt}.bin`
+    const path = join(home.path, name)
+    writeFileSync(path, randomBytes(20 * MIB))
+    const state = async () => (await filesOfPipe()).find(({ filename }) => filename === name)
+    const args = ['upload', path, '--pipe', pipeId]
+    const more = { SLUICE_URL: line.url }
+    line.flipAt = flipAt
+    if (killAt !== undefined) {
+      line.stopAt = killAt
+      const running = start(args, more)
+      await expect.poll(async () => (await state())?.offset ?? 0).toBeGreaterThan(0)
+      await running.kill()
+      line.stopAt = Number.POSITIVE_INFINITY
+    }
+    const { code, stderr } = await run(args, { more })
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('460 The file was declared to have the crc32'),
+    ])
+    expect(await state()).toMatchObject({ status: 'failed', failureReason: 'checksum_mismatch' })
+    line.flipAt = Number.POSITIVE_INFINITY
+    expect((await run(args, { more })).code).toBe(0)
+    const again = (await state())!
+    expect([again.status, again.declaredChecksum]).toEqual(['transferred', again.checksum])
+    line.close()
   })
 
   it('takes a folder, sixteen at a time, and after a kill sends none again', async () => {

@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SluiceError } from '../../node/src/sluice-error.ts'
 import { Failure } from './failure.ts'
+import { FileChecksum } from './file-checksum.ts'
 import type { Journal } from './journal.ts'
 import { type Answer, send } from './tus.ts'
 import type { Tokens } from './upload-token.ts'
@@ -32,15 +33,19 @@ const MAX_REFUSED_TOKENS = 4
 const SMALL_BYTES = 8 * 1024 * 1024
 const PASSING = [408, 409, 423, 425, 429]
 const GONE = [404, 410]
+const CHECKSUM_MISMATCH = 460
 
 /** Until the last byte is confirmed, or something refuses for good. Answers with the address of the upload. */
 export async function sendFile(file: LocalFile, way: Way): Promise<string> {
+  const checksum = new FileChecksum(file)
   let refusedTokens = 0
   for (let failures = 0; ; failures++) {
     const before = way.journal.urlOf(way.key)
     try {
       const { token, uploadUrl } = await way.tokens.take()
-      const answer = before ? await goOn(file, before, token, way) : await begin(file, uploadUrl, token, way)
+      const answer = before
+        ? await goOn({ ...way, file, checksum, url: before, token })
+        : await begin({ ...way, file, checksum, url: uploadUrl, token })
       if (answer === 'sent') return way.journal.urlOf(way.key)!
       if (answer === 'further') {
         failures = -1
@@ -60,29 +65,34 @@ export async function sendFile(file: LocalFile, way: Way): Promise<string> {
 
 type Step = 'sent' | 'further' | Answer
 
-async function begin(file: LocalFile, uploadUrl: string, token: string, way: Way): Promise<Step> {
-  const small = file.size > 0 && file.size <= SMALL_BYTES
+type Upload = Pick<Way, 'key' | 'journal' | 'onProgress' | 'onResult'> & {
+  file: LocalFile
+  checksum: FileChecksum
+  url: string
+  token: string
+}
+
+async function begin({ file, checksum, url, token, ...way }: Upload): Promise<Step> {
+  const small = file.size <= SMALL_BYTES
   const pairs = { filename: file.name, ...(file.relativePath && { relativePath: file.relativePath }) }
   const metadata = Object.entries(pairs)
     .map(([name, value]) => `${name} ${Buffer.from(value).toString('base64')}`)
     .join(',')
-  const headers = { 'Upload-Length': String(file.size), 'Upload-Metadata': metadata }
-  let sent = 0
-  const onBytes = (count: number) => {
-    sent += count
-    way.onProgress(sent)
+  const headers = {
+    'Upload-Length': String(file.size),
+    'Upload-Metadata': metadata,
+    ...(small && { 'Repr-Digest': await checksum.field() }),
   }
-  const body = small ? { path: file.path, start: 0, end: file.size, onBytes } : undefined
-  const answer = await send({ method: 'POST', url: uploadUrl, token, headers }, body)
+  const body = small && file.size > 0 ? bodyOf(file, 0, file.size, way) : undefined
+  const answer = await send({ method: 'POST', url, token, headers }, body)
   if (answer.status !== 201) return answer
   noteResult(answer, way)
-  way.journal.begin(way.key, new URL(answer.headers.location!, uploadUrl).href)
-  return file.size === 0 || (small && Number(answer.headers['upload-offset']) === file.size)
-    ? 'sent'
-    : 'further'
+  way.journal.begin(way.key, new URL(answer.headers.location!, url).href)
+  const offset = Number(answer.headers['upload-offset'] ?? 0)
+  return offset === file.size ? 'sent' : 'further'
 }
 
-async function goOn(file: LocalFile, url: string, token: string, way: Way): Promise<Step> {
+async function goOn({ file, checksum, url, token, ...way }: Upload): Promise<Step> {
   const head = await send({ method: 'HEAD', url, token })
   if (GONE.includes(head.status)) {
     way.journal.forget([way.key])
@@ -90,23 +100,42 @@ async function goOn(file: LocalFile, url: string, token: string, way: Way): Prom
   }
   if (head.status !== 200) return head
   noteResult(head, way)
-  const start = Number(head.headers['upload-offset'])
-  if (start === file.size) return 'sent'
-  let sent = start
-  way.onProgress(sent)
-  const onBytes = (count: number) => {
-    sent += count
-    way.onProgress(sent)
+  let start = Number(head.headers['upload-offset'])
+  // What an earlier run has sent is read while the rest is sent.
+  if (start > 0) checksum.field().catch(() => undefined)
+  while (start < file.size) {
+    const end = checksum.endOfRequest(start)
+    const headers = {
+      'Upload-Offset': String(start),
+      ...(end === file.size && { 'Repr-Digest': await checksum.field() }),
+    }
+    const answer = await send(
+      { method: 'PATCH', url, token, headers },
+      bodyOf(file, start, end, { ...way, checksum }),
+    )
+    // It has failed, so the next run sends all of it.
+    if (answer.status === CHECKSUM_MISMATCH) way.journal.forget([way.key])
+    if (answer.status !== 204) return answer
+    noteResult(answer, way)
+    start = Number(answer.headers['upload-offset'])
   }
-  const body = { path: file.path, start, end: file.size, onBytes }
-  const headers = { 'Upload-Offset': String(start) }
-  const answer = await send({ method: 'PATCH', url, token, headers }, body)
-  if (answer.status !== 204) return answer
-  noteResult(answer, way)
-  return Number(answer.headers['upload-offset']) === file.size ? 'sent' : 'further'
+  return 'sent'
 }
 
-function noteResult({ headers }: Answer, way: Way): void {
+type Watched = Pick<Way, 'onProgress'> & { checksum?: FileChecksum }
+
+function bodyOf({ path }: LocalFile, start: number, end: number, { onProgress, checksum }: Watched) {
+  let sent = start
+  onProgress(sent)
+  const onBytes = (chunk: Buffer) => {
+    checksum?.add(sent, chunk)
+    sent += chunk.length
+    onProgress(sent)
+  }
+  return { path, start, end, onBytes }
+}
+
+function noteResult({ headers }: Answer, way: Pick<Way, 'onResult'>): void {
   const header = headers['sluice-result']
   if (typeof header === 'string') way.onResult(JSON.parse(Buffer.from(header, 'base64url').toString()))
 }

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 /** The requests of TUS that an upload from a file takes. */
 export type Answer = { status: number; headers: IncomingMessage['headers']; detail: string }
 type Sent = { method: string; url: string; token: string; headers?: Record<string, string> }
-type Body = { path: string; start: number; end: number; onBytes(count: number): void }
+type Body = { path: string; start: number; end: number; onBytes(chunk: Buffer): void }
 
 /** A line that is dead is not waited for longer than that. */
 const SILENCE_MS = 60_000
@@ -36,7 +36,7 @@ export async function send({ method, url, token, headers = {} }: Sent, body?: Bo
 async function sendBody(req: ClientRequest, { path, start, end, onBytes }: Body): Promise<void> {
   const count = new Transform({
     transform(chunk, _, done) {
-      onBytes(chunk.length)
+      onBytes(chunk)
       done(null, chunk)
     },
   })

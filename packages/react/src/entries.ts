@@ -1,4 +1,5 @@
 import type { UnreadableFile } from './dropped-files.ts'
+import type { FileChecksum } from './file-checksum.ts'
 import type { FileUpload } from './file-upload.ts'
 import type { Hold } from './hold-upload.ts'
 import type { KeptUpload } from './kept-uploads.ts'
@@ -9,6 +10,8 @@ export type Entry = {
   file: File | undefined
   lastModified: number
   url: string | undefined
+  /** Once it has had its turn. */
+  checksum: FileChecksum | undefined
   /** How much the browser keeps of the file. */
   keptBytes: number
   stop: (() => void) | undefined
@@ -16,12 +19,14 @@ export type Entry = {
   hold: Promise<Hold | undefined> | undefined
 }
 
+const IDLE = { checksum: undefined, stop: undefined, hold: undefined }
+
 export function entryOf(file: File): Entry {
   const id = newId()
   const { name, type, size, lastModified, webkitRelativePath } = file
   const upload: FileUpload = { id, name, type, size, state: 'queued', sentBytes: 0 }
   if (webkitRelativePath) upload.path = webkitRelativePath
-  return { upload, file, lastModified, url: undefined, keptBytes: 0, stop: undefined, hold: undefined }
+  return { ...IDLE, upload, file, lastModified, url: undefined, keptBytes: 0 }
 }
 
 export function unreadableEntry({ name, path }: UnreadableFile, reason: string): Entry {
@@ -37,13 +42,12 @@ export function unreadableEntry({ name, path }: UnreadableFile, reason: string):
     unreadable: true,
   }
   return {
+    ...IDLE,
     upload,
     file: undefined,
     lastModified: 0,
     url: undefined,
     keptBytes: 0,
-    stop: undefined,
-    hold: undefined,
   }
 }
 
@@ -54,12 +58,12 @@ export function keptEntry(
 ): Entry {
   const state = !file ? 'missing' : kept.paused ? 'paused' : 'queued'
   return {
+    ...IDLE,
     upload: { id, name, path, type, size, state, sentBytes: 0 },
     file,
     lastModified: kept.lastModified,
     url: kept.url,
     keptBytes: file ? size : 0,
-    stop: undefined,
     hold: Promise.resolve(hold),
   }
 }

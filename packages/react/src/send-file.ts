@@ -1,4 +1,5 @@
-import { Upload } from 'tus-js-client'
+import { defaultOptions, Upload } from 'tus-js-client'
+import type { FileChecksum } from './file-checksum.ts'
 import type { Transport } from './file-upload.ts'
 import { keepGoing, type TusResponse } from './keep-going.ts'
 import { persist } from './persist.ts'
@@ -7,6 +8,7 @@ import type { Tokens } from './tokens.ts'
 
 type Way = {
   file: File
+  checksum: FileChecksum
   /** Where it was in a folder, its name included. */
   path: string | undefined
   /** It is not sent before it belongs to this list. */
@@ -24,11 +26,12 @@ type Way = {
   onFail(reason: string): void
 }
 
+const SENDING = ['POST', 'PATCH']
 const DELETE_PATIENCE_MS = 60_000
 const NATIVE_FETCH: typeof fetch = (...args) => globalThis.fetch(...args)
 
 /** Sends a file until its end, from where the server has it. What is returned stops it, and nothing but a late URL is told after that. */
-export function sendFile({ file, path, hold, url, tokens, transport, ...tell }: Way): () => void {
+export function sendFile({ file, checksum, path, hold, url, tokens, transport, ...tell }: Way): () => void {
   const stopped = new AbortController()
   const unless = <Told extends unknown[]>(act: (...told: Told) => void) => {
     return (...told: Told) => {
@@ -44,21 +47,30 @@ export function sendFile({ file, path, hold, url, tokens, transport, ...tell }: 
     beforeSend,
   })
 
+  // What the next request brings is known before the request is sent.
+  let completes = file.size === 0
+  const fileReader = readerOf(checksum, (endBytes) => {
+    completes = endBytes === file.size
+  })
   // A creation that was sent may have succeeded, so its response is awaited even if the upload is stopped.
   let isCreating = false
   let result: unknown
 
   async function begin(): Promise<void> {
     await hold
+    checksum.follow(0, stopped.signal)
     const upload = new Upload(file, {
       endpoint: await endpoint(stopped.signal),
       uploadUrl: url ?? null,
       storeFingerprintForResuming: false,
       metadata: { filename: file.name, filetype: file.type, ...(path && { relativePath: path }) },
       chunkSize: chunkBytes,
+      fileReader,
       retryDelays,
       onShouldRetry: (error, attempt) => !stopped.signal.aborted && onShouldRetry(error, attempt),
       async onBeforeRequest(request) {
+        if (completes && SENDING.includes(request.getMethod()))
+          request.setHeader('Repr-Digest', await checksum.field(stopped.signal))
         // What is stopped while its client is starting goes on inside of it.
         if (stopped.signal.aborted) await new Promise(() => {})
         await onBeforeRequest(request, { data: file })
@@ -73,7 +85,10 @@ export function sendFile({ file, path, hold, url, tokens, transport, ...tell }: 
         void upload.abort()
         if (isCreating) tell.onLateUrl(upload.url!)
       },
-      onProgress: unless(tell.onProgress),
+      onProgress: unless((sentBytes) => {
+        checksum.follow(sentBytes, stopped.signal)
+        tell.onProgress(sentBytes)
+      }),
       onSuccess: unless(() => tell.onDone(result)),
       onError: fail,
     })
@@ -84,6 +99,24 @@ export function sendFile({ file, path, hold, url, tokens, transport, ...tell }: 
   }
   begin().catch(fail)
   return () => stopped.abort()
+}
+
+/** That of its client, but the last bytes are a request of their own until the checksum is known. */
+function readerOf(checksum: FileChecksum, tell: (endBytes: number) => void) {
+  return {
+    async openFile(file: File, chunkSize: number) {
+      const source = await defaultOptions.fileReader.openFile(file, chunkSize)
+      return {
+        size: source.size,
+        close: () => source.close(),
+        slice(startBytes: number, endBytes: number) {
+          const toBytes = checksum.endOfRequest(startBytes, endBytes)
+          tell(toBytes)
+          return source.slice(startBytes, toBytes)
+        },
+      }
+    },
+  }
 }
 
 /** Once, as good as it can: an upload that is left ends by itself after seven days. */

@@ -1,5 +1,6 @@
 import type { UnreadableFile } from './dropped-files.ts'
 import { type Entry, entryOf, keptEntry, unreadableEntry } from './entries.ts'
+import { FileChecksum } from './file-checksum.ts'
 import type { FileUpload, UploadOptions, UploadState } from './file-upload.ts'
 import { findMissing } from './find-missing.ts'
 import { type Hold, holdIfFree, holdUpload } from './hold-upload.ts'
@@ -72,8 +73,10 @@ export function createUploads(options: UploadOptions = {}) {
 
   function begin(entry: Entry): void {
     change(entry, { state: 'uploading', reason: undefined })
+    entry.checksum ??= new FileChecksum(entry.file!)
     entry.stop = sendFile({
       file: entry.file!,
+      checksum: entry.checksum,
       path: entry.upload.path,
       hold: entry.hold,
       url: entry.url,
@@ -103,6 +106,8 @@ export function createUploads(options: UploadOptions = {}) {
         options.onDone?.(entry.upload)
       },
       onFail(reason) {
+        // Whatever it was, the file is read again.
+        entry.checksum = undefined
         // After a reload it waits for its user, who may be signed in again.
         void kept.note(entry.upload.id, { paused: true })
         end(entry, { state: 'failed', reason })

@@ -181,7 +181,7 @@ function FileFacts({
                 <span key="c">
                   <code className="font-mono text-xs">{file.checksum}</code>
                   {file.checksum === file.declaredChecksum && (
-                    <span className="block text-good">verified end to end</span>
+                    <span className="block text-good">Verified end to end</span>
                   )}
                 </span>
               ) : (

@@ -1,0 +1,72 @@
+import type { Page } from 'playwright/test'
+import { api, expect, test } from '../../test/support/browser.ts'
+import { file, MIB, openCustomer } from '../../test/support/kit-site.ts'
+
+/** What @sluice/react declares of its files, so that no byte can change between the disk and the bucket unnoticed. */
+
+type Stored = {
+  id: string
+  filename: string
+  status: string
+  failureReason: string | null
+  checksum: string | null
+  declaredChecksum: string | null
+}
+
+/** Changes the first byte of each body that is sent while it is told to, as a bad line would. */
+function flipBytes(): void {
+  const send = XMLHttpRequest.prototype.send
+  XMLHttpRequest.prototype.send = function (body) {
+    const isFlipped = body instanceof Blob && localStorage.getItem('flip') === 'yes'
+    send.call(this, isFlipped ? new Blob(['X', body.slice(1)]) : body)
+  }
+}
+const flip = (page: Page, told: 'yes' | 'no') =>
+  page.evaluate((value) => localStorage.setItem('flip', value), told)
+
+test('a file is verified from end to end, over a reload, and fails for a byte that was changed before or after it', async ({
+  demo,
+  owner,
+  page,
+}) => {
+  const element = `<UploadDropzone transport={{ chunkBytes: ${MIB} }} />`
+  await using customer = await openCustomer(demo, element)
+  const stored = async (name: string) => {
+    const { data } = await api<{ data: Stored[] }>(demo, 'GET', `/files?pipeId=${customer.pipeId}`)
+    return data.find(({ filename }) => filename === name)!
+  }
+  const row = (name: string) => page.getByRole('listitem').filter({ hasText: name })
+  let passing = Number.POSITIVE_INFINITY
+  await page.route(`${customer.uploadUrl}**`, async (route) => {
+    // What is held is aborted by the reload.
+    if (route.request().method() === 'PATCH' && passing-- <= 0) return
+    await route.continue()
+  })
+  await page.addInitScript(flipBytes)
+  await page.goto(customer.url)
+
+  for (const [name, before, after] of [
+    ['good.txt', 'no', 'no'],
+    ['before.txt', 'yes', 'no'],
+    ['after.txt', 'no', 'yes'],
+  ] as const) {
+    passing = 1
+    await flip(page, before)
+    await page.getByLabel('Choose files').setInputFiles(file(name, 3 * MIB))
+    await expect(row(name)).toContainText('33%')
+    await flip(page, after)
+    passing = Number.POSITIVE_INFINITY
+    await page.reload()
+    if (name === 'good.txt') {
+      await expect(row(name)).toContainText('Uploaded')
+      const { status, checksum, declaredChecksum } = await stored(name)
+      expect([status, declaredChecksum]).toEqual(['transferred', checksum])
+    } else {
+      await expect(row(name)).toContainText('Failed: The file was declared to have the crc32')
+      expect(await stored(name)).toMatchObject({ status: 'failed', failureReason: 'checksum_mismatch' })
+      await page.getByRole('button', { name: `Remove ${name}` }).click()
+    }
+  }
+  await owner.goto(`/dashboard/files/${(await stored('good.txt')).id}`)
+  await expect(owner.getByText('Verified end to end')).toBeVisible()
+})
