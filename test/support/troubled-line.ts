@@ -1,0 +1,49 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** Stands before a database that is in trouble: it answers late, or breaks every so many connections as they are made. */
+export async function openTroubledLine(databaseUrl: string) {
+  const target = new URL(databaseUrl)
+  const sockets = new Set<Socket>()
+  let trouble: { lateMs?: number; breakEvery?: number } = {}
+  let made = 0
+  const server = createServer((near) => {
+    if (trouble.breakEvery && ++made % trouble.breakEvery === 0) return void near.resetAndDestroy()
+    const far = connect(Number(target.port), target.hostname)
+    let dueMs = 0
+    near.on('data', (bytes: Buffer) => void far.write(bytes))
+    far.on('data', (bytes: Buffer) => {
+      const nowMs = performance.now()
+      dueMs = Math.max(dueMs, nowMs + (trouble.lateMs ?? 0))
+      setTimeout(() => near.writable && near.write(bytes), dueMs - nowMs)
+    })
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => {
+        sockets.delete(socket)
+        other.destroy()
+      })
+    }
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = new URL(databaseUrl)
+  url.port = String((server.address() as AddressInfo).port)
+  return {
+    url: url.href,
+    make(given: typeof trouble) {
+      trouble = given
+    },
+    /** Also ends the connections that are there. */
+    cutAll() {
+      for (const socket of sockets) socket.destroy()
+    },
+    close() {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
