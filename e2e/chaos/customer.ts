@@ -1,9 +1,11 @@
-import type { ProviderName } from '#drizzle/schema/index.ts'
+import { eq } from 'drizzle-orm'
+import { dataStores, type ProviderName } from '#drizzle/schema/index.ts'
 import { createAccount } from '#lib/identity/accounts/create-account.ts'
 import type { Actor } from '#lib/identity/audit/record-audit.ts'
 import type { DatabaseHandle } from '#lib/platform/db/database.ts'
 import { systemClock } from '#lib/platform/kernel/clock.ts'
 import { parseInput } from '#lib/platform/kernel/parse-input.ts'
+import type { Runtime } from '#lib/platform/runtime.ts'
 import { createDataStore } from '#lib/workspace/data-stores/create-data-store.ts'
 import { createPipe } from '#lib/workspace/pipes/create-pipe.ts'
 import { pipeInput } from '#lib/workspace/pipes/pipe.ts'
@@ -12,42 +14,87 @@ import { makeReady } from '../../test/support/make-ready.ts'
 import { testRuntime } from '../../test/support/runtime.ts'
 import { addOutput } from '../../test/support/webhook-rows.ts'
 
-/** A workspace with one Pipe for each kind of provider, all with a webhook output. */
-export type Customer = { workspaceId: string; senderToken: string; pipes: CustomerPipe[] }
-type CustomerPipe = { id: string; provider: ProviderName; webhookSecret: string }
+/** A workspace with one Pipe for each kind of provider, and perhaps one with several destinations, all with a webhook output. */
+export type Customer = { runtime: Runtime; actor: Actor; senderToken: string; pipes: CustomerPipe[] }
+type CustomerPipe = { id: string; webhookSecret: string }
 
 /** One that promises nothing, one that checks all checksums, one that wants equal parts. */
 const PROVIDERS = ['other', 'minio', 'r2'] as const satisfies ProviderName[]
 const bucketOf = (provider: ProviderName) => `bucket-of-${provider}`
-export const BUCKETS = PROVIDERS.map(bucketOf)
 
-type Place = { endpoint: string; accessKeyId: string; secretAccessKey: string; receiverUrl: string }
+/** Where a best-effort bucket may be broken that no other Pipe uses. */
+export const SPARE_BUCKET = 'spare-copies'
+const COPIES = [
+  { bucket: 'first-copies', provider: 'minio', required: true },
+  { bucket: 'second-copies', provider: 'r2', required: true },
+  { bucket: SPARE_BUCKET, provider: 'other', required: false },
+] as const
+export const BUCKETS = [...PROVIDERS.map(bucketOf), ...COPIES.map(({ bucket }) => bucket)]
+
+type Place = {
+  endpoint: string
+  accessKeyId: string
+  secretAccessKey: string
+  receiverUrl: string
+  putOnly: boolean
+  severalDestinations: boolean
+}
 
 export async function addCustomer(database: DatabaseHandle, place: Place): Promise<Customer> {
   const runtime = { ...testRuntime(database), clock: systemClock }
-  const { endpoint, accessKeyId, secretAccessKey, receiverUrl } = place
   const account = { email: 'customer@example.com', passwordHash: null, emailVerified: true }
   const { workspaceId } = await createAccount(runtime, account)
   const actor: Actor = { workspaceId, kind: 'system', id: null, label: 'test', role: 'owner' }
+  const by = { runtime, actor }
   const pipes: CustomerPipe[] = []
   for (const provider of PROVIDERS) {
-    const store = await createDataStore(runtime, actor, {
-      name: provider,
-      provider,
-      endpoint,
-      bucket: bucketOf(provider),
-      accessKeyId,
-      secretAccessKey,
-      region: 'auto',
-      forcePathStyle: true,
-    })
-    await makeReady(runtime.db, store)
-    const fields = { name: provider, dataStoreId: store.id, source: { http: true } }
-    const { id } = await createPipe(runtime, actor, parseInput(pipeInput, fields))
-    const statuses = ['transferred', 'failed', 'expired', 'canceled']
-    const output = await addOutput(database.db, receiverUrl, { workspaceId, pipeId: id, statuses })
-    pipes.push({ id, provider, webhookSecret: output.secret })
+    const dataStoreId = await addDataStore(by, place, { bucket: bucketOf(provider), provider })
+    pipes.push(await addPipe(by, place, { name: provider, dataStoreId }))
+  }
+  if (place.severalDestinations) {
+    const destinations: { dataStoreId: string; required: boolean }[] = []
+    for (const { required, ...copy } of COPIES)
+      destinations.push({ dataStoreId: await addDataStore(by, place, copy), required })
+    await allowCopies(database, place, destinations)
+    pipes.push(await addPipe(by, place, { name: 'copies', destinations }))
   }
   const sender = await createSender(runtime, actor, { name: 'Backend' })
-  return { workspaceId, senderToken: sender.token, pipes }
+  return { ...by, senderToken: sender.token, pipes }
+}
+
+type By = Pick<Customer, 'runtime' | 'actor'>
+
+async function addDataStore(
+  { runtime, actor }: By,
+  { endpoint, accessKeyId, secretAccessKey }: Place,
+  { bucket, provider }: { bucket: string; provider: ProviderName },
+): Promise<string> {
+  const keys = { endpoint, accessKeyId, secretAccessKey }
+  const fields = { name: bucket, provider, bucket, region: 'auto', forcePathStyle: true, ...keys }
+  const store = await createDataStore(runtime, actor, fields)
+  await makeReady(runtime.db, store)
+  return store.id
+}
+
+async function addPipe(
+  { runtime, actor }: By,
+  { receiverUrl }: Place,
+  fields: object,
+): Promise<CustomerPipe> {
+  const input = parseInput(pipeInput, { ...fields, source: { http: true } })
+  const { id } = await createPipe(runtime, actor, input)
+  const statuses = ['transferred', 'failed', 'expired', 'canceled']
+  const to = { workspaceId: actor.workspaceId, pipeId: id, statuses }
+  return { id, webhookSecret: (await addOutput(runtime.db, receiverUrl, to)).secret }
+}
+
+/** As a check finds it out. A repair reads where that is allowed. */
+async function allowCopies(
+  { db }: DatabaseHandle,
+  { putOnly }: Place,
+  destinations: readonly { dataStoreId: string }[],
+): Promise<void> {
+  const may = { mayRead: !putOnly, mayAbort: !putOnly, mayDelete: !putOnly }
+  for (const { dataStoreId } of destinations)
+    await db.update(dataStores).set(may).where(eq(dataStores.id, dataStoreId))
 }

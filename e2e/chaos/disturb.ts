@@ -6,6 +6,7 @@ import { minutes, seconds } from '#lib/platform/kernel/clock.ts'
 import type { Effect, Fault } from '#packages/local-bucket/faults.ts'
 import { commandOf, descendantsOf } from '../../test/support/processes.ts'
 import type { Random } from '../../test/support/random.ts'
+import { SPARE_BUCKET } from './customer.ts'
 import type { Log } from './log.ts'
 import type { Node, Role } from './nodes.ts'
 import type { Period } from './run.ts'
@@ -38,6 +39,8 @@ const DISTURBANCES: Disturbance[] = [
   breakBucket,
   breakBucket,
   breakBucket,
+  breakSpareBucket,
+  breakSpareBucket,
   holdPart,
   holdPart,
 ]
@@ -228,6 +231,25 @@ async function breakBucket({ bucket }: World, random: Random, log: Log): Promise
   }
   log.note(`bucket: ${JSON.stringify(fault)}`)
   log.count('faults of the bucket')
+  bucket.order({ fault })
+}
+
+/** For so long that uploads go on without it. */
+async function breakSpareBucket({ bucket }: World, random: Random, log: Log): Promise<void> {
+  const effect = random.pick<Effect>([
+    { kind: 'refuse', status: 403, code: 'AccessDenied' },
+    { kind: 'refuse', status: 503, code: 'SlowDown' },
+    { kind: 'cut' },
+    { kind: 'stall' },
+  ])
+  const fault: Fault = {
+    operation: random.pick(OPERATIONS),
+    bucket: SPARE_BUCKET,
+    times: random.whole(5, 30),
+    effect,
+  }
+  log.note(`best-effort bucket: ${JSON.stringify(fault)}`)
+  log.count('faults of the best-effort bucket')
   bucket.order({ fault })
 }
 

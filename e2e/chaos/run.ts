@@ -45,7 +45,7 @@ export async function runChaos({ seed, forMs, say, ...shape }: Options): Promise
   const random = randomOf(seed)
   const log = createLog(say)
   const trouble = postgresUrl === undefined ? killAgainAndAgain : processes ? killProcesses : disturb
-  const world = await openWorld(shape, random.fork('world'), log)
+  const world = await openWorld({ ...shape, severalDestinations: true }, random.fork('world'), log)
   log.note(`the nodes are up; the seed is ${seed}`)
   try {
     const period = periodOf(forMs)

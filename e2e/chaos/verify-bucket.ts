@@ -11,7 +11,7 @@ import type { FileRow } from './verify.ts'
 import type { World } from './world.ts'
 
 /**
- * The bucket holds each transferred file, equal to its source, and nothing else. What a crash may leave where keys may put and
+ * Each bucket holds the files that were transferred there, equal to their sources, and nothing else. What a crash may leave where keys may put and
  * nothing else is named and counted, and each case has to be explained by something that went wrong at that moment.
  */
 export async function verifyBucket(
@@ -28,16 +28,22 @@ export async function verifyBucket(
     const file = byPath.get(path)
     const bytes = await readObject(world, path)
     const equal = bytes.sha256 === byName.get(file?.filename ?? '')?.sha256
-    if (file?.status === 'transferred') checkTransferred(file, bytes, equal, log)
+    if (file && isStored(file)) checkTransferred(file, bytes, equal, log)
+    else if (file && equal && isGivenUp(file)) log.count('objects that arrived after they were given up')
     else if (file && equal && (unheard.includes(path) || wasStruck(bytes.writtenMs, log)))
       log.count(`objects of ${file.status} files whose node was struck`)
     else log.violation(`${path} is litter in the bucket; its file is ${file?.status}`)
   }
-  for (const [path, { status }] of byPath)
-    if (status === 'transferred' && !there.has(path))
-      log.violation(`${path} is transferred, but not in the bucket`)
+  for (const [path, file] of byPath)
+    if (isStored(file) && !there.has(path)) log.violation(`${path} is transferred, but not in the bucket`)
   await checkMultiparts(world, files, unnamed, log)
 }
+
+const isStored = ({ status, destinationStatus }: FileRow) =>
+  ['transferred', 'partially_transferred'].includes(status) && destinationStatus === 'transferred'
+
+const isGivenUp = ({ status, isRequired, destinationStatus }: FileRow) =>
+  status === 'partially_transferred' && !isRequired && destinationStatus === 'failed'
 
 type Stored = { path: string; size: number; sha256: string; crc32: number; writtenMs: number }
 
@@ -81,14 +87,14 @@ async function checkMultiparts(
       const lost = bucket.putOnly || unnamed.includes(join(name, key)) || wasStruck(begunMs, log)
       if (parts === 0 && file?.multipartId !== id && lost)
         log.count(`empty multipart uploads of ${file?.status} files, whose id was lost`)
-      else if (file?.multipartId !== id || file.status === 'transferred')
+      else if (file?.multipartId !== id || isStored(file))
         log.violation(`${name}/${key}: a multipart upload with ${parts} parts is left; it is ${file?.status}`)
-      else if (file.status === 'canceled' && !bucket.putOnly) uncleared += 1
+      else if ((file.status === 'canceled' || isGivenUp(file)) && !bucket.putOnly) uncleared += 1
       else log.count(`multipart uploads of ${file.status} files`)
     }
   }
   if (uncleared > (log.counts.kills ?? 0))
-    log.violation(`${uncleared} multipart uploads of canceled files were not cleared away`)
+    log.violation(`${uncleared} multipart uploads that were given up were not cleared away`)
 }
 
 async function openMultiparts(directory: string, bucket: string) {

@@ -53,12 +53,14 @@ type OpenedDatabase = { url: string; drop(): Promise<void>; env?: Record<string,
 export type Shape = {
   postgresUrl?: string | undefined
   processes?: number | undefined
+  /** One of the Pipes has two required destinations and one of best effort. */
+  severalDestinations?: boolean
   /** In place of one of `postgresUrl`. */
   openDatabase?: (() => Promise<OpenedDatabase>) | undefined
 }
 
 export async function openWorld(shape: Shape, random: Random, log: Log): Promise<World> {
-  const { postgresUrl, processes } = shape
+  const { postgresUrl, processes, severalDestinations = false } = shape
   const openDatabase = shape.openDatabase ?? (postgresUrl && (() => createDatabase(postgresUrl)))
   const folder = temporaryFolder()
   const dataDir = join(folder.path, 'data')
@@ -72,7 +74,9 @@ export async function openWorld(shape: Shape, random: Random, log: Log): Promise
   const nodesOf = processes ? ONE_NODE : NODES
   const start = openDatabase ? startShared(env, openDatabase, nodesOf) : startEmbedded(env)
   const { database, nodes, close } = await start({ balancer, log })
-  const customer = await addCustomer(database, { ...KEYS, endpoint, receiverUrl: receiver.url })
+  const keys = { ...KEYS, putOnly }
+  const place = { ...keys, endpoint, receiverUrl: receiver.url, severalDestinations }
+  const customer = await addCustomer(database, place)
   receiver.verifyWith(customer.pipes.map(({ webhookSecret }) => webhookSecret))
   return {
     database,

@@ -7,6 +7,7 @@ import type { Operation, S3Request } from './request.ts'
  */
 export interface Fault {
   operation: Operation | 'any'
+  bucket?: string
   key?: string
   partNumber?: number
   /** The k-th matching call from now on, counted from 1, and how many calls in a row from there. Both 1 if not given. */
@@ -80,9 +81,10 @@ export class Faults {
   }
 }
 
-function matches(fault: Fault, { operation, key, query }: S3Request): boolean {
+function matches(fault: Fault, { operation, bucket, key, query }: S3Request): boolean {
   return (
     (fault.operation === 'any' || fault.operation === operation) &&
+    (fault.bucket === undefined || fault.bucket === bucket) &&
     (fault.key === undefined || fault.key === key) &&
     (fault.partNumber === undefined || String(fault.partNumber) === query.get('partNumber'))
   )
