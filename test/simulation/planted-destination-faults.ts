@@ -82,8 +82,8 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
     withinSeeds: 200,
     edits: [
       {
-        find: 'await emitEvents(tx, fileId)\n    return status',
-        replace: 'return status',
+        find: 'await emitEvents(tx, fileId)\n    return { status, destinations }',
+        replace: 'return { status, destinations }',
       },
     ],
   },

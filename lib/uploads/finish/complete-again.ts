@@ -6,12 +6,11 @@ import { takeForRepair } from '../ledger/repair.ts'
 import type { Destination } from '../opening/upload.ts'
 import type { UploadContext } from '../upload-context.ts'
 import { type Assembly, isAcknowledged } from './complete.ts'
+import { foundAtEach, type Look } from './look-up-each.ts'
 import { recordTransferred } from './record-transferred.ts'
 
 /** A file whose client knows that all its bytes are there, while its object is still being made. */
-type Unmade = Pick<Assembly, 'fileId' | 'bytes' | 'crc32'> & {
-  destination: Pick<Destination, 'bucket' | 'key' | 'mayRead' | 'position' | 'multipartId'>
-}
+type Unmade = Pick<Assembly, 'fileId' | 'bytes' | 'crc32'> & { destinations: readonly Destination[] }
 
 /** Shorter than the lease of a repair, which nobody renews. */
 const COMPLETE_WITHIN_MS = 20_000
@@ -23,9 +22,14 @@ const COMPLETE_WITHIN_MS = 20_000
 export async function rememberUnmade(context: UploadContext, unmade: Unmade): Promise<void> {
   const { database, ...others } = context
   const { fileId, bytes: lengthBytes, crc32 } = unmade
-  const parts = await readParts(context.db, fileId, unmade.destination.position)
+  const places = await Promise.all(
+    unmade.destinations.map(async (destination) => {
+      const parts = await readParts(context.db, fileId, destination.position)
+      return { destination, parts: parts.every(isAcknowledged) ? parts : [] }
+    }),
+  )
   // Without parts, the object is there by now.
-  if (parts.length === 0 || !parts.every(isAcknowledged)) return
+  if (places.some(({ destination, parts }) => destination.required && parts.length === 0)) return
   database.recent.note('object', async (db) => {
     const file = await currentOffset(db, fileId)
     if (!file) throw new Error(`${fileId} has no record yet.`)
@@ -36,8 +40,9 @@ export async function rememberUnmade(context: UploadContext, unmade: Unmade): Pr
       fileId,
       async (lease) => {
         const signal = AbortSignal.any([lease.signal, AbortSignal.timeout(COMPLETE_WITHIN_MS)])
-        const etag = await makeOrFind(unmade, parts, signal)
-        return recordTransferred(ledger, lease, { found: { etag } }, { lengthBytes, crc32 })
+        const looks = await Promise.all(places.map((place) => makeAt(unmade, place, signal)))
+        const found = looks.length > 1 ? { etag: null, several: foundAtEach(looks)! } : looks[0]!.found!
+        return recordTransferred(ledger, lease, { found }, { lengthBytes, crc32 })
       },
       takeForRepair,
     )
@@ -46,10 +51,21 @@ export async function rememberUnmade(context: UploadContext, unmade: Unmade): Pr
   })
 }
 
+type Place = { destination: Destination; parts: SentPart[] }
+
+/** One of best effort that cannot make it lacks it. */
+async function makeAt(unmade: Unmade, place: Place, signal: AbortSignal): Promise<Look> {
+  const { dataStoreId, required, isOpen } = place.destination
+  const making = async () => ({ etag: await makeOrFind(unmade, place, signal) })
+  if (required) return { dataStoreId, required, found: await making() }
+  const isPossible = isOpen && place.parts.length > 0
+  return { dataStoreId, required, found: isPossible ? await making().catch(() => undefined) : undefined }
+}
+
 /** An attempt from before the failover may have made it. Nothing fails here: what cannot be made is left to its client. */
 async function makeOrFind(
-  { destination, bytes, crc32 }: Unmade,
-  parts: SentPart[],
+  { bytes, crc32 }: Unmade,
+  { destination, parts }: Place,
   signal: AbortSignal,
 ): Promise<string | null> {
   const { bucket, key, mayRead, multipartId } = destination

@@ -78,8 +78,7 @@ async function assembleParts(
   const outcome = await within(context.terms.assembleMs, completing)
   if (outcome !== 'late' && outcome.kind === 'failed') throw outcome.error
   const isThere = outcome !== 'late' && outcome.kind === 'transferred'
-  if (!isThere && destinations.length === 1)
-    inBackground(context, rememberUnmade(context, { fileId, ...whole, destination: destinations[0]! }))
+  if (!isThere) inBackground(context, rememberUnmade(context, { fileId, ...whole, destinations }))
   return { offsetBytes: progress.offsetBytes, state: isThere ? 'transferred' : 'transferring' }
 }
 

@@ -124,7 +124,7 @@ function judgeFound(
 }
 
 type Reasons = { missing: string; unknown: string }
-export const DROPPED = 'The bucket has dropped the unfinished multipart upload.'
+const DROPPED = 'The bucket has dropped the unfinished multipart upload.'
 const IF_DROPPED: Reasons = {
   missing: DROPPED,
   unknown:

@@ -4,11 +4,11 @@ import { span } from '../../platform/tracing/span.ts'
 import type { Lease } from '../lease/held-lease.ts'
 import { withLease } from '../lease/leases.ts'
 import { markRepaired, type RepairClaim, recordRepaired } from '../ledger/destination-repairs.ts'
-import { lockDestinations, recordDelivered } from '../ledger/destinations.ts'
+import { type DestinationRow, lockDestinations, recordDelivered } from '../ledger/destinations.ts'
 import { currentOffset } from '../ledger/offsets.ts'
 import { discardPartials } from '../ledger/partials.ts'
 import { takeForRepair } from '../ledger/repair.ts'
-import { type Delivered, markFound, markTransferred } from '../ledger/transferred.ts'
+import { type Delivered, type FoundAtEach, markFound, markTransferred } from '../ledger/transferred.ts'
 import { statusOf } from '../rules/file-status.ts'
 import type { UploadContext } from '../upload-context.ts'
 
@@ -16,8 +16,8 @@ import type { UploadContext } from '../upload-context.ts'
 export type Stored =
   /** Made of the parts and tail in the ledger; `also` runs in the same transaction. */
   | { delivered: Delivered; also?: (tx: Db) => Promise<void> }
-  /** Found complete in the bucket, even if the ledger knows only some of its bytes. */
-  | { found: { etag: string | null } }
+  /** Found complete in the bucket, or in each of several, even if the ledger knows only some of its bytes. */
+  | { found: { etag: string | null; several?: FoundAtEach } }
   /** Stored by a single PutObject; `whole` records it together with others that finish at the same time. */
   | { whole: () => Promise<boolean>; etag: string | null }
 
@@ -37,7 +37,8 @@ export async function recordTransferred(
   content: Content = {},
 ): Promise<boolean> {
   const { db, clock, emitEvents, metrics, database } = context
-  const again = findAgain(context, lease.fileId, { ...content, etag: etagOf(stored) })
+  const found = 'found' in stored ? stored.found : { etag: etagOf(stored) }
+  const again = findAgain(context, lease.fileId, { ...content, ...found })
   database?.recent.note('end', again)
   const record = async (tx: Db, object: Exclude<Stored, { whole: unknown }>) => {
     const marked =
@@ -59,7 +60,9 @@ export async function recordTransferred(
     return false
   }
   lease.forget()
-  metrics.uploadsFinished.inc({ status: 'transferred' })
+  metrics.uploadsFinished.inc({
+    status: 'found' in stored ? (stored.found.several?.status ?? 'transferred') : 'transferred',
+  })
   return true
 }
 
@@ -67,23 +70,36 @@ export async function recordTransferred(
  * The same for a file with several destinations, whose statuses decide on its own. Their objects are recorded already. False
  * if the lease was lost, or some destination is still to be waited for.
  */
-export async function recordSeveral(
-  { db, clock, emitEvents, metrics }: Pick<UploadContext, 'db' | 'clock' | 'emitEvents' | 'metrics'>,
-  lease: Freed,
-): Promise<boolean> {
+export async function recordSeveral(context: Ledger, lease: Freed): Promise<boolean> {
+  const { db, clock, emitEvents, metrics, database } = context
   const { fileId } = lease
-  const status = await db.transaction(async (tx) => {
+  const ended = await db.transaction(async (tx) => {
     const destinations = await lockDestinations(tx, lease)
     const status = destinations.length > 0 ? statusOf(destinations) : 'transferring'
     if (status !== 'transferred' && status !== 'partially_transferred') return undefined
     await recordDelivered(tx, lease, { status, certainty: destinations[0]!.certainty }, clock.now())
     await emitEvents(tx, fileId)
-    return status
+    return { status, destinations }
   })
-  if (!status) return false
+  if (!ended) return false
+  const { status, destinations } = ended
+  const { lengthBytes, crc32 } = destinations[0]!
+  const several = { status, destinations: destinations.map(foundAt) }
+  database?.recent.note('end', findAgain(context, fileId, { lengthBytes, crc32, etag: null, several }))
   lease.forget()
   metrics.uploadsFinished.inc({ status })
   return true
+}
+
+/** What a database that lost the end of the file has to be told again. */
+function foundAt({
+  dataStoreId,
+  status,
+  etag,
+  reason,
+  detail,
+}: DestinationRow): FoundAtEach['destinations'][number] {
+  return { dataStoreId, status: status === 'transferred' ? status : 'failed', etag, reason, detail }
 }
 
 /**
@@ -123,15 +139,14 @@ const etagOf = (stored: Stored): string | null =>
 function findAgain(
   { database: _, ...context }: Ledger,
   fileId: string,
-  { etag, lengthBytes, crc32 }: Content & { etag: string | null },
+  { lengthBytes, crc32, ...found }: Content & Extract<Stored, { found: unknown }>['found'],
 ): Redo {
   return async (db) => {
     const ledger = { ...context, db }
     const file = await currentOffset(db, fileId)
     if (!file) throw new Error(`${fileId} has no record yet.`)
     if (file.status !== 'uploading' && file.status !== 'transferring') return 'is there'
-    const record = (lease: Lease) =>
-      recordTransferred(ledger, lease, { found: { etag } }, { lengthBytes, crc32 })
+    const record = (lease: Lease) => recordTransferred(ledger, lease, { found }, { lengthBytes, crc32 })
     if (!(await withLease(ledger, fileId, record, takeForRepair)))
       throw new Error(`${fileId} is being written.`)
     return 'made again'

@@ -3,7 +3,7 @@ import type { Destination, Upload } from '../opening/upload.ts'
 import { classify, errorForClient } from '../rules/faults.ts'
 import type { Parts } from '../stream/parts.ts'
 import type { UploadContext } from '../upload-context.ts'
-import { DROPPED } from './judge.ts'
+import { settleByLookingUpAtEach } from './look-up-each.ts'
 import { fail, type Outcome, settleByLookingUp } from './settle.ts'
 
 type Unrecorded = Pick<
@@ -56,21 +56,12 @@ export async function recoverFromFault(
   throw errorForClient(error)
 }
 
-/**
- * The bucket has no multipart upload any more. With several destinations nobody has asked for the objects yet, or the others
- * would have none either.
- */
+/** The bucket has no multipart upload any more. */
 async function lookUp(context: UploadContext, upload: Upload, fault: unknown): Promise<Outcome> {
   const { fileId, lease, destinations, progress } = upload
+  if (destinations.length > 1) return settleByLookingUpAtEach(context, upload, fault)
   const [destination] = destinations as readonly [Destination]
-  if (destinations.length === 1)
-    return settleByLookingUp(
-      context,
-      { fileId, lease, destination, lengthBytes: progress.lengthBytes },
-      fault,
-    )
-  await fail(context, upload, { reason: DROPPED })
-  return { kind: 'failed', error: errorForClient(fault) }
+  return settleByLookingUp(context, { fileId, lease, destination, lengthBytes: progress.lengthBytes }, fault)
 }
 
 /** More than this is not worth writing to the database: the client can send it again. */

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { DestinationStatus } from '#drizzle/schema/index.ts'
+import type { DestinationReason, DestinationStatus } from '#drizzle/schema/index.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
 import type { Failure } from '../rules/file-status.ts'
 import { type Fenced, heldBy, released } from './lease-terms.ts'
@@ -16,6 +16,12 @@ export type DestinationRow = {
   status: DestinationStatus
   required: boolean
   certainty: string | null
+  etag: string | null
+  reason: DestinationReason | null
+  detail: string | null
+  /** Of the whole file. */
+  lengthBytes: number
+  crc32: number
 }
 
 type At = { fileId: string; dataStoreId: string }
@@ -95,7 +101,8 @@ export async function recordPut(
 export async function lockDestinations(tx: Db, lease: Fenced): Promise<DestinationRow[]> {
   return rows<DestinationRow>(
     tx,
-    sql`select d.data_store_id as "dataStoreId", d.status, d.required is distinct from false as required, d.certainty
+    sql`select d.data_store_id as "dataStoreId", d.status, d.required is distinct from false as required, d.certainty,
+        d.etag, d.reason, d.reason_detail as detail, f.length_bytes as "lengthBytes", f.crc32
       from files f join file_destinations d on d.file_id = f.id
       where f.id = ${lease.fileId}::uuid and ${heldBy(lease)} and f.status = 'transferring'
       order by d.position for update of f, d`,

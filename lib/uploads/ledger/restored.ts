@@ -18,22 +18,25 @@ export async function dropLapsedLeases(db: Db): Promise<number> {
   return dropped.length
 }
 
-export type Unfinished = { id: string; key: string; lengthBytes: number; dataStore: SealedDataStore }
+export type Unfinished = {
+  id: string
+  lengthBytes: number
+  /** The required ones first. */
+  destinations: readonly { key: string; required: boolean; dataStore: SealedDataStore }[]
+}
 
 const PAGE = 100
 
-/**
- * A page, in the order of ids, of the uploads of known length that nobody is writing and whose bucket may be read. Those with
- * several destinations are left to their clients: one object says nothing of the others.
- */
+/** A page, in the order of ids, of the uploads of known length that nobody is writing and whose required buckets may be read. */
 export function unfinishedAfter(db: Db, after: string): Promise<Unfinished[]> {
   return rows<Unfinished>(
     db,
-    sql`select f.id, d.key, f.length_bytes as "lengthBytes", ${sealedDataStoreColumn()} as "dataStore"
-      from files f join file_destinations d on d.file_id = f.id
-        join data_stores ds on ds.id = d.data_store_id and ds.deleted_at is null and ds.may_read
+    sql`select f.id, f.length_bytes as "lengthBytes", json_agg(json_build_object('key', d.key,
+          'required', d.required is distinct from false, 'dataStore', ${sealedDataStoreColumn()}) order by d.position) as destinations
+      from files f join file_destinations d on d.file_id = f.id join data_stores ds on ds.id = d.data_store_id
       where f.id > ${after}::uuid and f.status = 'uploading' and f.length_bytes is not null
-        and f.concat is distinct from 'partial' and d.position is null and ${isFree}
+        and f.concat is distinct from 'partial' and ${isFree}
+      group by f.id having bool_and(d.required is false or ds.deleted_at is null and ds.may_read)
       order by f.id limit ${PAGE}::int`,
   )
 }

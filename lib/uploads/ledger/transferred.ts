@@ -1,4 +1,5 @@
 import { type SQL, sql } from 'drizzle-orm'
+import type { DestinationReason } from '#drizzle/schema/index.ts'
 import { hasActiveOutput } from '../../events/outputs-of.ts'
 import { tallyFiles } from '../../events/tally.ts'
 import { type Db, rows } from '../../platform/db/database.ts'
@@ -51,6 +52,21 @@ export type Found = {
   etag: string | null
   lengthBytes?: number | null | undefined
   crc32?: number | undefined
+  /** Of a file with several destinations, in place of the ETag. */
+  several?: FoundAtEach | undefined
+}
+
+export type FoundAtEach = {
+  status: 'transferred' | 'partially_transferred'
+  /** All of them. Of one that has failed already, the ledger knows the reason. */
+  destinations: readonly FoundDestination[]
+}
+type FoundDestination = {
+  dataStoreId: string
+  status: 'transferred' | 'failed'
+  etag: string | null
+  reason: DestinationReason | null
+  detail: string | null
 }
 
 /** Where a hook decides, there is an object only because it was allowed, whatever a restored database knows of that. */
@@ -64,7 +80,7 @@ const ALLOWED = sql`case when f.decision is not null then 'allowed' end`
 export async function markFound(
   db: Db,
   lease: Fenced,
-  { etag, lengthBytes, crc32 }: Found,
+  { etag, lengthBytes, crc32, several }: Found,
   nowMs: number,
 ): Promise<boolean> {
   const now = sql`${new Date(nowMs).toISOString()}::timestamptz`
@@ -77,14 +93,12 @@ export async function markFound(
         and (status = 'transferring' or status = 'uploading' and concat is distinct from 'partial')
       for update
     ), done as (
-      update files f set status = 'transferred', offset_bytes = open.length_bytes, length_bytes = open.length_bytes,
+      update files f set status = ${several?.status ?? 'transferred'}, offset_bytes = open.length_bytes, length_bytes = open.length_bytes,
         crc32 = coalesce(${crc32 ?? null}::bigint, f.crc32), decision = ${ALLOWED}, finished_at = ${now}, ${released}, interrupted = false,
         ${counting(sql`open`, sql`open.length_bytes`, nowMs)}
       from open where f.id = open.id
       returning f.id, case open.status when 'uploading' then 'found' else 'confirmed' end as certainty, ${deltas(sql`open`)}
-    ), ${countBytes(sql`done`, nowMs)}, stored as (
-      update file_destinations d set status = 'transferred', etag = ${etag}, certainty = done.certainty
-      from done where d.file_id = done.id
+    ), ${countBytes(sql`done`, nowMs)}, stored as (${several ? storedAtEach(several, now) : storedAtOne(etag)}
     ), unparted as (delete from file_parts p using done where p.file_id = done.id
     ), untailed as (delete from upload_tails t using done where t.file_id = done.id
     ), noted as (${insertNote({ kind: 'completed', detail: CERTAINTY }, sql`done`, nowMs)})
@@ -92,6 +106,22 @@ export async function markFound(
   )
   return found.length > 0
 }
+
+const storedAtOne = (etag: string | null) =>
+  sql`update file_destinations d set status = 'transferred', etag = ${etag}, certainty = done.certainty
+      from done where d.file_id = done.id`
+
+/** Those that lack the object are repaired from now on. */
+const storedAtEach = ({ destinations }: FoundAtEach, now: SQL) =>
+  sql`update file_destinations d set status = known.status, etag = known.etag,
+        certainty = case known.status when 'transferred' then done.certainty end,
+        reason = case known.status when 'failed' then coalesce(d.reason, known.reason) end,
+        reason_detail = case known.status when 'failed' then coalesce(d.reason_detail, known.detail) end,
+        abort_pending = known.status = 'failed' and d.multipart_id is not null, abort_at = ${now},
+        repair_at = case known.status when 'failed' then ${now} end
+      from done, jsonb_to_recordset(${JSON.stringify(destinations)}::jsonb)
+        known("dataStoreId" uuid, status text, etag text, reason text, detail text)
+      where d.file_id = done.id and d.data_store_id = known."dataStoreId"`
 
 /** A file that was stored by one PutObject. */
 export type Whole = {

@@ -1,8 +1,10 @@
 import type { SealedDataStore } from '../../workspace/data-stores/sealed-data-store.ts'
 import type { ListedPage } from '../bucket-port.ts'
+import { foundAtEach } from '../finish/look-up-each.ts'
 import { recordTransferred } from '../finish/record-transferred.ts'
 import { withLease } from '../lease/leases.ts'
 import { knownKeys, listedDataStores, type Unfinished, unfinishedAfter } from '../ledger/restored.ts'
+import { openTarget } from '../opening/open-target.ts'
 import { classify } from '../rules/faults.ts'
 import type { UploadContext } from '../upload-context.ts'
 
@@ -32,18 +34,26 @@ export async function findFinished(context: Context): Promise<{ looked: number; 
 }
 
 async function record(context: Context, file: Unfinished): Promise<boolean> {
-  const object = await find(context, file)
-  if (object?.bytes !== file.lengthBytes) return false
-  const isMarked = await withLease(context, file.id, (lease) =>
-    recordTransferred(context, lease, { found: object }),
+  const looks = await Promise.all(
+    file.destinations.map(async (destination) => {
+      const { dataStore, required } = destination
+      const object = await find(context, destination)
+      const found = object?.bytes === file.lengthBytes ? object : undefined
+      return { dataStoreId: dataStore.id, required, found }
+    }),
   )
+  const several = foundAtEach(looks)
+  if (!several) return false
+  const found = looks.length > 1 ? { etag: null, several } : looks[0]!.found!
+  const isMarked = await withLease(context, file.id, (lease) => recordTransferred(context, lease, { found }))
   return isMarked ?? false
 }
 
 /** If the bucket does not answer, its uploads stay as they are. */
-async function find({ openBucket }: Context, { dataStore, key }: Unfinished) {
+async function find(context: Context, { dataStore, required, key }: Unfinished['destinations'][number]) {
+  if (!dataStore.mayRead) return undefined
   try {
-    return await openBucket(dataStore).headObject(key)
+    return await openTarget(context, { dataStore, required }).headObject(key)
   } catch (error) {
     if (classify(error, 'look up').blame !== 'bucket') throw error
     return undefined
