@@ -125,10 +125,12 @@ export class Sessions {
     return this.#all.every((other) => other === session || other.isFree)
   }
 
+  /** Only those of nodes, which the scheduler can let go on. Autovacuum, which also takes locks, goes on by itself. */
   async blockersOf({ pid }: Session): Promise<number[]> {
     const text = 'select unnest(pg_blocking_pids($1)) as pid'
     const found = await this.own.run({ text, parameters: [pid], prepare: true })
-    return found.map((row) => row.pid as number)
+    const blockers = found.map((row) => row.pid as number)
+    return blockers.filter((blocker) => this.#all.some((session) => session.pid === blocker))
   }
 
   async listen(channel: string): Promise<void> {

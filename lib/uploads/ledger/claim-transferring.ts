@@ -74,7 +74,7 @@ export function claimTransferring(
       from jsonb_array_elements_text(${JSON.stringify(busy)}::jsonb) group by 1
     ), waiting_at as (
       select f.id, coalesce(busy.files, 0)
-        + row_number() over (partition by d.data_store_id order by f.created_at) as place
+        + row_number() over (partition by d.data_store_id order by f.created_at, f.id) as place
       from files f join file_destinations d on d.file_id = f.id and d.required is distinct from false
         left join busy on busy.data_store_id = d.data_store_id
       where ${isDue} and (d.position is null or d.status <> 'transferred' or d.position = 1)
@@ -85,7 +85,7 @@ export function claimTransferring(
         f.complete_sent_at as last_attempt_at
       from files f join waiting on waiting.id = f.id
       where waiting.place <= ${limitPerBucket}::int and ${isDue}
-      order by waiting.place, f.created_at limit ${limit}::int for update of f skip locked
+      order by waiting.place, f.created_at, f.id limit ${limit}::int for update of f skip locked
     ), claimed as (
       update files f set ${taken(newClaim(leaseMs))}, status = 'transferring',
         last_byte_at = case when f.status = 'uploading' then ${now} else f.last_byte_at end,

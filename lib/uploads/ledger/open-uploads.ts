@@ -69,7 +69,7 @@ export function findLate(db: Db, nowMs: number): Promise<{ id: string; droppedAf
     db,
     sql`select id, case when expires_at = expires_by and expires_by < created_at + ${MAX_AGE_DAYS}::int * interval '1 day'
       then floor(extract(epoch from expires_by - created_at) / 3600)::int end as "droppedAfterHours"
-    from files where status = 'uploading' and ${isLate(nowMs)} order by expires_at limit ${LATE_AT_ONCE}::int`,
+    from files where status = 'uploading' and ${isLate(nowMs)} order by expires_at, id limit ${LATE_AT_ONCE}::int`,
   )
 }
 

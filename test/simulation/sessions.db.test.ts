@@ -1,0 +1,56 @@
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { createDatabase, type TestDatabase } from '../support/postgres.ts'
+import { type Session, Sessions } from './sessions.ts'
+
+describe('a statement that waits for a lock', () => {
+  let database: TestDatabase
+  let sessions: Sessions
+  let asking: Session
+  let node: Session
+  let stranger: postgres.Sql
+
+  beforeAll(async () => {
+    const server = inject('postgresUrl')
+    database = await createDatabase(server, inject('migrated'))
+    sessions = await Sessions.open(database.url)
+    asking = await sessions.take()
+    node = await sessions.take()
+    stranger = postgres(database.url, { max: 1 })
+  })
+
+  afterAll(async () => {
+    await stranger.end()
+    await sessions.close()
+    await database.drop()
+  })
+
+  const isWaiting = async () => {
+    const [found] = await sessions.own.run({
+      text: 'select cardinality(pg_blocking_pids($1)) > 0 as waits',
+      parameters: [asking.pid],
+    })
+    return found!.waits
+  }
+
+  it('is held up by the session of another node', async () => {
+    await node.run({ text: 'begin' })
+    await node.run({ text: 'lock table files' })
+    const asked = asking.run({ text: 'select from files' })
+    await expect.poll(isWaiting).toBe(true)
+    expect(await sessions.blockersOf(asking)).toEqual([node.pid])
+    await node.run({ text: 'rollback' })
+    await asked
+  })
+
+  it('is not held up by anybody else, such as autovacuum, which no step of a node would end', async () => {
+    let asked: Promise<unknown>
+    await stranger.begin(async (transaction) => {
+      await transaction`lock table files`
+      asked = asking.run({ text: 'select from files' })
+      await expect.poll(isWaiting).toBe(true)
+      expect(await sessions.blockersOf(asking)).toEqual([])
+    })
+    await asked!
+  })
+})
