@@ -47,8 +47,17 @@ export function drawHabits(choices: Choices): Habits {
     drops: choices.percent(15),
     idles: choices.percent(15),
     quotaBytes: choices.pick([0, 0, 0, 20_000, 30_000]),
-    disturbances: Array.from({ length: 11 }, () => often(0, 4, 15, 30)),
+    disturbances: drawDisturbances(choices),
   }
+}
+
+/** Half of the runs are calm, so that uploads get far in them. */
+function drawDisturbances(choices: Choices): number[] {
+  const levels = choices.pick([
+    [0, 4, 15, 30],
+    [0, 0, 0, 4],
+  ])
+  return Array.from({ length: 11 }, () => choices.pick(levels))
 }
 
 /** Half of the runs have one destination. At least one is required. */
@@ -70,7 +79,13 @@ function drawDestination(choices: Choices, isBestEffort: boolean): DestinationHa
     mayRead: choices.percent(50),
     remembersCompletions: choices.percent(50),
     refuses: isBestEffort ? choices.pick([undefined, undefined, undefined, ...PUTTING]) : undefined,
-    fates: [100, often(0, 20, 60), often(20, 60), ...Array.from({ length: 5 }, () => often(0, 5, 15))],
+    fates: [
+      100,
+      often(0, 20, 60),
+      often(20, 60),
+      often(0, 5, 15, 3000),
+      ...Array.from({ length: 4 }, () => often(0, 5, 15)),
+    ],
   }
 }
 

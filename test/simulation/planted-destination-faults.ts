@@ -23,6 +23,12 @@ export const DESTINATION_FAULTS: PlantedFault[] = [
     ],
   },
   {
+    name: 'an object that comes late revives a destination that was given up',
+    mendedBy: '4c6919c',
+    withinSeeds: 3000,
+    edits: [{ find: "and d.status <> 'failed'\n    returning 1`", replace: 'returning 1`' }],
+  },
+  {
     name: 'the ETag of one destination is stored for another',
     withinSeeds: 200,
     edits: [{ find: 'this.#etags[position - 1] = etag', replace: 'this.#etags.fill(etag)' }],
