@@ -1,3 +1,4 @@
+import { benchContent } from './content.ts'
 import { DESTINATION_CASES } from './destinations.ts'
 import { benchEmbedded } from './embedded.ts'
 import { benchExports } from './exports.ts'
@@ -287,6 +288,7 @@ export const CASES: Case[] = [
   { name: 'outputs: CPU time', run: ({ postgresUrl }) => benchOutputs(postgresUrl) },
   ...DESTINATION_CASES,
   { name: 'import from a URL', run: ({ postgresUrl, sink }) => benchImports(postgresUrl, sink.url) },
+  { name: 'content of files', run: ({ postgresUrl, sink }) => benchContent(postgresUrl, sink.url) },
   { name: 'behind a pooler', run: ({ postgresUrl, sink }) => benchPooler(postgresUrl, sink.url) },
   { name: 'tokens', run: ({ postgresUrl }) => benchTokens(postgresUrl) },
   { name: 'lists of files', run: ({ postgresUrl }) => benchFileLists(postgresUrl) },

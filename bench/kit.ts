@@ -14,6 +14,7 @@ import { readOptions } from '../scripts/read-options.ts'
 import { startSluice, temporaryFolder } from '../test/support/sluice.ts'
 import { readDemo } from '../test/support/target.ts'
 import { OCTETS, tusWith } from '../test/support/tus.ts'
+import { dropFolder, filesIn, makeFolders, sendByCurl } from './folders.ts'
 import { measureKitChecksum } from './kit-checksum.ts'
 import { percentile } from './load.ts'
 import { dropFiles } from './long-list.ts'
@@ -23,7 +24,7 @@ import { dropFiles } from './long-list.ts'
  * is wrong. One run alone, `--only listen`, is printed.
  */
 const FIGURES = 'docs/kit-figures.txt'
-const { only } = readOptions('npm run bench -- kit [--only listen|upload|folder|checksum|list]', {
+const { only } = readOptions('npm run bench -- kit [--only listen|upload|folder|folders|checksum|list]', {
   options: { only: { type: 'string' } },
 }).values
 const GIB = 2 ** 30
@@ -48,7 +49,11 @@ const env = {
 }
 
 function start(...args: string[]): ChildProcess {
-  const command = ['packages/cli/dist/sluice.js', ...args, '--pipe', pipeId]
+  const command = [
+    'packages/cli/dist/sluice.js',
+    ...args,
+    ...(args.includes('--pipe') ? [] : ['--pipe', pipeId]),
+  ]
   return spawn(process.execPath, command, { env, stdio: ['ignore', 'ignore', 'pipe'] })
 }
 
@@ -153,6 +158,31 @@ const RUNS = {
     say(
       `upload: a folder of ${files} files of 4 KiB, 16 at a time, ${(await uploadFolder(files)).toFixed(1)} s`,
     )
+  },
+  async folders() {
+    const path = makeFolders(home.path)
+    const wanted = filesIn(path).map((file) => join('shoot', file))
+    const folderOf = (way: string) => way.replaceAll(' ', '-')
+    const inBucket = (way: string) => join(demo.bucket.directory, folderOf(way))
+    const ways = {
+      Chromium: (id: string) => dropFolder(sluice, id, { path, arriving: inBucket('Chromium') }),
+      'the command line': (id: string) => done(start('upload', path, '--pipe', id)),
+      'curl -T': (id: string) => sendByCurl(sluice, id, path, home.path),
+    }
+    for (const [way, send] of Object.entries(ways)) {
+      const fields = { name: way, dataStoreId: demo.dataStoreId, source: { http: true } }
+      const keyTemplate = `${folderOf(way)}/{path}/{file_id}/{filename}`
+      const { id } = await sluice.createPipe({ ...fields, keyTemplate })
+      const startedMs = performance.now()
+      await send(id)
+      const seconds = (performance.now() - startedMs) / 1000
+      const found = filesIn(inBucket(way))
+      if (found.join('\n') !== wanted.join('\n'))
+        throw new Error(`By ${way} ${found.length} of ${wanted.length} arrived, or elsewhere.`)
+      say(
+        `folders: ${wanted.length} files in 200 folders by ${way}, each where it was, ${seconds.toFixed(1)} s`,
+      )
+    }
   },
   async checksum() {
     const { cpuShare, timeShare } = await measureKitChecksum()
