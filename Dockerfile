@@ -45,7 +45,7 @@ COPY --from=install /packed ./
 COPY --from=install --chown=1000:1000 /data /data
 COPY --from=install --chown=1000:1000 /packed/.next/cache .next/cache
 USER 1000:1000
-EXPOSE 3000
+EXPOSE 3000 2222
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD ["node", "-e", "const end = (ok) => process.exit(ok ? 0 : 1); require(process.env.TLS_CERT_FILE ? 'https' : 'http').get({ host: '127.0.0.1', port: process.env.PORT ?? 3000, path: '/healthz', rejectUnauthorized: false }, (r) => end(r.statusCode === 200)).on('error', () => end(false))"]
 CMD ["node", "--max-semi-space-size=16", "server.js"]

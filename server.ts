@@ -29,6 +29,7 @@ import { proxyTrust } from './server/http/trusted-proxies.ts'
 import { memoryLimitSweep } from './server/limit-memory.ts'
 import { openPages } from './server/open-pages.ts'
 import { openRuntime } from './server/open-runtime.ts'
+import { openSftp } from './server/open-sftp.ts'
 import { openTracing } from './server/open-tracing.ts'
 import { openUploads } from './server/open-uploads.ts'
 import { joinSupervisor } from './server/processes/join-supervisor.ts'
@@ -153,7 +154,7 @@ function allowDemo(config: Config, bucket: DemoBucket): Config {
 }
 
 async function openRoles(runtime: Runtime, server: Server, parts: Part[]): Promise<Handlers> {
-  const { roles } = runtime.config
+  const { roles, sftpPort } = runtime.config
   const handlers: Handlers = {}
   if (roles.has('upload') && membership?.pagesSocket) handlers.relay = relayTo(membership.pagesSocket)
   if (roles.has('web')) {
@@ -165,7 +166,10 @@ async function openRoles(runtime: Runtime, server: Server, parts: Part[]): Promi
   const uploads = await openUploads(runtime)
   parts.push({ stop: () => drainUploads(uploads) })
   parts.push(startSweeps([memoryLimitSweep(uploads)], runtime.log))
-  if (roles.has('upload')) handlers.uploads = createUploadHandler(runtime, uploads)
+  if (roles.has('upload')) {
+    handlers.uploads = createUploadHandler(runtime, uploads)
+    if (sftpPort !== undefined) parts.push(await openSftp(runtime, uploads, sftpPort))
+  }
   if (roles.has('worker')) {
     await startMailWorker(runtime)
     parts.push(await startWebhookWorker(runtime))

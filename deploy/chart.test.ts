@@ -110,6 +110,7 @@ it('has the version of what it installs', () => {
 const NOT_IN_VALUES = [
   'DATA_DIR',
   'PORT',
+  'SFTP_PORT',
   'HOST',
   'TLS_CERT_FILE',
   'TLS_KEY_FILE',

@@ -5,6 +5,7 @@ import { type Db, rows } from '../lib/platform/db/database.ts'
 import { days, minutes, seconds } from '../lib/platform/kernel/clock.ts'
 import type { Runtime } from '../lib/platform/runtime.ts'
 import type { Sweep } from '../lib/platform/sweeps.ts'
+import { ENTRIES_AT_ONCE, pruneEntries } from '../lib/sftp/entries.ts'
 import {
   cancelUploadsOfDeletedPipes,
   cancelUploadsToTurnedOffDataStores,
@@ -38,6 +39,12 @@ export function controlSweeps(runtime: Runtime): Sweep[] {
     { name: 'counts of long ago', everyMs: minutes(30), run: () => pruneCounts(runtime) },
     { name: 'deleted workspaces', everyMs: minutes(5), run: () => closeDeletedWorkspaces(runtime) },
     { name: 'workspaces left behind', everyMs: minutes(5), run: () => removeLeftWorkspaces(db) },
+    {
+      name: 'SFTP entries that are no longer listed',
+      everyMs: minutes(5),
+      batch: ENTRIES_AT_ONCE,
+      run: () => pruneEntries(db, clock.now()),
+    },
     {
       name: 'what is over',
       everyMs: minutes(1),

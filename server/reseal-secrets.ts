@@ -6,6 +6,7 @@ import { secondFactorContext } from '../lib/identity/accounts/second-factor.ts'
 import { hashStatePlace, sourcePlace } from '../lib/imports/import.ts'
 import { type Db, rows } from '../lib/platform/db/database.ts'
 import type { Place, Vault } from '../lib/platform/vault.ts'
+import { hostKeyPlace } from '../lib/sftp/read-host-key.ts'
 import { tailKeyContext } from '../lib/uploads/rules/tail-cipher.ts'
 import { previousSecretPlace, secretPlace } from '../lib/webhooks/outputs/signing-secrets.ts'
 import { headersPlace } from '../lib/webhooks/outputs/static-headers.ts'
@@ -34,6 +35,7 @@ const BOUND_TO_COLUMNS: Column[] = [
     column: 'previous_secret_encrypted',
     context: previousHookSecretPlace,
   },
+  { table: 'sftp_host_keys', id: 'id', column: 'sealed', context: hostKeyPlace },
   { table: 'sealed_canary', id: 'id', column: 'sealed', context: canaryPlace },
 ]
 const OTHERS: Column[] = [

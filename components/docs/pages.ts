@@ -27,6 +27,11 @@ export const PAGES = [
     title: 'Import from a URL',
     summary: 'Files that are already on the internet, fetched into your bucket.',
   },
+  {
+    slug: 'sftp',
+    title: 'SFTP',
+    summary: 'sftp, lftp, rclone, curl and WinSCP, straight into your bucket, and resumed after a cut.',
+  },
   { slug: 'webhooks', title: 'Webhooks', summary: 'The event, its signature, and how to verify it.' },
   {
     slug: 'decision-hooks',

@@ -6,4 +6,5 @@ export const PROTOCOL_NAMES: Record<File['protocol'], string> = {
   'resumable-http': 'Resumable HTTP',
   http: 'Plain HTTP',
   url: 'URL import',
+  sftp: 'SFTP',
 }

@@ -69,6 +69,12 @@ export function tellEntry({ kind, detail }: TimelineEntry): Told {
       return tellRequest(detail)
     case 'offset_asked':
       return { title: 'Paused', text: `${formatBytes(Number(detail.offsetBytes))} were kept`, tone: 'plain' }
+    case 'sftp_opened':
+      return {
+        title: 'Opened by SFTP',
+        text: `From ${detail.address}${detail.fingerprint ? `, with the key ${detail.fingerprint}` : ''}`,
+        tone: 'plain',
+      }
     case 'import_interrupted':
       return {
         title: 'The source failed',

@@ -36,8 +36,8 @@ export const FILE_STATUSES = [
   'canceled',
 ] as const
 export type FileStatus = (typeof FILE_STATUSES)[number]
-/** `tus`, the draft Resumable Uploads for HTTP, one plain request, and an import from a URL. */
-export const FILE_PROTOCOLS = ['tus', 'resumable-http', 'http', 'url'] as const
+/** `tus`, the draft Resumable Uploads for HTTP, one plain request, an import from a URL, and SFTP. */
+export const FILE_PROTOCOLS = ['tus', 'resumable-http', 'http', 'url', 'sftp'] as const
 export type FileProtocol = (typeof FILE_PROTOCOLS)[number]
 /**
  * Why a destination has no object. `fell_behind`: it was slower than the required ones for longer, or by more bytes, than it may be;

@@ -46,6 +46,7 @@ export const pipes = pgTable(
     name: text().notNull(),
     sourceHttp: boolean().notNull().default(false),
     sourceUrl: boolean().notNull().default(false),
+    sourceSftp: boolean().notNull().default(false),
     keyTemplate: text().notNull(),
     maxFileBytes: bytes(),
     /** Empty: any. */

@@ -102,7 +102,7 @@ dataStores:
 pipes:
   - name: films
     destinations: [{ dataStore: archive }, { dataStore: copies, required: false }]
-    source: { http: true, url: true }
+    source: { http: true, url: true, sftp: true }
     keyTemplate: "{yyyy}/{file_id}/{filename}"
     maxFileBytes: 5000000000
     allowedTypes: [video/mp4, image/*]

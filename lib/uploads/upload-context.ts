@@ -22,7 +22,7 @@ export type { CreationRight, UploadRight } from './ledger/upload-rights.ts'
 export type { PipeRow, UploadRow } from './ledger/upload-rows.ts'
 export type FileProtocol = UploadRow['protocol']
 /** Those that clients speak at the upload endpoint. */
-export type HttpProtocol = Exclude<FileProtocol, 'url'>
+export type HttpProtocol = Exclude<FileProtocol, 'url' | 'sftp'>
 
 /** What a receiver may change about an upload before it begins. */
 export type Named = {

@@ -41,6 +41,14 @@ export async function switchUrlSource(id: string, _previous: unknown, data: Form
   })
 }
 
+export async function switchSftpSource(id: string, _previous: unknown, data: FormData) {
+  const sftp = data.get('on') === 'on'
+  return act('build', async (runtime, actor) => {
+    await updatePipe(runtime, actor, id, parseInput(pipeChanges, { source: { sftp } }))
+    return { message: sftp ? 'The source is on.' : 'The source is off. Open sessions finish their files.' }
+  })
+}
+
 export async function importFiles(id: string, _previous: unknown, data: FormData) {
   const urls = (textOf(data, 'urls') ?? '').split(/\s+/).filter(Boolean)
   return act('operate', async (runtime, actor) => {

@@ -20,6 +20,9 @@ app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 {{/* nginx passes 104 to a client of HTTP/2 as the final answer. */}}
 {{- define "sluice.settings" -}}
 {{- $own := dict "BASE_URL" (printf "https://%s" .Values.host) -}}
+{{- if .Values.sftp.enabled -}}
+{{- $_ := set $own "SFTP_PORT" (toString .Values.sftp.port) -}}
+{{- end -}}
 {{- if .Values.ingress.enabled -}}
 {{- $_ := set $own "TRUSTED_PROXIES" .Values.ingress.trustedProxies -}}
 {{- $_ := set $own "INTERIM_RESPONSES" (eq .Values.ingress.controller "haproxy" | ternary "1" "0") -}}

@@ -24,6 +24,8 @@ export type Config = {
   dataDir: string
   port: number
   host: string
+  /** Undefined: no SFTP. */
+  sftpPort: number | undefined
   baseUrl: string
   uploadUrl: string
   /** Where this server speaks TLS itself, without a balancer before it. */
@@ -174,6 +176,7 @@ function assemble(parsed: Parsed, dataDir: string, local: LocalSecrets | undefin
     databaseUrl: parsed.DATABASE_URL,
     databaseDirectUrl: parsed.DATABASE_DIRECT_URL,
     dataDir,
+    sftpPort: parsed.SFTP_PORT,
     roles,
     processes,
     uploadMemoryBytes,

@@ -105,6 +105,12 @@ export const settings = {
     example: '127.0.0.1',
     schema: text,
   },
+  SFTP_PORT: {
+    description:
+      'Port for uploads by SFTP, in the processes of the upload role. Without it there is no SFTP. 0 takes a free one. Set it for the web role as well, which shows people the commands.',
+    example: '2222',
+    schema: wholeNumber(0, 65_535),
+  },
   BASE_URL: {
     description: 'Where people and backends reach the dashboard and the API.',
     example: 'http://localhost:3000',

@@ -66,6 +66,7 @@ const NAMES = {
   'resumable-http': 'Resumable Uploads for HTTP',
   http: 'a single HTTP request',
   url: 'an import from a URL',
+  sftp: 'SFTP',
 }
 
 /** An upload cannot change its protocol: only in TUS, for example, is it complete when its length is reached. */

@@ -29,6 +29,7 @@ export type PipeRow = {
   id: string
   sourceHttp: boolean
   sourceUrl: boolean
+  sourceSftp: boolean
   keyTemplate: string
   maxFileBytes: number | null
   allowedTypes: string[]

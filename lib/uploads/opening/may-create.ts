@@ -19,12 +19,7 @@ export function assertMayCreate(
     protocol,
   }: Pick<Declared, 'lengthBytes' | 'filetype' | 'concat' | 'protocol'>,
 ): void {
-  const isImport = protocol === 'url'
-  if (!(isImport ? pipe.sourceUrl : pipe.sourceHttp))
-    throw new SluiceError(
-      'pipe_source_off',
-      `Its owner can switch the ${isImport ? 'URL' : 'HTTP (TUS)'} source on in the dashboard.`,
-    )
+  assertSourceOn(pipe, protocol)
   assertNotOff(targets)
   if (targets.some(({ dataStore, required }) => required && dataStore.state === 'unchecked'))
     throw new SluiceError(
@@ -33,10 +28,24 @@ export function assertMayCreate(
     )
   if (concat) assertMayConcatenate(context, pipe, targets)
   // Of an import, the source says the type.
-  if (concat !== 'partial' && !isImport) assertTypeAllowed({ token, pipe }, filetype)
+  if (concat !== 'partial' && protocol !== 'url') assertTypeAllowed({ token, pipe }, filetype)
   const limits = limitsOfTargets(context, targets)
   const maxBytes = maxUploadBytes(limits, right(token, pipe))
   if (lengthBytes !== null && lengthBytes > maxBytes) throw tooLarge(maxBytes)
+}
+
+function assertSourceOn(
+  { sourceHttp, sourceUrl, sourceSftp }: CreationRight['pipe'],
+  protocol: Declared['protocol'],
+): void {
+  const { isOn, name } =
+    protocol === 'url'
+      ? { isOn: sourceUrl, name: 'URL' }
+      : protocol === 'sftp'
+        ? { isOn: sourceSftp, name: 'SFTP' }
+        : { isOn: sourceHttp, name: 'HTTP (TUS)' }
+  if (isOn) return
+  throw new SluiceError('pipe_source_off', `Its owner can switch the ${name} source on in the dashboard.`)
 }
 
 export function assertTypeAllowed(

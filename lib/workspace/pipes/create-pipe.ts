@@ -23,6 +23,7 @@ export async function createPipe(
         ...input,
         sourceHttp: source.http ?? false,
         sourceUrl: source.url ?? false,
+        sourceSftp: source.sftp ?? false,
         createdAt: now,
         updatedAt: now,
       })

@@ -30,7 +30,11 @@ const keyTemplateField = z.string().superRefine((template, context) => {
 
 const fields = {
   name: nameField,
-  source: z.strictObject({ http: z.boolean().optional(), url: z.boolean().optional() }),
+  source: z.strictObject({
+    http: z.boolean().optional(),
+    url: z.boolean().optional(),
+    sftp: z.boolean().optional(),
+  }),
   keyTemplate: keyTemplateField,
   maxFileBytes: bytesField.nullable(),
   allowedTypes: z.array(mediaRangeField).max(100, 'must have at most 100 entries'),
@@ -107,7 +111,7 @@ export const pipeAnswer = z.strictObject({
   /** The first of its destinations. */
   dataStoreId: z.uuid(),
   destinations: z.array(z.strictObject({ dataStoreId: z.uuid(), required: z.boolean() })),
-  source: z.strictObject({ http: z.boolean(), url: z.boolean() }),
+  source: z.strictObject({ http: z.boolean(), url: z.boolean(), sftp: z.boolean() }),
   keyTemplate: z.string(),
   maxFileBytes: z.int().nullable(),
   allowedTypes: z.array(z.string()),
@@ -136,7 +140,7 @@ export function toPipe(
     name: row.name,
     dataStoreId: destinations[0]!.dataStoreId,
     destinations,
-    source: { http: row.sourceHttp, url: row.sourceUrl },
+    source: { http: row.sourceHttp, url: row.sourceUrl, sftp: row.sourceSftp },
     keyTemplate: row.keyTemplate,
     maxFileBytes: row.maxFileBytes,
     allowedTypes: row.allowedTypes,

@@ -19,7 +19,13 @@ export async function updatePipe(
     if (destinations) await saveDestinations(tx, actor, id, destinations)
     const [row] = await tx
       .update(pipes)
-      .set({ ...fields, sourceHttp: source?.http, sourceUrl: source?.url, updatedAt: new Date(clock.now()) })
+      .set({
+        ...fields,
+        sourceHttp: source?.http,
+        sourceUrl: source?.url,
+        sourceSftp: source?.sftp,
+        updatedAt: new Date(clock.now()),
+      })
       .where(eq(pipes.id, id))
       .returning()
     if (destinations || changes.object)

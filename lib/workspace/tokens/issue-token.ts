@@ -62,7 +62,8 @@ type NewRow = { id: string; hash: string; expiresAt: string; now: string }
 /** How the files of a token come: it is refused where the Pipe has that source off. */
 export type Source = 'http' | 'url'
 export const SOURCES = {
-  http: { column: sql`p.source_http`, name: 'HTTP (TUS)' },
+  // The same tokens are passwords of SFTP.
+  http: { column: sql`(p.source_http or p.source_sftp)`, name: 'HTTP (TUS)' },
   url: { column: sql`p.source_url`, name: 'URL' },
 }
 

@@ -16,7 +16,7 @@ export default async function PipeLayout({ params, children }: Props) {
   const { id } = await params
   const actor = await currentActor('see')
   const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
-  const isOpen = pipe.source.http || pipe.source.url
+  const isOpen = pipe.source.http || pipe.source.url || pipe.source.sftp
   const at = `/dashboard/pipes/${id}`
   return (
     <>

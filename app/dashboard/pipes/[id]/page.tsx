@@ -1,11 +1,13 @@
 import { HttpSource } from '#components/pipes/http-source.tsx'
 import { PipeDestinations } from '#components/pipes/pipe-destinations.tsx'
+import { SftpSource } from '#components/pipes/sftp-source.tsx'
 import { UrlSource } from '#components/pipes/url-source.tsx'
 import { AddOutput, OutputList } from '#components/webhooks/output-list.tsx'
 import { WebhookOutputPanel } from '#components/webhooks/webhook-output-panel.tsx'
 import { inboxUrl } from '#lib/dashboard/inbox.ts'
 import { describeSet } from '#lib/dashboard/pipes/destination-set.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
+import { readHostKey, sftpAddress } from '#lib/sftp/read-host-key.ts'
 import { listWithLatest } from '#lib/webhooks/log/latest-deliveries.ts'
 import { showMissed } from '#lib/webhooks/outputs/missed-events.ts'
 import { MAX_OUTPUTS } from '#lib/webhooks/outputs/webhook-output.ts'
@@ -27,11 +29,12 @@ export default async function PipePage({ params }: { params: Promise<{ id: strin
   const { id } = await params
   const { actor, workspace } = await requireSession('see')
   const pipe = await orNotFound(showPipe(getRuntime(), actor, id))
-  const [set, stores, [first, ...further], missed] = await Promise.all([
+  const [set, stores, [first, ...further], missed, hostKey] = await Promise.all([
     describeSet(getRuntime(), pipe.destinations),
     listDataStores(getRuntime(), actor, { limit: 100 }),
     listWithLatest(getRuntime(), actor, { pipeId: id }),
     showMissed(getRuntime(), actor, { firstOf: id }),
+    readHostKey(getRuntime().db),
   ])
   return (
     <div className="max-w-3xl space-y-8">
@@ -41,6 +44,7 @@ export default async function PipePage({ params }: { params: Promise<{ id: strin
         </h2>
         <HttpSource pipe={pipe} />
         <UrlSource pipe={pipe} />
+        <SftpSource pipe={pipe} address={sftpAddress(getRuntime().config)} hostKey={hostKey} />
       </section>
       <section aria-labelledby="outputs" className="space-y-3">
         <h2 id="outputs" className="font-semibold text-lg">

@@ -1,0 +1,85 @@
+import Link from 'next/link'
+import { switchSftpSource } from '#app/dashboard/pipes/actions.ts'
+import type { HostKey } from '#lib/sftp/read-host-key.ts'
+import type { Pipe } from '#lib/workspace/pipes/pipe.ts'
+import { CodeBlock } from '../ui/code-block.tsx'
+import { CodeTabs } from '../ui/code-tabs.tsx'
+import { Copyable } from '../ui/copyable.tsx'
+import { ActionSwitch } from '../ui/switch.tsx'
+
+type Props = {
+  pipe: Pipe
+  /** Undefined if this installation takes no SFTP. */
+  address: { host: string; port: number } | undefined
+  /** Undefined before the first node has made it. */
+  hostKey: HostKey | undefined
+}
+
+const link = 'text-water underline decoration-water-line underline-offset-3 hover:decoration-current'
+
+export function SftpSource({ pipe, address, hostKey }: Props) {
+  return (
+    <div className="rounded-lg border bg-surface p-4">
+      <ActionSwitch
+        on={pipe.source.sftp}
+        label="SFTP"
+        hint="Takes files from machines that speak SFTP and nothing else."
+        action={switchSftpSource.bind(null, pipe.id)}
+        right="build"
+      />
+      <div className="mt-4 space-y-3 border-t pt-4 text-ink-faint text-sm">
+        {!address && (
+          <p>
+            This installation takes no SFTP. Its operator can{' '}
+            <Link href="/docs/self-hosting" className={link}>
+              set SFTP_PORT
+            </Link>
+            .
+          </p>
+        )}
+        {address && !pipe.source.sftp && <p>Switch it on to get the commands for the common clients.</p>}
+        {address && pipe.source.sftp && (
+          <>
+            {hostKey && (
+              <div>
+                <p className="mb-1.5 font-medium text-ink">Fingerprint of the host key</p>
+                <Copyable text={hostKey.fingerprint} what="fingerprint" />
+              </div>
+            )}
+            <CodeTabs label="Commands" tabs={commands(pipe.id, { ...address, hostKey })} />
+            <p>
+              The user is the Pipe, and the password is a temporary token from the{' '}
+              <Link href="/docs/token-api" className={link}>
+                Token API
+              </Link>
+              . How clients resume, and what they see, is in{' '}
+              <Link href="/docs/sftp" className={link}>
+                the guide
+              </Link>
+              .
+            </p>
+          </>
+        )}
+      </div>
+    </div>
+  )
+}
+
+type Address = { host: string; port: number; hostKey: HostKey | undefined }
+
+/** The token is in the environment, so that it is in no history. */
+function commands(user: string, { host, port, hostKey }: Address) {
+  const fingerprint = hostKey?.fingerprint.replace('SHA256:', '') ?? '*'
+  const codes = {
+    OpenSSH: `sftp -P ${port} ${user}@${host}\n# put film.mp4, and after a cut: reput film.mp4`,
+    lftp: `lftp -u ${user},$TOKEN -p ${port} -e 'put -c film.mp4; bye' sftp://${host}`,
+    rclone: `rclone copy films ":sftp,host=${host},port=${port},user=${user},pass=$(rclone obscure $TOKEN),shell_type=none:films"`,
+    curl: `curl -u ${user}:$TOKEN -C - -T film.mp4 sftp://${host}:${port}/film.mp4`,
+    WinSCP: `open sftp://${user}:%TOKEN%@${host}:${port}/ -hostkey="ssh-ed25519 255 ${fingerprint}"\nput film.mp4`,
+    FileZilla: `Protocol: SFTP\nHost: ${host}, port: ${port}\nLogon type: Normal\nUser: ${user}\nPassword: the token`,
+  }
+  return Object.entries(codes).map(([name, code]) => ({
+    name,
+    panel: <CodeBlock bare code={code} language={code.startsWith('Protocol') ? 'text' : 'bash'} />,
+  }))
+}

@@ -1,0 +1,1 @@
+ALTER TABLE "pipes" ADD COLUMN "source_sftp" boolean DEFAULT false NOT NULL;

@@ -1,0 +1,91 @@
+import type { Clock } from '../platform/kernel/clock.ts'
+import { networkOf } from '../platform/rate-limits.ts'
+import type { SftpTerms } from './terms.ts'
+
+/** A connection that was let in. */
+export type Admitted = {
+  signedIn(): void
+  left(): void
+}
+
+type Bucket = { tokens: number; atMs: number }
+type Rate = { burst: number; refillMs: number }
+type Counts = { all: number; signingIn: number }
+
+const MAX_NETWORKS = 10_000
+
+/**
+ * Decides, before anything is computed for it, whether a connection is let in. All of it is in memory, since a flood must not
+ * reach the database. A network of trusted proxies has no limits of its own: everybody comes from there.
+ */
+export class Admission {
+  readonly #clock: Clock
+  readonly #terms: SftpTerms
+  readonly #all: Counts = { all: 0, signingIn: 0 }
+  readonly #byNetwork = new Map<string, Counts>()
+  readonly #exchanges: Bucket = { tokens: Infinity, atMs: 0 }
+  readonly #exchangesByNetwork = new Map<string, Bucket>()
+
+  constructor(clock: Clock, terms: SftpTerms) {
+    this.#clock = clock
+    this.#terms = terms
+  }
+
+  /** Undefined if the connection is to be closed. */
+  admit(address: string, { isProxy }: { isProxy: boolean }): Admitted | undefined {
+    const terms = this.#terms
+    const network = isProxy ? undefined : networkOf(address)
+    const own = (network && this.#byNetwork.get(network)) || { all: 0, signingIn: 0 }
+    if (this.#all.all >= terms.connections || this.#all.signingIn >= terms.signingIn) return undefined
+    if (own.all >= terms.connectionsPerNetwork || own.signingIn >= terms.signingInPerNetwork) return undefined
+    if (network && !this.#takeOfNetwork(network)) return undefined
+    if (!this.#take(this.#exchanges, terms.exchanges)) return undefined
+    if (network) this.#byNetwork.set(network, own)
+    return this.#count([this.#all, own], () => {
+      if (network && own.all === 0) this.#byNetwork.delete(network)
+    })
+  }
+
+  #count(counts: Counts[], left: () => void): Admitted {
+    const add = (what: keyof Counts, by: 1 | -1) => {
+      for (const one of counts) one[what] += by
+    }
+    let state: 'signing in' | 'signed in' | 'gone' = 'signing in'
+    add('all', 1)
+    add('signingIn', 1)
+    return {
+      signedIn() {
+        if (state !== 'signing in') return
+        state = 'signed in'
+        add('signingIn', -1)
+      },
+      left() {
+        if (state === 'gone') return
+        if (state === 'signing in') add('signingIn', -1)
+        state = 'gone'
+        add('all', -1)
+        left()
+      },
+    }
+  }
+
+  #takeOfNetwork(network: string): boolean {
+    const bucket = this.#exchangesByNetwork.get(network) ?? { tokens: Infinity, atMs: 0 }
+    // In the order of their last use, so that the first is the one that has most likely filled up again.
+    this.#exchangesByNetwork.delete(network)
+    this.#exchangesByNetwork.set(network, bucket)
+    if (this.#exchangesByNetwork.size > MAX_NETWORKS)
+      this.#exchangesByNetwork.delete(this.#exchangesByNetwork.keys().next().value!)
+    return this.#take(bucket, this.#terms.exchangesPerNetwork)
+  }
+
+  #take(bucket: Bucket, { burst, refillMs }: Rate): boolean {
+    const nowMs = this.#clock.now()
+    const refilled = Math.max(0, nowMs - bucket.atMs) / refillMs
+    bucket.tokens = Math.min(burst, bucket.tokens + refilled)
+    bucket.atMs = nowMs
+    if (bucket.tokens < 1) return false
+    bucket.tokens -= 1
+    return true
+  }
+}

@@ -1,0 +1,286 @@
+import type { Attributes, FileEntry, SFTPWrapper } from 'ssh2'
+import ssh2 from 'ssh2'
+import { isSluiceError, SluiceError } from '../platform/kernel/errors.ts'
+import type { Logger } from '../platform/log/log.ts'
+import type { UploadContext } from '../uploads/upload-context.ts'
+import { attributesOfFile, attributesOfFolder, listed } from './attributes.ts'
+import type { Connection } from './connection.ts'
+import type { Directory } from './directory.ts'
+import type { OpenFile } from './open-file.ts'
+import { type Place, pathOf, readPath } from './paths.ts'
+
+const { STATUS_CODE, OPEN_MODE } = ssh2.utils.sftp
+
+type Deps = {
+  connection: Connection
+  directory: Directory
+  context: Pick<UploadContext, 'clock'>
+  log: Logger
+}
+
+type FileHandle = { kind: 'file'; path: string; file: OpenFile }
+/** Where the next page of a listing begins; null at its end. */
+type FolderHandle = { kind: 'folder'; folder: string; after: string | null; hasBegun: boolean }
+type Handle = FileHandle | FolderHandle
+
+/** So many names fit into a packet that every client takes, however long they are. */
+const LISTED_AT_ONCE = 50
+/** What a client may leave unread, in answers, before it is taken for broken or hostile. */
+const UNREAD_ANSWERS = 1024
+
+/** The requests of SFTP, version 3, of one channel. Whatever is not here is not supported, as reading and links are. */
+export class Channel {
+  readonly #sftp: SFTPWrapper
+  readonly #deps: Deps
+  readonly #handles = new Map<number, Handle>()
+  readonly #closed = Promise.withResolvers<void>()
+  #nextHandle = 0
+  #isOver = false
+
+  constructor(sftp: SFTPWrapper, deps: Deps) {
+    this.#sftp = sftp
+    this.#deps = deps
+    sftp.on('error', (err: unknown) => {
+      deps.log.debug({ err }, 'sftp: a malformed request')
+      deps.connection.end()
+    })
+    // A client that has no more to ask waits for its channel to be closed.
+    sftp.on('end', () => void this.cut().then(() => sftp.end()))
+    sftp.on('close', () => void this.cut())
+    this.#serveFiles()
+    this.#serveHandles()
+    this.#serveFolders()
+  }
+
+  /** Resolves when its client can ask nothing more, and what it sent is kept. */
+  get closed(): Promise<void> {
+    return this.#closed.promise
+  }
+
+  /** What its open files have received is kept. They are not complete. */
+  async cut(error?: unknown): Promise<void> {
+    const open = [...this.#handles.keys()].map((id) => this.#forget(id))
+    await Promise.all(open.map((handle) => handle.kind === 'file' && handle.file.cut(error)))
+    if (error) return
+    this.#isOver = true
+    this.#closed.resolve()
+  }
+
+  #serveFiles(): void {
+    const { directory } = this.#deps
+    const sftp = this.#sftp
+    sftp.on('OPEN', (id, path, flags) => this.#answer(id, () => this.#open(id, readPath(path), flags)))
+    for (const event of ['STAT', 'LSTAT'] as const)
+      sftp.on(event, (id: number, path: string) =>
+        this.#answer(id, async () => sftp.attrs(id, await this.#look(readPath(path)))),
+      )
+    sftp.on('SETSTAT', (id, path, attrs) =>
+      this.#do(id, async () => {
+        const place = readPath(path)
+        const entry = await directory.find(place)
+        if (entry) return this.#change(entry.fileId, entry.sizeBytes, attrs)
+        if (!(await directory.hasFolder(place))) throw noSuchFile()
+      }),
+    )
+    sftp.on('REMOVE', (id, path) => this.#do(id, () => directory.remove(readPath(path))))
+    sftp.on('RENAME', (id, from, to) => this.#do(id, () => directory.rename(readPath(from), readPath(to))))
+  }
+
+  #serveHandles(): void {
+    const sftp = this.#sftp
+    sftp.on('WRITE', (id, handle, offset, data) =>
+      this.#do(id, () => this.#write(this.#fileOf(handle), offset, data)),
+    )
+    sftp.on('READ', (id) =>
+      this.#do(id, async () => {
+        throw unreadable()
+      }),
+    )
+    sftp.on('FSTAT', (id, handle) =>
+      this.#answer(id, async () => sftp.attrs(id, this.#attributesOf(this.#fileOf(handle)))),
+    )
+    sftp.on('FSETSTAT', (id, handle, attrs) =>
+      this.#do(id, () => {
+        const { fileId, endOffset } = this.#fileOf(handle)
+        return this.#change(fileId, endOffset, attrs)
+      }),
+    )
+    sftp.on('CLOSE', (id, handle) =>
+      this.#do(id, async () => {
+        const closed = this.#forget(numberOf(handle))
+        if (closed.kind === 'file') await closed.file.close()
+      }),
+    )
+  }
+
+  #serveFolders(): void {
+    const { directory } = this.#deps
+    const sftp = this.#sftp
+    sftp.on('REALPATH', (id, path) =>
+      this.#answer(id, async () => {
+        const filename = `/${pathOf(readPath(path))}`
+        sftp.name(id, [{ filename, longname: filename, attrs: {} as Attributes }])
+      }),
+    )
+    sftp.on('OPENDIR', (id, path) =>
+      this.#answer(id, async () => {
+        const place = readPath(path)
+        if (!(await directory.hasFolder(place))) throw noSuchFile()
+        const handle = { kind: 'folder', folder: pathOf(place), after: '', hasBegun: false } as const
+        sftp.handle(id, this.#keep(handle))
+      }),
+    )
+    sftp.on('READDIR', (id, handle) =>
+      this.#answer(id, async () => {
+        const found = this.#handles.get(numberOf(handle))
+        if (found?.kind !== 'folder') throw noSuchHandle()
+        const names = await this.#list(found)
+        if (names.length > 0) sftp.name(id, names)
+        else sftp.status(id, STATUS_CODE.EOF)
+      }),
+    )
+    sftp.on('MKDIR', (id, path) => this.#do(id, () => directory.makeFolder(readPath(path))))
+    sftp.on('RMDIR', (id, path) => this.#do(id, () => directory.removeFolder(readPath(path))))
+  }
+
+  async #open(id: number, place: Place, flags: number): Promise<void> {
+    const has = (flag: number) => (flags & flag) !== 0
+    if (!has(OPEN_MODE.WRITE) && !has(OPEN_MODE.APPEND)) throw unreadable()
+    if (!this.#deps.connection.takeHandle()) throw tooManyHandles()
+    try {
+      const file = await this.#deps.directory.open(place, {
+        creates: has(OPEN_MODE.CREAT),
+        exclusive: has(OPEN_MODE.EXCL),
+        truncates: has(OPEN_MODE.TRUNC),
+        appends: has(OPEN_MODE.APPEND),
+      })
+      // Its client may have gone in the meantime.
+      if (this.#isOver) return await file.cut()
+      const number = this.#add({ kind: 'file', path: pathOf(place), file })
+      this.#sftp.handle(id, number)
+    } catch (error) {
+      this.#deps.connection.leaveHandle()
+      throw error
+    }
+  }
+
+  async #write(file: OpenFile, offset: number, data: Buffer): Promise<void> {
+    const { connection } = this.#deps
+    const written = file.write(offset, data)
+    if (file.isBehind) connection.hold(file)
+    try {
+      await written
+    } finally {
+      if (!file.isBehind) connection.release(file)
+    }
+  }
+
+  async #look(place: Place): Promise<Attributes> {
+    const { directory, context } = this.#deps
+    const path = pathOf(place)
+    for (const handle of this.#handles.values())
+      if (handle.kind === 'file' && handle.path === path) return this.#attributesOf(handle.file)
+    if (await directory.find(place)) return attributesOfFile(await directory.look(place))
+    if (await directory.hasFolder(place)) return attributesOfFolder(context.clock.now())
+    throw noSuchFile()
+  }
+
+  #attributesOf({ endOffset }: OpenFile): Attributes {
+    return attributesOfFile({ sizeBytes: endOffset, modifiedMs: this.#deps.context.clock.now() })
+  }
+
+  /** Clients set times and permissions of what they have uploaded. The time is kept; a size cannot be set. */
+  async #change(fileId: string, sizeBytes: number, { size, mtime }: Partial<Attributes>): Promise<void> {
+    if (size !== undefined && size !== sizeBytes)
+      throw new SluiceError('forbidden', 'The size of a file is that of its bytes, and cannot be set.')
+    if (mtime !== undefined) await this.#deps.directory.touch(fileId, mtime * 1000)
+  }
+
+  async #list(handle: FolderHandle): Promise<FileEntry[]> {
+    const { directory, context } = this.#deps
+    const { folder, after } = handle
+    if (after === null) return []
+    const entries = await directory.files(folder, after, LISTED_AT_ONCE)
+    handle.after = entries.length < LISTED_AT_ONCE ? null : entries.at(-1)!.name
+    const files = entries.map((entry) => listed(entry.name, attributesOfFile(entry)))
+    if (handle.hasBegun) return files
+    handle.hasBegun = true
+    const inside = attributesOfFolder(context.clock.now())
+    const folders = ['.', '..', ...(await directory.folders(folder))].map((name) => listed(name, inside))
+    return [...folders, ...files]
+  }
+
+  #keep(handle: Handle): Buffer {
+    if (!this.#deps.connection.takeHandle()) throw tooManyHandles()
+    return this.#add(handle)
+  }
+
+  #add(handle: Handle): Buffer {
+    const number = this.#nextHandle++ >>> 0
+    this.#handles.set(number, handle)
+    const name = Buffer.alloc(4)
+    name.writeUInt32BE(number)
+    return name
+  }
+
+  #forget(number: number): Handle {
+    const handle = this.#handles.get(number)
+    if (!handle) throw noSuchHandle()
+    this.#handles.delete(number)
+    this.#deps.connection.leaveHandle()
+    return handle
+  }
+
+  #fileOf(name: Buffer): OpenFile {
+    const handle = this.#handles.get(numberOf(name))
+    if (handle?.kind !== 'file') throw noSuchHandle()
+    return handle.file
+  }
+
+  /** For a request whose answer says no more than that it was done. */
+  #do(id: number, work: () => Promise<void>): void {
+    this.#answer(id, async () => {
+      await work()
+      this.#sftp.status(id, STATUS_CODE.OK)
+    })
+  }
+
+  /** Requests begin in the order in which they came. */
+  #answer(id: number, work: () => Promise<void>): void {
+    const { connection } = this.#deps
+    connection.answering(async () => {
+      try {
+        const check = connection.stillAllowed()
+        if (check) await check
+        if (!this.#isOver) await work()
+      } catch (error) {
+        this.#refuse(id, error)
+      }
+      if (unreadAnswers(this.#sftp) > UNREAD_ANSWERS) connection.destroy()
+    })
+  }
+
+  #refuse(id: number, error: unknown): void {
+    if (this.#isOver) return
+    if (!isSluiceError(error)) this.#deps.log.error({ err: error }, 'sftp: a request failed')
+    const known = isSluiceError(error) ? error : new SluiceError('internal', 'Sluice made a mistake.')
+    this.#sftp.status(id, statusOf(known), known.message)
+  }
+}
+
+function statusOf({ code, status }: SluiceError): number {
+  if (code === 'not_found' || code === 'upload_not_found') return STATUS_CODE.NO_SUCH_FILE
+  return status === 401 || status === 403 ? STATUS_CODE.PERMISSION_DENIED : STATUS_CODE.FAILURE
+}
+
+/** They pile up where a client opens no window for them. ssh2 has no other way to tell. */
+const unreadAnswers = (sftp: SFTPWrapper): number =>
+  (sftp as unknown as { _buffer: readonly unknown[] })._buffer.length
+
+const numberOf = (name: Buffer): number => (name.length === 4 ? name.readUInt32BE() : -1)
+
+const noSuchFile = () => new SluiceError('not_found', 'There is no such file.')
+const noSuchHandle = () => new SluiceError('conflict', 'This file is not open.')
+const unreadable = () => new SluiceError('forbidden', 'Files are written here, and never read back.')
+const tooManyHandles = () =>
+  new SluiceError('rate_limited', 'This connection has too many files open. Close some of them.')

@@ -1,0 +1,221 @@
+import type { Socket } from 'node:net'
+import type { AuthContext, Connection as Client, Session } from 'ssh2'
+import { seconds } from '../platform/kernel/clock.ts'
+import { isSluiceError } from '../platform/kernel/errors.ts'
+import { uuidv7 } from '../platform/kernel/ids.ts'
+import { type RequestContext, runRequest } from '../platform/kernel/request-context.ts'
+import type { Logger } from '../platform/log/log.ts'
+import type { Admitted } from './admission.ts'
+import { Channel } from './channel.ts'
+import { Directory } from './directory.ts'
+import type { FileDeps } from './open-file.ts'
+import { assertStillAllowed, type SignedIn, signInByToken } from './sign-in.ts'
+
+export type ConnectionDeps = FileDeps & { log: Logger }
+type Accepted = { socket: Socket; admitted: Admitted; address: string; isProxy: boolean }
+
+const METHODS = ['password'] as const
+/** A client that does not read what it is answered is read no further. */
+const UNREAD_BYTES = 256 * 1024
+/** A client exchanges keys anew after about a GiB; one that does it all the time only costs processor time. */
+const EXCHANGES = 5
+const EXCHANGE_PER_BYTES = 64 * 1024 * 1024
+
+/**
+ * One connection: who signed in by it, when it is read, and when it ends. It is read only while what it has sent is taken
+ * over; until then its bytes wait in the sockets and in the client, not in memory.
+ */
+export class Connection {
+  readonly #deps: ConnectionDeps
+  readonly #accepted: Accepted
+  readonly #request: RequestContext
+  readonly #holds = new Set<unknown>()
+  readonly #channels = new Set<Channel>()
+  readonly #sinceMs: number
+  #client: Client | undefined
+  #signedIn: SignedIn | undefined
+  #directory: Directory | undefined
+  #attempts = 0
+  #exchanges = 0
+  #handles = 0
+  #unanswered = 0
+  #activeMs: number
+  #checkedMs = 0
+  #check: Promise<void> | undefined
+
+  constructor(deps: ConnectionDeps, accepted: Accepted) {
+    this.#deps = deps
+    this.#accepted = accepted
+    const { address } = accepted
+    this.#request = {
+      id: uuidv7(),
+      traceparent: undefined,
+      client: address,
+      notes: { protocol: 'sftp' },
+    }
+    this.#sinceMs = deps.context.clock.now()
+    this.#activeMs = this.#sinceMs
+    accepted.socket.setKeepAlive(true, seconds(30))
+    accepted.socket.setNoDelay(true)
+    accepted.socket.once('close', () => this.#over())
+    // Whoever is cut off says so at every layer.
+    accepted.socket.on('error', () => {})
+  }
+
+  get isOver(): boolean {
+    return this.#accepted.socket.destroyed
+  }
+
+  /** Its client has introduced itself as one of SSH. */
+  begin(client: Client): void {
+    this.#client = client
+    const { socket } = this.#accepted
+    client.on('error', (err) => this.#deps.log.debug({ err, client: this.#request.client }, 'sftp: a client'))
+    client.on('authentication', (attempt) => void this.#authenticate(attempt))
+    client.on('ready', () => this.#accepted.admitted.signedIn())
+    client.on('handshake', () => this.#countExchange())
+    client.on('session', (accept, reject) => {
+      if (this.#channels.size >= this.#deps.terms.channels) return reject()
+      this.#openSession(accept())
+    })
+    socket.on('data', () => {
+      if (!this.#signedIn && socket.bytesRead > this.#deps.terms.signInBytes) socket.destroy()
+    })
+    socket.on('drain', () => this.release(socket))
+  }
+
+  /** Closes it if nothing has come of it for too long. */
+  look(nowMs: number): void {
+    const { signInMs, idleMs } = this.#deps.terms
+    const isLate = !this.#signedIn && nowMs - this.#sinceMs >= signInMs
+    const isIdle = this.#unanswered === 0 && nowMs - this.#activeMs >= idleMs
+    if (isLate || isIdle) this.#accepted.socket.destroy()
+  }
+
+  /** Waits for what has arrived to be durable. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.#channels].map((channel) => channel.cut()))
+    this.end()
+  }
+
+  end(): void {
+    this.#client?.end()
+    this.#accepted.socket.destroySoon()
+  }
+
+  destroy(): void {
+    this.#accepted.socket.destroy()
+  }
+
+  /** Runs one request of a channel; undefined while there are too many handles. */
+  answering(work: () => Promise<void>): void {
+    this.#activeMs = this.#deps.context.clock.now()
+    this.#unanswered += 1
+    this.#regulate()
+    runRequest(this.#request, work)
+      .catch((err: unknown) => this.#deps.log.error({ err }, 'sftp: a request failed'))
+      .finally(() => {
+        this.#unanswered -= 1
+        this.#regulate()
+      })
+  }
+
+  hold(reason: unknown): void {
+    this.#holds.add(reason)
+    this.#accepted.socket.pause()
+  }
+
+  release(reason: unknown): void {
+    if (this.#holds.delete(reason) && this.#holds.size === 0 && !this.isOver) this.#accepted.socket.resume()
+  }
+
+  /** False if it has as many open files and directories as it may. */
+  takeHandle(): boolean {
+    if (this.#handles >= this.#deps.terms.handles) return false
+    this.#handles += 1
+    return true
+  }
+
+  leaveHandle(): void {
+    this.#handles -= 1
+  }
+
+  /** Undefined if it was found to be allowed just now. Rejects once it no longer is. */
+  stillAllowed(): Promise<void> | undefined {
+    const { context, terms } = this.#deps
+    if (!this.#check && context.clock.now() - this.#checkedMs < terms.recheckMs) return undefined
+    this.#check ??= assertStillAllowed(context, this.#signedIn!).then(
+      () => {
+        this.#checkedMs = context.clock.now()
+        this.#check = undefined
+      },
+      (error: unknown) => {
+        // Whoever waits for an answer gets this one, and then the connection ends.
+        setImmediate(() => void this.#revoke(error))
+        throw error
+      },
+    )
+    return this.#check
+  }
+
+  async #revoke(error: unknown): Promise<void> {
+    await Promise.all([...this.#channels].map((channel) => channel.cut(error)))
+    this.end()
+  }
+
+  async #authenticate(attempt: AuthContext): Promise<void> {
+    if (attempt.method !== 'password') return attempt.reject([...METHODS])
+    if (++this.#attempts > this.#deps.terms.signInAttempts) return this.end()
+    const { address, isProxy } = this.#accepted
+    const { username: user, password } = attempt
+    try {
+      const where = { user, password, address: isProxy ? undefined : address }
+      const signedIn = await runRequest(this.#request, () => signInByToken(this.#deps.context, where))
+      this.#enter(signedIn)
+      attempt.accept()
+    } catch (err) {
+      const isFault = !isSluiceError(err) || err.status >= 500
+      this.#deps.log[isFault ? 'warn' : 'debug']({ err, user, client: address }, 'sftp: a sign-in failed')
+      if (!this.isOver) attempt.reject([...METHODS])
+    }
+  }
+
+  #enter(signedIn: SignedIn): void {
+    const { workspaceId, pipeId, fingerprint } = signedIn
+    const { address } = this.#accepted
+    Object.assign(this.#request.notes, { workspaceId, pipeId })
+    this.#signedIn = signedIn
+    this.#directory = new Directory(this.#deps, signedIn, { address, fingerprint })
+    this.#checkedMs = this.#deps.context.clock.now()
+    this.#activeMs = this.#checkedMs
+    this.#deps.log.info({ ...this.#request.notes, client: address, fingerprint }, 'sftp: signed in')
+  }
+
+  #openSession(session: Session): void {
+    session.once('sftp', (accept) => {
+      const channel = new Channel(accept(), { connection: this, directory: this.#directory!, ...this.#deps })
+      this.#channels.add(channel)
+      channel.closed.finally(() => this.#channels.delete(channel))
+    })
+  }
+
+  #countExchange(): void {
+    this.#exchanges += 1
+    const allowed = EXCHANGES + this.#accepted.socket.bytesRead / EXCHANGE_PER_BYTES
+    if (this.#exchanges > allowed) this.destroy()
+  }
+
+  /** Called whenever something was answered. */
+  #regulate(): void {
+    const { socket } = this.#accepted
+    if (this.#unanswered >= this.#deps.terms.unanswered) this.hold(this)
+    else this.release(this)
+    if (socket.writableLength > UNREAD_BYTES) this.hold(socket)
+  }
+
+  #over(): void {
+    this.#accepted.admitted.left()
+    this.#holds.clear()
+    for (const channel of this.#channels) void channel.cut()
+  }
+}

@@ -1,0 +1,191 @@
+import { SluiceError } from '../platform/kernel/errors.ts'
+import { cancelUpload } from '../uploads/endings/end-upload.ts'
+import { createUpload } from '../uploads/opening/create-upload.ts'
+import { noteOffsetRequest } from '../uploads/opening/report-offset.ts'
+import type { UploadRight } from '../uploads/upload-context.ts'
+import {
+  addEntry,
+  type Entry,
+  findEntry,
+  isFolder,
+  listEntries,
+  listFolders,
+  moveEntry,
+  noteOpening,
+  type Opening,
+  removeEntries,
+  setModified,
+} from './entries.ts'
+import { type FileDeps, limitOfNew, OpenFile } from './open-file.ts'
+import { describePlace, hasSameKey, isRoot, type Place, pathOf } from './paths.ts'
+import type { SignedIn } from './sign-in.ts'
+import { typeOfName } from './type-of-name.ts'
+
+/** How a client opens a file. */
+export type OpenMode = { creates: boolean; exclusive: boolean; truncates: boolean; appends: boolean }
+
+/** Somebody who may never come back: the upload expires this soon unless some bytes become durable. */
+const GRACE_MS = 3_600_000
+const FOLDERS_MADE = 1000
+const FOLDERS_LISTED = 1000
+
+/**
+ * What a Sender and subject uploaded in the last day, as a directory that is written and listed, and never read. Folders are
+ * where there are files; an empty one is known to the connection alone that made it.
+ */
+export class Directory {
+  readonly #deps: FileDeps
+  readonly #signedIn: SignedIn
+  readonly #opening: Opening
+  readonly #made = new Set<string>()
+
+  constructor(deps: FileDeps, signedIn: SignedIn, opening: Opening) {
+    this.#deps = deps
+    this.#signedIn = signedIn
+    this.#opening = opening
+  }
+
+  async find(place: Place): Promise<Entry | undefined> {
+    const { db, clock } = this.#deps.context
+    return isRoot(place) ? undefined : findEntry(db, this.#signedIn, place, clock.now())
+  }
+
+  async get(place: Place): Promise<Entry> {
+    const entry = await this.find(place)
+    if (!entry) throw noSuchFile()
+    return entry
+  }
+
+  /** With its exact offset: whoever writes it is asked to stop. */
+  async look(place: Place): Promise<Entry> {
+    const entry = await this.get(place)
+    if (entry.status !== 'uploading') return entry
+    return { ...entry, sizeBytes: (await this.#confirmed(entry.fileId)).upload.offsetBytes }
+  }
+
+  async open(place: Place, mode: OpenMode): Promise<OpenFile> {
+    if (isRoot(place)) throw isAFolder()
+    const found = await this.find(place)
+    if (!found && !mode.creates) throw noSuchFile()
+    if (found && mode.creates && mode.exclusive) throw exists()
+    if (!found || mode.truncates) return this.#create(place, found)
+    if (found.status !== 'uploading')
+      throw new SluiceError('conflict', 'This file is complete. Write it anew, from its first byte.')
+    return this.#resume(found, mode)
+  }
+
+  async remove(place: Place): Promise<void> {
+    const entry = await this.get(place)
+    await this.#cancel(entry)
+    await removeEntries(this.#deps.context.db, this.#signedIn, place)
+  }
+
+  /** A key cannot change, but it was made for the name that a temporary one stands for. */
+  async rename(from: Place, to: Place): Promise<void> {
+    const { fileId } = await this.get(from)
+    if (!hasSameKey(from, to))
+      throw new SluiceError(
+        'forbidden',
+        'A file has its key from the start, so only temporary names can be changed: .filepart, .part and .partial. Write the file under its final name.',
+      )
+    await moveEntry(this.#deps.context.db, this.#signedIn, { fileId, to })
+  }
+
+  async touch(fileId: string, modifiedMs: number): Promise<void> {
+    await setModified(this.#deps.context.db, fileId, modifiedMs)
+  }
+
+  async hasFolder(place: Place): Promise<boolean> {
+    if (isRoot(place) || this.#made.has(pathOf(place))) return true
+    const { db, clock } = this.#deps.context
+    return isFolder(db, this.#signedIn, pathOf(place), clock.now())
+  }
+
+  async makeFolder(place: Place): Promise<void> {
+    if ((await this.hasFolder(place)) || (await this.find(place))) throw exists()
+    if (this.#made.size >= FOLDERS_MADE)
+      throw new SluiceError('forbidden', `A connection may make ${FOLDERS_MADE} empty folders.`)
+    this.#made.add(pathOf(place))
+  }
+
+  async removeFolder(place: Place): Promise<void> {
+    const { db, clock } = this.#deps.context
+    const folder = pathOf(place)
+    if (isRoot(place) || (await isFolder(db, this.#signedIn, folder, clock.now())))
+      throw new SluiceError('conflict', 'This folder has files in it.')
+    if (!this.#made.delete(folder)) throw noSuchFile()
+  }
+
+  async folders(folder: string): Promise<string[]> {
+    const { db, clock } = this.#deps.context
+    const found = await listFolders(db, this.#signedIn, { folder, limit: FOLDERS_LISTED }, clock.now())
+    const prefix = folder === '' ? '' : `${folder}/`
+    const made = [...this.#made].filter((path) => path.startsWith(prefix))
+    const names = made.map((path) => path.slice(prefix.length).split('/')[0]!)
+    return [...new Set([...found, ...names])]
+  }
+
+  files(folder: string, after: string, limit: number): Promise<Entry[]> {
+    const { db, clock } = this.#deps.context
+    return listEntries(db, this.#signedIn, { folder, after, limit }, clock.now())
+  }
+
+  async #create(place: Place, replaced: Entry | undefined): Promise<OpenFile> {
+    const { context } = this.#deps
+    const { token, pipeId } = this.#signedIn
+    const right = await context.rights.toCreate(token, pipeId)
+    const { filename, relativePath } = describePlace(place)
+    const declared = {
+      filename,
+      relativePath,
+      filetype: typeOfName(filename),
+      lengthBytes: null,
+      uploadMetadata: {},
+      uploadMetadataHeader: null,
+      concat: null,
+      protocol: 'sftp' as const,
+      graceMs: GRACE_MS,
+    }
+    const { fileId, upload } = await createUpload(context, right, declared, { bytes: undefined })
+    const target = { fileId, offsetBytes: 0, signedIn: this.#signedIn, appends: false }
+    const file = new OpenFile(this.#deps, target, { upload: upload!, limitBytes: limitOfNew(right, upload!) })
+    try {
+      const entry = { ...place, fileId, opening: this.#opening }
+      await addEntry(context.db, this.#signedIn, entry, context.clock.now())
+      if (replaced) await this.#cancel(replaced)
+    } catch (error) {
+      await file.cut(error)
+      throw error
+    }
+    return file
+  }
+
+  async #resume({ fileId }: Entry, { appends }: OpenMode): Promise<OpenFile> {
+    const { db, clock } = this.#deps.context
+    const { offsetBytes } = (await this.#confirmed(fileId)).upload
+    await noteOpening(db, fileId, this.#opening, clock.now())
+    return new OpenFile(this.#deps, { fileId, offsetBytes, signedIn: this.#signedIn, appends })
+  }
+
+  async #confirmed(fileId: string): Promise<UploadRight> {
+    const { context } = this.#deps
+    const { token, pipeId } = this.#signedIn
+    const look = () => context.rights.toContinue(token, { pipeId, fileId })
+    let right = await look()
+    if (right.upload.leased && right.upload.status === 'uploading') {
+      await context.leases.waitUntilFree({ fileId, fence: right.upload.leaseFence })
+      right = await look()
+    }
+    await noteOffsetRequest(context, right.upload)
+    return right
+  }
+
+  /** Of one that is complete, the object and the record stay, since they were delivered. */
+  async #cancel({ fileId, workspaceId, status }: Entry): Promise<void> {
+    if (status === 'uploading') await cancelUpload(this.#deps.context, { fileId, workspaceId })
+  }
+}
+
+const noSuchFile = () => new SluiceError('not_found', 'There is no such file.')
+const exists = () => new SluiceError('conflict', 'There is a file or folder of this name.')
+const isAFolder = () => new SluiceError('conflict', 'This is a folder.')

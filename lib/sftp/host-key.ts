@@ -1,0 +1,20 @@
+import { sql } from 'drizzle-orm'
+import ssh2 from 'ssh2'
+import type { Db } from '../platform/db/database.ts'
+import type { Vault } from '../platform/vault.ts'
+import { CURRENT_HOST_KEY, hostKeyPlace, readSealedHostKey } from './read-host-key.ts'
+
+/** The host key of this installation, in the format of OpenSSH. The first node that needs it makes it. */
+export async function openHostKey({ db, vault }: { db: Db; vault: Vault }): Promise<string> {
+  const sealed = (await readSealedHostKey(db)) ?? (await makeHostKey(db, vault))
+  return vault.open(sealed, hostKeyPlace(CURRENT_HOST_KEY))
+}
+
+async function makeHostKey(db: Db, vault: Vault): Promise<string> {
+  const made = ssh2.utils.generateKeyPairSync('ed25519', { comment: 'sluice' })
+  const sealed = vault.seal(made.private, hostKeyPlace(CURRENT_HOST_KEY))
+  await db.execute(sql`insert into sftp_host_keys (id, sealed, public_key)
+    values (${CURRENT_HOST_KEY}, ${sealed}, ${made.public.trim()}) on conflict do nothing`)
+  // Another node may have been first.
+  return (await readSealedHostKey(db))!
+}

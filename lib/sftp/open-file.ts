@@ -1,0 +1,171 @@
+import { workspaceSuspended } from '../identity/suspension.ts'
+import { notNow, SluiceError } from '../platform/kernel/errors.ts'
+import { appendBytes } from '../uploads/append.ts'
+import { assertNotOff, maxUploadBytes } from '../uploads/opening/may-create.ts'
+import { openUpload, prepareToAppend, releaseUpload } from '../uploads/opening/open-upload.ts'
+import type { Upload } from '../uploads/opening/upload.ts'
+import type { CreationRight, UploadContext, UploadRight } from '../uploads/upload-context.ts'
+import type { SignedIn } from './sign-in.ts'
+import type { SftpTerms } from './terms.ts'
+import { type AheadBudget, WriteQueue } from './write-queue.ts'
+
+export type FileDeps = { context: UploadContext; terms: SftpTerms; allAhead: AheadBudget }
+type Target = { fileId: string; offsetBytes: number; signedIn: SignedIn; appends: boolean }
+/** An upload with its lease, and how many more bytes it takes. */
+type Opened = { upload: Upload; limitBytes: number }
+
+const RULES = { whenCut: 'keep', completedBy: 'body' } as const
+/** How often a file that is being closed may be taken over by others in between. */
+const CLOSING_ATTEMPTS = 5
+
+/**
+ * A file that a client has open for writing. The lease of its upload is taken with the first bytes, and released when none come,
+ * when others ask for it, and at the end; it is taken again with the next bytes, as long as nobody else has written meanwhile.
+ * The file is complete when it is closed. After a write that failed it cannot be, and stays to be resumed.
+ */
+export class OpenFile {
+  readonly fileId: string
+  readonly #deps: FileDeps
+  readonly #target: Target
+  readonly #queue: WriteQueue
+  #run: Promise<void> | undefined
+  #fault: { error: unknown } | undefined
+  #isComplete = false
+  #isGone = false
+  /** Added to the offsets of a client that appends and counts from zero. */
+  #shiftBytes: number | undefined
+
+  constructor(deps: FileDeps, target: Target, opened?: Opened) {
+    const { aheadBytes, writeIdleMs: idleMs } = deps.terms
+    this.#deps = deps
+    this.#target = target
+    this.fileId = target.fileId
+    const { offsetBytes } = target
+    this.#queue = new WriteQueue({ offsetBytes, aheadBytes, allAhead: deps.allAhead, idleMs })
+    if (opened) this.#start(opened)
+  }
+
+  /** As far as the client has written it. */
+  get endOffset(): number {
+    return this.#queue.endOffset
+  }
+
+  /** Whether its connection is to be read no further for now. */
+  get isBehind(): boolean {
+    return this.#queue.hasUntaken
+  }
+
+  /** Resolves when the bytes were taken over: they are durable once the file is closed. */
+  async write(offset: number, data: Buffer): Promise<void> {
+    if (this.#fault) throw this.#fault.error
+    this.#shiftBytes ??= this.#target.appends && offset === 0 ? this.#queue.endOffset : 0
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.#queue.add(offset + this.#shiftBytes, data, (error) => {
+      if (error === undefined) return resolve()
+      this.#fail(error)
+      reject(error)
+    })
+    if (this.#queue.hasUntaken && !this.#run) this.#start()
+    return promise
+  }
+
+  /** Resolves when every byte is durable and the file is complete. */
+  async close(): Promise<void> {
+    const { gap } = this.#queue
+    if (gap)
+      this.#fail(
+        new SluiceError(
+          'offset_conflict',
+          `The bytes from ${gap.fromBytes} to ${gap.toBytes} were never written.`,
+        ),
+      )
+    else if (!this.#fault) this.#queue.finish('end')
+    for (let attempt = 0; !this.#isComplete && !this.#fault; attempt++) {
+      if (attempt === CLOSING_ATTEMPTS) this.#fail(takenOver())
+      else await (this.#run ?? this.#start())
+    }
+    await this.#run
+    if (this.#fault) throw this.#fault.error
+  }
+
+  /** What has arrived is kept, and the file stays to be resumed. */
+  async cut(error: unknown = notNow('The connection was lost.')): Promise<void> {
+    this.#isGone = true
+    this.#queue.finish('cut')
+    this.#fail(error)
+    await this.#run
+  }
+
+  #start(opened?: Opened): Promise<void> {
+    const run = this.#append(opened)
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => {
+        this.#run = undefined
+        if (this.#queue.hasUntaken && !this.#fault) this.#start()
+      })
+    this.#run = run
+    return run
+  }
+
+  #fail(error: unknown): void {
+    this.#fault ??= { error }
+    this.#queue.drop(error)
+    this.#queue.finish('cut')
+  }
+
+  async #append(opened: Opened | undefined): Promise<void> {
+    const { context } = this.#deps
+    const { upload, limitBytes } = opened ?? (await this.#open())
+    context.metrics.uploadsOpen.inc()
+    try {
+      const { state, why } = await appendBytes(context, upload, this.#queue, { limitBytes, rules: RULES })
+      this.#isComplete = state !== 'uploading'
+      if (why === 'draining') throw notNow('This node is stopping. Connect again and resume.')
+      if (why === 'suspended') throw workspaceSuspended()
+      if (why === 'end' && !this.#isComplete) throw notNow('The file could not be completed. Resume it.')
+    } finally {
+      context.metrics.uploadsOpen.dec()
+    }
+  }
+
+  async #open(): Promise<Opened> {
+    const { context } = this.#deps
+    const { fileId, signedIn } = this.#target
+    const right = await context.rights.toContinue(signedIn.token, { pipeId: signedIn.pipeId, fileId })
+    if (right.suspended) throw workspaceSuspended()
+    assertNotOff(right.targets)
+    // While it is leased, its writer may extend the expiry.
+    if (!right.upload.leased) assertUnfinished(right, context.clock.now())
+    const incoming = { bytes: undefined }
+    const upload = await openUpload(context, right, incoming)
+    if (!upload) throw ended()
+    try {
+      if (this.#isGone) throw notNow('The connection was lost.')
+      const limitBytes = await prepareToAppend(context, right, upload, incoming)
+      if (upload.progress.offsetBytes !== this.#queue.takenOffset) throw takenOver()
+      return { upload, limitBytes }
+    } catch (error) {
+      await releaseUpload(upload)
+      throw error
+    }
+  }
+}
+
+/** Of an upload that was just created. */
+export function limitOfNew({ token, pipe }: Pick<CreationRight, 'token' | 'pipe'>, upload: Upload): number {
+  return maxUploadBytes(upload.limits, { tokenBytes: token.maxBytes, pipeBytes: pipe.maxFileBytes })
+}
+
+function assertUnfinished({ upload }: UploadRight, nowMs: number): void {
+  if (upload.status === 'uploading' && upload.expiresAtMs > nowMs) return
+  throw ended()
+}
+
+const ended = () => new SluiceError('upload_gone', 'This upload has ended. Write the file again.')
+
+function takenOver(): SluiceError {
+  return new SluiceError(
+    'upload_locked',
+    'Another client is writing this file. Look at its size, and resume.',
+  )
+}

@@ -1,0 +1,49 @@
+import { invalidRequest } from '../platform/kernel/errors.ts'
+import { folderOf, MAX_FILENAME_BYTES } from '../workspace/pipes/placeholders.ts'
+
+/** Where a file is in the directory of its Sender: both are empty for the root. */
+export type Place = { folder: string; name: string }
+
+const MAX_PATH_BYTES = 1024
+
+/**
+ * The directory exists only in the ledger, so a path leads nowhere else. `..` at the root stays there, as everywhere.
+ */
+export function readPath(sent: string): Place {
+  if (Buffer.byteLength(sent) > MAX_PATH_BYTES) throw refused(`has more than ${MAX_PATH_BYTES} bytes`)
+  if (/\p{Cc}|\ufffd/u.test(sent)) throw refused('has control characters, or is not UTF-8')
+  const segments: string[] = []
+  for (const segment of sent.split('/')) {
+    if (segment === '..') segments.pop()
+    else if (segment !== '' && segment !== '.') segments.push(segment)
+  }
+  if (segments.some((segment) => Buffer.byteLength(segment) > MAX_FILENAME_BYTES))
+    throw refused(`has a name of more than ${MAX_FILENAME_BYTES} bytes`)
+  const name = segments.pop() ?? ''
+  return { folder: segments.join('/'), name }
+}
+
+export const isRoot = ({ name }: Place): boolean => name === ''
+
+/** Without a slash before it, as folders are stored. */
+export const pathOf = ({ folder, name }: Place): string => (folder === '' ? name : `${folder}/${name}`)
+
+const refused = (message: string) => invalidRequest([{ field: 'The path', message }])
+
+/** WinSCP and others; of rclone, eight hexadecimal digits stand before its suffix. */
+const TEMPORARY = /(?<=.)(?:(?:\.[0-9a-f]{8})?\.partial|\.filepart|\.part)$/
+
+/** The name that a file will have once its client is done. Its key is made of this one. */
+export const finalNameOf = (name: string): string => name.replace(TEMPORARY, '')
+
+/** What the key of a file is made of. */
+export function describePlace({ folder, name }: Place): { filename: string; relativePath: string } {
+  const filename = finalNameOf(name)
+  return { filename, relativePath: pathOf({ folder, name: filename }) }
+}
+
+/** Whether the key that a file got at one place is the one that it would have got at the other. */
+export function hasSameKey(from: Place, to: Place): boolean {
+  const [one, other] = [describePlace(from), describePlace(to)]
+  return one.filename === other.filename && folderOf(one.relativePath) === folderOf(other.relativePath)
+}

@@ -1,0 +1,161 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import ssh2 from 'ssh2'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { openTestDatabase } from '../../test/support/databases.ts'
+import { connectSftp, openSftpSite, type SftpSite, serveSftp } from '../../test/support/sftp-site.ts'
+import type { DatabaseHandle } from '../platform/db/database.ts'
+import { seconds } from '../platform/kernel/clock.ts'
+
+const MiB = 1024 * 1024
+
+describe('An attacker on the SFTP port', () => {
+  let database: DatabaseHandle
+  let site: SftpSite
+  beforeAll(async () => {
+    database = await openTestDatabase()
+    site = await openSftpSite(database)
+  })
+  afterAll(async () => {
+    await site?.close()
+    await database?.close()
+  })
+
+  /** A client that speaks no further than it is told to. Resolves when the server has closed it. */
+  const open = (port: number) => {
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    let received = ''
+    socket.on('data', (data) => {
+      received += data.toString('latin1')
+    })
+    return {
+      socket,
+      closed: new Promise((resolve) => socket.once('close', resolve)),
+      received: () => received,
+    }
+  }
+  const isOpen = async ({ socket }: { socket: Socket }) => {
+    await vi.waitFor(() => expect(socket.connecting).toBe(false))
+    return !socket.destroyed
+  }
+  const entering = async (port: number) => {
+    const client = await connectSftp({ ...site, port }, await site.token())
+    await client.put('still here', Buffer.from('x'))
+    return client.end()
+  }
+
+  it('cannot open more connections than there are places for those who sign in', async () => {
+    const node = await serveSftp(site.runtime, { terms: { signingInPerNetwork: 5 } })
+    const flood = Array.from({ length: 50 }, () => open(node.port))
+    await Promise.all(flood.map(({ socket }) => once(socket, 'connect')))
+    await vi.waitFor(() => expect(flood.filter(({ socket }) => !socket.destroyed)).toHaveLength(5))
+    await expect(entering(node.port)).rejects.toThrow()
+    for (const { socket } of flood) socket.destroy()
+    await vi.waitFor(() => entering(node.port), { timeout: 20_000 })
+    await node.close()
+  })
+
+  it('cannot make a node exchange keys as fast as it likes', async () => {
+    const node = await serveSftp(site.runtime, {
+      terms: { exchangesPerNetwork: { burst: 3, refillMs: 60_000 } },
+    })
+    for (let n = 0; n < 2; n++) await entering(node.port)
+    await entering(node.port)
+    await expect(entering(node.port)).rejects.toThrow()
+    site.clock.advance(seconds(60))
+    await entering(node.port)
+    site.clock.advance(-seconds(60))
+    await node.close()
+  })
+
+  it('is closed if it does not sign in, in time, in few attempts and in few bytes', async () => {
+    const node = await serveSftp(site.runtime, { terms: { signInBytes: 4096, signInAttempts: 2 } })
+    const silent = open(node.port)
+    await vi.waitFor(() => expect(silent.received()).toContain('SSH-2.0-Sluice'))
+    const talker = open(node.port)
+    talker.socket.write('SSH-2.0-flood\r\n')
+    for (let n = 0; n < 100; n++) talker.socket.write(Buffer.alloc(1024, 1))
+    await talker.closed
+    const guesser = new ssh2.Client()
+    let asked = 0
+    const ended = new Promise<void>((resolve) => guesser.on('error', () => {}).on('close', () => resolve()))
+    guesser.connect({
+      host: '127.0.0.1',
+      port: node.port,
+      username: site.pipe.id,
+      authHandler: (_left, _partial, next) => {
+        asked += 1
+        next({ type: 'password', username: site.pipe.id, password: `tmp_${String(asked).padStart(43, '0')}` })
+      },
+    })
+    await ended
+    expect(asked).toBe(3)
+    expect(await isOpen(silent)).toBe(true)
+    site.clock.advance(seconds(31))
+    await silent.closed
+    site.clock.advance(-seconds(31))
+    await node.close()
+  })
+
+  it('is refused by address after many failures, whatever it sends then', async () => {
+    const other = await openSftpSite(database)
+    let refused = 0
+    const wrong = `tmp_${'0'.repeat(43)}`
+    for (let n = 0; n < 30; n++) await connectSftp(other, wrong).catch(() => (refused += 1))
+    expect(refused).toBe(30)
+    const right = await other.token()
+    await expect(connectSftp(other, right)).rejects.toThrow('authentication')
+    other.clock.advance(seconds(10))
+    await (await connectSftp(other, right)).end()
+    await database.db.execute('delete from rate_limits')
+    await other.close()
+  })
+
+  it('cannot send packets of any size', async () => {
+    const client = await connectSftp(site, await site.token())
+    const channel = client.sftp as unknown as {
+      _protocol: { channelData(id: number, data: Buffer): void }
+      outgoing: { id: number }
+    }
+    const packet = Buffer.alloc(9)
+    packet.writeUInt32BE(0x7fffffff)
+    packet[4] = 6
+    channel._protocol.channelData(channel.outgoing.id, packet)
+    await client.gone
+    await entering(site.port)
+  })
+
+  it('cannot fill memory with answers that it does not read, with handles, or with writes out of order', async () => {
+    const node = await serveSftp(site.runtime, { terms: { handles: 3, allAheadBytes: MiB } })
+    const client = await connectSftp({ ...site, port: node.port }, await site.token())
+    const handles = [await client.open('a', 'w'), await client.open('b', 'w'), await client.open('c', 'w')]
+    await expect(client.open('d', 'w')).rejects.toThrow('too many files open')
+    await client.write(handles[0]!, Buffer.alloc(20_000), 10)
+    for (let n = 1; n <= 51; n++) await client.write(handles[1]!, Buffer.alloc(20_000), n * 20_000)
+    await expect(client.write(handles[2]!, Buffer.alloc(20_000), 10)).rejects.toThrow('out of order')
+    await client.end()
+
+    const deaf = await connectSftp({ ...site, port: node.port }, await site.token())
+    const { sftp } = deaf
+    const long = Array(5).fill('a'.repeat(200)).join('/')
+    // It opens no window any more.
+    ;(sftp as unknown as { incoming: { window: number } }).incoming.window = Number.MAX_SAFE_INTEGER
+    let isGone = false
+    void deaf.gone.then(() => {
+      isGone = true
+    })
+    while (!isGone) {
+      for (let n = 0; n < 200; n++) sftp.realpath(long, () => {})
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await entering(node.port)
+    await node.close()
+  })
+
+  it('is closed when it does nothing for long', async () => {
+    const client = await connectSftp(site, await site.token())
+    site.clock.advance(seconds(601))
+    await client.gone
+    site.clock.advance(-seconds(601))
+  })
+})

@@ -1,0 +1,89 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import ssh2, { type ServerConfig } from 'ssh2'
+import { seconds } from '../platform/kernel/clock.ts'
+import type { Runtime } from '../platform/runtime.ts'
+import type { UploadContext } from '../uploads/upload-context.ts'
+import { Admission } from './admission.ts'
+import { Connection, type ConnectionDeps } from './connection.ts'
+import { openHostKey } from './host-key.ts'
+import { SFTP_TERMS, type SftpTerms } from './terms.ts'
+
+/** No SHA-1, no CBC, no finite fields, whose key exchange costs a hundred times as much, and no compression. */
+const ALGORITHMS: ServerConfig['algorithms'] = {
+  kex: [
+    'curve25519-sha256',
+    'curve25519-sha256@libssh.org',
+    'ecdh-sha2-nistp256',
+    'ecdh-sha2-nistp384',
+    'ecdh-sha2-nistp521',
+  ],
+  cipher: ['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com', 'aes128-ctr', 'aes192-ctr', 'aes256-ctr'],
+  hmac: ['hmac-sha2-256-etm@openssh.com', 'hmac-sha2-512-etm@openssh.com', 'hmac-sha2-256', 'hmac-sha2-512'],
+  compress: ['none'],
+}
+const LOOK_EVERY_MS = 1000
+/** Our own limits end a connection that is idle. A client whose connection is held does not get to answer. */
+const KEEPALIVE = { keepaliveInterval: seconds(30), keepaliveCountMax: 40 }
+
+type Options = {
+  port: number
+  host: string
+  /** Who may speak for other addresses. */
+  trusts: (address: string) => boolean
+  terms?: Partial<SftpTerms>
+}
+
+/**
+ * Uploads by SFTP, on a port of its own. It accepts the connections itself and hands them to ssh2, so that their number and
+ * what is read of each is decided here.
+ */
+export async function startSftpServer(
+  { db, vault, log }: Pick<Runtime, 'db' | 'vault' | 'log'>,
+  context: UploadContext,
+  { port, host, trusts, terms: some }: Options,
+): Promise<{ port: number; stop(): Promise<void> }> {
+  const terms = { ...SFTP_TERMS, ...some }
+  const allAhead = { bytes: 0, mostBytes: terms.allAheadBytes }
+  const deps: ConnectionDeps = { context, log, terms, allAhead }
+  const admission = new Admission(context.clock, terms)
+  const hostKeys = [await openHostKey({ db, vault })]
+  const ssh = new ssh2.Server({ hostKeys, algorithms: ALGORITHMS, ident: 'Sluice', ...KEEPALIVE })
+  const open = new Set<Connection>()
+  const bySocket = new WeakMap<Socket, Connection>()
+  const accept = (socket: Socket) => {
+    const address = plainAddress(socket)
+    const isProxy = trusts(address)
+    const admitted = admission.admit(address, { isProxy })
+    if (!admitted) return void socket.destroy()
+    const connection = new Connection(deps, { socket, admitted, address, isProxy })
+    open.add(connection)
+    bySocket.set(socket, connection)
+    socket.once('close', () => open.delete(connection))
+    ssh.injectSocket(socket)
+  }
+  ssh.on('connection', (client) => bySocket.get(socketOf(client))?.begin(client))
+  const server = createServer(accept)
+  // The operating system keeps those that are waiting: more than these are not even accepted.
+  server.maxConnections = terms.connections
+  server.listen(port, host)
+  await once(server, 'listening')
+  const timer = setInterval(() => {
+    for (const connection of open) connection.look(context.clock.now())
+  }, LOOK_EVERY_MS)
+  return {
+    port: (server.address() as AddressInfo).port,
+    async stop() {
+      clearInterval(timer)
+      server.close()
+      await Promise.all([...open].map((connection) => connection.stop()))
+      for (const connection of open) connection.destroy()
+    },
+  }
+}
+
+const plainAddress = ({ remoteAddress }: Socket): string =>
+  (remoteAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '')
+
+/** ssh2 does not say which of the sockets it was given a client belongs to. */
+const socketOf = (client: unknown): Socket => (client as { _sock: Socket })._sock

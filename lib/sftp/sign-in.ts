@@ -1,0 +1,82 @@
+import { sql } from 'drizzle-orm'
+import { rows } from '../platform/db/database.ts'
+import { isSluiceError, SluiceError } from '../platform/kernel/errors.ts'
+import { isPipeId } from '../platform/kernel/ids.ts'
+import { isSpent, networkOf, takeForAddress, takeFromLimit } from '../platform/rate-limits.ts'
+import type { UploadContext } from '../uploads/upload-context.ts'
+
+/** Who a session belongs to. Whatever it does, it does by an upload token, as any client. */
+export type SignedIn = {
+  workspaceId: string
+  pipeId: string
+  senderId: string
+  subject: string | null
+  token: string
+  /** Of the key by which it signed in. */
+  fingerprint: string | null
+}
+
+/** `address` is undefined if it is that of a proxy, from which everybody comes. */
+type Where = { address: string | undefined; pipeId: string | undefined }
+type Context = Pick<UploadContext, 'db' | 'clock' | 'rights'>
+
+/** Failures, over all nodes together. A Pipe gets more, so that one network cannot keep the others of the Pipe out. */
+const PER_ADDRESS = { burst: 30, refillMs: 10_000 }
+const PER_PIPE = { burst: 600, refillMs: 500 }
+const FOR_ADDRESS = 'sftp'
+const keyOfPipe = (pipeId: string) => `sftp:pipe:${pipeId}`
+
+const TOKEN = /^tmp_[0-9A-Za-z]{43}$/
+
+/** Signs in with the id of a Pipe and a temporary token. Every refusal is the same. */
+export async function signInByToken(
+  context: Context,
+  { user, password, address }: { user: string; password: string; address: string | undefined },
+): Promise<SignedIn> {
+  if (!isPipeId(user) || !TOKEN.test(password)) {
+    await countFailure(context, { address, pipeId: undefined })
+    throw refused()
+  }
+  await assertFewFailures(context, { address, pipeId: user })
+  try {
+    const { token, pipe } = await context.rights.toCreate(password, user)
+    if (!pipe.sourceSftp) throw refused('The SFTP source of this Pipe is off.')
+    const { workspaceId, senderId, subject } = token
+    return { workspaceId, pipeId: user, senderId, subject, token: password, fingerprint: null }
+  } catch (error) {
+    if (isSluiceError(error) && error.status < 500) await countFailure(context, { address, pipeId: user })
+    throw error
+  }
+}
+
+async function assertFewFailures({ db, clock }: Context, { address, pipeId }: Where): Promise<void> {
+  const nowMs = clock.now()
+  const limits = [isSpent(sql`${keyOfPipe(pipeId!)}`, PER_PIPE, nowMs)]
+  if (address)
+    limits.push(isSpent(sql`${`${FOR_ADDRESS}:address:${networkOf(address)}`}`, PER_ADDRESS, nowMs))
+  const [found] = await rows<{ spent: boolean }>(db, sql`select ${sql.join(limits, sql` or `)} as spent`)
+  if (found!.spent) throw refused('Too many attempts have failed.')
+}
+
+async function countFailure(context: Context, { address, pipeId }: Where): Promise<void> {
+  const taken: Promise<void>[] = []
+  if (address) taken.push(takeForAddress(context, FOR_ADDRESS, address, PER_ADDRESS))
+  if (pipeId) taken.push(takeFromLimit(context, keyOfPipe(pipeId), PER_PIPE))
+  // What cannot be counted any more is over the limit.
+  await Promise.allSettled(taken)
+}
+
+/** Where a session that is open must end. One whose token has expired may finish what it began. */
+export async function assertStillAllowed({ rights }: Context, { token, pipeId }: SignedIn): Promise<void> {
+  try {
+    await rights.toCreate(token, pipeId)
+  } catch (error) {
+    if (isSluiceError(error) && ENDS.has(error.code)) throw error
+  }
+}
+
+const ENDS = new Set(['token_invalid', 'token_revoked', 'workspace_suspended'])
+
+function refused(why = 'The user name is no Pipe, or the password no upload token.'): SluiceError {
+  return new SluiceError('token_invalid', why)
+}

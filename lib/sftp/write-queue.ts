@@ -1,0 +1,171 @@
+import { SluiceError } from '../platform/kernel/errors.ts'
+import type { ByteSource } from '../uploads/stream/body.ts'
+
+/** What writes ahead of the next byte hold in all files of this process. */
+export type AheadBudget = { bytes: number; readonly mostBytes: number }
+
+type Options = {
+  /** Where the confirmed bytes end. */
+  offsetBytes: number
+  aheadBytes: number
+  allAhead: AheadBudget
+  idleMs: number
+}
+
+/** `done` says that the bytes were taken over, or why not. */
+type Write = { data: Buffer; done: (error?: unknown) => void }
+type Taker = { onChunk(chunk: Buffer): number; onEnd(how: 'end' | 'cut'): void }
+type State = { kind: 'idle' } | { kind: 'flowing' | 'paused'; taker: Taker }
+
+/**
+ * The writes to one open file as a stream of bytes. Clients keep several under way, which may come out of order within a
+ * window. Nothing else waits here: a write that is not taken keeps its connection from being read. It may be started again
+ * and again, as the upload is given away and taken back.
+ */
+export class WriteQueue implements ByteSource {
+  readonly #options: Options
+  readonly #inOrder: Write[] = []
+  readonly #ahead = new Map<number, Buffer>()
+  #aheadBytes = 0
+  #takenOffset: number
+  /** Where the next byte that is missing goes. */
+  #endOffset: number
+  #state: State = { kind: 'idle' }
+  #end: 'end' | 'cut' | undefined
+  #isDelivering = false
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: Options) {
+    this.#options = options
+    this.#takenOffset = options.offsetBytes
+    this.#endOffset = options.offsetBytes
+  }
+
+  /** All bytes before it were taken, or were confirmed before. */
+  get takenOffset(): number {
+    return this.#takenOffset
+  }
+
+  get endOffset(): number {
+    return this.#endOffset
+  }
+
+  get hasUntaken(): boolean {
+    return this.#inOrder.length > 0
+  }
+
+  /** Undefined if no byte is missing between those that have come. */
+  get gap(): { fromBytes: number; toBytes: number } | undefined {
+    if (this.#ahead.size === 0) return undefined
+    return { fromBytes: this.#endOffset, toBytes: Math.min(...this.#ahead.keys()) }
+  }
+
+  add(offset: number, data: Buffer, done: Write['done']): void {
+    this.#timer?.refresh()
+    if (data.length === 0 || offset !== this.#endOffset) {
+      done(data.length === 0 ? undefined : this.#keepAhead(offset, data))
+      return
+    }
+    this.#push(data, done)
+    for (;;) {
+      const next = this.#ahead.get(this.#endOffset)
+      if (!next) break
+      this.#forget(this.#endOffset, next)
+      this.#push(next, () => {})
+    }
+    this.#deliver()
+  }
+
+  /** No more writes come. */
+  finish(how: 'end' | 'cut'): void {
+    this.#end = how
+    this.#endIfOver()
+  }
+
+  /** Nothing of what was not taken will be. */
+  drop(error: unknown): void {
+    for (const { done } of this.#inOrder.splice(0)) done(error)
+    for (const [offset, data] of this.#ahead) this.#forget(offset, data)
+  }
+
+  start(onChunk: Taker['onChunk'], onEnd: Taker['onEnd']): void {
+    this.#state = { kind: 'paused', taker: { onChunk, onEnd } }
+    this.resume()
+  }
+
+  pause(): void {
+    if (this.#state.kind === 'flowing') this.#state = { ...this.#state, kind: 'paused' }
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  resume(): void {
+    if (this.#state.kind !== 'paused') return
+    this.#state = { ...this.#state, kind: 'flowing' }
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#endWith('cut'), this.#options.idleMs)
+    this.#deliver()
+  }
+
+  stop(): void {
+    this.pause()
+    this.#state = { kind: 'idle' }
+  }
+
+  #push(data: Buffer, done: Write['done']): void {
+    this.#inOrder.push({ data, done })
+    this.#endOffset += data.length
+  }
+
+  /** Returns why it cannot be kept. */
+  #keepAhead(offset: number, data: Buffer): SluiceError | undefined {
+    const { aheadBytes, allAhead } = this.#options
+    if (!(offset > this.#endOffset) || this.#ahead.has(offset))
+      return misplaced(`byte ${offset} was written before; the next one is ${this.#endOffset}`)
+    if (offset + data.length > this.#endOffset + aheadBytes)
+      return misplaced(
+        `byte ${this.#endOffset} is missing, and a write may be at most ${aheadBytes} bytes ahead of it. Files are written from the start to the end`,
+      )
+    if (allAhead.bytes + data.length > allAhead.mostBytes)
+      return misplaced('too many clients write out of order at the moment. Write in order, or try again')
+    this.#ahead.set(offset, data)
+    this.#aheadBytes += data.length
+    allAhead.bytes += data.length
+    return undefined
+  }
+
+  #forget(offset: number, { length }: Buffer): void {
+    this.#ahead.delete(offset)
+    this.#aheadBytes -= length
+    this.#options.allAhead.bytes -= length
+  }
+
+  #deliver(): void {
+    if (this.#isDelivering) return
+    this.#isDelivering = true
+    while (this.#state.kind === 'flowing' && this.#inOrder.length > 0) {
+      const write = this.#inOrder[0]!
+      const taken = this.#state.taker.onChunk(write.data)
+      this.#takenOffset += taken
+      if (taken < write.data.length) write.data = write.data.subarray(taken)
+      else this.#inOrder.shift()!.done()
+    }
+    this.#isDelivering = false
+    this.#endIfOver()
+  }
+
+  #endIfOver(): void {
+    if (this.#end === 'cut' || (this.#end === 'end' && !this.hasUntaken)) this.#endWith(this.#end)
+  }
+
+  #endWith(how: 'end' | 'cut'): void {
+    if (this.#state.kind === 'idle') return
+    const { taker } = this.#state
+    this.stop()
+    taker.onEnd(how)
+  }
+}
+
+function misplaced(why: string): SluiceError {
+  return new SluiceError('offset_conflict', `This write does not fit: ${why}.`)
+}

@@ -1,0 +1,128 @@
+import { sql } from 'drizzle-orm'
+import ssh2, { type ConnectConfig, type FileEntry, type OpenMode, type SFTPWrapper, type Stats } from 'ssh2'
+import { type DatabaseHandle, rows } from '#lib/platform/db/database.ts'
+import { startSftpServer } from '#lib/sftp/sftp-server.ts'
+import type { SftpTerms } from '#lib/sftp/terms.ts'
+import type { UploadTerms } from '#lib/uploads/rules/upload-terms.ts'
+import { drainUploads } from '#lib/uploads/upload-context.ts'
+import { openUploads } from '#server/open-uploads.ts'
+import { QUICK_RETRIES_MS } from './quick-retries.ts'
+import { createSite, type SiteOptions } from './upload-site.ts'
+
+export type SftpOptions = { terms?: Partial<SftpTerms>; uploads?: Partial<UploadTerms>; trusts?: boolean }
+
+/** A node that takes uploads by SFTP, within the test's own process. */
+export async function serveSftp(
+  runtime: Parameters<typeof openUploads>[0],
+  { terms, uploads, trusts = false }: SftpOptions = {},
+) {
+  const context = await openUploads(runtime, {
+    ...(uploads && { terms: uploads }),
+    bucket: { retryDelaysMs: QUICK_RETRIES_MS },
+  })
+  const where = { port: 0, host: '127.0.0.1', trusts: () => trusts, ...(terms && { terms }) }
+  const server = await startSftpServer(runtime, context, where)
+  return {
+    port: server.port,
+    context,
+    async close() {
+      await Promise.all([server.stop(), drainUploads(context)])
+    },
+  }
+}
+
+export async function openSftpSite(
+  database: DatabaseHandle,
+  options: SftpOptions & { site?: SiteOptions } = {},
+) {
+  const site = await createSite(database, { pipe: { source: { http: true, sftp: true } }, ...options.site })
+  const node = await serveSftp(site.runtime, options)
+  return {
+    ...site,
+    node,
+    port: node.port,
+    /** The files of the Pipe, the newest first. */
+    files: () =>
+      rows<{
+        id: string
+        status: string
+        filename: string
+        filetype: string | null
+        protocol: string
+        bytes: number
+      }>(
+        database.db,
+        sql`select id, status, filename, filetype, protocol, offset_bytes as bytes from files where pipe_id = ${site.pipe.id} order by id desc`,
+      ),
+    async objectOf(fileId: string): Promise<Buffer> {
+      const key = (await site.bucket.objects()).find((one) => one.includes(fileId))
+      return site.bucket.object(key!)
+    },
+    async close() {
+      await node.close()
+      await site.close()
+    },
+  }
+}
+
+export type SftpSite = Awaited<ReturnType<typeof openSftpSite>>
+
+const called = <Result>(call: (done: (error: Error | undefined | null, result: Result) => void) => void) =>
+  new Promise<Result>((resolve, reject) => call((error, result) => (error ? reject(error) : resolve(result))))
+
+/** The client of ssh2, by promises. */
+export async function connectSftp(
+  { port, pipe }: Pick<SftpSite, 'port'> & { pipe: { id: string } },
+  password: string,
+  config: ConnectConfig = {},
+) {
+  const client = new ssh2.Client()
+  const gone = new Promise<void>((resolve) => client.once('close', () => resolve()))
+  await new Promise<void>((resolve, reject) => {
+    client.once('ready', resolve).once('error', reject)
+    client.once('close', () => reject(new Error('The connection was closed.')))
+    client.connect({ host: '127.0.0.1', port, username: pipe.id, password, ...config })
+  })
+  client.on('error', () => {})
+  const sftp = await called<SFTPWrapper>((done) => client.sftp(done))
+  const write = (handle: Buffer, bytes: Buffer, position: number) =>
+    called<void>((done) => sftp.write(handle, bytes, 0, bytes.length, position, done as () => void))
+  const close = (handle: Buffer) => called<void>((done) => sftp.close(handle, done as () => void))
+  const open = (path: string, flags: OpenMode) => called<Buffer>((done) => sftp.open(path, flags, done))
+  return {
+    client,
+    sftp,
+    gone,
+    open,
+    write,
+    close,
+    stat: (path: string) => called<Stats>((done) => sftp.stat(path, done)),
+    list: (path: string) => called<FileEntry[]>((done) => sftp.readdir(path, done as () => void)),
+    run: (verb: 'mkdir' | 'rmdir' | 'unlink', path: string) =>
+      called<void>((done) => sftp[verb](path, done as () => void)),
+    rename: (from: string, to: string) => called<void>((done) => sftp.rename(from, to, done as () => void)),
+    /** Writes all from an offset on, many pieces at once, as clients do. */
+    async writeAll(handle: Buffer, bytes: Buffer, from = 0): Promise<void> {
+      // ssh2 splits what is longer, and sends the rest once the first part was answered.
+      const PIECE = 28 * 1024
+      const writes: Promise<void>[] = []
+      for (let at = from; at < bytes.length; at += PIECE)
+        writes.push(write(handle, bytes.subarray(at, at + PIECE), at))
+      await Promise.all(writes)
+    },
+    async put(path: string, bytes: Buffer): Promise<void> {
+      const handle = await open(path, 'w')
+      await this.writeAll(handle, bytes)
+      await close(handle)
+    },
+    /** Without a word, as a client that is killed. */
+    kill(): Promise<void> {
+      ;(client as unknown as { _sock: { destroy(): void } })._sock.destroy()
+      return gone
+    },
+    async end(): Promise<void> {
+      client.end()
+      await gone
+    },
+  }
+}
