@@ -3,41 +3,50 @@ import { closeIdle, percentile } from '../load.ts'
 import type { Contender, Name, Way } from './line-up.ts'
 import { type Load, PIPES } from './loads.ts'
 
-export type Figures = { cpu: number; database: number; perSecond: number }
+/** Medians, and the least and the most CPU that a round took, with that of PostgreSQL. */
+export type Figures = Round & { range: [least: number, most: number] }
+type Round = { cpu: number; database: number; perSecond: number }
 
 /** Rounds before the first that counts: until then V8 compiles. */
 const WARM_UPS = 2
 
-/** Medians; contenders take turns. */
+/** Contenders take turns. */
 export async function measure(
   load: Load,
   contenders: Contender[],
   rounds: number,
 ): Promise<Map<Name, Figures>> {
   const able = contenders.filter(({ name }) => canDo(name, load))
-  const taken = new Map<Name, Figures[]>(able.map(({ name }) => [name, []]))
+  const taken = new Map<Name, Round[]>(able.map(({ name }) => [name, []]))
   for (let round = 0; round < WARM_UPS + rounds; round++)
     for (const one of able) {
       const figures = await once(load, one)
       if (round >= WARM_UPS) taken.get(one.name)!.push(figures)
     }
-  const median = (all: Figures[], of: keyof Figures) =>
+  const median = (all: Round[], of: keyof Round) =>
     percentile(
       all.map((figures) => figures[of]),
       0.5,
     )
   return new Map(
-    [...taken].map(([name, all]) => [
-      name,
-      { cpu: median(all, 'cpu'), database: median(all, 'database'), perSecond: median(all, 'perSecond') },
-    ]),
+    [...taken].map(([name, all]) => {
+      const medians = {
+        cpu: median(all, 'cpu'),
+        database: median(all, 'database'),
+        perSecond: median(all, 'perSecond'),
+      }
+      const sums = all.map(sum)
+      return [name, { ...medians, range: [Math.min(...sums), Math.max(...sums)] }]
+    }),
   )
 }
+
+const sum = ({ cpu, database }: Round) => cpu + database
 
 async function once(
   { amount, unit, run }: Load,
   { name, target, usage, database }: Contender,
-): Promise<Figures> {
+): Promise<Round> {
   closeIdle()
   const [before, databaseBefore, startedAt] = [await usage(), database(), performance.now()]
   await run(target, name)
@@ -56,7 +65,6 @@ export function judge(
 ): Finding[] {
   const all = [...taken]
   const [ours, theirs] = [taken.get('Sluice')!, taken.get('tusd')!]
-  const sum = ({ cpu, database }: Figures) => cpu + database
   const times = sum(ours) / sum(theirs)
   const limits: [string, number | undefined, Figures | undefined][] = [
     ['bare', way === 'plain HTTP' ? undefined : mostOfBare, taken.get('bare')],
@@ -66,8 +74,8 @@ export function judge(
     figures ? [{ whose, limit, times: sum(ours) / sum(figures) }] : [],
   )
   const tooDear = others.some(({ limit, times }) => limit !== undefined && times > limit)
-  const figure = ({ cpu, database }: Figures) =>
-    cpu.toFixed(2) + (database > 0 ? ` + ${database.toFixed(2)} of PostgreSQL` : '')
+  const figure = ({ cpu, database, range: [least, most] }: Figures) =>
+    `${cpu.toFixed(2)}${database > 0 ? ` + ${database.toFixed(2)} of PostgreSQL` : ''} (${least.toFixed(2)}–${most.toFixed(2)})`
   const bars = (of: (figures: Figures) => number, unit: string): Bar[] =>
     all.map(([name, figures]) => ({ name, value: of(figures), unit }))
   return [

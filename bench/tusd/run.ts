@@ -12,6 +12,7 @@ import { benchHandshakes } from './handshakes.ts'
 import { type Contender, lineUp, type Name, type Site, WAYS, type Way } from './line-up.ts'
 import { LOADS, type Load } from './loads.ts'
 import { hasPerf, profile } from './profile.ts'
+import { benchSlowClients } from './slow-clients.ts'
 
 /** Sluice beside tusd, the server in Go, on the same loads. Writes docs/beside-tusd.md. */
 const USAGE = 'npm run bench -- tusd [--tusd <path>] [--rounds <number>] [--only <words>]'
@@ -41,6 +42,8 @@ async function benchWay(way: Way, site: Site): Promise<Finding[]> {
       add([await memory('memory at rest', contenders), ...(await countRequests(contenders, sink))])
     if (way === 'TLS to the bucket' && !only) add([await benchHandshakes(sink)])
     for (const load of LOADS) if (!only || load.what.includes(only)) add(await compare(way, load, contenders))
+    if (way === 'plain HTTP' && (!only || 'slow clients'.includes(only)))
+      add(await benchSlowClients(contenders))
     if (way === 'plain HTTP' && !only) {
       await pause(70_000)
       add([await memory('memory a minute after all of it', contenders)])
@@ -167,7 +170,7 @@ if (!only)
       '`npm run bench -- tusd --tusd <path>`, or with the path in `TUSD`, runs it and writes this page. tusd is the server of tus.io in Go, built from its',
       'source, before the same sink, in parts of 8 MiB. bare is a Node server that does `req.pipe()` to the sink, floor one that keeps parts of 8 MiB',
       'and sends three at once, and nothing else, and @tus is @tus/server with @tus/s3-store. Contenders take turns; the first two rounds are not counted, and figures are medians of',
-      `what follows: ${rounds} more. CPU is that of the process; that of PostgreSQL is added to ours. Each speaks TLS`,
+      `what follows: ${rounds} more, with the ranges of their CPU in parentheses. CPU is that of the process; that of PostgreSQL is added to ours. Each speaks TLS`,
       'with its clients itself. A goal that was missed is followed by where the CPU went, by `perf` where it is installed, in one more round, or by what the memory is.',
       '',
       `tusd is ahead of Sluice in: ${aheadOf(sections)}.`,

@@ -1,0 +1,74 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Finding } from '../cases.ts'
+import { closeIdle, create, head, MiB, percentile, steadily } from '../load.ts'
+import { trickle } from '../trickle.ts'
+import type { Contender } from './line-up.ts'
+
+const CLIENTS = 1000
+const BYTES_PER_SECOND = 10_000
+const SETTLE_MS = 3000
+const HEADS = { perSecond: 50, seconds: 15 }
+
+type Figures = { name: string; cpuSeconds: number; mib: number; p99Ms: number; inFlightBytes: number }
+
+/** A thousand phones on bad networks, and one client that asks for its offset. */
+export async function benchSlowClients(contenders: Contender[]): Promise<Finding[]> {
+  const able = contenders.filter(({ name }) => name === 'tusd' || name === 'Sluice')
+  const all: Figures[] = []
+  for (const contender of able) all.push(await crowd(contender))
+  const theirs = all.find(({ name }) => name === 'tusd')!
+  const ours = all.find(({ name }) => name === 'Sluice')!
+  const finding = (
+    what: string,
+    of: (figures: Figures) => number,
+    unit: string,
+    digits: number,
+    { wanted, holds }: Pick<Finding, 'wanted' | 'holds'>,
+  ): Finding => ({
+    what: `plain HTTP, ${CLIENTS.toLocaleString('en')} clients of ${BYTES_PER_SECOND / 1000} kB/s: ${what}`,
+    measured: `${all.map((one) => `${one.name} ${of(one).toFixed(digits)}`).join(', ')} ${unit}`,
+    wanted,
+    holds,
+    bars: all.map((one) => ({ name: one.name, value: of(one), unit })),
+  })
+  const mostMib = 130 + (1.5 * ours.inFlightBytes) / MiB
+  return [
+    finding('CPU', ({ cpuSeconds }) => (cpuSeconds / HEADS.seconds) * 60, 's/minute', 1, {
+      wanted: '≤ 1 times tusd',
+      holds: ours.cpuSeconds <= theirs.cpuSeconds,
+    }),
+    finding('resident memory', ({ mib }) => mib, 'MiB', 0, {
+      wanted: `≤ 130 MiB and 1.5 times what is in flight: ${mostMib.toFixed(0)} MiB`,
+      holds: ours.mib <= mostMib,
+    }),
+    finding('p99 of HEAD', ({ p99Ms }) => p99Ms, 'ms', 1, {
+      wanted: '≤ 1 times tusd',
+      holds: ours.p99Ms <= theirs.p99Ms,
+    }),
+  ]
+}
+
+/** PostgreSQL's CPU is added. */
+async function crowd({ name, target, usage, database }: Contender): Promise<Figures> {
+  closeIdle()
+  const url = await create(target, 100)
+  const slow = await trickle({ target, clients: CLIENTS, bytesPerSecond: BYTES_PER_SECOND })
+  await pause(SETTLE_MS)
+  const latencies: number[] = []
+  const [before, databaseBefore] = [await usage(), database()]
+  await steadily(HEADS, async () => {
+    const startedAt = performance.now()
+    await head(target, url)
+    latencies.push(performance.now() - startedAt)
+  })
+  const after = await usage()
+  const cpuSeconds = after.cpuSeconds - before.cpuSeconds + database() - databaseBefore
+  await slow.stop()
+  return {
+    name,
+    cpuSeconds,
+    mib: after.rssBytes / MiB,
+    p99Ms: percentile(latencies, 0.99),
+    inFlightBytes: CLIENTS * BYTES_PER_SECOND * (SETTLE_MS / 1000 + HEADS.seconds),
+  }
+}
