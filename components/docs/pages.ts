@@ -39,6 +39,16 @@ export const PAGES = [
     summary: 'Your backend allows, names or rejects uploads, and answers the uploader.',
   },
   {
+    slug: 'name-files',
+    title: 'Name files yourself',
+    summary: 'Your backend refuses uploads, or gives them their names and keys, before they begin.',
+  },
+  {
+    slug: 'approve-files',
+    title: 'Scan and approve files',
+    summary: 'Hold files until your backend allows them, for up to a day, or scan them in quarantine.',
+  },
+  {
     slug: 'objects',
     title: 'What the bucket gets',
     summary: 'Cache-Control, download names, metadata, tags, storage class and encryption of objects.',

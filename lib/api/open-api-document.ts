@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import { HOOKS, type Hook } from '#drizzle/schema/hooks.ts'
 import { EVENT_KINDS, type EventKind } from '#drizzle/schema/pipes.ts'
 import { eventSchema } from '../events/event-schemas.ts'
+import { ANSWER_SCHEMAS, questionSchema } from '../hooks/question-schemas.ts'
 import { type ErrorCode, errorCodes, SluiceError } from '../platform/kernel/errors.ts'
 import { isOnce, type Operation, type Problem } from './operation.ts'
 
@@ -21,7 +23,10 @@ export function openApiDocument(operations: Operation[], baseUrl: string): Json 
     servers: [{ url: `${baseUrl}/api/v1` }],
     tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name, description: TAGS[name] })),
     paths,
-    webhooks: Object.fromEntries(EVENT_KINDS.map((kind) => [camelCase(kind), webhookOf(kind)])),
+    webhooks: Object.fromEntries([
+      ...EVENT_KINDS.map((kind) => [camelCase(kind), webhookOf(kind)]),
+      ...HOOKS.map((hook) => [camelCase(hook), hookOf(hook)]),
+    ]),
     components: {
       securitySchemes: {
         accountKey: { type: 'http', scheme: 'bearer', description: 'An account key, ak_…' },
@@ -37,6 +42,7 @@ export function openApiDocument(operations: Operation[], baseUrl: string): Json 
         ...Object.fromEntries(
           EVENT_KINDS.map((kind) => [pascalCase(kind), requestSchema(eventSchema(kind))]),
         ),
+        ...Object.fromEntries(HOOKS.flatMap(hookSchemas)),
       },
     },
   }
@@ -54,17 +60,31 @@ const WHEN: Record<EventKind, string> = {
 const webhookOf = (kind: EventKind) => ({
   post: {
     summary: `${WHEN[kind]} Signed; any 2xx within 15 seconds is taken as received.`,
-    requestBody: {
-      required: true,
-      content: { 'application/json': { schema: { $ref: `#/components/schemas/${pascalCase(kind)}` } } },
-    },
+    requestBody: { required: true, content: content(pascalCase(kind)) },
     responses: { '200': { description: 'Received' } },
   },
 })
 
-const pascalCase = (kind: EventKind) =>
+const content = (schema: string) => ({
+  'application/json': { schema: { $ref: `#/components/schemas/${schema}` } },
+})
+
+const hookOf = (hook: Hook) => ({
+  post: {
+    summary: 'A decision hook asks. Signed as an event is; the answer decides.',
+    requestBody: { required: true, content: content(`${pascalCase(hook)}Question`) },
+    responses: { '200': { description: 'The decision', content: content(`${pascalCase(hook)}Answer`) } },
+  },
+})
+
+const hookSchemas = (hook: Hook) => [
+  [`${pascalCase(hook)}Question`, requestSchema(questionSchema(hook))],
+  [`${pascalCase(hook)}Answer`, requestSchema(ANSWER_SCHEMAS[hook])],
+]
+
+const pascalCase = (kind: EventKind | Hook) =>
   kind.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())
-const camelCase = (kind: EventKind) =>
+const camelCase = (kind: EventKind | Hook) =>
   kind.replace(/[._]([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 const DESCRIPTION =

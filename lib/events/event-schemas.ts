@@ -24,13 +24,13 @@ const destination = z.object({
     ),
 })
 
-const declared = {
+export const declaredFile = {
   pipe_id: z.string(),
   file_id: z.uuid(),
   filename: z.string().describe('As the client sent it'),
   filetype: z.string().nullable().describe('Media type that the client declared'),
 }
-const sender = {
+export const aboutSender = {
   sender: z.string().describe('Name of the Sender whose token was used'),
   protocol: z.string().describe('tus, resumable-http, http or url: the protocol by which the file came'),
   subject: z.string().nullable().describe('Your own id of the person, from the token'),
@@ -39,10 +39,10 @@ const sender = {
 }
 
 const endedFile = z.object({
-  ...declared,
+  ...declaredFile,
   status: z.enum(['transferred', 'partially_transferred', 'failed', 'expired', 'canceled']),
   size: z.int().min(0).describe('Bytes; of a file that did not finish, those that arrived'),
-  ...sender,
+  ...aboutSender,
   checksum: z
     .string()
     .regex(/^crc32:[0-9a-f]{8}$/)
@@ -60,10 +60,10 @@ const endedFile = z.object({
 })
 
 const createdFile = z.object({
-  ...declared,
+  ...declaredFile,
   status: z.literal('uploading'),
   size: z.int().min(0).nullable().describe('Bytes that the client declared; null if it will only tell later'),
-  ...sender,
+  ...aboutSender,
 })
 
 const instant = z.iso.datetime({ precision: 3 })

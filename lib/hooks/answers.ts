@@ -60,6 +60,8 @@ export function readAnswer<Answer>(schema: z.ZodType<Answer>, body: string): Ans
   }
   const parsed = schema.safeParse(json)
   if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  return `Its answer is not as it must be: ${[issue!.path.join('.'), issue!.message].filter(Boolean).join(' ')}.`
+  const [first] = parsed.error.issues
+  // Of a union, the first of its members tells most.
+  const issue = first!.code === 'invalid_union' ? (first!.errors[0]?.[0] ?? first!) : first!
+  return `Its answer is not as it must be: ${[issue.path.join('.'), issue.message].filter(Boolean).join(' ')}.`
 }

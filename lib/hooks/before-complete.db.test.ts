@@ -19,6 +19,7 @@ import { createOutput } from '../webhooks/outputs/save-output.ts'
 import { outputInput } from '../webhooks/outputs/webhook-output.ts'
 import { verifyWebhook } from '../webhooks/signature/signature.ts'
 import { saveHook } from './pipe-hooks.ts'
+import { questionSchema } from './question-schemas.ts'
 
 const MiB = 1024 * 1024
 /** One part, several, several and a tail. */
@@ -108,6 +109,7 @@ describeWithDatabase('before_complete', (database) => {
       standard: 'valid',
     })
     expect(asked!.headers['webhook-id']).toBe(`before_complete-${fileIdOf(url)}`)
+    questionSchema('before_complete').parse(decider.questions()[0])
     expect(decider.questions()).toMatchObject([
       {
         id: `before_complete-${fileIdOf(url)}`,

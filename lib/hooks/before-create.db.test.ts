@@ -9,6 +9,7 @@ import { createSite, type Site, serveUploads } from '../../test/support/upload-s
 import { showFile } from '../dashboard/files/show-file.ts'
 import { rows } from '../platform/db/database.ts'
 import { saveHook } from './pipe-hooks.ts'
+import { questionSchema } from './question-schemas.ts'
 
 describeWithDatabase('before_create', (database) => {
   let site: Site
@@ -54,6 +55,7 @@ describeWithDatabase('before_create', (database) => {
     })
     const { headers } = await create({ filename: 'film.mp4', filetype: 'video/mp4', scene: '3' })
     const id = fileIdOf(headers.location!)
+    questionSchema('before_create').parse(decider.questions()[0])
     expect(decider.questions()).toMatchObject([
       {
         id: `before_create-${id}`,

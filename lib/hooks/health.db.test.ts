@@ -11,6 +11,7 @@ import { sweepAlerts } from '../workspace/notices/sweep-alerts.ts'
 import type { HookInput } from './hook.ts'
 import { openHooks } from './open-hooks.ts'
 import { listHooks, revealHookSecret, saveHook } from './pipe-hooks.ts'
+import { questionSchema } from './question-schemas.ts'
 import { testHook } from './test-hook.ts'
 
 describeWithDatabase('a decision hook', (database) => {
@@ -79,19 +80,20 @@ describeWithDatabase('a decision hook', (database) => {
   })
 
   it.each([
-    ['before_create', { allow: true, filename: 'b.txt' }],
-    ['before_complete', { defer: true }],
+    ['before_create' as const, { allow: true, filename: 'b.txt' }],
+    ['before_complete' as const, { defer: true }],
   ])('%s can be tested, also while it is off', async (hook, answer) => {
     const { secret } = await save(hook, { enabled: false })
     decider.answer = () => answer
     expect(await testHook(runtime, mine.actor, refOf(hook))).toMatchObject({ answer, fault: null })
+    questionSchema(hook).parse(decider.questions()[0])
     expect(decider.questions()).toMatchObject([
       { hook, test: true, data: { pipe_id: mine.pipe.id, filename: 'example.txt' } },
     ])
     decider.answer = () => ({ allow: 'yes' })
     expect(await testHook(runtime, mine.actor, refOf(hook))).toMatchObject({
       answer: null,
-      fault: expect.stringContaining('Its answer is not as it must be'),
+      fault: 'Its answer is not as it must be: allow Invalid input: expected boolean, received string.',
     })
     expect(await health()).toMatchObject({ failingSince: null })
     expect(await revealHookSecret(runtime, mine.actor, refOf(hook))).toBe(secret)

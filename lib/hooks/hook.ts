@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { HOOKS, type pipeHooks, WITHOUT_ANSWER } from '#drizzle/schema/index.ts'
 import type { Place } from '../platform/vault.ts'
 
+export { HOOKS }
+
 /** The settings of a decision hook. What is left out has its default. */
 export const hookInput = z.strictObject({
   url: z.string().trim().max(2048, 'must have at most 2048 characters'),

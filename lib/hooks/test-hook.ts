@@ -5,9 +5,9 @@ import { takeFromLimit } from '../platform/rate-limits.ts'
 import type { Runtime } from '../platform/runtime.ts'
 import { PER_WORKSPACE, testLimit } from '../webhooks/log/send-test-event.ts'
 import { webhookHosts } from '../webhooks/outputs/save-output.ts'
-import { beforeCompleteAnswer, beforeCreateAnswer } from './answers.ts'
 import { askOnce } from './ask.ts'
 import { findHook, type HookRef } from './pipe-hooks.ts'
+import { ANSWER_SCHEMAS } from './question-schemas.ts'
 import { exampleQuestion } from './questions.ts'
 
 export const hookTestAnswer = z.strictObject({
@@ -32,9 +32,13 @@ export async function testHook(
   const { dataStoreId } = destinations[0]!
   const question = exampleQuestion(row.hook, { pipeId: ref.pipeId, dataStoreId }, clock.now())
   const agents = createGuardedAgents(webhookHosts(config), { agent: { keepAlive: false } })
-  const schema = row.hook === 'before_create' ? beforeCreateAnswer : beforeCompleteAnswer
   const startedMs = performance.now()
-  const answer = await askOnce<Record<string, unknown>>({ ...runtime, agents }, row, question, schema)
+  const answer = await askOnce<Record<string, unknown>>(
+    { ...runtime, agents },
+    row,
+    question,
+    ANSWER_SCHEMAS[row.hook],
+  )
   const milliseconds = Math.round(performance.now() - startedMs)
   return typeof answer === 'string'
     ? { answer: null, fault: answer, milliseconds }

@@ -10,6 +10,8 @@ export const PUBLIC_PAGES = [
   '/docs/import',
   '/docs/webhooks',
   '/docs/decision-hooks',
+  '/docs/name-files',
+  '/docs/approve-files',
   '/docs/members',
   '/docs/second-copy',
   '/docs/objects',

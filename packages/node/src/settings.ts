@@ -4,6 +4,7 @@ const VARIABLES = {
   accountKey: 'SLUICE_ACCOUNT_KEY',
   senderToken: 'SLUICE_SENDER_TOKEN',
   pipeId: 'SLUICE_PIPE_ID',
+  hookSecret: 'SLUICE_HOOK_SECRET',
 } as const
 
 export function setting(name: keyof typeof VARIABLES, given: string | undefined): string {

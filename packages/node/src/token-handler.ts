@@ -1,4 +1,5 @@
 import { createSluice, type Sluice, type SluiceOptions } from './client.ts'
+import { NO_STORE, problem } from './problem.ts'
 import { setting } from './settings.ts'
 import { SluiceError } from './sluice-error.ts'
 
@@ -24,10 +25,10 @@ export function createTokenHandler(options: TokenHandlerOptions): (request: Requ
   const { authorize, onError = console.error } = options
   let sluice: Sluice | undefined
   return async (request) => {
-    if (request.method !== 'POST') return problem(405, 'method_not_allowed', { Allow: 'POST' })
+    if (request.method !== 'POST') return problem(METHOD, { Allow: 'POST' })
     try {
       const grant = await authorize(request)
-      if (!grant) return problem(403, 'forbidden')
+      if (!grant) return problem(FORBIDDEN)
       sluice ??= createSluice(options)
       const pipeId = grant.pipeId ?? setting('pipeId', options.pipeId)
       const token = await sluice.issueToken({ ...grant, pipeId }, { signal: request.signal })
@@ -36,27 +37,16 @@ export function createTokenHandler(options: TokenHandlerOptions): (request: Requ
       // As frameworks say that somebody is to sign in.
       if (error instanceof Response) return error
       if (!request.signal.aborted) onError(error)
-      return passes(error) ? problem(503, 'unavailable', { 'Retry-After': '5' }) : problem(500, 'internal')
+      return passes(error) ? problem(UNAVAILABLE, { 'Retry-After': '5' }) : problem(INTERNAL)
     }
   }
 }
 
-const NO_STORE = { 'Cache-Control': 'no-store' }
 const PASSING: string[] = ['no_answer', 'rate_limited', 'unavailable']
 
 const passes = (error: unknown) => error instanceof SluiceError && PASSING.includes(error.code)
 
-const TITLES = {
-  method_not_allowed: 'Ask for a token by POST',
-  forbidden: 'Uploading is not allowed',
-  unavailable: 'No token can be had at the moment',
-  internal: 'No token can be had',
-}
-
-function problem(status: number, code: keyof typeof TITLES, headers: Record<string, string> = {}): Response {
-  const body = JSON.stringify({ type: 'about:blank', title: TITLES[code], status, code })
-  return new Response(body, {
-    status,
-    headers: { 'Content-Type': 'application/problem+json', ...NO_STORE, ...headers },
-  })
-}
+const METHOD = { status: 405, code: 'method_not_allowed', title: 'Ask for a token by POST' }
+const FORBIDDEN = { status: 403, code: 'forbidden', title: 'Uploading is not allowed' }
+const UNAVAILABLE = { status: 503, code: 'unavailable', title: 'No token can be had at the moment' }
+const INTERNAL = { status: 500, code: 'internal', title: 'No token can be had' }

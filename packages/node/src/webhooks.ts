@@ -39,6 +39,15 @@ export async function unwrap<Event extends SluiceEvent = FileStatusChanged>(
   headers: WebhookHeaders,
   secret: string | string[],
 ): Promise<Event> {
+  return JSON.parse(await verify(body, headers, secret))
+}
+
+/** The body, if its signature is right. */
+export async function verify(
+  body: string | Uint8Array | ArrayBuffer,
+  headers: WebhookHeaders,
+  secret: string | string[],
+): Promise<string> {
   const [id, t, list] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
     read(headers, name),
   )
@@ -52,7 +61,7 @@ export async function unwrap<Event extends SluiceEvent = FileStatusChanged>(
     throw new WebhookVerificationError('mismatch')
   const ageS = Date.now() / 1000 - Number(t)
   if (Math.abs(ageS) > TOLERANCE_S) throw new WebhookVerificationError(ageS > 0 ? 'too_old' : 'too_new')
-  return JSON.parse(new TextDecoder().decode(raw))
+  return new TextDecoder().decode(raw)
 }
 
 function read(headers: WebhookHeaders, name: string): string | undefined {

@@ -1,7 +1,7 @@
 import Link from 'next/link'
 import { DecisionLog } from '#components/hooks/decision-log.tsx'
 import { HookPanel } from '#components/hooks/hook-panel.tsx'
-import { HOOKS } from '#drizzle/schema/index.ts'
+import { HOOKS } from '#lib/hooks/hook.ts'
 import { listDecisions } from '#lib/hooks/list-decisions.ts'
 import { listHooks } from '#lib/hooks/pipe-hooks.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
