@@ -40,7 +40,7 @@ export type CallBucket = (call: Call) => Promise<BucketResponse>
 export type BucketDeps = {
   clock: Clock
   agents: { http: Agent; https: Agent }
-  metrics?: Pick<Metrics, 'bucketRequests' | 'bucketSeconds'>
+  metrics?: Pick<Metrics, 'bucketRequests' | 'bucketSeconds' | 'bucketBytes'>
   retryDelaysMs?: readonly number[]
   /** Counts the memory of responses. */
   memory?: ResponseMemory
@@ -92,7 +92,9 @@ export function createCaller(place: BucketPlace, credentials: Credentials, deps:
     const { operation } = call
     let outcome = 'ok'
     try {
-      return judge(call, place.bucket, await once(call, deadlineMs))
+      const response = judge(call, place.bucket, await once(call, deadlineMs))
+      deps.metrics?.bucketBytes.inc({ operation }, call.bytes ?? 0)
+      return response
     } catch (error) {
       const fault = isBucketError(error) ? error : noResponse(operation, place.bucket, error)
       outcome = fault.kind

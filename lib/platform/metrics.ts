@@ -44,6 +44,9 @@ export function createMetrics() {
     memoryPeak: gauge('sluice_upload_memory_peak_bytes', 'The most of that budget that was in use at once'),
     memoryLimit: gauge('sluice_upload_memory_limit_bytes', 'Memory budget of uploads'),
     bucketRequests: counter('sluice_bucket_requests_total', 'Requests to buckets', ['operation', 'outcome']),
+    bucketBytes: counter('sluice_bucket_bytes_total', 'Bytes that buckets have taken, at each destination', [
+      'operation',
+    ]),
     bucketSeconds: histogram('sluice_bucket_seconds', 'Time of a request to a bucket', ['operation']),
     tokens: counter('sluice_tokens_total', 'Answers of the token API', ['code']),
     webhookAttempts: counter('sluice_webhook_attempts_total', 'Attempts to deliver a webhook', ['outcome']),

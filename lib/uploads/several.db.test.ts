@@ -96,6 +96,22 @@ describe('a file with two required destinations and one of best effort', () => {
     expect(buckets.map((bucket, n) => countOf(bucket) - before[n]!)).toEqual(Array(3).fill(requests))
   })
 
+  it('counts its bytes at each in the metrics, and once as confirmed', async () => {
+    const { bucketBytes, uploadBytes } = site.runtime.metrics
+    const sum = async () => {
+      const [sent, confirmed] = await Promise.all([bucketBytes.get(), uploadBytes.get()])
+      const of = (operation: string) =>
+        sent.values.find(({ labels }) => labels.operation === operation)?.value ?? 0
+      return [of('UploadPart'), confirmed.values[0]!.value]
+    }
+    const before = await sum()
+    const url = await client.begin(20 * MiB)
+    expect((await client.patch(url, 0, randomBytes(20 * MiB))).status).toBe(204)
+    await settled()
+    const after = await sum()
+    expect(after.map((value, n) => value - before[n]!)).toEqual([3 * 20 * MiB, 20 * MiB])
+  })
+
   it('is resumed in small pieces, with tails', async () => {
     const whole = randomBytes(14 * MiB)
     const url = await client.begin(whole.length)

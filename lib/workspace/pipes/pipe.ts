@@ -92,7 +92,15 @@ export const pipeInput = z
     return z.NEVER
   })
   // No field says by itself that one of the two is needed.
-  .meta({ example: { name: 'Video uploads', dataStoreId: '019ab1c2-7d3e-7a41-9c55-2f0e8d6b1a90' } })
+  .meta({
+    example: {
+      name: 'Video uploads',
+      destinations: [
+        { dataStoreId: '019ab1c2-7d3e-7a41-9c55-2f0e8d6b1a90' },
+        { dataStoreId: '019ab1c2-7d3e-7a41-9c55-2f0e8d6b1a91', required: false },
+      ],
+    },
+  })
 export type PipeInput = z.output<typeof pipeInput>
 
 export const pipeChanges = z
