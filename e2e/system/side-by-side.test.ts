@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { eq, gte } from 'drizzle-orm'
+import { and, eq, gte } from 'drizzle-orm'
 import { expect, inject, it } from 'vitest'
 import { events, webhookOutputs } from '#drizzle/schema/index.ts'
 import type { Db } from '#lib/platform/db/database.ts'
@@ -12,7 +12,7 @@ import { startReceiver } from '../../test/support/receiver.ts'
 import { startSluice, temporaryFolder } from '../../test/support/sluice.ts'
 import { sourceBefore } from '../../test/support/source-before.ts'
 import { fileIdOf, type TusClient, tusClient } from '../../test/support/tus-client.ts'
-import { openTestBucket } from '../../test/support/upload-site.ts'
+import { createSite, openTestBucket } from '../../test/support/upload-site.ts'
 import { addOutput, testVault } from '../../test/support/webhook-rows.ts'
 
 const MiB = 1024 * 1024
@@ -46,6 +46,9 @@ it('the version before serves beside this one while clients send and the schema 
   const ofNewer = clientOf(newer)
   await using outputs = await addOutputs(database.db)
   load.spreadTo(ofNewer)
+  await using two = await openTwo(database)
+  const both = Promise.all([0, 6 * MiB].map((bytes) => sendToBoth(two, { older, newer }, bytes)))
+  both.catch(() => {})
   const uploads = [
     { begins: ofOlder, goesOn: ofOlder },
     { begins: ofOlder, goesOn: ofNewer },
@@ -68,6 +71,7 @@ it('the version before serves beside this one while clients send and the schema 
     expect(await carriesOn(goesOn, upload, second)).toBe(true)
     if (!(await carriesOn(begins, upload, third))) expect(await carriesOn(ofNewer, upload, third)).toBe(true)
   }
+  await both
   const sent = await load.end()
   expect(sent.length).toBeGreaterThan(CLIENTS * 2)
   for (const { id, whole } of sent) expect((await bucket.object(`${id}/file`)).equals(whole)).toBe(true)
@@ -141,6 +145,30 @@ async function carriesOn(
   return patched.status === 204
 }
 
+/** A Pipe with two required destinations, which the older node does not know of. */
+async function openTwo(database: Awaited<ReturnType<typeof openDatabase>>) {
+  const site = await createSite(database, { copies: [{ required: true }] })
+  return { ...site, [Symbol.asyncDispose]: site.close }
+}
+
+/** After so many bytes, the client meets the older node, which finds the file locked. None of its bytes is lost at either bucket. */
+async function sendToBoth(
+  site: Awaited<ReturnType<typeof openTwo>>,
+  { older, newer }: { older: { baseUrl: string }; newer: { baseUrl: string } },
+  bytes: number,
+): Promise<void> {
+  const token = await site.token()
+  const at = ({ baseUrl }: { baseUrl: string }) => tusClient({ url: baseUrl, pipeId: site.pipe.id, token })
+  const whole = randomBytes(12 * MiB)
+  const upload = { whole, id: fileIdOf(await at(newer).begin(whole.length)) }
+  if (bytes > 0) expect(await carriesOn(at(newer), upload, [0, bytes])).toBe(true)
+  const rest = [bytes, whole.length] as const
+  expect(await carriesOn(at(older), upload, rest)).toBe(false)
+  expect(await carriesOn(at(newer), upload, rest)).toBe(true)
+  for (const { object } of [site.bucket, site.copies[0]!.bucket])
+    expect((await object(`${upload.id}/file`)).equals(whole)).toBe(true)
+}
+
 /** Two outputs that the older node does not know, beside the one that it does: of the Pipe, and of the whole workspace. */
 async function addOutputs(db: Db) {
   const [first] = await db.select().from(webhookOutputs)
@@ -155,7 +183,8 @@ async function addOutputs(db: Db) {
   return {
     /** Resolves when each has got every event since they were there, to the files of these events. */
     async getEverything() {
-      const all = await db.select().from(events).where(gte(events.createdAt, since))
+      const own = and(eq(events.workspaceId, workspaceId), gte(events.createdAt, since))
+      const all = await db.select().from(events).where(own)
       const ids = all.map((event) => event.id)
       for (const receiver of receivers) {
         const got = () => new Set(receiver.received.map(({ headers }) => headers['webhook-id']))
