@@ -35,8 +35,9 @@ export const READ_WHILE_RUNNING = [
 /** Of the build, what its server does not read, or writes while it runs. */
 const NOT_READ =
   /^\.next\/(cache|server\/route-cache|diagnostics|types|dev|trace|trace-build|turbopack|.*\.map|.*\.nft\.json)$/
-/** Of a package, what is read by people and tools alone. */
-const NOT_RUN = /\.(map|d\.[cm]?ts|md|markdown|flow)$|\/(tests?|docs?|examples?|benchmarks?)$/
+/** Of a package, what is read by people and tools alone, and the native code that ssh2 may have made on this machine: it does without. */
+const NOT_RUN =
+  /\.(map|d\.[cm]?ts|md|markdown|flow)$|\/(tests?|docs?|examples?|benchmarks?)$|\/ssh2\/lib\/protocol\/crypto\/build$/
 const IMPORTS = ['lib', 'packages', 'server', 'drizzle']
 
 export type Staged = { folder: string; name: string; version: string }
