@@ -229,6 +229,25 @@ describe('a file with two required destinations and one of best effort', () => {
     await expectEverywhere(url, whole)
   })
 
+  it('is completed later if a required one is down from the first byte to the last, and another is not', async () => {
+    const whole = randomBytes(7 * MiB)
+    const url = await client.begin(null)
+    buckets[0]!.faults.add({ operation: 'UploadPart', effect: REFUSED, times: 100 })
+    buckets[1]!.faults.add({ operation: 'CreateMultipartUpload', effect: DOWN, times: 100 })
+    expect((await client.patch(url, 0, Buffer.concat([whole, randomBytes(2 * MiB)]))).status).toBe(502)
+    expect(await client.offset(url)).toBe(0)
+    buckets[0]!.faults.clear()
+    expect((await client.patch(url, 0, whole.subarray(0, 3 * MiB))).status).toBe(204)
+    const length = { 'Upload-Length': String(whole.length) }
+    expect((await client.patch(url, 3 * MiB, whole.subarray(3 * MiB), length)).status).toBe(204)
+    expect((await statesOf(url)).status).toBe('transferring')
+    buckets[1]!.faults.clear()
+    site.clock.advance(hours(1))
+    await reconcileUploads(node.context)
+    expect(await statesOf(url)).toEqual(everywhere)
+    await expectEverywhere(url, whole)
+  })
+
   it('fails if a required one rejects it for good, and leaves no object at the other', async () => {
     const whole = randomBytes(20 * MiB)
     const url = await client.begin(whole.length)

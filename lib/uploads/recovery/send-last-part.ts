@@ -5,6 +5,8 @@ import type { Lease } from '../lease/held-lease.ts'
 import type { Claimed, ClaimedDestination } from '../ledger/claim-transferring.ts'
 import { recordLastPart } from '../ledger/parts.ts'
 import { readTail } from '../ledger/tails.ts'
+import { contentTypeOf } from '../rules/content-type.ts'
+import { beginMultipart } from '../stream/begin-multipart.ts'
 import type { UploadContext } from '../upload-context.ts'
 
 type Place = ClaimedDestination & { dataStoreId: string; open(): Bucket }
@@ -28,9 +30,10 @@ export async function sendLastPart(
   const etags: (string | null)[] = file.destinations.map(() => null)
   lease.assertHeld()
   const send = async (place: Place) => {
-    const { key, multipartId, position, dataStoreId } = place
+    const { key, position, dataStoreId } = place
     try {
-      const part = { key, multipartId: multipartId!, number }
+      place.multipartId ??= await beginLate(context, file, place, lease)
+      const part = { key, multipartId: place.multipartId, number }
       const { etag } = await place.open().uploadPart(part, body, { signal: lease.signal })
       etags[position - 1] = etag
       checkpoint('part sent')
@@ -48,4 +51,15 @@ export async function sendLastPart(
   await recordLastPart(db, lease, part)
   checkpoint('part recorded')
   return faults
+}
+
+/** The others have begun already: a node died then, or this bucket was down. No part is recorded, so the tail is the file. */
+function beginLate(
+  context: UploadContext,
+  { filetype, object }: Claimed,
+  { key, dataStoreId, open }: Place,
+  lease: Lease,
+): Promise<string> {
+  const target = { key, contentType: contentTypeOf(filetype), object }
+  return beginMultipart(context, { bucket: open(), target, dataStoreId, lease })
 }
