@@ -90,6 +90,23 @@ describe('the checksum of a whole file that its client declares', () => {
     }
   })
 
+  it('finds a byte that was changed in any chunk, whichever node the chunk came to', async () => {
+    const file = randomBytes(4000)
+    for (const chunk of [0, 1, 2, 3]) {
+      const url = await client.begin(4000)
+      const send = (at: number, headers = {}) =>
+        client.patch(
+          at % 2000 === 0 ? url : elsewhere(url),
+          at,
+          flipped(file, chunk * 1000 + 500).subarray(at, at + 1000),
+          headers,
+        )
+      for (const at of [0, 1000, 2000]) expect((await send(at)).status).toBe(204)
+      expect((await send(3000, declaring(file))).status).toBe(460)
+      await expectFailed(url)
+    }
+  })
+
   it('is compared by a request that waited for the one that declared it', async () => {
     const file = randomBytes(4000)
     const url = await client.begin(4000)
