@@ -1,9 +1,11 @@
 import { workspaceSuspended } from '../identity/suspension.ts'
 import { notNow, SluiceError } from '../platform/kernel/errors.ts'
 import { appendBytes } from '../uploads/append.ts'
+import { waitForDecision } from '../uploads/decisions/decide.ts'
 import { assertNotOff, maxUploadBytes } from '../uploads/opening/may-create.ts'
 import { openUpload, prepareToAppend, releaseUpload } from '../uploads/opening/open-upload.ts'
 import type { Upload } from '../uploads/opening/upload.ts'
+import { isUndecided, rejected } from '../uploads/rules/decision.ts'
 import type { CreationRight, UploadContext, UploadRight } from '../uploads/upload-context.ts'
 import type { SignedIn } from './sign-in.ts'
 import type { SftpTerms } from './terms.ts'
@@ -31,6 +33,7 @@ export class OpenFile {
   #run: Promise<void> | undefined
   #fault: { error: unknown } | undefined
   #isComplete = false
+  #isGated = false
   #isGone = false
   /** Added to the offsets of a client that appends and counts from zero. */
   #shiftBytes: number | undefined
@@ -69,7 +72,7 @@ export class OpenFile {
     return promise
   }
 
-  /** Resolves when every byte is durable and the file is complete. */
+  /** Resolves when every byte is durable, the file is complete, and a hook that decides about it has allowed it. */
   async close(): Promise<void> {
     const { gap } = this.#queue
     if (gap)
@@ -86,6 +89,15 @@ export class OpenFile {
     }
     await this.#run
     if (this.#fault) throw this.#fault.error
+    if (this.#isGated) await this.#decided()
+  }
+
+  /** A client that is told of success would not come back for the rejection. */
+  async #decided(): Promise<void> {
+    const decision = await waitForDecision(this.#deps.context, this.fileId)
+    if (decision?.state === 'rejected') throw rejected(decision.reason)
+    if (decision && isUndecided({ decision }))
+      throw notNow('Every byte is here, and nobody has decided about the file yet. Do not send it again.')
   }
 
   /** What has arrived is kept, and the file stays to be resumed. */
@@ -120,6 +132,7 @@ export class OpenFile {
     try {
       const { state, why } = await appendBytes(context, upload, this.#queue, { limitBytes, rules: RULES })
       this.#isComplete = state !== 'uploading'
+      this.#isGated = upload.isGated
       if (why === 'draining') throw notNow('This node is stopping. Connect again and resume.')
       if (why === 'suspended') throw workspaceSuspended()
       if (why === 'end' && !this.#isComplete) throw notNow('The file could not be completed. Resume it.')

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openTestDatabase } from '../../test/support/databases.ts'
+import { openDecider } from '../../test/support/decider.ts'
 import { connectSftp, openSftpSite, type SftpSite } from '../../test/support/sftp-site.ts'
+import { deleteHook, saveHook } from '../hooks/pipe-hooks.ts'
 import { type DatabaseHandle, rows } from '../platform/db/database.ts'
 import { seconds } from '../platform/kernel/clock.ts'
 import { hashSecret } from '../platform/kernel/ids.ts'
@@ -56,6 +58,29 @@ describe('SFTP', () => {
     await client.put('empty', Buffer.alloc(0))
     await expectEqual((await site.files())[0]!.id, Buffer.alloc(0))
     await client.end()
+  })
+
+  it('tells of a decision when the file is closed', async () => {
+    const decider = await openDecider()
+    const { runtime, actor, pipe } = site
+    const ref = { pipeId: pipe.id, hook: 'before_complete' }
+    await saveHook(runtime, actor, ref, {
+      url: decider.url,
+      enabled: true,
+      timeoutSeconds: 5,
+      withoutAnswer: 'refuse',
+    })
+    const client = await connect()
+    await client.put('allowed', bytes)
+    await expectEqual((await site.files())[0]!.id)
+    decider.answer = () => ({ allow: false, reason: 'It has a virus.' })
+    await expect(client.put('rejected', bytes)).rejects.toThrow('It has a virus.')
+    const { id, status } = (await site.files())[0]!
+    expect(status).toBe('failed')
+    expect((await site.bucket.objects()).filter((key) => key.includes(id))).toEqual([])
+    await client.end()
+    await deleteHook(runtime, actor, ref)
+    await decider.close()
   })
 
   it('goes on from the confirmed offset after a cut, on another connection', async () => {
