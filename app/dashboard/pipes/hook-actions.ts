@@ -26,8 +26,8 @@ export async function saveDecisionHook(pipeId: string, hook: string, _previous: 
 }
 
 export async function switchHook(pipeId: string, hook: string, _previous: unknown, data: FormData) {
-  const enabled = data.get('on') === 'on'
   return act('build', async (runtime, actor) => {
+    const enabled = data.get('on') === 'on'
     const current = (await listHooks(runtime, actor, pipeId)).find((one) => one.hook === hook)
     if (!current) throw new SluiceError('not_found', 'This Pipe has no such hook.')
     const { url, timeoutSeconds, withoutAnswer } = current
