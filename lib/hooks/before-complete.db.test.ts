@@ -209,6 +209,28 @@ describeWithDatabase('before_complete', (database) => {
     client = await site.client(node)
   })
 
+  it.each(SIZES)(
+    'tells nobody that %i bytes are all there if the node died before it asked, and asks then',
+    async (size) => {
+      decider.answer = () => ({ defer: true })
+      const body = randomBytes(size)
+      const { url } = await upload(body)
+      const id = fileIdOf(url)
+      await database().db.execute(sql`delete from file_decisions where file_id = ${id}::uuid`)
+      await database().db.execute(
+        sql`update files set status = 'uploading', decision = 'due' where id = ${id}::uuid`,
+      )
+      expect((await client.head(url)).headers['upload-offset']).toBe(String(size - 1))
+      const elsewhere = await client.patch(url, size - 2, body.subarray(-2))
+      expect(elsewhere).toMatchObject({ status: 409, headers: { 'upload-offset': String(size - 1) } })
+      decider.answer = () => ({ allow: false, reason: 'It has a virus.' })
+      const last = await client.patch(url, size - 1, body.subarray(-1))
+      expect(problem(last)).toEqual([403, 'upload_rejected', 'It has a virus.'])
+      expect(await decisions(url)).toEqual([{ state: 'rejected', by: 'receiver' }])
+      expect(await hasObject(url)).toBe(false)
+    },
+  )
+
   it('rejects a deferred file by a call, and tells its client', async () => {
     decider.answer = () => ({ defer: true })
     const { url } = await upload(randomBytes(1000))
@@ -240,14 +262,20 @@ describeWithDatabase('before_complete', (database) => {
   })
 
   it('takes a call that is faster than the answer, which then changes nothing', async () => {
+    let fileId = ''
     decider.answer = async ({ data }) => {
-      await decideOnFile(site.runtime, site.actor, data.file_id as string, { allow: true, result: 'call' })
+      fileId = data.file_id as string
+      await decideOnFile(site.runtime, site.actor, fileId, { allow: true, result: 'call' })
       return { defer: true }
     }
-    const { url } = await upload(randomBytes(1000))
-    await reconcileUploads(node.context)
+    const uploading = upload(randomBytes(1000))
+    const status = async () => {
+      await reconcileUploads(node.context)
+      return fileId && (await showFile(site.runtime, site.actor, fileId)).status
+    }
+    await expect.poll(status).toBe('transferred')
+    const { url } = await uploading
     expect(await decisions(url)).toEqual([{ state: 'allowed', by: 'api' }])
-    expect((await file(url)).status).toBe('transferred')
   })
 
   it.each([

@@ -5,7 +5,7 @@ import { waitForDecision } from '../uploads/decisions/decide.ts'
 import { assertNotOff, maxUploadBytes } from '../uploads/opening/may-create.ts'
 import { openUpload, prepareToAppend, releaseUpload } from '../uploads/opening/open-upload.ts'
 import type { Upload } from '../uploads/opening/upload.ts'
-import { isUndecided, rejected } from '../uploads/rules/decision.ts'
+import { rejected } from '../uploads/rules/decision.ts'
 import type { CreationRight, UploadContext, UploadRight } from '../uploads/upload-context.ts'
 import type { SignedIn } from './sign-in.ts'
 import type { SftpTerms } from './terms.ts'
@@ -96,7 +96,7 @@ export class OpenFile {
   async #decided(): Promise<void> {
     const decision = await waitForDecision(this.#deps.context, this.fileId)
     if (decision?.state === 'rejected') throw rejected(decision.reason)
-    if (decision && isUndecided({ decision }))
+    if (decision && decision.state !== 'allowed')
       throw notNow('Every byte is here, and nobody has decided about the file yet. Do not send it again.')
   }
 

@@ -2,7 +2,7 @@ import { SluiceError } from '../../platform/kernel/errors.ts'
 import type { Appended } from '../../uploads/append.ts'
 import { waitForDecision } from '../../uploads/decisions/decide.ts'
 import type { Upload } from '../../uploads/opening/upload.ts'
-import { isUndecided, rejected, toldOffset } from '../../uploads/rules/decision.ts'
+import { rejected, toldOffset } from '../../uploads/rules/decision.ts'
 import type { UploadContext, UploadRow } from '../../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
 import { hasObject } from './look-up.ts'
@@ -16,8 +16,10 @@ export async function afterDecision(
   { isGated, fileId, progress }: Pick<Upload, 'isGated' | 'fileId' | 'progress'>,
   appended: Appended,
 ): Promise<Appended> {
-  if (!isGated || appended.state === 'uploading' || appended.why === 'cut') return appended
   const { lengthBytes } = progress
+  if (isGated && appended.state === 'uploading')
+    return { ...appended, offsetBytes: toldOffset({ ...appended, lengthBytes, decision: { state: 'due' } }) }
+  if (!isGated || appended.why === 'cut') return appended
   return { ...appended, ...(await decided(context, { fileId, lengthBytes })) }
 }
 
@@ -35,7 +37,7 @@ export async function decided(
   const { status, state, reason, result } = standing
   if (state === 'rejected') throw rejected(reason)
   if (status === 'failed') throw new SluiceError('upload_gone', 'The upload has failed. Start it again.')
-  if (!isUndecided({ decision: standing }))
+  if (state === 'allowed')
     return { state: hasObject(status) ? 'transferred' : 'transferring', offsetBytes, result }
   // Of an empty file no byte can seem to be missing, nor of one whose bytes came with other uploads.
   if (offsetBytes === 0) throw stillUndecided()
@@ -51,8 +53,9 @@ function stillUndecided(): SluiceError {
 /**
  * True for an append at the offset that its client was told while the file was undecided. Its byte is there already.
  */
-export function repeatsLastByte(upload: UploadRow, { offsetBytes }: { offsetBytes: number }): boolean {
-  return upload.decision !== null && upload.lengthBytes !== null && offsetBytes === upload.lengthBytes - 1
+export function repeatsLastByte(upload: UploadRow, chunk: { offsetBytes: number }): boolean {
+  const { decision, lengthBytes, offsetBytes } = upload
+  return decision !== null && offsetBytes === lengthBytes && chunk.offsetBytes === lengthBytes - 1
 }
 
 /** What the customer's backend hands to the uploader. */

@@ -6,8 +6,10 @@ import {
   wholeFileRequest,
 } from '../../uploads/opening/open-upload.ts'
 import type { Upload } from '../../uploads/opening/upload.ts'
+import { toldOffset } from '../../uploads/rules/decision.ts'
 import type { UploadContext, UploadRight } from '../../uploads/upload-context.ts'
 import { authenticateToContinue } from './authenticate.ts'
+import { repeatsLastByte } from './decision.ts'
 import { assertStillThere } from './look-up.ts'
 import type { Body } from './receive-body.ts'
 import { requiredFileId, type UploadRequest } from './upload-request.ts'
@@ -57,8 +59,9 @@ async function open(context: UploadContext, asked: AppendRequest): Promise<Opene
 
 async function take(context: UploadContext, right: UploadRight, asked: AppendRequest): Promise<Opened> {
   const { chunk } = asked
-  if (right.upload.status !== 'uploading') return { right, upload: undefined, limitBytes: 0 }
-  if (!right.upload.leased) assertOffset(right.upload.offsetBytes, chunk)
+  if (right.upload.status !== 'uploading' || repeatsLastByte(right.upload, chunk))
+    return { right, upload: undefined, limitBytes: 0 }
+  if (!right.upload.leased) assertOffset(right.upload.offsetBytes, chunk, toldOffset(right.upload))
   const upload = await openUpload(context, right, chunk)
   // It has ended while this request waited for its lease.
   if (!upload) return open(context, asked)
@@ -70,10 +73,15 @@ async function take(context: UploadContext, right: UploadRight, asked: AppendReq
   }
 }
 
-export function assertOffset(confirmedBytes: number, { offsetBytes }: Pick<Chunk, 'offsetBytes'>): void {
+/** `toldBytes` is what the client is told instead, if it must not take the file for finished. */
+export function assertOffset(
+  confirmedBytes: number,
+  { offsetBytes }: Pick<Chunk, 'offsetBytes'>,
+  toldBytes = confirmedBytes,
+): void {
   if (offsetBytes === confirmedBytes) return
-  throw new SluiceError('offset_conflict', `The confirmed offset is ${confirmedBytes}, not ${offsetBytes}.`, {
-    headers: { 'Upload-Offset': String(confirmedBytes) },
+  throw new SluiceError('offset_conflict', `The confirmed offset is ${toldBytes}, not ${offsetBytes}.`, {
+    headers: { 'Upload-Offset': String(toldBytes) },
   })
 }
 
@@ -85,6 +93,8 @@ async function prepare(
   chunk: Chunk,
 ): Promise<number> {
   assertStillThere({ ...right.upload, expiresAtMs: upload.progress.expiresAtMs }, context.clock.now())
-  assertOffset(upload.progress.offsetBytes, chunk)
+  const { offsetBytes, lengthBytes } = upload.progress
+  const { decision } = right.upload
+  assertOffset(offsetBytes, chunk, toldOffset({ offsetBytes, lengthBytes, decision }))
   return prepareToAppend(context, right, upload, chunk)
 }

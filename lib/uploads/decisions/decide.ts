@@ -89,7 +89,7 @@ export async function waitForDecision(context: UploadContext, fileId: string): P
   if (claimed) await within(terms.decideMs, begin(context, claimed, nowMs))
   for (;;) {
     const standing = await readDecision(db, fileId)
-    if (standing?.status !== 'transferring') return standing
+    if (!standing || !isOpen(standing)) return standing
     if (standing.state === 'allowed' && !isAllowed) {
       isAllowed = true
       untilMs = performance.now() + terms.assembleMs
@@ -98,6 +98,10 @@ export async function waitForDecision(context: UploadContext, fileId: string): P
     await pause(standing.state === 'deferred' ? DEFERRED_POLL_MS : terms.pollMs, context.stopping.signal)
   }
 }
+
+/** The object may still be made. Where nobody has been asked, who received the last bytes may have died before that. */
+const isOpen = ({ status, state }: Standing): boolean =>
+  status === 'transferring' || (status === 'uploading' && state === 'due')
 
 function begin(context: UploadContext, file: Claimed, sinceMs: number): Promise<void> {
   const work = decide(context, file, sinceMs)

@@ -4,6 +4,7 @@ import { byteaParam, type Db, rows } from '../../platform/db/database.ts'
 import { span } from '../../platform/tracing/span.ts'
 import { countBytes, counting, deltas } from '../../workspace/usage/count-bytes.ts'
 import { assertWithinQuota, type Quota } from '../../workspace/usage/reserve.ts'
+import type { FileDecision } from '../rules/decision.ts'
 import type { Bound } from '../rules/part-numbers.ts'
 import type { SealedTail } from '../rules/tail-cipher.ts'
 import { type Fenced, heldBy, lostLease, released } from './lease-terms.ts'
@@ -115,13 +116,19 @@ function moved(change: Advance, nowMs: number): SQL {
     returning f.id, ${deltas(sql`writer`)})`
 }
 
-export async function currentOffset(
-  db: Db,
-  fileId: string,
-): Promise<{ offsetBytes: number; status: FileStatus } | undefined> {
-  const [row] = await rows<{ offsetBytes: number; status: FileStatus }>(
+type Standing = {
+  offsetBytes: number
+  lengthBytes: number | null
+  status: FileStatus
+  decision: Pick<FileDecision, 'state'> | null
+}
+
+export async function currentOffset(db: Db, fileId: string): Promise<Standing | undefined> {
+  const [row] = await rows<Standing>(
     db,
-    sql`select offset_bytes as "offsetBytes", status from files where id = ${fileId}::uuid`,
+    sql`select offset_bytes as "offsetBytes", length_bytes as "lengthBytes", status,
+        case when decision is not null then json_build_object('state', decision) end as decision
+      from files where id = ${fileId}::uuid`,
   )
   return row
 }

@@ -1,13 +1,16 @@
+import type { FileStatus } from '#drizzle/schema/index.ts'
 import { currentOffset, markInterrupted } from '../ledger/offsets.ts'
 import type { UploadRow } from '../ledger/upload-rows.ts'
+import { toldOffset } from '../rules/decision.ts'
 import type { UploadContext } from '../upload-context.ts'
 
-/** The current offset and status, for a writer that has lost its lease. */
-export function readProgress(
+/** The offset to report and the status, for a writer that has lost its lease. */
+export async function readProgress(
   { db }: Pick<UploadContext, 'db'>,
   fileId: string,
-): ReturnType<typeof currentOffset> {
-  return currentOffset(db, fileId)
+): Promise<{ offsetBytes: number; status: FileStatus } | undefined> {
+  const now = await currentOffset(db, fileId)
+  return now && { offsetBytes: toldOffset(now), status: now.status }
 }
 
 /** A client has asked for the offset of an unfinished upload, so it was interrupted: see `markInterrupted`. */

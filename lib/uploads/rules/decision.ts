@@ -14,7 +14,11 @@ export type FileDecision = {
   result: unknown
 }
 
-type Decided = { lengthBytes: number | null; offsetBytes: number; decision: FileDecision | null }
+type Decided = {
+  lengthBytes: number | null
+  offsetBytes: number
+  decision: Pick<FileDecision, 'state'> | null
+}
 
 /** Reasons of our own, where nobody has said one. */
 export const NO_ANSWER = 'no_answer'
@@ -28,23 +32,18 @@ const WORDS: Record<string, string> = {
 /** A reason in words for people. */
 export const explainRejection = (reason: string): string => WORDS[reason] ?? reason
 
-/** Every byte is durable, and nobody has allowed the object yet. */
-export function isUndecided({ decision }: Pick<Decided, 'decision'>): boolean {
-  return decision?.state === 'asked' || decision?.state === 'deferred'
-}
-
 export function isRejected({ decision }: Pick<Decided, 'decision'>): boolean {
   return decision?.state === 'rejected'
 }
 
 /**
  * The offset that clients are told. Common clients take an upload whose offset is its length to be finished, and one whose
- * HEAD fails to be lost: so until the object is allowed, and after a rejection, the last byte seems to be missing. The
+ * HEAD fails to be lost: so as long as the object is not allowed, the last byte seems to be missing. The
  * request that brings it again gets the decision.
  */
 export function toldOffset(file: Decided): number {
-  const { offsetBytes, lengthBytes } = file
-  if (lengthBytes === null || !(isUndecided(file) || isRejected(file))) return offsetBytes
+  const { offsetBytes, lengthBytes, decision } = file
+  if (lengthBytes === null || decision === null || decision.state === 'allowed') return offsetBytes
   return Math.min(offsetBytes, Math.max(lengthBytes - 1, 0))
 }
 
