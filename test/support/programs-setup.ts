@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
@@ -33,8 +33,11 @@ export default async function setup(project: TestProject) {
     platform: 'node',
     target: 'node22',
     banner: { js: REQUIRE },
+    // It looks for files beside its own.
+    external: ['ssh2'],
     logLevel: 'warning',
   })
+  symlinkSync(join(process.cwd(), 'node_modules'), join(folder, 'node_modules'))
   project.provide('programs', folder)
   return () => rmSync(folder, { recursive: true })
 }

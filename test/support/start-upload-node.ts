@@ -7,6 +7,8 @@ import type { UploadNodeOptions } from './upload-node.ts'
 export type UploadNode = {
   url: string
   port: number
+  /** Where it takes uploads by SFTP, if it was told to. */
+  sftpPort: number | undefined
   pid: number
   signal(name: NodeJS.Signals): void
   /** Resolves when it ended, however. */
@@ -33,6 +35,7 @@ export async function startUploadNode(options: UploadNodeOptions, flags: string[
   return {
     url,
     port: Number(new URL(url).port),
+    sftpPort: Number(output.match(/^sftp (\d+)$/m)?.[1]) || undefined,
     pid: child.pid!,
     signal: (name) => void child.kill(name),
     ended,

@@ -24,6 +24,8 @@ export type UploadNodeOptions = {
   bucketSilenceMs?: number
   clockAheadMs?: number
   importTerms?: Partial<ImportTerms>
+  /** Takes uploads by SFTP as well. */
+  sftp?: boolean
 }
 
 const options: UploadNodeOptions = JSON.parse(process.argv[2]!)
@@ -48,11 +50,18 @@ const sweeps = startSweeps(
   [...uploadSweeps(context), ...decisionSweeps(context)].map((sweep) => ({ ...sweep, everyMs: 200 })),
   runtime.log,
 )
+const sftp = options.sftp ? await openSftp() : undefined
 const imports = startImportWorker(runtime, context, { lookMs: 100, ...importTerms })
+async function openSftp() {
+  const { startSftpServer } = await import('#lib/sftp/sftp-server.ts')
+  return startSftpServer(runtime, context, { port: 0, host: '127.0.0.1', trusts: () => false })
+}
+
 process.on('SIGTERM', async () => {
   await sweeps.stop()
   await imports.stop()
-  await drainUploads(context)
+  await Promise.all([sftp?.stop(), drainUploads(context)])
   process.exit(0)
 })
+if (sftp) process.stdout.write(`sftp ${sftp.port}\n`)
 process.stdout.write(`ready ${url}\n`)
