@@ -64,7 +64,6 @@ export default defineConfig({
         test: {
           ...common,
           name: 'database',
-          maxWorkers: 3,
           include: [DATABASE_TESTS],
           exclude: replacingWithDatabase,
           globalSetup: ['test/support/postgres-setup.ts'],
@@ -77,7 +76,6 @@ export default defineConfig({
         test: {
           ...common,
           name: 'database-replacing',
-          maxWorkers: 3,
           include: replacingWithDatabase,
           isolate: true,
           globalSetup: ['test/support/postgres-setup.ts'],
@@ -91,8 +89,6 @@ export default defineConfig({
           ...common,
           name: 'system',
           isolate: true,
-          // They wait for their processes more than they compute.
-          maxWorkers: 3,
           include: ['e2e/system/**/*.test.ts'],
           globalSetup: [
             'test/support/source-setup.ts',
@@ -108,7 +104,6 @@ export default defineConfig({
           ...common,
           name: 'served',
           isolate: true,
-          maxWorkers: 3,
           include: ['e2e/{conformance,guides,kit,security}/**/*.test.ts'],
           globalSetup: ['test/support/source-setup.ts', 'test/support/target-setup.ts'],
           testTimeout: 60_000,
