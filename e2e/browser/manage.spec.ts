@@ -84,7 +84,7 @@ test('a test event is sent, resent, and the secret is revealed and rotated', asy
   await page.getByRole('button', { name: 'Rotate' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
   await expect(page.getByText(first!)).toHaveCount(0)
-  await expect(page.getByText('Webhooks are also signed with the previous secret')).toBeVisible()
+  await expect(page.getByText('Requests are also signed with the previous secret')).toBeVisible()
 
   await page.getByRole('button', { name: 'Send a test' }).click()
   const drawer = page.getByRole('dialog', { name: 'Delivery' })
