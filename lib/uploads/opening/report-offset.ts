@@ -1,4 +1,3 @@
-import type { FileStatus } from '#drizzle/schema/index.ts'
 import { currentOffset, markInterrupted } from '../ledger/offsets.ts'
 import type { UploadRow } from '../ledger/upload-rows.ts'
 import { toldOffset } from '../rules/decision.ts'
@@ -8,7 +7,7 @@ import type { UploadContext } from '../upload-context.ts'
 export async function readProgress(
   { db }: Pick<UploadContext, 'db'>,
   fileId: string,
-): Promise<{ offsetBytes: number; status: FileStatus } | undefined> {
+): Promise<Pick<UploadRow, 'offsetBytes' | 'status'> | undefined> {
   const now = await currentOffset(db, fileId)
   return now && { offsetBytes: toldOffset(now), status: now.status }
 }
