@@ -79,9 +79,25 @@ async function holdLive(page: Page): Promise<void> {
 
 /** That what is drawn stays where it is. A failure names what has moved, and where to. */
 async function expectStill(page: Page, what: string): Promise<void> {
+  const { total, moved } = await readShifts(page)
+  expect(total, `${what}: ${moved.join('; ')}`).toBeLessThan(MAX_SHIFT)
+}
+
+async function readShifts(page: Page): Promise<{ total: number; moved: string[] }> {
   const shifts = await page.evaluate(() => (window as unknown as { shifts: Shift[] }).shifts)
-  const total = shifts.reduce((sum, { value }) => sum + value, 0)
-  expect(total, `${what}: ${shifts.flatMap(({ moved }) => moved).join('; ')}`).toBeLessThan(MAX_SHIFT)
+  return {
+    total: shifts.reduce((sum, { value }) => sum + value, 0),
+    moved: shifts.flatMap(({ moved }) => moved),
+  }
+}
+
+/**
+ * A font that comes in the 100 ms for which `font-display: optional` waits may find the text laid out already, on a busy machine.
+ * On a second load it is in the cache, and what moves then is the page's own fault.
+ */
+async function expectStillWithFonts(page: Page, what: string): Promise<void> {
+  if ((await readShifts(page)).total >= MAX_SHIFT) await page.reload({ waitUntil: 'load' })
+  await expectStill(page, what)
 }
 
 /** In the page: what stands out of it to the side, and what a box without a scroll bar cuts off. */
@@ -134,7 +150,7 @@ async function look(page: Page, path: string, demo: DemoDocument): Promise<void>
   expect(scriptBytes, `script of ${path}`).toBeLessThan(MAX_SCRIPT_BYTES)
   expect(scriptBytes).toBeGreaterThan(0)
   // `npm run drill -- axe` has made the page narrow and wide again, and that moved all of it.
-  if (!process.env.AXE_THOROUGH) await expectStill(page, path)
+  if (!process.env.AXE_THOROUGH) await expectStillWithFonts(page, path)
   await expectToFit(page, path)
   expect(complaints, path).toEqual([])
 }
