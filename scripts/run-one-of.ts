@@ -17,6 +17,7 @@ export const PROGRAMS: Record<string, Record<string, string>> = {
     '': 'e2e/drills/run.ts',
     restore: 'e2e/drills/restore/run.ts',
     failover: 'e2e/drills/failover.ts',
+    decisions: 'e2e/drills/decisions.ts',
     rollout: 'e2e/drills/rollout/run.ts',
     upgrades: 'e2e/drills/upgrades.ts',
     outages: 'e2e/outages/run.ts',
