@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { coupleSockets } from './couple-sockets.ts'
 
 /** Stands before a database that is in trouble: it answers late, or breaks every so many connections as they are made. */
 export async function openTroubledLine(databaseUrl: string) {
@@ -17,17 +18,7 @@ export async function openTroubledLine(databaseUrl: string) {
       dueMs = Math.max(dueMs, nowMs + (trouble.lateMs ?? 0))
       setTimeout(() => near.writable && near.write(bytes), dueMs - nowMs)
     })
-    for (const [socket, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(socket)
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        sockets.delete(socket)
-        other.destroy()
-      })
-    }
+    coupleSockets(sockets, near, far)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = new URL(databaseUrl)
