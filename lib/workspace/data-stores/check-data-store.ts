@@ -44,7 +44,7 @@ export async function checkDataStore(runtime: CheckRuntime, actor: Actor, id: st
   const now = new Date(clock.now())
   const check = diagnose(probe, { ...row, uses }, clock.now())
   const readyAt = row.readyAt ?? (check.ok ? now : null)
-  // A change in the meantime makes this the check of another place.
+  // A change in the meantime makes this the check of another place. A check is no change: several may run at once.
   const unchanged = and(eq(dataStores.id, id), eq(dataStores.updatedAt, row.updatedAt))
   const [after] = await db
     .update(dataStores)
@@ -55,7 +55,6 @@ export async function checkDataStore(runtime: CheckRuntime, actor: Actor, id: st
       mayDelete,
       found,
       readyAt,
-      updatedAt: now,
       ...(check.ok && AT_PEACE),
     })
     .where(unchanged)

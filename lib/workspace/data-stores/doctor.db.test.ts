@@ -126,6 +126,14 @@ describe('the bucket doctor', () => {
   }
   const GCS = ['no-overwrite', 'one-write-a-second', 'no-part-copy', 'no-if-none-match'] as const
 
+  it('checks a Data Store for two people at once', async () => {
+    const { id } = await createDataStore(runtime, mine.actor, entered())
+    runtime.clock.advance(minutes(1))
+    const first = checkDataStore(runtime, mine.actor, id)
+    const second = checkDataStore(runtime, mine.actor, id)
+    expect([(await first).check?.ok, (await second).check?.ok]).toEqual([true, true])
+  })
+
   it('writes no key twice, which those who may only put are denied', async () => {
     const asked = { provider: 'gcs', region: 'auto' }
     bucket.rules.add('no-overwrite')

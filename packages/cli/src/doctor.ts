@@ -1,3 +1,4 @@
+import { SluiceError } from '../../node/src/sluice-error.ts'
 import { type Command, readArguments } from './command.ts'
 import { EXIT, Failure } from './failure.ts'
 import { connect, readSettings, settingsFolder } from './settings.ts'
@@ -27,19 +28,32 @@ export const doctor: Command = {
   },
 }
 
+type Sluice = ReturnType<typeof connect>
+
+async function examineDataStore(
+  sluice: Sluice,
+  { id, name }: { id: string; name: string },
+): Promise<Finding> {
+  const what = `Data Store ${name}`
+  try {
+    const { check } = await sluice.checkDataStore({ id })
+    if (check?.ok) return { ok: true, what }
+    const refused = check?.operations.filter((operation) => !operation.ok) ?? []
+    return { ok: false, what, advice: refused.map((operation) => `${operation.name}: ${operation.message}`) }
+  } catch (error) {
+    // Somebody changes it right now, or has checked too often: the other findings are worth having all the same.
+    if (!(error instanceof SluiceError) || !['conflict', 'rate_limited'].includes(error.code)) throw error
+    return { ok: false, what, advice: [error.message] }
+  }
+}
+
 async function examine(): Promise<Finding[]> {
   const { baseUrl } = readSettings()
   const findings: Finding[] = [
     { ok: true, what: `${baseUrl}, with what ${settingsFolder()} and the environment say` },
   ]
   const sluice = connect()
-  for await (const { id, name } of sluice.listDataStores()) {
-    const { check } = await sluice.checkDataStore({ id })
-    const ok = check?.ok ?? false
-    const wrong = check?.operations.filter((operation) => !operation.ok) ?? []
-    const advice = wrong.map((operation) => `${operation.name}: ${operation.message}`)
-    findings.push({ ok, what: `Data Store ${name}`, ...(!ok && { advice }) })
-  }
+  for await (const store of sluice.listDataStores()) findings.push(await examineDataStore(sluice, store))
   for await (const { name, source } of sluice.listPipes())
     findings.push(
       source.http
