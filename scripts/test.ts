@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { buildIfNeeded } from './build.ts'
 import { misused, readOptions } from './read-options.ts'
 
 /**
- * `npm test`: check, then the four rings, quick ones first: unit, database, whole system, browser. A ring that
- * fails does not stop the others, so that one run tells everything. The last lines name each test that failed,
- * with its message, tell how long each step took, and count the tests.
+ * `npm test`: check, then the four rings: unit, database beside whole system, browser. A ring that fails does not stop
+ * the others, so that one run shows everything. The last lines name each failed test with its message, say how long each
+ * step took, and count the tests.
  */
 type Ring = { name: string; command: (report: string) => string[]; read: (report: never) => Outcome }
 type Outcome = { passed: number; failed: number; failures: Failure[] }
@@ -90,17 +90,36 @@ const RINGS: Ring[] = [
   },
 ]
 
-function run(command: string[], env: Record<string, string>): Promise<boolean> {
+function run(
+  command: string[],
+  env: Record<string, string> = {},
+  output: 'inherit' | number = 'inherit',
+): Promise<boolean> {
   return new Promise((resolve) => {
-    const child = spawn(command[0]!, command.slice(1), { stdio: 'inherit', env: { ...process.env, ...env } })
+    const child = spawn(command[0]!, command.slice(1), {
+      stdio: ['inherit', output, output],
+      env: { ...process.env, ...env },
+    })
     child.once('error', () => resolve(false))
     child.once('close', (code) => resolve(code === 0))
   })
 }
 
-async function runRing(ring: Ring, folder: string): Promise<Outcome> {
+/** The first ring prints as it runs; what the others print follows when all have ended. */
+async function runSideBySide(rings: Ring[], folder: string): Promise<Outcome[]> {
+  const logs = rings.map(({ name }, at) => (at === 0 ? undefined : join(folder, `${name}.log`)))
+  const outcomes = await Promise.all(
+    rings.map((ring, at) => timed(ring.name, () => runRing(ring, folder, logs[at]))),
+  )
+  for (const log of logs) if (log) process.stdout.write(readFileSync(log))
+  return outcomes
+}
+
+async function runRing(ring: Ring, folder: string, log: string | undefined): Promise<Outcome> {
   const report = join(folder, `${ring.name}.json`)
-  const ok = await run(ring.command(report), { PLAYWRIGHT_JSON_OUTPUT_FILE: report })
+  const output = log === undefined ? 'inherit' : openSync(log, 'w')
+  const ok = await run(ring.command(report), { PLAYWRIGHT_JSON_OUTPUT_FILE: report }, output)
+  if (output !== 'inherit') closeSync(output)
   try {
     const outcome = ring.read(JSON.parse(readFileSync(report, 'utf8')) as never)
     return ok || outcome.failed > 0 ? outcome : { ...outcome, failed: 1 }
@@ -125,11 +144,12 @@ async function main(): Promise<boolean> {
   if (unknown) misused(`There are no tests "${unknown}"`, usage)
   const rings = RINGS.filter(({ name }) => only === undefined || only.includes(name))
   const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'))
-  const check = () => run([process.execPath, 'scripts/check.ts'], {})
+  const check = () => run([process.execPath, 'scripts/check.ts'])
   const checked = only !== undefined || (await timed('check', check))
   if (rings.some(({ name }) => name === 'system' || name === 'browser')) await timed('build', buildIfNeeded)
   const outcomes: Outcome[] = []
-  for (const ring of rings) outcomes.push(await timed(ring.name, () => runRing(ring, folder)))
+  for (const [, together] of Map.groupBy(rings, ({ name }) => (name === 'database' ? 'system' : name)))
+    outcomes.push(...(await runSideBySide(together, folder)))
   rmSync(folder, { recursive: true, force: true })
   for (const [at, { failures }] of outcomes.entries()) {
     for (const { test, message } of failures) {
