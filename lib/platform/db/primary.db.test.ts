@@ -43,6 +43,8 @@ it('follows the primary to the standby that is promoted, and makes again what th
     return (await rows(other, again)).length > 0 ? 'made again' : 'is there'
   })
   await pair.killPrimary()
+  await expect(told()).rejects.toThrow()
+  await expect.poll(() => lines.map(({ msg }) => msg)).toEqual(['the database does not answer'])
   await pair.promote()
 
   // Nobody reads from the other server before it knows.
