@@ -34,7 +34,7 @@ function LinkList({ links }: { links: Links }) {
               href={href}
               aria-current={here ? 'page' : undefined}
               className={clsx(
-                'block whitespace-nowrap rounded-md px-2.5 py-1.5 text-sm',
+                'block whitespace-nowrap rounded-md lg:whitespace-normal px-2.5 py-1.5 text-sm',
                 here ? 'bg-water-soft font-medium text-water' : 'text-ink-soft hover:bg-hover hover:text-ink',
               )}
             >
