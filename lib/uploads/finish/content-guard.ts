@@ -35,17 +35,19 @@ export function contentGuard(
   const { progress, fileId, lease, declaredType } = upload
   const fromBytes = progress.offsetBytes
   if (!upload.verifiesContent || fromBytes >= HEAD_BYTES) return undefined
-  let head: Buffer | undefined
+  let received = Buffer.alloc(0)
   let isOver = false
   let mismatched: string | undefined
 
   async function judge(piece: Bytes, isEndOfFile: boolean): Promise<void> {
     if (isOver) return
-    head ??= fromBytes > 0 ? Buffer.concat(await lease.whileHeld(readTail(context, fileId))) : Buffer.alloc(0)
-    head = Buffer.concat([head, piece.joined(0, HEAD_BYTES - head.length)])
-    if (head.length < HEAD_BYTES && !isEndOfFile) return
+    received = Buffer.concat([received, piece.joined(0, HEAD_BYTES - fromBytes - received.length)])
+    const isWhole = fromBytes + received.length < HEAD_BYTES
+    if (isWhole && !isEndOfFile) return
     isOver = true
-    const isWhole = isEndOfFile && head.length < HEAD_BYTES
+    // Read once it is needed: a client that sends single bytes would otherwise have all of it read for each.
+    const before = fromBytes > 0 ? await lease.whileHeld(readTail(context, fileId)) : []
+    const head = Buffer.concat([...before, received])
     const { found, fits } = await judgeContent(head, { declared: declaredType, isWhole })
     if (!fits) {
       mismatched = found
