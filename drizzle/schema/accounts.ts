@@ -11,7 +11,7 @@ import {
   uniqueIndex,
   uuid,
 } from 'drizzle-orm/pg-core'
-import { bytes, createdAt, id, instant } from './columns.ts'
+import { belongsTo, bytes, createdAt, id, instant } from './columns.ts'
 
 export const users = pgTable(
   'users',
@@ -39,9 +39,7 @@ export const identities = pgTable(
   {
     provider: text().notNull(),
     providerAccountId: text().notNull(),
-    userId: uuid()
-      .notNull()
-      .references(() => users.id, { onDelete: 'cascade' }),
+    userId: belongsTo(() => users.id),
     /** What the provider calls the person; for showing. */
     email: text(),
     createdAt: createdAt(),
@@ -53,9 +51,7 @@ export const sessions = pgTable(
   'sessions',
   {
     id: id(),
-    userId: uuid()
-      .notNull()
-      .references(() => users.id, { onDelete: 'cascade' }),
+    userId: belongsTo(() => users.id),
     userAgent: text(),
     address: inet(),
     createdAt: createdAt(),
@@ -95,9 +91,7 @@ export const emailLinks = pgTable(
   'email_links',
   {
     tokenHash: text().primaryKey(),
-    userId: uuid()
-      .notNull()
-      .references(() => users.id, { onDelete: 'cascade' }),
+    userId: belongsTo(() => users.id),
     purpose: text({ enum: ['verify', 'reset'] }).notNull(),
     email: text().notNull(),
     expiresAt: instant().notNull(),
@@ -149,12 +143,8 @@ export const MEMBER_ROLES = ['viewer', 'developer', 'admin', 'owner'] as const
 export const members = pgTable(
   'members',
   {
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
-    userId: uuid()
-      .notNull()
-      .references(() => users.id, { onDelete: 'cascade' }),
+    workspaceId: belongsTo(() => workspaces.id),
+    userId: belongsTo(() => users.id),
     role: text({ enum: MEMBER_ROLES }).notNull(),
     createdAt: createdAt(),
   },
@@ -166,9 +156,7 @@ export const invitations = pgTable(
   'invitations',
   {
     id: id(),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    workspaceId: belongsTo(() => workspaces.id),
     email: text().notNull(),
     role: text({ enum: MEMBER_ROLES }).notNull(),
     /** Of the link that was sent last. */
@@ -189,9 +177,7 @@ export const accountKeys = pgTable(
   'account_keys',
   {
     id: id(),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    workspaceId: belongsTo(() => workspaces.id),
     name: text().notNull(),
     keyHash: text().notNull().unique(),
     last4: text().notNull(),
@@ -213,9 +199,7 @@ export type TurnedOffKind = (typeof TURNED_OFF_KINDS)[number]
 export const turnedOff = pgTable(
   'turned_off',
   {
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    workspaceId: belongsTo(() => workspaces.id),
     kind: text({ enum: TURNED_OFF_KINDS }).notNull(),
     subjectId: uuid().notNull(),
     turnedOffAt: instant().notNull(),
@@ -227,9 +211,7 @@ export const auditLog = pgTable(
   'audit_log',
   {
     id: id(),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    workspaceId: belongsTo(() => workspaces.id),
     actorKind: text({ enum: ['user', 'account_key', 'operator', 'system'] }).notNull(),
     actorId: text(),
     /** The words to show for the actor: an e-mail address or the key's name at that time. */
@@ -250,9 +232,7 @@ export const auditLog = pgTable(
 export const idempotencyKeys = pgTable(
   'idempotency_keys',
   {
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    workspaceId: belongsTo(() => workspaces.id),
     /** Whose answer it is: one account key must not be given the secrets that another made. */
     actorId: text().notNull(),
     key: text().notNull(),

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { workspaces } from './accounts.ts'
-import { id, instant } from './columns.ts'
+import { belongsTo, id, instant } from './columns.ts'
 
 export const ALERT_KINDS = [
   'quota_80',
@@ -19,9 +19,7 @@ export const alerts = pgTable(
   'alerts',
   {
     id: id(),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    workspaceId: belongsTo(() => workspaces.id),
     kind: text({ enum: ALERT_KINDS }).notNull(),
     /** A month, or the id of a Data Store, Pipe (of its first output), output or Sender. */
     subjectId: text().notNull(),

@@ -1,4 +1,4 @@
-import { bigint, customType, timestamp, uuid } from 'drizzle-orm/pg-core'
+import { type AnyPgColumn, bigint, customType, timestamp, uuid } from 'drizzle-orm/pg-core'
 
 /** Bytes and counts stay exact up to 2^53; the largest object of any provider is 2^46. */
 export const bytes = () => bigint({ mode: 'number' })
@@ -8,6 +8,10 @@ export const instant = () => timestamp({ withTimezone: true, mode: 'date', preci
 export const createdAt = () => instant().notNull().defaultNow()
 
 export const id = () => uuid().primaryKey()
+
+/** The id of what the row is deleted with. */
+export const belongsTo = (column: () => AnyPgColumn) =>
+  uuid().notNull().references(column, { onDelete: 'cascade' })
 
 /** Read and written by hand-made SQL only: see `lib/uploads`. */
 export const bytea = customType<{ data: Buffer; driverData: Buffer }>({ dataType: () => 'bytea' })

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { boolean, index, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { boolean, index, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 import { workspaces } from './accounts.ts'
-import { createdAt, id, instant } from './columns.ts'
+import { belongsTo, createdAt, id, instant } from './columns.ts'
 
 export type ProviderName =
   | 'aws'
@@ -41,9 +41,7 @@ export const dataStores = pgTable(
   'data_stores',
   {
     id: id(),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    workspaceId: belongsTo(() => workspaces.id),
     name: text().notNull(),
     provider: text().$type<ProviderName>().notNull(),
     endpoint: text().notNull(),

@@ -11,7 +11,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core'
 import { workspaces } from './accounts.ts'
-import { bytea, bytes, createdAt, id, instant } from './columns.ts'
+import { belongsTo, bytea, bytes, createdAt, id, instant } from './columns.ts'
 import type { ObjectSettings } from './pipes.ts'
 
 /**
@@ -71,9 +71,7 @@ export const files = pgTable(
   'files',
   {
     id: id(),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    workspaceId: belongsTo(() => workspaces.id),
     pipeId: text().notNull(),
     /** The token that created it; the others continued it while they were unexpired. Each stays valid for it. */
     tokenId: uuid(),
@@ -198,9 +196,7 @@ export const files = pgTable(
 export const fileDestinations = pgTable(
   'file_destinations',
   {
-    fileId: uuid()
-      .notNull()
-      .references(() => files.id, { onDelete: 'cascade' }),
+    fileId: belongsTo(() => files.id),
     /** The destinationId of the webhook: the Data Store's id. */
     dataStoreId: uuid().notNull(),
     bucket: text().notNull(),
@@ -249,9 +245,7 @@ export const fileDestinations = pgTable(
 export const fileParts = pgTable(
   'file_parts',
   {
-    fileId: uuid()
-      .notNull()
-      .references(() => files.id, { onDelete: 'cascade' }),
+    fileId: belongsTo(() => files.id),
     number: integer().notNull(),
     offsetBytes: bytes().notNull(),
     sizeBytes: bytes().notNull(),
@@ -268,9 +262,7 @@ export const fileParts = pgTable(
 export const repairedParts = pgTable(
   'repaired_parts',
   {
-    fileId: uuid()
-      .notNull()
-      .references(() => files.id, { onDelete: 'cascade' }),
+    fileId: belongsTo(() => files.id),
     dataStoreId: uuid().notNull(),
     number: integer().notNull(),
     sizeBytes: bytes().notNull(),
@@ -284,9 +276,7 @@ export const repairedParts = pgTable(
 export const uploadTails = pgTable(
   'upload_tails',
   {
-    fileId: uuid()
-      .notNull()
-      .references(() => files.id, { onDelete: 'cascade' }),
+    fileId: belongsTo(() => files.id),
     offsetBytes: bytes().notNull(),
     /** The data key, wrapped under ENCRYPTION_KEY. Every row has one. */
     key: text(),
@@ -301,9 +291,7 @@ export const fileTimeline = pgTable(
   'file_timeline',
   {
     id: id(),
-    fileId: uuid()
-      .notNull()
-      .references(() => files.id, { onDelete: 'cascade' }),
+    fileId: belongsTo(() => files.id),
     kind: text().notNull(),
     detail: jsonb().$type<Record<string, string | number | boolean | null>>().notNull().default({}),
     at: instant().notNull(),

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { boolean, index, integer, jsonb, pgTable, primaryKey, text, unique, uuid } from 'drizzle-orm/pg-core'
-import { createdAt, id, instant } from './columns.ts'
+import { belongsTo, createdAt, id, instant } from './columns.ts'
 import { files } from './files.ts'
 import { pipes } from './pipes.ts'
 
@@ -46,9 +46,7 @@ export const DECIDED_BY = ['receiver', 'api', 'default', 'time'] as const
 export const fileDecisions = pgTable(
   'file_decisions',
   {
-    fileId: uuid()
-      .notNull()
-      .references(() => files.id, { onDelete: 'cascade' }),
+    fileId: belongsTo(() => files.id),
     hook: text({ enum: HOOKS }).notNull(),
     state: text({ enum: VERDICTS }).notNull(),
     decidedBy: text({ enum: DECIDED_BY }).notNull(),

@@ -11,7 +11,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core'
 import { workspaces } from './accounts.ts'
-import { bytes, createdAt, id, instant } from './columns.ts'
+import { belongsTo, bytes, createdAt, id, instant } from './columns.ts'
 import { dataStores } from './data-stores.ts'
 
 /** What an object gets beside its bytes and its type. The values of metadata and tags may have placeholders. */
@@ -40,9 +40,7 @@ export const pipes = pgTable(
   'pipes',
   {
     id: text().primaryKey(),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    workspaceId: belongsTo(() => workspaces.id),
     name: text().notNull(),
     sourceHttp: boolean().notNull().default(false),
     sourceUrl: boolean().notNull().default(false),
@@ -75,9 +73,7 @@ export const pipeDestinations = pgTable(
     pipeId: text()
       .notNull()
       .references(() => pipes.id, { onDelete: 'cascade' }),
-    dataStoreId: uuid()
-      .notNull()
-      .references(() => dataStores.id, { onDelete: 'cascade' }),
+    dataStoreId: belongsTo(() => dataStores.id),
     /** False: best effort. */
     required: boolean().notNull().default(true),
   },
@@ -113,9 +109,7 @@ export const webhookOutputs = pgTable(
   'webhook_outputs',
   {
     id: id(),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    workspaceId: belongsTo(() => workspaces.id),
     /**
      * Of the first output of a Pipe. Nodes of the previous version take it to be the only one, and would write an event for
      * each output that they found, so the others have their Pipe in `furtherPipeId` until no such node is left. Rows of Pipes go with their workspace only.

@@ -1,15 +1,13 @@
-import { bigint, doublePrecision, index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
+import { bigint, doublePrecision, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 import { workspaces } from './accounts.ts'
-import { bytes, createdAt, id, instant } from './columns.ts'
+import { belongsTo, bytes, createdAt, id, instant } from './columns.ts'
 import { type ObjectSettings, pipes } from './pipes.ts'
 
 export const senders = pgTable(
   'senders',
   {
     id: id(),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    workspaceId: belongsTo(() => workspaces.id),
     name: text().notNull(),
     tokenHash: text().notNull().unique(),
     tokenLast4: text().notNull(),
@@ -37,15 +35,11 @@ export const tokens = pgTable(
   'tokens',
   {
     id: id(),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    workspaceId: belongsTo(() => workspaces.id),
     pipeId: text()
       .notNull()
       .references(() => pipes.id, { onDelete: 'cascade' }),
-    senderId: uuid()
-      .notNull()
-      .references(() => senders.id, { onDelete: 'cascade' }),
+    senderId: belongsTo(() => senders.id),
     tokenHash: text().notNull().unique(),
     subject: text(),
     maxBytes: bytes(),

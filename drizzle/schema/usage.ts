@@ -1,14 +1,12 @@
 import { date, index, integer, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { workspaces } from './accounts.ts'
-import { bytes, id, instant } from './columns.ts'
+import { belongsTo, bytes, id, instant } from './columns.ts'
 
 /** What a workspace transferred in a calendar month (UTC), and what its open uploads have reserved. */
 export const usageMonths = pgTable(
   'usage_months',
   {
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    workspaceId: belongsTo(() => workspaces.id),
     /** '2026-11' */
     month: text().notNull(),
     usedBytes: bytes().notNull().default(0),
@@ -22,9 +20,7 @@ export const usageMonths = pgTable(
 export const usageDays = pgTable(
   'usage_days',
   {
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    workspaceId: belongsTo(() => workspaces.id),
     pipeId: text().notNull(),
     day: date({ mode: 'string' }).notNull(),
     bytes: bytes().notNull().default(0),
@@ -55,9 +51,7 @@ export const tallies = pgTable('tallies', {
 export const counts = pgTable(
   'counts',
   {
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    workspaceId: belongsTo(() => workspaces.id),
     span: text({ enum: ['hour', 'quarter', 'day'] }).notNull(),
     /** When the span begins. */
     at: instant().notNull(),

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { boolean, index, integer, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core'
 import { workspaces } from './accounts.ts'
-import { createdAt, id, instant } from './columns.ts'
+import { belongsTo, createdAt, id, instant } from './columns.ts'
 import type { FileStatus } from './files.ts'
 import { EVENT_KINDS, type EventKind } from './pipes.ts'
 
@@ -16,9 +16,7 @@ export const events = pgTable(
   'events',
   {
     id: id(),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    workspaceId: belongsTo(() => workspaces.id),
     /** Of what concerns no single Pipe: the id of its workspace. */
     pipeId: text().notNull(),
     /** Null unless it is a real file's. */
@@ -60,9 +58,7 @@ export const deliveries = pgTable(
   'deliveries',
   {
     id: id(),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    workspaceId: belongsTo(() => workspaces.id),
     /** Deleted with its event, by a trigger: a month of events that others refer to could not be dropped unread. */
     eventId: uuid().notNull(),
     pipeId: text().notNull(),
@@ -124,9 +120,7 @@ export const inboxMessages = pgTable(
   'inbox_messages',
   {
     id: id(),
-    workspaceId: uuid()
-      .notNull()
-      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    workspaceId: belongsTo(() => workspaces.id),
     webhookId: text(),
     headers: jsonb().$type<Record<string, string>>().notNull(),
     body: text().notNull(),
