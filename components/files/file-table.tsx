@@ -1,12 +1,10 @@
-import Link from 'next/link'
 import { type File, isWaiting } from '#lib/dashboard/files/file.ts'
 import { formatBytes } from '../format.ts'
-import { SelectAll, Selection, SelectRow } from '../lists/selection.tsx'
-import { SortHead } from '../lists/sort-head.tsx'
+import { createdColumn, SortHead, selectColumn } from '../lists/columns.tsx'
+import { Selection } from '../lists/selection.tsx'
 import { RowId } from '../ui/row-id.tsx'
 import { Status } from '../ui/status.tsx'
-import { Row, Table, Td, Th } from '../ui/table.tsx'
-import { Time } from '../ui/time.tsx'
+import { LONG, NAME, NUMBER, RowLink, Table } from '../ui/table.tsx'
 import { PROTOCOL_NAMES } from './protocol-names.ts'
 import { SelectedFiles } from './selected-files.tsx'
 import { UploadProgress } from './upload-progress.tsx'
@@ -20,64 +18,31 @@ type Props = {
 }
 
 export function FileTable({ files, pipeNames, now, path, query }: Props) {
-  const head = (
-    <>
-      <Th className="w-8 pr-0">
-        <SelectAll />
-      </Th>
-      <Th>File</Th>
-      <Th>Status</Th>
-      <SortHead title="Size" path={path} query={query} down="largest" up="smallest" />
-      <Th>Pipe</Th>
-      <Th>Sender</Th>
-      <SortHead title="Created" path={path} query={query} down="newest" up="oldest" usual="newest" />
-    </>
-  )
+  const sorted = { path, query }
   return (
     <Selection ids={files.map(({ id }) => id)}>
-      <Table caption="Files" head={head}>
-        {files.map((file) => (
-          <Row key={file.id}>
-            <Td className="select-cell pr-0">
-              <SelectRow id={file.id} name={file.filename} />
-            </Td>
-            <Td long className="font-medium">
-              <RowId id={file.id} what={`the id of ${file.filename}`}>
-                <Link href={`/dashboard/files/${file.id}`} className="row-link" title={file.filename}>
-                  {file.filename}
-                </Link>
-                {file.protocol !== 'tus' && (
-                  <span className="ml-2 text-ink-faint text-xs">{PROTOCOL_NAMES[file.protocol]}</span>
-                )}
-              </RowId>
-            </Td>
-            <Td label="Status">
-              {file.status === 'uploading' ? (
-                <UploadProgress
-                  id={file.id}
-                  offset={file.offset}
-                  size={file.size}
-                  waiting={isWaiting(file, now)}
-                />
-              ) : (
-                <Status state={file.status} />
-              )}
-            </Td>
-            <Td label="Size" number>
-              {file.size === null ? '–' : formatBytes(file.size)}
-            </Td>
-            <Td long label="Pipe" className="text-ink-soft">
-              {pipeNames.get(file.pipeId) ?? <span className="font-mono text-xs">{file.pipeId}</span>}
-            </Td>
-            <Td long label="Sender" className="text-ink-soft">
-              {file.sender}
-            </Td>
-            <Td label="Created" number className="text-ink-soft">
-              <Time at={file.createdAt} />
-            </Td>
-          </Row>
-        ))}
-      </Table>
+      <Table
+        caption="Files"
+        rows={files}
+        rowKey={({ id }) => id}
+        columns={[
+          selectColumn(({ filename }: File) => filename),
+          ['File', (file) => <FileName file={file} />, NAME],
+          ['Status', (file) => <FileStatus file={file} now={now} />],
+          [
+            'Size',
+            ({ size }) => (size === null ? '–' : formatBytes(size)),
+            { ...NUMBER, head: <SortHead title="Size" {...sorted} down="largest" up="smallest" /> },
+          ],
+          [
+            'Pipe',
+            ({ pipeId }) => pipeNames.get(pipeId) ?? <span className="font-mono text-xs">{pipeId}</span>,
+            LONG,
+          ],
+          ['Sender', ({ sender }) => sender, LONG],
+          createdColumn(sorted),
+        ]}
+      />
       <SelectedFiles
         open={files
           .filter(({ status }) => status === 'uploading' || status === 'transferring')
@@ -85,4 +50,21 @@ export function FileTable({ files, pipeNames, now, path, query }: Props) {
       />
     </Selection>
   )
+}
+
+function FileName({ file: { id, filename, protocol } }: { file: File }) {
+  return (
+    <RowId id={id} what={`the id of ${filename}`}>
+      <RowLink href={`/dashboard/files/${id}`} title={filename}>
+        {filename}
+      </RowLink>
+      {protocol !== 'tus' && <span className="ml-2 text-ink-faint text-xs">{PROTOCOL_NAMES[protocol]}</span>}
+    </RowId>
+  )
+}
+
+function FileStatus({ file, now }: { file: File; now: number }) {
+  const { id, offset, size, status } = file
+  if (status !== 'uploading') return <Status state={status} />
+  return <UploadProgress id={id} offset={offset} size={size} waiting={isWaiting(file, now)} />
 }

@@ -6,25 +6,13 @@ import { Pager } from '../shell/pager.tsx'
 import { Panel } from '../ui/panel.tsx'
 import { IfMay } from '../ui/rights.tsx'
 import { Status } from '../ui/status.tsx'
-import { Row, Table, Td, Th } from '../ui/table.tsx'
+import { ACTIONS, LONG, NUMBER, Table } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { RevokeToken } from './revoke-token.tsx'
 
 type Props = { page: Page<Token>; path: string; query: Record<string, string | undefined> }
 
 export function IssuedTokens({ page, path, query }: Props) {
-  const head = (
-    <>
-      <Th>Issued</Th>
-      <Th>Status</Th>
-      <Th>Pipe</Th>
-      <Th>Subject</Th>
-      <Th className="text-right">Files</Th>
-      <Th>
-        <span className="sr-only">Actions</span>
-      </Th>
-    </>
-  )
   return (
     <section aria-labelledby="issued">
       <h2 id="issued" className="mb-2 font-semibold text-base">
@@ -38,43 +26,48 @@ export function IssuedTokens({ page, path, query }: Props) {
           {null}
         </Panel>
       ) : (
-        <Table caption="Temporary tokens" head={head}>
-          {page.data.map((token) => (
-            <Row key={token.id}>
-              <Td label="Issued">
-                <Time at={token.createdAt} />
-              </Td>
-              <Td label="Status">
-                <TokenState token={token} />
-              </Td>
-              <Td label="Pipe" className="font-mono text-xs">
-                <Link href={`/dashboard/pipes/${token.pipeId}`} className="hover:underline">
-                  {token.pipeId}
-                </Link>
-              </Td>
-              <Td long label="Subject" className="text-ink-soft">
-                {token.subject ?? '–'}
-              </Td>
-              <Td label="Files" number>
-                {token.filesCreated}
-                {token.maxFiles !== null && ` of ${token.maxFiles}`}
-                {token.maxBytes !== null && (
-                  <span className="text-ink-faint"> · {formatBytes(token.maxBytes)}</span>
-                )}
-              </Td>
-              <Td className="text-right">
-                {isGood(token) && (
-                  <IfMay right="build">
-                    <RevokeToken id={token.id} />
-                  </IfMay>
-                )}
-              </Td>
-            </Row>
-          ))}
-        </Table>
+        <Table
+          caption="Temporary tokens"
+          rows={page.data}
+          rowKey={({ id }) => id}
+          columns={[
+            ['Issued', ({ createdAt }) => <Time at={createdAt} />],
+            ['Status', (token) => <TokenState token={token} />],
+            ['Pipe', ({ pipeId }) => <PipeLink pipeId={pipeId} />, { className: 'font-mono text-xs' }],
+            ['Subject', ({ subject }) => subject ?? '–', LONG],
+            ['Files', (token) => <Allowance token={token} />, NUMBER],
+            ['Actions', (token) => isGood(token) && <Revoke id={token.id} />, ACTIONS],
+          ]}
+        />
       )}
       <Pager path={path} query={query} nextCursor={page.nextCursor} />
     </section>
+  )
+}
+
+function PipeLink({ pipeId }: { pipeId: string }) {
+  return (
+    <Link href={`/dashboard/pipes/${pipeId}`} className="hover:underline">
+      {pipeId}
+    </Link>
+  )
+}
+
+function Allowance({ token: { filesCreated, maxFiles, maxBytes } }: { token: Token }) {
+  return (
+    <>
+      {filesCreated}
+      {maxFiles !== null && ` of ${maxFiles}`}
+      {maxBytes !== null && <span className="text-ink-faint"> · {formatBytes(maxBytes)}</span>}
+    </>
+  )
+}
+
+function Revoke({ id }: { id: string }) {
+  return (
+    <IfMay right="build">
+      <RevokeToken id={id} />
+    </IfMay>
   )
 }
 

@@ -1,24 +1,72 @@
 import { clsx } from 'clsx'
-import type { ComponentProps, ReactNode } from 'react'
+import Link from 'next/link'
+import type { ComponentProps, ReactElement, ReactNode } from 'react'
 
-/** Dense rows; on a phone each row becomes a card whose cells name themselves by `label`. */
-export function Table({
-  caption,
-  head,
-  children,
-}: {
+type Look<Item> = {
+  /** Figures, under each other. */
+  number?: boolean
+  /** For text of any length: such columns share the width that the others leave, and cut what does not fit. */
+  long?: boolean
+  /** Its cells need no name on a phone. */
+  unnamed?: boolean
+  className?: string
+  /** All of what a cell may have cut. */
+  hint?: (item: Item) => string | undefined
+  /** In place of the title. */
+  head?: ReactElement
+}
+
+export type Column<Item> = [title: string, cell: (item: Item) => ReactNode, look?: Look<Item>]
+
+/** What a row is known by. */
+export const NAME = { long: true, unnamed: true, className: 'font-medium' }
+export const SOFT = { className: 'text-ink-soft' }
+export const LONG = { long: true, ...SOFT }
+export const NUMBER = { number: true }
+export const SOFT_NUMBER = { ...NUMBER, ...SOFT }
+/** What can be done with a row. */
+export const ACTIONS = {
+  unnamed: true,
+  className: 'text-right',
+  head: (
+    <Th>
+      <span className="sr-only">Actions</span>
+    </Th>
+  ),
+}
+
+type Props<Item> = {
   caption: string
-  head: ReactNode
-  children: ReactNode
-}) {
+  rows: Item[]
+  rowKey: (item: Item) => string
+  columns: Column<Item>[]
+}
+
+/** Dense rows; on a phone each row becomes a card whose cells name themselves by the titles of their columns. */
+export function Table<Item>({ caption, rows, rowKey, columns }: Props<Item>) {
   return (
     <div className="@container relative overflow-hidden rounded-lg border border-line bg-surface">
       <table className="stack-table w-full border-collapse text-sm">
         <caption className="sr-only">{caption}</caption>
         <thead>
-          <tr className="border-b bg-canvas text-left text-ink-faint text-xs">{head}</tr>
+          <tr className="border-b bg-canvas text-left text-ink-faint text-xs">
+            {columns.map(([title, , look]) => (
+              <Head key={title} title={title} look={look} />
+            ))}
+          </tr>
         </thead>
-        <tbody>{children}</tbody>
+        <tbody>
+          {rows.map((item) => (
+            <tr
+              key={rowKey(item)}
+              className="group/row relative border-b transition-colors last:border-b-0 hover:bg-hover/60"
+            >
+              {columns.map((column) => (
+                <Cell key={column[0]} item={item} column={column} />
+              ))}
+            </tr>
+          ))}
+        </tbody>
       </table>
     </div>
   )
@@ -28,40 +76,30 @@ export function Th({ className, ...rest }: ComponentProps<'th'>) {
   return <th scope="col" className={clsx('h-8 whitespace-nowrap px-3 font-medium', className)} {...rest} />
 }
 
-export function Row({ className, ...rest }: ComponentProps<'tr'>) {
-  return (
-    <tr
-      className={clsx(
-        'group/row relative border-b transition-colors last:border-b-0 hover:bg-hover/60',
-        className,
-      )}
-      {...rest}
-    />
-  )
+function Head<Item>({ title, look }: { title: string; look: Look<Item> | undefined }) {
+  return look?.head ?? <Th className={look?.number ? 'text-right' : undefined}>{title}</Th>
 }
 
-type CellProps = ComponentProps<'td'> & {
-  label?: string
-  number?: boolean
-  /** For text of any length: such columns share the width that the others leave, and cut what does not fit. */
-  long?: boolean
-}
-
-export function Td({ className, label, number, long, children, ...rest }: CellProps) {
+function Cell<Item>({ item, column: [title, cell, look = {}] }: { item: Item; column: Column<Item> }) {
   return (
     <td
-      data-label={label}
+      data-label={look.unnamed ? undefined : title}
+      title={look.hint?.(item)}
       className={clsx(
         'h-10 truncate px-3 align-middle',
-        long ? 'w-1/3 max-w-0' : 'max-w-72',
-        number && 'tnum @min-[44rem]:text-right',
-        className,
+        look.long ? 'w-1/3 max-w-0' : 'max-w-72',
+        look.number && 'tnum @min-[44rem]:text-right',
+        look.className,
       )}
-      {...rest}
     >
       <span className="contents @max-[44rem]:block @max-[44rem]:min-w-0 @max-[44rem]:truncate">
-        {children}
+        {cell(item)}
       </span>
     </td>
   )
+}
+
+/** Makes the whole of its row lead there. */
+export function RowLink(props: ComponentProps<typeof Link>) {
+  return <Link className="row-link" {...props} />
 }

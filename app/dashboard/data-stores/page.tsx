@@ -1,5 +1,4 @@
 import { Database, Plus } from 'lucide-react'
-import Link from 'next/link'
 import { DataStoreState } from '#components/data-stores/data-store-state.tsx'
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
@@ -7,9 +6,10 @@ import { Pager } from '#components/shell/pager.tsx'
 import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
-import { Row, Table, Td, Th } from '#components/ui/table.tsx'
+import { NAME, RowLink, SOFT, SOFT_NUMBER, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
+import type { DataStore } from '#lib/workspace/data-stores/data-store.ts'
 import { PRESETS } from '#lib/workspace/data-stores/presets.ts'
 import { listDataStores } from '#lib/workspace/data-stores/read-data-stores.ts'
 import { currentActor } from '../../session.ts'
@@ -30,15 +30,6 @@ export default async function DataStores({ searchParams }: { searchParams: Searc
       </ButtonLink>
     </IfMay>
   )
-  const head = (
-    <>
-      <Th>Name</Th>
-      <Th>Provider</Th>
-      <Th>Bucket</Th>
-      <Th>Check</Th>
-      <Th className="text-right">Last checked</Th>
-    </>
-  )
   return (
     <>
       <PageHeader
@@ -53,32 +44,29 @@ export default async function DataStores({ searchParams }: { searchParams: Searc
           PutObject.
         </EmptyState>
       ) : (
-        <Table caption="Data Stores" head={head}>
-          {data.map((store) => (
-            <Row key={store.id}>
-              <Td long className="font-medium">
-                <Link href={`/dashboard/data-stores/${store.id}`} className="row-link">
-                  {store.name}
-                </Link>
-              </Td>
-              <Td label="Provider" className="text-ink-soft">
-                {PRESETS[store.provider].label}
-              </Td>
-              <Td long label="Bucket" className="font-mono text-xs">
-                {store.bucket}
-                {store.prefix && <span className="text-ink-faint">/{store.prefix}</span>}
-              </Td>
-              <Td label="Check">
-                <DataStoreState store={store} />
-              </Td>
-              <Td label="Last checked" number className="text-ink-soft">
-                {store.check ? <Time at={store.check.checkedAt} /> : 'never'}
-              </Td>
-            </Row>
-          ))}
-        </Table>
+        <Table
+          caption="Data Stores"
+          rows={data}
+          rowKey={({ id }) => id}
+          columns={[
+            ['Name', ({ id, name }) => <RowLink href={`/dashboard/data-stores/${id}`}>{name}</RowLink>, NAME],
+            ['Provider', ({ provider }) => PRESETS[provider].label, SOFT],
+            ['Bucket', (store) => <Place store={store} />, { long: true, className: 'font-mono text-xs' }],
+            ['Check', (store) => <DataStoreState store={store} />],
+            ['Last checked', ({ check }) => (check ? <Time at={check.checkedAt} /> : 'never'), SOFT_NUMBER],
+          ]}
+        />
       )}
       <Pager path="/dashboard/data-stores" query={query} nextCursor={nextCursor} />
+    </>
+  )
+}
+
+function Place({ store: { bucket, prefix } }: { store: DataStore }) {
+  return (
+    <>
+      {bucket}
+      {prefix && <span className="text-ink-faint">/{prefix}</span>}
     </>
   )
 }

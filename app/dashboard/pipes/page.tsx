@@ -1,5 +1,4 @@
 import { Plus, Workflow } from 'lucide-react'
-import Link from 'next/link'
 import { RejectingBanner } from '#components/data-stores/rejecting-banner.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { Pager } from '#components/shell/pager.tsx'
@@ -7,7 +6,7 @@ import { ButtonLink } from '#components/ui/button-link.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { IfMay } from '#components/ui/rights.tsx'
 import { Status } from '#components/ui/status.tsx'
-import { Row, Table, Td, Th } from '#components/ui/table.tsx'
+import { LONG, NAME, RowLink, SOFT_NUMBER, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { listDataStores } from '#lib/workspace/data-stores/read-data-stores.ts'
@@ -37,15 +36,6 @@ export default async function Pipes({ searchParams }: { searchParams: Search }) 
       </ButtonLink>
     </IfMay>
   )
-  const head = (
-    <>
-      <Th>Name</Th>
-      <Th>HTTP (TUS)</Th>
-      <Th>Data Stores</Th>
-      <Th>Id</Th>
-      <Th className="text-right">Created</Th>
-    </>
-  )
   return (
     <>
       <PageHeader
@@ -60,29 +50,18 @@ export default async function Pipes({ searchParams }: { searchParams: Search }) 
           bucket, and a webhook tells your backend.
         </EmptyState>
       ) : (
-        <Table caption="Pipes" head={head}>
-          {data.map((pipe) => (
-            <Row key={pipe.id}>
-              <Td long className="font-medium">
-                <Link href={`/dashboard/pipes/${pipe.id}`} className="row-link">
-                  {pipe.name}
-                </Link>
-              </Td>
-              <Td label="HTTP (TUS)">
-                <Status state={pipe.source.http ? 'on' : 'off'} />
-              </Td>
-              <Td long label="Data Stores" className="text-ink-soft">
-                {placesOf(pipe)}
-              </Td>
-              <Td label="Id" className="font-mono text-ink-soft text-xs">
-                {pipe.id}
-              </Td>
-              <Td label="Created" number className="text-ink-soft">
-                <Time at={pipe.createdAt} />
-              </Td>
-            </Row>
-          ))}
-        </Table>
+        <Table
+          caption="Pipes"
+          rows={data}
+          rowKey={({ id }) => id}
+          columns={[
+            ['Name', ({ id, name }) => <RowLink href={`/dashboard/pipes/${id}`}>{name}</RowLink>, NAME],
+            ['HTTP (TUS)', ({ source }) => <Status state={source.http ? 'on' : 'off'} />],
+            ['Data Stores', placesOf, LONG],
+            ['Id', ({ id }) => id, { className: 'font-mono text-ink-soft text-xs' }],
+            ['Created', ({ createdAt }) => <Time at={createdAt} />, SOFT_NUMBER],
+          ]}
+        />
       )}
       <Pager path="/dashboard/pipes" query={query} nextCursor={nextCursor} />
     </>

@@ -1,10 +1,9 @@
 import { Download } from 'lucide-react'
-import Link from 'next/link'
 import { formatBytes, formatMonth, formatPercent } from '#components/format.ts'
 import { QuotaPanel } from '#components/overview/quota-panel.tsx'
 import { PageHeader } from '#components/shell/page-header.tsx'
 import { Panel } from '#components/ui/panel.tsx'
-import { Row, Table, Td, Th } from '#components/ui/table.tsx'
+import { NAME, NUMBER, RowLink, SOFT_NUMBER, Table } from '#components/ui/table.tsx'
 import { DayChart } from '#components/usage/day-chart.tsx'
 import { MonthPicker } from '#components/usage/month-picker.tsx'
 import { getRuntime } from '#lib/platform/runtime.ts'
@@ -23,13 +22,6 @@ export default async function UsagePage({ searchParams }: { searchParams: Search
     reportUsage(getRuntime(), actor, query),
     reportPipeUsage(getRuntime(), actor, query),
   ])
-  const head = (
-    <>
-      <Th>Pipe</Th>
-      <Th className="text-right">Transfer</Th>
-      <Th className="text-right">Share</Th>
-    </>
-  )
   return (
     <>
       <PageHeader
@@ -56,23 +48,20 @@ export default async function UsagePage({ searchParams }: { searchParams: Search
         </Panel>
       </div>
       {pipes.length > 0 && (
-        <Table caption="Transfer per Pipe" head={head}>
-          {pipes.map(({ pipeId, name, bytes }) => (
-            <Row key={pipeId}>
-              <Td long className="font-medium">
-                <Link href={`/dashboard/pipes/${pipeId}`} className="row-link">
-                  {name ?? pipeId}
-                </Link>
-              </Td>
-              <Td label="Transfer" number>
-                {formatBytes(bytes)}
-              </Td>
-              <Td label="Share" number className="text-ink-soft">
-                {formatPercent(bytes, usage.usedBytes)}
-              </Td>
-            </Row>
-          ))}
-        </Table>
+        <Table
+          caption="Transfer per Pipe"
+          rows={pipes}
+          rowKey={({ pipeId }) => pipeId}
+          columns={[
+            [
+              'Pipe',
+              ({ pipeId, name }) => <RowLink href={`/dashboard/pipes/${pipeId}`}>{name ?? pipeId}</RowLink>,
+              NAME,
+            ],
+            ['Transfer', ({ bytes }) => formatBytes(bytes), NUMBER],
+            ['Share', ({ bytes }) => formatPercent(bytes, usage.usedBytes), SOFT_NUMBER],
+          ]}
+        />
       )}
     </>
   )

@@ -2,13 +2,15 @@ import Link from 'next/link'
 import { formatBytes } from '#components/format.ts'
 import { PROBLEMS } from '#components/operator/problems.ts'
 import { Status } from '#components/ui/status.tsx'
-import { Row, Table, Td, Th } from '#components/ui/table.tsx'
+import { SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { seeBacklogs, seeFailures, seeNodes } from '#lib/dashboard/operators/see-service.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
 import { requireOperator } from '../../session.ts'
 
 export const metadata = { title: 'Service' }
+
+const WHAT = { unnamed: true, className: 'font-medium' }
 
 export default async function Service() {
   await requireOperator()
@@ -18,82 +20,86 @@ export default async function Service() {
     seeBacklogs(runtime),
     seeFailures(runtime),
   ])
-  const heads = (...names: string[]) => names.map((name) => <Th key={name}>{name}</Th>)
   return (
     <div className="space-y-7">
       <section>
         <h2 className="mb-2 font-semibold text-base">Nodes</h2>
         <Table
           caption="Nodes"
-          head={heads('Node', 'Roles', 'Version', 'Uploads', 'Memory', 'Last sign of life')}
-        >
-          {nodes.map((node) => (
-            <Row key={node.id}>
-              <Td className="font-mono text-xs" title={node.id}>
-                {node.id.slice(-12)}
-                <span className="block font-sans text-ink-faint">
-                  since <Time at={node.startedAt} />
-                </span>
-              </Td>
-              <Td label="Roles">{node.roles.join(', ')}</Td>
-              <Td label="Version">{node.version}</Td>
-              <Td label="Uploads">{node.uploads}</Td>
-              <Td label="Memory">
-                {node.memoryBytes > 0
-                  ? `${formatBytes(node.memoryUsedBytes)} of ${formatBytes(node.memoryBytes)}`
-                  : '–'}
-              </Td>
-              <Td label="Last sign of life">
-                {node.silent ? (
-                  <Status state="failed" label="silent" />
-                ) : (
-                  <Status state="active" label="alive" />
-                )}{' '}
-                <span className="text-ink-faint text-xs">
-                  <Time at={node.seenAt} />
-                </span>
-              </Td>
-            </Row>
-          ))}
-        </Table>
+          rows={nodes}
+          rowKey={({ id }) => id}
+          columns={[
+            [
+              'Node',
+              ({ id, startedAt }) => (
+                <>
+                  {id.slice(-12)}
+                  <span className="block font-sans text-ink-faint">
+                    since <Time at={startedAt} />
+                  </span>
+                </>
+              ),
+              { unnamed: true, className: 'font-mono text-xs', hint: ({ id }) => id },
+            ],
+            ['Roles', ({ roles }) => roles.join(', ')],
+            ['Version', ({ version }) => version],
+            ['Uploads', ({ uploads }) => uploads],
+            [
+              'Memory',
+              ({ memoryUsedBytes: used, memoryBytes: most }) =>
+                most > 0 ? `${formatBytes(used)} of ${formatBytes(most)}` : '–',
+            ],
+            [
+              'Last sign of life',
+              ({ silent, seenAt }) => (
+                <>
+                  <Status state={silent ? 'failed' : 'active'} label={silent ? 'silent' : 'alive'} />{' '}
+                  <span className="text-ink-faint text-xs">
+                    <Time at={seenAt} />
+                  </span>
+                </>
+              ),
+            ],
+          ]}
+        />
       </section>
       <section>
         <h2 className="mb-2 font-semibold text-base">Waiting</h2>
-        <Table caption="Waiting" head={heads('What', 'How many', 'Oldest')}>
-          {backlogs.map(({ what, waiting, oldestAt }) => (
-            <Row key={what}>
-              <Td className="font-medium">{what}</Td>
-              <Td label="How many">{waiting}</Td>
-              <Td label="Oldest" className="text-ink-soft">
-                {oldestAt ? <Time at={oldestAt} /> : '–'}
-              </Td>
-            </Row>
-          ))}
-        </Table>
+        <Table
+          caption="Waiting"
+          rows={backlogs}
+          rowKey={({ what }) => what}
+          columns={[
+            ['What', ({ what }) => what, WHAT],
+            ['How many', ({ waiting }) => waiting],
+            ['Oldest', ({ oldestAt }) => (oldestAt ? <Time at={oldestAt} /> : '–'), SOFT],
+          ]}
+        />
       </section>
       <section>
         <h2 className="mb-2 font-semibold text-base">Failing</h2>
         {failures.length === 0 ? (
           <p className="text-ink-soft text-sm">No Data Store rejects, and no output fails.</p>
         ) : (
-          <Table caption="Failing" head={heads('What', 'Which', 'Workspace', 'Since')}>
-            {failures.map(({ workspaceId, workspace, kind, subject, raisedAt }) => (
-              <Row key={workspaceId + kind + subject}>
-                <Td className="font-medium">{PROBLEMS[kind]}</Td>
-                <Td long label="Which">
-                  {subject}
-                </Td>
-                <Td long label="Workspace">
+          <Table
+            caption="Failing"
+            rows={failures}
+            rowKey={({ workspaceId, kind, subject }) => workspaceId + kind + subject}
+            columns={[
+              ['What', ({ kind }) => PROBLEMS[kind], WHAT],
+              ['Which', ({ subject }) => subject, { long: true }],
+              [
+                'Workspace',
+                ({ workspaceId, workspace }) => (
                   <Link href={`/operator/workspaces/${workspaceId}`} className="hover:underline">
                     {workspace}
                   </Link>
-                </Td>
-                <Td label="Since" className="text-ink-soft">
-                  <Time at={raisedAt} />
-                </Td>
-              </Row>
-            ))}
-          </Table>
+                ),
+                { long: true },
+              ],
+              ['Since', ({ raisedAt }) => <Time at={raisedAt} />, SOFT],
+            ]}
+          />
         )}
       </section>
     </div>

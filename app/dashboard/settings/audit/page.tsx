@@ -5,7 +5,7 @@ import { AuditDetail } from '#components/people/audit-detail.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { type Filter, FilterBar } from '#components/ui/filter-bar.tsx'
-import { Row, Table, Td, Th } from '#components/ui/table.tsx'
+import { LONG, SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { type AuditLine, auditQuery, listAudit } from '#lib/identity/audit/list-audit.ts'
 import { AUDIT_KINDS } from '#lib/identity/audit/record-audit.ts'
@@ -65,39 +65,42 @@ export default async function Audit({ searchParams }: { searchParams: Search }) 
 }
 
 function AuditTable({ lines }: { lines: AuditLine[] }) {
-  const head = (
-    <>
-      <Th>When</Th>
-      <Th>Who</Th>
-      <Th>What</Th>
-      <Th>To what</Th>
-    </>
-  )
   return (
-    <Table caption="Audit log" head={head}>
-      {lines.map(({ id, at, actor, action, subjectLabel, subjectId, detail }) => (
-        <Row key={id}>
-          <Td label="When" className="text-ink-soft">
-            <Time at={at} />
-          </Td>
-          <Td long label="Who" className="py-1.5">
-            {actor.label}
-            {SAID_OF.has(actor.kind) && <span className="text-ink-faint"> ({ACTORS[actor.kind]})</span>}
-            {actor.address && (
-              <span className="block text-ink-faint text-xs @max-[44rem]:text-right">
-                from {actor.address}
-              </span>
-            )}
-          </Td>
-          <Td long label="What" className="py-1.5">
-            <span className="font-mono text-xs">{action}</span>
-            <AuditDetail detail={detail} />
-          </Td>
-          <Td long label="To what" className="text-ink-soft" title={subjectId ?? undefined}>
-            {subjectLabel ?? subjectId ?? '–'}
-          </Td>
-        </Row>
-      ))}
-    </Table>
+    <Table
+      caption="Audit log"
+      rows={lines}
+      rowKey={({ id }) => id}
+      columns={[
+        ['When', ({ at }) => <Time at={at} />, SOFT],
+        ['Who', ({ actor }) => <Who actor={actor} />, { long: true, className: 'py-1.5' }],
+        [
+          'What',
+          ({ action, detail }) => (
+            <>
+              <span className="font-mono text-xs">{action}</span>
+              <AuditDetail detail={detail} />
+            </>
+          ),
+          { long: true, className: 'py-1.5' },
+        ],
+        [
+          'To what',
+          ({ subjectLabel, subjectId }) => subjectLabel ?? subjectId ?? '–',
+          { ...LONG, hint: ({ subjectId }) => subjectId ?? undefined },
+        ],
+      ]}
+    />
+  )
+}
+
+function Who({ actor }: Pick<AuditLine, 'actor'>) {
+  return (
+    <>
+      {actor.label}
+      {SAID_OF.has(actor.kind) && <span className="text-ink-faint"> ({ACTORS[actor.kind]})</span>}
+      {actor.address && (
+        <span className="block text-ink-faint text-xs @max-[44rem]:text-right">from {actor.address}</span>
+      )}
+    </>
   )
 }

@@ -4,7 +4,7 @@ import { RevokeKey } from '#components/settings/revoke-key.tsx'
 import { Pager } from '#components/shell/pager.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
 import { Status } from '#components/ui/status.tsx'
-import { Row, Table, Td, Th } from '#components/ui/table.tsx'
+import { ACTIONS, LONG, NAME, SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import {
   type AccountKey,
@@ -32,19 +32,6 @@ export default async function Keys({ searchParams }: { searchParams: Search }) {
   const { data, nextCursor } = await orNotFound(listAccountKeys(getRuntime(), session.actor, pageOf(query)))
   const mayMake = may(session.actor, 'build')
   const now = getRuntime().clock.now()
-  const head = (
-    <>
-      <Th>Name</Th>
-      <Th>Status</Th>
-      <Th>Key</Th>
-      <Th>Scope</Th>
-      <Th>Made by</Th>
-      <Th>Last used</Th>
-      <Th>
-        <span className="sr-only">Actions</span>
-      </Th>
-    </>
-  )
   return (
     <>
       <div className="mb-3 flex flex-wrap items-center justify-between gap-3">
@@ -65,40 +52,35 @@ export default async function Keys({ searchParams }: { searchParams: Search }) {
           what Senders are for.
         </EmptyState>
       ) : (
-        <Table caption="Account keys" head={head}>
-          {data.map((key) => (
-            <Row key={key.id}>
-              <Td long className="font-medium">
-                {key.name}
-              </Td>
-              <Td label="Status">
-                <Status state={stateOf(key, now)} />
-              </Td>
-              <Td label="Key" className="font-mono text-ink-soft text-xs">
-                ak_…{key.last4}
-              </Td>
-              <Td label="Scope" className="text-ink-soft">
-                {key.scope}
-                {key.expiresAt && !key.revokedAt && (
-                  <>
-                    , until <Time at={key.expiresAt} />
-                  </>
-                )}
-              </Td>
-              <Td long label="Made by" className="text-ink-soft">
-                {key.createdBy ?? '–'}
-              </Td>
-              <Td label="Last used" className="text-ink-soft">
-                {key.lastUsedAt ? <Time at={key.lastUsedAt} /> : 'never'}
-              </Td>
-              <Td className="text-right">
-                {mayMake && !key.revokedAt && <RevokeKey id={key.id} name={key.name} />}
-              </Td>
-            </Row>
-          ))}
-        </Table>
+        <Table
+          caption="Account keys"
+          rows={data}
+          rowKey={({ id }) => id}
+          columns={[
+            ['Name', ({ name }) => name, NAME],
+            ['Status', (key) => <Status state={stateOf(key, now)} />],
+            ['Key', ({ last4 }) => `ak_…${last4}`, { className: 'font-mono text-ink-soft text-xs' }],
+            ['Scope', (key) => <Scope accountKey={key} />, SOFT],
+            ['Made by', ({ createdBy }) => createdBy ?? '–', LONG],
+            ['Last used', ({ lastUsedAt }) => (lastUsedAt ? <Time at={lastUsedAt} /> : 'never'), SOFT],
+            [
+              'Actions',
+              ({ id, name, revokedAt }) => mayMake && !revokedAt && <RevokeKey id={id} name={name} />,
+              ACTIONS,
+            ],
+          ]}
+        />
       )}
       <Pager path="/dashboard/settings/keys" query={query} nextCursor={nextCursor} />
+    </>
+  )
+}
+
+function Scope({ accountKey: { scope, expiresAt, revokedAt } }: { accountKey: AccountKey }) {
+  if (!expiresAt || revokedAt) return scope
+  return (
+    <>
+      {scope}, until <Time at={expiresAt} />
     </>
   )
 }

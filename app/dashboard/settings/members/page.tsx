@@ -1,7 +1,7 @@
 import { ChangeRole, InviteMember, RemoveMember } from '#components/people/member-forms.tsx'
 import { PendingInvitations } from '#components/people/pending-invitations.tsx'
 import { Pager } from '#components/shell/pager.tsx'
-import { Row, Table, Td, Th } from '#components/ui/table.tsx'
+import { ACTIONS, NAME, SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { may, ROLES } from '#lib/identity/rights.ts'
 import { listInvitations } from '#lib/identity/workspaces/invitations.ts'
@@ -27,16 +27,6 @@ export default async function Members({ searchParams }: { searchParams: Search }
     ]),
   )
   const roles = ROLES.filter((role) => mayManage(actor, role))
-  const head = (
-    <>
-      <Th>Member</Th>
-      <Th>Role</Th>
-      <Th>Since</Th>
-      <Th>
-        <span className="sr-only">Actions</span>
-      </Th>
-    </>
-  )
   return (
     <>
       <div className="mb-3 flex flex-wrap items-center justify-between gap-3">
@@ -46,28 +36,36 @@ export default async function Members({ searchParams }: { searchParams: Search }
         </p>
         {may(actor, 'administer') && <InviteMember roles={roles} />}
       </div>
-      <Table caption="Members" head={head}>
-        {members.map(({ userId, email, name, role, joinedAt }) => (
-          <Row key={userId}>
-            <Td long className="font-medium" title={name ?? undefined}>
-              {email}
-              {userId === actor.id && <span className="font-normal text-ink-faint"> (you)</span>}
-            </Td>
-            <Td label="Role">{role}</Td>
-            <Td label="Since" className="text-ink-soft">
-              <Time at={joinedAt} />
-            </Td>
-            <Td className="text-right">
-              {mayManage(actor, role) && (
+      <Table
+        caption="Members"
+        rows={members}
+        rowKey={({ userId }) => userId}
+        columns={[
+          [
+            'Member',
+            ({ userId, email }) => (
+              <>
+                {email}
+                {userId === actor.id && <span className="font-normal text-ink-faint"> (you)</span>}
+              </>
+            ),
+            { ...NAME, hint: ({ name }) => name ?? undefined },
+          ],
+          ['Role', ({ role }) => role],
+          ['Since', ({ joinedAt }) => <Time at={joinedAt} />, SOFT],
+          [
+            'Actions',
+            ({ userId, email, role }) =>
+              mayManage(actor, role) && (
                 <span className="inline-flex gap-1">
                   <ChangeRole userId={userId} email={email} role={role} roles={roles} />
                   {userId !== actor.id && <RemoveMember userId={userId} email={email} />}
                 </span>
-              )}
-            </Td>
-          </Row>
-        ))}
-      </Table>
+              ),
+            ACTIONS,
+          ],
+        ]}
+      />
       <Pager path={PATH} query={query} nextCursor={nextCursor} />
       <PendingInvitations
         invitations={invitations}

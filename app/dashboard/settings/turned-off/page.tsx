@@ -2,7 +2,7 @@ import { Power } from 'lucide-react'
 import Link from 'next/link'
 import { SwitchOn } from '#components/settings/switch-on.tsx'
 import { EmptyState } from '#components/ui/empty-state.tsx'
-import { Row, Table, Td, Th } from '#components/ui/table.tsx'
+import { ACTIONS, NAME, SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { TURNED_OFF_NAMES } from '#lib/identity/accounts/mails.ts'
 import { listTurnedOff } from '#lib/identity/accounts/turned-off.ts'
@@ -20,16 +20,6 @@ export default async function TurnedOff() {
         would be listed here.
       </EmptyState>
     )
-  const head = (
-    <>
-      <Th>Name</Th>
-      <Th>What it is</Th>
-      <Th>Turned off</Th>
-      <Th>
-        <span className="sr-only">Actions</span>
-      </Th>
-    </>
-  )
   return (
     <>
       <p className="mb-3 max-w-2xl text-ink-soft text-sm">
@@ -44,24 +34,17 @@ export default async function TurnedOff() {
         </Link>{' '}
         shows when each was made, and from which address.
       </p>
-      <Table caption="Turned off" head={head}>
-        {things.map(({ kind, id, name, turnedOffAt }) => (
-          <Row key={id}>
-            <Td long className="font-medium">
-              <span title={name}>{name}</span>
-            </Td>
-            <Td label="What it is" className="text-ink-soft">
-              {TURNED_OFF_NAMES[kind]}
-            </Td>
-            <Td label="Turned off" className="text-ink-soft">
-              <Time at={turnedOffAt} />
-            </Td>
-            <Td className="text-right">
-              <SwitchOn id={id} kind={kind} name={name} />
-            </Td>
-          </Row>
-        ))}
-      </Table>
+      <Table
+        caption="Turned off"
+        rows={things}
+        rowKey={({ id }) => id}
+        columns={[
+          ['Name', ({ name }) => <span title={name}>{name}</span>, NAME],
+          ['What it is', ({ kind }) => TURNED_OFF_NAMES[kind], SOFT],
+          ['Turned off', ({ turnedOffAt }) => <Time at={turnedOffAt} />, SOFT],
+          ['Actions', ({ id, kind, name }) => <SwitchOn id={id} kind={kind} name={name} />, ACTIONS],
+        ]}
+      />
     </>
   )
 }

@@ -5,7 +5,7 @@ import { PROBLEMS } from '#components/operator/problems.ts'
 import { Lift, Limits, Suspend } from '#components/operator/steer-forms.tsx'
 import { WorkspaceState } from '#components/operator/workspace-state.tsx'
 import { Panel } from '#components/ui/panel.tsx'
-import { Row, Table, Td, Th } from '#components/ui/table.tsx'
+import { NAME, SOFT, Table } from '#components/ui/table.tsx'
 import { Time } from '#components/ui/time.tsx'
 import { seeWorkspace, type WholeWorkspace } from '#lib/dashboard/operators/see-workspaces.ts'
 import { getRuntime } from '#lib/platform/runtime.ts'
@@ -17,14 +17,6 @@ export const metadata = { title: 'Workspace' }
 export default async function SeenWorkspace({ params }: { params: Promise<{ id: string }> }) {
   await requireOperator()
   const workspace = await orNotFound(seeWorkspace(getRuntime(), (await params).id))
-  const head = (
-    <>
-      <Th>Member</Th>
-      <Th>Role</Th>
-      <Th>Second factor</Th>
-      <Th>Last seen</Th>
-    </>
-  )
   return (
     <div className="space-y-5">
       <div>
@@ -72,20 +64,17 @@ export default async function SeenWorkspace({ params }: { params: Promise<{ id: 
           <Suspend id={workspace.id} />
         )}
       </Panel>
-      <Table caption="Members" head={head}>
-        {workspace.people.map(({ email, role, lastSeenAt, hasSecondFactor }) => (
-          <Row key={email}>
-            <Td long className="font-medium">
-              {email}
-            </Td>
-            <Td label="Role">{role}</Td>
-            <Td label="Second factor">{hasSecondFactor ? 'yes' : 'no'}</Td>
-            <Td label="Last seen" className="text-ink-soft">
-              {lastSeenAt ? <Time at={lastSeenAt} /> : '–'}
-            </Td>
-          </Row>
-        ))}
-      </Table>
+      <Table
+        caption="Members"
+        rows={workspace.people}
+        rowKey={({ email }) => email}
+        columns={[
+          ['Member', ({ email }) => email, NAME],
+          ['Role', ({ role }) => role],
+          ['Second factor', ({ hasSecondFactor }) => (hasSecondFactor ? 'yes' : 'no')],
+          ['Last seen', ({ lastSeenAt }) => (lastSeenAt ? <Time at={lastSeenAt} /> : '–'), SOFT],
+        ]}
+      />
     </div>
   )
 }
@@ -93,26 +82,16 @@ export default async function SeenWorkspace({ params }: { params: Promise<{ id: 
 /** By the names that their owners gave them. */
 function Problems({ alerts }: Pick<WholeWorkspace, 'alerts'>) {
   if (alerts.length === 0) return null
-  const head = (
-    <>
-      <Th>Problem</Th>
-      <Th>Which</Th>
-      <Th>Since</Th>
-    </>
-  )
   return (
-    <Table caption="Problems" head={head}>
-      {alerts.map(({ kind, subject, raisedAt }) => (
-        <Row key={kind + subject}>
-          <Td className="font-medium">{PROBLEMS[kind]}</Td>
-          <Td long label="Which">
-            {subject}
-          </Td>
-          <Td label="Since" className="text-ink-soft">
-            <Time at={raisedAt} />
-          </Td>
-        </Row>
-      ))}
-    </Table>
+    <Table
+      caption="Problems"
+      rows={alerts}
+      rowKey={({ kind, subject }) => kind + subject}
+      columns={[
+        ['Problem', ({ kind }) => PROBLEMS[kind], { unnamed: true, className: 'font-medium' }],
+        ['Which', ({ subject }) => subject, { long: true }],
+        ['Since', ({ raisedAt }) => <Time at={raisedAt} />, SOFT],
+      ]}
+    />
   )
 }

@@ -1,7 +1,9 @@
 import { ArrowDown, ArrowUp } from 'lucide-react'
 import Link from 'next/link'
 import { hrefOf } from '../shell/pager.tsx'
-import { Th } from '../ui/table.tsx'
+import { type Column, SOFT_NUMBER, Th } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
+import { SelectAll, SelectRow } from './selection.tsx'
 
 type Props = {
   title: string
@@ -32,4 +34,21 @@ export function SortHead({ title, path, query, down, up, usual }: Props) {
       </Link>
     </Th>
   )
+}
+
+/** By which the lists are sorted when nothing is said. */
+export function createdColumn(list: Pick<Props, 'path' | 'query'>): Column<{ createdAt: string }> {
+  const head = <SortHead title="Created" {...list} down="newest" up="oldest" usual="newest" />
+  return ['Created', ({ createdAt }) => <Time at={createdAt} />, { ...SOFT_NUMBER, head }]
+}
+
+/** A box to tick for each row, and one for all of them. */
+export function selectColumn<Item extends { id: string }>(nameOf: (item: Item) => string): Column<Item> {
+  const head = (
+    <Th className="w-8 pr-0">
+      <SelectAll />
+    </Th>
+  )
+  const cell = (item: Item) => <SelectRow id={item.id} name={nameOf(item)} />
+  return ['Select', cell, { unnamed: true, className: 'select-cell pr-0', head }]
 }
